@@ -1,0 +1,334 @@
+"""The values that flow through the loop, and the protocols of its parts.
+
+::
+
+    World.sense() -> Snapshot -> PlannerLLM.plan(...) -> Plan
+        -> CoderLLM.implement_actions(...) -> CodePatch -> World.run_sim(plan, agent) -> Outcome
+
+Everything here is frozen; nothing here imports anything of ours.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import IntEnum, StrEnum
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+class Primitive(IntEnum):
+    """The seven primitive actions, numbered as in MiniGrid (``minigrid.core.actions.Actions``)."""
+
+    TURN_LEFT = 0
+    TURN_RIGHT = 1
+    MOVE_FORWARD = 2
+    PICK_UP = 3
+    DROP = 4
+    TOGGLE = 5
+    DONE = 6
+
+
+PRIMITIVE_METHODS: tuple[str, ...] = tuple(p.name.lower() for p in Primitive)
+"""Names of the agent's primitive methods, indexed by code."""
+
+DIRECTIONS: tuple[str, ...] = ("East", "South", "West", "North")
+"""Words for MiniGrid's direction indices 0-3."""
+
+
+class Status(StrEnum):
+    """How an attempt ended; exactly one of seven."""
+
+    SUCCESS = "success"
+    GOAL_NOT_REACHED = "goal_not_reached"
+    STUCK = "stuck"
+    RUNTIME_ERROR = "runtime_error"
+    SYNTAX_ERROR = "syntax_error"
+    MISSING_METHOD = "missing_method"
+    REWARD_FAILED = "reward_failed"
+
+
+class PlannerMode(StrEnum):
+    """Why the planner is called; decides the model and the prompt."""
+
+    FRESH = "fresh"
+    REUSE = "reuse"
+    REPLAN = "replan"
+    SYNTAX = "syntax"
+
+
+class CoderMode(StrEnum):
+    """Why the coder is called."""
+
+    FIRST = "first"
+    SEMANTIC = "semantic"
+    SYNTAX = "syntax"
+
+
+@dataclass(frozen=True, slots=True)
+class VisibleObject:
+    """An object in the current 7x7 view, placed relative to the agent.
+
+    ``forward`` counts cells ahead of the agent (0-6), ``right`` cells to its right (negative: left, -3..3).
+    ``state`` is "open", "closed" or "locked" for doors, else None.
+    """
+
+    name: str
+    state: str | None
+    forward: int
+    right: int
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """What SENSE hands to PLAN; nothing unseen, no environment id, no seed.
+
+    ``visible_grid`` is the accumulated map as rows of cell words (north up), the agent's own cell reading "agent",
+    cells never seen reading "unseen".
+    """
+
+    mission: str
+    direction: str
+    inventory: str | None
+    visible_grid: tuple[tuple[str, ...], ...]
+    visible_objects: tuple[VisibleObject, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LevelInfo:
+    """What the planner is told about a level besides the snapshot."""
+
+    category: str
+    skill: str
+    level: str
+
+
+@dataclass(frozen=True, slots=True)
+class PlanStep:
+    """One action of a plan with its arguments as they are passed to the agent's method."""
+
+    action: str
+    args: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return f"{self.action}({', '.join(self.args)})"
+
+
+@dataclass(frozen=True, slots=True)
+class ActionSchema:
+    """An action of a PDDL domain: Python name, Python parameter names, and its ``(:action ...)`` text."""
+
+    name: str
+    parameters: tuple[str, ...]
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedAction:
+    """A step as a solver returned it, in the PDDL's own names."""
+
+    name: str
+    args: tuple[str, ...]
+
+
+class SolveStatus(StrEnum):
+    """What became of a PDDL domain and problem."""
+
+    SOLVED = "solved"
+    PARSE_ERROR = "parse_error"
+    UNSOLVABLE = "unsolvable"
+    INVALID_PLAN = "invalid_plan"
+    EMPTY_PLAN = "empty_plan"
+    TIMEOUT = "timeout"
+    ENGINE_ERROR = "engine_error"
+
+
+@dataclass(frozen=True, slots=True)
+class SolveResult:
+    """Answer of the solver stage; ``message`` is exact and meant for the planner LLM when not solved."""
+
+    status: SolveStatus
+    steps: tuple[PlannedAction, ...] = ()
+    engine: str = ""
+    message: str = ""
+    seconds: float = 0.0
+
+    @property
+    def solved(self) -> bool:
+        return self.status is SolveStatus.SOLVED
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A validated plan together with the PDDL it came from."""
+
+    steps: tuple[PlanStep, ...]
+    domain: str
+    problem: str
+    schemas: tuple[ActionSchema, ...]
+    mode: PlannerMode
+    engine: str = ""
+
+    @property
+    def text(self) -> str:
+        """The plan as a call string: ``[pick_up_obj(a1, key_blue), open_door(a1, door_blue)]``."""
+        return f"[{', '.join(map(str, self.steps))}]"
+
+    @property
+    def actions(self) -> tuple[str, ...]:
+        """Names of the actions used, each once, in order of first use."""
+        return tuple(dict.fromkeys(step.action for step in self.steps))
+
+
+@dataclass(frozen=True, slots=True)
+class AgentSource:
+    """Source text of a module that defines ``class Agent``, with its hash."""
+
+    text: str
+    sha256: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "sha256", hashlib.sha256(self.text.encode()).hexdigest())
+
+
+@dataclass(frozen=True, slots=True)
+class CodePatch:
+    """What CODE hands to ACT: the merged agent, and which of its methods are new or changed."""
+
+    agent: AgentSource
+    changed: tuple[str, ...]
+    calls: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class TraceStep:
+    """One primitive with where it came from: plan position, high-level action and line of the agent source."""
+
+    code: int
+    position: int
+    action: str
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How an attempt ended, and what is needed to understand it.
+
+    ``position``, ``action`` and ``args`` name the plan step at fault (None when there is none); ``traceback`` points
+    into the generated source; ``last_map`` is the accumulated map at the end, rows of cell words; ``trace`` the
+    primitives of this attempt; ``reward`` the simulator's last reward.
+    """
+
+    status: Status
+    message: str
+    trace: tuple[TraceStep, ...]
+    last_map: tuple[tuple[str, ...], ...]
+    position: int | None = None
+    action: str | None = None
+    args: tuple[str, ...] = ()
+    traceback: str = ""
+    reward: float = 0.0
+
+    @property
+    def solved(self) -> bool:
+        return self.status is Status.SUCCESS
+
+    @property
+    def steps(self) -> int:
+        """Primitives executed in this attempt."""
+        return len(self.trace)
+
+    @property
+    def primitives(self) -> tuple[int, ...]:
+        return tuple(step.code for step in self.trace)
+
+
+@dataclass(frozen=True, slots=True)
+class Checkpoint:
+    """A state that can be restored: the primitives since reset and the hash of the state they lead to."""
+
+    primitives: tuple[int, ...]
+    state_hash: str
+
+
+@dataclass(frozen=True, slots=True)
+class AgentView:
+    """The read-only state that generated methods see, refreshed after every primitive.
+
+    Arrays hold codes of :mod:`spca.perception`'s vocabulary (uint8): ``full_grid`` rows x columns with the agent's
+    cell marked, ``observation`` 7 x 7 in the map's orientation. Positions are (row, column) in ``full_grid``.
+    """
+
+    mission: str
+    full_grid: NDArray[np.uint8]
+    observation: NDArray[np.uint8]
+    direction: int
+    inventory: str | None
+    position: tuple[int, int]
+    start_position: tuple[int, int]
+    start_direction: int
+
+
+@dataclass(frozen=True, slots=True)
+class Yielded:
+    """Generated code asks for a primitive."""
+
+    step: TraceStep
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """Every action of the plan has returned."""
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """Generated code could not go on; ``status`` is one of runtime_error, syntax_error, missing_method."""
+
+    status: Status
+    message: str
+    position: int | None = None
+    traceback: str = ""
+
+
+class Episode(Protocol):
+    """One plan being executed by generated code, in lock-step with the world."""
+
+    def advance(self, view: AgentView) -> Yielded | Finished | Failed:
+        """Show the state after the previous primitive, ask for the next one."""
+        ...
+
+    def close(self) -> None:
+        """Release everything; idempotent."""
+        ...
+
+
+class Executor(Protocol):
+    """Runs generated source; the World never imports it itself."""
+
+    def start(self, agent: AgentSource, steps: Sequence[PlanStep], previous: Sequence[int]) -> Episode:
+        """Begin ``steps`` with a fresh ``Agent``; ``previous`` are the primitives executed so far."""
+        ...
+
+
+class World(Protocol):
+    """SENSE and ACT: what the loop needs of a world."""
+
+    def sense(self) -> Snapshot: ...
+
+    def run_sim(self, plan: Plan, agent: AgentSource) -> Outcome: ...
+
+    def checkpoint(self) -> Checkpoint: ...
+
+    def restore(self, checkpoint: Checkpoint) -> None: ...
+
+    def close(self) -> None: ...
+
+
+class EventSink(Protocol):
+    """Where a part reports what it did; nobody reads metrics to decide."""
+
+    def __call__(self, event: str, data: Mapping[str, object], /) -> None: ...

@@ -1,0 +1,84 @@
+"""Every error this project raises on purpose, in one tree.
+
+::
+
+    SPCAError
+    ├── UserError                 the user can fix it: one line, exit code 2
+    │   ├── CurriculumError       a malformed or unknown part of a curriculum
+    │   ├── SettingsError         flags, environment variables or folders that cannot be used
+    │   ├── ResumeError           a run folder that cannot be continued as asked
+    │   └── WorkspaceBusyError    another run holds the workspace lock
+    ├── WorldError                the simulator refused to build or reset a world
+    ├── RestoreError              a replayed checkpoint is not the state that was recorded
+    ├── PatchError                generated source cannot be merged into the agent
+    ├── PlanTextError             PDDL or plan text that cannot be read
+    ├── ProviderError             a model did not answer
+    │   ├── ProviderConfigError   missing key, unknown prefix or model (not retried)
+    │   └── BadAnswerError        an answer that is not of the requested form
+    ├── PromptError               a template was given too little or unknown data
+    └── BudgetReached             a limit on cost, calls or tokens was reached: exit code 3
+
+Failures that the loop is built to live with (``stuck``, ``goal_not_reached``, an unsolvable problem) are values,
+see :class:`spca.contracts.Outcome` and :class:`spca.contracts.SolveResult`. Errors of other libraries are translated
+where they enter.
+"""
+
+
+class SPCAError(Exception):
+    """Root of the tree."""
+
+
+class UserError(SPCAError):
+    """A mistake of the user; ``str(error)`` is the one line shown. Exit code 2."""
+
+
+class CurriculumError(UserError):
+    """A curriculum file, category or level that is malformed or unknown."""
+
+
+class SettingsError(UserError):
+    """A flag, environment variable or folder that cannot be used."""
+
+
+class ResumeError(UserError):
+    """A run folder that cannot be continued as asked."""
+
+
+class WorkspaceBusyError(UserError):
+    """Another process holds the lock of the workspace."""
+
+
+class WorldError(SPCAError):
+    """The simulator refused to build or reset a world."""
+
+
+class RestoreError(SPCAError):
+    """A replayed checkpoint does not hash to the state that was recorded."""
+
+
+class PatchError(SPCAError):
+    """Generated source that cannot be merged; the text is meant for the coder LLM."""
+
+
+class PlanTextError(SPCAError):
+    """PDDL or plan text that cannot be read; the text is meant for the planner LLM."""
+
+
+class ProviderError(SPCAError):
+    """A model did not answer."""
+
+
+class ProviderConfigError(ProviderError, UserError):
+    """A missing key or an unknown model: never retried, names the fix."""
+
+
+class BadAnswerError(ProviderError):
+    """An answer that is not of the requested form."""
+
+
+class PromptError(SPCAError):
+    """A prompt template and its data do not fit."""
+
+
+class BudgetReached(SPCAError):
+    """A limit on cost, calls or tokens was reached. Exit code 3."""
