@@ -1,0 +1,285 @@
+"""SENSE and ACT: a MiniGrid or BabyAI environment as a World that is mapped from its 7x7 egocentric view.
+
+The map comes from observations and odometry (displacement from the start cell) alone. Grid size, absolute position
+and cells never seen are not read; the simulator's truth is used only to step, to reward, and to prove that a restored
+checkpoint equals the recorded state.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import difflib
+import io
+import os
+from collections.abc import Hashable, Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spca import perception, slam
+from spca.contracts import (
+    DIRECTIONS,
+    AgentSource,
+    AgentView,
+    Checkpoint,
+    Executor,
+    Failed,
+    Finished,
+    Outcome,
+    Plan,
+    Primitive,
+    Snapshot,
+    Status,
+    TraceStep,
+)
+from spca.errors import RestoreError, UserError, WorldError
+from spca.replay import hash_state
+from spca.sandbox.local import LocalExecutor
+from spca.stuck import StuckDetector
+
+
+def known_ids() -> tuple[str, ...]:
+    """Every MiniGrid and BabyAI id that the installed minigrid registers."""
+    return tuple(sorted(name for name in _gymnasium().registry if name.startswith(("MiniGrid-", "BabyAI-"))))
+
+
+def check_ids(env_ids: Iterable[str]) -> None:
+    """Refuse ids that the installed minigrid does not know.
+
+    Raises:
+        UserError: names the first unknown id and the nearest known one.
+    """
+    known = known_ids()
+    for env_id in env_ids:
+        if env_id not in known:
+            near = difflib.get_close_matches(env_id, known, n=1, cutoff=0.0)
+            raise UserError(f"unknown environment {env_id!r}: the installed minigrid's nearest is {near[0]!r}")
+
+
+def _gymnasium() -> Any:
+    """Import gymnasium with MiniGrid's ids registered, without pygame's banner."""
+    os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")
+    import gymnasium
+    import minigrid
+
+    if "MiniGrid-Empty-5x5-v0" not in gymnasium.registry:
+        minigrid.register_minigrid_envs()
+    return gymnasium
+
+
+class MiniGridEnv:
+    """A World on one environment id and seed, reset and ready.
+
+    Attributes:
+        mission: the task in words.
+        previous_actions: primitives executed since the reset.
+
+    Raises:
+        WorldError: the simulator cannot build or reset this environment.
+    """
+
+    def __init__(self, env_id: str, seed: int, *, render: bool = False, executor: Executor | None = None) -> None:
+        self._seed = seed
+        self._executor = executor or LocalExecutor()
+        mode = "human" if render else None
+        try:
+            with contextlib.redirect_stdout(io.StringIO()):
+                self._env = _gymnasium().make(env_id, render_mode=mode, disable_env_checker=True)
+        except Exception as error:  # boundary: gymnasium and the environments raise errors of many kinds
+            raise WorldError(f"{env_id}: cannot be built: {type(error).__name__}: {error}") from error
+        self._env_id = env_id
+        self.previous_actions: list[int] = []
+        self._reset()
+
+    @property
+    def full_grid(self) -> NDArray[np.str_]:
+        """The accumulated map as words, rows north to south; the agent's cell reads "agent"."""
+        return perception.WORDS[self._map.with_agent(self._position)]
+
+    @property
+    def current_observation(self) -> NDArray[np.str_]:
+        """The current view as words, north up."""
+        return perception.WORDS[self._marked_view()]
+
+    @property
+    def current_dir(self) -> str:
+        return DIRECTIONS[self._direction]
+
+    @property
+    def over(self) -> bool:
+        """True when the episode has ended; it must be restored before it is stepped again."""
+        return self._over
+
+    @property
+    def reward(self) -> float:
+        """Reward of the last primitive."""
+        return self._reward
+
+    def convert_observation(self, obs: dict[str, Any]) -> NDArray[np.str_]:
+        """A raw observation as words, turned north up; shape (view, view)."""
+        view = perception.rotate_view(perception.encode_view(obs["image"]), int(obs["direction"]))
+        return perception.WORDS[view]
+
+    def SLAM(self, obs: dict[str, Any]) -> None:  # noqa: N802 - name fixed by the project's users
+        """Integrate an observation, taken where the agent now stands, into the accumulated map."""
+        image = obs["image"]
+        self._direction = int(obs["direction"])
+        self._image = image
+        self.inventory = perception.carried(image)
+        self._agent_at = perception.agent_cell(image.shape[0], self._direction)
+        self._view = perception.rotate_view(perception.encode_view(image), self._direction)
+        self._position = self._odometry()
+        self._map = slam.integrate(self._map, self._view, self._position, self._agent_at)
+
+    def sense(self) -> Snapshot:
+        return Snapshot(
+            mission=self.mission,
+            direction=self.current_dir,
+            inventory=self.inventory,
+            visible_grid=perception.grid_words(self._map.with_agent(self._position)),
+            visible_objects=perception.visible_objects(perception.encode_view(self._image)),
+        )
+
+    def step(self, code: int) -> None:
+        """Execute one primitive and map what is then seen.
+
+        Raises:
+            WorldError: the episode is over.
+        """
+        if self._over:
+            raise WorldError("the episode is over: restore a checkpoint before stepping")
+        obs, reward, terminated, truncated, _ = self._env.step(Primitive(code))
+        self.previous_actions.append(code)
+        self._reward = float(reward)
+        self._over = bool(terminated or truncated)
+        self.SLAM(obs)
+
+    def run_sim(self, plan: Plan, agent: AgentSource) -> Outcome:
+        """Execute a plan with the generated methods of ``agent`` until it ends, fails or is stuck.
+
+        Raises:
+            WorldError: the episode is over.
+        """
+        if self._over:
+            raise WorldError("the episode is over: restore a checkpoint before running a plan")
+        trace: list[TraceStep] = []
+        detector = StuckDetector()
+        detector.observe(self._state())
+        episode = self._executor.start(agent, plan.steps, self.previous_actions)
+        try:
+            while True:
+                event = episode.advance(self._agent_view())
+                if isinstance(event, Finished):
+                    message = "the plan was carried out but the mission is not complete"
+                    return self._outcome(Status.GOAL_NOT_REACHED, message, trace, plan)
+                if isinstance(event, Failed):
+                    return self._outcome(event.status, event.message, trace, plan, event.position, event.traceback)
+                self.step(event.step.code)
+                trace.append(event.step)
+                if self._over:
+                    return self._ended(trace, plan)
+                reason = detector.observe(self._state())
+                if reason is not None:
+                    return self._outcome(Status.STUCK, reason, trace, plan, event.step.position)
+        finally:
+            episode.close()
+
+    def checkpoint(self) -> Checkpoint:
+        """The present state as primitives since the reset, and its hash."""
+        return Checkpoint(tuple(self.previous_actions), self._hash())
+
+    def restore(self, checkpoint: Checkpoint) -> None:
+        """Reset, replay, and prove that the state is the recorded one.
+
+        Raises:
+            RestoreError: the replayed state hashes differently.
+        """
+        self._reset()
+        for code in checkpoint.primitives:
+            self.step(code)
+        if self._hash() != checkpoint.state_hash:
+            raise RestoreError(f"{self._env_id}: replaying {len(checkpoint.primitives)} primitives led to another state")
+
+    def close(self) -> None:
+        self._env.close()
+
+    def _reset(self) -> None:
+        try:
+            with contextlib.redirect_stdout(io.StringIO()):
+                self._env.reset(seed=self._seed)
+        except Exception as error:  # boundary: level generators raise errors of many kinds
+            raise WorldError(f"{self._env_id}: reset failed: {type(error).__name__}: {error}") from error
+        self._sim: Any = self._env.unwrapped
+        self._start = tuple(int(v) for v in self._sim.agent_pos)
+        self.previous_actions = []
+        self._over, self._reward = False, 0.0
+        self._map = slam.empty_map()
+        # The observation that reset returned can be stale: PutNext*Carrying puts the object in hand afterwards.
+        obs = self._sim.gen_obs()
+        self.mission = str(obs["mission"])
+        self.SLAM(obs)
+        self._start_direction = self._direction
+
+    def _odometry(self) -> tuple[int, int]:
+        """Displacement from the start cell: rows south, columns east."""
+        column, row = self._sim.agent_pos
+        return int(row) - self._start[1], int(column) - self._start[0]
+
+    def _marked_view(self) -> NDArray[np.uint8]:
+        view = self._view.copy()
+        view[self._agent_at] = perception.AGENT
+        return view
+
+    def _agent_view(self) -> AgentView:
+        return AgentView(
+            mission=self.mission,
+            full_grid=self._map.with_agent(self._position),
+            observation=self._marked_view(),
+            direction=self._direction,
+            inventory=self.inventory,
+            position=self._map.index(self._position),
+            start_position=self._map.origin,
+            start_direction=self._start_direction,
+        )
+
+    def _state(self) -> Hashable:
+        return self._position, self._direction, self.inventory, self._map.origin, self._map.codes.tobytes()
+
+    def _hash(self) -> str:
+        agent_visible = (self._state(), self.mission, tuple(self.previous_actions), self._over)
+        return hash_state(agent_visible, self._sim)
+
+    def _ended(self, trace: list[TraceStep], plan: Plan) -> Outcome:
+        if self._reward > 0:
+            return self._outcome(Status.SUCCESS, "the mission is complete", trace, plan)
+        steps = len(self.previous_actions)
+        message = f"the episode ended after {steps} primitives with reward {self._reward:g}: {self._why_over()}"
+        return self._outcome(Status.REWARD_FAILED, message, trace, plan, trace[-1].position)
+
+    def _why_over(self) -> str:
+        if self._sim.step_count >= self._sim.max_steps:
+            return "the step limit was reached"
+        return "the last primitive broke a rule of the task or was fatal"
+
+    def _outcome(
+        self,
+        status: Status,
+        message: str,
+        trace: list[TraceStep],
+        plan: Plan,
+        position: int | None = None,
+        traceback: str = "",
+    ) -> Outcome:
+        step = plan.steps[position] if position is not None else None
+        return Outcome(
+            status=status,
+            message=message,
+            trace=tuple(trace),
+            last_map=perception.grid_words(self._map.with_agent(self._position)),
+            position=position,
+            action=step.action if step else None,
+            args=step.args if step else (),
+            traceback=traceback,
+            reward=self._reward,
+        )

@@ -1,0 +1,115 @@
+"""From MiniGrid's encoded observations to words: vocabulary, view rotation, visible objects (pure).
+
+An egocentric image has shape (view, view, 3), indexed [x, y] with x to the agent's right and y towards the agent,
+channels object, colour and state (``minigrid.core.constants``); the agent stands at ``[view // 2, view - 1]`` facing
+decreasing y. That cell shows what the agent carries, never what it stands on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spca.contracts import VisibleObject
+
+COLOURS: Final = ("red", "green", "blue", "purple", "yellow", "grey")
+DOOR_STATES: Final = ("open", "closed", "locked")
+CARRIABLE: Final = ("key", "ball", "box")
+_OBJECTS: Final = ("unseen", "empty", "wall", "floor", "door", "key", "ball", "box", "goal", "lava", "agent")
+_PLAIN: Final = ("unseen", "empty", "wall", "floor", "lava", "agent")
+_SCENERY: Final = frozenset({"unseen", "empty", "wall", "floor", "agent"})
+
+
+def _words_of(kind: str) -> Iterator[str]:
+    if kind in _PLAIN:
+        yield kind
+        return
+    for colour in COLOURS:
+        if kind == "door":
+            yield from (f"door {colour} {state}" for state in DOOR_STATES)
+        else:
+            yield f"{kind} {colour}"
+
+
+VOCABULARY: Final[tuple[str, ...]] = tuple(word for kind in (*_PLAIN, "goal", "door", "key", "ball", "box") for word in _words_of(kind))
+"""Every cell word; a cell code is an index into it. Code 0 is "unseen"."""
+
+WORDS: Final[NDArray[np.str_]] = np.array(VOCABULARY)
+"""The vocabulary as an array: ``WORDS[codes]`` decodes a grid of codes."""
+
+UNSEEN: Final = VOCABULARY.index("unseen")
+EMPTY: Final = VOCABULARY.index("empty")
+AGENT: Final = VOCABULARY.index("agent")
+
+
+def _build_lookup() -> NDArray[np.uint8]:
+    table = np.zeros((len(_OBJECTS), len(COLOURS), len(DOOR_STATES)), dtype=np.uint8)
+    for obj, kind in enumerate(_OBJECTS):
+        for col, colour in enumerate(COLOURS):
+            for state, state_name in enumerate(DOOR_STATES):
+                word = kind if kind in _PLAIN else f"{kind} {colour}" + (f" {state_name}" if kind == "door" else "")
+                table[obj, col, state] = VOCABULARY.index(word)
+    return table
+
+
+_LOOKUP: Final = _build_lookup()
+
+
+def encode_view(image: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """Cell codes of an egocentric image, shape (view, view), rows from far to near, columns left to right.
+
+    Raises:
+        IndexError: the image holds an object that MiniGrid does not define.
+    """
+    return _LOOKUP[image[:, :, 0], image[:, :, 1], image[:, :, 2]].T
+
+
+def rotate_view(view: NDArray[np.uint8], direction: int) -> NDArray[np.uint8]:
+    """Turn an egocentric view (agent facing up) so that its rows run north to south.
+
+    ``direction`` is MiniGrid's index: 0 East, 1 South, 2 West, 3 North.
+    """
+    return np.rot90(view, k=-((direction + 1) % 4))
+
+
+def agent_cell(view_size: int, direction: int) -> tuple[int, int]:
+    """Row and column of the agent in a view rotated by :func:`rotate_view`."""
+    half, last = view_size // 2, view_size - 1
+    return ((half, 0), (0, half), (half, last), (last, half))[direction]
+
+
+def carried(image: NDArray[np.uint8]) -> str | None:
+    """What the agent carries ("key blue"), read from its own cell of the image; None for nothing."""
+    size = image.shape[0]
+    word = VOCABULARY[_LOOKUP[tuple(image[size // 2, size - 1])]]
+    return word if word.split()[0] in CARRIABLE else None
+
+
+def split_word(word: str) -> tuple[str, str | None]:
+    """``"door red closed"`` -> ``("door red", "closed")``; other words have no state."""
+    if word.startswith("door "):
+        name, _, state = word.rpartition(" ")
+        return name, state
+    return word, None
+
+
+def visible_objects(view: NDArray[np.uint8]) -> tuple[VisibleObject, ...]:
+    """Objects of an egocentric view (before rotation), nearest rows first, left to right; walls and floors left out."""
+    size = view.shape[0]
+    found: list[VisibleObject] = []
+    for forward in range(size):
+        for column in range(size):
+            word = VOCABULARY[view[size - 1 - forward, column]]
+            own_cell = forward == 0 and column == size // 2
+            if word not in _SCENERY and not own_cell:
+                name, state = split_word(word)
+                found.append(VisibleObject(name, state, forward, column - size // 2))
+    return tuple(found)
+
+
+def grid_words(codes: NDArray[np.uint8]) -> tuple[tuple[str, ...], ...]:
+    """A grid of codes as rows of words."""
+    return tuple(tuple(VOCABULARY[code] for code in row) for row in codes)

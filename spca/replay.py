@@ -1,0 +1,71 @@
+"""Checkpoints by replay, proven by hash.
+
+MiniGrid worlds are deterministic given a seed: reset plus the same primitives gives the same state, bit for bit. A
+checkpoint therefore is the list of primitives, and the proof is a hash over the whole object graph of the simulator.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import types
+from collections.abc import Iterable
+from enum import Enum
+from typing import Any, Final
+
+import numpy as np
+
+_NOT_STATE: Final = frozenset(
+    {"window", "clock", "render_size", "screen_size", "action_space", "observation_space", "mission_space", "spec", "metadata", "_np_random_seed"}
+)
+"""Attributes of a simulator that describe or display it but are not part of its state."""
+
+_SKIPPED: Final = (types.FunctionType, types.MethodType, types.ModuleType, type)
+
+
+def hash_state(*parts: Any) -> str:
+    """sha256 over the object graphs of ``parts``.
+
+    Walks attributes, containers, numpy arrays and random generators; shared and cyclic references hash by the order
+    in which they are first met, so equal states of two simulators hash equally.
+    """
+    digest = hashlib.sha256()
+    seen: dict[int, int] = {}
+    keep_alive: list[Any] = []
+    stack: list[Any] = list(reversed(parts))
+    while stack:
+        value = stack.pop()
+        token, children = _describe(value, seen, keep_alive)
+        digest.update(token)
+        stack.extend(reversed(children))
+    return digest.hexdigest()
+
+
+def _describe(value: Any, seen: dict[int, int], keep_alive: list[Any]) -> tuple[bytes, list[Any]]:
+    """A token for ``value`` itself, and the values it holds."""
+    if value is None or isinstance(value, bool | int | float | str | bytes | Enum):
+        return f"{type(value).__name__}:{value!r};".encode(), []
+    if isinstance(value, np.generic):
+        return f"scalar:{value.item()!r};".encode(), []
+    if isinstance(value, _SKIPPED):
+        return f"{getattr(value, '__qualname__', '?')};".encode(), []
+    if id(value) in seen:
+        return f"ref:{seen[id(value)]};".encode(), []
+    seen[id(value)] = len(seen)
+    keep_alive.append(value)
+    return _describe_object(value)
+
+
+def _describe_object(value: Any) -> tuple[bytes, list[Any]]:
+    if isinstance(value, np.ndarray):
+        return f"array:{value.dtype}:{value.shape};".encode() + value.tobytes(), []
+    if isinstance(value, np.random.Generator):
+        return b"rng;", [value.bit_generator.state]
+    if isinstance(value, dict):
+        return f"dict:{len(value)};".encode(), [part for key in sorted(value, key=repr) for part in (key, value[key])]
+    if isinstance(value, set | frozenset):
+        return f"set:{len(value)};".encode(), sorted(value, key=repr)
+    if isinstance(value, Iterable) and hasattr(value, "__len__"):
+        items = list(value)
+        return f"{type(value).__name__}:{len(items)};".encode(), items
+    fields = {k: v for k, v in getattr(value, "__dict__", {}).items() if k not in _NOT_STATE}
+    return f"object:{type(value).__qualname__};".encode(), [fields]

@@ -1,0 +1,48 @@
+"""When is an agent stuck? A detector over the states it passes through."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+
+PATIENCE = 60
+"""Primitives without any new state after which an attempt is stuck."""
+
+REPEATS = 3
+"""How often a cycle of at least two states must be seen in a row."""
+
+
+class StuckDetector:
+    """Watches states (pose, map, inventory) of one attempt.
+
+    Standing still is not a cycle: waiting is stuck only after :data:`PATIENCE` primitives, and a moving obstacle in
+    view makes every state new.
+    """
+
+    def __init__(self, patience: int = PATIENCE, repeats: int = REPEATS) -> None:
+        self._patience = patience
+        self._repeats = repeats
+        self._states: list[int] = []
+        self._last_seen: dict[int, int] = {}
+        self._since_new = 0
+
+    def observe(self, state: Hashable) -> str | None:
+        """Add a state; the reason when the agent is now stuck, else None."""
+        key = hash(state)
+        now = len(self._states)
+        before = self._last_seen.get(key)
+        self._states.append(key)
+        self._last_seen[key] = now
+        if before is None:
+            self._since_new = 0
+            return None
+        self._since_new += 1
+        if self._since_new >= self._patience:
+            return f"no new state (pose, map, inventory) for {self._patience} primitives"
+        period = now - before
+        if period > 1 and self._cycles(period):
+            return f"the same cycle of {period} states repeated {self._repeats} times"
+        return None
+
+    def _cycles(self, period: int) -> bool:
+        span = self._states[-period * self._repeats :]
+        return len(span) == period * self._repeats and span[:-period] == span[period:]
