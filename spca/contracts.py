@@ -184,6 +184,31 @@ class Plan:
 
 
 @dataclass(frozen=True, slots=True)
+class TrustedPDDL:
+    """PDDL that solved the last level of the category."""
+
+    domain: str
+    problem: str
+
+
+@dataclass(frozen=True, slots=True)
+class FailedPlan:
+    """A plan that did not solve the level: the plan text and how its last attempt ended."""
+
+    plan: str
+    status: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class PlanFailure:
+    """No valid plan could be had; ``message`` is the last error."""
+
+    message: str
+    calls: int
+
+
+@dataclass(frozen=True, slots=True)
 class AgentSource:
     """Source text of a module that defines ``class Agent``, with its hash."""
 
@@ -200,7 +225,14 @@ class CodePatch:
 
     agent: AgentSource
     changed: tuple[str, ...]
-    calls: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class CodeFailure:
+    """No acceptable code could be had; ``message`` is the last error."""
+
+    message: str
+    calls: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -326,6 +358,12 @@ class World(Protocol):
     def restore(self, checkpoint: Checkpoint) -> None: ...
 
     def close(self) -> None: ...
+
+
+class Gate(Protocol):
+    """Tells why a changed agent must not be kept: a failure in the coder's words, or None."""
+
+    def __call__(self, agent: AgentSource, changed: tuple[str, ...], /) -> str | None: ...
 
 
 class EventSink(Protocol):

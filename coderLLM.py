@@ -1,0 +1,122 @@
+"""CODE: a coder LLM writes the actions that a plan needs; they are merged by AST into the agent."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Collection, Mapping
+from typing import Any, Final
+
+from llmclient import ChatGPTClient
+from spca import ast_merge, library
+from spca.contracts import ActionSchema, AgentSource, CodeFailure, CodePatch, CoderMode, EventSink, Gate
+from spca.errors import PatchError, ProviderConfigError, ProviderError
+from spca.prompts import render
+from spca.providers.base import Message
+
+MAX_ROUNDS: Final = 5
+"""Repair calls after the first answer of one request for code."""
+
+
+class CoderLLM:
+    """Turns missing or failing actions into a patched agent.
+
+    Args:
+        model: the coder model.
+        emit: told of every call.
+        client_for: makes the client of a model.
+    """
+
+    def __init__(
+        self,
+        model: str,
+        emit: EventSink,
+        client_for: Callable[[str], ChatGPTClient[str]] = lambda model: ChatGPTClient(model),
+    ) -> None:
+        self._client = client_for(model)
+        self._emit = emit
+
+    def implement_actions(
+        self,
+        actions: Collection[str],
+        pddl_schemas: Mapping[str, ActionSchema],
+        plan_str: str,
+        agent_state: Mapping[str, Any],
+        past_error_log: str | None,
+        *,
+        agent: AgentSource,
+        gate: Gate | None = None,
+    ) -> CodePatch | CodeFailure:
+        """Have ``actions`` written, or rewritten when ``past_error_log`` tells how the plan failed.
+
+        Args:
+            pddl_schemas: schema of each action; its parameters fix the signature of the method.
+            agent_state: what the agent knows, without the mission.
+            agent: the source to patch.
+            gate: asked before a patch is kept; its words go back to the coder.
+
+        Raises:
+            ProviderConfigError: the model cannot be asked at all.
+        """
+        mode = CoderMode.SEMANTIC if past_error_log else CoderMode.FIRST
+        expected = {name: pddl_schemas[name].parameters for name in sorted(actions)}
+        task = {
+            "mode": mode.value,
+            "actions": list(expected),
+            "plan": plan_str,
+            "schemas": {name: pddl_schemas[name].text for name in expected},
+        }
+        opening = self._opening(task, agent_state, past_error_log, agent)
+        messages, error = opening, ""
+        for attempt in range(1 + MAX_ROUNDS):
+            patch, error = self._attempt(mode, messages, expected, agent)
+            regression = gate(patch.agent, patch.changed) if patch and gate else None
+            if patch and not regression:
+                return patch
+            mode = CoderMode.SEMANTIC if regression else CoderMode.SYNTAX
+            error = regression or error
+            if mode is CoderMode.SYNTAX and attempt < MAX_ROUNDS:
+                self._emit("coder_syntax_repair", {"attempt": attempt + 1, "error": error[:500]})
+            repair = render("coder_repair", task=task | {"mode": mode.value}, error=error)
+            messages = [*opening, Message("assistant", self._client.last_text), Message("user", repair)]
+        return CodeFailure(error, 1 + MAX_ROUNDS)
+
+    def _opening(
+        self, task: Mapping[str, Any], agent_state: Mapping[str, Any], error: str | None, agent: AgentSource
+    ) -> list[Message]:
+        involved = library.involved(agent.text, task["actions"])
+        text = render(
+            "coder_task",
+            task=task,
+            agent_state=agent_state,
+            methods=library.listing(agent.text, relevant_to=task["actions"], leave_out=involved),
+            source=library.sources(agent.text, involved),
+            error=error or "",
+        )
+        return [Message("system", render("coder_system")), Message("user", text)]
+
+    def _attempt(
+        self,
+        mode: CoderMode,
+        messages: list[Message],
+        expected: Mapping[str, tuple[str, ...]],
+        agent: AgentSource,
+    ) -> tuple[CodePatch | None, str]:
+        """One call: a patch, or None and what was wrong with it."""
+        started = time.perf_counter()
+        error, patch = "", None
+        try:
+            answer = self._client.chat_completion(messages)
+            merged = ast_merge.merge(agent.text, ast_merge.extract_code(answer), expected)
+            patch = CodePatch(AgentSource(merged.text), merged.changed)
+        except ProviderConfigError:
+            raise
+        except (PatchError, ProviderError) as failure:
+            error = str(failure)
+        usage = self._client.last_usage
+        self._emit(
+            "coder_call",
+            {"mode": mode.value, "model": self._client.model, "seconds": round(time.perf_counter() - started, 4)}
+            | {"actions": list(expected), "ok": not error, "error": error[:500]}
+            | {"input_tokens": usage.input_tokens, "output_tokens": usage.output_tokens},
+        )
+        return patch, error

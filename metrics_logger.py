@@ -1,0 +1,169 @@
+"""MetricsLogger: what a run did, as an append-only event log and one summary per level.
+
+Every event is one line of ``metrics.jsonl``, written with a single ``write`` and flushed, so that the log is readable
+after a kill; a torn last line is dropped when the run goes on.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from types import FrameType
+from typing import Any, Final
+
+from spca.runfolder import write_atomic
+
+COUNTERS: Final = (
+    "spca_rounds",
+    "simulation_runs",
+    "planner_calls",
+    "planner_fresh",
+    "planner_reuse",
+    "planner_replan",
+    "planner_syntax",
+    "coder_calls",
+    "coder_first",
+    "coder_semantic",
+    "coder_syntax",
+)
+"""Counters of a level, all zero at its start."""
+
+DURATIONS: Final = ("plan_s", "solve_s", "code_s", "sim_s")
+"""Seconds spent in planner calls, solving, coder calls and simulation."""
+
+
+class MetricsLogger:
+    """An event sink (``logger(event, data)``) that also keeps the counters of the present level.
+
+    Args:
+        folder: the run's folder; ``metrics.jsonl`` and the summaries are written there.
+        run_id: stamped on every event.
+    """
+
+    def __init__(self, folder: Path, run_id: str) -> None:
+        self._folder = folder
+        self._run_id = run_id
+        self._path = folder / "metrics.jsonl"
+        self._file = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+        self._level: dict[str, Any] | None = None
+        self._started = 0.0
+        self.counters: dict[str, int] = {}
+        self._durations: dict[str, list[float]] = {}
+
+    def __call__(self, event: str, data: Mapping[str, object]) -> None:
+        """Write an event; calls of models and simulations also count."""
+        if event == "counter_inc":
+            self.inc(str(data["name"]))
+            return
+        if event == "duration":
+            self._observe(str(data["name"]), data["seconds"])
+            return
+        if event in ("planner_call", "coder_call"):
+            kind = event.removesuffix("_call")
+            self.inc(f"{kind}_calls")
+            self.inc(f"{kind}_{data['mode']}")
+            self._observe("plan_s" if kind == "planner" else "code_s", data["seconds"])
+            if "solve_s" in data:
+                self._observe("solve_s", data["solve_s"])
+        self._write(event, data)
+
+    def inc(self, name: str) -> None:
+        """Count one; ``name`` is one of :data:`COUNTERS`."""
+        if name not in COUNTERS:
+            raise ValueError(f"unknown counter {name!r}")
+        self.counters[name] = self.counters.get(name, 0) + 1
+        self._write("counter_inc", {"name": name, "value": self.counters[name]})
+
+    def start_level(self, level: Mapping[str, object], index: int) -> None:
+        """Begin a level: {level_name, lvl_group, category, seed}."""
+        self._level = {"index": index, "level": dict(level)}
+        self._started = time.monotonic()
+        self.counters = dict.fromkeys(COUNTERS, 0)
+        self._durations = {name: [] for name in DURATIONS}
+        self._write("level_start", {"index": index, **level})
+
+    def summary(self, outcome: str, reason: str, **extra: object) -> dict[str, Any]:
+        """The summary of the present level, not yet written."""
+        assert self._level is not None
+        return {
+            "run_id": self._run_id,
+            **self._level,
+            "outcome": outcome,
+            "reason": reason,
+            "elapsed_min": round((time.monotonic() - self._started) / 60, 4),
+            "counters": dict(self.counters),
+            "durations": {name: _aggregate(values) for name, values in self._durations.items()},
+            **extra,
+        }
+
+    def write_summary(self, summary: Mapping[str, Any]) -> Path:
+        """Write ``summary_<category>_<level>_<run_id>.json``, whole or not at all."""
+        level = summary["level"]
+        path = self._folder / f"summary_{level['category']}_{level['level_name']}_{self._run_id}.json"
+        write_atomic(path, json.dumps(summary, indent=1) + "\n")
+        return path
+
+    def end_level(self, summary: Mapping[str, Any]) -> None:
+        """Log that the level is finished."""
+        self._level = None
+        self._write("level_summary", summary)
+
+    def abort(self, reason: str) -> None:
+        """Write an "aborted" summary if a level is in progress."""
+        if self._level is None:
+            return
+        summary = self.summary("aborted", reason)
+        self.write_summary(summary)
+        self.end_level(summary)
+
+    def close(self) -> None:
+        os.close(self._file)
+
+    def repair(self, finished: list[dict[str, Any]]) -> None:
+        """Make the log whole after a kill: drop a torn last line, add the last summary if its event is missing."""
+        text = self._path.read_bytes()
+        whole = text[: text.rfind(b"\n") + 1]
+        if len(whole) != len(text):
+            os.truncate(self._path, len(whole))
+        logged = sum(1 for line in whole.splitlines() if _is_finished_level(line))
+        for summary in finished[logged:]:
+            self._write("level_summary", summary)
+
+    def _observe(self, name: str, seconds: object) -> None:
+        assert isinstance(seconds, int | float)
+        self._durations.setdefault(name, []).append(float(seconds))
+
+    def _write(self, event: str, data: Mapping[str, object]) -> None:
+        at = {} if self._level is None else {"level_index": self._level["index"]}
+        record = {"event": event, "time": round(time.time(), 3), "run_id": self._run_id, **at, **data}
+        os.write(self._file, (json.dumps(record, ensure_ascii=False) + "\n").encode())
+
+
+def _aggregate(values: list[float]) -> dict[str, float | int]:
+    total = sum(values)
+    return {"count": len(values), "sum": round(total, 4), "max": round(max(values, default=0.0), 4)}
+
+
+def _is_finished_level(line: bytes) -> bool:
+    record = json.loads(line)
+    return record["event"] == "level_summary" and record["outcome"] != "aborted"
+
+
+def register_signal_handlers(logger: MetricsLogger) -> Callable[[], None]:
+    """On SIGINT and SIGTERM write an "aborted" summary, then raise KeyboardInterrupt; returns how to undo it."""
+
+    def handle(number: int, _frame: FrameType | None) -> None:
+        logger.abort(f"interrupted by {signal.Signals(number).name}")
+        raise KeyboardInterrupt
+
+    before = {number: signal.signal(number, handle) for number in (signal.SIGINT, signal.SIGTERM)}
+
+    def undo() -> None:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+    return undo

@@ -1,0 +1,169 @@
+"""PLAN: a planner LLM writes PDDL, a classical planner solves it, an independent validator checks the plan."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
+from typing import Final, Protocol
+
+from pydantic import BaseModel
+
+from llmclient import ChatGPTClient
+from spca import pddl_text
+from spca.contracts import (
+    PRIMITIVE_METHODS,
+    EventSink,
+    FailedPlan,
+    LevelInfo,
+    Plan,
+    PlanFailure,
+    PlannerMode,
+    Snapshot,
+    SolveResult,
+    TrustedPDDL,
+)
+from spca.errors import BadAnswerError, PlanTextError, ProviderConfigError, ProviderError
+from spca.map_text import LEGEND, planner_state
+from spca.prompts import render
+from spca.providers.base import Message
+
+MAX_RETRIES: Final = 8
+"""Repair calls after the first answer, each fed with the exact message of what was wrong."""
+
+
+class PDDLResp(BaseModel):
+    """The form of a planner's answer."""
+
+    domain: str
+    problem: str
+
+
+class SolverStage(Protocol):
+    """What the planner needs of :class:`spca.solver.Solver`."""
+
+    def solve(self, domain: str, problem: str) -> SolveResult: ...
+
+
+class PlannerLLM:
+    """Turns a snapshot into a validated plan.
+
+    Args:
+        large: model for fresh plans, replanning and syntax repair.
+        small: model for adapting PDDL that is already trusted.
+        solver: parses, solves and validates.
+        emit: told of every call.
+        client_for: makes the client of a model.
+    """
+
+    def __init__(
+        self,
+        large: str,
+        small: str,
+        solver: SolverStage,
+        emit: EventSink,
+        client_for: Callable[[str], ChatGPTClient[PDDLResp]] = lambda model: ChatGPTClient(model, PDDLResp),
+    ) -> None:
+        models = {mode: large for mode in PlannerMode} | {PlannerMode.REUSE: small}
+        clients = {model: client_for(model) for model in {large, small}}
+        self._clients: Mapping[PlannerMode, ChatGPTClient[PDDLResp]] = {m: clients[models[m]] for m in PlannerMode}
+        self._solver = solver
+        self._emit = emit
+
+    def plan(
+        self,
+        snapshot: Snapshot,
+        level: LevelInfo,
+        actions: str,
+        *,
+        trusted: TrustedPDDL | None = None,
+        failed: Sequence[FailedPlan] = (),
+    ) -> Plan | PlanFailure:
+        """Ask for PDDL until it yields a valid plan, at most ``1 + MAX_RETRIES`` times.
+
+        Args:
+            actions: signatures and docstrings of the agent's high-level actions.
+            trusted: PDDL of the last success in this category, to be adapted.
+            failed: plans of this level that did not solve it, oldest first; they call for a new abstraction.
+
+        Raises:
+            ProviderConfigError: the model cannot be asked at all.
+        """
+        first_mode = PlannerMode.REPLAN if failed else PlannerMode.REUSE if trusted else PlannerMode.FRESH
+        opening = self._opening(snapshot, level, actions, None if failed else trusted, failed)
+        messages, error = opening, ""
+        for attempt in range(1 + MAX_RETRIES):
+            mode = PlannerMode.SYNTAX if attempt else first_mode
+            client = self._clients[mode]
+            result = self._attempt(client, mode, messages, first_mode)
+            if isinstance(result, Plan):
+                return result
+            error = result
+            repair = render("planner_repair", feedback={"kind": "pddl_error", "message": error})
+            messages = [*opening, Message("assistant", client.last_text), Message("user", repair)]
+        return PlanFailure(error, 1 + MAX_RETRIES)
+
+    def _opening(
+        self,
+        snapshot: Snapshot,
+        level: LevelInfo,
+        actions: str,
+        trusted: TrustedPDDL | None,
+        failed: Sequence[FailedPlan],
+    ) -> list[Message]:
+        feedback = {"kind": "plan_failed", "failed_plans": [asdict(plan) for plan in failed]} if failed else None
+        task = render(
+            "planner_task",
+            snapshot=planner_state(snapshot),
+            level=asdict(level),
+            actions=actions,
+            trusted=asdict(trusted) if trusted else None,
+            feedback=feedback,
+        )
+        system = render("planner_system", legend=LEGEND, reserved=", ".join(PRIMITIVE_METHODS))
+        return [Message("system", system), Message("user", task)]
+
+    def _attempt(
+        self, client: ChatGPTClient[PDDLResp], mode: PlannerMode, messages: list[Message], first_mode: PlannerMode
+    ) -> Plan | str:
+        """One call: a plan, or what was wrong with the answer."""
+        started = time.perf_counter()
+        error, solved_in, plan = "", 0.0, None
+        try:
+            answer = client.chat_completion(messages)
+        except ProviderConfigError:
+            raise
+        except (BadAnswerError, ProviderError) as failure:
+            error = str(failure)
+        seconds = time.perf_counter() - started
+        if not error:
+            outcome = self._solve(answer, first_mode)
+            solved_in = time.perf_counter() - started - seconds
+            plan, error = (outcome, "") if isinstance(outcome, Plan) else (None, outcome)
+        self._emit(
+            "planner_call",
+            {"mode": mode.value, "model": client.model, "seconds": round(seconds, 4), "solve_s": round(solved_in, 4)}
+            | {"input_tokens": client.last_usage.input_tokens, "output_tokens": client.last_usage.output_tokens}
+            | {"ok": plan is not None, "error": error[:500]},
+        )
+        return plan or error
+
+    def _solve(self, answer: PDDLResp, mode: PlannerMode) -> Plan | str:
+        try:
+            schemas = pddl_text.extract_actions(answer.domain)
+            names = pddl_text.NameMap.of(answer.domain, answer.problem)
+            result = self._solver.solve(answer.domain, answer.problem)
+            if not result.solved:
+                return f"{result.status.value}: {result.message}"
+            steps = pddl_text.plan_steps(result.steps, names)
+        except PlanTextError as error:
+            return str(error)
+        used = {step.action for step in steps}
+        return Plan(
+            steps=steps,
+            domain=answer.domain,
+            problem=answer.problem,
+            schemas=tuple(schema for schema in schemas if schema.name in used),
+            mode=mode,
+            engine=result.engine,
+        )

@@ -1,0 +1,86 @@
+"""The regression gate: solved levels are run again before a rewritten method is kept."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+from spca import ast_merge
+from spca.contracts import AgentSource, Checkpoint, Gate, Plan, World
+from spca.feedback import failure_report
+
+MAX_RERUNS: Final = 20
+"""Solved levels that are re-run at most for one patch."""
+
+
+@dataclass(frozen=True, slots=True)
+class SolvedLevel:
+    """How a level was solved: the state its last round began in, and the plan that then succeeded."""
+
+    env_id: str
+    seed: int
+    checkpoint: Checkpoint
+    plan: Plan
+
+
+class RegressionGate:
+    """Remembers solved levels and re-runs those that use a changed method, without any LLM.
+
+    Args:
+        make_world: a fresh world for an environment id and seed.
+        limit: re-runs at most for one patch, the most diverse first.
+    """
+
+    def __init__(self, make_world: Callable[[str, int], World], limit: int = MAX_RERUNS) -> None:
+        self._make_world = make_world
+        self._limit = limit
+        self._solved: list[SolvedLevel] = []
+
+    def add(self, level: SolvedLevel) -> None:
+        self._solved.append(level)
+
+    def against(self, library: AgentSource) -> Gate:
+        """A gate that holds patches against ``library``, the agent that solved the earlier levels."""
+        return lambda agent, _changed: self._check(library, agent)
+
+    def _check(self, library: AgentSource, agent: AgentSource) -> str | None:
+        changed = set(ast_merge.changed_methods(library.text, agent.text))
+        changed &= {method.name for method in ast_merge.signatures(library.text)}
+        if not changed:
+            return None
+        uses = [s for s in self._solved if changed & ast_merge.call_closure(agent.text, list(s.plan.actions))]
+        for solved in most_diverse(uses, self._limit):
+            world = self._make_world(solved.env_id, solved.seed)
+            try:
+                world.restore(solved.checkpoint)
+                outcome = world.run_sim(solved.plan, agent)
+            finally:
+                world.close()
+            if not outcome.solved:
+                names = ", ".join(sorted(changed))
+                return (
+                    f"Regression: the rewritten {names} breaks a level that was solved before. Keep what worked there.\n"
+                    + failure_report(solved.plan, outcome)
+                )
+        return None
+
+
+def most_diverse(levels: list[SolvedLevel], limit: int) -> list[SolvedLevel]:
+    """Up to ``limit`` levels, each next one as unlike the chosen ones as possible: new actions, then new family."""
+    chosen: list[SolvedLevel] = []
+    actions: Counter[tuple[str, ...]] = Counter()
+    families: Counter[str] = Counter()
+    rest = list(levels)
+    while rest and len(chosen) < limit:
+        best = min(rest, key=lambda s: (actions[s.plan.actions], families[_family(s.env_id)]))
+        rest.remove(best)
+        chosen.append(best)
+        actions[best.plan.actions] += 1
+        families[_family(best.env_id)] += 1
+    return chosen
+
+
+def _family(env_id: str) -> str:
+    return "".join(c for c in env_id.rpartition("-v")[0] if c.isalpha())

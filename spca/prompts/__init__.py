@@ -1,0 +1,53 @@
+"""Prompt templates as data files, rendered strictly: a missing variable is an error, never an empty string."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from importlib import resources
+
+import jinja2
+
+from spca.errors import PromptError
+from spca.map_text import as_data
+
+
+@lru_cache(maxsize=1)
+def _environment() -> jinja2.Environment:
+    # Prompts are plain text for a model, not markup: data blocks are made safe by the `data` filter.
+    environment = jinja2.Environment(  # noqa: S701
+        loader=jinja2.FunctionLoader(_source), undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    environment.filters["data"] = as_data
+    environment.filters["quoted"] = quoted
+    return environment
+
+
+def _source(name: str) -> str | None:
+    path = resources.files(__package__).joinpath(name)
+    return path.read_text(encoding="utf-8") if path.is_file() else None
+
+
+def quoted(text: str, limit: int = 4000) -> str:
+    """Untrusted text as data: control characters removed, angle brackets of our own tags defused, length bounded."""
+    clean = "".join(c for c in text if c in "\n\t" or c.isprintable())
+    if len(clean) > limit:
+        clean = f"{clean[: limit // 2]}\n[... {len(clean) - limit} characters left out ...]\n{clean[-limit // 2 :]}"
+    return clean.replace("</", "<\\/")
+
+
+def render(name: str, **variables: object) -> str:
+    """The text of template ``name`` (without suffix).
+
+    Raises:
+        PromptError: the template is unknown or a variable it uses is missing.
+    """
+    try:
+        return _environment().get_template(f"{name}.jinja").render(**variables).strip()
+    except jinja2.TemplateError as error:
+        raise PromptError(f"prompt {name}: {error}") from error
+
+
+def templates() -> dict[str, str]:
+    """Every template's name and text, in order of name."""
+    files = sorted(f.name for f in resources.files(__package__).iterdir() if f.name.endswith(".jinja"))
+    return {name.removesuffix(".jinja"): _source(name) or "" for name in files}
