@@ -1,0 +1,291 @@
+"""PDDL and plans as text: action schemas, names on both sides, and faults a reader can point at.
+
+PDDL names are case-insensitive and may hold hyphens; agents are Python. ``Pick-Up`` and ``pick_up`` are one name here,
+written ``pick_up`` on the Python side, which also undoes the renamings of planning libraries. Everything is linear
+in the length of the text and free of recursion, so hostile input costs no more than its size.
+"""
+
+from __future__ import annotations
+
+import keyword
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise, zip_longest
+from typing import NamedTuple
+
+from spca.contracts import PRIMITIVE_METHODS, ActionSchema, PlannedAction, PlanStep
+from spca.errors import PlanTextError
+
+MAX_CHARS = 200_000
+"""Longest domain or problem that is read at all."""
+
+MAX_DEPTH = 100
+"""Deepest nesting of parentheses that is read at all."""
+
+STATE_ATTRIBUTES: tuple[str, ...] = (
+    "mission",
+    "current_dir",
+    "current_observation",
+    "full_grid",
+    "inventory",
+    "previous_actions",
+    "start_position",
+    "start_dir",
+)
+"""Attributes of the agent that an action of the same name would hide."""
+
+_TOKEN = re.compile(r";[^\n]*|[()]|[^\s();]+")
+_HEAD = 3  # "(", ":action" and the name
+_STEP = re.compile(r"\s*([^\s(),\[\]]+)\(([^()\[\]]*)\)\s*")
+_SECTION = re.compile(r":(types|constants|predicates|functions|action|objects|init|goal|metric)", re.IGNORECASE)
+
+
+class _Token(NamedTuple):
+    text: str
+    start: int
+
+    @property
+    def end(self) -> int:
+        return self.start + len(self.text)
+
+
+def python_name(pddl: str) -> str:
+    """The Python spelling of a PDDL name: lower case, hyphens as underscores (``Pick-Up`` -> ``pick_up``)."""
+    return pddl.lower().replace("-", "_")
+
+
+def extract_actions(domain: str) -> tuple[ActionSchema, ...]:
+    """Every ``(:action ...)`` block of a domain, verbatim, in source order.
+
+    Raises:
+        PlanTextError: a block is not closed, has no name, or a name that cannot be a method of the agent.
+    """
+    tokens = _tokens(domain)
+    written: dict[str, str] = {}
+    schemas: list[ActionSchema] = []
+    for start, end in _forms(domain, tokens, ":action"):
+        form = tokens[start:end]
+        name = _register_action(written, domain, form)
+        schemas.append(ActionSchema(name, _parameters(name, form), domain[form[0].start : form[-1].end]))
+    return tuple(schemas)
+
+
+@dataclass(frozen=True, slots=True)
+class NameMap:
+    """Names of one domain and problem: Python spelling -> spelling in the PDDL text."""
+
+    actions: Mapping[str, str]
+    objects: Mapping[str, str]
+
+    @classmethod
+    def of(cls, domain: str, problem: str) -> NameMap:
+        """Collect the actions, constants and objects.
+
+        Raises:
+            PlanTextError: two names become one in Python, or an action's name cannot be a method of the agent.
+        """
+        actions: dict[str, str] = {}
+        objects: dict[str, str] = {}
+        tokens = _tokens(domain)
+        for start, end in _forms(domain, tokens, ":action"):
+            _register_action(actions, domain, tokens[start:end])
+        for name in _declared(domain, tokens, ":constants"):
+            _register(objects, name, "objects")
+        for name in _declared(problem, _tokens(problem), ":objects"):
+            _register(objects, name, "objects")
+        return cls(actions, objects)
+
+    def step(self, planned: PlannedAction) -> PlanStep:
+        """The Python side of a planned action, whatever spelling the planner used.
+
+        Raises:
+            PlanTextError: an action or object that the PDDL does not declare.
+        """
+        args = tuple(_known(self.objects, arg, "object") for arg in planned.args)
+        return PlanStep(_known(self.actions, planned.name, "action"), args)
+
+    def planned(self, step: PlanStep) -> PlannedAction:
+        """The inverse of :meth:`step`: names as they are written in the PDDL.
+
+        Raises:
+            PlanTextError: an action or object that the PDDL does not declare.
+        """
+        args = tuple(self.objects[_known(self.objects, arg, "object")] for arg in step.args)
+        return PlannedAction(self.actions[_known(self.actions, step.action, "action")], args)
+
+
+def plan_steps(planned: Sequence[PlannedAction], names: NameMap) -> tuple[PlanStep, ...]:
+    """A solver's plan as calls of the agent's methods.
+
+    Raises:
+        PlanTextError: an action or object that the PDDL does not declare.
+    """
+    return tuple(map(names.step, planned))
+
+
+def parse_plan(text: str) -> tuple[PlanStep, ...]:
+    """Read ``[f(a1, x), g(a1)]``; the inverse of :attr:`spca.contracts.Plan.text`.
+
+    Raises:
+        PlanTextError: the text is not a bracketed list of calls.
+    """
+    stripped = text.strip()
+    if not (stripped.startswith("[") and stripped.endswith("]")):
+        raise PlanTextError(f"a plan is written [action(arg, ...), ...], not {stripped[:80]!r}")
+    body = stripped[1:-1].strip()
+    steps: list[PlanStep] = []
+    position = -1
+    while position < len(body) and body:
+        step = _STEP.match(body, position + 1)
+        if step is None:
+            raise PlanTextError(f"cannot read step {len(steps) + 1} of the plan: {body[position + 1 :][:80]!r}")
+        steps.append(PlanStep(step[1], _arguments(step[2])))
+        position = step.end()
+        if body[position : position + 1] not in ("", ","):
+            raise PlanTextError(f"expected ',' after step {len(steps)} of the plan: {body[position:][:80]!r}")
+    return tuple(steps)
+
+
+def shape_fault(text: str) -> str | None:
+    """What is wrong with PDDL before any grammar: too long, too deep, or unbalanced; None when nothing is."""
+    if len(text) > MAX_CHARS:
+        return f"it has {len(text)} characters; at most {MAX_CHARS} are read"
+    opened: list[_Token] = []
+    suspect: str | None = None
+    tokens = _tokens(text)
+    for token, following in zip_longest(tokens, tokens[1:], fillvalue=_Token("", len(text))):
+        if token.text == "(":
+            if not opened and token is not tokens[0]:
+                return f"line {_line(text, token)}: the whole text must be one form, but it was closed before this"
+            if len(opened) > 1 and suspect is None and _SECTION.fullmatch(following.text):
+                inner, outer = _line(text, token), _line(text, opened[1])
+                suspect = (
+                    f"{following.text} on line {inner} begins inside the form of line {outer}, which is not closed"
+                )
+            opened.append(token)
+            if len(opened) > MAX_DEPTH:
+                return f"line {_line(text, token)}: parentheses are nested deeper than {MAX_DEPTH}"
+        elif token.text == ")":
+            if not opened:
+                return f"line {_line(text, token)}: ')' has no matching '('"
+            opened.pop()
+    if not opened:
+        return None
+    return suspect or f"the '(' on line {_line(text, opened[-1])} is never closed"
+
+
+def _tokens(text: str) -> list[_Token]:
+    """Parentheses and words with their offsets; comments are skipped."""
+    return [_Token(m[0], m.start()) for m in _TOKEN.finditer(text) if not m[0].startswith(";")]
+
+
+def _forms(text: str, tokens: Sequence[_Token], head: str) -> Iterator[tuple[int, int]]:
+    """Token ranges of the forms ``(head ...)`` that do not lie in one another."""
+    start = depth = 0
+    inside = False
+    for i, token in enumerate(tokens):
+        if not inside and token.text == "(" and i + 1 < len(tokens) and tokens[i + 1].text.lower() == head:
+            start, depth, inside = i, 0, True
+        if inside:
+            depth += (token.text == "(") - (token.text == ")")
+            if depth == 0:
+                yield start, i + 1
+                inside = False
+    if inside:
+        raise PlanTextError(f"the ({head} ...) that begins on line {_line(text, tokens[start])} is not closed")
+
+
+def _line(text: str, token: _Token) -> int:
+    return text.count("\n", 0, token.start) + 1
+
+
+def _register_action(names: dict[str, str], domain: str, form: Sequence[_Token]) -> str:
+    """Enter the name of an ``(:action ...)`` form; returns its Python spelling."""
+    written = form[2].text if len(form) > _HEAD else ")"
+    if written in "()" or written.startswith(":"):
+        raise PlanTextError(f"the (:action ...) on line {_line(domain, form[0])} has no name")
+    name = python_name(written)
+    _check_action_name(name)
+    if names.get(name, "").lower() == written.lower():
+        raise PlanTextError(f"action '{written}' is defined twice; give each action its own name")
+    _register(names, written, "actions")
+    return name
+
+
+def _parameters(action: str, form: Sequence[_Token]) -> tuple[str, ...]:
+    """Python names of the ``:parameters``; a keyword or ``self`` gets a trailing underscore."""
+    names: list[str] = []
+    depth = 0
+    inside = False
+    for previous, token in pairwise(form):
+        if token.text == "(" and previous.text.lower() == ":parameters":
+            inside = True
+        if not inside:
+            continue
+        depth += (token.text == "(") - (token.text == ")")
+        if depth == 0:
+            break
+        if token.text.startswith("?"):
+            name = python_name(token.text[1:])
+            names.append(f"{name}_" if keyword.iskeyword(name) or name == "self" else name)
+    unusable = next((name for name in names if not name.isidentifier()), None)
+    if unusable is not None:
+        raise PlanTextError(
+            f"action '{action}': '?{unusable}' is not a letter followed by letters, digits, '_' and '-'"
+        )
+    repeated = next((name for name, count in Counter(names).items() if count > 1), None)
+    if repeated is not None:
+        raise PlanTextError(f"action '{action}' has two parameters that become '{repeated}' in Python; rename one")
+    return tuple(names)
+
+
+def _declared(text: str, tokens: Sequence[_Token], head: str) -> Iterator[str]:
+    """Names in a typed list ``(head a b - type c - (either t u))``."""
+    for i, j in _forms(text, tokens, head):
+        depth = 0
+        previous = ""
+        for token in tokens[i + 2 : j - 1]:
+            depth += (token.text == "(") - (token.text == ")")
+            if token.text not in "()-" and depth == 0 and previous != "-":
+                yield token.text
+            previous = token.text
+
+
+def _register(names: dict[str, str], written: str, kind: str) -> None:
+    python = python_name(written)
+    first = names.setdefault(python, written)
+    if first.lower() != written.lower():
+        raise PlanTextError(f"{kind} '{first}' and '{written}' both become '{python}' in Python; rename one of them")
+
+
+def _check_action_name(name: str) -> None:
+    if name in PRIMITIVE_METHODS:
+        reason = "is the name of one of the agent's primitive methods"
+    elif name in STATE_ATTRIBUTES:
+        reason = "is the name of a state attribute of the agent"
+    elif keyword.iskeyword(name):
+        reason = "is a Python keyword"
+    elif name.startswith("_") or not (name.isidentifier() and name.isascii()):
+        reason = "is not a name of letters, digits, '_' and '-' that begins with a letter"
+    else:
+        return
+    word = re.sub(r"\W|^_+", "", name, flags=re.ASCII)
+    raise PlanTextError(f"action '{name}' {reason}; rename the action in the domain, for example to 'do_{word}'")
+
+
+def _known(names: Mapping[str, str], name: str, kind: str) -> str:
+    python = python_name(name)
+    if python not in names:
+        raise PlanTextError(f"the plan uses {kind} '{name}', which the PDDL does not declare")
+    return python
+
+
+def _arguments(text: str) -> tuple[str, ...]:
+    if not text.strip():
+        return ()
+    args = tuple(arg.strip() for arg in text.split(","))
+    if not all(args):
+        raise PlanTextError(f"an argument is missing in '({text})'")
+    return args
