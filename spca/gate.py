@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Final
 
-from spca import ast_merge
+from spca import agent_code
 from spca.contracts import AgentSource, Checkpoint, Gate, Plan, World
 from spca.feedback import failure_report
 
@@ -38,19 +38,20 @@ class RegressionGate:
         self._limit = limit
         self._solved: list[SolvedLevel] = []
 
-    def add(self, level: SolvedLevel) -> None:
-        self._solved.append(level)
+    def extend(self, levels: Iterable[SolvedLevel]) -> None:
+        """Remember more solved levels."""
+        self._solved.extend(levels)
 
     def against(self, library: AgentSource) -> Gate:
         """A gate that holds patches against ``library``, the agent that solved the earlier levels."""
         return lambda agent, _changed: self._check(library, agent)
 
     def _check(self, library: AgentSource, agent: AgentSource) -> str | None:
-        changed = set(ast_merge.changed_methods(library.text, agent.text))
-        changed &= {method.name for method in ast_merge.signatures(library.text)}
+        changed = set(agent_code.changed_methods(library.text, agent.text))
+        changed &= {method.name for method in agent_code.signatures(library.text)}
         if not changed:
             return None
-        uses = [s for s in self._solved if changed & ast_merge.call_closure(agent.text, list(s.plan.actions))]
+        uses = [s for s in self._solved if changed & agent_code.call_closure(agent.text, list(s.plan.actions))]
         for solved in most_diverse(uses, self._limit):
             world = self._make_world(solved.env_id, solved.seed)
             try:

@@ -1,0 +1,243 @@
+"""Sense-Plan-Code-Act: the loop, and the program that runs it over a curriculum.
+
+``python main.py`` learns the whole curriculum; ``python main.py --help`` lists the flags.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack, closing
+from pathlib import Path
+from typing import Final
+
+import minigridenv
+from coderLLM import CoderLLM
+from metrics_logger import MetricsLogger, register_signal_handlers
+from minigridenv import MiniGridEnv
+from plannerLLM import PlannerLLM
+from spca import cli, feedback, library, map_text, startup
+from spca.contracts import (
+    AgentSource,
+    Attempt,
+    CodeFailure,
+    CodePatch,
+    EventSink,
+    FailedPlan,
+    LevelInfo,
+    LevelResult,
+    Outcome,
+    Plan,
+    PlanFailure,
+    Round,
+    Snapshot,
+    Status,
+    TrustedPDDL,
+    World,
+)
+from spca.curriculum import Task
+from spca.display import Display, list_tasks
+from spca.errors import BudgetReached, RestoreError, UserError, WorldError
+from spca.gate import RegressionGate
+from spca.recorder import Recorder, totals
+from spca.runfolder import RunFolder
+from spca.solver import Solver
+from spca.workspace import Workspace
+
+ROOT: Final = Path(__file__).resolve().parent
+MAX_SEMANTIC_RETRY: Final = 5
+"""Times the code of one plan is rewritten and tried again."""
+MAX_SPA_ROUNDS: Final = 5
+"""Sense-plan-code-act rounds per level."""
+
+
+class Loop:
+    """Sense, plan, code, act: until a level is solved or its rounds are used up.
+
+    Args:
+        emit: told of rounds, simulations and their durations.
+        progress: told of the present round and phase.
+        keep_copy: given the source that is about to be executed.
+    """
+
+    def __init__(
+        self,
+        planner: PlannerLLM,
+        coder: CoderLLM,
+        gate: RegressionGate,
+        emit: EventSink,
+        progress: Callable[[int, str], None],
+        keep_copy: Callable[[AgentSource], None] = lambda agent: None,
+    ) -> None:
+        self._planner, self._coder, self._gate = planner, coder, gate
+        self._emit, self._progress, self._keep_copy = emit, progress, keep_copy
+
+    def run_level(
+        self, world: World, level: LevelInfo, known: AgentSource, trusted: TrustedPDDL | None = None
+    ) -> LevelResult:
+        """Solve a level with at most :data:`MAX_SPA_ROUNDS` rounds; ``known`` is the library so far."""
+        rounds: list[Round] = []
+        failed: list[FailedPlan] = []
+        agent = known
+        for number in range(1, MAX_SPA_ROUNDS + 1):
+            self._emit("counter_inc", {"name": "spca_rounds"})
+            this = self.run_round(world, level, number, agent, known, trusted, failed)
+            rounds.append(this)
+            if this.plan is None or (this.outcome and this.outcome.solved):
+                break
+            status = this.outcome.status if this.outcome else Status.MISSING_METHOD
+            failed.append(FailedPlan(this.plan.text, status.value, this.reason))
+            # What carried out its plan made progress; other code is not worth keeping.
+            agent = this.attempts[-1].agent if status is Status.GOAL_NOT_REACHED else known
+        solved = bool(rounds[-1].outcome and rounds[-1].outcome.solved)
+        attempts = tuple(attempt for this in rounds for attempt in this.attempts)
+        plan = next((this.plan for this in reversed(rounds) if this.plan), None)
+        return LevelResult(solved, rounds[-1].reason, attempts[-1].agent if solved else known, plan, attempts)
+
+    def run_round(
+        self,
+        world: World,
+        level: LevelInfo,
+        number: int,
+        agent: AgentSource,
+        known: AgentSource,
+        trusted: TrustedPDDL | None,
+        failed: Sequence[FailedPlan],
+    ) -> Round:
+        """Sense and plan once, then code and act until the plan succeeds or its retries are used up."""
+        start = world.checkpoint()
+        snapshot = world.sense()
+        self._progress(number, "plan")
+        actions = library.action_listing(agent.text)
+        plan = self._planner.plan(snapshot, level, actions, trusted=trusted, failed=failed)
+        if isinstance(plan, PlanFailure):
+            return Round(None, (), f"no valid plan after {plan.calls} calls: {plan.message}")
+        tries: list[Attempt] = []
+        reason, error = "", None
+        for retry in range(1 + MAX_SEMANTIC_RETRY):
+            self._progress(number, "code")
+            patch = self._implement(plan, snapshot, agent, known, error)
+            if isinstance(patch, CodeFailure):
+                reason = error = f"no usable code after {patch.calls} calls: {patch.message}"
+                continue
+            if any(patch.agent == tried.agent for tried in tries):
+                break  # the same code from the same state ends the same way: it is the plan that must change
+            if tries:
+                world.restore(start)
+            outcome = self._act(world, plan, patch.agent, number)
+            tries.append(Attempt(number, retry + 1, start, plan, patch.agent, outcome))
+            reason = f"{outcome.status.value}: {outcome.message}"
+            if outcome.solved:
+                return Round(plan, tuple(tries), reason)
+            agent, error = patch.agent, feedback.failure_report(plan, outcome)
+        if tries and tries[-1].outcome.status is not Status.GOAL_NOT_REACHED:
+            world.restore(start)
+        return Round(plan, tuple(tries), reason)
+
+    def _implement(
+        self, plan: Plan, snapshot: Snapshot, agent: AgentSource, known: AgentSource, error: str | None
+    ) -> CodePatch | CodeFailure:
+        wanted = plan.actions if error else library.missing(agent.text, plan.actions)
+        if not wanted:
+            return CodePatch(agent, ())
+        schemas = {schema.name: schema for schema in plan.schemas}
+        state = map_text.agent_state(snapshot)
+        return self._coder.implement_actions(
+            wanted, schemas, plan.text, state, error, agent=agent, gate=self._gate.against(known)
+        )
+
+    def _act(self, world: World, plan: Plan, agent: AgentSource, number: int) -> Outcome:
+        self._progress(number, "act")
+        self._keep_copy(agent)
+        self._emit("counter_inc", {"name": "simulation_runs"})
+        started = time.perf_counter()
+        outcome = world.run_sim(plan, agent)
+        self._emit("duration", {"name": "sim_s", "seconds": time.perf_counter() - started})
+        return outcome
+
+
+class Run:
+    """A run folder being filled: the loop over its levels."""
+
+    def __init__(self, settings: cli.Settings, folder: RunFolder, tasks: Sequence[Task]) -> None:
+        self._settings, self._folder, self._tasks = settings, folder, tasks
+        self._recorder = Recorder(folder)
+        self._workspace = Workspace(Path(settings.workspace))
+        self._gate = RegressionGate(minigridenv.MiniGridEnv)
+
+    def learn(self) -> None:
+        """Go through the levels not yet finished; each is final once it is recorded."""
+        settings, done = self._settings, len(self._recorder.finished)
+        display = Display(len(self._tasks), quiet=settings.quiet)
+        started = time.monotonic()
+        with ExitStack() as stack:
+            logger = MetricsLogger(self._folder.path, self._folder.run_id)
+            stack.callback(logger.close)
+            logger.repair(self._recorder.finished)
+            stack.callback(register_signal_handlers(logger))
+            stack.callback(display.close)
+            solver = stack.enter_context(Solver(settings.engine))
+            solver.warm()
+            display.note(cli.greeting(settings))
+            self._gate.extend(self._recorder.solved_levels())
+            planner = PlannerLLM(settings.planner_model, settings.planner_small_model, solver, logger)
+            coder = CoderLLM(settings.coder_model, logger)
+            loop = Loop(planner, coder, self._gate, logger, display.phase, self._workspace.save_working_copy)
+            self._workspace.save_agent(self._recorder.agent)
+            for number, task in enumerate(self._tasks[done:], done + 1):
+                self._level(number, task, loop, logger, display)
+        summary = totals(self._folder.run_id, settings.seed, len(self._tasks), self._recorder.finished)
+        self._folder.write_json("summary.json", summary)
+        display.table(summary, time.monotonic() - started, str(self._folder.path))
+
+    def _level(self, number: int, task: Task, loop: Loop, logger: MetricsLogger, display: Display) -> None:
+        if self._recorder.enter(task.category):
+            self._workspace.forget_pddl()
+        display.level_started(number, task.category, task.level, task.env_id)
+        level = {"level_name": task.env_id, "lvl_group": task.level, "category": task.category}
+        logger.start_level(level | {"seed": self._settings.seed}, number)
+        result = self._solve(task, loop)
+        summary = self._recorder.finish(task, self._settings.seed, result, logger)
+        self._workspace.save_agent(self._recorder.agent)
+        if result.solved and result.plan:
+            self._workspace.save_pddl(result.plan)
+            self._gate.extend(self._recorder.solved_levels(since=number - 1))
+        display.level_ended(summary)
+
+    def _solve(self, task: Task, loop: Loop) -> LevelResult:
+        """One level in a world of its own; a world that cannot be had fails the level, not the run."""
+        recorder = self._recorder
+        try:
+            with closing(MiniGridEnv(task.env_id, self._settings.seed, render=self._settings.render)) as world:
+                info = LevelInfo(task.category, task.skill, task.level)
+                return loop.run_level(world, info, recorder.agent, recorder.trusted)
+        except (WorldError, RestoreError) as error:
+            return LevelResult(False, str(error), recorder.agent, None, ())
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """The program; returns the exit code."""
+    given = cli.parse(argv)
+    try:
+        settings = startup.settings(given, ROOT)
+        if given.get("command") == "list":
+            list_tasks([(t.category, t.level, t.env_id) for t in startup.tasks(settings)])
+            return cli.EXIT_FINISHED
+        with startup.opened(settings, ROOT, minigridenv.check_ids) as (folder, tasks):
+            try:
+                Run(settings, folder, tasks).learn()
+            except KeyboardInterrupt:
+                print(f"interrupted; go on with: python main.py --resume {folder.run_id}", file=sys.stderr)
+                return cli.EXIT_INTERRUPTED
+    except UserError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return cli.EXIT_USER_ERROR
+    except BudgetReached as error:
+        print(f"stopped: {error}", file=sys.stderr)
+        return cli.EXIT_BUDGET
+    return cli.EXIT_FINISHED
+
+
+if __name__ == "__main__":
+    sys.exit(main())

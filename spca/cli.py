@@ -1,0 +1,186 @@
+"""The command line of ``main.py``: parser, settings and where each value comes from."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any, Final
+
+from spca import __version__
+from spca.errors import ResumeError, SettingsError
+
+EXIT_FINISHED: Final = 0
+EXIT_USER_ERROR: Final = 2
+EXIT_BUDGET: Final = 3
+EXIT_INTERRUPTED: Final = 130
+
+REFERENCE_MODELS: Final = {
+    "planner_model": "reference/planner",
+    "planner_small_model": "reference/planner",
+    "coder_model": "reference/coder",
+}
+OPENAI_MODELS: Final = {
+    "planner_model": "openai/o3",
+    "planner_small_model": "openai/o4-mini",
+    "coder_model": "openai/codex-mini-latest",
+}
+
+_MAY_CHANGE_ON_RESUME: Final = frozenset({"runs", "resume", "render", "quiet", "max_cost"})
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Everything a run is told; one value passed down, nothing global. Paths are absolute."""
+
+    curriculum: str
+    workspace: str
+    runs: str
+    planner_model: str
+    planner_small_model: str
+    coder_model: str
+    seed: int = 1
+    start_category: str | None = None
+    only: str | None = None
+    levels: str | None = None
+    keep_agent: bool = False
+    keep_pddl: bool = False
+    engine: str | None = None
+    max_cost: float = 5.0
+    render: bool = False
+    quiet: bool = False
+    resume: str | None = None
+
+    @property
+    def uses_reference(self) -> bool:
+        return self.planner_model.startswith("reference/") and self.coder_model.startswith("reference/")
+
+    def to_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """The parser; options that were not given are absent from its namespace."""
+    parser = argparse.ArgumentParser(
+        prog="main.py",
+        description="Sense-Plan-Code-Act: learn a curriculum of grid-world levels by planning and writing code.",
+        argument_default=argparse.SUPPRESS,
+    )
+    parser.add_argument("command", nargs="?", choices=("run", "list"), help="run (default), or list categories and levels")
+    choose = parser.add_argument_group("what to run")
+    choose.add_argument("--start-category", metavar="NAME", help="begin with this category (case-insensitive)")
+    choose.add_argument("--only", metavar="CATEGORY", help="run this category only")
+    choose.add_argument("--levels", metavar="GLOB", help="only levels or environment ids that match")
+    choose.add_argument("--seed", type=_seed, metavar="N", help="seed of every environment (default 1)")
+    choose.add_argument("--curriculum", metavar="FILE", help="curriculum to learn (default merged_curriculum2.json)")
+    keep = parser.add_argument_group("what to keep")
+    keep.add_argument("--keep-agent", action="store_true", help="continue from the workspace's agent.py")
+    keep.add_argument("--keep-pddl", action="store_true", help="trust the workspace's domain.pddl and problem.pddl")
+    keep.add_argument("--resume", metavar="RUN_ID", help="go on with a run that was interrupted")
+    keep.add_argument("--workspace", metavar="DIR", help="folder of the growing agent (default workspace)")
+    keep.add_argument("--runs", metavar="DIR", help="where run folders lie (default runs)")
+    models = parser.add_argument_group("models and solver")
+    models.add_argument("--planner-model", metavar="MODEL", help="plans, replans and repairs (openai/..., reference/planner)")
+    models.add_argument("--planner-small-model", metavar="MODEL", help="adapts PDDL that is already trusted")
+    models.add_argument("--coder-model", metavar="MODEL", help="writes actions (openai/..., reference/coder)")
+    models.add_argument("--engine", metavar="NAME", help="planning engine (default: by kind of problem)")
+    models.add_argument("--max-cost", type=_cost, metavar="USD", help="cap on the cost of a run (default 5)")
+    show = parser.add_argument_group("display")
+    show.add_argument("--render", action="store_true", help="open a window that shows the episode")
+    show.add_argument("--quiet", action="store_true", help="print nothing but errors and the final table")
+    show.add_argument("--version", action="version", version=f"sense-plan-code-act {__version__}")
+    return parser
+
+
+def settings_from(given: Mapping[str, Any], environ: Mapping[str, str], root: Path, cwd: Path) -> Settings:
+    """Settings of a new run: flag, else environment (``SPCA_PLANNER_MODEL`` ...), else default.
+
+    Args:
+        given: the options that stand on the command line.
+        root: folder of the checkout, where the default curriculum, workspace and runs lie.
+        cwd: what relative paths are relative to.
+    """
+    models = OPENAI_MODELS if environ.get("OPENAI_API_KEY") else REFERENCE_MODELS
+    values: dict[str, Any] = {}
+    for name, default in models.items():
+        values[name] = given.get(name) or environ.get(f"SPCA_{name.upper()}") or default
+    paths = {"curriculum": "merged_curriculum2.json", "workspace": "workspace", "runs": "runs"}
+    for name, default in paths.items():
+        values[name] = str(cwd / given[name]) if name in given else str(root / default)
+    engine = given.get("engine") or environ.get("SPCA_ENGINE") or None
+    rest = {f.name: given[f.name] for f in fields(Settings) if f.name in given and f.name not in values}
+    return Settings(**{**rest, **values, "engine": engine})
+
+
+def resumed_settings(given: Mapping[str, Any], recorded: Mapping[str, Any], cwd: Path) -> Settings:
+    """Settings of a run that goes on: as recorded, but for what may change.
+
+    Raises:
+        ResumeError: names the flag that contradicts the run.
+    """
+    values = dict(recorded)
+    for name, value in given.items():
+        if name == "command":
+            continue
+        wanted = str(cwd / value) if name in ("curriculum", "workspace", "runs") else value
+        if name not in _MAY_CHANGE_ON_RESUME and wanted != recorded.get(name):
+            flag = f"--{name.replace('_', '-')}"
+            raise ResumeError(f"{flag} {value} contradicts the run, which has {recorded.get(name)}: leave {flag} out")
+        if name in _MAY_CHANGE_ON_RESUME:
+            values[name] = wanted
+    return Settings(**values)
+
+
+def parse(argv: Sequence[str] | None) -> dict[str, Any]:
+    """The options given, by name."""
+    return vars(build_parser().parse_args(argv))
+
+
+def load_environment(root: Path) -> Mapping[str, str]:
+    """The environment, completed from ``.env`` in the working directory or the checkout."""
+    from dotenv import load_dotenv
+
+    for folder in (Path.cwd(), root):
+        if (folder / ".env").is_file():
+            load_dotenv(folder / ".env", override=False)
+    return os.environ
+
+
+def _seed(text: str) -> int:
+    value = int(text)
+    if value < 0:
+        raise argparse.ArgumentTypeError(f"{text} is negative: seeds are 0 or more")
+    return value
+
+
+def _cost(text: str) -> float:
+    value = float(text)
+    if not 0 <= value < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text} is not an amount in USD")
+    return value
+
+
+def greeting(settings: Settings) -> str:
+    """One line on which models a run uses and how to choose others."""
+    if settings.uses_reference:
+        return (
+            "Models: the embedded reference model (no key needed). "
+            "For a real one: set OPENAI_API_KEY in .env or give --planner-model and --coder-model."
+        )
+    return (
+        f"Models: {settings.planner_model}, {settings.planner_small_model}, {settings.coder_model}; "
+        f"cost cap {settings.max_cost:g} USD (--max-cost; not enforced while prices are unknown). Without cost: "
+        "--planner-model reference/planner --planner-small-model reference/planner --coder-model reference/coder."
+    )
+
+
+def check_choice(settings: Settings) -> None:
+    """Refuse settings that exclude one another.
+
+    Raises:
+        SettingsError: names the flags.
+    """
+    if settings.start_category and settings.only:
+        raise SettingsError("--start-category and --only exclude each other: give one of them")

@@ -1,0 +1,109 @@
+"""What a user sees of a run: live on a terminal, plain lines elsewhere, a table at the end."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from rich.console import Console
+from rich.markup import escape
+from rich.status import Status
+from rich.table import Table
+
+
+class Display:
+    """Progress and results on standard output.
+
+    Args:
+        total: levels of the run, finished ones included.
+        quiet: print nothing but the final table.
+    """
+
+    def __init__(self, total: int, *, quiet: bool = False, console: Console | None = None) -> None:
+        self._console = console or Console(highlight=False)
+        self._total = total
+        self._quiet = quiet
+        self._live = self._console.is_terminal and not quiet
+        self._status: Status | None = None
+        self._category = ""
+        self._label = ""
+        self._level_started = self._started = time.monotonic()
+        self.solved = self.failed = 0
+
+    def note(self, line: str) -> None:
+        """A line of its own."""
+        if not self._quiet:
+            self._console.print(escape(line), soft_wrap=True)
+
+    def level_started(self, number: int, category: str, level: str, env_id: str) -> None:
+        self._level_started = time.monotonic()
+        if category != self._category:
+            self._category = category
+            self.note(f"{category}")
+        self._label = f"[{number}/{self._total}] {level}: {env_id}"
+        if self._live:
+            self._status = self._console.status(escape(self._label))
+            self._status.start()
+
+    def phase(self, round_number: int, phase: str) -> None:
+        """Show what is being done now; on a terminal only."""
+        if self._status is not None:
+            clock = _clock(time.monotonic() - self._started)
+            counts = f"{self.solved} solved, {self.failed} failed"
+            self._status.update(escape(f"{self._label}  round {round_number} {phase}  {clock}  {counts}"))
+
+    def level_ended(self, summary: Mapping[str, Any]) -> None:
+        self.close()
+        solved = summary["outcome"] == "success"
+        self.solved += solved
+        self.failed += not solved
+        counters = summary["counters"]
+        seconds = time.monotonic() - self._level_started
+        rounds = f"{counters['spca_rounds']} round{'s' if counters['spca_rounds'] != 1 else ''}"
+        calls = f"{counters['planner_calls']}+{counters['coder_calls']} calls"
+        line = f"  {self._label}  {rounds}, {calls}, {summary['steps']} steps, {seconds:.1f} s"
+        if self._quiet:
+            return
+        mark = "[green]solved[/]" if solved else "[red]failed[/]"
+        self._console.print(f"{mark}{escape(line)}", soft_wrap=True)
+        if not solved:
+            self._console.print(f"        {escape(summary['reason'].splitlines()[0])}", soft_wrap=True)
+
+    def close(self) -> None:
+        """Take the live line down."""
+        if self._status is not None:
+            self._status.stop()
+            self._status = None
+
+    def table(self, totals: Mapping[str, Any], elapsed: float, where: str) -> None:
+        """The result per category."""
+        table = Table(title=f"{totals['solved']} of {totals['levels']} levels solved")
+        for heading in ("category", "solved", "rounds", "planner calls", "coder calls", "steps"):
+            table.add_column(heading, justify="left" if heading == "category" else "right")
+        for name, row in totals["categories"].items():
+            solved = f"{row['solved']}/{row['levels']}"
+            table.add_row(
+                escape(name), solved, *(str(row[key]) for key in ("rounds", "planner_calls", "coder_calls", "steps"))
+            )
+        self._console.print(table)
+        self._console.print(f"{_clock(elapsed)} elapsed; everything about the run lies in {where}", soft_wrap=True)
+
+
+def list_tasks(rows: Sequence[tuple[str, str, str]]) -> None:
+    """Categories, levels and environment ids."""
+    console = Console(highlight=False)
+    category = level = ""
+    for row in rows:
+        if row[0] != category:
+            category, level = row[0], ""
+            console.print(f"[bold]{escape(category)}[/]")
+        if row[1] != level:
+            level = row[1]
+            console.print(f"  {escape(level)}")
+        console.print(f"    {escape(row[2])}", soft_wrap=True)
+
+
+def _clock(seconds: float) -> str:
+    minutes, rest = divmod(int(seconds), 60)
+    return f"{minutes}:{rest:02d}"

@@ -1,0 +1,191 @@
+"""A run's folder: what a run leaves behind, and what it needs to go on after being killed.
+
+::
+
+    runs/<run_id>/
+      run.json                  settings, versions, git commit, models
+      state.json                finished levels and where to go on; replaced atomically: the commit of a level
+      curriculum.json           the curriculum as it was when the run began
+      metrics.jsonl             events
+      summary_*.json            one per level; summary.json for the run
+      agent_v{N}.py domain_v{N}.pddl problem_v{N}.pddl    after level N; with prefix fail_ when it was not solved
+      agents/<hash>.py          every agent source that was ever executed
+      trajectories/*.json       every attempt of every level
+      prompt_log.md             the prompt templates used
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import secrets
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from spca.contracts import AgentSource, Attempt, Plan, TrustedPDDL
+from spca.errors import ResumeError, SettingsError, WorkspaceBusyError
+
+
+def write_atomic(path: Path, text: str) -> None:
+    """Replace a file so that a reader or a crash sees the old text or the new one, never a part."""
+    temporary = path.with_name(f".{path.name}.tmp")
+    with temporary.open("w", encoding="utf-8") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+    temporary.replace(path)
+
+
+def make_folder(path: Path) -> None:
+    """Create a folder that can be written to.
+
+    Raises:
+        SettingsError: it cannot.
+    """
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise SettingsError(f"cannot create folder {path}: {error.strerror}") from error
+    if not os.access(path, os.W_OK | os.X_OK):
+        raise SettingsError(f"cannot write to folder {path}: permission denied")
+
+
+@contextmanager
+def locked(folder: Path, what: str) -> Iterator[None]:
+    """Hold the folder's lock; released by the kernel when the process dies.
+
+    Raises:
+        WorkspaceBusyError: another process holds it.
+    """
+    file = os.open(folder / ".lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    try:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise WorkspaceBusyError(f"{what} {folder} is in use by another run: wait for it or choose another") from error
+        yield
+    finally:
+        os.close(file)
+
+
+def new_run_id() -> str:
+    """A sortable id: UTC time and four random hex digits."""
+    return f"{time.strftime('%Y%m%d-%H%M%S', time.gmtime())}-{secrets.token_hex(2)}"
+
+
+class RunFolder:
+    """Files of one run; ``path`` exists."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.run_id = path.name
+
+    @classmethod
+    def create(
+        cls,
+        runs: Path,
+        info: Mapping[str, Any],
+        curriculum: str,
+        agent: AgentSource,
+        trusted: TrustedPDDL | None = None,
+    ) -> RunFolder:
+        """A new folder holding what every later part relies on: agent and PDDL to begin with included.
+
+        Raises:
+            SettingsError: ``runs`` cannot be written to.
+        """
+        make_folder(runs)
+        folder = cls(runs / new_run_id())
+        make_folder(folder.path / "trajectories")
+        make_folder(folder.path / "agents")
+        write_atomic(folder.path / "curriculum.json", curriculum)
+        write_atomic(folder.path / "agent_v0.py", agent.text)
+        state = {"finished": [], "agent": "agent_v0.py", "category": None}
+        folder.commit(state | {"trusted": asdict(trusted) if trusted else None})
+        folder.write_json("run.json", {"run_id": folder.run_id, **info})
+        return folder
+
+    @classmethod
+    def open(cls, runs: Path, run_id: str) -> RunFolder:
+        """The folder of an earlier run.
+
+        Raises:
+            ResumeError: there is none, or it is not complete.
+        """
+        path = runs / run_id
+        if not run_id or path.parent != runs or not (path / "run.json").is_file():
+            known = sorted(p.name for p in runs.iterdir() if (p / "run.json").is_file()) if runs.is_dir() else []
+            hint = f"the latest is {known[-1]}" if known else "there are none"
+            raise ResumeError(f"no run {run_id!r} in {runs}: {hint}")
+        return cls(path)
+
+    def info(self) -> dict[str, Any]:
+        """``run.json``."""
+        return self.read_json("run.json")
+
+    def state(self) -> dict[str, Any]:
+        """``state.json``."""
+        return self.read_json("state.json")
+
+    def commit(self, state: Mapping[str, Any]) -> None:
+        """Make a finished level final."""
+        self.write_json("state.json", state)
+
+    def read_text(self, name: str) -> str:
+        return (self.path / name).read_text(encoding="utf-8")
+
+    def write_json(self, name: str, value: object) -> None:
+        write_atomic(self.path / name, json.dumps(value, indent=1, ensure_ascii=False) + "\n")
+
+    def save_version(self, number: int, agent: AgentSource, plan: Plan | None, *, solved: bool) -> str:
+        """Save the agent and PDDL after level ``number``; returns the name of the agent's file."""
+        prefix = "" if solved else "fail_"
+        name = f"{prefix}agent_v{number}.py"
+        write_atomic(self.path / name, agent.text)
+        if plan is not None:
+            write_atomic(self.path / f"{prefix}domain_v{number}.pddl", plan.domain)
+            write_atomic(self.path / f"{prefix}problem_v{number}.pddl", plan.problem)
+        return name
+
+    def save_agent(self, agent: AgentSource) -> str:
+        """Save an executed source under its hash; returns its path relative to the folder."""
+        name = f"agents/{agent.sha256[:16]}.py"
+        if not (self.path / name).is_file():
+            write_atomic(self.path / name, agent.text)
+        return name
+
+    def read_json(self, name: str) -> dict[str, Any]:
+        """A JSON file of the folder.
+
+        Raises:
+            ResumeError: it cannot be read.
+        """
+        try:
+            value: dict[str, Any] = json.loads(self.read_text(name))
+        except (OSError, ValueError) as error:
+            raise ResumeError(f"{self.path / name} cannot be read: {error}") from error
+        return value
+
+
+def attempt_record(attempt: Attempt, agent_file: str) -> dict[str, Any]:
+    """One attempt for a trajectory file: ``start`` holds the primitives before it, ``steps`` one
+    [code, plan position, source line] per primitive.
+    """
+    return {
+        "round": attempt.round,
+        "attempt": attempt.number,
+        "start": list(attempt.start.primitives),
+        "agent": agent_file,
+        "plan": [asdict(step) for step in attempt.plan.steps],
+        "domain": attempt.plan.domain,
+        "problem": attempt.plan.problem,
+        "status": attempt.outcome.status.value,
+        "message": attempt.outcome.message,
+        "traceback": attempt.outcome.traceback,
+        "steps": [[s.code, s.position, s.line] for s in attempt.outcome.trace],
+    }
