@@ -1,0 +1,135 @@
+"""The coder half of the embedded reference model: answers like an LLM that knows these skills by heart.
+
+The skills are Python files in :mod:`spca.reference.skills`, each a piece of one ``class Agent``. They are read as
+text, never imported: an answer is the source of the methods asked for and of the helpers they need.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib import resources
+from textwrap import dedent
+from typing import Any
+
+from spca.errors import BadAnswerError
+from spca.providers.base import Message
+
+_LISTED = re.compile(r"^\s*(?:def )?(\w+)\(", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Skill:
+    """A method of the reference library: its source at column 0, the methods it uses, the imports it needs."""
+
+    source: str
+    uses: frozenset[str]
+    imports: tuple[str, ...]
+
+
+def answer(messages: Sequence[Message]) -> str:
+    """The methods that the newest ``<task>`` asks for, with their helpers, as raw ``def`` blocks.
+
+    In mode "first" helpers that ``<agent_methods>`` lists are left out; a repair holds all of them.
+
+    Raises:
+        BadAnswerError: there is no readable task, or it names an action that the library does not have.
+    """
+    task = _task(messages)
+    actions = tuple(dict.fromkeys(map(str, task["actions"])))
+    present = _listed(messages) - set(actions) if task.get("mode") == "first" else frozenset()
+    return write(actions, present)
+
+
+def write(actions: Iterable[str], present: Iterable[str] = ()) -> str:
+    """Source of ``actions`` and of everything they call but for the methods already ``present``.
+
+    Raises:
+        BadAnswerError: the library has no skill of that name.
+    """
+    skills = library()
+    wanted = tuple(actions)
+    for name in wanted:
+        if name not in skills or name.startswith("_"):
+            raise BadAnswerError(f"the reference coder has no skill named {name!r}")
+    chosen = _closure(skills, wanted, frozenset(present))
+    imports = sorted({line for name in chosen for line in skills[name].imports})
+    blocks = [skills[name].source for name in chosen]
+    return "\n\n\n".join(["\n".join(imports), *blocks] if imports else blocks) + "\n"
+
+
+@lru_cache(maxsize=1)
+def library() -> Mapping[str, Skill]:
+    """Every method of the skill files by name, in the order of the files."""
+    folder = resources.files("spca.reference") / "skills"
+    files = sorted((entry for entry in folder.iterdir() if entry.name.endswith(".py")), key=lambda entry: entry.name)
+    return {name: skill for entry in files for name, skill in _skills_of(entry.read_text(encoding="utf-8")).items()}
+
+
+def _closure(skills: Mapping[str, Skill], wanted: Sequence[str], present: frozenset[str]) -> list[str]:
+    """``wanted`` and what they use, breadth first: actions come before their helpers."""
+    chosen = list(wanted)
+    for name in chosen:
+        used = (other for other in skills if other in skills[name].uses)
+        chosen.extend(other for other in used if other not in present and other not in chosen)
+    return chosen
+
+
+def _skills_of(text: str) -> dict[str, Skill]:
+    tree = ast.parse(text)
+    imports = {
+        (alias.asname or alias.name).split(".")[0]: ast.unparse(node)
+        for node in tree.body
+        if isinstance(node, ast.Import | ast.ImportFrom)
+        for alias in node.names
+    }
+    lines = text.splitlines()
+    methods = [
+        method
+        for node in tree.body
+        if isinstance(node, ast.ClassDef)
+        for method in node.body
+        if isinstance(method, ast.FunctionDef)
+    ]
+    return {method.name: _skill(method, lines, imports) for method in methods}
+
+
+def _skill(method: ast.FunctionDef, lines: Sequence[str], imports: Mapping[str, str]) -> Skill:
+    names = {node.id for node in ast.walk(method) if isinstance(node, ast.Name)}
+    uses = {
+        node.attr
+        for node in ast.walk(method)
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "self"
+    }
+    source = dedent("\n".join(lines[method.lineno - 1 : method.end_lineno]))
+    return Skill(source, frozenset(uses), tuple(line for name, line in imports.items() if name in names))
+
+
+def _task(messages: Sequence[Message]) -> dict[str, Any]:
+    block = _newest(messages, "task")
+    if block is None:
+        raise BadAnswerError("the reference coder found no <task> in the conversation")
+    try:
+        task = json.loads(block)
+    except ValueError as error:
+        raise BadAnswerError(f"the reference coder cannot read the <task>: {error}") from error
+    if not isinstance(task, dict) or not isinstance(task.get("actions"), list):
+        raise BadAnswerError("the <task> names no list of actions")
+    return task
+
+
+def _listed(messages: Sequence[Message]) -> frozenset[str]:
+    return frozenset(_LISTED.findall(_newest(messages, "agent_methods") or ""))
+
+
+def _newest(messages: Sequence[Message], tag: str) -> str | None:
+    """Content of the last ``<tag>`` block that a user wrote."""
+    for message in reversed(messages):
+        blocks = re.findall(rf"<{tag}>\n?(.*?)\n?</{tag}>", message.text, re.DOTALL) if message.role == "user" else []
+        if blocks:
+            return str(blocks[-1])
+    return None
