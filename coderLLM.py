@@ -30,7 +30,7 @@ class CoderLLM:
         self,
         model: str,
         emit: EventSink,
-        client_for: Callable[[str], ChatGPTClient[str]] = lambda model: ChatGPTClient(model),
+        client_for: Callable[[str], ChatGPTClient[str]] = ChatGPTClient,
     ) -> None:
         self._client = client_for(model)
         self._emit = emit

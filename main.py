@@ -12,6 +12,9 @@ from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Final
 
+from spca.curriculum import Task
+from spca.solver import Solver
+
 import minigridenv
 from coderLLM import CoderLLM
 from metrics_logger import MetricsLogger, register_signal_handlers
@@ -36,13 +39,11 @@ from spca.contracts import (
     TrustedPDDL,
     World,
 )
-from spca.curriculum import Task
 from spca.display import Display, list_tasks
 from spca.errors import BudgetReached, RestoreError, UserError, WorldError
 from spca.gate import RegressionGate
 from spca.recorder import Recorder, totals
 from spca.runfolder import RunFolder
-from spca.solver import Solver
 from spca.workspace import Workspace
 
 ROOT: Final = Path(__file__).resolve().parent
@@ -68,7 +69,7 @@ class Loop:
         gate: RegressionGate,
         emit: EventSink,
         progress: Callable[[int, str], None],
-        keep_copy: Callable[[AgentSource], None] = lambda agent: None,
+        keep_copy: Callable[[AgentSource], None] = lambda _agent: None,
     ) -> None:
         self._planner, self._coder, self._gate = planner, coder, gate
         self._emit, self._progress, self._keep_copy = emit, progress, keep_copy

@@ -60,15 +60,15 @@ class MetricsLogger:
             self.inc(str(data["name"]))
             return
         if event == "duration":
-            self._observe(str(data["name"]), data["seconds"])
+            self._observe(str(data["name"]), data)
             return
         if event in ("planner_call", "coder_call"):
             kind = event.removesuffix("_call")
             self.inc(f"{kind}_calls")
             self.inc(f"{kind}_{data['mode']}")
-            self._observe("plan_s" if kind == "planner" else "code_s", data["seconds"])
-            if "solve_s" in data:
-                self._observe("solve_s", data["solve_s"])
+            self._observe("plan_s" if kind == "planner" else "code_s", data)
+            if kind == "planner":
+                self._observe("solve_s", data, "solve_s")
         self._write(event, data)
 
     def inc(self, name: str) -> None:
@@ -88,7 +88,8 @@ class MetricsLogger:
 
     def summary(self, outcome: str, reason: str, **extra: object) -> dict[str, Any]:
         """The summary of the present level, not yet written."""
-        assert self._level is not None
+        if self._level is None:
+            raise ValueError("no level is in progress")
         return {
             "run_id": self._run_id,
             **self._level,
@@ -133,9 +134,8 @@ class MetricsLogger:
         for summary in finished[logged:]:
             self._write("level_summary", summary)
 
-    def _observe(self, name: str, seconds: object) -> None:
-        assert isinstance(seconds, int | float)
-        self._durations.setdefault(name, []).append(float(seconds))
+    def _observe(self, name: str, data: Mapping[str, object], field: str = "seconds") -> None:
+        self._durations.setdefault(name, []).append(float(str(data[field])))
 
     def _write(self, event: str, data: Mapping[str, object]) -> None:
         at = {} if self._level is None else {"level_index": self._level["index"]}
@@ -150,7 +150,7 @@ def _aggregate(values: list[float]) -> dict[str, float | int]:
 
 def _is_finished_level(line: bytes) -> bool:
     record = json.loads(line)
-    return record["event"] == "level_summary" and record["outcome"] != "aborted"
+    return bool(record["event"] == "level_summary" and record["outcome"] != "aborted")
 
 
 def register_signal_handlers(logger: MetricsLogger) -> Callable[[], None]:

@@ -64,7 +64,7 @@ class PlannerLLM:
         emit: EventSink,
         client_for: Callable[[str], ChatGPTClient[PDDLResp]] = lambda model: ChatGPTClient(model, PDDLResp),
     ) -> None:
-        models = {mode: large for mode in PlannerMode} | {PlannerMode.REUSE: small}
+        models = dict.fromkeys(PlannerMode, large) | {PlannerMode.REUSE: small}
         clients = {model: client_for(model) for model in {large, small}}
         self._clients: Mapping[PlannerMode, ChatGPTClient[PDDLResp]] = {m: clients[models[m]] for m in PlannerMode}
         self._solver = solver

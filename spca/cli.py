@@ -68,7 +68,9 @@ def build_parser() -> argparse.ArgumentParser:
         description="Sense-Plan-Code-Act: learn a curriculum of grid-world levels by planning and writing code.",
         argument_default=argparse.SUPPRESS,
     )
-    parser.add_argument("command", nargs="?", choices=("run", "list"), help="run (default), or list categories and levels")
+    parser.add_argument(
+        "command", nargs="?", choices=("run", "list"), help="run (default), or list categories and levels"
+    )
     choose = parser.add_argument_group("what to run")
     choose.add_argument("--start-category", metavar="NAME", help="begin with this category (case-insensitive)")
     choose.add_argument("--only", metavar="CATEGORY", help="run this category only")
@@ -82,7 +84,9 @@ def build_parser() -> argparse.ArgumentParser:
     keep.add_argument("--workspace", metavar="DIR", help="folder of the growing agent (default workspace)")
     keep.add_argument("--runs", metavar="DIR", help="where run folders lie (default runs)")
     models = parser.add_argument_group("models and solver")
-    models.add_argument("--planner-model", metavar="MODEL", help="plans, replans and repairs (openai/..., reference/planner)")
+    models.add_argument(
+        "--planner-model", metavar="MODEL", help="plans, replans and repairs (openai/..., reference/planner)"
+    )
     models.add_argument("--planner-small-model", metavar="MODEL", help="adapts PDDL that is already trusted")
     models.add_argument("--coder-model", metavar="MODEL", help="writes actions (openai/..., reference/coder)")
     models.add_argument("--engine", metavar="NAME", help="planning engine (default: by kind of problem)")

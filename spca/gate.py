@@ -62,7 +62,7 @@ class RegressionGate:
             if not outcome.solved:
                 names = ", ".join(sorted(changed))
                 return (
-                    f"Regression: the rewritten {names} breaks a level that was solved before. Keep what worked there.\n"
+                    f"Regression: the rewritten {names} breaks a level that was solved before: keep what worked.\n"
                     + failure_report(solved.plan, outcome)
                 )
         return None

@@ -15,7 +15,9 @@ MAX_LISTED: Final = 60
 def high_level_actions(source: str) -> tuple[agent_code.MethodInfo, ...]:
     """The agent's public generator methods."""
     return tuple(
-        m for m in agent_code.signatures(source) if m.is_generator and not m.name.startswith("_") and m.name != "__init__"
+        m
+        for m in agent_code.signatures(source)
+        if m.is_generator and not m.name.startswith("_") and m.name != "__init__"
     )
 
 

@@ -67,7 +67,9 @@ def locked(folder: Path, what: str) -> Iterator[None]:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
-            raise WorkspaceBusyError(f"{what} {folder} is in use by another run: wait for it or choose another") from error
+            raise WorkspaceBusyError(
+                f"{what} {folder} is in use by another run: wait for it or choose another"
+            ) from error
         yield
     finally:
         os.close(file)
@@ -105,7 +107,7 @@ class RunFolder:
         make_folder(folder.path / "agents")
         write_atomic(folder.path / "curriculum.json", curriculum)
         write_atomic(folder.path / "agent_v0.py", agent.text)
-        state = {"finished": [], "agent": "agent_v0.py", "category": None}
+        state: dict[str, Any] = {"finished": [], "agent": "agent_v0.py", "category": None}
         folder.commit(state | {"trusted": asdict(trusted) if trusted else None})
         folder.write_json("run.json", {"run_id": folder.run_id, **info})
         return folder

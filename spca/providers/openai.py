@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from typing import Any
 
+from pydantic import BaseModel
+
 from spca.errors import BadAnswerError, ProviderConfigError, ProviderError
 from spca.providers.base import Request, Response, Usage
 
@@ -47,7 +49,7 @@ class OpenAIProvider:
     def _chat(self, request: Request) -> Response:
         form: dict[str, Any] = {}
         if request.schema is not None:
-            form["response_format"] = {"type": "json_schema", "json_schema": _schema(request)}
+            form["response_format"] = {"type": "json_schema", "json_schema": _schema(request.schema)}
         messages = [{"role": m.role, "content": m.text} for m in request.messages]
         answer = self._sdk(request.model).chat.completions.create(model=request.model, messages=messages, **form)
         if not answer.choices or not answer.choices[0].message.content:
@@ -59,7 +61,7 @@ class OpenAIProvider:
     def _respond(self, request: Request) -> Response:
         form: dict[str, Any] = {}
         if request.schema is not None:
-            form["text"] = {"format": {"type": "json_schema", **_schema(request)}}
+            form["text"] = {"format": {"type": "json_schema", **_schema(request.schema)}}
         messages = [{"role": m.role, "content": m.text} for m in request.messages]
         answer = self._sdk(request.model).responses.create(model=request.model, input=messages, **form)
         if not answer.output_text:
@@ -69,7 +71,6 @@ class OpenAIProvider:
         return Response(str(answer.output_text), counts)
 
 
-def _schema(request: Request) -> dict[str, Any]:
-    assert request.schema is not None
-    body = {**request.schema.model_json_schema(), "additionalProperties": False}
-    return {"name": request.schema.__name__, "schema": body, "strict": True}
+def _schema(schema: type[BaseModel]) -> dict[str, Any]:
+    body = {**schema.model_json_schema(), "additionalProperties": False}
+    return {"name": schema.__name__, "schema": body, "strict": True}
