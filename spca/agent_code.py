@@ -1,0 +1,301 @@
+"""Reading the source of ``class Agent``: methods, who calls whom, what differs between two versions (pure)."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import re
+import tokenize
+import warnings
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from io import StringIO
+
+from spca.errors import PatchError
+
+AGENT_CLASS = "Agent"
+
+# A def line ends where Python says so; str.splitlines also splits at form feeds and other separators.
+_LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
+_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Lines of a source with their ends; numbers (from 1) of lines that begin in a string or hold only a comment."""
+
+    lines: tuple[str, ...]
+    in_string: frozenset[int]
+    comments: frozenset[int]
+
+
+@dataclass(frozen=True, slots=True)
+class MethodInfo:
+    """A method of the agent; ``params`` without ``self``, ``doc`` the first docstring line, lines counted from 1.
+
+    The lines include decorators and the comments that belong to the method.
+    """
+
+    name: str
+    params: tuple[str, ...]
+    doc: str
+    first_line: int
+    last_line: int
+    is_generator: bool
+
+
+def signatures(source: str) -> tuple[MethodInfo, ...]:
+    """The methods of ``class Agent`` in source order.
+
+    Raises:
+        PatchError: the source does not compile or has no ``class Agent``.
+    """
+    return tuple(_info(layout(source), node) for node in methods_of(source).values())
+
+
+def method_source(source: str, name: str) -> str:
+    """Source of one method as a raw ``def`` at column 0, comments included, ending in a newline.
+
+    Raises:
+        PatchError: as :func:`signatures`, or there is no such method.
+    """
+    node = methods_of(source).get(name)
+    if node is None:
+        raise PatchError(f"class {AGENT_CLASS} has no method '{name}'")
+    return reindented(layout(source), node, "")
+
+
+def direct_calls(source: str, name: str) -> tuple[str, ...]:
+    """Methods that one method refers to through ``self``, each once, in order of first use.
+
+    Raises:
+        PatchError: as :func:`method_source`.
+    """
+    methods = methods_of(source)
+    if name not in methods:
+        raise PatchError(f"class {AGENT_CLASS} has no method '{name}'")
+    return _references(methods[name], methods)
+
+
+def call_closure(source: str, names: Collection[str]) -> frozenset[str]:
+    """``names`` that are methods, with all methods they reach; ``__init__`` counts as reached by any of them.
+
+    Raises:
+        PatchError: as :func:`signatures`.
+    """
+    methods = methods_of(source)
+    pending = [name for name in names if name in methods]
+    pending += ["__init__"] if pending and "__init__" in methods else []
+    reached: set[str] = set()
+    while pending:
+        name = pending.pop()
+        if name not in reached:
+            reached.add(name)
+            pending += _references(methods[name], methods)
+    return frozenset(reached)
+
+
+def changed_methods(old: str, new: str) -> tuple[str, ...]:
+    """Methods of ``new`` that are not in ``old`` or mean something else there, in source order.
+
+    Formatting and comments do not count. A method that uses a module-level name with a new meaning has changed.
+
+    Raises:
+        PatchError: as :func:`signatures`, for either text.
+    """
+    before = {name: _meaning(node) for name, node in methods_of(old).items()}
+    bound_before, bound_after = _bindings(old), _bindings(new)
+    rebound = {name for name, meaning in bound_before.items() if bound_after.get(name, meaning) != meaning}
+    return tuple(
+        name
+        for name, node in methods_of(new).items()
+        if before.get(name) != _meaning(node) or not rebound.isdisjoint(_names(node))
+    )
+
+
+def parse(source: str) -> ast.Module:
+    """Syntax tree of text that also compiles; do not change it, trees are shared.
+
+    Raises:
+        PatchError: with line, column and text of what cannot be compiled.
+    """
+    try:
+        return _parsed(source)
+    except SyntaxError as error:
+        column = f", column {error.offset}" if error.offset else ""
+        where = f"line {error.lineno}{column}: " if error.lineno else ""
+        lines = split_lines(source)
+        shown = lines[error.lineno - 1].strip() if error.lineno and error.lineno <= len(lines) else ""
+        raise PatchError(f"syntax error at {where}{error.msg}" + (f"\n    {shown}" if shown else "")) from None
+    except (ValueError, RecursionError, MemoryError) as error:
+        reason = str(error) or "too deeply nested"
+        raise PatchError(f"the code cannot be compiled: {reason}") from None
+
+
+def agent_class(source: str) -> ast.ClassDef:
+    """The node of ``class Agent``.
+
+    Raises:
+        PatchError: the source does not compile or has no ``class Agent``.
+    """
+    for node in parse(source).body:
+        if isinstance(node, ast.ClassDef) and node.name == AGENT_CLASS:
+            return node
+    raise PatchError(f"the source has no class {AGENT_CLASS}")
+
+
+def methods_of(source: str) -> dict[str, ast.FunctionDef]:
+    """Nodes of the agent's methods in source order; of duplicates the last, which is the one Python keeps.
+
+    Raises:
+        PatchError: as :func:`agent_class`.
+    """
+    return {node.name: node for node in agent_class(source).body if isinstance(node, ast.FunctionDef)}
+
+
+def split_lines(text: str) -> list[str]:
+    """Lines with their ends, split where the compiler splits them."""
+    return _LINE.findall(text)
+
+
+@lru_cache(maxsize=16)
+def layout(source: str) -> Layout:
+    """Lines, strings and comments of text that compiles."""
+    lines = tuple(split_lines(source))
+    in_string: set[int] = set()
+    comments: set[int] = set()
+    opened: list[int] = []
+    for token in tokenize.generate_tokens(StringIO(source, newline=None).readline):
+        kind = tokenize.tok_name[token.type]
+        if kind == "COMMENT" and not token.line[: token.start[1]].strip():
+            comments.add(token.start[0])
+        elif kind == "STRING":
+            in_string.update(range(token.start[0] + 1, token.end[0] + 1))
+        elif kind == "FSTRING_START":
+            opened.append(token.start[0])
+        elif kind == "FSTRING_END":
+            in_string.update(range(opened.pop() + 1, token.end[0] + 1))
+    return Layout(lines, frozenset(in_string), frozenset(comments))
+
+
+def block(text: Layout, node: ast.stmt) -> tuple[int, int]:
+    """Range of line indices of a definition: decorators, comments right above it and at the end of its body."""
+    decorators = node.decorator_list if isinstance(node, ast.FunctionDef | ast.ClassDef) else []
+    first = min([node.lineno, *(decorator.lineno for decorator in decorators)]) - 1
+    margin = _margin(text.lines[first])
+    while first in text.comments and _margin(text.lines[first - 1]) == margin:
+        first -= 1
+    last = end = node.end_lineno or node.lineno
+    while end < len(text.lines) and (not text.lines[end].strip() or _is_inner_comment(text, end, margin)):
+        end += 1
+        last = end if end in text.comments else last
+    return first, last
+
+
+def reindented(text: Layout, node: ast.FunctionDef, margin: str) -> str:
+    """Source of a method moved to another indentation, ending in a newline.
+
+    Lines that begin inside a string keep their text, except those of the docstring.
+    """
+    first, last = block(text, node)
+    old = _margin(text.lines[node.lineno - 1])
+    frozen = text.in_string - _docstring_lines(node)
+    moved: list[str] = []
+    for number, line in enumerate(text.lines[first:last], first + 1):
+        if number in frozen:
+            moved.append(line)
+        elif not line.strip():
+            moved.append("\n")
+        else:
+            moved.append(margin + (line.removeprefix(old) if line.startswith(old) else line.lstrip(" \t")))
+    return "".join(moved).rstrip("\r\n") + "\n"
+
+
+def is_generator(node: ast.FunctionDef) -> bool:
+    """Whether calling the function makes a generator: a yield in its own scope."""
+    return any(isinstance(inner, ast.Yield | ast.YieldFrom) for inner in _own_scope(node))
+
+
+def positional(node: ast.FunctionDef) -> tuple[str, ...]:
+    """Names of the positional parameters, the first (``self``) included."""
+    return tuple(arg.arg for arg in (*node.args.posonlyargs, *node.args.args))
+
+
+@lru_cache(maxsize=16)
+def _parsed(source: str) -> ast.Module:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # an invalid escape in generated code is not a fault of ours to report
+        compile(source, "<agent>", "exec", dont_inherit=True)
+        return ast.parse(source)
+
+
+def _info(text: Layout, node: ast.FunctionDef) -> MethodInfo:
+    first, last = block(text, node)
+    doc = (ast.get_docstring(node) or "").partition("\n")[0].strip()
+    return MethodInfo(node.name, positional(node)[1:], doc, first + 1, last, is_generator(node))
+
+
+def _own_scope(node: ast.FunctionDef) -> Iterator[ast.AST]:
+    pending: list[ast.AST] = list(node.body)
+    while pending:
+        inner = pending.pop()
+        yield inner
+        if not isinstance(inner, _SCOPES):
+            pending += ast.iter_child_nodes(inner)
+
+
+def _references(node: ast.FunctionDef, methods: Collection[str]) -> tuple[str, ...]:
+    owners = {*positional(node)[:1], "self", AGENT_CLASS}
+    found = [
+        (inner.lineno, inner.col_offset, inner.attr)
+        for inner in ast.walk(node)
+        if isinstance(inner, ast.Attribute)
+        and isinstance(inner.value, ast.Name)
+        and inner.value.id in owners
+        and inner.attr in methods
+    ]
+    return tuple(dict.fromkeys(name for _, _, name in sorted(found)))
+
+
+def _names(node: ast.AST) -> set[str]:
+    return {inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name)}
+
+
+def _meaning(node: ast.FunctionDef) -> str:
+    """Text that is equal for equal code, whatever the indentation of its docstring."""
+    document = ast.get_docstring(node)
+    if document is None:
+        return ast.dump(node)
+    bare = ast.FunctionDef(**{**dict(ast.iter_fields(node)), "body": node.body[1:]})
+    return ast.dump(bare) + inspect.cleandoc(document)
+
+
+def _bindings(source: str) -> dict[str, str]:
+    """What each module-level import, constant or function means."""
+    bound: dict[str, str] = {}
+    for node in parse(source).body:
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            module = f"{node.level}.{node.module}" if isinstance(node, ast.ImportFrom) else ""
+            bound |= {alias.asname or alias.name.split(".")[0]: f"{module} {alias.name}" for alias in node.names}
+        elif isinstance(node, ast.Assign | ast.AnnAssign):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            bound |= {name: ast.dump(node) for target in targets for name in _names(target)}
+        elif isinstance(node, ast.FunctionDef):
+            bound[node.name] = _meaning(node)
+    return bound
+
+
+def _margin(line: str) -> str:
+    return line[: len(line) - len(line.lstrip(" \t"))]
+
+
+def _is_inner_comment(text: Layout, index: int, margin: str) -> bool:
+    inner = _margin(text.lines[index])
+    return index + 1 in text.comments and inner.startswith(margin) and inner != margin
+
+
+def _docstring_lines(node: ast.FunctionDef) -> frozenset[int]:
+    if ast.get_docstring(node, clean=False) is None:
+        return frozenset()
+    return frozenset(range(node.body[0].lineno + 1, (node.body[0].end_lineno or 0) + 1))
