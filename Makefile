@@ -1,0 +1,14 @@
+# Aliases of the scripts; make run ARGS="--only goal_navigation"
+.PHONY: run test check lock
+
+run:
+	sh scripts/run $(ARGS)
+
+test:
+	sh scripts/test $(ARGS)
+
+check:
+	sh scripts/check
+
+lock:
+	sh scripts/lock $(ARGS)
