@@ -36,7 +36,7 @@ class Agent:
         for place, known in self._hopeless.items():
             if known == len(self._seen):
                 costs.pop(place, None)
-        for place in self._opening:
+        for place in self._unlocking:
             costs.pop(place, None)
         return costs
 
@@ -86,7 +86,7 @@ class Agent:
         return None if pose is None else self._trace(found, pose)
 
     def _follow(self, route, watchful=False):
-        """Walk a route, opening closed doors; ends before anything else that is in the way.
+        """Walk a route, opening closed doors; returns the place of anything else that is in the way.
 
         A ``watchful`` agent also stops as soon as it sees a place for the first time.
         """
@@ -98,12 +98,15 @@ class Agent:
                 if self._seen[pose[:2]].endswith("closed"):
                     yield self.toggle()
                     self._look()
-                if self._entry_cost(self._seen[pose[:2]], ()) == 0 or (watchful and len(self._seen) > known):
-                    return
+                if watchful and len(self._seen) > known:
+                    return None
+                if self._entry_cost(self._seen[pose[:2]], ()) == 0:
+                    return pose[:2]
                 yield self.move_forward()
             self._look()
             if (*self._place, self._heading) != pose or (watchful and len(self._seen) > known):
-                return
+                return None
+        return None
 
     def _best_view(self, costs):
         """Route to the pose from which most unseen places come into view for the effort; None when there is none."""
@@ -171,6 +174,16 @@ class Agent:
             self._look()
             if len(self.previous_actions) == step:
                 return None
+
+    def _explore_until(self, found, means=("doors",)):
+        """Look around, and go where more can be seen, until ``found()`` or nothing is left to explore."""
+        self._look()
+        while not found():
+            step, route = len(self.previous_actions), self._best_view(self._costs(means))
+            yield from self._follow(route or [], watchful=True)
+            self._look()
+            if len(self.previous_actions) == step:
+                return
 
     def _next_route(self, places, tiers, onto):
         """The first route that one of the ``tiers`` (purpose, means) yields, and whether it only explores.

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+
 class Agent:
     """Skills that end on the goal square."""
 

@@ -21,7 +21,8 @@ class Agent:
         if fresh:
             return
         if first:
-            self._seen, self._things, self._moved, self._hopeless, self._opening = {}, {}, {}, {}, set()
+            self._seen, self._things, self._moved, self._hopeless = {}, {}, {}, {}
+            self._held_from, self._unlocking = None, set()
         row, column = np.argwhere(self.full_grid == "agent")[0].tolist()
         self._looked = step
         self._place = (row - self.start_position[0], column - self.start_position[1])
@@ -68,21 +69,29 @@ class Agent:
 
     def _find(self, name):
         """Places, as far as known, of everything that a name describes: <kind>_<colour>[_<where at the start>]."""
-        where = name.split("_")[2:]
         places = [place for place, word in self._things.items() if self._fits(word, name)]
-        if where:
-            places = [place for place in places if self._began_at_side(place, where[0])]
-        return places
+        return [place for place in places if self._began_where(self._moved.get(place, place), name)]
 
-    def _began_at_side(self, place, side):
-        """Whether what now lies at ``place`` was in the start room and left, right, front or behind at the start."""
-        origin = self._moved.get(place, place)
+    def _holds(self, name):
+        """Whether what the name describes is in hand."""
+        return (
+            self.inventory is not None and self._fits(self.inventory, name) and self._began_where(self._held_from, name)
+        )
+
+    def _began_where(self, origin, name):
+        """Whether a thing that lay at ``origin`` at the start was at the side a name tells, if it tells one.
+
+        Sides are left, right, front and behind of the agent's first pose, within the room where it began.
+        """
+        where = name.split("_")[2:]
+        if not where or origin is None:
+            return True
         if origin not in self._home_room():
             return False
         forward = self._beyond((0, 0), ("East", "South", "West", "North").index(self.start_dir))
         ahead = origin[0] * forward[0] + origin[1] * forward[1]
         right = origin[0] * forward[1] - origin[1] * forward[0]
-        return {"front": ahead > 0, "behind": ahead < 0, "right": right > 0, "left": right < 0}[side]
+        return {"front": ahead > 0, "behind": ahead < 0, "right": right > 0, "left": right < 0}[where[0]]
 
     def _home_room(self):
         """Known places of the room where the level began, its walls and doors included."""

@@ -1,0 +1,152 @@
+"""Obstacles: making a way past things that block it and through locked doors, and where to put what is in the way."""
+
+
+class Agent:
+    """Skills that get the agent to places it cannot simply walk to."""
+
+    def _seek(self, targets, careful=False):
+        """Explore until one of the places that ``targets()`` returns can be faced, make a way to it, and face it.
+
+        Ways over open ground come first, then through closed doors, then past things that have to be moved, then
+        through locked doors whose key is known, and last boxes are opened for a key. A ``careful`` agent opens no
+        door while open ground is unexplored. Returns the place, or None when nothing is left to try.
+        """
+        while True:
+            self._look()
+            places, before = targets(), (len(self.previous_actions), len(self._hopeless))
+            route, exploring = self._next_route(places, self._tiers(places, careful), onto=False)
+            if route is None:
+                yield from self._open_some_box()
+            elif exploring or route:
+                obstacle = yield from self._follow(route, watchful=exploring)
+                if obstacle is not None:
+                    yield from self._remove(obstacle, route)
+            else:
+                return self._ahead()
+            self._look()
+            if (len(self.previous_actions), len(self._hopeless)) == before:
+                return None
+
+    def _tiers(self, places, careful):
+        """In which order to consider going to known ``places`` and exploring, by ever costlier means."""
+        doors, things, locks = ("doors",), ("doors", "things"), ("doors", "things", "locks")
+        explore = [("explore", doors), ("explore", things), ("explore", locks)]
+        if not places and not careful:
+            return explore
+        return [("go", doors), ("explore", ()), ("go", things), explore[0], ("go", locks), *explore[1:]]
+
+    def _remove(self, obstacle, route):
+        """Unlock the door, or put the thing aside, that is ahead and bars a route."""
+        if self._seen[obstacle].startswith("door"):
+            done = yield from self._unlock(obstacle)
+        else:
+            done = yield from self._clear_ahead({pose[:2] for pose in route})
+        if not done:
+            self._hopeless[obstacle] = len(self._seen)
+
+    def _clear_ahead(self, keep_free):
+        """Move the thing ahead to where it bars nothing, least of all the places ``keep_free``; True when done.
+
+        Something held is put down meanwhile and taken up again.
+        """
+        obstacle, held = self._ahead(), self.inventory
+        if held is not None:
+            spot = yield from self._put_aside(keep_free)
+            yield from self._walk(lambda: [obstacle])
+        yield from self._take_ahead()
+        done = self.inventory is not None
+        if done:
+            yield from self._put_aside({*keep_free, obstacle})
+        if held is not None:
+            yield from self._fetch(lambda: [spot])
+        return done
+
+    def _take_ahead(self):
+        """Pick up what is ahead, remembering where it came from."""
+        place = self._ahead()
+        yield self.pick_up()
+        self._look()
+        self._held_from = self._moved.pop(place, place)
+
+    def _drop_ahead(self):
+        """Put down what is held, remembering where it first lay."""
+        place = self._ahead()
+        yield self.drop()
+        self._look()
+        self._moved[place] = self._held_from
+
+    def _put_aside(self, keep_free=()):
+        """Put what is held on the nearest place where it bars nothing; returns the place, None when there is none."""
+        free = [place for place, word in self._seen.items() if word == "empty" and place not in keep_free]
+        spare = [place for place in free if self._is_spare(place)]
+        for places in (spare, free):
+            route = self._route_to(places, self._costs(("doors",)))
+            if route is not None:
+                yield from self._follow(route)
+                place = self._ahead()
+                yield from self._drop_ahead()
+                return place
+        return None
+
+    def _is_spare(self, place):
+        """Whether a thing put at a free place leaves every door and every passage around it usable."""
+        row, column = place
+        ring = [(-1, -1), (-1, 0), (-1, 1), (0, 1), (1, 1), (1, 0), (1, -1), (0, -1)]
+        words = [self._seen.get((row + down, column + right), "unseen") for down, right in ring]
+        if any(word == "unseen" or word.startswith("door") for word in words[1::2]):
+            return False
+        open_ground = [self._entry_cost(word, ()) > 0 for word in words]
+        for corner in (0, 2, 4, 6):
+            open_ground[corner] = open_ground[corner] and open_ground[corner - 1] and open_ground[corner + 1]
+        parts = sum(open_ground[i] and not open_ground[i - 1] for i in range(8))
+        return parts <= 1
+
+    def _fetch(self, targets):
+        """Take one of the things at ``targets()`` into an empty hand; True when it is held."""
+        while True:
+            self._look()
+            if self.inventory is not None:
+                yield from self._put_aside()
+            place = yield from self._seek(targets)
+            if place is None:
+                return False
+            if self.inventory is None:
+                yield from self._take_ahead()
+                return self.inventory is not None
+
+    def _unlock(self, door):
+        """Get the key of a locked door, go there and open it; True when it is open.
+
+        Something else that was held is in hand again afterwards.
+        """
+        colour, held, spot = self._seen[door].split()[1], self.inventory, None
+        key = "key_" + colour
+        if not self._holds(key):
+            self._unlocking.add(door)
+            if held is not None:
+                spot = yield from self._put_aside()
+            yield from self._fetch(lambda: self._find(key))
+            self._unlocking.discard(door)
+        if self._holds(key):
+            place = yield from self._seek(lambda: [door])
+            if place is not None and self._holds(key):
+                yield self.toggle()
+                self._look()
+        if spot is not None:
+            yield from self._fetch(lambda: [spot])
+        return not self._seen[door].endswith("locked")
+
+    def _open_some_box(self):
+        """Open the nearest box, for the key of a locked door may be in it."""
+        if not any(word.endswith("locked") for word in self._things.values()):
+            return
+        boxes = self._find("box_any")
+        route, _ = self._next_route(boxes, [("go", ("doors",)), ("go", ("doors", "things"))], onto=False)
+        if route is None:
+            return
+        obstacle = yield from self._follow(route)
+        if obstacle is not None:
+            yield from self._remove(obstacle, route)
+        elif self._ahead() in boxes:
+            yield self.toggle()
+            self._look()
