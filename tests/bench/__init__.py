@@ -1,0 +1,1 @@
+"""Speed figures, printed by ``scripts/bench``; nothing here passes or fails."""

@@ -1,0 +1,30 @@
+"""Wall time of the whole curriculum with the embedded model, against the published run of the original system."""
+
+from __future__ import annotations
+
+import shutil
+import time
+
+from tests.soak.common import SCRATCH, only_run, read, run
+
+PUBLISHED_SOLVED, PUBLISHED_MINUTES = 75, 252.5
+"""Of the original system: distinct environment ids solved out of this curriculum, and its minutes."""
+
+
+def main() -> None:
+    """Print minutes and levels solved."""
+    home = SCRATCH / "bench_curriculum"
+    shutil.rmtree(home, ignore_errors=True)
+    started = time.perf_counter()
+    run("--quiet", "--runs", str(home / "runs"), "--workspace", str(home / "workspace"))
+    minutes = (time.perf_counter() - started) / 60
+    done = only_run(home / "runs")
+    summary = read(done / "summary.json") if done else {"solved": 0, "levels": 0}
+    print(f"curriculum: {summary['solved']} of {summary['levels']} solved in {minutes:.2f} minutes")
+    print(
+        f"published:  {PUBLISHED_SOLVED} of 150 solved in {PUBLISHED_MINUTES} minutes ({PUBLISHED_MINUTES / minutes:.0f}x)"
+    )
+
+
+if __name__ == "__main__":
+    main()

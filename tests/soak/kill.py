@@ -1,0 +1,119 @@
+"""A run killed at random moments and resumed equals an unbroken one.
+
+``scripts/soak kill [--count N] [--categories K] [--seed S] [--record]``: N kills by SIGKILL (default 20), spread over
+a run of the first K categories (default all). Checks that no finished level is repeated, that the event log is whole,
+that all summaries equal those of an unbroken run but for times, and that nothing is left running.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from tests.soak.common import SCRATCH, command, cut_curriculum, environment, only_run, read, record, run
+
+TIMES = ("run_id", "elapsed_min", "durations")
+HOME = SCRATCH / "kill"
+
+
+def unbroken(curriculum: Path) -> tuple[Path, float]:
+    """A run that nobody disturbs, and its seconds."""
+    started = time.monotonic()
+    run("--quiet", "--curriculum", str(curriculum), "--runs", str(HOME / "a"), "--workspace", str(HOME / "wa"))
+    return _only(HOME / "a"), time.monotonic() - started
+
+
+def broken(curriculum: Path, kills: int, seconds: float, rng: random.Random) -> tuple[Path, int]:
+    """The same run killed ``kills`` times on the way; the number of kills that met a living run."""
+    new = ("--curriculum", str(curriculum), "--workspace", str(HOME / "wb"))
+    done = 0
+    while True:
+        begun = only_run(HOME / "b")
+        flags = ("--resume", begun.name) if begun else new
+        process = subprocess.Popen(
+            command("--quiet", *flags, "--runs", str(HOME / "b")), env=environment(), stdout=subprocess.DEVNULL
+        )
+        try:
+            code = process.wait(timeout=rng.uniform(0.2, 2.0) * seconds / (kills + 1) if done < kills else None)
+        except subprocess.TimeoutExpired:
+            process.send_signal(signal.SIGKILL)
+            process.wait()
+            done += 1
+            continue
+        if code != 0:
+            raise RuntimeError(f"a resumed run ended with exit code {code}")
+        return _only(HOME / "b"), done
+
+
+def differences(a: Path, b: Path) -> list[str]:
+    """What the folder of the killed run has that the unbroken one has not, or has otherwise."""
+    found = []
+    left, right = _timeless(read(a / "summary.json")), _timeless(read(b / "summary.json"))
+    if left != right:
+        found.append("summary.json differs")
+    summaries = [sorted((read(p) for p in run.glob("summary_*.json")), key=lambda s: int(s["index"])) for run in (a, b)]
+    if [_timeless(s) for s in summaries[0]] != [_timeless(s) for s in summaries[1]]:
+        found.append("level summaries differ")
+    events = [json.loads(line) for line in (b / "metrics.jsonl").read_text(encoding="utf-8").splitlines()]
+    finished = [e["index"] for e in events if e["event"] == "level_summary"]
+    if finished != list(range(1, len(summaries[0]) + 1)):
+        found.append(f"finished levels in the log: {finished}")
+    for name in sorted(p.name for p in a.glob("*agent_v*.py")):
+        if (a / name).read_text() != (b / name).read_text():
+            found.append(f"{name} differs")
+    return found
+
+
+def leftovers() -> list[str]:
+    """Processes whose command line names this test's folders or modules of ours, apart from this one."""
+    time.sleep(1.0)
+    shown = subprocess.run(["ps", "-eo", "pid,args"], capture_output=True, text=True, check=True).stdout
+    return [line for line in shown.splitlines() if str(HOME) in line]
+
+
+def _timeless(summary: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in summary.items() if key not in TIMES}
+
+
+def _only(runs: Path) -> Path:
+    found = only_run(runs)
+    if found is None:
+        raise FileNotFoundError(f"no run below {runs}")
+    return found
+
+
+def main() -> int:
+    """Run the gate; 1 when anything differs."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--count", type=int, default=20)
+    parser.add_argument("--categories", type=int, default=12)
+    parser.add_argument("--seed", type=int, default=0, help="of the moments")
+    parser.add_argument("--record", action="store_true", help="keep the figures in docs/evidence.md")
+    options = parser.parse_args()
+    shutil.rmtree(HOME, ignore_errors=True)
+    curriculum = cut_curriculum(HOME / "curriculum.json", options.categories)
+    a, seconds = unbroken(curriculum)
+    b, kills = broken(curriculum, options.count, seconds, random.Random(options.seed))
+    found = differences(a, b) + [f"still running: {line}" for line in leftovers()]
+    if kills < options.count:
+        found.append(f"only {kills} of {options.count} kills met a living run")
+    levels = read(a / "summary.json")["levels"]
+    text = f"{kills} kills, {kills} resumes, {levels} levels; differences from the unbroken run: {len(found)}"
+    print("\n".join([text, *found]))
+    if options.record:
+        flags = f"--count {options.count} --categories {options.categories} --seed {options.seed} --record"
+        record("kill", f"## Kill and resume\n\n`scripts/soak kill {flags}`\n\n{text}")
+    print(f"{0 if found else 1} passed, {1 if found else 0} failed")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
