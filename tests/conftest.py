@@ -1,0 +1,74 @@
+"""What holds for every test: no keys, no network but loopback, reproducible properties under the profile "ci"."""
+
+from __future__ import annotations
+
+import os
+import socket
+from collections.abc import Callable, Iterator
+from ipaddress import ip_address
+from typing import Any
+
+import pytest
+from hypothesis import settings
+
+settings.register_profile("dev", deadline=None)
+settings.register_profile("ci", deadline=None, derandomize=True, database=None, print_blob=True)
+settings.load_profile("dev")
+
+_PROVIDER_SETTINGS = ("_API_KEY", "_API_BASE", "_BASE_URL")
+_OTHER_SETTINGS = ("GOOGLE_APPLICATION_CREDENTIALS", "GOOGLE_GENAI_USE_VERTEXAI", "OLLAMA_HOST", "OPENAI_ORG_ID")
+_UNREACHABLE = "http://127.0.0.1:9"
+"""The discard port: where the HTTP clients of child processes are sent for any host but loopback."""
+
+
+@pytest.fixture(scope="session", autouse=True)
+def no_provider_settings() -> Iterator[None]:
+    """Clear every key and address of a model provider, and keep child processes off the network."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in list(os.environ):
+            if name.upper().endswith(_PROVIDER_SETTINGS) or name.startswith("SPCA_") or name in _OTHER_SETTINGS:
+                patch.delenv(name)
+        for name in ("http_proxy", "https_proxy", "all_proxy"):
+            patch.setenv(name, _UNREACHABLE)
+            patch.setenv(name.upper(), _UNREACHABLE)
+        for name in ("no_proxy", "NO_PROXY"):
+            patch.setenv(name, "localhost,127.0.0.1,::1")
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def loopback_only() -> Iterator[None]:
+    """Fail a test that looks up or connects to anything but loopback, even where its errors are caught."""
+    with pytest.MonkeyPatch.context() as patch:
+        for method in ("connect", "connect_ex", "sendto"):
+            patch.setattr(socket.socket, method, _guarded(getattr(socket.socket, method)))
+        patch.setattr(socket, "getaddrinfo", _guarded_lookup(socket.getaddrinfo))
+        yield
+
+
+def _guarded(method: Callable[..., Any]) -> Callable[..., Any]:
+    def call(sock: socket.socket, *args: Any) -> Any:
+        # The address is the last argument of all of them.
+        if sock.family in (socket.AF_INET, socket.AF_INET6) and not is_loopback(args[-1][0]):
+            pytest.fail(f"a test may only reach loopback, not {args[-1]!r}")
+        return method(sock, *args)
+
+    return call
+
+
+def _guarded_lookup(lookup: Callable[..., Any]) -> Callable[..., Any]:
+    def call(host: str | bytes | None, *args: Any, **options: Any) -> Any:
+        if host and not is_loopback(host):
+            pytest.fail(f"a test may only look up loopback, not {host!r}")
+        return lookup(host, *args, **options)
+
+    return call
+
+
+def is_loopback(host: str | bytes) -> bool:
+    """Whether a host name or address is this machine's loopback."""
+    name = host.decode() if isinstance(host, bytes) else host
+    try:
+        return ip_address(name).is_loopback
+    except ValueError:
+        return name == "localhost" or name.endswith(".localhost")
