@@ -56,9 +56,13 @@ class ChatGPTClient(Generic[Answer]):
     """
 
     @overload
-    def __init__(self: ChatGPTClient[Schema], model: str, schema: type[Schema], *, provider: Provider | None = None) -> None: ...
+    def __init__(
+        self: ChatGPTClient[Schema], model: str, schema: type[Schema], *, provider: Provider | None = None
+    ) -> None: ...
     @overload
-    def __init__(self: ChatGPTClient[str], model: str, schema: None = None, *, provider: Provider | None = None) -> None: ...
+    def __init__(
+        self: ChatGPTClient[str], model: str, schema: None = None, *, provider: Provider | None = None
+    ) -> None: ...
     def __init__(self, model: str, schema: type[BaseModel] | None = None, *, provider: Provider | None = None) -> None:
         self.model = model
         self._schema = schema

@@ -11,7 +11,16 @@ from typing import Any
 from spca import __version__
 from spca.cli import Settings
 
-_PACKAGES = ("minigrid", "gymnasium", "numpy", "unified-planning", "up-tamer", "up-fast-downward", "up-pyperplan", "openai")
+_PACKAGES = (
+    "minigrid",
+    "gymnasium",
+    "numpy",
+    "unified-planning",
+    "up-tamer",
+    "up-fast-downward",
+    "up-pyperplan",
+    "openai",
+)
 
 
 def run_info(settings: Settings, root: Path) -> dict[str, Any]:
@@ -29,7 +38,9 @@ def run_info(settings: Settings, root: Path) -> dict[str, Any]:
 
 
 def _package_versions() -> dict[str, str]:
-    installed = {dist.metadata["Name"].lower(): dist.version for dist in metadata.distributions() if dist.metadata["Name"]}
+    installed = {
+        dist.metadata["Name"].lower(): dist.version for dist in metadata.distributions() if dist.metadata["Name"]
+    }
     return {name: installed[name] for name in _PACKAGES if name in installed}
 
 

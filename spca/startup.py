@@ -11,7 +11,8 @@ from spca import cli
 from spca.contracts import AgentSource
 from spca.curriculum import Curriculum, Task, load
 from spca.errors import ResumeError
-from spca.runfolder import RunFolder, locked, make_folder
+from spca.prompts import templates
+from spca.runfolder import RunFolder, locked, make_folder, write_atomic
 from spca.runinfo import run_info
 from spca.workspace import Workspace
 
@@ -39,7 +40,7 @@ def tasks(chosen: cli.Settings, curriculum: Curriculum | None = None) -> tuple[T
         CurriculumError: the file is malformed, or a name in the settings is unknown.
     """
     whole = curriculum or load(Path(chosen.curriculum))
-    return whole.select(start_category=chosen.start_category, only=chosen.only, levels=chosen.levels)
+    return whole.select(start_category=chosen.start_category, only=chosen.only, levels=chosen.levels).tasks()
 
 
 @contextmanager
@@ -80,4 +81,7 @@ def _new_folder(chosen: cli.Settings, root: Path, workspace: Workspace) -> RunFo
     if trusted is None:
         workspace.forget_pddl()
     curriculum = Path(chosen.curriculum).read_text(encoding="utf-8")
-    return RunFolder.create(Path(chosen.runs), run_info(chosen, root), curriculum, agent, trusted)
+    folder = RunFolder.create(Path(chosen.runs), run_info(chosen, root), curriculum, agent, trusted)
+    log = "\n".join(f"## {name}\n\n```\n{text}```\n" for name, text in templates().items())
+    write_atomic(folder.path / "prompt_log.md", f"# Prompt templates of this run\n\n{log}")
+    return folder
