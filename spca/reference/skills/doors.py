@@ -33,7 +33,10 @@ class Agent:
 
     def unlock_door(self, agent, door, key):
         """With the fitting key go to a locked door and open it; a closed door is opened if there is no locked one."""
+        self._look()
+        self._needed = self.inventory
         place = yield from self._seek(lambda: self._locked_doors(door))
+        self._needed = None
         if place is not None:
             yield from self._unlock(place)
             return
@@ -73,4 +76,4 @@ class Agent:
     def _blockers(self, door):
         """Places beside a door where a thing stands."""
         beside = [place for door_place in self._find(door) for place in self._beside(door_place)]
-        return [place for place in beside if self._things.get(place, "").startswith(("key", "ball", "box"))]
+        return [place for place in beside if self._is_thing(place)]

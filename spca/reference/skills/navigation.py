@@ -24,7 +24,6 @@ class Agent:
         while True:
             balls = self._balls_in_view()
             route = self._route_among(balls, self._find(goal))
-            step = len(self.previous_actions)
             if route is None or (not route and not self._find(goal)):
                 yield self.turn_left()
             elif not route:
@@ -42,7 +41,7 @@ class Agent:
         return {(row + self._place[0] - above, column + self._place[1] - left) for row, column in found}
 
     def _route_among(self, balls, goals):
-        """Route onto a goal (or to a better view while none is known) that avoids ``balls`` and, at a price, their sides."""
+        """Route onto a goal (or to a better view while none is known) past the ``balls`` in view, not close if it can be."""
         costs = self._costs()
         for place, word in self._things.items():
             if word.startswith("ball") and place not in balls:

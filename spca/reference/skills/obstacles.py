@@ -7,9 +7,9 @@ class Agent:
     def _seek(self, targets, careful=False):
         """Explore until one of the places that ``targets()`` returns can be faced, make a way to it, and face it.
 
-        Ways over open ground come first, then through closed doors, then past things that have to be moved, then
-        through locked doors whose key is known, and last boxes are opened for a key. A ``careful`` agent opens no
-        door while open ground is unexplored. Returns the place, or None when nothing is left to try.
+        Opens doors, moves things and unlocks doors whose key is known where that pays; when nothing is left to
+        explore, boxes are opened for a key. A ``careful`` agent first explores all open ground. Returns the place, or
+        None when nothing is left to try.
         """
         while True:
             self._look()
@@ -28,36 +28,36 @@ class Agent:
                 return None
 
     def _tiers(self, places, careful):
-        """In which order to consider going to known ``places`` and exploring, by ever costlier means."""
+        """In which order to consider going to known ``places`` and exploring, and by what means."""
         doors, things, locks = ("doors",), ("doors", "things"), ("doors", "things", "locks")
-        explore = [("explore", doors), ("explore", things), ("explore", locks)]
         if not places and not careful:
-            return explore
-        return [("go", doors), ("explore", ()), ("go", things), explore[0], ("go", locks), *explore[1:]]
+            return [("explore", locks)]
+        return [("go", doors), ("explore", ()), ("go", things), ("explore", doors), ("go", locks), ("explore", locks)]
 
     def _remove(self, obstacle, route):
         """Unlock the door, or put the thing aside, that is ahead and bars a route."""
         if self._seen[obstacle].startswith("door"):
             done = yield from self._unlock(obstacle)
         else:
-            done = yield from self._clear_ahead({pose[:2] for pose in route})
+            cells = [pose[:2] for pose in route]
+            done = yield from self._clear_ahead(set(cells[cells.index(obstacle) :]))
         if not done:
             self._hopeless[obstacle] = len(self._seen)
 
     def _clear_ahead(self, keep_free):
         """Move the thing ahead to where it bars nothing, least of all the places ``keep_free``; True when done.
 
-        Something held is put down meanwhile and taken up again.
+        Something held is put down meanwhile, and taken up again if it is needed.
         """
-        obstacle, held = self._ahead(), self.inventory
+        obstacle, held, spot = self._ahead(), self.inventory, None
         if held is not None:
-            spot = yield from self._put_aside(keep_free)
+            spot = yield from self._put_aside({*keep_free, obstacle})
             yield from self._walk(lambda: [obstacle])
         yield from self._take_ahead()
-        done = self.inventory is not None
+        done = self.inventory not in (None, held)
         if done:
             yield from self._put_aside({*keep_free, obstacle})
-        if held is not None:
+        if spot is not None and held == self._needed:
             yield from self._fetch(lambda: [spot])
         return done
 
@@ -76,10 +76,14 @@ class Agent:
         self._moved[place] = self._held_from
 
     def _put_aside(self, keep_free=()):
-        """Put what is held on the nearest place where it bars nothing; returns the place, None when there is none."""
-        free = [place for place, word in self._seen.items() if word == "empty" and place not in keep_free]
-        spare = [place for place in free if self._is_spare(place)]
-        for places in (spare, free):
+        """Put what is held on the nearest place where it bars nothing; returns the place, None when there is none.
+
+        Where it is too crowded for that, any free place will do, the places ``keep_free`` last.
+        """
+        free = [place for place, word in self._seen.items() if word == "empty"]
+        open_ground = [place for place in free if place not in keep_free]
+        spare = [place for place in open_ground if self._is_spare(place)]
+        for places in (spare, open_ground, free):
             route = self._route_to(places, self._costs(("doors",)))
             if route is not None:
                 yield from self._follow(route)
@@ -117,19 +121,20 @@ class Agent:
     def _unlock(self, door):
         """Get the key of a locked door, go there and open it; True when it is open.
 
-        Something else that was held is in hand again afterwards.
+        Something else that was held is in hand again afterwards if it is needed.
         """
-        colour, held, spot = self._seen[door].split()[1], self.inventory, None
-        key = "key_" + colour
-        if not self._holds(key):
+        key, needed, spot = "key " + self._seen[door].split()[1], self._needed, None
+        if self.inventory != key:
             self._unlocking.add(door)
-            if held is not None:
+            if self.inventory is not None and self.inventory == needed:
                 spot = yield from self._put_aside()
-            yield from self._fetch(lambda: self._find(key))
+            yield from self._fetch(lambda: self._find(key.replace(" ", "_")))
             self._unlocking.discard(door)
-        if self._holds(key):
+        if self.inventory == key:
+            self._needed = key
             place = yield from self._seek(lambda: [door])
-            if place is not None and self._holds(key):
+            self._needed = needed
+            if place is not None and self.inventory == key:
                 yield self.toggle()
                 self._look()
         if spot is not None:

@@ -22,7 +22,7 @@ class Agent:
             return
         if first:
             self._seen, self._things, self._moved, self._hopeless = {}, {}, {}, {}
-            self._held_from, self._unlocking = None, set()
+            self._held_from, self._needed, self._unlocking = None, None, set()
         row, column = np.argwhere(self.full_grid == "agent")[0].tolist()
         self._looked = step
         self._place = (row - self.start_position[0], column - self.start_position[1])
@@ -59,6 +59,10 @@ class Agent:
     def _beside(self, place):
         """The four places that share an edge with ``place``."""
         return [self._beyond(place, heading) for heading in range(4)]
+
+    def _is_thing(self, place):
+        """Whether a key, ball or box was last seen at a place."""
+        return self._seen.get(place, "").startswith(("key", "ball", "box"))
 
     def _fits(self, word, name):
         """Whether a cell word ("door red open") is of the kind and colour of a name ("door_red_left")."""
