@@ -72,6 +72,15 @@ def extract_actions(domain: str) -> tuple[ActionSchema, ...]:
     return tuple(schemas)
 
 
+def spellings(*texts: str) -> dict[str, str]:
+    """Every word of the texts, from its lower case to how it is written first."""
+    written: dict[str, str] = {}
+    for text in texts:
+        for token in _tokens(text):
+            written.setdefault(token.text.lower(), token.text)
+    return written
+
+
 @dataclass(frozen=True, slots=True)
 class NameMap:
     """Names of one domain and problem: Python spelling -> spelling in the PDDL text."""
