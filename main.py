@@ -12,9 +12,6 @@ from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Final
 
-from spca.curriculum import Task
-from spca.solver import Solver
-
 import minigridenv
 from coderLLM import CoderLLM
 from metrics_logger import MetricsLogger, register_signal_handlers
@@ -39,11 +36,13 @@ from spca.contracts import (
     TrustedPDDL,
     World,
 )
+from spca.curriculum import Task
 from spca.display import Display, list_tasks
 from spca.errors import BudgetReached, RestoreError, UserError, WorldError
 from spca.gate import RegressionGate
 from spca.recorder import Recorder, totals
 from spca.runfolder import RunFolder
+from spca.solver import Solver
 from spca.workspace import Workspace
 
 ROOT: Final = Path(__file__).resolve().parent
