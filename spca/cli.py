@@ -69,7 +69,11 @@ def build_parser() -> argparse.ArgumentParser:
         argument_default=argparse.SUPPRESS,
     )
     parser.add_argument(
-        "command", nargs="?", choices=("run", "list"), help="run (default), or list categories and levels"
+        "command",
+        nargs="?",
+        choices=("run", "list"),
+        default="run",
+        help="run (default), or list categories and levels",
     )
     choose = parser.add_argument_group("what to run")
     choose.add_argument("--start-category", metavar="NAME", help="begin with this category (case-insensitive)")
