@@ -11,7 +11,8 @@ import contextlib
 import difflib
 import io
 import os
-from collections.abc import Hashable, Iterable
+import warnings
+from collections.abc import Hashable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -58,14 +59,20 @@ def check_ids(env_ids: Iterable[str]) -> None:
 
 
 def _gymnasium() -> Any:
-    """Import gymnasium with MiniGrid's ids registered, without pygame's banner."""
+    """Import gymnasium with MiniGrid's ids, which importing minigrid registers, without pygame's banner."""
     os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")
     import gymnasium
-    import minigrid
+    import minigrid  # noqa: F401
 
-    if "MiniGrid-Empty-5x5-v0" not in gymnasium.registry:
-        minigrid.register_minigrid_envs()
     return gymnasium
+
+
+@contextlib.contextmanager
+def _quiet() -> Iterator[None]:
+    """Keep the libraries' prints ("Sampling rejected") and warnings ("out of date") to themselves."""
+    with contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
 
 
 class MiniGridEnv:
@@ -84,12 +91,14 @@ class MiniGridEnv:
         self._executor = executor or LocalExecutor()
         mode = "human" if render else None
         try:
-            with contextlib.redirect_stdout(io.StringIO()):
+            with _quiet():
                 self._env = _gymnasium().make(env_id, render_mode=mode, disable_env_checker=True)
         except Exception as error:  # boundary: gymnasium and the environments raise errors of many kinds
             raise WorldError(f"{env_id}: cannot be built: {type(error).__name__}: {error}") from error
         self._env_id = env_id
         self.previous_actions: list[int] = []
+        self._map: slam.GridMap
+        self._over: bool
         self._reset()
 
     @property
@@ -123,12 +132,11 @@ class MiniGridEnv:
 
     def SLAM(self, obs: dict[str, Any]) -> None:  # noqa: N802 - name fixed by the project's users
         """Integrate an observation, taken where the agent now stands, into the accumulated map."""
-        image = obs["image"]
+        self._facing_view = perception.encode_view(obs["image"])
         self._direction = int(obs["direction"])
-        self._image = image
-        self.inventory = perception.carried(image)
-        self._agent_at = perception.agent_cell(image.shape[0], self._direction)
-        self._view = perception.rotate_view(perception.encode_view(image), self._direction)
+        self.inventory = perception.carried(self._facing_view)
+        self._agent_at = perception.agent_cell(len(self._facing_view), self._direction)
+        self._view = perception.rotate_view(self._facing_view, self._direction)
         self._position = self._odometry()
         self._map = slam.integrate(self._map, self._view, self._position, self._agent_at)
 
@@ -138,7 +146,7 @@ class MiniGridEnv:
             direction=self.current_dir,
             inventory=self.inventory,
             visible_grid=perception.grid_words(self._map.with_agent(self._position)),
-            visible_objects=perception.visible_objects(perception.encode_view(self._image)),
+            visible_objects=perception.visible_objects(self._facing_view),
         )
 
     def step(self, code: int) -> None:
@@ -146,13 +154,14 @@ class MiniGridEnv:
 
         Raises:
             WorldError: the episode is over.
+            ValueError: ``code`` is not a primitive.
         """
-        if self._over:
-            raise WorldError("the episode is over: restore a checkpoint before stepping")
+        self._refuse_when_over()
         obs, reward, terminated, truncated, _ = self._env.step(Primitive(code))
         self.previous_actions.append(code)
         self._reward = float(reward)
-        self._over = bool(terminated or truncated)
+        self._terminated = bool(terminated)
+        self._over = self._terminated or bool(truncated)
         self.SLAM(obs)
 
     def run_sim(self, plan: Plan, agent: AgentSource) -> Outcome:
@@ -161,8 +170,7 @@ class MiniGridEnv:
         Raises:
             WorldError: the episode is over.
         """
-        if self._over:
-            raise WorldError("the episode is over: restore a checkpoint before running a plan")
+        self._refuse_when_over()
         trace: list[TraceStep] = []
         detector = StuckDetector()
         detector.observe(self._state())
@@ -193,27 +201,37 @@ class MiniGridEnv:
         """Reset, replay, and prove that the state is the recorded one.
 
         Raises:
-            RestoreError: the replayed state hashes differently.
+            RestoreError: the primitives cannot be replayed, or the state they lead to hashes differently.
         """
         self._reset()
-        for code in checkpoint.primitives:
-            self.step(code)
+        try:
+            for code in checkpoint.primitives:
+                self.step(code)
+        except (WorldError, ValueError) as error:
+            done, count = len(self.previous_actions), len(checkpoint.primitives)
+            raise RestoreError(f"{self._env_id}: only {done} of {count} primitives can be replayed: {error}") from error
         if self._hash() != checkpoint.state_hash:
-            raise RestoreError(f"{self._env_id}: replaying {len(checkpoint.primitives)} primitives led to another state")
+            raise RestoreError(
+                f"{self._env_id}: replaying {len(checkpoint.primitives)} primitives led to another state"
+            )
 
     def close(self) -> None:
         self._env.close()
 
+    def _refuse_when_over(self) -> None:
+        if self._over:
+            raise WorldError("the episode is over: restore a checkpoint before going on")
+
     def _reset(self) -> None:
         try:
-            with contextlib.redirect_stdout(io.StringIO()):
+            with _quiet():
                 self._env.reset(seed=self._seed)
         except Exception as error:  # boundary: level generators raise errors of many kinds
             raise WorldError(f"{self._env_id}: reset failed: {type(error).__name__}: {error}") from error
         self._sim: Any = self._env.unwrapped
         self._start = tuple(int(v) for v in self._sim.agent_pos)
         self.previous_actions = []
-        self._over, self._reward = False, 0.0
+        self._over, self._terminated, self._reward = False, False, 0.0
         self._map = slam.empty_map()
         # The observation that reset returned can be stale: PutNext*Carrying puts the object in hand afterwards.
         obs = self._sim.gen_obs()
@@ -244,21 +262,22 @@ class MiniGridEnv:
         )
 
     def _state(self) -> Hashable:
-        return self._position, self._direction, self.inventory, self._map.origin, self._map.codes.tobytes()
+        grid = self._map
+        return self._position, self._direction, self.inventory, grid.origin, grid.codes.shape, grid.codes.tobytes()
 
     def _hash(self) -> str:
-        agent_visible = (self._state(), self.mission, tuple(self.previous_actions), self._over)
-        return hash_state(agent_visible, self._sim)
+        seen = (self._state(), self._view, self._start_direction, self.mission)
+        return hash_state(seen, tuple(self.previous_actions), self._over, self._reward, self._sim)
 
     def _ended(self, trace: list[TraceStep], plan: Plan) -> Outcome:
-        if self._reward > 0:
+        if self._terminated and self._reward > 0:
             return self._outcome(Status.SUCCESS, "the mission is complete", trace, plan)
         steps = len(self.previous_actions)
         message = f"the episode ended after {steps} primitives with reward {self._reward:g}: {self._why_over()}"
         return self._outcome(Status.REWARD_FAILED, message, trace, plan, trace[-1].position)
 
     def _why_over(self) -> str:
-        if self._sim.step_count >= self._sim.max_steps:
+        if not self._terminated:
             return "the step limit was reached"
         return "the last primitive broke a rule of the task or was fatal"
 

@@ -34,7 +34,9 @@ def _words_of(kind: str) -> Iterator[str]:
             yield f"{kind} {colour}"
 
 
-VOCABULARY: Final[tuple[str, ...]] = tuple(word for kind in (*_PLAIN, "goal", "door", "key", "ball", "box") for word in _words_of(kind))
+VOCABULARY: Final[tuple[str, ...]] = tuple(
+    word for kind in (*_PLAIN, "goal", "door", "key", "ball", "box") for word in _words_of(kind)
+)
 """Every cell word; a cell code is an index into it. Code 0 is "unseen"."""
 
 WORDS: Final[NDArray[np.str_]] = np.array(VOCABULARY)
@@ -55,7 +57,15 @@ def _build_lookup() -> NDArray[np.uint8]:
     return table
 
 
-_LOOKUP: Final = _build_lookup()
+_LOOKUP: Final[NDArray[np.uint8]] = _build_lookup().ravel()
+_STRIDES: Final = np.array([len(COLOURS) * len(DOOR_STATES), len(DOOR_STATES), 1], dtype=np.uint16)
+_FLIPS: Final = (
+    (slice(None), slice(None, None, -1)),
+    (slice(None, None, -1), slice(None, None, -1)),
+    (slice(None, None, -1), slice(None)),
+    (slice(None), slice(None)),
+)
+_IN_HAND: Final = tuple(word if word.split()[0] in CARRIABLE else None for word in VOCABULARY)
 
 
 def encode_view(image: NDArray[np.uint8]) -> NDArray[np.uint8]:
@@ -64,7 +74,8 @@ def encode_view(image: NDArray[np.uint8]) -> NDArray[np.uint8]:
     Raises:
         IndexError: the image holds an object that MiniGrid does not define.
     """
-    return _LOOKUP[image[:, :, 0], image[:, :, 1], image[:, :, 2]].T
+    codes: NDArray[np.uint8] = _LOOKUP.take(image.dot(_STRIDES))
+    return codes.T
 
 
 def rotate_view(view: NDArray[np.uint8], direction: int) -> NDArray[np.uint8]:
@@ -72,7 +83,7 @@ def rotate_view(view: NDArray[np.uint8], direction: int) -> NDArray[np.uint8]:
 
     ``direction`` is MiniGrid's index: 0 East, 1 South, 2 West, 3 North.
     """
-    return np.rot90(view, k=-((direction + 1) % 4))
+    return (view if direction % 2 else view.T)[_FLIPS[direction]]
 
 
 def agent_cell(view_size: int, direction: int) -> tuple[int, int]:
@@ -81,11 +92,10 @@ def agent_cell(view_size: int, direction: int) -> tuple[int, int]:
     return ((half, 0), (0, half), (half, last), (last, half))[direction]
 
 
-def carried(image: NDArray[np.uint8]) -> str | None:
-    """What the agent carries ("key blue"), read from its own cell of the image; None for nothing."""
-    size = image.shape[0]
-    word = VOCABULARY[_LOOKUP[tuple(image[size // 2, size - 1])]]
-    return word if word.split()[0] in CARRIABLE else None
+def carried(view: NDArray[np.uint8]) -> str | None:
+    """What the agent carries ("key blue"), read from its own cell of an egocentric view; None for nothing."""
+    size = view.shape[0]
+    return _IN_HAND[int(view[size - 1, size // 2])]
 
 
 def split_word(word: str) -> tuple[str, str | None]:

@@ -15,10 +15,23 @@ from typing import Any, Final
 import numpy as np
 
 _NOT_STATE: Final = frozenset(
-    {"window", "clock", "render_size", "screen_size", "action_space", "observation_space", "mission_space", "spec", "metadata", "_np_random_seed"}
+    {
+        "window",
+        "clock",
+        "render_size",
+        "screen_size",
+        "action_space",
+        "observation_space",
+        "mission_space",
+        "spec",
+        "metadata",
+        "_np_random_seed",
+        "render_mode",
+    }
 )
 """Attributes of a simulator that describe or display it but are not part of its state."""
 
+_SCALARS: Final = (type(None), bool, int, float, complex, str, bytes, Enum)
 _SKIPPED: Final = (types.FunctionType, types.MethodType, types.ModuleType, type)
 
 
@@ -42,7 +55,7 @@ def hash_state(*parts: Any) -> str:
 
 def _describe(value: Any, seen: dict[int, int], keep_alive: list[Any]) -> tuple[bytes, list[Any]]:
     """A token for ``value`` itself, and the values it holds."""
-    if value is None or isinstance(value, bool | int | float | str | bytes | Enum):
+    if isinstance(value, _SCALARS):
         return f"{type(value).__name__}:{value!r};".encode(), []
     if isinstance(value, np.generic):
         return f"scalar:{value.item()!r};".encode(), []
@@ -57,15 +70,21 @@ def _describe(value: Any, seen: dict[int, int], keep_alive: list[Any]) -> tuple[
 
 def _describe_object(value: Any) -> tuple[bytes, list[Any]]:
     if isinstance(value, np.ndarray):
-        return f"array:{value.dtype}:{value.shape};".encode() + value.tobytes(), []
+        header = f"array:{value.dtype}:{value.shape};".encode()
+        return (header, value.ravel().tolist()) if value.dtype.hasobject else (header + value.tobytes(), [])
     if isinstance(value, np.random.Generator):
         return b"rng;", [value.bit_generator.state]
     if isinstance(value, dict):
         return f"dict:{len(value)};".encode(), [part for key in sorted(value, key=repr) for part in (key, value[key])]
     if isinstance(value, set | frozenset):
         return f"set:{len(value)};".encode(), sorted(value, key=repr)
-    if isinstance(value, Iterable) and hasattr(value, "__len__"):
-        items = list(value)
-        return f"{type(value).__name__}:{len(items)};".encode(), items
-    fields = {k: v for k, v in getattr(value, "__dict__", {}).items() if k not in _NOT_STATE}
-    return f"object:{type(value).__qualname__};".encode(), [fields]
+    items = list(value) if isinstance(value, Iterable) and hasattr(value, "__len__") else []
+    fields = _fields(value)
+    return f"object:{type(value).__qualname__}:{len(items)};".encode(), [*items, fields] if fields else items
+
+
+def _fields(value: Any) -> dict[str, Any]:
+    """Attributes in ``__dict__`` and ``__slots__`` that are state."""
+    slots = [name for cls in type(value).__mro__ for name in getattr(cls, "__slots__", ())]
+    fields = {name: getattr(value, name) for name in slots if hasattr(value, name)} | getattr(value, "__dict__", {})
+    return {name: field for name, field in fields.items() if name not in _NOT_STATE}

@@ -41,9 +41,7 @@ def empty_map() -> GridMap:
     return GridMap(np.full((1, 1), EMPTY, dtype=np.uint8), (0, 0))
 
 
-def integrate(
-    grid: GridMap, view: NDArray[np.uint8], position: tuple[int, int], agent_at: tuple[int, int]
-) -> GridMap:
+def integrate(grid: GridMap, view: NDArray[np.uint8], position: tuple[int, int], agent_at: tuple[int, int]) -> GridMap:
     """Write a view into the map, growing it where the view reaches beyond the known area.
 
     Args:
@@ -63,9 +61,7 @@ def integrate(
     return GridMap(codes, (grid.origin[0] + north, grid.origin[1] + west))
 
 
-def _padded(
-    codes: NDArray[np.uint8], top: int, left: int, size: int
-) -> tuple[NDArray[np.uint8], tuple[int, int]]:
+def _padded(codes: NDArray[np.uint8], top: int, left: int, size: int) -> tuple[NDArray[np.uint8], tuple[int, int]]:
     """A writable copy large enough for the window, and how many rows and columns were added north and west."""
     rows, columns = codes.shape
     north, west = max(0, -top), max(0, -left)

@@ -14,35 +14,34 @@ REPEATS = 3
 class StuckDetector:
     """Watches states (pose, map, inventory) of one attempt.
 
-    Standing still is not a cycle: waiting is stuck only after :data:`PATIENCE` primitives, and a moving obstacle in
-    view makes every state new.
+    Standing still is not a cycle: waiting is stuck only after :data:`PATIENCE` primitives, and not while an obstacle
+    that moves in view keeps making new states.
     """
 
     def __init__(self, patience: int = PATIENCE, repeats: int = REPEATS) -> None:
         self._patience = patience
         self._repeats = repeats
         self._states: list[int] = []
-        self._last_seen: dict[int, int] = {}
+        self._known: set[int] = set()
         self._since_new = 0
 
     def observe(self, state: Hashable) -> str | None:
         """Add a state; the reason when the agent is now stuck, else None."""
         key = hash(state)
-        now = len(self._states)
-        before = self._last_seen.get(key)
         self._states.append(key)
-        self._last_seen[key] = now
-        if before is None:
+        if key not in self._known:
+            self._known.add(key)
             self._since_new = 0
             return None
         self._since_new += 1
         if self._since_new >= self._patience:
             return f"no new state (pose, map, inventory) for {self._patience} primitives"
-        period = now - before
-        if period > 1 and self._cycles(period):
-            return f"the same cycle of {period} states repeated {self._repeats} times"
+        # Of a cycle that repeats, all rounds but the first consist of known states.
+        for period in range(2, self._since_new // (self._repeats - 1) + 1):
+            if self._states[-1 - period] == key and self._cycles(period):
+                return f"the same cycle of {period} states repeated {self._repeats} times"
         return None
 
     def _cycles(self, period: int) -> bool:
         span = self._states[-period * self._repeats :]
-        return len(span) == period * self._repeats and span[:-period] == span[period:]
+        return len(span) == period * self._repeats and span[:-period] == span[period:] and len(set(span)) > 1
