@@ -70,8 +70,8 @@ install() { # install LOCK
     : >"$state/unfinished"
     if ! "$python" -m pip install --disable-pip-version-check --no-input --no-user --progress-bar off \
         --require-hashes -r "$root/$1" >>"$log" 2>&1; then
-        if grep -qiE 'connection broken by|max retries exceeded|could not fetch url|timed out' "$log" &&
-            ! grep -q 'DO NOT MATCH THE HASHES' "$log"; then
+        if grep -qiE 'connection broken by|timed out|failed to connect|ssl certificate|from versions: none' \
+            "$log" && ! grep -q 'DO NOT MATCH THE HASHES' "$log"; then
             fail "The Python package index could not be reached: check the network or pip's proxy and index settings; see $log"
         fi
         fail "pip could not install $1: $(grep '^ERROR' "$log" | tail -n 1 | sed 's/\. .*//' | cut -c 1-200); see $log"

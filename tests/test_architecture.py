@@ -1,0 +1,246 @@
+"""The rules of the house, checked on the source: who may import whom, sizes, documentation.
+
+Only files that git tracks count.
+"""
+
+from __future__ import annotations
+
+import ast
+import io
+import re
+import subprocess
+import sys
+import tokenize
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from statistics import median, quantiles
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+PACKAGES = ("spca", "gridworld", "robot_bridge", "explorer")
+PHASES = ("minigridenv", "plannerLLM", "coderLLM")
+LAZY = ("openai", "google", "ollama", "unified_planning")
+"""Libraries that are slow to import, or not needed by most runs."""
+
+ALLOWED = {
+    "spca": ("spca",),
+    "gridworld": ("gridworld",),
+    "explorer": ("explorer", "gridworld", "spca.contracts"),
+    "robot_bridge": ("robot_bridge", "spca.contracts"),
+    "robot_bridge.cli": ("robot_bridge", "spca.contracts", "spca.providers", "spca.sandbox"),
+    "robot_bridge.bridge": ("robot_bridge", "spca.contracts", "spca.providers", "spca.sandbox"),
+    "spca.contracts": (),
+}
+"""What a module or the modules of a package may import of ours; the longest matching name decides."""
+
+
+@dataclass(frozen=True)
+class Module:
+    """A source file: dotted name, path relative to the checkout, text and syntax tree."""
+
+    name: str
+    path: str
+    text: str
+    tree: ast.Module
+
+    @property
+    def package(self) -> str:
+        """The top-level package, "" for an application."""
+        return self.path.split("/")[0] if "/" in self.path else ""
+
+
+@cache
+def tracked() -> tuple[str, ...]:
+    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    return tuple(path for path in listed.splitlines() if (ROOT / path).is_file())
+
+
+@cache
+def modules() -> tuple[Module, ...]:
+    found = []
+    for path in tracked():
+        if path.endswith(".py"):
+            text = (ROOT / path).read_text(encoding="utf-8")
+            name = path.removesuffix(".py").replace("/", ".").removesuffix(".__init__")
+            found.append(Module(name, path, text, ast.parse(text, path)))
+    return tuple(found)
+
+
+def product() -> tuple[Module, ...]:
+    return tuple(module for module in modules() if module.package in ("", *PACKAGES, "adapters"))
+
+
+def names_imported(statement: ast.AST, module: Module) -> Iterator[str]:
+    if isinstance(statement, ast.Import):
+        yield from (alias.name for alias in statement.names)
+    elif isinstance(statement, ast.ImportFrom):
+        base = statement.module or ""
+        if statement.level:
+            here = module.name if module.path.endswith("__init__.py") else module.name.rpartition(".")[0]
+            parents = here.split(".")[: len(here.split(".")) - statement.level + 1]
+            base = ".".join(filter(None, (*parents, base)))
+        yield from (f"{base}.{alias.name}" for alias in statement.names)
+
+
+def imports(module: Module) -> set[str]:
+    """Every dotted name that a module imports, wherever in it."""
+    return {name for node in ast.walk(module.tree) for name in names_imported(node, module)}
+
+
+def imports_on_load(module: Module) -> set[str]:
+    """Dotted names that are imported when the module is: not in functions, not for the type checker only."""
+    found: set[str] = set()
+    pending: list[ast.AST] = [module.tree]
+    while pending:
+        node = pending.pop()
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+            continue
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
+            pending.extend(node.orelse)
+            continue
+        found.update(names_imported(node, module))
+        pending.extend(ast.iter_child_nodes(node))
+    return found
+
+
+def within(name: str, parents: tuple[str, ...]) -> bool:
+    return any(name == parent or name.startswith(f"{parent}.") for parent in parents)
+
+
+def functions(module: Module) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
+    return (node for node in ast.walk(module.tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef))
+
+
+def length(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
+    assert function.end_lineno is not None
+    return function.end_lineno - function.lineno + 1
+
+
+def lines(module: Module) -> int:
+    return module.text.count("\n")
+
+
+def comments(text: str) -> dict[int, str]:
+    """Comments by line number."""
+    tokens = tokenize.generate_tokens(io.StringIO(text).readline)
+    return {token.start[0]: token.string for token in tokens if token.type == tokenize.COMMENT}
+
+
+def top_level() -> set[str]:
+    return {module.name for module in modules() if module.package == ""}
+
+
+def allowed(module: Module) -> tuple[str, ...]:
+    names = [name for name in ALLOWED if within(module.name, (name,))]
+    return ALLOWED[max(names, key=len)]
+
+
+def test_packages_import_only_what_they_may() -> None:
+    wrong = [
+        f"{module.path} imports {name}"
+        for module in product()
+        if module.package in PACKAGES
+        for name in imports(module)
+        if within(name, (*PACKAGES, "adapters", *top_level())) and not within(name, allowed(module))
+    ]
+    assert not wrong
+
+
+def test_product_does_not_import_its_tests() -> None:
+    assert not [module.path for module in product() for name in imports(module) if within(name, ("tests",))]
+
+
+def test_only_main_joins_the_phases() -> None:
+    wrong = [
+        f"{module.path} imports {name}"
+        for module in product()
+        if module.name != "main"
+        for name in imports(module)
+        if within(name, PHASES)
+    ]
+    assert not wrong
+
+
+def test_main_loads_no_slow_library() -> None:
+    by_name = {module.name: module for module in product()}
+    seen: set[str] = set()
+    pending = ["main"]
+    wrong = []
+    while pending:
+        name = pending.pop()
+        if name in seen:
+            continue
+        seen.add(name)
+        for imported in imports_on_load(by_name[name]):
+            if within(imported, LAZY):
+                wrong.append(f"{by_name[name].path} imports {imported} when it is loaded")
+            parts = imported.split(".")
+            prefixes = (".".join(parts[:end]) for end in range(1, len(parts) + 1))
+            pending.extend(prefix for prefix in prefixes if prefix in by_name)
+    assert not wrong
+
+
+def test_loading_main_is_quiet_and_light(tmp_path: Path) -> None:
+    program = f"import sys; sys.path.insert(0, {str(ROOT)!r}); import main; print(*sys.modules)"
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", program], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    assert done.stderr == ""
+    assert done.stdout.count("\n") == 1, "importing main prints"
+    assert not {name for name in done.stdout.split() if within(name, LAZY)}
+    assert not list(tmp_path.iterdir()), "importing main writes files"
+
+
+@pytest.mark.parametrize("module", [pytest.param(module, id=module.path) for module in modules()])
+def test_size_and_documentation(module: Module) -> None:
+    assert lines(module) <= (250 if module.path == "main.py" else 400)
+    assert not [f"{node.name}: {length(node)} lines" for node in functions(module) if length(node) > 60]
+    if module.text.strip() and "skills" not in module.path.split("/"):
+        assert ast.get_docstring(module.tree), "a module says what it is for"
+
+
+def test_sizes_in_the_middle() -> None:
+    files = [lines(module) for module in product() if module.text.strip()]
+    sizes = [length(function) for module in product() for function in functions(module)]
+    assert median(files) <= 130
+    assert median(sizes) <= 10
+    assert quantiles(sizes, n=10)[-1] <= 30
+
+
+def test_catching_everything_gives_its_reason() -> None:
+    wrong = []
+    for module in modules():
+        said = comments(module.text)
+        for node in ast.walk(module.tree):
+            if isinstance(node, ast.ExceptHandler) and catches_everything(node):
+                beside = (said.get(line, "") for line in range(node.lineno, node.body[0].lineno + 1))
+                if not any(re.sub(r"noqa(: ?[A-Z0-9, ]+)?", "", comment).strip("# -:") for comment in beside):
+                    wrong.append(f"{module.path}:{node.lineno}")
+    assert not wrong
+
+
+def catches_everything(handler: ast.ExceptHandler) -> bool:
+    if handler.type is None:
+        return True
+    caught = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
+    return any(isinstance(each, ast.Name) and each.id in ("Exception", "BaseException") for each in caught)
+
+
+def test_nothing_is_left_for_later() -> None:
+    unfinished = re.compile(r"\b(TO" + r"DO|FIX" + r"ME|XX" + r"X)\b")
+    texts = (path for path in tracked() if path.endswith((".py", ".md", ".toml", ".jinja", ".sh")) or "." not in path)
+    assert not [path for path in texts if unfinished.search((ROOT / path).read_text(encoding="utf-8"))]
+
+
+def test_readme_has_a_line_for_every_top_level_file_and_package() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    starts = [
+        re.split(r"[^\w./-]", re.sub(r"^[\s|*`\[-]+", "", line), maxsplit=1)[0].rstrip("/")
+        for line in readme.splitlines()
+    ]
+    applications = {path for path in tracked() if "/" not in path and path.endswith((".py", ".json"))}
+    packages = {path.split("/")[0] for path in tracked() if path.count("/") == 1 and path.endswith("/__init__.py")}
+    assert {name: starts.count(name) for name in applications | packages} == dict.fromkeys(applications | packages, 1)

@@ -1,0 +1,107 @@
+"""What is shipped, what is locked, and what is said about licences."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import spca
+
+ROOT = Path(__file__).resolve().parents[1]
+LOCKS = ("requirements.txt", "requirements-dev.txt")
+BUILD = "import sys; from setuptools import build_meta; print(build_meta.build_wheel(sys.argv[1]))"
+
+
+def project() -> dict[str, Any]:
+    return tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+
+
+def normal(name: str) -> str:
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def pins(lock: str) -> dict[str, str]:
+    found = re.findall(r"^([a-z0-9-]+)==(\S+) \\$", (ROOT / lock).read_text(encoding="utf-8"), re.MULTILINE)
+    return dict(found)
+
+
+def names(requirements: list[str]) -> set[str]:
+    return {normal(re.split(r"[<>=!~\[; ]", requirement, maxsplit=1)[0]) for requirement in requirements}
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> zipfile.ZipFile:
+    """The wheel of what git tracks, built without network."""
+    folder = tmp_path_factory.mktemp("build")
+    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    for path in filter(lambda path: (ROOT / path).is_file(), listed.splitlines()):
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / path, folder / path)
+    done = subprocess.run(
+        [sys.executable, "-c", BUILD, str(folder)], cwd=folder, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return zipfile.ZipFile(folder / done.stdout.splitlines()[-1])
+
+
+def test_wheel_holds_packages_only(wheel: zipfile.ZipFile) -> None:
+    folders = {name.split("/")[0] for name in wheel.namelist()}
+    known = {"spca", "gridworld", "robot_bridge", "explorer", f"sense_plan_code_act-{spca.__version__}.dist-info"}
+    assert "spca" in folders
+    assert folders <= known
+
+
+def test_wheel_holds_every_file_of_its_packages(wheel: zipfile.ZipFile) -> None:
+    listed = subprocess.run(["git", "ls-files", "spca"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    missing = {path for path in listed.splitlines() if (ROOT / path).is_file()} - set(wheel.namelist())
+    assert not missing
+    assert "spca/py.typed" in wheel.namelist()
+
+
+def test_wheel_states_licence_and_version(wheel: zipfile.ZipFile) -> None:
+    info = f"sense_plan_code_act-{spca.__version__}.dist-info"
+    metadata = wheel.read(f"{info}/METADATA").decode()
+    assert f"\nVersion: {spca.__version__}\n" in metadata
+    assert "\nLicense-Expression: MIT\n" in metadata
+    assert "\nRequires-Python: <3.14,>=3.11\n" in metadata
+    assert {f"{info}/licenses/LICENSE", f"{info}/licenses/THIRD_PARTY.md"} <= set(wheel.namelist())
+
+
+@pytest.mark.parametrize("lock", LOCKS)
+def test_every_pin_has_hashes_and_no_host(lock: str) -> None:
+    text = (ROOT / lock).read_text(encoding="utf-8")
+    statements = [part for part in re.sub(r"#.*", "", text).replace("\\\n", " ").splitlines() if part.strip()]
+    assert len(statements) == len(pins(lock))
+    assert all(re.fullmatch(r"\S+==\S+(\s+--hash=sha256:[0-9a-f]{64})+\s*", part) for part in statements)
+
+
+def test_locks_hold_what_the_project_asks_for() -> None:
+    runtime, dev = (pins(lock) for lock in LOCKS)
+    assert names(project()["project"]["dependencies"]) <= runtime.keys()
+    assert names(project()["dependency-groups"]["dev"]) <= dev.keys()
+
+
+def test_development_lock_extends_the_runtime_lock() -> None:
+    runtime, dev = (pins(lock) for lock in LOCKS)
+    assert {name: dev.get(name) for name in runtime} == runtime
+
+
+def test_third_party_lists_every_runtime_package_with_its_licence() -> None:
+    text = (ROOT / "THIRD_PARTY.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| `([^`]+)` \| ([^|]+) \|", text, re.MULTILINE)
+    assert {normal(name) for name, _ in rows} == set(pins("requirements.txt"))
+    assert len(rows) == len(pins("requirements.txt"))
+    assert all(licence.strip() for _, licence in rows)
+
+
+def test_example_of_settings_holds_no_secret() -> None:
+    text = (ROOT / ".env.example").read_text(encoding="utf-8")
+    assert re.findall(r"^#?(\w+_KEY)=(.*)$", text, re.MULTILINE) == [("OPENAI_API_KEY", ""), ("GOOGLE_API_KEY", "")]
