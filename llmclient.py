@@ -8,8 +8,9 @@ PDDLResp(domain='(define ...', problem='(define ...')
 from __future__ import annotations
 
 import importlib
-from collections.abc import Mapping, Sequence
-from typing import Final, Generic, TypeVar, overload
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final, Generic, TypeVar, overload
 
 from pydantic import BaseModel, ValidationError
 
@@ -25,6 +26,9 @@ PROVIDERS: Final[Mapping[str, tuple[str, str]]] = {
     "openai": ("spca.providers.openai", "OpenAIProvider"),
 }
 """Model prefix -> module and class; imported on first use."""
+
+_MAX_STARTS: Final = 100
+"""Opening braces at which an answer is tried to be read, so that a hostile one costs no more than its size."""
 
 
 def provider_for(model: str) -> tuple[Provider, str]:
@@ -84,10 +88,12 @@ class ChatGPTClient(Generic[Answer]):
         self.last_text, self.last_usage = "", Usage()
         request = Request(self._name, tuple(map(_as_message, messages)), self._schema)
         response = self._provider.complete(request)
-        self.last_text, self.last_usage = response.text, response.usage
+        # A lone surrogate, which JSON can smuggle in, could be neither written to a file nor sent on.
+        self.last_text = response.text.encode("utf-8", "replace").decode()
+        self.last_usage = response.usage
         if self._schema is None:
-            return response.text  # type: ignore[return-value]  # the overloads tie Answer to the schema
-        return _parsed(response.text, self._schema)  # type: ignore[return-value]
+            return self.last_text  # type: ignore[return-value]  # the overloads tie Answer to the schema
+        return _parsed(self.last_text, self._schema)  # type: ignore[return-value]
 
 
 def _as_message(message: Message | Mapping[str, str]) -> Message:
@@ -95,13 +101,37 @@ def _as_message(message: Message | Mapping[str, str]) -> Message:
 
 
 def _parsed(text: str, schema: type[Schema]) -> Schema:
-    """Validate an answer, forgiving a code fence or chatter around the JSON object."""
-    start, end = text.find("{"), text.rfind("}")
-    if start < 0 or end < start:
-        raise BadAnswerError("the answer holds no JSON object")
-    try:
-        return schema.model_validate_json(text[start : end + 1])
-    except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
-        where = ".".join(map(str, first["loc"])) or "the JSON"
-        raise BadAnswerError(f"the answer is not valid: {where}: {first['msg']}") from error
+    """Validate an answer, forgiving code fences, chatter around the JSON object and line breaks inside its strings."""
+    fault = "the answer holds no JSON object"
+    for found in _objects(text):
+        if isinstance(found, json.JSONDecodeError):
+            fault = f"the answer is not valid JSON: {found}"
+            continue
+        try:
+            return schema.model_validate(found)
+        except ValidationError as error:
+            first = error.errors(include_url=False, include_input=False)[0]
+            fault = f"the answer is not valid: {'.'.join(map(str, first['loc']))}: {first['msg']}"
+    raise BadAnswerError(fault)
+
+
+def _objects(text: str) -> Iterator[dict[str, Any] | json.JSONDecodeError]:
+    """The JSON objects in a text in order; if there is none, the error of the attempt that got furthest."""
+    decoder = json.JSONDecoder(strict=False)
+    position, errors = text.find("{"), list[json.JSONDecodeError]()
+    found = False
+    while position >= 0 and len(errors) < _MAX_STARTS:
+        try:
+            value, end = decoder.raw_decode(text, position)
+        except json.JSONDecodeError as error:
+            errors.append(error)
+            end = position + 1
+        except RecursionError:
+            errors.append(json.JSONDecodeError("nested too deeply", text, position))
+            break
+        else:
+            found = True
+            yield value
+        position = text.find("{", end)
+    if errors and not found:
+        yield max(errors, key=lambda error: error.pos)

@@ -14,8 +14,8 @@ from typing import Final
 
 import minigridenv
 from coderLLM import CoderLLM
+from llmclient import provider_for
 from metrics_logger import MetricsLogger, register_signal_handlers
-from minigridenv import MiniGridEnv
 from plannerLLM import PlannerLLM
 from spca import cli, feedback, library, map_text, startup
 from spca.contracts import (
@@ -184,7 +184,7 @@ class Run:
             planner = PlannerLLM(settings.planner_model, settings.planner_small_model, solver, logger)
             coder = CoderLLM(settings.coder_model, logger)
             loop = Loop(planner, coder, self._gate, logger, display.phase, self._workspace.save_working_copy)
-            self._workspace.save_agent(self._recorder.agent)
+            self._workspace.save(self._recorder.agent, self._recorder.trusted)
             for number, task in enumerate(self._tasks[done:], done + 1):
                 self._level(number, task, loop, logger, display)
         summary = totals(self._folder.run_id, settings.seed, len(self._tasks), self._recorder.finished)
@@ -193,49 +193,56 @@ class Run:
 
     def _level(self, number: int, task: Task, loop: Loop, logger: MetricsLogger, display: Display) -> None:
         if self._recorder.enter(task.category):
-            self._workspace.forget_pddl()
+            self._workspace.save(self._recorder.agent, None)
         display.level_started(number, task.category, task.level, task.env_id)
         level = {"level_name": task.env_id, "lvl_group": task.level, "category": task.category}
         logger.start_level(level | {"seed": self._settings.seed}, number)
         result = self._solve(task, loop)
-        summary = self._recorder.finish(task, self._settings.seed, result, logger)
-        self._workspace.save_agent(self._recorder.agent)
-        if result.solved and result.plan:
-            self._workspace.save_pddl(result.plan)
-            self._gate.extend(self._recorder.solved_levels(since=number - 1))
+        with logger.uninterrupted():
+            summary = self._recorder.finish(task, self._settings.seed, result, logger)
+            self._workspace.save(self._recorder.agent, self._recorder.trusted)
+        self._gate.extend(self._recorder.solved_levels(since=number - 1))
         display.level_ended(summary)
 
     def _solve(self, task: Task, loop: Loop) -> LevelResult:
         """One level in a world of its own; a world that cannot be had fails the level, not the run."""
         recorder = self._recorder
         try:
-            with closing(MiniGridEnv(task.env_id, self._settings.seed, render=self._settings.render)) as world:
+            with closing(
+                minigridenv.MiniGridEnv(task.env_id, self._settings.seed, render=self._settings.render)
+            ) as world:
                 info = LevelInfo(task.category, task.skill, task.level)
                 return loop.run_level(world, info, recorder.agent, recorder.trusted)
         except (WorldError, RestoreError) as error:
             return LevelResult(False, str(error), recorder.agent, None, ())
 
 
+def _check(settings: cli.Settings, tasks: Sequence[Task]) -> None:
+    """Refuse engines, models and environments that do not exist, before anything is written."""
+    Solver(settings.engine)
+    for model in settings.models:
+        provider_for(model)
+    minigridenv.check_ids(task.env_id for task in tasks)
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """The program; returns the exit code."""
     given = cli.parse(argv)
+    go_on = ""
     try:
         settings = startup.settings(given, ROOT)
         if given.get("command") == "list":
             list_tasks([(t.category, t.level, t.env_id) for t in startup.tasks(settings)])
             return cli.EXIT_FINISHED
-        with startup.opened(settings, ROOT, minigridenv.check_ids) as (folder, tasks):
-            try:
-                Run(settings, folder, tasks).learn()
-            except KeyboardInterrupt:
-                print(f"interrupted; go on with: python main.py --resume {folder.run_id}", file=sys.stderr)
-                return cli.EXIT_INTERRUPTED
+        with startup.opened(settings, ROOT, _check) as (folder, tasks):
+            go_on = cli.how_to_resume(settings, folder.run_id, ROOT)
+            Run(settings, folder, tasks).learn()
+    except KeyboardInterrupt:
+        return cli.stopped(cli.EXIT_INTERRUPTED, "interrupted", go_on)
     except UserError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return cli.EXIT_USER_ERROR
+        return cli.stopped(cli.EXIT_USER_ERROR, f"error: {error}", go_on)
     except BudgetReached as error:
-        print(f"stopped: {error}", file=sys.stderr)
-        return cli.EXIT_BUDGET
+        return cli.stopped(cli.EXIT_BUDGET, f"stopped: {error}", go_on)
     return cli.EXIT_FINISHED
 
 

@@ -10,7 +10,8 @@ import json
 import os
 import signal
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
 from typing import Any, Final
@@ -53,6 +54,8 @@ class MetricsLogger:
         self._started = 0.0
         self.counters: dict[str, int] = {}
         self._durations: dict[str, list[float]] = {}
+        self._held = False
+        self._interrupted = False
 
     def __call__(self, event: str, data: Mapping[str, object]) -> None:
         """Write an event; calls of models and simulations also count."""
@@ -121,6 +124,29 @@ class MetricsLogger:
         self.write_summary(summary)
         self.end_level(summary)
 
+    def interrupt(self, signal_name: str) -> None:
+        """Abort the level and stop: now, or after what must not be torn apart.
+
+        Raises:
+            KeyboardInterrupt: when it is now.
+        """
+        if self._held:
+            self._interrupted = True
+            return
+        self.abort(f"interrupted by {signal_name}")
+        raise KeyboardInterrupt
+
+    @contextmanager
+    def uninterrupted(self) -> Iterator[None]:
+        """Let interrupts wait until the end of the block, so that a level is finished in all files or in none."""
+        self._held = True
+        try:
+            yield
+        finally:
+            self._held = False
+        if self._interrupted:
+            raise KeyboardInterrupt
+
     def close(self) -> None:
         os.close(self._file)
 
@@ -157,8 +183,7 @@ def register_signal_handlers(logger: MetricsLogger) -> Callable[[], None]:
     """On SIGINT and SIGTERM write an "aborted" summary, then raise KeyboardInterrupt; returns how to undo it."""
 
     def handle(number: int, _frame: FrameType | None) -> None:
-        logger.abort(f"interrupted by {signal.Signals(number).name}")
-        raise KeyboardInterrupt
+        logger.interrupt(signal.Signals(number).name)
 
     before = {number: signal.signal(number, handle) for number in (signal.SIGINT, signal.SIGTERM)}
 

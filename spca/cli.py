@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 import os
+import shlex
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
@@ -55,7 +57,12 @@ class Settings:
 
     @property
     def uses_reference(self) -> bool:
-        return self.planner_model.startswith("reference/") and self.coder_model.startswith("reference/")
+        return all(model.startswith("reference/") for model in self.models)
+
+    @property
+    def models(self) -> tuple[str, str, str]:
+        """Models of the large and the small planner and of the coder."""
+        return self.planner_model, self.planner_small_model, self.coder_model
 
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)
@@ -126,8 +133,10 @@ def resumed_settings(given: Mapping[str, Any], recorded: Mapping[str, Any], cwd:
     """Settings of a run that goes on: as recorded, but for what may change.
 
     Raises:
-        ResumeError: names the flag that contradicts the run.
+        ResumeError: names the flag that contradicts the run, or the run is of another version.
     """
+    if set(recorded) != {field.name for field in fields(Settings)}:
+        raise ResumeError("the run was begun by another version of this program: begin a new one")
     values = dict(recorded)
     for name, value in given.items():
         if name == "command":
@@ -139,6 +148,18 @@ def resumed_settings(given: Mapping[str, Any], recorded: Mapping[str, Any], cwd:
         if name in _MAY_CHANGE_ON_RESUME:
             values[name] = wanted
     return Settings(**values)
+
+
+def how_to_resume(settings: Settings, run_id: str, root: Path) -> str:
+    """The command that goes on with a run."""
+    elsewhere = f" --runs {shlex.quote(settings.runs)}" if Path(settings.runs) != root / "runs" else ""
+    return f"python main.py --resume {run_id}{elsewhere}"
+
+
+def stopped(code: int, reason: str, go_on: str) -> int:
+    """Say on standard error why the program stops, and how to go on if it can; returns ``code``."""
+    print(f"{reason}; go on with: {go_on}" if go_on else reason, file=sys.stderr)
+    return code
 
 
 def parse(argv: Sequence[str] | None) -> dict[str, Any]:

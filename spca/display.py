@@ -68,7 +68,8 @@ class Display:
         mark = "[green]solved[/]" if solved else "[red]failed[/]"
         self._console.print(f"{mark}{escape(line)}", soft_wrap=True)
         if not solved:
-            self._console.print(f"        {escape(summary['reason'].splitlines()[0])}", soft_wrap=True)
+            first_line = summary["reason"].partition("\n")[0]
+            self._console.print(f"        {escape(first_line)}", soft_wrap=True)
 
     def close(self) -> None:
         """Take the live line down."""

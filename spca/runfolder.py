@@ -32,13 +32,33 @@ from spca.errors import ResumeError, SettingsError, WorkspaceBusyError
 
 
 def write_atomic(path: Path, text: str) -> None:
-    """Replace a file so that a reader or a crash sees the old text or the new one, never a part."""
+    """Replace a file so that a reader or a crash sees the old text or the new one, never a part.
+
+    Raises:
+        SettingsError: the file system refuses.
+    """
     temporary = path.with_name(f".{path.name}.tmp")
-    with temporary.open("w", encoding="utf-8") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-    temporary.replace(path)
+    try:
+        with temporary.open("w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    except OSError as error:
+        raise SettingsError(f"cannot write {path}: {error.strerror}") from error
+
+
+def check_folder(path: Path) -> None:
+    """Refuse a folder that could not be made or written to, without making it.
+
+    Raises:
+        SettingsError: says why.
+    """
+    there = next(folder for folder in (path, *path.parents) if folder.exists() or folder.is_symlink())
+    if not there.is_dir():
+        raise SettingsError(f"cannot use folder {path}: {there} is not a folder")
+    if not os.access(there, os.W_OK | os.X_OK):
+        raise SettingsError(f"cannot write to folder {there}: permission denied")
 
 
 def make_folder(path: Path) -> None:
@@ -47,12 +67,11 @@ def make_folder(path: Path) -> None:
     Raises:
         SettingsError: it cannot.
     """
+    check_folder(path)
     try:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise SettingsError(f"cannot create folder {path}: {error.strerror}") from error
-    if not os.access(path, os.W_OK | os.X_OK):
-        raise SettingsError(f"cannot write to folder {path}: permission denied")
 
 
 @contextmanager
@@ -61,8 +80,12 @@ def locked(folder: Path, what: str) -> Iterator[None]:
 
     Raises:
         WorkspaceBusyError: another process holds it.
+        SettingsError: the lock file cannot be opened.
     """
-    file = os.open(folder / ".lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    try:
+        file = os.open(folder / ".lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    except OSError as error:
+        raise SettingsError(f"cannot open {folder / '.lock'}: {error.strerror}") from error
     try:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -95,6 +118,7 @@ class RunFolder:
         curriculum: str,
         agent: AgentSource,
         trusted: TrustedPDDL | None = None,
+        prompt_log: str = "",
     ) -> RunFolder:
         """A new folder holding what every later part relies on: agent and PDDL to begin with included.
 
@@ -107,6 +131,7 @@ class RunFolder:
         make_folder(folder.path / "agents")
         write_atomic(folder.path / "curriculum.json", curriculum)
         write_atomic(folder.path / "agent_v0.py", agent.text)
+        write_atomic(folder.path / "prompt_log.md", prompt_log)
         state: dict[str, Any] = {"finished": [], "agent": "agent_v0.py", "category": None}
         folder.commit(state | {"trusted": asdict(trusted) if trusted else None})
         folder.write_json("run.json", {"run_id": folder.run_id, **info})
@@ -127,12 +152,20 @@ class RunFolder:
         return cls(path)
 
     def info(self) -> dict[str, Any]:
-        """``run.json``."""
-        return self.read_json("run.json")
+        """``run.json``, which holds at least ``settings``.
+
+        Raises:
+            ResumeError: it cannot be read.
+        """
+        return self._record("run.json", "settings")
 
     def state(self) -> dict[str, Any]:
-        """``state.json``."""
-        return self.read_json("state.json")
+        """``state.json``: ``finished``, ``agent``, ``category`` and ``trusted``.
+
+        Raises:
+            ResumeError: it cannot be read.
+        """
+        return self._record("state.json", "finished", "agent", "category", "trusted")
 
     def commit(self, state: Mapping[str, Any]) -> None:
         """Make a finished level final."""
@@ -162,16 +195,25 @@ class RunFolder:
         return name
 
     def read_json(self, name: str) -> dict[str, Any]:
-        """A JSON file of the folder.
+        """A file of the folder that holds a JSON object.
 
         Raises:
             ResumeError: it cannot be read.
         """
         try:
-            value: dict[str, Any] = json.loads(self.read_text(name))
+            value = json.loads(self.read_text(name))
         except (OSError, ValueError) as error:
             raise ResumeError(f"{self.path / name} cannot be read: {error}") from error
+        if not isinstance(value, dict):
+            raise ResumeError(f"{self.path / name} cannot be read: it holds no object")
         return value
+
+    def _record(self, name: str, *keys: str) -> dict[str, Any]:
+        record = self.read_json(name)
+        for key in keys:
+            if key not in record:
+                raise ResumeError(f"{self.path / name} cannot be read: it has no {key!r}")
+        return record
 
 
 def attempt_record(attempt: Attempt, agent_file: str) -> dict[str, Any]:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from spca import cli
-from spca.contracts import AgentSource
+from spca.contracts import AgentSource, TrustedPDDL
 from spca.curriculum import Curriculum, Task, load
 from spca.errors import ResumeError
 from spca.prompts import templates
-from spca.runfolder import RunFolder, locked, make_folder, write_atomic
+from spca.runfolder import RunFolder, check_folder, locked, make_folder
 from spca.runinfo import run_info
 from spca.workspace import Workspace
 
@@ -45,43 +45,43 @@ def tasks(chosen: cli.Settings, curriculum: Curriculum | None = None) -> tuple[T
 
 @contextmanager
 def opened(
-    chosen: cli.Settings, root: Path, check_ids: Callable[[Iterable[str]], None]
+    chosen: cli.Settings, root: Path, check: Callable[[cli.Settings, Sequence[Task]], None]
 ) -> Iterator[tuple[RunFolder, Sequence[Task]]]:
     """The run folder with its levels, new or resumed, while this process holds the locks of it and its workspace.
 
     Args:
         root: folder of the checkout, where the initial ``agent.py`` lies.
-        check_ids: refuses unknown environment ids.
+        check: refuses models, engines and environments that do not exist.
 
     Raises:
         UserError: anything that keeps the run from starting; nothing was changed then.
     """
-    if chosen.resume:
-        folder = RunFolder.open(Path(chosen.runs), chosen.resume)
-        selected = tasks(chosen, load(folder.path / "curriculum.json"))
-        if len(folder.state()["finished"]) > len(selected):
-            raise ResumeError(f"{folder.path}: more levels are finished than the run has")
-        workspace = Workspace(Path(chosen.workspace))
-        with locked(workspace.path, "workspace"), locked(folder.path, "run"):
-            yield folder, selected
-        return
-    selected = tasks(chosen)
-    check_ids(task.env_id for task in selected)
+    resumed = RunFolder.open(Path(chosen.runs), chosen.resume) if chosen.resume else None
+    selected = tasks(chosen, load(resumed.path / "curriculum.json") if resumed else None)
+    if resumed and len(resumed.state()["finished"]) > len(selected):
+        raise ResumeError(f"{resumed.path}: more levels are finished than the run has")
+    check(chosen, selected)
     workspace = Workspace(Path(chosen.workspace))
-    make_folder(Path(chosen.runs))
+    if not resumed:
+        _beginning(chosen, root, workspace)
+    check_folder(Path(chosen.runs))
+    make_folder(workspace.path)
     with locked(workspace.path, "workspace"):
-        folder = _new_folder(chosen, root, workspace)
+        folder = resumed or _new_folder(chosen, root, workspace)
         with locked(folder.path, "run"):
             yield folder, selected
 
 
-def _new_folder(chosen: cli.Settings, root: Path, workspace: Workspace) -> RunFolder:
+def _beginning(chosen: cli.Settings, root: Path, workspace: Workspace) -> tuple[AgentSource, TrustedPDDL | None]:
+    """The agent and PDDL that a new run begins with."""
     agent = workspace.agent() if chosen.keep_agent else AgentSource((root / "agent.py").read_text(encoding="utf-8"))
-    trusted = workspace.trusted_pddl() if chosen.keep_pddl else None
-    if trusted is None:
-        workspace.forget_pddl()
+    return agent, workspace.trusted_pddl() if chosen.keep_pddl else None
+
+
+def _new_folder(chosen: cli.Settings, root: Path, workspace: Workspace) -> RunFolder:
+    # Read again now that nobody else can write it.
+    agent, trusted = _beginning(chosen, root, workspace)
     curriculum = Path(chosen.curriculum).read_text(encoding="utf-8")
-    folder = RunFolder.create(Path(chosen.runs), run_info(chosen, root), curriculum, agent, trusted)
     log = "\n".join(f"## {name}\n\n```\n{text}```\n" for name, text in templates().items())
-    write_atomic(folder.path / "prompt_log.md", f"# Prompt templates of this run\n\n{log}")
-    return folder
+    prompts = f"# Prompt templates of this run\n\n{log}"
+    return RunFolder.create(Path(chosen.runs), run_info(chosen, root), curriculum, agent, trusted, prompts)

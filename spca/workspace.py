@@ -4,29 +4,34 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from spca.contracts import AgentSource, Plan, TrustedPDDL
-from spca.errors import SettingsError
-from spca.runfolder import make_folder, write_atomic
+from spca import agent_code
+from spca.contracts import AgentSource, TrustedPDDL
+from spca.errors import PatchError, SettingsError
+from spca.runfolder import write_atomic
 
 
 class Workspace:
     """``agent.py`` (source of truth), ``agent_tmp.py`` (working copy), ``domain.pddl``, ``problem.pddl``.
 
-    Raises:
-        SettingsError: the folder cannot be written to.
+    ``path`` need not exist before something is saved.
     """
 
     def __init__(self, path: Path) -> None:
-        make_folder(path)
         self.path = path
 
     def agent(self) -> AgentSource:
         """The agent to continue from (``--keep-agent``).
 
         Raises:
-            SettingsError: there is none.
+            SettingsError: there is none, or it is not the source of an agent.
         """
-        return AgentSource(self._kept("agent.py", "--keep-agent"))
+        text = self._kept("agent.py", "--keep-agent")
+        try:
+            agent_code.signatures(text)
+        except PatchError as error:
+            fault = str(error).partition("\n")[0]
+            raise SettingsError(f"--keep-agent: {self.path / 'agent.py'}: {fault}") from error
+        return AgentSource(text)
 
     def trusted_pddl(self) -> TrustedPDDL:
         """The PDDL to continue from (``--keep-pddl``).
@@ -36,20 +41,19 @@ class Workspace:
         """
         return TrustedPDDL(self._kept("domain.pddl", "--keep-pddl"), self._kept("problem.pddl", "--keep-pddl"))
 
-    def save_agent(self, agent: AgentSource) -> None:
+    def save(self, agent: AgentSource, pddl: TrustedPDDL | None) -> None:
+        """Bring all files up to date; without trusted PDDL there are no PDDL files."""
         write_atomic(self.path / "agent.py", agent.text)
         self.save_working_copy(agent)
+        if pddl is not None:
+            write_atomic(self.path / "domain.pddl", pddl.domain)
+            write_atomic(self.path / "problem.pddl", pddl.problem)
+            return
+        for name in ("domain.pddl", "problem.pddl"):
+            (self.path / name).unlink(missing_ok=True)
 
     def save_working_copy(self, agent: AgentSource) -> None:
         write_atomic(self.path / "agent_tmp.py", agent.text)
-
-    def save_pddl(self, plan: Plan) -> None:
-        write_atomic(self.path / "domain.pddl", plan.domain)
-        write_atomic(self.path / "problem.pddl", plan.problem)
-
-    def forget_pddl(self) -> None:
-        for name in ("domain.pddl", "problem.pddl"):
-            (self.path / name).unlink(missing_ok=True)
 
     def _kept(self, name: str, flag: str) -> str:
         try:
