@@ -6,12 +6,16 @@ import numpy as np
 import pytest
 from minigrid.core.constants import COLOR_TO_IDX, OBJECT_TO_IDX, STATE_TO_IDX
 from minigrid.core.grid import Grid
-from minigrid.core.world_object import Ball, Box, Door, Floor, Goal, Key, Lava, Wall, WorldObj
+from minigrid.core.world_object import WorldObj
 
 from minigridenv import MiniGridEnv
 from spca import perception
 from spca.contracts import VisibleObject
 from tests.contracts import truth
+
+
+def made(kind: str, colour: str = "green", state: str = "open") -> WorldObj | None:
+    return WorldObj.decode(OBJECT_TO_IDX[kind], COLOR_TO_IDX[colour], STATE_TO_IDX[state])
 
 
 def test_every_cell_word_is_known_once() -> None:
@@ -26,7 +30,7 @@ def test_every_cell_word_is_known_once() -> None:
 
 def test_the_codes_are_minigrids_own() -> None:
     colours = {index: name for name, index in COLOR_TO_IDX.items()}
-    assert perception.COLOURS == tuple(colours[i] for i in range(len(colours)))
+    assert dict(enumerate(perception.COLOURS)) == colours
     assert {name: i for i, name in enumerate(perception.DOOR_STATES)} == STATE_TO_IDX
     for name, index in OBJECT_TO_IDX.items():
         image = np.array([[[index, 0, 0]]], dtype=np.uint8)
@@ -37,11 +41,9 @@ def test_the_codes_are_minigrids_own() -> None:
     "thing",
     [
         None,
-        Wall(),
-        Floor("blue"),
-        Lava(),
-        *(kind(colour) for kind in (Goal, Key, Ball, Box) for colour in COLOR_TO_IDX),
-        *(Door(colour, *state) for colour in COLOR_TO_IDX for state in ((True, False), (False, False), (False, True))),
+        *(made(kind) for kind in ("wall", "floor", "lava", "goal")),
+        *(made(kind, colour) for kind in ("key", "ball", "box") for colour in COLOR_TO_IDX),
+        *(made("door", colour, state) for colour in COLOR_TO_IDX for state in STATE_TO_IDX),
     ],
 )
 def test_each_thing_reads_as_its_word(thing: WorldObj | None) -> None:
@@ -85,11 +87,11 @@ def test_a_converted_observation_is_the_grid_around_the_agent(env_id: str, direc
 
 def test_objects_are_placed_relative_to_the_agent() -> None:
     grid = Grid(7, 7)
-    grid.set(3, 5, Door("red", is_locked=True))
-    grid.set(0, 6, Ball("blue"))
-    grid.set(6, 0, Lava())
-    grid.set(3, 6, Key("grey"))  # in hand: the agent's own cell
-    grid.set(1, 1, Wall())
+    grid.set(3, 5, made("door", "red", "locked"))
+    grid.set(0, 6, made("ball", "blue"))
+    grid.set(6, 0, made("lava"))
+    grid.set(3, 6, made("key", "grey"))  # in hand: the agent's own cell
+    grid.set(1, 1, made("wall"))
     view = perception.encode_view(grid.encode())
     assert perception.visible_objects(view) == (
         VisibleObject("ball blue", None, 0, -3),
