@@ -72,8 +72,10 @@ class CoderLLM:
             regression = gate(patch.agent, patch.changed) if patch and gate else None
             if patch and not regression:
                 return patch
-            mode = CoderMode.SEMANTIC if regression else CoderMode.SYNTAX
             error = regression or error
+            if not self._client.last_text:  # nothing came that could be repaired: the same is asked again
+                continue
+            mode = CoderMode.SEMANTIC if regression else CoderMode.SYNTAX
             if mode is CoderMode.SYNTAX and attempt < MAX_ROUNDS:
                 self._emit("coder_syntax_repair", {"attempt": attempt + 1, "error": error[:500]})
             repair = render("coder_repair", task=task | {"mode": mode.value}, error=error)

@@ -109,7 +109,7 @@ class Loop:
         start = world.checkpoint()
         snapshot = world.sense()
         self._progress(number, "plan")
-        actions = library.action_listing(agent.text)
+        actions = library.action_listing(agent.text, snapshot.mission)
         plan = self._planner.plan(snapshot, level, actions, trusted=trusted, failed=failed)
         if isinstance(plan, PlanFailure):
             return Round(None, (), f"no valid plan after {plan.calls} calls: {plan.message}")

@@ -91,16 +91,17 @@ class PlannerLLM:
         """
         first_mode = PlannerMode.REPLAN if failed else PlannerMode.REUSE if trusted else PlannerMode.FRESH
         opening = self._opening(snapshot, level, actions, None if failed else trusted, failed)
-        messages, error = opening, ""
-        for attempt in range(1 + MAX_RETRIES):
-            mode = PlannerMode.SYNTAX if attempt else first_mode
+        messages, mode, error = opening, first_mode, ""
+        for _ in range(1 + MAX_RETRIES):
             client = self._clients[mode]
             result = self._attempt(client, mode, messages, first_mode)
             if isinstance(result, Plan):
                 return result
             error = result
-            repair = render("planner_repair", feedback={"kind": "pddl_error", "message": error})
-            messages = [*opening, Message("assistant", client.last_text), Message("user", repair)]
+            if client.last_text:  # else nothing came that could be repaired: the same is asked again
+                mode = PlannerMode.SYNTAX
+                repair = render("planner_repair", feedback={"kind": "pddl_error", "message": error})
+                messages = [*opening, Message("assistant", client.last_text), Message("user", repair)]
         return PlanFailure(error, 1 + MAX_RETRIES)
 
     def _opening(

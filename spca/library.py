@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+import re
+from collections.abc import Collection, Iterable, Sequence
 from typing import Final
 
 from spca import agent_code
@@ -10,6 +11,12 @@ from spca.contracts import PRIMITIVE_METHODS
 
 MAX_LISTED: Final = 60
 """Methods listed at most, so that a prompt does not grow with the library."""
+
+MAX_LINE: Final = 120
+"""Characters of a listed method."""
+
+MAX_SOURCE: Final = 24_000
+"""Characters of method sources shown at most; the methods asked for come first, then the helpers nearest to them."""
 
 
 def high_level_actions(source: str) -> tuple[agent_code.MethodInfo, ...]:
@@ -21,9 +28,10 @@ def high_level_actions(source: str) -> tuple[agent_code.MethodInfo, ...]:
     )
 
 
-def action_listing(source: str) -> str:
-    """The high-level actions a planner may use, one line each."""
-    return "\n".join(_line(method) for method in high_level_actions(source)[:MAX_LISTED]) or "(none yet)"
+def action_listing(source: str, mission: str) -> str:
+    """The high-level actions a planner may use, most relevant to the mission first, at most :data:`MAX_LISTED`."""
+    ranked = _ranked(source, high_level_actions(source), [mission.lower()])
+    return "\n".join(map(_line, ranked)) or "(none yet)"
 
 
 def missing(source: str, actions: Collection[str]) -> tuple[str, ...]:
@@ -32,11 +40,24 @@ def missing(source: str, actions: Collection[str]) -> tuple[str, ...]:
     return tuple(name for name in actions if name not in existing)
 
 
-def involved(source: str, actions: Collection[str]) -> frozenset[str]:
-    """Those of ``actions`` that exist, with every helper they reach; primitives left out."""
+def involved(source: str, actions: Collection[str]) -> tuple[str, ...]:
+    """Those of ``actions`` that exist and the helpers they reach, nearest first, up to :data:`MAX_SOURCE` characters.
+
+    Primitives are left out, and so is a helper that no longer fits.
+    """
     existing = {method.name for method in agent_code.signatures(source)}
-    reached = agent_code.call_closure(source, [name for name in actions if name in existing])
-    return frozenset(reached) - set(PRIMITIVE_METHODS)
+    pending = [name for name in actions if name in existing]
+    pending += ["__init__"] if pending and "__init__" in existing else []
+    chosen: list[str] = []
+    left = MAX_SOURCE
+    for name in pending:
+        size = len(agent_code.method_source(source, name))
+        if size <= left or name in actions:
+            chosen.append(name)
+            left -= size
+        called = agent_code.direct_calls(source, name)
+        pending.extend(other for other in called if other not in pending and other not in PRIMITIVE_METHODS)
+    return tuple(chosen)
 
 
 def sources(source: str, names: Collection[str]) -> str:
@@ -46,20 +67,29 @@ def sources(source: str, names: Collection[str]) -> str:
 
 
 def listing(source: str, *, relevant_to: Collection[str], leave_out: Collection[str] = ()) -> str:
-    """Signatures with first docstring lines, most relevant first, at most :data:`MAX_LISTED`.
-
-    Relevance: words shared with the wanted actions' names, then how many methods call it.
-    """
+    """Signatures with first docstring lines, most relevant to some actions first, at most :data:`MAX_LISTED`."""
     methods = [m for m in agent_code.signatures(source) if m.name not in leave_out]
-    wanted = {word for name in relevant_to for word in name.split("_")}
+    return "\n".join(map(_line, _ranked(source, methods, relevant_to)))
+
+
+def _ranked(
+    source: str, methods: Iterable[agent_code.MethodInfo], relevant_to: Iterable[str]
+) -> Sequence[agent_code.MethodInfo]:
+    """Methods that share words with the given texts first, then those that many others call."""
+    wanted = set().union(*map(_words, relevant_to))
     callers = _caller_counts(source)
-    ranked = sorted(methods, key=lambda m: (-len(wanted & set(m.name.split("_"))), -callers.get(m.name, 0), m.name))
-    return "\n".join(_line(method) for method in ranked[:MAX_LISTED])
+    ranked = sorted(methods, key=lambda m: (-len(wanted & _words(m.name)), -callers.get(m.name, 0), m.name))
+    return ranked[:MAX_LISTED]
+
+
+def _words(text: str) -> set[str]:
+    return set(re.findall(r"[^\W_]+", text))
 
 
 def _line(method: agent_code.MethodInfo) -> str:
     call = f"{method.name}({', '.join(('self', *method.params))})"
-    return f"{call} - {method.doc}" if method.doc else call
+    line = f"{call} - {method.doc}" if method.doc else call
+    return line if len(line) <= MAX_LINE else f"{line[: MAX_LINE - 3]}..."
 
 
 def _caller_counts(source: str) -> dict[str, int]:
