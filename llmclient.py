@@ -88,7 +88,7 @@ class ChatGPTClient(Generic[Answer]):
         self.last_text, self.last_usage = "", Usage()
         request = Request(self._name, tuple(map(_as_message, messages)), self._schema)
         response = self._provider.complete(request)
-        # A lone surrogate, which JSON can smuggle in, could be neither written to a file nor sent on.
+        # A lone surrogate could be neither written to a file nor sent on.
         self.last_text = response.text.encode("utf-8", "replace").decode()
         self.last_usage = response.usage
         if self._schema is None:
@@ -108,10 +108,14 @@ def _parsed(text: str, schema: type[Schema]) -> Schema:
             fault = f"the answer is not valid JSON: {found}"
             continue
         try:
-            return schema.model_validate(found)
+            # As JSON again, since only then Pydantic refuses lone surrogates, which could not be written to a file.
+            return schema.model_validate_json(json.dumps(found))
         except ValidationError as error:
             first = error.errors(include_url=False, include_input=False)[0]
-            fault = f"the answer is not valid: {'.'.join(map(str, first['loc']))}: {first['msg']}"
+            where = ".".join(map(str, first["loc"])) or "the JSON"
+            fault = f"the answer is not valid: {where}: {first['msg']}"
+        except RecursionError:
+            fault = "the answer is not valid JSON: nested too deeply"
     raise BadAnswerError(fault)
 
 
