@@ -55,7 +55,8 @@ class Agent:
                 if pose in goals:
                     return found, pose
                 row, column, heading = pose
-                ahead = self._beyond((row, column), heading)
+                down, right = ((0, 1), (1, 0), (0, -1), (-1, 0))[heading]
+                ahead = (row + down, column + right)
                 options = [(1, (row, column, (heading + 1) % 4)), (1, (row, column, (heading - 1) % 4))]
                 if ahead in costs:
                     options.append((costs[ahead], (*ahead, heading)))
@@ -63,7 +64,8 @@ class Agent:
                     total = cost + price
                     if after not in found or total < found[after][0]:
                         found[after] = (total, pose)
-                        buckets.extend([] for _ in range(total + 1 - len(buckets)))
+                        if total >= len(buckets):
+                            buckets.extend([] for _ in range(total + 1 - len(buckets)))
                         buckets[total].append(after)
             cost += 1
         return found, None
@@ -114,7 +116,7 @@ class Agent:
         poses = list(found)
         gains = self._gains(poses)
         spent = np.array([found[pose][0] for pose in poses])
-        worth = gains / (spent + 2.0)
+        worth = gains / (spent + 15.0)
         best = int(worth.argmax())
         return self._trace(found, poses[best]) if gains[best] > 0 else None
 

@@ -41,7 +41,7 @@ class Agent:
         return {(row + self._place[0] - above, column + self._place[1] - left) for row, column in found}
 
     def _route_among(self, balls, goals):
-        """Route onto a goal (or to a better view while none is known) past the ``balls`` in view, not close if it can be."""
+        """Route onto a goal, or to a better view while none is known, that keeps away from the ``balls`` in view."""
         costs = self._costs()
         for place, word in self._things.items():
             if word.startswith("ball") and place not in balls:

@@ -14,8 +14,13 @@ class Agent:
         yield from self._put_at(agent, thing, target, around)
 
     def _put_at(self, agent, thing, target, offsets):
-        """With a thing in hand, drop it at one of the ``offsets`` from the target; a place is cleared if all are taken."""
+        """With a thing in hand, drop it at one of the ``offsets`` from the target; if all are taken, clear a place.
+
+        A thing in hand from the very start is held for one step before: a drop counts only for what was being carried.
+        """
         self._look()
+        if not self.previous_actions:
+            yield self.done()
         if not self._holds(thing):
             yield from self.pick_up_object(agent, thing)
         while self._holds(thing):
