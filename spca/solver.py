@@ -68,7 +68,7 @@ class Solver:
             raise SettingsError(f"no planning engine is installed; install one of: {', '.join(AUTOMATIC)}")
         if not (time_limit > 0 and math.isfinite(time_limit)):
             raise SettingsError(f"the solver's time limit must be a positive number of seconds, not {time_limit}")
-        self._engine = engine
+        self._engines = [engine] if engine else [name for name in AUTOMATIC if name in installed]
         self._time_limit = time_limit
         self._server: ServerProcess | None = None
         self._closed = False
@@ -116,11 +116,11 @@ class Solver:
         while not attempts or not attempts[-1].final:
             server = self._ready_server()
             began = time.monotonic()
+            tried = {attempt.result.engine for attempt in attempts}
             job = {
                 "domain": domain,
                 "problem": problem,
-                "engine": self._engine,
-                "skip": [attempt.result.engine for attempt in attempts],
+                "engines": [name for name in self._engines if name not in tried],
                 "cpu_seconds": math.ceil(self._time_limit) + 1,
             }
             try:

@@ -20,7 +20,7 @@ from unified_planning.plans import SequentialPlan
 
 from spca.contracts import SolveStatus
 from spca.solving.diagnosis import why_unsolvable
-from spca.solving.engines import AUTOMATIC, available_engines
+from spca.solving.engines import available_engines
 
 Report = Callable[[Mapping[str, object]], None]
 """Receives what :func:`attempt` finds out, as JSON-able mappings."""
@@ -52,12 +52,11 @@ class UnreadableError(Exception):
     """The text is not PDDL that Unified Planning reads; ``str(error)`` says where and why."""
 
 
-def attempt(domain: str, problem: str, engine: str | None, skip: Sequence[str], report: Report) -> None:
-    """Try one engine and report ``solving`` (engine, engines left to try) and then the result.
+def attempt(domain: str, problem: str, engines: Sequence[str], report: Report) -> None:
+    """Try the first of some engines that suits the problem.
 
     Args:
-        engine: the only one to use, or None for the first suitable one of :data:`AUTOMATIC`.
-        skip: engines not to use.
+        engines: names that Unified Planning knows, in order of preference.
         report: called with ``{"solving", "left"}`` when the search begins and with ``{"status", "engine", "message",
             "steps", "final"}`` at the end; ``final`` means that no other engine could answer otherwise.
     """
@@ -66,11 +65,10 @@ def attempt(domain: str, problem: str, engine: str | None, skip: Sequence[str], 
     except UnreadableError as error:
         report(_result(SolveStatus.PARSE_ERROR, str(error), final=True))
         return
-    kind, installed = task.kind, available_engines()
-    usable = [name for name in ([engine] if engine else AUTOMATIC) if name in installed and name not in skip]
-    suitable = [name for name in usable if _engine_class(name).supports(kind)]
+    kind = task.kind
+    suitable = [name for name in engines if _engine_class(name).supports(kind)]
     if not suitable:
-        report(_result(SolveStatus.ENGINE_ERROR, _unsupported(task, usable), final=True))
+        report(_result(SolveStatus.ENGINE_ERROR, _unsupported(task, engines), final=True))
         return
     report({"solving": suitable[0], "left": len(suitable) - 1})
     report(_solve(task, suitable[0]))
@@ -97,7 +95,7 @@ def prepare() -> None:
     get_environment().credits_stream = None
     for name in available_engines():
         if not name.startswith("fast-downward"):
-            attempt(_FIRST_DOMAIN, _FIRST_PROBLEM, name, (), lambda _: None)
+            attempt(_FIRST_DOMAIN, _FIRST_PROBLEM, [name], lambda _: None)
 
 
 def _reader() -> PDDLReader:
@@ -143,9 +141,9 @@ def _engine_class(name: str) -> Any:
     return get_environment().factory.engine(name)
 
 
-def _unsupported(task: Problem, usable: Iterable[str]) -> str:
+def _unsupported(task: Problem, engines: Iterable[str]) -> str:
     """What the most capable engine lacks for this problem."""
-    missing = [set(task.kind.features) - set(_engine_class(name).supported_kind().features) for name in usable]
+    missing = [set(task.kind.features) - set(_engine_class(name).supported_kind().features) for name in engines]
     if not missing:
         return "no engine is left to try"
     features = ", ".join(sorted(feature.lower().replace("_", " ") for feature in min(missing, key=len)))

@@ -153,8 +153,7 @@ def _run_child(request: Mapping[str, Any], writing: int, folder: str) -> NoRetur
         job.attempt(
             request["domain"],
             request["problem"],
-            request["engine"],
-            request["skip"],
+            request["engines"],
             lambda message: write_all(writing, encode(message)),
         )
         os._exit(0)
