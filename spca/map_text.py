@@ -13,7 +13,7 @@ _SYMBOLS: Final = {
     "unseen": "?",
     "wall": "#",
     "empty": ".",
-    "floor": ",",
+    "floor": ":",
     "agent": "@",
     "lava": "~",
     "goal": "G",

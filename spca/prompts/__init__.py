@@ -17,7 +17,7 @@ def _environment() -> jinja2.Environment:
     environment = jinja2.Environment(  # noqa: S701
         loader=jinja2.FunctionLoader(_source), undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
-    environment.filters["data"] = as_data
+    environment.filters["data"] = _data
     environment.filters["quoted"] = quoted
     return environment
 
@@ -25,6 +25,10 @@ def _environment() -> jinja2.Environment:
 def _source(name: str) -> str | None:
     path = resources.files(__package__).joinpath(name)
     return path.read_text(encoding="utf-8") if path.is_file() else None
+
+
+def _data(value: object) -> str:
+    return str(value) if isinstance(value, jinja2.Undefined) else as_data(value)  # str() of an undefined one raises
 
 
 def quoted(text: str, limit: int = 4000) -> str:
