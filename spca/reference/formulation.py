@@ -1,0 +1,376 @@
+"""From a mission and a scene to a planning task: which objects, facts, actions and goals (pure).
+
+The order that a mission asks for is kept by conditional effects: what is done in a later part counts
+(``picked_2`` beside ``picked``) only once the goals of the part before it hold. Missions of one part are plain STRIPS.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
+from typing import Final
+
+from spca.reference import vocabulary
+from spca.reference.mission import (
+    Clause,
+    Description,
+    GetKey,
+    GoTo,
+    GoToMatch,
+    Open,
+    PickUp,
+    PutNear,
+    PutNextTo,
+    ReachGoal,
+    Stages,
+    Unlock,
+    Way,
+)
+from spca.reference.pddl_writer import Action, Atom, Conditional, Domain, Problem, Signature
+from spca.reference.scene import Scene, Thing
+from spca.reference.vocabulary import AGENT, Rule
+
+DOMAIN_NAME: Final = "gridworld"
+GOAL: Final = "goal_green"
+CUE: Final = "object_any"
+
+
+@dataclass(frozen=True, slots=True)
+class Strategy:
+    """A way to look at a task.
+
+    ``stepwise``: approach and act apart; ``contrary``: the other view of what bars the way.
+    """
+
+    stepwise: bool = False
+    contrary: bool = False
+
+
+STRATEGIES: Final = (Strategy(), Strategy(stepwise=True), Strategy(contrary=True), Strategy(True, True))
+"""In the order in which they are tried when plans fail."""
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What is known besides the mission: the scene, and the category of the level in lower case."""
+
+    scene: Scene
+    category: str
+
+    @property
+    def expects_locks(self) -> bool:
+        """Whether the skill being learned is about doors that are locked or blocked."""
+        return "lock" in self.category
+
+
+@dataclass(frozen=True, slots=True)
+class Lock:
+    """A locked door with the key for it; ``bars``: it stands between the agent and what is wanted."""
+
+    door: str
+    key: str
+    blocked: bool = False
+    bars: bool = False
+
+
+def symbol(what: Description) -> str:
+    """The PDDL object, and Python argument, for a description: ``ball_any_left``."""
+    return "_".join([what.kind, what.colour or "any", *([what.place.value] if what.place else [])])
+
+
+def formulate(stages: Stages, context: Context, strategy: Strategy) -> tuple[Domain, Problem]:
+    """The planning task for a mission of at least one clause."""
+    parts = _in_parts(stages)
+    clauses = tuple(chain.from_iterable(parts))
+    rooms = () if strategy.contrary else tuple(c.room for c in chain.from_iterable(stages) if isinstance(c, GetKey))
+    locks = _locks(clauses, tuple(chain.from_iterable(stages)), context, strategy)
+    task = _Task(context, strategy, parts, locks, rooms)
+    return task.domain(), task.problem()
+
+
+def _in_parts(stages: Stages) -> Stages:
+    """Parts whose order has to be imposed.
+
+    Stepping on the goal square ends everything, so it comes last. A key and a door that are named as the way to the
+    goal need no part of their own: the actions' own conditions put them first.
+    """
+    clauses = tuple(chain.from_iterable(stages))
+    goals = tuple(c for c in clauses if isinstance(c, ReachGoal))
+    if not goals:
+        return stages
+    means: tuple[type[Clause], ...] = (GetKey, Unlock) if sum(isinstance(c, Unlock) for c in clauses) == 1 else ()
+    parts = (tuple(c for c in part if not isinstance(c, (ReachGoal, *means))) for part in stages)
+    return (*(part for part in parts if part), goals[:1])
+
+
+def _locks(clauses: Sequence[Clause], said: Sequence[Clause], context: Context, strategy: Strategy) -> tuple[Lock, ...]:
+    """The locked doors that the task deals with: those it names, else one that seems to bar the way."""
+    named: dict[str, Lock] = {}
+    for clause in said:
+        match clause:
+            case Unlock(door):
+                bars = clause not in clauses
+                if not any(thing.state != "locked" for thing in context.scene.fitting(door)):
+                    named[symbol(door)] = replace(_lock(door, context.scene), bars=bars)
+            case Open(what) if what.kind == "door" and _is_locked(what, context, strategy):
+                named.setdefault(symbol(what), _lock(what, context.scene))
+    if named or any(isinstance(clause, Unlock) for clause in said):
+        return tuple(named.values())
+    barring = _barring_door(clauses, context, strategy)
+    return () if barring is None else (replace(_lock(barring, context.scene), bars=True),)
+
+
+def _is_locked(door: Description, context: Context, strategy: Strategy) -> bool:
+    """Whether a door to be opened is locked: as far as is known, else as the level's skill suggests."""
+    known = context.scene.fitting(door)
+    if known:
+        return all(thing.state == "locked" for thing in known)
+    return (context.expects_locks and door.definite) != strategy.contrary
+
+
+def _barring_door(clauses: Sequence[Clause], context: Context, strategy: Strategy) -> Description | None:
+    """The locked door to deal with before what the mission wants can be had, if there seems to be one.
+
+    Usually that is the only locked door known, or the only one whose key is, and only while what is wanted has not
+    been seen; the contrary view is to deal with one where none would be, and with none where one would be.
+    """
+    scene = context.scene
+    wanted = [what for what in map(_wanted, clauses) if what is not None]
+    seen = all(map(scene.fitting, wanted))
+    locked = [door.colour for door in scene.locked_doors()]
+    with_key = [colour for colour in locked if _key_in_reach(colour, scene)]
+    likely = next((colours for colours in (with_key, locked) if len(set(colours)) == 1), None)
+    usual = likely is not None and context.expects_locks and not seen
+    if not wanted or usual == strategy.contrary:
+        return None
+    if locked:
+        return Description("door", (likely or with_key or locked)[0])
+    return Description("door") if context.expects_locks and not seen else None
+
+
+def _wanted(clause: Clause) -> Description | None:
+    """What has to be got at for a clause."""
+    match clause:
+        case GoTo(what) | PickUp(what) | PutNextTo(what, _) | PutNear(what, _) if what.kind != "door":
+            return what
+        case ReachGoal():
+            return Description("goal", "green")
+        case _:
+            return None
+
+
+def _key_in_reach(colour: str, scene: Scene) -> bool:
+    key = Description("key", colour)
+    return scene.holds(key) or bool(scene.fitting(key))
+
+
+def _lock(door: Description, scene: Scene) -> Lock:
+    doors = [thing for thing in scene.fitting(door) if thing.state == "locked"]
+    colours = {thing.colour for thing in doors} | ({door.colour} if door.colour else set())
+    key = Description("key", colours.pop() if len(colours) == 1 else None)
+    return Lock(symbol(door), symbol(key), any(map(scene.blocked, doors)))
+
+
+class _Task:
+    """Puts domain and problem together."""
+
+    def __init__(
+        self, context: Context, strategy: Strategy, parts: Stages, locks: Sequence[Lock], rooms: Sequence[str]
+    ) -> None:
+        self._scene, self._category, self._strategy = context.scene, context.category, strategy
+        self._parts, self._locks = parts, tuple(locks)
+        self._clauses = tuple(chain.from_iterable(parts))
+        self._announces = len(self._clauses) == 1 and isinstance(self._clauses[0], GoTo)
+        self._held = self._held_symbol()
+        self._rooms = () if self._key_at_hand() else tuple(f"door_{room}" for room in rooms if self._is_shut(room))
+        self._boxes = self._boxes_to_search()
+        self._goals = tuple(tuple(dict.fromkeys(chain.from_iterable(map(self._done, part)))) for part in parts)
+        self._rules = frozenset(self._choose_rules())
+
+    def domain(self) -> Domain:
+        actions = [self._staged(action) for action in vocabulary.refined(self._action_names(), self._rules)]
+        predicates = {name: vocabulary.PREDICATES[name] for name in vocabulary.used_predicates(actions)}
+        for action in actions:
+            for rule in action.conditional:
+                base, _, _ = rule.add[0].rpartition("_")
+                predicates[rule.add[0]] = vocabulary.PREDICATES[base]
+        return Domain(DOMAIN_NAME, vocabulary.TYPES, self._constants(), predicates, tuple(actions))
+
+    def problem(self) -> Problem:
+        constants = {name for name, _ in self._constants()}
+        objects = tuple((name, kind) for name, kind in self._objects() if name not in constants)
+        stepwise = (("roaming", AGENT),) if self._strategy.stepwise else ()
+        hand: Atom = ("holding", AGENT, self._held) if self._held else ("hand_empty", AGENT)
+        spoken = self.domain().predicates
+        return Problem(
+            "mission",
+            ((AGENT, "agent"), *objects),
+            tuple(fact for fact in (hand, *stepwise, *self._lock_facts()) if fact[0] in spoken),
+            tuple(chain.from_iterable(self._numbered(i) for i in range(len(self._goals)))),
+        )
+
+    def _numbered(self, part: int) -> tuple[Atom, ...]:
+        """Goals of a part, under the predicates that count for it."""
+        return self._goals[part] if part == 0 else tuple((f"{g[0]}_{part + 1}", *g[1:]) for g in self._goals[part])
+
+    def _staged(self, action: Action) -> Action:
+        """The action with what it achieves for later parts."""
+        later = []
+        for part in range(1, len(self._goals)):
+            counted = {goal[0] for goal in self._goals[part]}
+            before = self._numbered(part - 1)
+            later += [
+                Conditional(before, (f"{atom[0]}_{part + 1}", *atom[1:])) for atom in action.adds if atom[0] in counted
+            ]
+        return replace(action, conditional=tuple(later))
+
+    def _done(self, clause: Clause) -> tuple[Atom, ...]:
+        """The facts that say that a clause has been carried out."""
+        match clause:
+            case GoTo(what):
+                facts: tuple[Atom, ...] = (("announced" if self._announces else "visited", symbol(what)),)
+            case PickUp(what) | GetKey(what, _):
+                facts = (("picked", symbol(what)),)
+            case Open(what) | Unlock(what):
+                facts = (("opened", symbol(what)),)
+            case PutNextTo(what, target):
+                facts = (("placed", symbol(what), symbol(target)),)
+            case PutNear(what, target):
+                facts = (("placed_near", symbol(what), symbol(target)),)
+            case ReachGoal():
+                facts = (("reached", GOAL),)
+            case GoToMatch():
+                facts = (("matched", CUE),)
+        return facts
+
+    def _choose_rules(self) -> Iterator[Rule]:
+        carried = [c.what for c in self._clauses if isinstance(c, PickUp | PutNextTo | PutNear)]
+        carried += [Description(*self._scene.held)] if self._scene.held else []
+        visited = [c.what for c in self._clauses if isinstance(c, GoTo)]
+        if any(place.overlaps(thing) for place in visited for thing in carried):
+            yield Rule.EMPTY_HANDED
+        if any(lock.bars for lock in self._locks):
+            yield Rule.BARRED
+        if self._rooms:
+            yield Rule.KEY_IN_ROOM
+        elif self._boxes:
+            yield Rule.KEY_IN_BOX
+        if self._strategy.stepwise:
+            yield Rule.STEPWISE
+
+    def _action_names(self) -> frozenset[str]:
+        names = set(chain.from_iterable(map(self._achievers, self._clauses)))
+        names |= {"announce"} if self._announces else set()
+        names |= {"fetch_key", "unlock_door"} if self._locks else set()
+        names |= {"open_door"} if self._rooms else set()
+        names |= {"open_box"} if Rule.KEY_IN_BOX in self._rules else set()
+        names |= {"clear_blocker"} if any(lock.blocked for lock in self._locks) else set()
+        names |= {"drop_held"} if self._held or names & {"fetch_key", "pick_up_object"} else set()
+        if self._strategy.stepwise:
+            names |= {"go_to_object"} if names & {"pick_up_object", "open_box"} else set()
+            names |= {"go_to_door"} if "open_door" in names else set()
+        return frozenset(names)
+
+    def _achievers(self, clause: Clause) -> tuple[str, ...]:
+        match clause:
+            case GoTo(what):
+                names: tuple[str, ...] = ("go_to_door" if what.kind == "door" else "go_to_object",)
+            case PickUp() | GetKey():
+                names = ("pick_up_object",)
+            case PutNextTo():
+                names = ("pick_up_object", "put_next_to")
+            case PutNear():
+                names = ("pick_up_object", "put_near")
+            case Open(what):
+                names = ("open_box" if what.kind == "box" else "open_door",)
+            case Unlock():
+                names = ("open_door",)
+            case ReachGoal(way):
+                names = (self._crossing(way),)
+            case GoToMatch():
+                names = ("observe_cue", "go_to_match")
+        return names
+
+    def _crossing(self, way: Way) -> str:
+        """The action that leads to the goal square; the plain one when the telling one is not to be used."""
+        if "dynamic" in self._category:
+            telling = "cross_moving_obstacles"
+        elif way is Way.LAVA or "hazard" in self._category or self._scene.lava:
+            telling = "cross_hazard"
+        elif way is Way.ROOMS:
+            telling = "traverse_rooms"
+        else:
+            return "traverse_rooms" if self._strategy.contrary else "reach_goal"
+        return "reach_goal" if self._strategy.contrary else telling
+
+    def _objects(self) -> Signature:
+        """Everything that is spoken of, with the narrowest type."""
+        names = [name for goal in chain.from_iterable(self._goals) for name in goal[1:]]
+        names += [name for lock in self._locks for name in (lock.door, lock.key)]
+        names += [*self._rooms, *([self._held] if self._held else [])]
+        names += self._boxes if Rule.KEY_IN_BOX in self._rules else []
+        return tuple((name, _type(name, self._clauses)) for name in dict.fromkeys(names))
+
+    def _constants(self) -> Signature:
+        """The objects that the actions of a mission of several parts speak of."""
+        spoken = {name for goals in self._goals[:-1] for goal in goals for name in goal[1:]}
+        return tuple((name, kind) for name, kind in self._objects() if name in spoken)
+
+    def _lock_facts(self) -> Iterator[Atom]:
+        locked = {lock.door for lock in self._locks}
+        names = self._action_names()
+        if "open_door" in names:
+            yield from (("unlocked", name) for name, kind in self._objects() if kind == "door" and name not in locked)
+        for lock in self._locks:
+            yield ("fits", lock.key, lock.door)
+            if not lock.blocked:
+                yield ("clear", lock.door)
+
+    def _held_symbol(self) -> str | None:
+        """The name for what is carried: as the task calls it if it may be that, else by its own."""
+        if self._scene.held is None:
+            return None
+        for clause in self._clauses:
+            if isinstance(clause, PutNextTo | PutNear) and self._scene.holds(clause.what):
+                return symbol(clause.what)
+        kind, colour = self._scene.held
+        fitting = (lock.key for lock in self._locks if kind == "key" and lock.key in {f"key_{colour}", "key_any"})
+        return next(fitting, f"{kind}_{colour}")
+
+    def _key_at_hand(self) -> bool:
+        colours = {lock.key.split("_")[1] for lock in self._locks}
+        return any(_key_in_reach(colour, self._scene) for colour in colours if colour != "any")
+
+    def _is_shut(self, colour: str) -> bool:
+        doors = self._scene.fitting(Description("door", colour))
+        return bool(self._locks) and not any(door.state == "open" for door in doors)
+
+    def _boxes_to_search(self) -> list[str]:
+        """Boxes in sight that may hold a key not yet seen, in a stepwise view; never one that the mission names."""
+        if not (self._strategy.stepwise and self._locks) or self._key_at_hand():
+            return []
+        named = [d for clause in self._clauses for d in _descriptions(clause)]
+        boxes = (t for t in self._scene.things if t.kind == "box" and not _is_named(t, named))
+        return list(dict.fromkeys(f"box_{box.colour}" for box in boxes))
+
+
+def _descriptions(clause: Clause) -> tuple[Description, ...]:
+    match clause:
+        case PutNextTo(what, target) | PutNear(what, target):
+            return (what, target)
+        case GoTo(what) | PickUp(what) | Open(what) | GetKey(what, _) | Unlock(what):
+            return (what,)
+        case _:
+            return ()
+
+
+def _is_named(thing: Thing, named: Iterable[Description]) -> bool:
+    return any(description.matches(thing.kind, thing.colour) for description in named)
+
+
+def _type(name: str, clauses: Sequence[Clause]) -> str:
+    if name == CUE and GoToMatch() in clauses:
+        return "cue"
+    kind = name.partition("_")[0]
+    return kind if kind in {"door", "key", "box", "goal"} else "thing"

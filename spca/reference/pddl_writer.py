@@ -1,0 +1,106 @@
+"""Planning domains and problems as values, and their PDDL text (pure).
+
+An :data:`Atom` is a predicate with its arguments, variables with their question mark: ``("holding", "?a", "?o")``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TypeAlias
+
+Atom: TypeAlias = tuple[str, ...]
+Signature: TypeAlias = tuple[tuple[str, str], ...]
+"""Variables or objects with their types, in order."""
+
+
+@dataclass(frozen=True, slots=True)
+class Conditional:
+    """An effect that takes place only where ``condition`` holds before the action."""
+
+    condition: tuple[Atom, ...]
+    add: Atom
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """A STRIPS action with conditional additions."""
+
+    name: str
+    parameters: Signature
+    needs: tuple[Atom, ...] = ()
+    adds: tuple[Atom, ...] = ()
+    deletes: tuple[Atom, ...] = ()
+    conditional: tuple[Conditional, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Domain:
+    """A domain; ``types`` are pairs of type and supertype."""
+
+    name: str
+    types: Signature
+    constants: Signature
+    predicates: Mapping[str, Signature]
+    actions: tuple[Action, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Objects, the atoms true at first, and those to be made true."""
+
+    name: str
+    objects: Signature
+    init: tuple[Atom, ...]
+    goal: tuple[Atom, ...]
+
+
+def domain_forms(domain: Domain) -> tuple[str, ...]:
+    """The parts of a domain as text, each complete: requirements, types, constants, predicates one by one, actions."""
+    conditional = any(action.conditional for action in domain.actions)
+    requirements = "(:requirements :strips :typing" + (" :conditional-effects)" if conditional else ")")
+    constants = (f"(:constants {_typed(domain.constants)})",) if domain.constants else ()
+    predicates = (f"({name} {_typed(signature)})" for name, signature in domain.predicates.items())
+    types = f"(:types {_typed(domain.types)})"
+    return (requirements, types, *constants, *predicates, *map(action_text, domain.actions))
+
+
+def domain_text(domain: Domain) -> str:
+    """The domain as a PDDL file."""
+    forms = domain_forms(domain)
+    first = len(forms) - len(domain.actions) - len(domain.predicates)
+    predicates = "".join(f"\n    {form}" for form in forms[first : first + len(domain.predicates)])
+    head = "\n".join(f"  {form}" for form in forms[:first])
+    actions = "\n\n".join(f"  {form}" for form in forms[first + len(domain.predicates) :])
+    return f"(define (domain {domain.name})\n{head}\n  (:predicates{predicates})\n\n{actions})\n"
+
+
+def action_text(action: Action) -> str:
+    """One ``(:action ...)`` block."""
+    effects = [_atom(atom) for atom in action.adds]
+    effects += [f"(not {_atom(atom)})" for atom in action.deletes]
+    effects += [f"(when {_all(map(_atom, rule.condition))} {_atom(rule.add)})" for rule in action.conditional]
+    needs = f"\n    :precondition {_all(map(_atom, action.needs))}" if action.needs else ""
+    parameters = f"\n    :parameters ({_typed(action.parameters)})"
+    return f"(:action {action.name}{parameters}{needs}\n    :effect {_all(effects)})"
+
+
+def problem_text(problem: Problem, domain: str) -> str:
+    """The problem as a PDDL file for the domain of that name."""
+    objects = "".join(f"\n    {name} - {kind}" for name, kind in problem.objects)
+    init = "".join(f"\n    {_atom(atom)}" for atom in problem.init)
+    goal = _all(map(_atom, problem.goal))
+    head = f"(define (problem {problem.name})\n  (:domain {domain})\n"
+    return f"{head}  (:objects{objects})\n  (:init{init})\n  (:goal {goal}))\n"
+
+
+def _atom(atom: Atom) -> str:
+    return f"({' '.join(atom)})"
+
+
+def _all(parts: Iterable[str]) -> str:
+    return f"(and {' '.join(parts)})"
+
+
+def _typed(signature: Signature) -> str:
+    return " ".join(f"{name} - {kind}" for name, kind in signature)

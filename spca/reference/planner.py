@@ -1,0 +1,109 @@
+"""The planner half of the embedded reference model: a deterministic stand-in for an LLM that writes PDDL.
+
+It sees what an LLM sees, the text of the chat, and answers in the same form. It reads the mission by grammar, not by
+understanding, so it covers the missions of MiniGrid and BabyAI and nothing else.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from spca.errors import BadAnswerError
+from spca.providers.base import Message
+from spca.reference.formulation import STRATEGIES, Context, formulate
+from spca.reference.mission import MissionError, Stages, parse, stages
+from spca.reference.pddl_writer import Domain, Problem, domain_forms, domain_text, problem_text
+from spca.reference.scene import read_scene
+
+
+def answer(messages: Sequence[Message]) -> str:
+    """PDDL for the newest snapshot, as a JSON object with "domain" and "problem".
+
+    After ``n`` failed plans the answer is the ``n``-th formulation of the task, in turn. A trusted domain that has all
+    that is needed is kept word for word.
+
+    Raises:
+        BadAnswerError: there is no readable snapshot, or its mission is empty or not in the grammar.
+    """
+    snapshot = _newest(messages, "snapshot")
+    if snapshot is None:
+        raise BadAnswerError("the reference planner needs a <snapshot> block; the prompt has none")
+    scene = read_scene(snapshot)
+    level = _newest(messages, "level") or {}
+    context = Context(scene, str(level.get("category", "")).lower())
+    tasks = formulations(_read_mission(scene.mission), context)
+    domain, problem = tasks[_failures(messages) % len(tasks)]
+    trusted = str((_newest(messages, "trusted_pddl") or {}).get("domain", ""))
+    text = trusted if _suffices(trusted, domain) else domain_text(domain)
+    return json.dumps({"domain": text, "problem": problem_text(problem, domain.name)})
+
+
+def formulations(parts: Stages, context: Context) -> tuple[tuple[Domain, Problem], ...]:
+    """The task seen in different ways, the usual one first; views with the same actions and objects count once."""
+    tasks = [formulate(parts, context, strategy) for strategy in STRATEGIES]
+    views: dict[object, tuple[Domain, Problem]] = {}
+    for domain, problem in tasks:
+        names = tuple(action.name for action in domain.actions)
+        views.setdefault((names, domain.constants, problem.objects), (domain, problem))
+    return tuple(views.values())
+
+
+def _read_mission(mission: str) -> Stages:
+    try:
+        parts = stages(parse(mission))
+    except MissionError as error:
+        raise BadAnswerError(f"the reference planner: {error}") from error
+    if not parts:
+        raise BadAnswerError("the reference planner: the mission is empty, so there is nothing to plan for")
+    return parts
+
+
+def _suffices(trusted: str, domain: Domain) -> bool:
+    """Whether a domain that worked before has every part of the wanted one, spelled the same, and no other objects."""
+    normal = " ".join(trusted.split())
+    forms = (f"(define (domain {domain.name})", *domain_forms(domain))
+    known_objects = "(:constants" not in normal or bool(domain.constants)
+    return known_objects and all(" ".join(form.split()) in normal for form in forms)
+
+
+def _failures(messages: Sequence[Message]) -> int:
+    """How many plans of this level have failed so far."""
+    told = [block for block in _blocks(messages, "feedback") if block.get("kind") == "plan_failed"]
+    if not told:
+        return 0
+    plans = told[-1].get("failed_plans")
+    return len(plans) if isinstance(plans, list) else len(told)
+
+
+def _newest(messages: Sequence[Message], tag: str) -> dict[str, Any] | None:
+    return next(reversed(list(_blocks(messages, tag))), None)
+
+
+def _blocks(messages: Sequence[Message], tag: str) -> Iterator[dict[str, Any]]:
+    """JSON objects in the user's ``<tag>`` blocks, oldest first; tags stand on lines of their own."""
+    for message in messages:
+        if message.role == "user":
+            for text in _between(message.text.split("\n"), tag):
+                yield _json_object(text, tag)
+
+
+def _between(lines: Sequence[str], tag: str) -> Iterator[str]:
+    start: int | None = None
+    for number, line in enumerate(lines):
+        if line == f"<{tag}>":
+            start = number + 1
+        elif line == f"</{tag}>" and start is not None:
+            yield "\n".join(lines[start:number])
+            start = None
+
+
+def _json_object(text: str, tag: str) -> dict[str, Any]:
+    try:
+        value = json.loads(text)
+    except ValueError as error:
+        raise BadAnswerError(f"the <{tag}> block of the prompt is not JSON: {error}") from error
+    if not isinstance(value, dict):
+        raise BadAnswerError(f"the <{tag}> block of the prompt is not a JSON object")
+    return value
