@@ -80,8 +80,9 @@ class Display:
     def table(self, totals: Mapping[str, Any], elapsed: float, where: str) -> None:
         """The result per category."""
         table = Table(title=f"{totals['solved']} of {totals['levels']} levels solved")
-        for heading in ("category", "solved", "rounds", "planner calls", "coder calls", "steps"):
-            table.add_column(heading, justify="left" if heading == "category" else "right")
+        table.add_column("category", no_wrap=True, overflow="fold")
+        for heading in ("solved", "rounds", "planner calls", "coder calls", "steps"):
+            table.add_column(heading, justify="right")
         for name, row in totals["categories"].items():
             solved = f"{row['solved']}/{row['levels']}"
             table.add_row(
