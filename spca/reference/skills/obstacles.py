@@ -49,14 +49,16 @@ class Agent:
 
         Something held is put down meanwhile, and taken up again if it is needed.
         """
-        obstacle, held, spot = self._ahead(), self.inventory, None
+        obstacle, held, spot, done = self._ahead(), self.inventory, None, False
+        keep_free = {*keep_free, obstacle, self._place}
         if held is not None:
-            spot = yield from self._put_aside({*keep_free, obstacle})
+            spot = yield from self._put_aside(keep_free)
             yield from self._walk(lambda: [obstacle])
-        yield from self._take_ahead()
-        done = self.inventory not in (None, held)
-        if done:
-            yield from self._put_aside({*keep_free, obstacle})
+        if self.inventory is None and self._ahead() == obstacle:
+            yield from self._take_ahead()
+            done = self.inventory is not None
+            if done:
+                yield from self._put_aside(keep_free)
         if spot is not None and held == self._needed:
             yield from self._fetch(lambda: [spot])
         return done
