@@ -88,8 +88,8 @@ class Loop:
                 break
             status = this.outcome.status if this.outcome else Status.MISSING_METHOD
             failed.append(FailedPlan(this.plan.text, status.value, this.reason))
-            # What carried out its plan made progress; other code is not worth keeping.
-            agent = this.attempts[-1].agent if status is Status.GOAL_NOT_REACHED else known
+            if status is Status.GOAL_NOT_REACHED:  # the plan was carried out: its code is worth keeping
+                agent = this.attempts[-1].agent
         solved = bool(rounds[-1].outcome and rounds[-1].outcome.solved)
         attempts = tuple(attempt for this in rounds for attempt in this.attempts)
         plan = next((this.plan for this in reversed(rounds) if this.plan), None)

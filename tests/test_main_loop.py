@@ -1,0 +1,379 @@
+"""The loop on real MiniGrid worlds with the real solver, and models that answer from a script."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from contextlib import closing
+from typing import Any
+
+import pytest
+
+from coderLLM import MAX_ROUNDS, CoderLLM
+from main import MAX_SEMANTIC_RETRY, MAX_SPA_ROUNDS, Loop
+from minigridenv import MiniGridEnv
+from plannerLLM import MAX_RETRIES, PlannerLLM
+from spca.contracts import AgentSource, LevelResult, Status, TrustedPDDL
+from spca.gate import RegressionGate, SolvedLevel
+from tests.doubles import (
+    AGENT,
+    LEVEL,
+    Events,
+    Scripted,
+    ScriptedProvider,
+    answer,
+    coder_client,
+    pddl,
+    planner_client,
+    shared_solver,
+)
+
+EMPTY, DOOR_KEY, LAVA = (f"MiniGrid-{name}-v0" for name in ("Empty-5x5", "DoorKey-5x5", "LavaGapS5"))
+TO_GOAL = (2, 2, 1, 2, 2)
+"""What solves Empty-5x5."""
+FETCH, OPEN, WALK = (3,), (0, 5), (2, 2, 1, 2)
+"""What together solves DoorKey-5x5 on seed 1."""
+
+
+def method(name: str, *codes: int, then: str = "") -> str:
+    """A method that yields these primitives."""
+    body = "".join(f"    yield {code}\n" for code in codes) + (f"    {then}\n" if then else "")
+    return f"def {name}(self, a):\n{body}"
+
+
+def plan(*actions: str) -> str:
+    return answer(*pddl(*actions))
+
+
+class Scene:
+    """A loop on one world with scripted models, and everything that can be seen of it."""
+
+    def __init__(self, env_id: str, planner: list[Scripted], coder: list[Scripted], seed: int = 1) -> None:
+        self.planner, self.coder = ScriptedProvider(*planner), ScriptedProvider(*coder)
+        self.events = Events()
+        self.gate = RegressionGate(MiniGridEnv)
+        self.world = MiniGridEnv(env_id, seed)
+        self.before_attempts: list[tuple[Any, ...]] = []
+        self.phases: list[tuple[int, str]] = []
+        large = PlannerLLM("x/large", "x/small", shared_solver(), self.events, planner_client(self.planner))
+        coder_llm = CoderLLM("x/coder", self.events, coder_client(self.coder))
+        self.loop = Loop(large, coder_llm, self.gate, self.events, self._progress, self._remember)
+
+    def run(self, known: AgentSource = AGENT, trusted: TrustedPDDL | None = None) -> LevelResult:
+        with closing(self.world):
+            return self.loop.run_level(self.world, LEVEL, known, trusted)
+
+    def _progress(self, number: int, phase: str) -> None:
+        self.phases.append((number, phase))
+
+    def _remember(self, _agent: AgentSource) -> None:
+        """The state that an attempt begins in: map, inventory, hash, and steps used in the simulator."""
+        sim = self.world._sim
+        self.before_attempts.append((self.world.sense(), self.world.checkpoint(), sim.step_count))
+
+    def shown(self, request: int) -> dict[str, Any]:
+        """The snapshot in the ``request``-th prompt of the planner."""
+        (block,) = re.findall(r"^<snapshot>\n(.*)\n</snapshot>$", self.planner.asked(request), re.MULTILINE)
+        snapshot: dict[str, Any] = json.loads(block)
+        return snapshot
+
+    def tasks(self) -> list[tuple[str, list[str]]]:
+        """Mode and actions of every request to the coder."""
+        blocks = (
+            re.findall(r"^<task>\n(.*)\n</task>$", r.messages[-1].text, re.MULTILINE)[-1] for r in self.coder.requests
+        )
+        return [(task["mode"], task["actions"]) for task in map(json.loads, blocks)]
+
+
+def replayed(env_id: str, primitives: tuple[int, ...], seed: int = 1) -> tuple[float, bool]:
+    """Reward and end of an episode after these primitives."""
+    with closing(MiniGridEnv(env_id, seed)) as world:
+        for code in primitives:
+            world.step(code)
+        return world.reward, world.over
+
+
+def test_the_limits_are_those_of_the_issue() -> None:
+    assert (MAX_SEMANTIC_RETRY, MAX_SPA_ROUNDS, MAX_RETRIES, MAX_ROUNDS) == (5, 5, 8, 5)
+
+
+def test_a_level_is_solved_in_one_round() -> None:
+    scene = Scene(EMPTY, [plan("reach_goal")], [method("reach_goal", *TO_GOAL)])
+    result = scene.run()
+    assert result.solved
+    assert result.primitives == TO_GOAL
+    assert result.steps_total == 5
+    assert result.agent.text.startswith(AGENT.text)
+    assert "def reach_goal(self, a):" in result.agent.text
+    assert result.plan is not None
+    assert result.plan.text == "[reach_goal(a1)]"
+    assert scene.phases == [(1, "plan"), (1, "code"), (1, "act")]
+    assert (scene.events.count("spca_rounds"), scene.events.count("simulation_runs")) == (1, 1)
+    assert scene.tasks() == [("first", ["reach_goal"])]
+
+
+def test_only_missing_actions_are_written() -> None:
+    known = Scene(EMPTY, [plan("turn_east")], [method("turn_east", *TO_GOAL)]).run().agent
+    known = AgentSource(known.text.replace("yield 2", "yield 6"))
+    scene = Scene(EMPTY, [plan("turn_east", "reach_goal")], [method("reach_goal", *(0, 2, 2, 1, 2, 2))])
+    assert scene.run(known).solved
+    assert scene.tasks() == [("first", ["reach_goal"])]
+
+
+def test_nothing_missing_needs_no_coder() -> None:
+    known = Scene(EMPTY, [plan("reach_goal")], [method("reach_goal", *TO_GOAL)]).run().agent
+    scene = Scene(EMPTY, [plan("reach_goal")], [])
+    result = scene.run(known, TrustedPDDL(*pddl("reach_goal")))
+    assert result.solved
+    assert result.agent == known
+    assert [call["mode"] for call in scene.events.of("planner_call")] == ["reuse"]
+
+
+def test_three_rounds_each_going_on_where_the_one_before_ended() -> None:
+    fetch, unlock, walk = method("fetch_key", *FETCH), method("open_door", *OPEN), method("reach_goal", *WALK)
+    # A rewrite that changes nothing ends a round: the plan was carried out, so it is the plan that must change.
+    scene = Scene(
+        DOOR_KEY, [plan("fetch_key"), plan("open_door"), plan("reach_goal")], [fetch, fetch, unlock, unlock, walk]
+    )
+    result = scene.run()
+    assert result.solved
+    assert [a.outcome.status for a in result.attempts] == [Status.GOAL_NOT_REACHED] * 2 + [Status.SUCCESS]
+    assert [(a.round, a.number) for a in result.attempts] == [(1, 1), (2, 1), (3, 1)]
+    assert [a.start.primitives for a in result.attempts] == [(), FETCH, FETCH + OPEN]
+    assert result.primitives == FETCH + OPEN + WALK
+    assert result.steps_total == len(FETCH + OPEN + WALK)
+    assert [scene.shown(n)["inventory"] for n in range(3)] == [None, "key yellow", "key yellow"]
+    assert [step for *_, step in scene.before_attempts] == [0, 1, 3]
+    assert {"fetch_key", "open_door", "reach_goal"} <= set(re.findall(r"def (\w+)", result.agent.text))
+    assert scene.tasks() == [
+        ("first", ["fetch_key"]),
+        ("semantic", ["fetch_key"]),
+        ("first", ["open_door"]),
+        ("semantic", ["open_door"]),
+        ("first", ["reach_goal"]),
+    ]
+    assert [call["mode"] for call in scene.events.of("planner_call")] == ["fresh", "replan", "replan"]
+    assert scene.events.count("spca_rounds") == 3
+    reward, over = replayed(DOOR_KEY, result.primitives)
+    assert (reward, over) == (result.attempts[-1].outcome.reward, True)
+
+
+def test_a_retry_in_a_later_round_restores_the_prefix() -> None:
+    fetch = method("fetch_key", *FETCH)
+    wrong = method("open_door", 2, 4, 0, 0)  # tries the wall and puts the key down elsewhere
+    crash = method("open_door", 1, 4, then="raise ValueError('no door')")
+    rest = method("open_door", *OPEN, *WALK)
+    scene = Scene(DOOR_KEY, [plan("fetch_key"), plan("open_door")], [fetch, fetch, wrong, crash, rest])
+    result = scene.run()
+    assert result.solved
+    assert [a.outcome.status.value for a in result.attempts[1:]] == ["goal_not_reached", "runtime_error", "success"]
+    assert [(a.round, a.number) for a in result.attempts] == [(1, 1), (2, 1), (2, 2), (2, 3)]
+    first, *others = scene.before_attempts[1:]
+    assert others == [first, first]
+    assert first[2] == len(FETCH)
+    assert result.primitives == FETCH + OPEN + WALK
+    assert result.steps_total == 1 + 4 + 2 + 6
+    assert replayed(DOOR_KEY, result.primitives)[0] > 0
+
+
+@pytest.mark.parametrize(
+    ("env_id", "bad", "status"),
+    [
+        (EMPTY, method("act", 2, then="raise ValueError('oops')"), "runtime_error"),
+        (EMPTY, "def act(self, a):\n    yield 2\n    while True:\n        yield 0\n", "stuck"),
+        (EMPTY, method("act", 2, then="yield 'north'"), "runtime_error"),
+        (LAVA, "def act(self, a):\n    yield 0\n    for _ in range(200):\n        yield 6\n", "stuck"),
+    ],
+    ids=["crash", "cycle", "no primitive", "waiting"],
+)
+def test_after_a_failure_the_next_round_begins_at_the_checkpoint(env_id: str, bad: str, status: str) -> None:
+    scene = Scene(env_id, [plan("act"), *[plan("other")] * 4], [bad, bad, *[method("other", 0)] * 8])
+    result = scene.run()
+    first = result.attempts[0]
+    assert first.outcome.status == status
+    assert first.outcome.steps > 0
+    assert result.attempts[1].start == first.start
+    assert scene.shown(1) == scene.shown(0)
+    assert scene.before_attempts[1] == scene.before_attempts[0]
+
+
+def test_a_deadly_attempt_is_undone() -> None:
+    # On seed 1 of LavaGapS5 the lava is two cells ahead of the start or to the right of that cell.
+    with closing(MiniGridEnv(LAVA, 1)) as world:
+        deadly = next(
+            path
+            for path in ((2, 2), (2, 1, 2, 2), (1, 2, 0, 2), (2, 1, 2, 0, 2), (1, 2, 2, 0, 2))
+            if _dies(world, path)
+        )
+    bad = method("act", *deadly)
+    scene = Scene(LAVA, [plan("act"), *[plan("other")] * 4], [bad, bad, *[method("other", 0)] * 8])
+    result = scene.run()
+    assert result.attempts[0].outcome.status is Status.REWARD_FAILED
+    assert result.attempts[0].outcome.position == 0
+    assert result.attempts[1].start == result.attempts[0].start
+    assert scene.before_attempts[1] == scene.before_attempts[0]
+
+
+def _dies(world: MiniGridEnv, path: tuple[int, ...]) -> bool:
+    world._reset()
+    for code in path:
+        if world.over:
+            return False
+        world.step(code)
+    return world.over and world.reward == 0
+
+
+def test_a_failed_attempts_report_goes_to_the_coder_and_a_failed_plans_to_the_planner() -> None:
+    bad = method("act", 2, then="raise ValueError('oops')")
+    scene = Scene(EMPTY, [plan("act"), plan("reach_goal")], [bad, bad, method("reach_goal", *TO_GOAL)])
+    assert scene.run().solved
+    rewrite = scene.coder.requests[1].messages[1].text
+    assert "status: runtime_error" in rewrite
+    assert "ValueError: oops" in rewrite
+    assert "in act" in rewrite
+    assert "plan: [act(a1)]" in rewrite
+    assert "raise ValueError('oops')" in rewrite
+    feedback = json.loads(re.findall(r"<feedback>\n(.*)\n</feedback>", scene.planner.asked(1))[0])
+    (failed,) = feedback["failed_plans"]
+    assert (failed["plan"], failed["status"]) == ("[act(a1)]", "runtime_error")
+    assert "ValueError: oops" in failed["message"]
+
+
+def test_code_of_a_plan_that_failed_is_dropped_and_that_of_one_carried_out_is_kept() -> None:
+    crash = method("crash", 0, then="raise ValueError")
+    scene = Scene(
+        DOOR_KEY,
+        [plan("fetch_key"), plan("crash"), plan("reach_goal")],
+        [method("fetch_key", *FETCH)] * 2 + [crash] * 2 + [method("reach_goal", *OPEN, *WALK)],
+    )
+    result = scene.run()
+    assert result.solved
+    assert "def fetch_key" in result.agent.text
+    assert "def crash" not in result.agent.text
+
+
+def numbered_crashes() -> Iterator[str]:
+    for number in range(1000):
+        yield method("act", 2, then=f"raise ValueError({number})")
+
+
+def test_all_rounds_used_up_is_a_failed_level_that_leaves_the_library_as_it_was() -> None:
+    crashes = numbered_crashes()
+    attempts = MAX_SPA_ROUNDS * (1 + MAX_SEMANTIC_RETRY)
+    scene = Scene(EMPTY, [plan("act")] * MAX_SPA_ROUNDS, [next(crashes) for _ in range(attempts)])
+    result = scene.run()
+    assert not result.solved
+    assert result.agent == AGENT
+    assert result.reason.startswith("runtime_error: ValueError: 29")
+    assert len(result.attempts) == attempts == 30
+    assert result.steps_total == attempts
+    assert result.primitives == (2,)
+    assert result.plan is not None
+    assert [(a.round, a.number) for a in result.attempts] == [(r, n) for r in range(1, 6) for n in range(1, 7)]
+    assert (scene.events.count("spca_rounds"), scene.events.count("simulation_runs")) == (5, 30)
+    modes = [call["mode"] for call in scene.events.of("coder_call")]
+    assert modes == (["first"] + ["semantic"] * 5) * 5
+    assert [c["mode"] for c in scene.events.of("planner_call")] == ["fresh"] + ["replan"] * 4
+    assert not scene.coder.left
+
+
+def test_no_valid_plan_fails_the_level_at_once() -> None:
+    scene = Scene(EMPTY, ["no plan today"] * (1 + MAX_RETRIES), [])
+    result = scene.run()
+    assert not result.solved
+    assert result.agent == AGENT
+    assert (result.plan, result.attempts, result.primitives, result.steps_total) == (None, (), (), 0)
+    assert result.reason == "no valid plan after 9 calls: the answer holds no JSON object"
+    assert scene.events.count("spca_rounds") == 1
+
+
+def test_no_valid_plan_in_a_later_round_keeps_the_last_one() -> None:
+    fetch = method("fetch_key", *FETCH)
+    scene = Scene(DOOR_KEY, [plan("fetch_key"), *["no"] * (1 + MAX_RETRIES)], [fetch, fetch])
+    result = scene.run()
+    assert not result.solved
+    assert result.plan is not None
+    assert result.plan.text == "[fetch_key(a1)]"
+    assert result.primitives == FETCH
+    assert result.agent == AGENT
+
+
+def test_unusable_code_uses_up_a_retry_and_no_simulation() -> None:
+    rubbish: list[Scripted] = ["def"] * (1 + MAX_ROUNDS)
+    scene = Scene(EMPTY, [plan("reach_goal")], [*rubbish, method("reach_goal", *TO_GOAL)])
+    result = scene.run()
+    assert result.solved
+    assert len(result.attempts) == scene.events.count("simulation_runs") == 1
+    assert result.attempts[0].number == 2
+    assert "no usable code after 6 calls: syntax error" in scene.coder.requests[-1].messages[1].text
+
+
+def test_code_that_is_never_usable_fails_the_level() -> None:
+    calls = MAX_SPA_ROUNDS * (1 + MAX_SEMANTIC_RETRY) * (1 + MAX_ROUNDS)
+    scene = Scene(EMPTY, [plan("reach_goal")] * MAX_SPA_ROUNDS, ["def"] * calls)
+    result = scene.run()
+    assert (result.solved, result.attempts) == (False, ())
+    assert result.reason.startswith("no usable code after 6 calls")
+    assert not scene.coder.left
+
+
+GENERAL = '''def go(self, a):
+    """Turn until the goal is in view, then towards it, along one axis after the other."""
+    while True:
+        row, column = next(zip(*(self.full_grid == "agent").nonzero()))
+        seen = list(zip(*(self.full_grid == "goal green").nonzero()))
+        down, right = (seen[0][0] - row, seen[0][1] - column) if seen else (0, 0)
+        wanted = "East" if right > 0 else "West" if right < 0 else "South" if down > 0 else "North"
+        yield 2 if seen and self.current_dir == wanted else 1
+'''
+RANDOM = "MiniGrid-Empty-Random-5x5-v0"
+TO_RANDOM_GOAL = (0, 2, 0, 2)
+"""What solves Empty-Random-5x5 on seed 5."""
+
+
+def test_a_rewrite_that_breaks_a_solved_level_is_refused_and_a_better_one_kept() -> None:
+    earlier = Scene(RANDOM, [plan("go")], [method("go", *TO_RANDOM_GOAL)], seed=5).run()
+    assert earlier.plan is not None
+    narrow = method("go", *TO_GOAL)
+    assert Scene(EMPTY, [plan("go")], [narrow]).run().solved
+
+    scene = Scene(EMPTY, [plan("go")], [narrow, GENERAL])
+    scene.gate.extend([SolvedLevel(RANDOM, 5, earlier.attempts[-1].start, earlier.plan)])
+    result = scene.run(earlier.agent, TrustedPDDL(earlier.plan.domain, earlier.plan.problem))
+    assert result.solved
+    assert [a.outcome.status.value for a in result.attempts] == ["goal_not_reached", "success"]
+    assert "wanted =" in result.agent.text
+    assert [call["mode"] for call in scene.events.of("coder_call")] == ["semantic", "semantic"]
+    refusal = scene.coder.requests[1].messages[-1].text
+    assert "Regression: the rewritten go breaks a level that was solved before" in refusal
+    assert "status: goal_not_reached" in refusal
+    assert scene.coder.requests[1].messages[-2].text == narrow
+    assert scene.events.count("simulation_runs") == 2  # re-runs of the gate are not simulations of the level
+
+
+def test_a_rewrite_that_never_stops_breaking_a_solved_level_is_never_kept() -> None:
+    earlier = Scene(RANDOM, [plan("go")], [method("go", *TO_RANDOM_GOAL)], seed=5).run()
+    assert earlier.plan is not None
+    refused = MAX_SEMANTIC_RETRY * (1 + MAX_ROUNDS)
+    scene = Scene(EMPTY, [plan("go"), *["no"] * (1 + MAX_RETRIES)], [method("go", *TO_GOAL)] * refused)
+    scene.gate.extend([SolvedLevel(RANDOM, 5, earlier.attempts[-1].start, earlier.plan)])
+    result = scene.run(earlier.agent)
+    assert not result.solved
+    assert result.agent == earlier.agent
+    assert len(result.attempts) == 1
+    assert not scene.coder.left
+
+
+def test_a_level_solved_from_a_checkpoint_is_re_run_from_it() -> None:
+    fetch, walk = method("fetch_key", *FETCH), method("reach_goal", *OPEN, *WALK)
+    earlier = Scene(DOOR_KEY, [plan("fetch_key"), plan("reach_goal")], [fetch, fetch, walk]).run()
+    assert earlier.plan is not None
+    gate = RegressionGate(MiniGridEnv)
+    gate.extend([SolvedLevel(DOOR_KEY, 1, earlier.attempts[-1].start, earlier.plan)])
+    check = gate.against(earlier.agent)
+    broken = AgentSource(earlier.agent.text.replace("        yield 5\n", ""))
+    same = AgentSource(earlier.agent.text.replace("        yield 5\n", "        code = 5\n        yield code\n"))
+    assert broken != earlier.agent
+    assert "Regression" in (check(broken, ("reach_goal",)) or "")
+    assert check(same, ("reach_goal",)) is None
