@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import signal
 import subprocess
@@ -12,6 +13,7 @@ import zipfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import pip
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -19,6 +21,10 @@ UNREACHABLE = {"PIP_INDEX_URL": "http://127.0.0.1:9/simple", "PIP_RETRIES": "0",
 ONE_PACKAGE = "thing==1 --hash=sha256:" + "0" * 64 + "\n"
 BLIND = """#!/bin/sh
 case "$2" in *ensurepip*) exit 1 ;; esac
+exec {python} "$@"
+"""
+QUICK = """#!/bin/sh
+case "$2" in venv) {python} -m venv --without-pip "$3" && ln -s {pip} "$3"/lib/python3.*/site-packages/; exit ;; esac
 exec {python} "$@"
 """
 SLOW = """#!/bin/sh
@@ -35,6 +41,7 @@ class Checkout:
         shutil.copytree(ROOT / "scripts", root / "scripts")
         (root / "requirements.txt").write_text("# nothing\n")
         (root / "main.py").write_text("import sys\nprint(sys.prefix, *sys.argv[1:], sep='|')\nsys.exit(3)\n")
+        self.quick = self.wrapper("quick", QUICK)
 
     @property
     def venv(self) -> Path:
@@ -42,7 +49,7 @@ class Checkout:
 
     def environment(self, **variables: str) -> dict[str, str]:
         kept = {name: value for name, value in os.environ.items() if name in ("PATH", "HOME", "LANG", "TMPDIR")}
-        return {**kept, **UNREACHABLE, "PYTHON": sys.executable, **variables}
+        return {**kept, **UNREACHABLE, "PYTHON": self.quick, **variables}
 
     def run(self, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
@@ -56,7 +63,9 @@ class Checkout:
 
     def wrapper(self, name: str, text: str) -> str:
         path = self.root / name
-        path.write_text(text.format(python=sys.executable))
+        path.write_text(
+            text.format(python=shlex.quote(sys.executable), pip=shlex.quote(str(Path(pip.__file__).parent)))
+        )
         path.chmod(0o755)
         return str(path)
 
@@ -78,7 +87,7 @@ def refusal(done: subprocess.CompletedProcess[str]) -> str:
 
 
 def test_first_run_sets_up_and_passes_on_arguments_and_exit_code(checkout: Checkout) -> None:
-    first = checkout.run("--only", "a b")
+    first = checkout.run("--only", "a b", PYTHON=sys.executable)
     assert first.stdout == f"{checkout.venv}|--only|a b\n"
     assert first.returncode == 3
     assert len(first.stderr.splitlines()) == 1
