@@ -268,7 +268,7 @@ class _Task:
         names |= {"clear_blocker"} if any(lock.blocked for lock in self._locks) else set()
         names |= {"drop_held"} if self._held or names & {"fetch_key", "pick_up_object"} else set()
         if self._strategy.stepwise:
-            names |= {"go_to_object"} if names & {"pick_up_object", "open_box"} else set()
+            names |= {"go_to_object"} if "pick_up_object" in names else set()
             names |= {"go_to_door"} if "open_door" in names else set()
         return frozenset(names)
 

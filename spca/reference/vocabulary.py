@@ -117,7 +117,7 @@ class Rule(Enum):
 
 
 _APPROACHES: Final = frozenset({"go_to_object", "go_to_door"})
-_ACTS_FACING: Final = frozenset({"pick_up_object", "open_door", "open_box", "announce"})
+_ACTS_FACING: Final = frozenset({"pick_up_object", "open_door", "announce"})
 _BARRED: Final = frozenset(
     {"go_to_object", "pick_up_object", "reach_goal", "cross_hazard", "cross_moving_obstacles", "traverse_rooms"}
 )
