@@ -134,7 +134,7 @@ class Solver:
             budget, spent = budget - elapsed, spent + elapsed
             if attempts and attempts[-1].result.status is SolveStatus.UNSOLVABLE:
                 budget = min(budget, SECOND_OPINION)
-        return replace(_best([attempt.result for attempt in attempts]), seconds=spent)
+        return replace(_best([attempt.result for attempt in attempts], self._time_limit), seconds=spent)
 
     def _attempt(self, server: ServerProcess, job: Mapping[str, object], deadline: float) -> _Attempt:
         """Have one engine try; it gets an equal share of the time that is left for it and those after it."""
@@ -153,7 +153,9 @@ class Solver:
             else:
                 attempt = _Attempt(_result(message), message["final"] or not others)
         self._cancel(server)
-        return attempt or _Attempt(self._timeout(engine), not others or time.monotonic() >= deadline)
+        return attempt or _Attempt(
+            SolveResult(SolveStatus.TIMEOUT, engine=engine), not others or time.monotonic() >= deadline
+        )
 
     def _cancel(self, server: ServerProcess) -> None:
         server.send({"cancel": True})
@@ -162,13 +164,6 @@ class Solver:
             if "ended" in message:
                 return
         self._drop()
-
-    def _timeout(self, engine: str) -> SolveResult:
-        what = f"{engine} found no plan" if engine else "the PDDL could not be read"
-        message = (
-            f"{what} within the limit of {self._time_limit:g} s; use fewer objects, or actions with fewer parameters"
-        )
-        return SolveResult(SolveStatus.TIMEOUT, engine=engine, message=message)
 
     def _ready_server(self) -> ServerProcess:
         for _ in range(2):
@@ -206,9 +201,13 @@ def _ending(code: int) -> str:
     return f"was ended by {signal.Signals(-code).name}" if code < 0 else f"ended without an answer (code {code})"
 
 
-def _best(results: Sequence[SolveResult]) -> SolveResult:
-    """The most telling of the engines' answers; if all of them failed, with the words of each."""
+def _best(results: Sequence[SolveResult], limit: float) -> SolveResult:
+    """The most telling of the engines' answers; if none found anything out, with what became of each."""
     best = min(results, key=lambda result: _MOST_TELLING.index(result.status))
+    if best.status is SolveStatus.TIMEOUT:
+        tried = ", ".join(result.engine or "reading the PDDL" for result in results)
+        message = f"no plan was found within the limit of {limit:g} s ({tried}); "
+        return replace(best, message=f"{message}use fewer objects, or actions with fewer parameters")
     if best.status is SolveStatus.ENGINE_ERROR:
         return replace(best, message="; ".join(dict.fromkeys(result.message for result in results)))
     return best

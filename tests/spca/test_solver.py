@@ -170,10 +170,10 @@ def test_an_engine_that_is_too_slow_leaves_time_for_the_next() -> None:
     domain = HARD_DOMAIN.replace("(:types t)", "(:types t - u)").replace("(r))", "(r) (link ?a ?b - t))", 1)
     domain = domain.replace("precondition (and)", "precondition (and (link ?a ?b))")
     chain = " ".join(f"(link o{i} o{i + 1})" for i in range(49))
-    with Solver(time_limit=4.0) as solver:
+    with Solver(time_limit=8.0) as solver:
         result = solver.solve(domain, HARD_PROBLEM.replace("(:init)", f"(:init {chain})"))
     assert (result.status, result.engine) == (SolveStatus.SOLVED, "fast-downward")
-    assert result.seconds > 1.5
+    assert result.seconds > 4
 
 
 @pytest.mark.parametrize("engine", INSTALLED)
