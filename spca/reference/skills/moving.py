@@ -28,8 +28,8 @@ class Agent:
     def _costs(self, means=()):
         """{place: primitives needed to enter it} for all places that can be entered by the given means.
 
-        Means are any of "doors" (open closed doors), "things" (move things away) and "locks" (unlock doors whose
-        key is known). Lava and places never seen are left out always.
+        Means are any of "doors" (open closed doors), "things" (move things away), "locks" (unlock doors whose key is
+        known) and "hope" (expect that places not seen yet can be entered). Lava is left out always.
         """
         prices = {word: self._entry_cost(word, means) for word in set(self._seen.values())}
         costs = {place: prices[word] for place, word in self._seen.items() if prices[word]}
@@ -38,6 +38,11 @@ class Agent:
                 costs.pop(place, None)
         for place in self._unlocking:
             costs.pop(place, None)
+        if "hope" in means:
+            top, left = -self.start_position[0], -self.start_position[1]
+            height, width = self.full_grid.shape
+            box = [(row, column) for row in range(top, top + height) for column in range(left, left + width)]
+            costs.update((place, 3) for place in box if place not in self._seen)
         return costs
 
     def _routes(self, costs, goals=()):
@@ -97,10 +102,11 @@ class Agent:
             if pose[2] != self._heading:
                 yield self.turn_right() if (pose[2] - self._heading) % 4 == 1 else self.turn_left()
             else:
-                if self._seen[pose[:2]].endswith("closed"):
+                word = self._seen.get(pose[:2], "unseen")
+                if word.endswith("closed"):
                     yield self.toggle()
                     self._look()
-                if watchful and len(self._seen) > known:
+                if word == "unseen" or (watchful and len(self._seen) > known):
                     return None
                 if self._entry_cost(self._seen[pose[:2]], ()) == 0:
                     return pose[:2]

@@ -8,8 +8,8 @@ class Agent:
         """Explore until one of the places that ``targets()`` returns can be faced, make a way to it, and face it.
 
         Opens doors, moves things and unlocks doors whose key is known where that pays; when nothing is left to
-        explore, boxes are opened for a key. A ``careful`` agent first explores all open ground. Returns the place, or
-        None when nothing is left to try.
+        explore, boxes are opened for a key. A ``careful`` agent explores all open ground before it does any of that.
+        Returns the place, or None when nothing is left to try.
         """
         while True:
             self._look()
@@ -18,7 +18,7 @@ class Agent:
             if route is None:
                 yield from self._open_some_box()
             elif exploring or route:
-                obstacle = yield from self._follow(route, watchful=exploring)
+                obstacle = yield from self._follow(route, watchful=True)
                 if obstacle is not None:
                     yield from self._remove(obstacle, route)
             else:
@@ -29,10 +29,13 @@ class Agent:
 
     def _tiers(self, places, careful):
         """In which order to consider going to known ``places`` and exploring, and by what means."""
-        doors, things, locks = ("doors",), ("doors", "things"), ("doors", "things", "locks")
-        if not places and not careful:
-            return [("explore", locks)]
-        return [("go", doors), ("explore", ()), ("go", things), ("explore", doors), ("go", locks), ("explore", locks)]
+        doors, all_means = ("doors",), ("doors", "things", "locks")
+        tiers = [("explore", all_means)]
+        if careful:
+            tiers.insert(0, ("explore", ()))
+        if places:
+            tiers = [("go", doors), ("go", (*all_means, "hope")), *tiers]
+        return tiers
 
     def _remove(self, obstacle, route):
         """Unlock the door, or put the thing aside, that is ahead and bars a route."""
@@ -50,15 +53,13 @@ class Agent:
         Something held is put down meanwhile, and taken up again if it is needed.
         """
         obstacle, held, spot, done = self._ahead(), self.inventory, None, False
-        keep_free = {*keep_free, obstacle, self._place}
         if held is not None:
-            spot = yield from self._put_aside(keep_free)
+            spot = yield from self._put_aside({*keep_free, self._place}, obstacle)
             yield from self._walk(lambda: [obstacle])
         if self.inventory is None and self._ahead() == obstacle:
             yield from self._take_ahead()
-            done = self.inventory is not None
-            if done:
-                yield from self._put_aside(keep_free)
+            place = yield from self._put_aside({*keep_free, self._place}, obstacle)
+            done = place not in (None, obstacle)
         if spot is not None and held == self._needed:
             yield from self._fetch(lambda: [spot])
         return done
@@ -77,15 +78,17 @@ class Agent:
         self._look()
         self._moved[place] = self._held_from
 
-    def _put_aside(self, keep_free=()):
+    def _put_aside(self, keep_free=(), never=None):
         """Put what is held on the nearest place where it bars nothing; returns the place, None when there is none.
 
-        Where it is too crowded for that, any free place will do, the places ``keep_free`` last.
+        Where it is too crowded for that any free place will do, the places ``keep_free`` after the others, and the
+        place ``never`` only if there is no other.
         """
         free = [place for place, word in self._seen.items() if word == "empty"]
-        open_ground = [place for place in free if place not in keep_free]
+        others = [place for place in free if place != never]
+        open_ground = [place for place in others if place not in keep_free]
         spare = [place for place in open_ground if self._is_spare(place)]
-        for places in (spare, open_ground, free):
+        for places in (spare, open_ground, others, free):
             route = self._route_to(places, self._costs(("doors",)))
             if route is not None:
                 yield from self._follow(route)
