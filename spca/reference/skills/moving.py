@@ -38,6 +38,9 @@ class Agent:
                 costs.pop(place, None)
         for place in self._unlocking:
             costs.pop(place, None)
+        for place, times in self._cleared.items():
+            if place in costs and self._is_thing(place):
+                costs[place] += 20 * times
         if "hope" in means:
             top, left = -self.start_position[0], -self.start_position[1]
             height, width = self.full_grid.shape

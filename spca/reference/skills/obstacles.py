@@ -60,6 +60,7 @@ class Agent:
             yield from self._take_ahead()
             place = yield from self._put_aside({*keep_free, self._place}, obstacle)
             done = place not in (None, obstacle)
+            self._cleared[obstacle] = self._cleared.get(obstacle, 0) + 1
         if spot is not None and held == self._needed:
             yield from self._fetch(lambda: [spot])
         return done

@@ -21,7 +21,7 @@ class Agent:
         if fresh:
             return
         if first:
-            self._seen, self._things, self._moved, self._hopeless = {}, {}, {}, {}
+            self._seen, self._things, self._moved, self._hopeless, self._cleared = {}, {}, {}, {}, {}
             self._held_from, self._needed, self._unlocking = None, None, set()
         row, column = np.argwhere(self.full_grid == "agent")[0].tolist()
         self._looked = step
