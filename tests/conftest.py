@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import socket
 from collections.abc import Callable, Iterator
 from ipaddress import ip_address
@@ -73,3 +74,20 @@ def is_loopback(host: str | bytes) -> bool:
         return ip_address(name).is_loopback
     except ValueError:
         return name == "localhost" or name.endswith(".localhost")
+
+
+@pytest.fixture
+def program() -> Callable[[str, str], str]:
+    """``program(name, package)``: the path of an installed program.
+
+    Where it is missing the test is skipped and says which Debian package to install; under CI=true it fails.
+    """
+
+    def find(name: str, package: str) -> str:
+        path = shutil.which(name)
+        if path is None:
+            message = f"{name} is not installed: apt install {package}"
+            pytest.fail(message) if os.environ.get("CI") == "true" else pytest.skip(message)
+        return path
+
+    return find

@@ -8,6 +8,7 @@ import socket
 import threading
 import urllib.error
 import urllib.request
+from collections.abc import Callable
 
 import pytest
 
@@ -53,3 +54,15 @@ def test_loopback_can_be_reached(host: str) -> None:
         answer.start()
         socket.create_connection((host, server.getsockname()[1]), timeout=5).close()
         answer.join()
+
+
+def test_missing_program_skips_by_hand_and_fails_in_ci(
+    program: Callable[[str, str], str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CI", "")
+    with pytest.raises(pytest.skip.Exception, match="apt install no-such-package"):
+        program("no-such-program", "no-such-package")
+    monkeypatch.setenv("CI", "true")
+    with pytest.raises(pytest.fail.Exception, match="apt install no-such-package"):
+        program("no-such-program", "no-such-package")
+    assert program("sh", "dash")
