@@ -73,6 +73,7 @@ class Solver:
         self._server: ServerProcess | None = None
         self._closed = False
         self._lock = threading.Lock()
+        self._starting = threading.Lock()
 
     def __enter__(self) -> Self:
         return self
@@ -177,10 +178,11 @@ class Solver:
         raise SettingsError("the solver's process ends while it loads Unified Planning")
 
     def _started(self) -> ServerProcess:
-        if self._closed:
-            raise ValueError("the solver is closed")
-        self._server = self._server or ServerProcess()
-        return self._server
+        with self._starting:
+            if self._closed:
+                raise ValueError("the solver is closed")
+            self._server = self._server or ServerProcess()
+            return self._server
 
     def _drop(self) -> None:
         server, self._server = self._server, None
