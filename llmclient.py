@@ -34,8 +34,10 @@ _MAX_STARTS: Final = 100
 def provider_for(model: str) -> tuple[Provider, str]:
     """The provider of a model name such as ``openai/o3``, and the name without its prefix.
 
+    A provider that offers certain models only lists them as its attribute ``models``.
+
     Raises:
-        ProviderConfigError: no provider has this prefix.
+        ProviderConfigError: there is no such prefix or model, or its provider lacks a key.
     """
     prefix, _, name = model.partition("/")
     if prefix not in PROVIDERS or not name:
@@ -43,6 +45,10 @@ def provider_for(model: str) -> tuple[Provider, str]:
         raise ProviderConfigError(f"unknown model {model!r}: the name must begin with one of {known}")
     module, cls = PROVIDERS[prefix]
     provider: Provider = getattr(importlib.import_module(module), cls)()
+    models: Sequence[str] = getattr(provider, "models", (name,))
+    if name not in models:
+        known = ", ".join(f"{prefix}/{each}" for each in models)
+        raise ProviderConfigError(f"unknown model {model!r}: choose one of {known}")
     return provider, name
 
 

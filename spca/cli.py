@@ -9,7 +9,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NoReturn
 
 from spca import __version__
 from spca.errors import ResumeError, SettingsError
@@ -68,9 +68,16 @@ class Settings:
         return asdict(self)
 
 
+class _Parser(argparse.ArgumentParser):
+    """A parser whose complaints are one line, like all others."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(EXIT_USER_ERROR, f"error: {message}; --help lists all options\n")
+
+
 def build_parser() -> argparse.ArgumentParser:
     """The parser; options that were not given are absent from its namespace."""
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog="main.py",
         description="Sense-Plan-Code-Act: learn a curriculum of grid-world levels by planning and writing code.",
         argument_default=argparse.SUPPRESS,
@@ -178,16 +185,18 @@ def load_environment(root: Path) -> Mapping[str, str]:
 
 
 def _seed(text: str) -> int:
-    value = int(text)
-    if value < 0:
-        raise argparse.ArgumentTypeError(f"{text} is negative: seeds are 0 or more")
-    return value
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"{text!r} is no seed: seeds are whole numbers from 0 on")
+    return int(text)
 
 
 def _cost(text: str) -> float:
-    value = float(text)
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
     if not 0 <= value < float("inf"):
-        raise argparse.ArgumentTypeError(f"{text} is not an amount in USD")
+        raise argparse.ArgumentTypeError(f"{text!r} is not an amount in USD")
     return value
 
 

@@ -61,7 +61,8 @@ class Asked:
 
 def block(prompt: str, tag: str) -> str:
     """The newest block with that tag in a prompt."""
-    return re.findall(rf"^<{tag}>\n(.*?)\n?</{tag}>$", prompt, re.DOTALL | re.MULTILINE)[-1]
+    found: list[str] = re.findall(rf"^<{tag}>\n(.*?)\n?</{tag}>$", prompt, re.DOTALL | re.MULTILINE)
+    return found[-1]
 
 
 def patched(*sources: str) -> AgentSource:

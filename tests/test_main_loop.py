@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from typing import Any
 
@@ -49,7 +49,7 @@ def plan(*actions: str) -> str:
 class Scene:
     """A loop on one world with scripted models, and everything that can be seen of it."""
 
-    def __init__(self, env_id: str, planner: list[Scripted], coder: list[Scripted], seed: int = 1) -> None:
+    def __init__(self, env_id: str, planner: Sequence[Scripted], coder: Sequence[Scripted], seed: int = 1) -> None:
         self.planner, self.coder = ScriptedProvider(*planner), ScriptedProvider(*coder)
         self.events = Events()
         self.gate = RegressionGate(MiniGridEnv)

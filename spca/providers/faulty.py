@@ -40,6 +40,8 @@ _UNSOLVABLE: Final = {
 class FaultyProvider:
     """Wraps the reference model; a repair answer has a fault of its own after every third faulty first answer."""
 
+    models: Final = ReferenceProvider.models
+
     def __init__(self) -> None:
         self._reference = ReferenceProvider()
         self._schedules: Mapping[str, Iterator[str]] = {

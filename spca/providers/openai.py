@@ -18,9 +18,14 @@ class OpenAIProvider:
     """Chat completions, or the Responses API for models that only speak that (codex).
 
     ``OPENAI_API_KEY`` authenticates, ``OPENAI_BASE_URL`` reaches a compatible server.
+
+    Raises:
+        ProviderConfigError: there is no key.
     """
 
     def __init__(self) -> None:
+        if not os.environ.get("OPENAI_API_KEY"):
+            raise ProviderConfigError("openai/...: set OPENAI_API_KEY in the environment or in .env")
         self._client: Any = None
 
     def complete(self, request: Request) -> Response:
@@ -37,12 +42,10 @@ class OpenAIProvider:
         except openai.OpenAIError as error:
             raise ProviderError(f"openai/{request.model}: {type(error).__name__}") from error
 
-    def _sdk(self, model: str) -> Any:
+    def _sdk(self) -> Any:
         if self._client is None:
             import openai
 
-            if not os.environ.get("OPENAI_API_KEY"):
-                raise ProviderConfigError(f"openai/{model}: set OPENAI_API_KEY in the environment or in .env")
             self._client = openai.OpenAI(timeout=TIMEOUT_S)
         return self._client
 
@@ -51,7 +54,7 @@ class OpenAIProvider:
         if request.schema is not None:
             form["response_format"] = {"type": "json_schema", "json_schema": _schema(request.schema)}
         messages = [{"role": m.role, "content": m.text} for m in request.messages]
-        answer = self._sdk(request.model).chat.completions.create(model=request.model, messages=messages, **form)
+        answer = self._sdk().chat.completions.create(model=request.model, messages=messages, **form)
         if not answer.choices or not answer.choices[0].message.content:
             raise BadAnswerError(f"openai/{request.model}: the answer is empty")
         usage = answer.usage
@@ -63,7 +66,7 @@ class OpenAIProvider:
         if request.schema is not None:
             form["text"] = {"format": {"type": "json_schema", **_schema(request.schema)}}
         messages = [{"role": m.role, "content": m.text} for m in request.messages]
-        answer = self._sdk(request.model).responses.create(model=request.model, input=messages, **form)
+        answer = self._sdk().responses.create(model=request.model, input=messages, **form)
         if not answer.output_text:
             raise BadAnswerError(f"openai/{request.model}: the answer is empty")
         usage = answer.usage

@@ -15,9 +15,9 @@ _HALVES: Final[Mapping[str, Callable[[Sequence[Message]], str]]] = {"planner": p
 class ReferenceProvider:
     """Answers from the text of the messages alone, deterministically."""
 
+    models: Final = tuple(_HALVES)
+
     def complete(self, request: Request) -> Response:
-        half = _HALVES.get(request.model)
-        if half is None:
-            known = ", ".join(f"reference/{name}" for name in _HALVES)
-            raise ProviderConfigError(f"unknown model reference/{request.model}: choose one of {known}")
-        return Response(half(request.messages))
+        if request.model not in _HALVES:
+            raise ProviderConfigError(f"unknown model reference/{request.model}")
+        return Response(_HALVES[request.model](request.messages))
