@@ -19,7 +19,8 @@ from typing import Any
 from spca.errors import BadAnswerError
 from spca.providers.base import Message
 
-_LISTED = re.compile(r"^\s*(?:def )?(\w+)\(", re.MULTILINE)
+_LISTED = re.compile(r"^\s*(\w+)\(self\b", re.MULTILINE)
+_DEFINED = re.compile(r"^\s*def (\w+)\(self\b", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,15 +35,15 @@ class Skill:
 def answer(messages: Sequence[Message]) -> str:
     """The methods that the newest ``<task>`` asks for, with their helpers, as raw ``def`` blocks.
 
-    In mode "first" helpers that ``<agent_methods>`` lists are left out; a repair holds all of them.
+    In mode "first" helpers that ``<agent_methods>`` lists or ``<agent_source>`` holds are left out; a repair holds
+    all of them.
 
     Raises:
         BadAnswerError: there is no readable task, or it names an action that the library does not have.
     """
     task = _task(messages)
     actions = tuple(dict.fromkeys(map(str, task["actions"])))
-    present = _listed(messages) - set(actions) if task.get("mode") == "first" else frozenset()
-    return write(actions, present)
+    return write(actions, _present(messages) if task.get("mode") == "first" else ())
 
 
 def write(actions: Iterable[str], present: Iterable[str] = ()) -> str:
@@ -122,8 +123,10 @@ def _task(messages: Sequence[Message]) -> dict[str, Any]:
     return task
 
 
-def _listed(messages: Sequence[Message]) -> frozenset[str]:
-    return frozenset(_LISTED.findall(_newest(messages, "agent_methods") or ""))
+def _present(messages: Sequence[Message]) -> frozenset[str]:
+    """Methods that the agent has already, as far as the prompt shows."""
+    listed = _LISTED.findall(_newest(messages, "agent_methods") or "")
+    return frozenset([*listed, *_DEFINED.findall(_newest(messages, "agent_source") or "")])
 
 
 def _newest(messages: Sequence[Message], tag: str) -> str | None:

@@ -120,7 +120,10 @@ class Agent:
         return None
 
     def _best_view(self, costs):
-        """Route to the pose from which most unseen places come into view for the effort; None when there is none."""
+        """Route to the pose from which most unseen places come into view for the effort; None when there is none.
+
+        The constant makes a wide view worth a longer walk than a few places close by.
+        """
         found, _ = self._routes(costs)
         poses = list(found)
         gains = self._gains(poses)
@@ -133,13 +136,13 @@ class Agent:
         """How many unseen places the 7x7 view would show from each pose, unseen ground taken to be transparent."""
         unseen, opaque = self._layers()
         top, left = 7 + self.start_position[0], 7 + self.start_position[1]
-        across, depth = np.meshgrid(np.arange(-3, 4), np.arange(7))
+        depth, across = np.arange(7)[:, None, None], np.arange(-3, 4)[None, :, None]
         rows, columns = np.empty((2, 7, 7, len(poses)), dtype=int)
         at = np.array(poses)
         for heading, (down, right) in enumerate(((0, 1), (1, 0), (0, -1), (-1, 0))):
             mine = at[:, 2] == heading
-            rows[:, :, mine] = (depth * down + across * right)[:, :, None] + (at[mine, 0] + top)
-            columns[:, :, mine] = (depth * right - across * down)[:, :, None] + (at[mine, 1] + left)
+            rows[:, :, mine] = depth * down + across * right + (at[mine, 0] + top)
+            columns[:, :, mine] = depth * right - across * down + (at[mine, 1] + left)
         lit = self._lit(~opaque[rows, columns])
         return (lit & unseen[rows, columns]).sum(axis=(0, 1))
 

@@ -1,7 +1,5 @@
 """Navigation: reaching the goal square in rooms, among lava and among moving obstacles."""
 
-import numpy as np
-
 
 class Agent:
     """Skills that end on the goal square."""
@@ -19,15 +17,14 @@ class Agent:
         yield from self._walk(lambda: self._find(goal), onto=True)
 
     def cross_moving_obstacles(self, agent, goal):
-        """Walk onto the goal square among moving balls; turns on the spot while the way ahead is taken."""
+        """Walk onto the goal square among moving balls; turns on the spot while the way is barred, at most 20 times."""
         self._look()
-        while True:
-            balls = self._balls_in_view()
-            route = self._route_among(balls, self._find(goal))
-            if route is None or (not route and not self._find(goal)):
+        waited = 0
+        while waited < 20 and self._place not in self._find(goal):
+            route = self._route_among(self._balls_in_view(), self._find(goal))
+            waited = 0 if route else waited + 1
+            if not route:
                 yield self.turn_left()
-            elif not route:
-                return
             elif route[0][2] != self._heading:
                 yield self.turn_right() if (route[0][2] - self._heading) % 4 == 1 else self.turn_left()
             else:
@@ -37,8 +34,10 @@ class Agent:
     def _balls_in_view(self):
         """Places of the balls that are in view now; those seen earlier have moved on."""
         above, left = ((3, 0), (0, 3), (3, 6), (6, 3))[self._heading]
-        found = np.argwhere(np.char.startswith(self.current_observation, "ball")).tolist()
-        return {(row + self._place[0] - above, column + self._place[1] - left) for row, column in found}
+        top, left = self._place[0] - above, self._place[1] - left
+        view = [(row, column) for row in range(top, top + 7) for column in range(left, left + 7)]
+        words = [word for line in self.current_observation.tolist() for word in line]
+        return {place for place, word in zip(view, words, strict=True) if word.startswith("ball")}
 
     def _route_among(self, balls, goals):
         """Route onto a goal, or to a better view while none is known, that keeps away from the ``balls`` in view."""

@@ -20,7 +20,8 @@ class Agent:
         self._look()
         if self._holds(thing):
             spot = yield from self._put_aside()
-            yield from self._fetch(lambda: [spot])
+            if spot is not None:
+                yield from self._fetch(lambda: [spot])
         else:
             yield from self._fetch(lambda: self._find(thing))
 

@@ -13,7 +13,7 @@ class Agent:
         """
         while True:
             self._look()
-            places, before = targets(), (len(self.previous_actions), len(self._hopeless))
+            places, before = targets(), (len(self.previous_actions), dict(self._hopeless))
             route, exploring = self._next_route(places, self._tiers(places, careful), onto=False)
             if route is None:
                 yield from self._open_some_box()
@@ -24,7 +24,7 @@ class Agent:
             else:
                 return self._ahead()
             self._look()
-            if (len(self.previous_actions), len(self._hopeless)) == before:
+            if (len(self.previous_actions), self._hopeless) == before:
                 return None
 
     def _tiers(self, places, careful):
@@ -70,14 +70,16 @@ class Agent:
         place = self._ahead()
         yield self.pick_up()
         self._look()
-        self._held_from = self._moved.pop(place, place)
+        if self.inventory is not None:
+            self._held_from = self._moved.pop(place, place)
 
     def _drop_ahead(self):
         """Put down what is held, remembering where it first lay."""
         place = self._ahead()
         yield self.drop()
         self._look()
-        self._moved[place] = self._held_from
+        if self.inventory is None:
+            self._moved[place] = self._held_from
 
     def _put_aside(self, keep_free=(), never=None):
         """Put what is held on the nearest place where it bars nothing; returns the place, None when there is none.
@@ -115,8 +117,8 @@ class Agent:
         """Take one of the things at ``targets()`` into an empty hand; True when it is held."""
         while True:
             self._look()
-            if self.inventory is not None:
-                yield from self._put_aside()
+            if self.inventory is not None and (yield from self._put_aside()) is None:
+                return False
             place = yield from self._seek(targets)
             if place is None:
                 return False

@@ -22,7 +22,7 @@ class Agent:
             return
         if first:
             self._seen, self._things, self._moved, self._hopeless, self._cleared = {}, {}, {}, {}, {}
-            self._held_from, self._needed, self._unlocking = None, None, set()
+            self._held_from, self._needed, self._cue, self._unlocking = None, None, None, set()
         row, column = np.argwhere(self.full_grid == "agent")[0].tolist()
         self._looked = step
         self._place = (row - self.start_position[0], column - self.start_position[1])

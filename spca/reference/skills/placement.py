@@ -30,8 +30,8 @@ class Agent:
                 break
             if self._seen[place] == "empty":
                 yield from self._drop_ahead()
-            else:
-                yield from self._clear_ahead({place})
+            elif not (yield from self._clear_ahead({place})):
+                break
         self._needed = None
 
     def _places_around(self, target, offsets):
