@@ -10,6 +10,7 @@ import hashlib
 import types
 from collections.abc import Iterable
 from enum import Enum
+from functools import cache
 from typing import Any, Final
 
 import numpy as np
@@ -83,8 +84,13 @@ def _describe_object(value: Any) -> tuple[bytes, list[Any]]:
     return f"object:{type(value).__qualname__}:{len(items)};".encode(), [*items, fields] if fields else items
 
 
+@cache
+def _slots(cls: type) -> tuple[str, ...]:
+    return tuple(name for base in cls.__mro__ for name in getattr(base, "__slots__", ()))
+
+
 def _fields(value: Any) -> dict[str, Any]:
     """Attributes in ``__dict__`` and ``__slots__`` that are state."""
-    slots = [name for cls in type(value).__mro__ for name in getattr(cls, "__slots__", ())]
-    fields = {name: getattr(value, name) for name in slots if hasattr(value, name)} | getattr(value, "__dict__", {})
+    slots = {name: getattr(value, name) for name in _slots(type(value)) if hasattr(value, name)}
+    fields = slots | getattr(value, "__dict__", {})
     return {name: field for name, field in fields.items() if name not in _NOT_STATE}
