@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, closing
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -164,7 +165,8 @@ class Run:
         self._settings, self._folder, self._tasks = settings, folder, tasks
         self._recorder = Recorder(folder)
         self._workspace = Workspace(Path(settings.workspace))
-        self._gate = RegressionGate(minigridenv.MiniGridEnv)
+        self._make_world = partial(minigridenv.MiniGridEnv, upstream_rules=settings.upstream_rules)
+        self._gate = RegressionGate(self._make_world)
 
     def learn(self) -> None:
         """Go through the levels not yet finished; each is final once it is recorded."""
@@ -208,9 +210,7 @@ class Run:
         """One level in a world of its own; a world that cannot be had fails the level, not the run."""
         recorder = self._recorder
         try:
-            with closing(
-                minigridenv.MiniGridEnv(task.env_id, self._settings.seed, render=self._settings.render)
-            ) as world:
+            with closing(self._make_world(task.env_id, self._settings.seed, render=self._settings.render)) as world:
                 info = LevelInfo(task.category, task.skill, task.level)
                 return loop.run_level(world, info, recorder.agent, recorder.trusted)
         except (WorldError, RestoreError) as error:

@@ -34,6 +34,7 @@ from spca.contracts import (
     Status,
     TraceStep,
 )
+from spca.corrections import correct
 from spca.errors import RestoreError, UserError, WorldError
 from spca.replay import hash_state
 from spca.sandbox.local import LocalExecutor
@@ -78,16 +79,31 @@ def _quiet() -> Iterator[None]:
 class MiniGridEnv:
     """A World on one environment id and seed, reset and ready.
 
+    Args:
+        render: open a window.
+        executor: runs generated code.
+        upstream_rules: judge as minigrid does, without :mod:`spca.corrections`.
+
     Attributes:
         mission: the task in words.
+        corrections: names of the corrections that decided something since the reset.
         previous_actions: primitives executed since the reset.
 
     Raises:
         WorldError: the simulator cannot build or reset this environment.
     """
 
-    def __init__(self, env_id: str, seed: int, *, render: bool = False, executor: Executor | None = None) -> None:
+    def __init__(
+        self,
+        env_id: str,
+        seed: int,
+        *,
+        render: bool = False,
+        executor: Executor | None = None,
+        upstream_rules: bool = False,
+    ) -> None:
         self._seed = seed
+        self._upstream_rules = upstream_rules
         self._executor = executor or LocalExecutor()
         mode = "human" if render else None
         try:
@@ -229,6 +245,9 @@ class MiniGridEnv:
         except Exception as error:  # boundary: level generators raise errors of many kinds
             raise WorldError(f"{self._env_id}: reset failed: {type(error).__name__}: {error}") from error
         self._sim: Any = self._env.unwrapped
+        self.corrections: set[str] = set()
+        if not self._upstream_rules:
+            correct(self._sim, self.corrections.add)
         self._start = tuple(int(v) for v in self._sim.agent_pos)
         self.previous_actions = []
         self._over, self._terminated, self._reward = False, False, 0.0
@@ -301,4 +320,5 @@ class MiniGridEnv:
             args=step.args if step else (),
             traceback=traceback,
             reward=self._reward,
+            corrections=tuple(sorted(self.corrections)),
         )

@@ -49,6 +49,7 @@ class Settings:
     levels: str | None = None
     keep_agent: bool = False
     keep_pddl: bool = False
+    upstream_rules: bool = False
     engine: str | None = None
     max_cost: float = 5.0
     render: bool = False
@@ -94,6 +95,9 @@ def build_parser() -> argparse.ArgumentParser:
     choose.add_argument("--only", metavar="CATEGORY", help="run this category only")
     choose.add_argument("--levels", metavar="GLOB", help="only levels or environment ids that match")
     choose.add_argument("--seed", type=_seed, metavar="N", help="seed of every environment (default 1)")
+    choose.add_argument(
+        "--upstream-rules", action="store_true", help="judge as minigrid does, its known defects included"
+    )
     choose.add_argument("--curriculum", metavar="FILE", help="curriculum to learn (default merged_curriculum2.json)")
     keep = parser.add_argument_group("what to keep")
     keep.add_argument("--keep-agent", action="store_true", help="continue from the workspace's agent.py")

@@ -251,7 +251,8 @@ class Outcome:
 
     ``position``, ``action`` and ``args`` name the plan step at fault (None when there is none); ``traceback`` points
     into the generated source; ``last_map`` is the accumulated map at the end, rows of cell words; ``trace`` the
-    primitives of this attempt; ``reward`` the simulator's last reward.
+    primitives of this attempt; ``reward`` the simulator's last reward; ``corrections`` names
+    what of the simulator's own judgement was corrected in this episode.
     """
 
     status: Status
@@ -263,6 +264,7 @@ class Outcome:
     args: tuple[str, ...] = ()
     traceback: str = ""
     reward: float = 0.0
+    corrections: tuple[str, ...] = ()
 
     @property
     def solved(self) -> bool:

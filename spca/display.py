@@ -89,6 +89,12 @@ class Display:
                 escape(name), solved, *(str(row[key]) for key in ("rounds", "planner_calls", "coder_calls", "steps"))
             )
         self._console.print(table)
+        if totals["corrected"]:
+            self._console.print(
+                f"{', '.join(map(escape, totals['corrected']))}: solved under a correction of minigrid's verifier, "
+                "which makes them impossible (docs/simulator.md; --upstream-rules judges as it does)",
+                soft_wrap=True,
+            )
         self._console.print(f"{_clock(elapsed)} elapsed; everything about the run lies in {where}", soft_wrap=True)
 
 

@@ -68,6 +68,7 @@ class Recorder:
             library=library_size(self.agent),
             agent_file=agent_file,
             trajectory=trajectory,
+            corrections=list(result.attempts[-1].outcome.corrections) if result.attempts else [],
         )
         log.write_summary(summary)
         self.finished.append(summary)
@@ -91,6 +92,7 @@ class Recorder:
             "seed": seed,
             "category": task.category,
             "solved": result.solved,
+            "corrections": list(last.outcome.corrections) if last else [],
             "checkpoint": {"length": len(last.start.primitives), "state_hash": last.start.state_hash} if last else None,
             "primitives": list(result.primitives),
             "attempts": [attempt_record(a, self._folder.save_agent(a.agent)) for a in result.attempts],
@@ -153,4 +155,5 @@ def totals(run_id: str, seed: int, levels: int, finished: Sequence[Mapping[str, 
         "counters": counters,
         "categories": categories,
         "failures": failures,
+        "corrected": [s["level"]["level_name"] for s in finished if s["outcome"] == "success" and s["corrections"]],
     }
