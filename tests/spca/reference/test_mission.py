@@ -14,8 +14,6 @@ from hypothesis import strategies as st
 from minigrid.envs.babyai.core import verifier
 
 from spca.reference.mission import (
-    COLOURS,
-    KINDS,
     After,
     And,
     Before,
@@ -40,40 +38,12 @@ from spca.reference.mission import (
     stages,
     surface,
 )
+from tests.spca.reference.mission_strategies import CLAUSES, instructions
 
 WORLDS = sorted(
     name for name in gymnasium.registry if name.startswith(("MiniGrid-", "BabyAI-")) and "-WFC-" not in name
 )
 SEEDS = range(1, 4)
-
-
-def descriptions(*kinds: str) -> st.SearchStrategy[Description]:
-    colours, places = st.none() | st.sampled_from(COLOURS), st.none() | st.sampled_from(Place)
-    return st.builds(Description, st.sampled_from(kinds or KINDS), colours, places, definite=st.booleans())
-
-
-MOVABLE = descriptions("ball", "box", "key", "object")
-BABYAI_CLAUSES: st.SearchStrategy[Clause] = (
-    st.builds(GoTo, descriptions())
-    | st.builds(PickUp, MOVABLE)
-    | st.builds(Open, descriptions("door"))
-    | st.builds(PutNextTo, MOVABLE, descriptions())
-)
-CLAUSES: st.SearchStrategy[Clause] = (
-    BABYAI_CLAUSES
-    | st.builds(Open, descriptions("box"))
-    | st.builds(PutNear, MOVABLE, descriptions())
-    | st.builds(GetKey, descriptions("key"), st.sampled_from(COLOURS))
-    | st.builds(Unlock, descriptions("door"))
-    | st.builds(ReachGoal, st.sampled_from(Way))
-    | st.just(GoToMatch())
-)
-
-
-def instructions(clauses: st.SearchStrategy[Clause]) -> st.SearchStrategy[Instruction]:
-    groups = clauses | st.builds(lambda c: And(tuple(c)), st.lists(clauses, min_size=2, max_size=3))
-    ordered = st.recursive(groups, lambda more: st.builds(After, groups, more), max_leaves=3)
-    return st.recursive(ordered, lambda more: st.builds(Before, ordered, more), max_leaves=3)
 
 
 @given(instructions(CLAUSES))
