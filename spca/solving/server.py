@@ -176,6 +176,21 @@ def _stop(_signal: int, _frame: FrameType | None) -> NoReturn:
     raise _HostGoneError
 
 
+def _load(host: int) -> None:
+    """Import and prepare Unified Planning; ends the process when the host is gone before that is done."""
+
+    def look(_signal: int, _frame: FrameType | None) -> None:
+        if os.getppid() != host:
+            os._exit(0)
+
+    signal.signal(signal.SIGALRM, look)
+    signal.setitimer(signal.ITIMER_REAL, HOST_CHECK, HOST_CHECK)
+    from spca.solving import job
+
+    job.prepare()
+    signal.setitimer(signal.ITIMER_REAL, 0)
+
+
 def _private_pipes() -> tuple[int, int]:
     """Request and answer pipes; the standard streams lead nowhere from now on, whatever libraries print."""
     requests, answers = os.dup(0), os.dup(1)
@@ -194,9 +209,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     _prctl(_PR_SET_CHILD_SUBREAPER, 1)
     try:
         try:
-            from spca.solving import job
-
-            job.prepare()
+            _load(int(host))
         except Exception as error:  # boundary: an installation can be broken in any way
             server.send({"failed": f"{type(error).__name__}: {error}"})
             return 1
