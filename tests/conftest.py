@@ -84,10 +84,11 @@ def program() -> Callable[[str, str], str]:
     """
 
     def find(name: str, package: str) -> str:
-        path = shutil.which(name)
-        if path is None:
-            message = f"{name} is not installed: apt install {package}"
-            pytest.fail(message) if os.environ.get("CI") == "true" else pytest.skip(message)
-        return path
+        if path := shutil.which(name):
+            return path
+        message = f"{name} is not installed: apt install {package}"
+        if os.environ.get("CI") == "true":
+            pytest.fail(message)
+        pytest.skip(message)
 
     return find
