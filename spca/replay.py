@@ -91,6 +91,6 @@ def _slots(cls: type) -> tuple[str, ...]:
 
 def _fields(value: Any) -> dict[str, Any]:
     """Attributes in ``__dict__`` and ``__slots__`` that are state."""
-    slots = {name: getattr(value, name) for name in _slots(type(value)) if hasattr(value, name)}
+    slots = {name: getattr(value, name) for name in _slots(value.__class__) if hasattr(value, name)}
     fields = slots | getattr(value, "__dict__", {})
     return {name: field for name, field in fields.items() if name not in _NOT_STATE}

@@ -95,6 +95,20 @@ def test_an_interrupt_passes_through() -> None:
         episode.advance(view())
 
 
+@pytest.mark.parametrize("text", ["raise KeyboardInterrupt", "class Agent:\n    raise KeyboardInterrupt"])
+def test_an_interrupt_while_loading_passes_through(text: str) -> None:
+    with pytest.raises(KeyboardInterrupt):
+        LocalExecutor().start(AgentSource(text), (), ()).advance(view())
+
+
+def test_an_interrupt_while_closing_passes_through() -> None:
+    source = methods("def go(self):\n    try:\n        yield 1\n    finally:\n        raise KeyboardInterrupt")
+    episode = LocalExecutor().start(source, steps("go"), ())
+    episode.advance(view())
+    with pytest.raises(KeyboardInterrupt):
+        episode.close()
+
+
 def test_code_that_will_not_close_does_no_harm() -> None:
     source = methods("def go(self):\n    try:\n        yield 1\n    finally:\n        raise SystemExit(9)")
     episode = LocalExecutor().start(source, steps("go"), ())

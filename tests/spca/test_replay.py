@@ -228,11 +228,11 @@ class Drifting(EmptyEnv):
         return super().reset(**options)
 
 
-gymnasium.register("MiniGrid-TestDrifting-v0", entry_point=Drifting, disable_env_checker=True)
+gymnasium.register("TestDrifting-v0", entry_point=Drifting, disable_env_checker=True)
 
 
 def test_a_simulator_that_does_not_come_back_is_found_out() -> None:
-    with closing(MiniGridEnv("MiniGrid-TestDrifting-v0", seed=1)) as world, pytest.raises(RestoreError):
+    with closing(MiniGridEnv("TestDrifting-v0", seed=1)) as world, pytest.raises(RestoreError):
         world.restore(world.checkpoint())
 
 
@@ -241,6 +241,15 @@ def test_a_checkpoint_of_another_seed_or_world_is_refused() -> None:
         for env_id, seed in (("MiniGrid-FourRooms-v0", 2), ("MiniGrid-Empty-8x8-v0", 1)):
             with closing(MiniGridEnv(env_id, seed)) as other, pytest.raises(RestoreError):
                 other.restore(world.checkpoint())
+
+
+def test_another_way_to_the_same_state_is_not_the_recorded_one() -> None:
+    with closing(MiniGridEnv("MiniGrid-Empty-5x5-v0", seed=1)) as world:
+        world.step(6)
+        world.step(0)
+        recorded = world.checkpoint()
+        with pytest.raises(RestoreError, match="another state"):
+            world.restore(Checkpoint((0, 6), recorded.state_hash))
 
 
 def test_primitives_beyond_the_end_of_the_episode_are_refused() -> None:
