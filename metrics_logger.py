@@ -114,7 +114,7 @@ class MetricsLogger:
     def end_level(self, summary: Mapping[str, Any]) -> None:
         """Log that the level is finished."""
         self._level = None
-        self._write("level_summary", summary)
+        self._write_finished(summary)
 
     def abort(self, reason: str) -> None:
         """Write an "aborted" summary if a level is in progress."""
@@ -158,7 +158,10 @@ class MetricsLogger:
             os.truncate(self._path, len(whole))
         logged = sum(1 for line in whole.splitlines() if _is_finished_level(line))
         for summary in finished[logged:]:
-            self._write("level_summary", summary)
+            self._write_finished(summary)
+
+    def _write_finished(self, summary: Mapping[str, Any]) -> None:
+        self._write("level_summary", {"level_index": summary["index"], **summary})
 
     def _observe(self, name: str, data: Mapping[str, object], field: str = "seconds") -> None:
         self._durations.setdefault(name, []).append(float(str(data[field])))

@@ -155,7 +155,9 @@ def resumed_settings(given: Mapping[str, Any], recorded: Mapping[str, Any], cwd:
         wanted = str(cwd / value) if name in ("curriculum", "workspace", "runs") else value
         if name not in _MAY_CHANGE_ON_RESUME and wanted != recorded.get(name):
             flag = f"--{name.replace('_', '-')}"
-            raise ResumeError(f"{flag} {value} contradicts the run, which has {recorded.get(name)}: leave {flag} out")
+            contradiction = flag if value is True else f"{flag} {value}"
+            has = "was begun without" if recorded[name] in (None, False) else f"has {recorded[name]}"
+            raise ResumeError(f"{contradiction} contradicts the run, which {has}: leave {flag} out")
         if name in _MAY_CHANGE_ON_RESUME:
             values[name] = wanted
     return Settings(**values)

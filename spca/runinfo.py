@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import platform
 import subprocess
+from contextlib import suppress
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -38,10 +39,11 @@ def run_info(settings: Settings, root: Path) -> dict[str, Any]:
 
 
 def _package_versions() -> dict[str, str]:
-    installed = {
-        dist.metadata["Name"].lower(): dist.version for dist in metadata.distributions() if dist.metadata["Name"]
-    }
-    return {name: installed[name] for name in _PACKAGES if name in installed}
+    found: dict[str, str] = {}
+    for name in _PACKAGES:
+        with suppress(metadata.PackageNotFoundError):
+            found[name] = metadata.version(name)
+    return found
 
 
 def _git_commit(root: Path) -> str | None:

@@ -1,0 +1,213 @@
+"""Users' mistakes: one clear line on standard error, exit code 2, nothing changed on disk."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from main import main
+from spca.runfolder import locked
+from tests.e2e.commands import SET_BY_DEVELOPERS, command, curriculum, environment, fingerprint, main_py
+from tests.e2e.conftest import Learned
+
+
+class Refused:
+    """Runs the command in this process, in a folder in which nothing may change."""
+
+    def __init__(self, folder: Path, capture: pytest.CaptureFixture[str]) -> None:
+        self.folder = folder
+        self._capture = capture
+
+    def __call__(self, *arguments: object) -> str:
+        """The one line with which it refuses."""
+        before = fingerprint(self.folder)
+        try:
+            code: object = main([str(argument) for argument in arguments])
+        except SystemExit as stopped:  # as the parser of the command line does
+            code = stopped.code
+        out, err = self._capture.readouterr()
+        assert (code, out) == (2, "")
+        assert fingerprint(self.folder) == before
+        (line,) = err.splitlines()
+        assert line.startswith("error: ")
+        return line.removeprefix("error: ")
+
+
+@pytest.fixture
+def refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Refused:
+    monkeypatch.chdir(tmp_path)
+    for name in SET_BY_DEVELOPERS:
+        monkeypatch.setenv(name, "")
+    return Refused(tmp_path, capfd)
+
+
+def where(folder: Path) -> tuple[object, ...]:
+    return ("--runs", folder / "runs", "--workspace", folder / "workspace")
+
+
+@pytest.mark.parametrize(
+    ("flags", "said"),
+    [
+        (["--only", "goal_navigatoin"], 'no category "goal_navigatoin"; did you mean "goal_navigation"'),
+        (["--start-category", "nowhere"], 'no category "nowhere"'),
+        (["--levels", "Empy"], 'no level or environment id matches "Empy"; did you mean "Empty"'),
+        (["--only", "open_door", "--start-category", "open_door"], "--start-category and --only exclude each other"),
+        (["--curriculum", "absent.json"], "absent.json: cannot be read: No such file or directory"),
+        (["--keep-agent"], "--keep-agent: "),
+        (["--keep-pddl"], "--keep-pddl: "),
+        (["--engine", "magic"], "planning engine 'magic' is not installed; installed: pyperplan"),
+        (["--planner-model", "o3"], "unknown model 'o3': the name must begin with one of reference/..."),
+        (["--planner-small-model", "mystery/o3"], "unknown model 'mystery/o3'"),
+        (["--coder-model", "reference/poet"], "unknown model 'reference/poet': choose one of reference/planner"),
+        (["--coder-model", "openai/o3"], "openai/...: set OPENAI_API_KEY in the environment or in .env"),
+        (["--seed", "-1"], "argument --seed: '-1' is no seed"),
+        (["--seed", "one"], "argument --seed: 'one' is no seed"),
+        (["--max-cost", "much"], "argument --max-cost: 'much' is not an amount in USD"),
+        (["--max-cost", "nan"], "argument --max-cost: 'nan' is not an amount in USD"),
+        (["--nonsense"], "unrecognized arguments: --nonsense"),
+        (["learn"], "invalid choice: 'learn'"),
+        (["--resume", "20200101-000000-aaaa"], "no run '20200101-000000-aaaa' in "),
+        (["--resume", "../runs"], "no run '../runs' in "),
+    ],
+    ids=lambda value: " ".join(value)[:40] if isinstance(value, list) else "",
+)
+def test_flags(tmp_path: Path, refused: Refused, flags: list[str], said: str) -> None:
+    assert said in refused(*flags, *where(tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("[", "bad.json: line 1 column 2"),
+        ('[{"category_name": "a", "skill": "s"}]', 'categories[0] "a": "levels" must be a non-empty list'),
+        (
+            '[{"category_name": "a", "skill": "s", "levels": [{"name": "b", "configs": [7]}]}]',
+            'categories[0] "a" levels[0] "b": configs[0] must be an environment id, not 7',
+        ),
+    ],
+    ids=["syntax", "missing", "type"],
+)
+def test_a_malformed_curriculum_names_the_entry(tmp_path: Path, refused: Refused, text: str, said: str) -> None:
+    (tmp_path / "bad.json").write_text(text)
+    assert said in refused("--curriculum", "bad.json", *where(tmp_path))
+
+
+def test_an_unknown_id_names_the_nearest_known_one(tmp_path: Path, refused: Refused) -> None:
+    chosen = curriculum(tmp_path / "c.json", a=["MiniGrid-Empty-5x5-v0", "MiniGrid-DorKey-5x5-v0"])
+    line = refused("--curriculum", chosen, *where(tmp_path))
+    assert "'MiniGrid-DorKey-5x5-v0'" in line
+    assert "'MiniGrid-DoorKey-5x5-v0'" in line
+
+
+@pytest.mark.parametrize("flag", ["--runs", "--workspace"])
+@pytest.mark.parametrize("below", ["file", "file/deeper"])
+def test_a_file_where_a_folder_is_needed(tmp_path: Path, refused: Refused, flag: str, below: str) -> None:
+    (tmp_path / "file").write_text("mine")
+    (tmp_path / "ok").mkdir()
+    flags = {"--runs": tmp_path / "ok", "--workspace": tmp_path / "ok", flag: tmp_path / below}
+    line = refused(*(part for pair in flags.items() for part in pair))
+    assert line == f"cannot use folder {tmp_path / below}: {tmp_path / 'file'} is not a folder"
+
+
+def test_a_folder_that_may_not_be_written_to(tmp_path: Path, refused: Refused) -> None:
+    closed = tmp_path / "closed"
+    closed.mkdir(mode=0o500)
+    try:
+        (closed / "probe").touch()
+    except PermissionError:
+        pass
+    else:
+        pytest.skip("this user may write everywhere")
+    assert "permission denied" in refused("--runs", closed / "runs", "--workspace", tmp_path / "workspace")
+
+
+def test_a_workspace_in_use(tmp_path: Path, refused: Refused) -> None:
+    workspace = tmp_path / "workspace"
+    workspace.mkdir()
+    with locked(workspace, "workspace"):
+        line = refused(*where(tmp_path))
+    assert line == f"workspace {workspace} is in use by another run: wait for it or choose another"
+
+
+def test_a_kept_agent_that_is_no_agent(tmp_path: Path, refused: Refused) -> None:
+    workspace = tmp_path / "workspace"
+    workspace.mkdir()
+    (workspace / "agent.py").write_text("class Agent:\n    def f(self)\n")
+    (workspace / "domain.pddl").write_text("(define (domain d))")
+    line = refused("--keep-agent", *where(tmp_path))
+    assert "agent.py: syntax error at line 2" in line
+
+
+@pytest.fixture
+def copied(learned: Learned, tmp_path: Path) -> tuple[object, ...]:
+    """Flags that resume a copy of the finished run."""
+    shutil.copytree(learned.run, tmp_path / "runs" / learned.run.name)
+    return ("--resume", learned.run.name, "--runs", tmp_path / "runs")
+
+
+@pytest.mark.parametrize(
+    ("flags", "said"),
+    [
+        (["--seed", "2"], "--seed 2 contradicts the run, which has 1: leave --seed out"),
+        (["--only", "doors"], "--only doors contradicts the run"),
+        (["--keep-agent"], "--keep-agent contradicts the run"),
+        (["--engine", "tamer"], "--engine tamer contradicts the run"),
+        (["--coder-model", "faulty/coder"], "--coder-model faulty/coder contradicts the run"),
+        (["--workspace", "elsewhere"], "--workspace elsewhere contradicts the run"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_a_flag_that_contradicts_the_run(
+    refused: Refused, copied: tuple[object, ...], flags: list[str], said: str
+) -> None:
+    assert said in refused(*copied, *flags)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        ("run.json", "{", "run.json cannot be read"),
+        ("run.json", "{}", "run.json cannot be read: it has no 'settings'"),
+        ("run.json", '{"settings": {"seed": 1}}', "the run was begun by another version of this program"),
+        ("state.json", "[]", "state.json cannot be read: it holds no object"),
+        ("state.json", '{"finished": []}', "state.json cannot be read: it has no 'agent'"),
+        ("curriculum.json", "[]", "curriculum.json: must be a non-empty list"),
+    ],
+    ids=lambda value: value[:25] if isinstance(value, str) else "",
+)
+def test_a_run_folder_that_was_damaged(
+    tmp_path: Path,
+    refused: Refused,
+    copied: tuple[object, ...],
+    learned: Learned,
+    name: str,
+    text: str,
+    said: str,
+) -> None:
+    (tmp_path / "runs" / learned.run.name / name).write_text(text)
+    assert said in refused(*copied)
+
+
+def test_an_unknown_run_is_told_the_latest(refused: Refused, copied: tuple[object, ...], learned: Learned) -> None:
+    assert f"the latest is {learned.run.name}" in refused("--resume", "nosuch", *copied[2:])
+
+
+def test_the_program_itself_says_one_line_and_exits_with_2(tmp_path: Path) -> None:
+    chosen = curriculum(tmp_path / "c.json", a=["MiniGrid-DorKey-5x5-v0"])
+    (tmp_path / ".env").write_text("SPCA_CODER_MODEL=mystery/coder\n")
+    before = fingerprint(tmp_path)
+    unknown_id = main_py(tmp_path, "--curriculum", chosen, *where(tmp_path), SPCA_CODER_MODEL="reference/coder")
+    assert (unknown_id.returncode, unknown_id.stdout) == (2, "")
+    assert unknown_id.stderr.startswith("error: unknown environment 'MiniGrid-DorKey-5x5-v0'")
+    assert len(unknown_id.stderr.splitlines()) == 1
+    dropped = ("SPCA_CODER_MODEL", "PYTHON_DOTENV_DISABLED")
+    unset = {name: text for name, text in environment().items() if name not in dropped}
+    from_file = subprocess.run(
+        command(*where(tmp_path)), cwd=tmp_path, env=unset, capture_output=True, text=True, timeout=30, check=False
+    )
+    assert (from_file.returncode, from_file.stdout) == (2, "")
+    assert from_file.stderr.startswith("error: unknown model 'mystery/coder'")
+    assert fingerprint(tmp_path) == before
