@@ -21,17 +21,14 @@ from plannerLLM import PlannerLLM
 from spca import cli, feedback, library, map_text, startup
 from spca.contracts import (
     AgentSource,
-    Attempt,
     CodeFailure,
     CodePatch,
     EventSink,
     FailedPlan,
     LevelInfo,
-    LevelResult,
     Outcome,
     Plan,
     PlanFailure,
-    Round,
     Snapshot,
     Status,
     TrustedPDDL,
@@ -42,6 +39,7 @@ from spca.display import Display, list_tasks
 from spca.errors import BudgetReached, RestoreError, UserError, WorldError
 from spca.gate import RegressionGate
 from spca.recorder import Recorder, totals
+from spca.results import Attempt, LevelResult, Round
 from spca.runfolder import RunFolder
 from spca.solver import Solver
 from spca.workspace import Workspace

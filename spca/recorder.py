@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 from spca import agent_code, library
-from spca.contracts import AgentSource, Checkpoint, LevelResult, Plan, PlannerMode, PlanStep, TrustedPDDL
+from spca.contracts import AgentSource, Checkpoint, Plan, PlannerMode, PlanStep, TrustedPDDL
 from spca.curriculum import Task
 from spca.gate import SolvedLevel
+from spca.results import LevelResult
 from spca.runfolder import RunFolder, attempt_record
 
 

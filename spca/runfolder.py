@@ -27,8 +27,9 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from spca.contracts import AgentSource, Attempt, Plan, TrustedPDDL
+from spca.contracts import AgentSource, Plan, TrustedPDDL
 from spca.errors import ResumeError, SettingsError, WorkspaceBusyError
+from spca.results import Attempt
 
 
 def write_atomic(path: Path, text: str) -> None:

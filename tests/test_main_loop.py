@@ -14,8 +14,9 @@ from coderLLM import MAX_ROUNDS, CoderLLM
 from main import MAX_SEMANTIC_RETRY, MAX_SPA_ROUNDS, Loop
 from minigridenv import MiniGridEnv
 from plannerLLM import MAX_RETRIES, PlannerLLM
-from spca.contracts import AgentSource, LevelResult, Status, TrustedPDDL
+from spca.contracts import AgentSource, Status, TrustedPDDL
 from spca.gate import RegressionGate, SolvedLevel
+from spca.results import LevelResult
 from tests.doubles import (
     AGENT,
     LEVEL,

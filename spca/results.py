@@ -1,0 +1,61 @@
+"""How attempts, rounds and levels ended: the values that the loop hands to those who record it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from spca.contracts import AgentSource, Checkpoint, Outcome, Plan
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One execution of a plan: which round and try, from which state, with which code, and how it ended."""
+
+    round: int
+    number: int
+    start: Checkpoint
+    plan: Plan
+    agent: AgentSource
+    outcome: Outcome
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """One sense-plan-code-act round: its plan (None when none could be had), its attempts, and why it ended."""
+
+    plan: Plan | None
+    attempts: tuple[Attempt, ...]
+    reason: str
+
+    @property
+    def outcome(self) -> Outcome | None:
+        """How the last attempt ended; None when nothing was executed."""
+        return self.attempts[-1].outcome if self.attempts else None
+
+
+@dataclass(frozen=True, slots=True)
+class LevelResult:
+    """How a level ended.
+
+    ``agent`` is the library to go on with: patched when solved, else as it was before the level. ``plan`` is the last
+    plan, None if there never was one.
+    """
+
+    solved: bool
+    reason: str
+    agent: AgentSource
+    plan: Plan | None
+    attempts: tuple[Attempt, ...]
+
+    @property
+    def steps_total(self) -> int:
+        """Primitives executed in all attempts, discarded ones included."""
+        return sum(attempt.outcome.steps for attempt in self.attempts)
+
+    @property
+    def primitives(self) -> tuple[int, ...]:
+        """The episode that counts: the last attempt after the state it began in."""
+        if not self.attempts:
+            return ()
+        last = self.attempts[-1]
+        return last.start.primitives + last.outcome.primitives
