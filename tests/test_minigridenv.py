@@ -357,7 +357,7 @@ def test_a_world_that_cannot_be_built_is_a_world_error() -> None:
 
 
 class Hopeless(Placed):
-    def _gen_grid(self, width: int, height: int) -> None:
+    def _gen_grid(self, width: int, height: int) -> None:  # noqa: ARG002
         raise RecursionError("no room for the agent")
 
 
@@ -365,7 +365,7 @@ gymnasium.register("TestHopeless-v0", Hopeless, kwargs={"grid_size": 9, "at": (0
 
 
 def test_a_level_that_cannot_be_generated_is_a_world_error() -> None:
-    with pytest.raises(WorldError, match="TestHopeless-v0.*no room for the agent"):
+    with pytest.raises(WorldError, match=r"TestHopeless-v0.*no room for the agent"):
         MiniGridEnv("TestHopeless-v0", seed=1)
 
 
