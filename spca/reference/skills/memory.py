@@ -25,7 +25,7 @@ class Agent:
             route = self._route_to_match(cue)
 
     def _route_to_match(self, cue):
-        """Route onto a place beside the match of the cue, or to a better view while that is unknown; None if there is none."""
+        """Route onto a place beside the match of the cue, or to a better view until that is seen; None if none."""
         ends = [place for place in self._find(cue) if self._lies_ahead(place)]
         right = {beside for place in ends if self._seen[place] == self._cue for beside in self._beside(place)}
         wrong = {beside for place in ends if self._seen[place] != self._cue for beside in self._beside(place)}

@@ -17,10 +17,10 @@ class Agent:
         yield from self._walk(lambda: self._find(goal), onto=True)
 
     def cross_moving_obstacles(self, agent, goal):
-        """Walk onto the goal square among moving balls; turns on the spot while the way is barred, at most 20 times."""
+        """Walk onto the goal square among moving balls; turns on the spot while they bar the way, two turns at most."""
         self._look()
         waited = 0
-        while waited < 20 and self._place not in self._find(goal):
+        while waited < 8 and self._place not in self._find(goal):
             route = self._route_among(self._balls_in_view(), self._find(goal))
             waited = 0 if route else waited + 1
             if not route:

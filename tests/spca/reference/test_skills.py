@@ -1,0 +1,167 @@
+"""The reference skills on real worlds: each does what its name says, and ends quietly when it cannot."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from minigridenv import MiniGridEnv
+from spca.contracts import Primitive, Status
+from tests.spca.reference.skill_runs import PARAMETERS, run, solve
+
+seeds = st.integers(0, 10_000)
+GOAL = "goal_green"
+
+SOLVED = [
+    ("MiniGrid-SimpleCrossingS11N5-v0", 1, f"reach_goal(a1, {GOAL})"),
+    ("MiniGrid-FourRooms-v0", 4, f"reach_goal(a1, {GOAL})"),
+    ("MiniGrid-LavaCrossingS11N5-v0", 2, f"cross_hazard(a1, {GOAL})"),
+    ("MiniGrid-DistShift2-v0", 1, f"cross_hazard(a1, {GOAL})"),
+    ("MiniGrid-MultiRoom-N6-v0", 3, f"traverse_rooms(a1, {GOAL})"),
+    ("MiniGrid-Dynamic-Obstacles-16x16-v0", 1, f"cross_moving_obstacles(a1, {GOAL})"),
+    ("BabyAI-GoToRedBall-v0", 1, "go_to_object(a1, ball_red)"),
+    ("BabyAI-OneRoomS20-v0", 2, "pick_up_object(a1, ball_any)"),
+    ("MiniGrid-RedBlueDoors-8x8-v0", 1, "open_door(a1, door_red), open_door(a1, door_blue)"),
+    (
+        "MiniGrid-DoorKey-8x8-v0",
+        1,
+        f"fetch_key(a1, key_any, door_any), unlock_door(a1, door_any, key_any), reach_goal(a1, {GOAL})",
+    ),
+    ("BabyAI-KeyInBox-v0", 1, "fetch_key(a1, key_any, door_any), unlock_door(a1, door_any, key_any)"),
+    (
+        "BabyAI-KeyInBox-v0",
+        2,
+        "open_box(a1, box_any), fetch_key(a1, key_any, door_any), unlock_door(a1, door_any, key_any)",
+    ),
+    ("MiniGrid-KeyCorridorS3R3-v0", 1, "pick_up_object(a1, ball_any)"),
+    ("BabyAI-UnlockToUnlock-v0", 1, "pick_up_object(a1, ball_any)"),
+    ("MiniGrid-ObstructedMaze-Full-v1", 1, "pick_up_object(a1, ball_blue)"),
+    ("MiniGrid-MemoryS17Random-v0", 1, "observe_cue(a1, object_any), go_to_match(a1, object_any)"),
+    ("MiniGrid-MemoryS17Random-v0", 2, "go_to_match(a1, object_any)"),
+]
+
+
+@pytest.mark.parametrize(("env_id", "seed", "calls"), SOLVED)
+def test_worlds_are_solved_without_the_mission(env_id: str, seed: int, calls: str) -> None:
+    outcome = solve(env_id, seed, calls)
+    assert outcome.status is Status.SUCCESS, f"{outcome.message}\n{outcome.traceback}"
+
+
+@pytest.mark.parametrize("action", PARAMETERS)
+@pytest.mark.parametrize("env_id", ["MiniGrid-Empty-8x8-v0", "BabyAI-PickupAbove-v0", "BabyAI-ActionObjDoor-v0"])
+def test_what_cannot_be_done_ends_quietly(action: str, env_id: str) -> None:
+    """Nothing in these worlds is of the kinds asked for, but for the doors of the last two that may be opened."""
+    arguments = {"g": "goal_red", "d": "door_any", "k": "key_any"}
+    names = ", ".join(["a1", *(arguments.get(p, "box_grey_left") for p in PARAMETERS[action][1:])])
+    outcome = solve(env_id, 6, f"{action}({names})")
+    expected = {Status.GOAL_NOT_REACHED, Status.SUCCESS} if "BabyAI" in env_id else {Status.GOAL_NOT_REACHED}
+    assert outcome.status in expected, f"{outcome.message}\n{outcome.traceback}"
+
+
+@settings(max_examples=25)
+@given(seed=seeds)
+def test_lava_is_never_entered(seed: int) -> None:
+    assert solve("MiniGrid-LavaCrossingS9N3-v0", seed, f"cross_hazard(a1, {GOAL})").solved
+
+
+@settings(max_examples=15)
+@given(seed=seeds)
+def test_moving_balls_are_never_run_into(seed: int) -> None:
+    assert solve("MiniGrid-Dynamic-Obstacles-Random-6x6-v0", seed, f"cross_moving_obstacles(a1, {GOAL})").solved
+
+
+@settings(max_examples=15)
+@given(seed=seeds)
+def test_a_maze_of_locked_doors_hidden_keys_and_blockers_is_solved(seed: int) -> None:
+    assert solve("MiniGrid-ObstructedMaze-2Dlhb-v1", seed, "pick_up_object(a1, ball_blue)").solved
+
+
+@settings(max_examples=15)
+@given(seed=seeds)
+def test_the_match_of_the_cue_is_chosen(seed: int) -> None:
+    assert solve("MiniGrid-MemoryS13Random-v0", seed, "observe_cue(a1, object_any), go_to_match(a1, object_any)").solved
+
+
+@settings(max_examples=25)
+@given(seed=seeds)
+def test_sides_are_those_of_the_first_pose(seed: int) -> None:
+    """Strict in effect: only the door on the named side of the start counts."""
+    world = MiniGridEnv("BabyAI-OpenDoorLoc-v0", seed)
+    where = {"left": "left", "right": "right", "front": "front", "behind": "behind"}
+    side = next(name for word, name in where.items() if word in world.mission)
+    assert run(world, f"open_door(a1, door_any_{side})").solved
+
+
+@settings(max_examples=25)
+@given(seed=seeds)
+def test_a_careful_agent_opens_only_the_door_it_was_told_to(seed: int) -> None:
+    world = MiniGridEnv("BabyAI-OpenDoorsOrderN4-v0", seed)
+    colour = world.mission.split()[2]
+    outcome = run(world, f"open_door(a1, door_{colour})")
+    toggles = outcome.primitives.count(Primitive.TOGGLE)
+    opened = {word for row in outcome.last_map for word in row if word.startswith("door") and word.endswith("open")}
+    assert toggles == 1
+    assert opened == {f"door {colour} open"}
+
+
+def test_a_door_that_stands_open_is_opened_again() -> None:
+    outcome = solve("BabyAI-OpenDoorsOrderN2-v0", 3, "open_door(a1, door_purple), open_door(a1, door_purple)")
+    assert outcome.status is Status.GOAL_NOT_REACHED
+    assert outcome.primitives[-3:] == (Primitive.TOGGLE,) * 3
+    assert "door purple open" in {word for row in outcome.last_map for word in row}
+
+
+def test_what_is_in_hand_is_picked_up_afresh() -> None:
+    world = MiniGridEnv("BabyAI-PickupDist-v0", 3)
+    outcome = run(world, "pick_up_object(a1, object_any), pick_up_object(a1, object_any)")
+    picked = [code for code in outcome.primitives if code in (Primitive.PICK_UP, Primitive.DROP)]
+    assert picked[:3] == [Primitive.PICK_UP, Primitive.DROP, Primitive.PICK_UP] or outcome.solved
+
+
+def test_blockers_are_moved_before_the_key_is_fetched() -> None:
+    outcome = solve("MiniGrid-BlockedUnlockPickup-v0", 1, "clear_blocker(a1, door_any)")
+    assert outcome.status is Status.GOAL_NOT_REACHED
+    handled = [code for code in outcome.primitives if code in (Primitive.PICK_UP, Primitive.DROP)]
+    assert handled == [Primitive.PICK_UP, Primitive.DROP]
+    grid = outcome.last_map
+    doors = [(r, c) for r, row in enumerate(grid) for c, word in enumerate(row) if word.startswith("door")]
+    assert doors
+    assert all(not grid[r][c - 1].startswith("ball") for r, c in doors)
+
+
+def test_going_to_a_door_and_announcing_it() -> None:
+    world = MiniGridEnv("MiniGrid-GoToDoor-8x8-v0", 2)
+    colour = world.mission.split()[3]
+    assert run(world, f"go_to_door(a1, door_{colour}), announce(a1, door_{colour})").solved
+
+
+@pytest.mark.parametrize(
+    "env_id", ["BabyAI-PutNextLocalS5N3-v0", "BabyAI-MoveTwoAcrossS8N9-v0", "MiniGrid-PutNear-8x8-N3-v0"]
+)
+@pytest.mark.parametrize("seed", [1, 16])
+def test_things_are_put_where_the_mission_wants_them(env_id: str, seed: int) -> None:
+    world = MiniGridEnv(env_id, seed)
+    action = "put_near" if "PutNear" in env_id else "put_next_to"
+    calls = []
+    for clause in world.mission.replace(",", "").split(" then "):
+        words = clause.split()
+        thing, target = f"{words[3]}_{words[2]}", f"{words[-1]}_{words[-2]}"
+        calls.append(f"pick_up_object(a1, {thing}), {action}(a1, {thing}, {target})")
+    assert run(world, ", ".join(calls)).solved
+
+
+def test_what_is_carried_from_the_start_counts_when_put_down_at_once() -> None:
+    world = MiniGridEnv("BabyAI-PutNextS5N2Carrying-v0", 43)
+    assert world.inventory == "ball green"
+    assert run(world, "put_next_to(a1, ball_green, box_purple)").solved
+
+
+def test_dropping_what_is_held_leaves_doors_usable() -> None:
+    outcome = solve("BabyAI-UnlockLocal-v0", 1, "fetch_key(a1, key_any, door_any), drop_held(a1, key_any)")
+    grid = outcome.last_map
+    keys = [(r, c) for r, row in enumerate(grid) for c, word in enumerate(row) if word.startswith("key")]
+    assert outcome.primitives.count(Primitive.DROP) == 1
+    assert keys
+    beside = [grid[r + down][c + right] for r, c in keys for down, right in ((0, 1), (1, 0), (0, -1), (-1, 0))]
+    assert not any(word.startswith("door") for word in beside)
