@@ -75,8 +75,9 @@ def read(path: Path) -> Any:
 
 
 def events(run: Path) -> list[dict[str, Any]]:
-    """The lines of the event log."""
-    return [json.loads(line) for line in (run / "metrics.jsonl").read_text(encoding="utf-8").splitlines()]
+    """The complete lines of the event log."""
+    *lines, _ = (run / "metrics.jsonl").read_text(encoding="utf-8").split("\n")
+    return [json.loads(line) for line in lines]
 
 
 def level_summaries(run: Path) -> list[dict[str, Any]]:
