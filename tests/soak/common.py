@@ -22,8 +22,9 @@ def command(*arguments: str) -> list[str]:
 
 
 def environment() -> dict[str, str]:
-    """The environment without API keys, so that the embedded model is used."""
-    return {k: v for k, v in os.environ.items() if "API_KEY" not in k and not k.startswith("SPCA_")}
+    """The environment without API keys, so that the embedded model is used whatever ``.env`` says."""
+    kept = {k: v for k, v in os.environ.items() if "API_KEY" not in k and not k.startswith("SPCA_")}
+    return kept | {"PYTHON_DOTENV_DISABLED": "1"}
 
 
 def run(*arguments: str) -> None:
