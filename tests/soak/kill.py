@@ -31,18 +31,21 @@ def unbroken(curriculum: Path) -> tuple[Path, float]:
     return _only(HOME / "a"), time.monotonic() - started
 
 
-def broken(curriculum: Path, kills: int, seconds: float, rng: random.Random) -> tuple[Path, int]:
-    """The same run killed ``kills`` times on the way; the number of kills that met a living run."""
+def broken(runs: Path, curriculum: Path, kills: int, pause: float, rng: random.Random) -> tuple[Path, int]:
+    """The same run below ``runs``, killed up to ``kills`` times on the way, and how often it was.
+
+    A kill comes after 0.2 to 2 times ``pause`` seconds; a run that is done before it has had its kills ends there.
+    """
     new = ("--curriculum", str(curriculum), "--workspace", str(HOME / "wb"))
     done = 0
     while True:
-        begun = only_run(HOME / "b")
+        begun = only_run(runs)
         flags = ("--resume", begun.name) if begun else new
         process = subprocess.Popen(
-            command("--quiet", *flags, "--runs", str(HOME / "b")), env=environment(), stdout=subprocess.DEVNULL
+            command("--quiet", *flags, "--runs", str(runs)), env=environment(), stdout=subprocess.DEVNULL
         )
         try:
-            code = process.wait(timeout=rng.uniform(0.2, 2.0) * seconds / (kills + 1) if done < kills else None)
+            code = process.wait(timeout=rng.uniform(0.2, 2.0) * pause if done < kills else None)
         except subprocess.TimeoutExpired:
             process.send_signal(signal.SIGKILL)
             process.wait()
@@ -50,7 +53,7 @@ def broken(curriculum: Path, kills: int, seconds: float, rng: random.Random) -> 
             continue
         if code != 0:
             raise RuntimeError(f"a resumed run ended with exit code {code}")
-        return _only(HOME / "b"), done
+        return _only(runs), done
 
 
 def differences(a: Path, b: Path) -> list[str]:
@@ -101,12 +104,18 @@ def main() -> int:
     shutil.rmtree(HOME, ignore_errors=True)
     curriculum = cut_curriculum(HOME / "curriculum.json", options.categories)
     a, seconds = unbroken(curriculum)
-    b, kills = broken(curriculum, options.count, seconds, random.Random(options.seed))
-    found = differences(a, b) + [f"still running: {line}" for line in leftovers()]
-    if kills < options.count:
-        found.append(f"only {kills} of {options.count} kills met a living run")
+    rng, kills, runs, found = random.Random(options.seed), 0, 0, list[str]()
+    while kills < options.count:
+        runs += 1
+        b, more = broken(HOME / f"b{runs}", curriculum, options.count - kills, seconds / (options.count + 1), rng)
+        kills += more
+        found += differences(a, b)
+    found += [f"still running: {line}" for line in leftovers()]
     levels = read(a / "summary.json")["levels"]
-    text = f"{kills} kills, {kills} resumes, {levels} levels; differences from the unbroken run: {len(found)}"
+    text = (
+        f"{kills} kills and {kills} resumes over {runs} run(s) of {levels} levels; "
+        f"differences from the unbroken run: {len(found)}"
+    )
     print("\n".join([text, *found]))
     if options.record:
         flags = f"--count {options.count} --categories {options.categories} --seed {options.seed} --record"
