@@ -1,0 +1,163 @@
+"""Flags, environment and defaults."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from spca import cli
+from spca.errors import ResumeError, SettingsError
+
+ROOT, CWD = Path("/checkout"), Path("/here")
+
+
+def settings(*argv: str, **environ: str) -> cli.Settings:
+    return cli.settings_from(cli.parse(argv), environ, ROOT, CWD)
+
+
+def test_without_flags_and_key_the_reference_model_learns_the_whole_curriculum() -> None:
+    assert settings() == cli.Settings(
+        curriculum="/checkout/merged_curriculum2.json",
+        workspace="/checkout/workspace",
+        runs="/checkout/runs",
+        planner_model="reference/planner",
+        planner_small_model="reference/planner",
+        coder_model="reference/coder",
+        seed=1,
+        max_cost=5.0,
+    )
+
+
+def test_with_a_key_the_default_models_are_those_of_openai() -> None:
+    chosen = settings(OPENAI_API_KEY="not-a-key")
+    assert chosen.models == ("openai/o3", "openai/o4-mini", "openai/codex-mini-latest")
+    assert "not-a-key" not in str(chosen)
+
+
+def test_a_flag_wins_over_the_environment_over_the_default() -> None:
+    environ = {"SPCA_PLANNER_MODEL": "x/env", "SPCA_CODER_MODEL": "x/env", "SPCA_ENGINE": "tamer"}
+    chosen = settings("--planner-model", "x/flag", **environ)
+    assert chosen.models == ("x/flag", "reference/planner", "x/env")
+    assert chosen.engine == "tamer"
+    assert settings("--engine", "pyperplan", **environ).engine == "pyperplan"
+    assert settings(SPCA_ENGINE="").engine is None
+
+
+def test_every_flag_reaches_the_settings() -> None:
+    flags = (
+        "--start-category a --only b --levels c* --seed 7 --curriculum c.json --keep-agent --keep-pddl --resume r "
+        "--workspace w --runs /abs/r --planner-model p/1 --planner-small-model p/2 --coder-model p/3 --engine e "
+        "--max-cost 0.5 --render --quiet"
+    )
+    chosen = settings(*flags.split())
+    assert chosen.to_dict() | {"upstream_rules": False} == {
+        "curriculum": "/here/c.json",
+        "workspace": "/here/w",
+        "runs": "/abs/r",
+        "planner_model": "p/1",
+        "planner_small_model": "p/2",
+        "coder_model": "p/3",
+        "seed": 7,
+        "start_category": "a",
+        "only": "b",
+        "levels": "c*",
+        "keep_agent": True,
+        "keep_pddl": True,
+        "engine": "e",
+        "max_cost": 0.5,
+        "render": True,
+        "quiet": True,
+        "resume": "r",
+        "upstream_rules": False,
+    }
+
+
+@pytest.mark.parametrize(
+    "argv",
+    [["--seed", "-1"], ["--seed", "1.5"], ["--seed", ""], ["--max-cost", "-1"], ["--max-cost", "inf"], ["x"], ["--so"]],
+)
+def test_a_bad_flag_is_one_line(argv: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        cli.parse(argv)
+    assert stopped.value.code == cli.EXIT_USER_ERROR
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("error: ")
+    assert "_seed" not in line
+    assert "_cost" not in line
+
+
+def test_version(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        cli.parse(["--version"])
+    assert stopped.value.code == 0
+    assert capsys.readouterr().out.startswith("sense-plan-code-act ")
+
+
+def test_categories_that_exclude_one_another() -> None:
+    with pytest.raises(SettingsError, match="--start-category and --only"):
+        cli.check_choice(settings("--only", "a", "--start-category", "b"))
+    cli.check_choice(settings("--only", "a"))
+
+
+RECORDED = settings("--seed", "3", "--workspace", "w").to_dict()
+
+
+def resumed(*argv: str, recorded: dict[str, Any] = RECORDED) -> cli.Settings:
+    return cli.resumed_settings(cli.parse(argv), recorded, CWD)
+
+
+def test_a_resumed_run_has_its_recorded_settings() -> None:
+    chosen = resumed("--resume", "r")
+    assert chosen == replace(cli.Settings(**RECORDED), resume="r")
+
+
+def test_what_changes_no_result_may_change() -> None:
+    chosen = resumed("--resume", "r", "--quiet", "--render", "--max-cost", "9", "--runs", "elsewhere")
+    assert (chosen.quiet, chosen.render, chosen.max_cost, chosen.runs) == (True, True, 9.0, "/here/elsewhere")
+
+
+def test_a_flag_that_says_what_the_run_has_is_no_contradiction() -> None:
+    assert resumed("--resume", "r", "--seed", "3", "--workspace", "/here/w").seed == 3
+
+
+@pytest.mark.parametrize(
+    ("argv", "said"),
+    [
+        (["--seed", "4"], "--seed 4 contradicts the run, which has 3: leave --seed out"),
+        (["--keep-pddl"], "--keep-pddl contradicts the run, which was begun without: leave --keep-pddl out"),
+        (["--levels", "E*"], "--levels E* contradicts the run, which was begun without"),
+        (["--curriculum", "x"], "--curriculum x contradicts the run, which has /checkout/merged_curriculum2.json"),
+    ],
+)
+def test_a_contradiction_names_the_flag(argv: list[str], said: str) -> None:
+    with pytest.raises(ResumeError) as caught:
+        resumed("--resume", "r", *argv)
+    assert str(caught.value).startswith(said)
+
+
+@pytest.mark.parametrize("change", [{"seed": None}, {"surprise": 1}])
+def test_settings_of_another_version_are_refused(change: dict[str, Any]) -> None:
+    recorded = {**RECORDED, **change}
+    if recorded["seed"] is None:
+        del recorded["seed"]
+    with pytest.raises(ResumeError, match="another version"):
+        resumed("--resume", "r", recorded=recorded)
+
+
+def test_the_greeting_is_one_line_on_models_and_cost() -> None:
+    assert "embedded reference model (no key needed)" in cli.greeting(settings())
+    paid = cli.greeting(settings(OPENAI_API_KEY="not-a-key"))
+    assert "openai/o3, openai/o4-mini, openai/codex-mini-latest" in paid
+    assert "cost cap 5 USD" in paid
+    assert "--planner-model reference/planner" in paid
+    assert "openai/o4-mini" in cli.greeting(settings("--planner-small-model", "openai/o4-mini"))
+    assert "\n" not in paid
+
+
+def test_how_to_resume_says_where_the_runs_are() -> None:
+    assert cli.how_to_resume(settings(), "r1", ROOT) == "python main.py --resume r1"
+    elsewhere = settings("--runs", "my runs")
+    assert cli.how_to_resume(elsewhere, "r1", ROOT) == "python main.py --resume r1 --runs '/here/my runs'"

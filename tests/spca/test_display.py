@@ -1,0 +1,93 @@
+"""What a user sees of a run."""
+
+from __future__ import annotations
+
+import io
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from spca.display import Display, list_tasks
+
+
+def summary(outcome: str = "success", reason: str = "", rounds: int = 1) -> dict[str, Any]:
+    counters = {"spca_rounds": rounds, "planner_calls": 2, "coder_calls": 3}
+    return {"outcome": outcome, "reason": reason, "counters": counters, "steps": 17}
+
+
+TOTALS = {
+    "solved": 1,
+    "levels": 2,
+    "corrected": [],
+    "categories": {
+        "a [b]": {"solved": 1, "levels": 2, "rounds": 6, "planner_calls": 9, "coder_calls": 12, "steps": 34}
+    },
+}
+
+
+def shown(*, terminal: bool = False, quiet: bool = False, reason: str = "stuck: round\nand round") -> str:
+    out = io.StringIO()
+    console = Console(file=out, force_terminal=terminal, highlight=False, width=100, color_system=None)
+    display = Display(2, quiet=quiet, console=console)
+    display.note("A [bracketed] note " + "long " * 40)
+    display.level_started(1, "a [b]", "Empty [x]", "MiniGrid-Empty-5x5-v0")
+    display.phase(1, "plan")
+    display.level_ended(summary())
+    display.level_started(2, "a [b]", "Empty", "MiniGrid-Empty-6x6-v0")
+    display.level_ended(summary("fail", reason, rounds=5))
+    display.table(TOTALS, 61.9, "/runs/1")
+    display.close()
+    return out.getvalue()
+
+
+def test_plain_lines_when_it_is_no_terminal() -> None:
+    lines = shown().splitlines()
+    assert lines[0].startswith("A [bracketed] note long")
+    assert len(lines[0]) > 200
+    assert lines[1] == "a [b]"
+    assert lines[2].startswith("solved  [1/2] Empty [x]: MiniGrid-Empty-5x5-v0  1 round, 2+3 calls, 17 steps, ")
+    assert lines[3].startswith("failed  [2/2] Empty: MiniGrid-Empty-6x6-v0  5 rounds, 2+3 calls")
+    assert lines[4].strip() == "stuck: round"
+    assert lines[5].strip() == "1 of 2 levels solved"
+    assert any("a [b]" in line and "1/2" in line and "34" in line for line in lines[6:])
+    assert lines[-1] == "1:01 elapsed; everything about the run lies in /runs/1"
+    assert "\x1b" not in shown()
+
+
+def test_a_level_without_reason_can_be_shown() -> None:
+    assert "failed  [2/2]" in shown(reason="")
+
+
+def test_quiet_is_the_table_alone() -> None:
+    assert shown(quiet=True).splitlines()[0].strip() == "1 of 2 levels solved"
+    assert "MiniGrid" not in shown(quiet=True)
+
+
+def test_a_terminal_shows_the_phase() -> None:
+    live = shown(terminal=True)
+    assert "[1/2] Empty [x]: MiniGrid-Empty-5x5-v0" in live
+    assert "solved  [1/2]" in live
+
+
+def test_solved_and_failed_are_counted() -> None:
+    display = Display(2, console=Console(file=io.StringIO()))
+    for outcome in ("success", "fail", "fail"):
+        display.level_started(1, "a", "b", "c")
+        display.level_ended(summary(outcome, "x"))
+    assert (display.solved, display.failed) == (1, 2)
+
+
+def test_the_list_of_tasks(capsys: pytest.CaptureFixture[str]) -> None:
+    list_tasks([("a", "one", "x"), ("a", "one", "y"), ("a", "two", "z"), ("b", "two", "w")])
+    assert capsys.readouterr().out.splitlines() == [
+        "a",
+        "  one",
+        "    x",
+        "    y",
+        "  two",
+        "    z",
+        "b",
+        "  two",
+        "    w",
+    ]

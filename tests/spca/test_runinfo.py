@@ -1,0 +1,44 @@
+"""What a run was made with."""
+
+from __future__ import annotations
+
+import platform
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from spca import __version__, cli
+from spca.runinfo import run_info
+
+SETTINGS = cli.settings_from({}, {"OPENAI_API_KEY": "very-secret"}, Path("/checkout"), Path("/here"))
+
+
+def test_models_and_versions_but_no_secret(tmp_path: Path) -> None:
+    info = run_info(SETTINGS, tmp_path)
+    assert info["settings"] == SETTINGS.to_dict()
+    assert info["models"] == {
+        "planner": "openai/o3",
+        "planner_small": "openai/o4-mini",
+        "coder": "openai/codex-mini-latest",
+    }
+    assert info["versions"]["spca"] == __version__
+    assert info["versions"]["python"] == platform.python_version()
+    assert {"numpy", "minigrid", "gymnasium", "unified-planning", "up-tamer"} <= set(info["versions"])
+    assert "very-secret" not in str(info)
+
+
+def test_outside_of_git_there_is_no_commit(tmp_path: Path) -> None:
+    assert run_info(SETTINGS, tmp_path)["git_commit"] is None
+
+
+def test_the_commit_is_that_of_the_checkout(tmp_path: Path) -> None:
+    git = shutil.which("git")
+    if git is None:
+        pytest.skip("git is not installed")
+    who = ("-c", "user.name=a", "-c", "user.email=a@example.org", "-c", "commit.gpgsign=false")
+    for arguments in (("init", "-q"), (*who, "commit", "-q", "--allow-empty", "-m", "x")):
+        subprocess.run([git, "-C", str(tmp_path), *arguments], check=True)
+    asked = subprocess.run([git, "-C", str(tmp_path), "rev-parse", "HEAD"], check=True, capture_output=True, text=True)
+    assert run_info(SETTINGS, tmp_path)["git_commit"] == asked.stdout.strip()

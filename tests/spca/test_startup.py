@@ -1,0 +1,116 @@
+"""From settings to a locked run folder."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from spca import cli, startup
+from spca.curriculum import Task
+from spca.errors import ResumeError, SettingsError, UserError, WorkspaceBusyError
+from spca.runfolder import locked
+from tests.doubles import AGENT, ROOT
+from tests.e2e.commands import curriculum, fingerprint
+
+
+@pytest.fixture
+def given(tmp_path: Path) -> dict[str, Any]:
+    chosen = curriculum(tmp_path / "c.json", a=["x-v0", "y-v0"], b=["z-v0"])
+    return {"curriculum": str(chosen), "runs": str(tmp_path / "runs"), "workspace": str(tmp_path / "workspace")}
+
+
+def no_check(_chosen: cli.Settings, _tasks: Sequence[Task]) -> None:
+    """Every model and environment exists."""
+
+
+def opened(given: dict[str, Any], check: Any = no_check) -> Any:
+    return startup.opened(startup.settings(given, ROOT), ROOT, check)
+
+
+def test_a_new_run_holds_its_locks(given: dict[str, Any]) -> None:
+    with opened(given) as (folder, tasks):
+        assert [task.env_id for task in tasks] == ["x-v0", "y-v0", "z-v0"]
+        assert folder.read_text("agent_v0.py") == AGENT.text
+        assert "## planner_system" in folder.read_text("prompt_log.md")
+        assert folder.info()["settings"]["only"] is None
+        for path, what in ((given["workspace"], "workspace"), (folder.path, "run")):
+            with pytest.raises(WorkspaceBusyError), locked(Path(path), what):
+                pass
+    with locked(Path(given["workspace"]), "workspace"):
+        pass
+
+
+def test_a_run_is_resumed_with_the_curriculum_it_began_with(given: dict[str, Any]) -> None:
+    with opened(given | {"only": "a"}) as (folder, _):
+        pass
+    Path(given["curriculum"]).unlink()
+    again = {"resume": folder.run_id, "runs": given["runs"]}
+    with opened(again) as (same, tasks):
+        assert same.path == folder.path
+        assert [task.env_id for task in tasks] == ["x-v0", "y-v0"]
+
+
+def test_a_run_cannot_be_resumed_twice_at_once(given: dict[str, Any]) -> None:
+    with opened(given) as (folder, _):
+        again = opened({"resume": folder.run_id, "runs": given["runs"]})
+        with pytest.raises(WorkspaceBusyError):
+            again.__enter__()
+
+
+def test_a_run_with_more_finished_levels_than_it_has_is_refused(given: dict[str, Any]) -> None:
+    with opened(given) as (folder, _):
+        folder.commit({**folder.state(), "finished": [{}] * 4})
+    with pytest.raises(ResumeError, match="more levels are finished"), opened({"resume": folder.run_id, **given}):
+        pass
+
+
+def test_the_check_sees_settings_and_tasks_and_comes_before_anything_is_written(
+    given: dict[str, Any], tmp_path: Path
+) -> None:
+    seen: list[int] = []
+
+    def check(chosen: cli.Settings, tasks: Sequence[Task]) -> None:
+        seen.append(len(tasks))
+        raise UserError(chosen.coder_model)
+
+    before = fingerprint(tmp_path)
+    with pytest.raises(UserError, match="reference/coder"), opened(given, check):
+        pass
+    assert seen == [3]
+    assert fingerprint(tmp_path) == before
+
+
+def test_nothing_of_an_old_workspace_is_lost_when_a_run_cannot_begin(given: dict[str, Any], tmp_path: Path) -> None:
+    workspace = tmp_path / "workspace"
+    workspace.mkdir()
+    for name in ("agent.py", "domain.pddl", "problem.pddl"):
+        (workspace / name).write_text(f"my {name}")
+    before = fingerprint(tmp_path)
+    with locked(workspace, "workspace"), suppress(WorkspaceBusyError), opened(given):
+        pytest.fail("it began although another run holds the workspace")
+    (workspace / ".lock").unlink()
+    with pytest.raises(SettingsError), opened(given | {"runs": str(tmp_path / "c.json")}):
+        pass
+    with pytest.raises(SettingsError), opened(given | {"keep_agent": True}):
+        pass
+    assert fingerprint(tmp_path) == before
+
+
+def test_kept_files_are_what_the_run_begins_with(given: dict[str, Any], tmp_path: Path) -> None:
+    workspace = tmp_path / "workspace"
+    workspace.mkdir()
+    (workspace / "agent.py").write_text(AGENT.text + "# mine\n")
+    (workspace / "domain.pddl").write_text("(d)")
+    (workspace / "problem.pddl").write_text("(p)")
+    with opened(given | {"keep_agent": True, "keep_pddl": True}) as (folder, _):
+        assert folder.read_text("agent_v0.py") == AGENT.text + "# mine\n"
+        assert folder.state()["trusted"] == {"domain": "(d)", "problem": "(p)"}
+
+
+def test_excluding_flags_are_refused(given: dict[str, Any]) -> None:
+    with pytest.raises(SettingsError):
+        startup.settings(given | {"only": "a", "start_category": "b"}, ROOT)
