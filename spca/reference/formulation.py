@@ -1,17 +1,16 @@
 """From a mission and a scene to a planning task: which objects, facts, actions and goals (pure).
 
-The order that a mission asks for is kept by conditional effects: what is done in a later part counts
-(``picked_2`` beside ``picked``) only once the goals of the part before it hold. Missions of one part are plain STRIPS.
+How the parts of a mission are kept in order is told in :mod:`spca.reference.sequencing`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Final
 
 from spca.reference import vocabulary
+from spca.reference.locks import Context, Lock, Strategy, find_locks, key_in_reach, symbol
 from spca.reference.mission import (
     Clause,
     Description,
@@ -27,8 +26,9 @@ from spca.reference.mission import (
     Unlock,
     Way,
 )
-from spca.reference.pddl_writer import Action, Atom, Conditional, Domain, Problem, Signature
-from spca.reference.scene import Scene, Thing
+from spca.reference.pddl_writer import Atom, Domain, Problem, Signature
+from spca.reference.scene import Thing
+from spca.reference.sequencing import counted_goals, in_sequence, sequence_predicates, wait_facts
 from spca.reference.vocabulary import AGENT, Rule
 
 DOMAIN_NAME: Final = "gridworld"
@@ -36,47 +36,8 @@ GOAL: Final = "goal_green"
 CUE: Final = "object_any"
 
 
-@dataclass(frozen=True, slots=True)
-class Strategy:
-    """A way to look at a task.
-
-    ``stepwise``: approach and act apart; ``contrary``: the other view of what bars the way.
-    """
-
-    stepwise: bool = False
-    contrary: bool = False
-
-
 STRATEGIES: Final = (Strategy(), Strategy(stepwise=True), Strategy(contrary=True), Strategy(True, True))
 """In the order in which they are tried when plans fail."""
-
-
-@dataclass(frozen=True, slots=True)
-class Context:
-    """What is known besides the mission: the scene, and the category of the level in lower case."""
-
-    scene: Scene
-    category: str
-
-    @property
-    def expects_locks(self) -> bool:
-        """Whether the skill being learned is about doors that are locked or blocked."""
-        return "lock" in self.category
-
-
-@dataclass(frozen=True, slots=True)
-class Lock:
-    """A locked door with the key for it; ``bars``: it stands between the agent and what is wanted."""
-
-    door: str
-    key: str
-    blocked: bool = False
-    bars: bool = False
-
-
-def symbol(what: Description) -> str:
-    """The PDDL object, and Python argument, for a description: ``ball_any_left``."""
-    return "_".join([what.kind, what.colour or "any", *([what.place.value] if what.place else [])])
 
 
 def formulate(stages: Stages, context: Context, strategy: Strategy) -> tuple[Domain, Problem]:
@@ -84,7 +45,7 @@ def formulate(stages: Stages, context: Context, strategy: Strategy) -> tuple[Dom
     parts = _in_parts(stages)
     clauses = tuple(chain.from_iterable(parts))
     rooms = () if strategy.contrary else tuple(c.room for c in chain.from_iterable(stages) if isinstance(c, GetKey))
-    locks = _locks(clauses, tuple(chain.from_iterable(stages)), context, strategy)
+    locks = find_locks(clauses, tuple(chain.from_iterable(stages)), context, strategy)
     task = _Task(context, strategy, parts, locks, rooms)
     return task.domain(), task.problem()
 
@@ -104,74 +65,6 @@ def _in_parts(stages: Stages) -> Stages:
     return (*(part for part in parts if part), goals[:1])
 
 
-def _locks(clauses: Sequence[Clause], said: Sequence[Clause], context: Context, strategy: Strategy) -> tuple[Lock, ...]:
-    """The locked doors that the task deals with: those it names, else one that seems to bar the way."""
-    named: dict[str, Lock] = {}
-    for clause in said:
-        match clause:
-            case Unlock(door):
-                bars = clause not in clauses
-                if not any(thing.state != "locked" for thing in context.scene.fitting(door)):
-                    named[symbol(door)] = replace(_lock(door, context.scene), bars=bars)
-            case Open(what) if what.kind == "door" and _is_locked(what, context, strategy):
-                named.setdefault(symbol(what), _lock(what, context.scene))
-    if named or any(isinstance(clause, Unlock) for clause in said):
-        return tuple(named.values())
-    barring = _barring_door(clauses, context, strategy)
-    return () if barring is None else (replace(_lock(barring, context.scene), bars=True),)
-
-
-def _is_locked(door: Description, context: Context, strategy: Strategy) -> bool:
-    """Whether a door to be opened is locked: as far as is known, else as the level's skill suggests."""
-    known = context.scene.fitting(door)
-    if known:
-        return all(thing.state == "locked" for thing in known)
-    return (context.expects_locks and door.definite) != strategy.contrary
-
-
-def _barring_door(clauses: Sequence[Clause], context: Context, strategy: Strategy) -> Description | None:
-    """The locked door to deal with before what the mission wants can be had, if there seems to be one.
-
-    Usually that is the only locked door known, or the only one whose key is, and only while what is wanted has not
-    been seen; the contrary view is to deal with one where none would be, and with none where one would be.
-    """
-    scene = context.scene
-    wanted = [what for what in map(_wanted, clauses) if what is not None]
-    seen = all(map(scene.fitting, wanted))
-    locked = [door.colour for door in scene.locked_doors()]
-    with_key = [colour for colour in locked if _key_in_reach(colour, scene)]
-    likely = next((colours for colours in (with_key, locked) if len(set(colours)) == 1), None)
-    usual = likely is not None and context.expects_locks and not seen
-    if not wanted or usual == strategy.contrary:
-        return None
-    if locked:
-        return Description("door", (likely or with_key or locked)[0])
-    return Description("door") if context.expects_locks and not seen else None
-
-
-def _wanted(clause: Clause) -> Description | None:
-    """What has to be got at for a clause."""
-    match clause:
-        case GoTo(what) | PickUp(what) | PutNextTo(what, _) | PutNear(what, _) if what.kind != "door":
-            return what
-        case ReachGoal():
-            return Description("goal", "green")
-        case _:
-            return None
-
-
-def _key_in_reach(colour: str, scene: Scene) -> bool:
-    key = Description("key", colour)
-    return scene.holds(key) or bool(scene.fitting(key))
-
-
-def _lock(door: Description, scene: Scene) -> Lock:
-    doors = [thing for thing in scene.fitting(door) if thing.state == "locked"]
-    colours = {thing.colour for thing in doors} | ({door.colour} if door.colour else set())
-    key = Description("key", colours.pop() if len(colours) == 1 else None)
-    return Lock(symbol(door), symbol(key), any(map(scene.blocked, doors)))
-
-
 class _Task:
     """Puts domain and problem together."""
 
@@ -186,44 +79,47 @@ class _Task:
         self._rooms = () if self._key_at_hand() else tuple(f"door_{room}" for room in rooms if self._is_shut(room))
         self._boxes = self._boxes_to_search()
         self._goals = tuple(tuple(dict.fromkeys(chain.from_iterable(map(self._done, part)))) for part in parts)
+        self._waits = self._first_parts()
         self._rules = frozenset(self._choose_rules())
 
     def domain(self) -> Domain:
-        actions = [self._staged(action) for action in vocabulary.refined(self._action_names(), self._rules)]
+        plain = vocabulary.refined(self._action_names(), self._rules)
+        actions = tuple(in_sequence(action, self._goals, self._waits) for action in plain)
         predicates = {name: vocabulary.PREDICATES[name] for name in vocabulary.used_predicates(actions)}
         for action in actions:
-            for rule in action.conditional:
-                base, _, _ = rule.add[0].rpartition("_")
-                predicates[rule.add[0]] = vocabulary.PREDICATES[base]
-        return Domain(DOMAIN_NAME, vocabulary.TYPES, self._constants(), predicates, tuple(actions))
+            predicates.update(sequence_predicates(action, vocabulary.PREDICATES))
+        return Domain(DOMAIN_NAME, vocabulary.TYPES, self._constants(), predicates, actions)
 
     def problem(self) -> Problem:
         constants = {name for name, _ in self._constants()}
         objects = tuple((name, kind) for name, kind in self._objects() if name not in constants)
-        stepwise = (("roaming", AGENT),) if self._strategy.stepwise else ()
         hand: Atom = ("holding", AGENT, self._held) if self._held else ("hand_empty", AGENT)
+        facts = (hand, ("roaming", AGENT), *self._lock_facts(), *wait_facts(self._waits))
         spoken = self.domain().predicates
         return Problem(
             "mission",
             ((AGENT, "agent"), *objects),
-            tuple(fact for fact in (hand, *stepwise, *self._lock_facts()) if fact[0] in spoken),
-            tuple(chain.from_iterable(self._numbered(i) for i in range(len(self._goals)))),
+            tuple(fact for fact in facts if fact[0] in spoken),
+            tuple(goal for part in range(len(self._goals)) for goal in counted_goals(self._goals, part)),
         )
 
-    def _numbered(self, part: int) -> tuple[Atom, ...]:
-        """Goals of a part, under the predicates that count for it."""
-        return self._goals[part] if part == 0 else tuple((f"{g[0]}_{part + 1}", *g[1:]) for g in self._goals[part])
+    def _first_parts(self) -> dict[tuple[str, str], int]:
+        """In which part an action on an object is asked for first."""
+        first: dict[tuple[str, str], int] = {}
+        for part, clauses in enumerate(self._parts):
+            for clause in clauses:
+                for action in self._on_the_way_to(clause):
+                    first.setdefault((action, self._done(clause)[0][1]), part)
+        return first
 
-    def _staged(self, action: Action) -> Action:
-        """The action with what it achieves for later parts."""
-        later = []
-        for part in range(1, len(self._goals)):
-            counted = {goal[0] for goal in self._goals[part]}
-            before = self._numbered(part - 1)
-            later += [
-                Conditional(before, (f"{atom[0]}_{part + 1}", *atom[1:])) for atom in action.adds if atom[0] in counted
-            ]
-        return replace(action, conditional=tuple(later))
+    def _on_the_way_to(self, clause: Clause) -> set[str]:
+        """The actions that a clause may take, but for fetching a key, which does no harm early."""
+        actions = set(self._achievers(clause))
+        actions |= {"unlock_door"} if isinstance(clause, Open) else set()
+        if self._strategy.stepwise:
+            actions |= {"go_to_object"} if "pick_up_object" in actions else set()
+            actions |= {"go_to_door"} if "open_door" in actions else set()
+        return actions
 
     def _done(self, clause: Clause) -> tuple[Atom, ...]:
         """The facts that say that a clause has been carried out."""
@@ -270,6 +166,8 @@ class _Task:
         if self._strategy.stepwise:
             names |= {"go_to_object"} if "pick_up_object" in names else set()
             names |= {"go_to_door"} if "open_door" in names else set()
+            # Whoever has gone somewhere only to be there has to turn away again.
+            names |= {"announce"} if any(isinstance(clause, GoTo) for clause in self._clauses) else set()
         return frozenset(names)
 
     def _achievers(self, clause: Clause) -> tuple[str, ...]:
@@ -340,7 +238,7 @@ class _Task:
 
     def _key_at_hand(self) -> bool:
         colours = {lock.key.split("_")[1] for lock in self._locks}
-        return any(_key_in_reach(colour, self._scene) for colour in colours if colour != "any")
+        return any(key_in_reach(colour, self._scene) for colour in colours if colour != "any")
 
     def _is_shut(self, colour: str) -> bool:
         doors = self._scene.fitting(Description("door", colour))

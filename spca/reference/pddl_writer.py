@@ -23,8 +23,16 @@ class Conditional:
 
 
 @dataclass(frozen=True, slots=True)
+class Implication:
+    """A condition that asks for ``facts`` only where ``premise`` holds."""
+
+    premise: Atom
+    facts: tuple[Atom, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Action:
-    """A STRIPS action with conditional additions."""
+    """A STRIPS action, with implications among its conditions and conditional additions among its effects."""
 
     name: str
     parameters: Signature
@@ -32,6 +40,7 @@ class Action:
     adds: tuple[Atom, ...] = ()
     deletes: tuple[Atom, ...] = ()
     conditional: tuple[Conditional, ...] = ()
+    implications: tuple[Implication, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +66,10 @@ class Problem:
 
 def domain_forms(domain: Domain) -> tuple[str, ...]:
     """The parts of a domain as text, each complete: requirements, types, constants, predicates one by one, actions."""
-    conditional = any(action.conditional for action in domain.actions)
-    requirements = "(:requirements :strips :typing" + (" :conditional-effects)" if conditional else ")")
+    features = [":strips", ":typing"]
+    features += [":conditional-effects"] * any(action.conditional for action in domain.actions)
+    features += [":disjunctive-preconditions"] * any(action.implications for action in domain.actions)
+    requirements = f"(:requirements {' '.join(features)})"
     constants = (f"(:constants {_typed(domain.constants)})",) if domain.constants else ()
     predicates = (f"({name} {_typed(signature)})" for name, signature in domain.predicates.items())
     types = f"(:types {_typed(domain.types)})"
@@ -80,7 +91,9 @@ def action_text(action: Action) -> str:
     effects = [_atom(atom) for atom in action.adds]
     effects += [f"(not {_atom(atom)})" for atom in action.deletes]
     effects += [f"(when {_all(map(_atom, rule.condition))} {_atom(rule.add)})" for rule in action.conditional]
-    needs = f"\n    :precondition {_all(map(_atom, action.needs))}" if action.needs else ""
+    conditions = [_atom(atom) for atom in action.needs]
+    conditions += [f"(imply {_atom(rule.premise)} {_all(map(_atom, rule.facts))})" for rule in action.implications]
+    needs = f"\n    :precondition {_all(conditions)}" if conditions else ""
     parameters = f"\n    :parameters ({_typed(action.parameters)})"
     return f"(:action {action.name}{parameters}{needs}\n    :effect {_all(effects)})"
 

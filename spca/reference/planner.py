@@ -12,7 +12,8 @@ from typing import Any
 
 from spca.errors import BadAnswerError
 from spca.providers.base import Message
-from spca.reference.formulation import STRATEGIES, Context, formulate
+from spca.reference.formulation import STRATEGIES, formulate
+from spca.reference.locks import Context
 from spca.reference.mission import MissionError, Stages, parse, stages
 from spca.reference.pddl_writer import Domain, Problem, domain_forms, domain_text, problem_text
 from spca.reference.scene import read_scene

@@ -6,9 +6,6 @@ missions and hands but no PDDL.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Sequence
-from functools import cache
 from pathlib import Path
 
 import pytest
@@ -26,7 +23,6 @@ from spca.providers.base import Message
 from spca.reference import coder, planner
 from spca.reference.mission import (
     Clause,
-    Description,
     GoTo,
     Instruction,
     Open,
@@ -40,133 +36,11 @@ from spca.reference.mission import (
     surface,
 )
 from spca.reference.vocabulary import ACTIONS
-from tests.doubles import shared_solver
+from tests.spca.reference.asking import PARAMETERS, carries_out, pddl, plan, prompt, prompt_for, repair, short
 from tests.spca.reference.mission_strategies import BABYAI_CLAUSES, CLAUSES, instructions
 
 CURRICULUM = curriculum.load(Path(__file__).parents[3] / "merged_curriculum2.json")
 CATEGORIES = [category.name for category in CURRICULUM.categories]
-PARAMETERS = {
-    **dict.fromkeys(["reach_goal", "cross_hazard", "cross_moving_obstacles", "traverse_rooms"], 2),
-    **dict.fromkeys(["go_to_object", "go_to_door", "announce", "pick_up_object", "drop_held", "open_door"], 2),
-    **dict.fromkeys(["clear_blocker", "open_box", "observe_cue", "go_to_match"], 2),
-    **dict.fromkeys(["fetch_key", "unlock_door", "put_next_to", "put_near"], 3),
-}
-"""Every action with its number of parameters, the agent included: what planner and coder agree on."""
-
-
-def prompt(
-    mission: str,
-    *row: str,
-    inventory: str | None = None,
-    category: str = "composite_skills",
-    failed: int = 0,
-    trusted: dict[str, str] | None = None,
-) -> list[Message]:
-    """What PLAN sends: the agent in a corridor with the cells of ``row`` before it."""
-    snapshot = Snapshot(mission, "East", inventory, (("agent", *row),), ())
-    return prompt_for(snapshot, category, failed, trusted)
-
-
-def prompt_for(
-    snapshot: Snapshot, category: str, failed: int = 0, trusted: dict[str, str] | None = None
-) -> list[Message]:
-    failures = [{"plan": "[]", "status": "stuck", "message": "no new state"}] * failed
-    task = render(
-        "planner_task",
-        snapshot=planner_state(snapshot),
-        level={"category": category, "skill": "s", "level": "l"},
-        actions="(none yet)",
-        trusted=trusted,
-        feedback={"kind": "plan_failed", "failed_plans": failures} if failed else None,
-    )
-    return [Message("system", render("planner_system", legend="", reserved="drop")), Message("user", task)]
-
-
-def repair(message: str) -> list[Message]:
-    """What PLAN adds when an answer cannot be used."""
-    text = render("planner_repair", feedback={"kind": "pddl_error", "message": message})
-    return [Message("assistant", "{}"), Message("user", text)]
-
-
-def pddl(messages: Sequence[Message]) -> dict[str, str]:
-    answer: dict[str, str] = json.loads(planner.answer(messages))
-    assert set(answer) == {"domain", "problem"}
-    return answer
-
-
-def plan(messages: Sequence[Message]) -> list[tuple[str, ...]]:
-    """The solved plan as (action, arguments after the agent)."""
-    answer = pddl(messages)
-    return _solved(answer["domain"], answer["problem"])
-
-
-@cache
-def _solved(domain: str, problem: str) -> list[tuple[str, ...]]:
-    result = shared_solver().solve(domain, problem)
-    assert result.solved, f"{result.status}: {result.message}\n{domain}\n{problem}"
-    assert all(step.args[0] == "a1" and len(step.args) == PARAMETERS[step.name] for step in result.steps)
-    return [(step.name, *step.args[1:]) for step in result.steps]
-
-
-def short(messages: Sequence[Message]) -> str:
-    """The plan in one line."""
-    return ", ".join(f"{name}({' '.join(args)})" for name, *args in plan(messages))
-
-
-def name_of(what: Description) -> str:
-    return "_".join([what.kind, what.colour or "any", *([what.place.value] if what.place else [])])
-
-
-def does(step: tuple[str, ...], clause: Clause) -> bool:
-    """Whether a step carries out a clause."""
-    match clause:
-        case GoTo(what):
-            ways = {("go_to_door", name_of(what)), ("go_to_object", name_of(what))}
-        case PickUp(what):
-            ways = {("pick_up_object", name_of(what))}
-        case Open(what):
-            ways = {("open_door", name_of(what)), ("open_box", name_of(what)), ("unlock_door", name_of(what))}
-        case PutNextTo(what, target):
-            return step == ("put_next_to", name_of(what), name_of(target))
-        case PutNear(what, target):
-            return step == ("put_near", name_of(what), name_of(target))
-        case ReachGoal():
-            return step[1:] == ("goal_green",)
-        case _:
-            raise AssertionError(f"no step is known for {clause}")
-    return step[:2] in ways
-
-
-def may_be(name: str, other: str) -> bool:
-    """Whether two names may mean one thing."""
-    (kind, colour, *_), (other_kind, other_colour, *_) = name.split("_"), other.split("_")
-    return (kind == other_kind or "object" in {kind, other_kind}) and (
-        colour == other_colour or "any" in {colour, other_colour}
-    )
-
-
-def carries_out(steps: Sequence[tuple[str, ...]], parts: Stages, held: str | None = None) -> bool:
-    """Whether steps are possible with one hand and carry out every part, one after the other."""
-    left = [set(part) for part in parts]
-    for step in steps:
-        action, *args = step
-        if action in {"pick_up_object", "fetch_key", "clear_blocker"} and held is not None:
-            return False
-        if action in {"put_next_to", "put_near", "drop_held"} and held != args[0]:
-            return False
-        if action == "unlock_door" and held != args[1]:
-            return False
-        if action == "go_to_object" and held is not None and may_be(args[0], held):
-            return False
-        if action in {"pick_up_object", "fetch_key"}:
-            held = args[0]
-        elif action in {"put_next_to", "put_near", "drop_held"}:
-            held = None
-        if left:
-            left[0] = {clause for clause in left[0] if not does(step, clause)}
-        while left and not left[0]:
-            left.pop(0)
-    return not left
 
 
 def without_doubles(parts: Stages) -> Stages:
@@ -328,6 +202,9 @@ def test_plans(category: str, mission: str, row: tuple[str, ...], inventory: str
         ("open_door", "open the red door, then go to the ball", ("door red closed",),
          ["open_door(door_red), go_to_object(ball_any)",
           "go_to_door(door_red), open_door(door_red), go_to_object(ball_any)"]),
+        ("open_door", "go to the ball, then open the red door", (),
+         ["go_to_object(ball_any), open_door(door_red)",
+          "go_to_object(ball_any), announce(ball_any), go_to_door(door_red), open_door(door_red)"]),
         ("open_door", "traverse the rooms to get to the goal", (),
          ["traverse_rooms(goal_green)", "reach_goal(goal_green)", "traverse_rooms(goal_green)"]),
         ("unlock_pickup", "pick up the ball", (),
