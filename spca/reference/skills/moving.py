@@ -189,11 +189,11 @@ class Agent:
             if len(self.previous_actions) == step:
                 return None
 
-    def _explore_until(self, found, means=("doors",)):
-        """Look around, and go where more can be seen, until ``found()`` or nothing is left to explore."""
+    def _explore_until(self, found):
+        """Look around, and go where more can be seen, through closed doors too, until ``found()`` or nothing is left to explore."""
         self._look()
         while not found():
-            step, route = len(self.previous_actions), self._best_view(self._costs(means))
+            step, route = len(self.previous_actions), self._best_view(self._costs(("doors",)))
             yield from self._follow(route or [], watchful=True)
             self._look()
             if len(self.previous_actions) == step:

@@ -12,6 +12,10 @@ class Agent:
         Places are (row, column) relative to the cell where the level began, so they stay valid while the map grows.
         ``_seen`` maps places to the word last seen there, ``_things`` is the part of it that is not ground or wall;
         ``_place`` and ``_heading`` (0 east, 1 south, 2 west, 3 north) are the agent's pose.
+
+        What actions remember besides: ``_moved`` and ``_held_from`` (where things first lay), ``_needed`` (what must
+        stay in hand), ``_cleared`` (how often a place was cleared), ``_hopeless`` (obstacles that could not be removed
+        while so many places were known), ``_unlocking`` (doors whose key is being fetched), ``_cue``.
         """
         step = len(self.previous_actions)
         try:
