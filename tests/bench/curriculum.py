@@ -21,9 +21,8 @@ def main() -> None:
     done = only_run(home / "runs")
     summary = read(done / "summary.json") if done else {"solved": 0, "levels": 0}
     print(f"curriculum: {summary['solved']} of {summary['levels']} solved in {minutes:.2f} minutes")
-    print(
-        f"published:  {PUBLISHED_SOLVED} of 150 solved in {PUBLISHED_MINUTES} minutes ({PUBLISHED_MINUTES / minutes:.0f}x)"
-    )
+    ratio = PUBLISHED_MINUTES / minutes
+    print(f"published:  {PUBLISHED_SOLVED} of 150 solved in {PUBLISHED_MINUTES} minutes ({ratio:.0f}x)")
 
 
 if __name__ == "__main__":
