@@ -190,7 +190,7 @@ class Agent:
                 return None
 
     def _explore_until(self, found):
-        """Look around, and go where more can be seen, through closed doors too, until ``found()`` or nothing is left to explore."""
+        """Go where more can be seen, through closed doors too, until ``found()`` or nothing is left to explore."""
         self._look()
         while not found():
             step, route = len(self.previous_actions), self._best_view(self._costs(("doors",)))
