@@ -13,6 +13,9 @@ from spca.providers.base import Request, Response, Usage
 TIMEOUT_S = 300.0
 """Seconds before a call is given up; reasoning models think for minutes."""
 
+_MAX_SAID = 300
+"""Characters of the server's words that an error passes on."""
+
 
 class OpenAIProvider:
     """Chat completions, or the Responses API for models that only speak that (codex).
@@ -31,16 +34,23 @@ class OpenAIProvider:
     def complete(self, request: Request) -> Response:
         import openai
 
+        speaks_responses = "codex" in request.model
         try:
-            if "codex" in request.model:
-                return self._respond(request)
-            return self._chat(request)
+            answer = self._respond(request) if speaks_responses else self._chat(request)
         except (openai.AuthenticationError, openai.PermissionDeniedError) as error:
             raise ProviderConfigError(f"openai/{request.model}: the key was refused: check OPENAI_API_KEY") from error
         except openai.NotFoundError as error:
             raise ProviderConfigError(f"openai/{request.model}: unknown model: choose another by flag") from error
-        except openai.OpenAIError as error:
-            raise ProviderError(f"openai/{request.model}: {type(error).__name__}") from error
+        except (openai.OpenAIError, ValueError) as error:  # ValueError: a body that is not the JSON it claims to be
+            said = " ".join(str(error).split())[:_MAX_SAID]
+            raise ProviderError(f"openai/{request.model}: {type(error).__name__}: {said}") from error
+        try:
+            response = _read_response(answer) if speaks_responses else _read_chat(answer)
+        except (AttributeError, IndexError, TypeError) as error:  # the SDK does not check the form of what it returns
+            raise BadAnswerError(f"openai/{request.model}: the answer has an unknown form") from error
+        if not response.text:
+            raise BadAnswerError(f"openai/{request.model}: the answer is empty")
+        return response
 
     def _sdk(self) -> Any:
         if self._client is None:
@@ -49,29 +59,32 @@ class OpenAIProvider:
             self._client = openai.OpenAI(timeout=TIMEOUT_S)
         return self._client
 
-    def _chat(self, request: Request) -> Response:
+    def _chat(self, request: Request) -> Any:
         form: dict[str, Any] = {}
         if request.schema is not None:
             form["response_format"] = {"type": "json_schema", "json_schema": _schema(request.schema)}
-        messages = [{"role": m.role, "content": m.text} for m in request.messages]
-        answer = self._sdk().chat.completions.create(model=request.model, messages=messages, **form)
-        if not answer.choices or not answer.choices[0].message.content:
-            raise BadAnswerError(f"openai/{request.model}: the answer is empty")
-        usage = answer.usage
-        counts = Usage(usage.prompt_tokens, usage.completion_tokens) if usage else Usage()
-        return Response(str(answer.choices[0].message.content), counts)
+        return self._sdk().chat.completions.create(model=request.model, messages=_messages(request), **form)
 
-    def _respond(self, request: Request) -> Response:
+    def _respond(self, request: Request) -> Any:
         form: dict[str, Any] = {}
         if request.schema is not None:
             form["text"] = {"format": {"type": "json_schema", **_schema(request.schema)}}
-        messages = [{"role": m.role, "content": m.text} for m in request.messages]
-        answer = self._sdk().responses.create(model=request.model, input=messages, **form)
-        if not answer.output_text:
-            raise BadAnswerError(f"openai/{request.model}: the answer is empty")
-        usage = answer.usage
-        counts = Usage(usage.input_tokens, usage.output_tokens) if usage else Usage()
-        return Response(str(answer.output_text), counts)
+        return self._sdk().responses.create(model=request.model, input=_messages(request), **form)
+
+
+def _messages(request: Request) -> list[dict[str, str]]:
+    return [{"role": message.role, "content": message.text} for message in request.messages]
+
+
+def _read_chat(answer: Any) -> Response:
+    text = answer.choices[0].message.content if answer.choices else ""
+    usage = answer.usage
+    return Response(str(text or ""), Usage(usage.prompt_tokens, usage.completion_tokens) if usage else Usage())
+
+
+def _read_response(answer: Any) -> Response:
+    usage = answer.usage
+    return Response(str(answer.output_text), Usage(usage.input_tokens, usage.output_tokens) if usage else Usage())
 
 
 def _schema(schema: type[BaseModel]) -> dict[str, Any]:
