@@ -115,7 +115,11 @@ class _Task:
     def _on_the_way_to(self, clause: Clause) -> set[str]:
         """The actions that a clause may take, but for fetching a key, which does no harm early."""
         actions = set(self._achievers(clause))
-        actions |= {"unlock_door"} if isinstance(clause, Open) else set()
+        actions |= (
+            {"unlock_door"}
+            if isinstance(clause, Open | Unlock) and self._done(clause)[0][1].startswith("door")
+            else set()
+        )
         if self._strategy.stepwise:
             actions |= {"go_to_object"} if "pick_up_object" in actions else set()
             actions |= {"go_to_door"} if "open_door" in actions else set()

@@ -155,8 +155,9 @@ def carries_out(steps: Sequence[tuple[str, ...]], parts: Stages, held: str | Non
         elif action in {"put_next_to", "put_near", "drop_held"}:
             held = None
         if left:
-            done |= {clause for clause in left[0] if does(step, clause)}
-            left[0] -= done
+            now = {clause for clause in left[0] if does(step, clause)}
+            left[0] -= now
+            done |= now
         while left and not left[0]:
             left.pop(0)
     return not left
