@@ -113,12 +113,13 @@ class Loop:
         if isinstance(plan, PlanFailure):
             return Round(None, (), f"no valid plan after {plan.calls} calls: {plan.message}")
         tries: list[Attempt] = []
-        reason, error = "", None
+        reason, report, error = "", "", None
         for retry in range(1 + MAX_SEMANTIC_RETRY):
             self._progress(number, "code")
             patch = self._implement(plan, snapshot, agent, known, error)
             if isinstance(patch, CodeFailure):
-                reason = error = f"no usable code after {patch.calls} calls: {patch.message}"
+                reason = f"no usable code after {patch.calls} calls: {patch.message}"
+                error = f"{report}\n{reason}".strip()
                 continue
             if any(patch.agent == tried.agent for tried in tries):
                 break  # the same code from the same state ends the same way: it is the plan that must change
@@ -129,7 +130,7 @@ class Loop:
             reason = f"{outcome.status.value}: {outcome.message}"
             if outcome.solved:
                 return Round(plan, tuple(tries), reason)
-            agent, error = patch.agent, feedback.failure_report(plan, outcome)
+            agent, error = patch.agent, (report := feedback.failure_report(plan, outcome))
         if tries and tries[-1].outcome.status is not Status.GOAL_NOT_REACHED:
             world.restore(start)
         return Round(plan, tuple(tries), reason)

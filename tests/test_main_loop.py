@@ -6,17 +6,21 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import closing
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from coderLLM import MAX_ROUNDS, CoderLLM
-from main import MAX_SEMANTIC_RETRY, MAX_SPA_ROUNDS, Loop
+from main import MAX_SEMANTIC_RETRY, MAX_SPA_ROUNDS, Loop, Run
 from minigridenv import MiniGridEnv
 from plannerLLM import MAX_RETRIES, PlannerLLM
+from spca import cli
 from spca.contracts import AgentSource, Status, TrustedPDDL
+from spca.curriculum import Task
 from spca.gate import RegressionGate, SolvedLevel
 from spca.results import LevelResult
+from spca.runfolder import RunFolder, make_folder
 from tests.doubles import (
     AGENT,
     LEVEL,
@@ -254,6 +258,19 @@ def test_code_of_a_plan_that_failed_is_dropped_and_that_of_one_carried_out_is_ke
     assert "def crash" not in result.agent.text
 
 
+def test_no_prompt_holds_the_environment_id_or_the_seed() -> None:
+    seed = 987_654_321
+    bad = method("act", 2, then="raise ValueError('oops')")
+    scene = Scene(EMPTY, ["no", plan("act"), *[plan("other")] * 4], [bad, bad, *[method("other", 0)] * 8], seed=seed)
+    scene.run()
+    prompts = [m.text for r in (*scene.planner.requests, *scene.coder.requests) for m in r.messages]
+    assert len(prompts) > 20
+    for text in prompts:
+        assert "MiniGrid" not in text
+        assert "Empty-5x5" not in text
+        assert str(seed) not in text
+
+
 def numbered_crashes() -> Iterator[str]:
     for number in range(1000):
         yield method("act", 2, then=f"raise ValueError({number})")
@@ -308,6 +325,30 @@ def test_unusable_code_uses_up_a_retry_and_no_simulation() -> None:
     assert len(result.attempts) == scene.events.count("simulation_runs") == 1
     assert result.attempts[0].number == 2
     assert "no usable code after 6 calls: syntax error" in scene.coder.requests[-1].messages[1].text
+
+
+def test_unusable_code_does_not_make_the_coder_forget_how_the_attempt_failed() -> None:
+    crash = method("reach_goal", 2, then="raise ValueError('oops')")
+    rubbish: list[Scripted] = ["def"] * (1 + MAX_ROUNDS)
+    scene = Scene(EMPTY, [plan("reach_goal")], [crash, *rubbish, method("reach_goal", *TO_GOAL)])
+    assert scene.run().solved
+    told = scene.coder.requests[-1].messages[1].text
+    assert "ValueError: oops" in told
+    assert "no usable code after 6 calls: syntax error" in told
+
+
+def test_a_world_that_cannot_be_built_fails_its_level_and_the_next_begins(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = RunFolder.create(tmp_path / "runs", {"settings": {}}, "[]", AGENT)
+    tasks = [Task(n, "a", "b", "c", env_id) for n, env_id in enumerate(("MiniGrid-Absent-v0", EMPTY))]
+    chosen = cli.settings_from({"workspace": "w", "quiet": True}, {}, tmp_path, tmp_path)
+    make_folder(tmp_path / "w")
+    Run(chosen, folder, tasks).learn()
+    assert "1 of 2 levels solved" in capsys.readouterr().out
+    (failure,) = folder.read_json("summary.json")["failures"]
+    assert failure["level_name"] == "MiniGrid-Absent-v0"
+    assert failure["reason"].startswith("MiniGrid-Absent-v0: cannot be built: ")
 
 
 def test_code_that_is_never_usable_fails_the_level() -> None:
