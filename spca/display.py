@@ -3,13 +3,24 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from rich.console import Console
 from rich.markup import escape
 from rich.status import Status
 from rich.table import Table
+from rich.text import Text
+
+
+class _Now:
+    """Text that is made anew whenever the terminal is refreshed."""
+
+    def __init__(self, describe: Callable[[], str]) -> None:
+        self._describe = describe
+
+    def __rich__(self) -> Text:
+        return Text(self._describe())
 
 
 class Display:
@@ -27,7 +38,7 @@ class Display:
         self._live = self._console.is_terminal and not quiet
         self._status: Status | None = None
         self._category = ""
-        self._label = ""
+        self._label = self._phase = ""
         self._level_started = self._started = time.monotonic()
         self.solved = self.failed = 0
 
@@ -41,17 +52,20 @@ class Display:
         if category != self._category:
             self._category = category
             self.note(f"{category}")
+        self._phase = ""
         self._label = f"[{number}/{self._total}] {level}: {env_id}"
         if self._live:
-            self._status = self._console.status(escape(self._label))
+            self._status = self._console.status(_Now(self._now))
             self._status.start()
 
     def phase(self, round_number: int, phase: str) -> None:
         """Show what is being done now; on a terminal only."""
-        if self._status is not None:
-            clock = _clock(time.monotonic() - self._started)
-            counts = f"{self.solved} solved, {self.failed} failed"
-            self._status.update(escape(f"{self._label}  round {round_number} {phase}  {clock}  {counts}"))
+        self._phase = f"round {round_number} {phase}"
+
+    def _now(self) -> str:
+        clock = _clock(time.monotonic() - self._started)
+        counts = f"{self.solved} solved, {self.failed} failed"
+        return f"{self._category} {self._label}  {self._phase}  {clock}  {counts}"
 
     def level_ended(self, summary: Mapping[str, Any]) -> None:
         self.close()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import time
 from typing import Any
 
 import pytest
@@ -26,9 +27,9 @@ TOTALS = {
 }
 
 
-def shown(*, terminal: bool = False, quiet: bool = False, reason: str = "stuck: round\nand round") -> str:
+def shown(*, quiet: bool = False, reason: str = "stuck: round\nand round") -> str:
     out = io.StringIO()
-    console = Console(file=out, force_terminal=terminal, highlight=False, width=100, color_system=None)
+    console = Console(file=out, force_terminal=False, highlight=False, width=100, color_system=None)
     display = Display(2, quiet=quiet, console=console)
     display.note("A [bracketed] note " + "long " * 40)
     display.level_started(1, "a [b]", "Empty [x]", "MiniGrid-Empty-5x5-v0")
@@ -64,10 +65,18 @@ def test_quiet_is_the_table_alone() -> None:
     assert "MiniGrid" not in shown(quiet=True)
 
 
-def test_a_terminal_shows_the_phase() -> None:
-    live = shown(terminal=True)
-    assert "[1/2] Empty [x]: MiniGrid-Empty-5x5-v0" in live
-    assert "solved  [1/2]" in live
+def test_a_terminal_shows_the_phase_while_the_clock_runs() -> None:
+    out = io.StringIO()
+    console = Console(file=out, force_terminal=True, highlight=False, width=100, color_system=None)
+    display = Display(2, console=console)
+    display.level_started(1, "a [b]", "Empty [x]", "MiniGrid-Empty-5x5-v0")
+    display.phase(1, "plan")
+    time.sleep(1.3)
+    display.level_ended(summary())
+    live = out.getvalue()
+    assert "a [b] [1/2] Empty [x]: MiniGrid-Empty-5x5-v0  round 1 plan  0:00  0 solved, 0 failed" in live
+    assert "round 1 plan  0:01  0 solved, 0 failed" in live
+    assert "solved  [1/2] Empty [x]: MiniGrid-Empty-5x5-v0  1 round" in live
 
 
 def test_solved_and_failed_are_counted() -> None:
