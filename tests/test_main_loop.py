@@ -4,91 +4,22 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from coderLLM import MAX_ROUNDS, CoderLLM
-from main import MAX_SEMANTIC_RETRY, MAX_SPA_ROUNDS, Loop, Run
+from coderLLM import MAX_ROUNDS
+from main import MAX_SEMANTIC_RETRY, MAX_SPA_ROUNDS, Run
 from minigridenv import MiniGridEnv
-from plannerLLM import MAX_RETRIES, PlannerLLM
+from plannerLLM import MAX_RETRIES
 from spca import cli
 from spca.contracts import AgentSource, Status, TrustedPDDL
 from spca.curriculum import Task
-from spca.gate import RegressionGate, SolvedLevel
-from spca.results import LevelResult
 from spca.runfolder import RunFolder, make_folder
-from tests.doubles import (
-    AGENT,
-    LEVEL,
-    Events,
-    Scripted,
-    ScriptedProvider,
-    answer,
-    coder_client,
-    pddl,
-    planner_client,
-    shared_solver,
-)
-
-EMPTY, DOOR_KEY, LAVA = (f"MiniGrid-{name}-v0" for name in ("Empty-5x5", "DoorKey-5x5", "LavaGapS5"))
-TO_GOAL = (2, 2, 1, 2, 2)
-"""What solves Empty-5x5."""
-FETCH, OPEN, WALK = (3,), (0, 5), (2, 2, 1, 2)
-"""What together solves DoorKey-5x5 on seed 1."""
-
-
-def method(name: str, *codes: int, then: str = "") -> str:
-    """A method that yields these primitives."""
-    body = "".join(f"    yield {code}\n" for code in codes) + (f"    {then}\n" if then else "")
-    return f"def {name}(self, a):\n{body}"
-
-
-def plan(*actions: str) -> str:
-    return answer(*pddl(*actions))
-
-
-class Scene:
-    """A loop on one world with scripted models, and everything that can be seen of it."""
-
-    def __init__(self, env_id: str, planner: Sequence[Scripted], coder: Sequence[Scripted], seed: int = 1) -> None:
-        self.planner, self.coder = ScriptedProvider(*planner), ScriptedProvider(*coder)
-        self.events = Events()
-        self.gate = RegressionGate(MiniGridEnv)
-        self.world = MiniGridEnv(env_id, seed)
-        self.before_attempts: list[tuple[Any, ...]] = []
-        self.phases: list[tuple[int, str]] = []
-        large = PlannerLLM("x/large", "x/small", shared_solver(), self.events, planner_client(self.planner))
-        coder_llm = CoderLLM("x/coder", self.events, coder_client(self.coder))
-        self.loop = Loop(large, coder_llm, self.gate, self.events, self._progress, self._remember)
-
-    def run(self, known: AgentSource = AGENT, trusted: TrustedPDDL | None = None) -> LevelResult:
-        with closing(self.world):
-            return self.loop.run_level(self.world, LEVEL, known, trusted)
-
-    def _progress(self, number: int, phase: str) -> None:
-        self.phases.append((number, phase))
-
-    def _remember(self, _agent: AgentSource) -> None:
-        """The state that an attempt begins in: map, inventory, hash, and steps used in the simulator."""
-        sim = self.world._sim
-        self.before_attempts.append((self.world.sense(), self.world.checkpoint(), sim.step_count))
-
-    def shown(self, request: int) -> dict[str, Any]:
-        """The snapshot in the ``request``-th prompt of the planner."""
-        (block,) = re.findall(r"^<snapshot>\n(.*)\n</snapshot>$", self.planner.asked(request), re.MULTILINE)
-        snapshot: dict[str, Any] = json.loads(block)
-        return snapshot
-
-    def tasks(self) -> list[tuple[str, list[str]]]:
-        """Mode and actions of every request to the coder."""
-        blocks = (
-            re.findall(r"^<task>\n(.*)\n</task>$", r.messages[-1].text, re.MULTILINE)[-1] for r in self.coder.requests
-        )
-        return [(task["mode"], task["actions"]) for task in map(json.loads, blocks)]
+from tests.doubles import AGENT, Scripted, pddl
+from tests.scenes import DOOR_KEY, EMPTY, FETCH, LAVA, OPEN, TO_GOAL, WALK, Scene, method, plan
 
 
 def replayed(env_id: str, primitives: tuple[int, ...], seed: int = 1) -> tuple[float, bool]:
@@ -358,64 +289,3 @@ def test_code_that_is_never_usable_fails_the_level() -> None:
     assert (result.solved, result.attempts) == (False, ())
     assert result.reason.startswith("no usable code after 6 calls")
     assert not scene.coder.left
-
-
-GENERAL = '''def go(self, a):
-    """Turn until the goal is in view, then towards it, along one axis after the other."""
-    while True:
-        row, column = next(zip(*(self.full_grid == "agent").nonzero()))
-        seen = list(zip(*(self.full_grid == "goal green").nonzero()))
-        down, right = (seen[0][0] - row, seen[0][1] - column) if seen else (0, 0)
-        wanted = "East" if right > 0 else "West" if right < 0 else "South" if down > 0 else "North"
-        yield 2 if seen and self.current_dir == wanted else 1
-'''
-RANDOM = "MiniGrid-Empty-Random-5x5-v0"
-TO_RANDOM_GOAL = (0, 2, 0, 2)
-"""What solves Empty-Random-5x5 on seed 5."""
-
-
-def test_a_rewrite_that_breaks_a_solved_level_is_refused_and_a_better_one_kept() -> None:
-    earlier = Scene(RANDOM, [plan("go")], [method("go", *TO_RANDOM_GOAL)], seed=5).run()
-    assert earlier.plan is not None
-    narrow = method("go", *TO_GOAL)
-    assert Scene(EMPTY, [plan("go")], [narrow]).run().solved
-
-    scene = Scene(EMPTY, [plan("go")], [narrow, GENERAL])
-    scene.gate.extend([SolvedLevel(RANDOM, 5, earlier.attempts[-1].start, earlier.plan)])
-    result = scene.run(earlier.agent, TrustedPDDL(earlier.plan.domain, earlier.plan.problem))
-    assert result.solved
-    assert [a.outcome.status.value for a in result.attempts] == ["goal_not_reached", "success"]
-    assert "wanted =" in result.agent.text
-    assert [call["mode"] for call in scene.events.of("coder_call")] == ["semantic", "semantic"]
-    refusal = scene.coder.requests[1].messages[-1].text
-    assert "Regression: the rewritten go breaks a level that was solved before" in refusal
-    assert "status: goal_not_reached" in refusal
-    assert scene.coder.requests[1].messages[-2].text == narrow
-    assert scene.events.count("simulation_runs") == 2  # re-runs of the gate are not simulations of the level
-
-
-def test_a_rewrite_that_never_stops_breaking_a_solved_level_is_never_kept() -> None:
-    earlier = Scene(RANDOM, [plan("go")], [method("go", *TO_RANDOM_GOAL)], seed=5).run()
-    assert earlier.plan is not None
-    refused = MAX_SEMANTIC_RETRY * (1 + MAX_ROUNDS)
-    scene = Scene(EMPTY, [plan("go"), *["no"] * (1 + MAX_RETRIES)], [method("go", *TO_GOAL)] * refused)
-    scene.gate.extend([SolvedLevel(RANDOM, 5, earlier.attempts[-1].start, earlier.plan)])
-    result = scene.run(earlier.agent)
-    assert not result.solved
-    assert result.agent == earlier.agent
-    assert len(result.attempts) == 1
-    assert not scene.coder.left
-
-
-def test_a_level_solved_from_a_checkpoint_is_re_run_from_it() -> None:
-    fetch, walk = method("fetch_key", *FETCH), method("reach_goal", *OPEN, *WALK)
-    earlier = Scene(DOOR_KEY, [plan("fetch_key"), plan("reach_goal")], [fetch, fetch, walk]).run()
-    assert earlier.plan is not None
-    gate = RegressionGate(MiniGridEnv)
-    gate.extend([SolvedLevel(DOOR_KEY, 1, earlier.attempts[-1].start, earlier.plan)])
-    check = gate.against(earlier.agent)
-    broken = AgentSource(earlier.agent.text.replace("        yield 5\n", ""))
-    same = AgentSource(earlier.agent.text.replace("        yield 5\n", "        code = 5\n        yield code\n"))
-    assert broken != earlier.agent
-    assert "Regression" in (check(broken, ("reach_goal",)) or "")
-    assert check(same, ("reach_goal",)) is None
