@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing
 from functools import partial
 from pathlib import Path
@@ -39,7 +39,7 @@ from spca.display import Display, list_tasks
 from spca.errors import BudgetReached, RestoreError, UserError, WorldError
 from spca.gate import RegressionGate
 from spca.recorder import Recorder, totals
-from spca.results import Attempt, LevelResult, Round
+from spca.results import Attempt, LevelContext, LevelResult, Round
 from spca.runfolder import RunFolder
 from spca.solver import Solver
 from spca.workspace import Workspace
@@ -73,15 +73,16 @@ class Loop:
         self._emit, self._progress, self._keep_copy = emit, progress, keep_copy
 
     def run_level(
-        self, world: World, level: LevelInfo, known: AgentSource, trusted: TrustedPDDL | None = None
+        self, world: World, info: LevelInfo, known: AgentSource, trusted: TrustedPDDL | None = None
     ) -> LevelResult:
         """Solve a level with at most :data:`MAX_SPA_ROUNDS` rounds; ``known`` is the library so far."""
+        level = LevelContext(world, info, known, trusted)
         rounds: list[Round] = []
         failed: list[FailedPlan] = []
         agent = known
         for number in range(1, MAX_SPA_ROUNDS + 1):
             self._emit("counter_inc", {"name": "spca_rounds"})
-            this = self.run_round(world, level, number, agent, known, trusted, failed)
+            this = self.run_round(level, number, agent, failed)
             rounds.append(this)
             if this.plan is None or (this.outcome and this.outcome.solved):
                 break
@@ -94,49 +95,51 @@ class Loop:
         plan = next((this.plan for this in reversed(rounds) if this.plan), None)
         return LevelResult(solved, rounds[-1].reason, attempts[-1].agent if solved else known, plan, attempts)
 
-    def run_round(
-        self,
-        world: World,
-        level: LevelInfo,
-        number: int,
-        agent: AgentSource,
-        known: AgentSource,
-        trusted: TrustedPDDL | None,
-        failed: Sequence[FailedPlan],
-    ) -> Round:
+    def run_round(self, level: LevelContext, number: int, agent: AgentSource, failed: Sequence[FailedPlan]) -> Round:
         """Sense and plan once, then code and act until the plan succeeds or its retries are used up."""
-        start = world.checkpoint()
-        snapshot = world.sense()
+        world = level.world
+        start, snapshot = world.checkpoint(), world.sense()
         self._progress(number, "plan")
         actions = library.action_listing(agent.text, snapshot.mission)
-        plan = self._planner.plan(snapshot, level, actions, trusted=trusted, failed=failed)
+        plan = self._planner.plan(snapshot, level.info, actions, trusted=level.trusted, failed=failed)
         if isinstance(plan, PlanFailure):
-            return Round(None, (), f"no valid plan after {plan.calls} calls: {plan.message}")
+            return Round(None, (), plan.reason)
         tries: list[Attempt] = []
-        reason, report, error = "", "", None
-        for retry in range(1 + MAX_SEMANTIC_RETRY):
-            self._progress(number, "code")
-            patch = self._implement(plan, snapshot, agent, known, error)
+        reason = ""
+        self._progress(number, "code")
+        for attempt, patch in enumerate(self._patches(level, plan, snapshot, agent, tries), 1):
             if isinstance(patch, CodeFailure):
-                reason = f"no usable code after {patch.calls} calls: {patch.message}"
-                error = f"{report}\n{reason}".strip()
+                reason = patch.reason
                 continue
-            if any(patch.agent == tried.agent for tried in tries):
-                break  # the same code from the same state ends the same way: it is the plan that must change
             if tries:
                 world.restore(start)
-            outcome = self._act(world, plan, patch.agent, number)
-            tries.append(Attempt(number, retry + 1, start, plan, patch.agent, outcome))
+            self._progress(number, "act")
+            outcome = self._act(world, plan, patch.agent)
+            tries.append(Attempt(number, attempt, start, plan, patch.agent, outcome))
             reason = f"{outcome.status.value}: {outcome.message}"
             if outcome.solved:
                 return Round(plan, tuple(tries), reason)
-            agent, error = patch.agent, (report := feedback.failure_report(plan, outcome))
+            self._progress(number, "code")
         if tries and tries[-1].outcome.status is not Status.GOAL_NOT_REACHED:
             world.restore(start)
         return Round(plan, tuple(tries), reason)
 
+    def _patches(
+        self, level: LevelContext, plan: Plan, snapshot: Snapshot, agent: AgentSource, tries: Sequence[Attempt]
+    ) -> Iterator[CodePatch | CodeFailure]:
+        """Code for a plan: what it lacks, then rewritten after each of the ``tries``, until nothing new comes."""
+        error: str | None = None
+        for _ in range(1 + MAX_SEMANTIC_RETRY):
+            base = tries[-1].agent if tries else agent
+            patch = self._implement(level, plan, snapshot, base, error)
+            if isinstance(patch, CodePatch) and any(patch.agent == tried.agent for tried in tries):
+                return  # the same code from the same state ends the same way: it is the plan that must change
+            yield patch
+            reports = [feedback.failure_report(plan, tries[-1].outcome)] if tries else []
+            error = "\n".join([*reports, patch.reason] if isinstance(patch, CodeFailure) else reports)
+
     def _implement(
-        self, plan: Plan, snapshot: Snapshot, agent: AgentSource, known: AgentSource, error: str | None
+        self, level: LevelContext, plan: Plan, snapshot: Snapshot, agent: AgentSource, error: str | None
     ) -> CodePatch | CodeFailure:
         wanted = plan.actions if error else library.missing(agent.text, plan.actions)
         if not wanted:
@@ -144,11 +147,10 @@ class Loop:
         schemas = {schema.name: schema for schema in plan.schemas}
         state = map_text.agent_state(snapshot)
         return self._coder.implement_actions(
-            wanted, schemas, plan.text, state, error, agent=agent, gate=self._gate.against(known)
+            wanted, schemas, plan.text, state, error, agent=agent, gate=self._gate.against(level.known)
         )
 
-    def _act(self, world: World, plan: Plan, agent: AgentSource, number: int) -> Outcome:
-        self._progress(number, "act")
+    def _act(self, world: World, plan: Plan, agent: AgentSource) -> Outcome:
         self._keep_copy(agent)
         self._emit("counter_inc", {"name": "simulation_runs"})
         started = time.perf_counter()
@@ -200,10 +202,9 @@ class Run:
         logger.start_level(level | {"seed": self._settings.seed}, number)
         result = self._solve(task, loop)
         with logger.uninterrupted():
-            summary = self._recorder.finish(task, self._settings.seed, result, logger)
+            display.level_ended(self._recorder.finish(task, self._settings.seed, result, logger))
             self._workspace.save(self._recorder.agent, self._recorder.trusted)
         self._gate.extend(self._recorder.solved_levels(since=number - 1))
-        display.level_ended(summary)
 
     def _solve(self, task: Task, loop: Loop) -> LevelResult:
         """One level in a world of its own; a world that cannot be had fails the level, not the run."""

@@ -207,6 +207,10 @@ class PlanFailure:
     message: str
     calls: int
 
+    @property
+    def reason(self) -> str:
+        return f"no valid plan after {self.calls} calls: {self.message}"
+
 
 @dataclass(frozen=True, slots=True)
 class AgentSource:
@@ -233,6 +237,10 @@ class CodeFailure:
 
     message: str
     calls: int
+
+    @property
+    def reason(self) -> str:
+        return f"no usable code after {self.calls} calls: {self.message}"
 
 
 @dataclass(frozen=True, slots=True)

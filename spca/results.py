@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from spca.contracts import AgentSource, Checkpoint, Outcome, Plan
+from spca.contracts import AgentSource, Checkpoint, LevelInfo, Outcome, Plan, TrustedPDDL, World
+
+
+@dataclass(frozen=True, slots=True)
+class LevelContext:
+    """What stays the same while a level is played: its world, what is told of it, the library and PDDL before it."""
+
+    world: World
+    info: LevelInfo
+    known: AgentSource
+    trusted: TrustedPDDL | None
 
 
 @dataclass(frozen=True, slots=True)
