@@ -9,7 +9,7 @@ from typing import Any, Final
 from llmclient import ChatGPTClient
 from spca import ast_merge, library
 from spca.contracts import ActionSchema, AgentSource, CodeFailure, CodePatch, CoderMode, EventSink, Gate
-from spca.errors import PatchError, ProviderConfigError, ProviderError
+from spca.errors import PatchError, ProviderConfigError, ProviderDownError, ProviderError
 from spca.prompts import render
 from spca.providers.base import Message
 
@@ -56,6 +56,7 @@ class CoderLLM:
 
         Raises:
             ProviderConfigError: the model cannot be asked at all.
+            ProviderDownError: it does not answer.
         """
         mode = CoderMode.SEMANTIC if past_error_log else CoderMode.FIRST
         expected = {name: pddl_schemas[name].parameters for name in sorted(actions)}
@@ -110,7 +111,7 @@ class CoderLLM:
             answer = self._client.chat_completion(messages)
             merged = ast_merge.merge(agent.text, ast_merge.extract_code(answer), expected)
             patch = CodePatch(AgentSource(merged.text), merged.changed)
-        except ProviderConfigError:
+        except (ProviderConfigError, ProviderDownError):
             raise
         except (PatchError, ProviderError) as failure:
             error = str(failure)

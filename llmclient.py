@@ -14,8 +14,8 @@ from typing import Any, Final, Generic, TypeVar, overload
 
 from pydantic import BaseModel, ValidationError
 
-from spca.errors import BadAnswerError, ProviderConfigError
-from spca.providers.base import Message, Provider, Request, Usage
+from spca.errors import BadAnswerError, ProviderConfigError, ProviderDownError, ProviderError
+from spca.providers.base import Message, Provider, Request, Response, Usage
 
 Schema = TypeVar("Schema", bound=BaseModel)
 Answer = TypeVar("Answer")
@@ -26,6 +26,9 @@ PROVIDERS: Final[Mapping[str, tuple[str, str]]] = {
     "openai": ("spca.providers.openai", "OpenAIProvider"),
 }
 """Model prefix -> module and class; imported on first use."""
+
+MAX_UNANSWERED: Final = 3
+"""Calls without an answer in a row after which a model counts as down."""
 
 _MAX_STARTS: Final = 100
 """Opening braces at which an answer is tried to be read, so that a hostile one costs no more than its size."""
@@ -80,6 +83,7 @@ class ChatGPTClient(Generic[Answer]):
         self._provider, self._name = named or provider_for(model)
         self.last_usage = Usage()
         self.last_text = ""
+        self._unanswered = 0
 
     def chat_completion(self, messages: Sequence[Message | Mapping[str, str]]) -> Answer:
         """Ask the model.
@@ -89,17 +93,31 @@ class ChatGPTClient(Generic[Answer]):
 
         Raises:
             BadAnswerError: the answer is not of the form asked for; the text says where.
+            ProviderDownError: no answer came, for the :data:`MAX_UNANSWERED`-th time in a row.
             ProviderError: no answer came.
         """
         self.last_text, self.last_usage = "", Usage()
         request = Request(self._name, tuple(map(_as_message, messages)), self._schema)
-        response = self._provider.complete(request)
+        response = self._answered(request)
         # A lone surrogate could be neither written to a file nor sent on.
         self.last_text = response.text.encode("utf-8", "replace").decode()
         self.last_usage = response.usage
         if self._schema is None:
             return self.last_text  # type: ignore[return-value]  # the overloads tie Answer to the schema
         return _parsed(self.last_text, self._schema)  # type: ignore[return-value]
+
+    def _answered(self, request: Request) -> Response:
+        try:
+            response = self._provider.complete(request)
+        except (ProviderConfigError, BadAnswerError):
+            raise
+        except ProviderError as error:
+            self._unanswered += 1
+            if self._unanswered < MAX_UNANSWERED:
+                raise
+            raise ProviderDownError(f"{error} ({self._unanswered} times in a row)") from error
+        self._unanswered = 0
+        return response
 
 
 def _as_message(message: Message | Mapping[str, str]) -> Message:

@@ -175,8 +175,7 @@ class Run:
         display = Display(len(self._tasks), quiet=settings.quiet)
         started = time.monotonic()
         with ExitStack() as stack:
-            logger = MetricsLogger(self._folder.path, self._folder.run_id)
-            stack.callback(logger.close)
+            logger = stack.enter_context(MetricsLogger(self._folder.path, self._folder.run_id))
             logger.repair(self._recorder.finished)
             stack.callback(register_signal_handlers(logger))
             stack.callback(display.close)

@@ -13,8 +13,8 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from types import FrameType
-from typing import Any, Final
+from types import FrameType, TracebackType
+from typing import Any, Final, Self
 
 from spca.runfolder import write_atomic
 
@@ -146,6 +146,17 @@ class MetricsLogger:
             self._held = False
         if self._interrupted:
             raise KeyboardInterrupt
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, _trace: TracebackType | None, /
+    ) -> None:
+        """Abort the level that an error ended, then close."""
+        if error is not None:
+            self.abort(str(error) or type(error).__name__)
+        self.close()
 
     def close(self) -> None:
         os.close(self._file)

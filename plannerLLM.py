@@ -23,7 +23,7 @@ from spca.contracts import (
     SolveResult,
     TrustedPDDL,
 )
-from spca.errors import BadAnswerError, PlanTextError, ProviderConfigError, ProviderError
+from spca.errors import BadAnswerError, PlanTextError, ProviderConfigError, ProviderDownError, ProviderError
 from spca.map_text import LEGEND, planner_state
 from spca.prompts import render
 from spca.providers.base import Message
@@ -88,6 +88,7 @@ class PlannerLLM:
 
         Raises:
             ProviderConfigError: the model cannot be asked at all.
+            ProviderDownError: it does not answer.
         """
         first_mode = PlannerMode.REPLAN if failed else PlannerMode.REUSE if trusted else PlannerMode.FRESH
         opening = self._opening(snapshot, level, actions, None if failed else trusted, failed)
@@ -132,7 +133,7 @@ class PlannerLLM:
         error, solved_in, plan = "", 0.0, None
         try:
             answer = client.chat_completion(messages)
-        except ProviderConfigError:
+        except (ProviderConfigError, ProviderDownError):
             raise
         except (BadAnswerError, ProviderError) as failure:
             error = str(failure)

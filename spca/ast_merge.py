@@ -49,6 +49,7 @@ _FENCE = re.compile(r"^[ \t]*```[ \t]*(\w*)[^\n]*\n(.*?)(?:^[ \t]*```[ \t]*$|\Z)
 _CODE_START = re.compile(
     r"\s*((def|class)\s+\w+\s*[(:]|async\s+def\s|@\w|import\s+\w|from\s+[\w.]+\s+import\s|\w+\s*=)"
 )
+_DEFINITION = re.compile(r"^\s*(def|async|class)\b", re.MULTILINE)
 _MAX_TRIES = 40
 
 
@@ -105,7 +106,7 @@ def extract_code(answer: str) -> str:
         return text
     fenced = [(match[1].lower(), match[2]) for match in _FENCE.finditer(text)]
     python = [code for language, code in fenced if language in ("python", "py", "python3", "")]
-    blocks = [code for code in python if re.search(r"^\s*(def|async|class)\b", code, re.MULTILINE)] or python
+    blocks = [code for code in python if _DEFINITION.search(code)] or python
     return _in_class("\n".join(blocks)) if blocks else _between_sentences(text)
 
 
@@ -124,14 +125,17 @@ def _in_class(code: str) -> str:
 
 
 def _between_sentences(text: str) -> str:
-    """The longest run of lines that compiles, from the first that looks like code."""
+    """The longest run of lines that compiles and defines something, from the first that looks like code.
+
+    Where none does, all from there on: the error then names the place in what was meant as code.
+    """
     lines = text.split("\n")
     starts = [number for number, line in enumerate(lines) if _CODE_START.match(line)]
     margins = [number for number, line in enumerate(lines) if line and not line[0].isspace()]
     spans = ((start, end) for start in starts for end in (len(lines), *reversed(margins)) if end > start)
     for start, end in islice(spans, _MAX_TRIES):
         code = _in_class("\n".join(lines[start:end]) + "\n")
-        if _compiles(code):
+        if _DEFINITION.search(code) and _compiles(code):
             return code
     return "\n".join(lines[starts[0] :]) if starts else text
 

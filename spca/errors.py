@@ -14,6 +14,7 @@
     ├── PlanTextError             PDDL or plan text that cannot be read
     ├── ProviderError             a model did not answer
     │   ├── ProviderConfigError   missing key, unknown prefix or model (not retried)
+    │   ├── ProviderDownError     no answer several times in a row: the run stops and can be resumed
     │   └── BadAnswerError        an answer that is not of the requested form
     ├── PromptError               a template was given too little or unknown data
     └── BudgetReached             a limit on cost, calls or tokens was reached: exit code 3
@@ -70,6 +71,10 @@ class ProviderError(SPCAError):
 
 class ProviderConfigError(ProviderError, UserError):
     """A missing key or an unknown model: never retried, names the fix."""
+
+
+class ProviderDownError(ProviderError, UserError):
+    """A model that did not answer several times in a row; the run stops and can be resumed."""
 
 
 class BadAnswerError(ProviderError):

@@ -11,9 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from llmclient import MAX_UNANSWERED
 from plannerLLM import MAX_RETRIES, PlannerLLM
 from spca.contracts import FailedPlan, Plan, PlanFailure, PlannerMode, PlanStep, Snapshot, TrustedPDDL
-from spca.errors import BadAnswerError, ProviderConfigError, ProviderError
+from spca.errors import BadAnswerError, ProviderConfigError, ProviderDownError, ProviderError
 from tests.doubles import (
     LEVEL,
     SNAPSHOT,
@@ -189,9 +190,14 @@ def test_a_model_that_does_not_answer_is_asked_the_same_again() -> None:
     assert asked.model.requests[0].messages == asked.model.requests[1].messages == asked.model.requests[2].messages
 
 
-def test_a_model_that_never_answers_is_a_value_too() -> None:
-    failure = Asked(*[ProviderError("x: APITimeoutError")] * (1 + MAX_RETRIES)).plan()
-    assert failure == PlanFailure("x: APITimeoutError", 1 + MAX_RETRIES)
+def test_a_model_that_is_down_ends_the_run_after_three_calls() -> None:
+    with pytest.raises(ProviderDownError, match=r"x: APITimeoutError \(3 times in a row\)"):
+        Asked(*[ProviderError("x: APITimeoutError")] * MAX_UNANSWERED).plan()
+
+
+def test_an_answer_in_between_shows_that_a_model_is_not_down() -> None:
+    silence = [ProviderError("x: APITimeoutError")] * (MAX_UNANSWERED - 1)
+    assert isinstance(Asked(*silence, "no JSON", *silence, GOOD).plan(), Plan)
 
 
 def test_a_model_that_cannot_be_asked_ends_the_run() -> None:

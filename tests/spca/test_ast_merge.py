@@ -377,3 +377,9 @@ def test_any_answer_gives_code_or_a_patch_error(answer: str) -> None:
     except PatchError:
         return
     compile(merged.text, "agent.py", "exec")
+
+
+def test_a_broken_definition_below_imports_is_kept_so_that_its_error_is_told() -> None:
+    code = extract_code("Here it is:\nimport heapq\n\ndef reach(self)\n    yield 1\n")
+    with pytest.raises(PatchError, match=r"line 3.*expected ':'"):
+        merge(BASE, code)
