@@ -215,8 +215,12 @@ def test_an_error_in_a_held_block_is_not_hidden(logger: MetricsLogger) -> None:
 
 
 def test_a_level_that_an_error_ended_is_summed_up_as_aborted(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="the model is down"), MetricsLogger(tmp_path, "run-2") as log:
-        log.start_level(LEVEL, 1)
-        raise ValueError("the model is down")
+    def run() -> None:
+        with MetricsLogger(tmp_path, "run-2") as log:
+            log.start_level(LEVEL, 1)
+            raise ValueError("the model is down")
+
+    with pytest.raises(ValueError, match="the model is down"):
+        run()
     last = log_of(tmp_path)[-1]
     assert (last["event"], last["outcome"], last["reason"]) == ("level_summary", "aborted", "the model is down")
