@@ -1,15 +1,15 @@
-"""The initial agent: primitives and state, nothing learned.
+"""The agent: primitives and state; the actions that a run learns follow below them.
 
-A run copies this file to its workspace and grows the copy; this one is never rewritten. High-level actions are
-generator methods: they ``yield`` primitive codes, or ``yield from`` other actions, and read the state below, which is
-fresh after every yield.
+A run copies the initial agent from the checkout to its workspace and grows the copy. High-level actions are generator
+methods: they ``yield`` primitive codes, or ``yield from`` other actions, and read the state below, which is fresh after
+every yield.
 """
 
 import numpy as np
 
 
 class Agent:
-    """An agent that has yet to learn its actions.
+    """An agent in a grid world that it sees only partly.
 
     State, kept by the world and read-only here:
         mission: what is to be done, in words.

@@ -181,7 +181,7 @@ class Run:
             stack.callback(display.close)
             solver = stack.enter_context(Solver(settings.engine))
             solver.warm()
-            display.note(cli.greeting(settings))
+            display.begin(cli.greeting(settings), done)
             self._gate.extend(self._recorder.solved_levels())
             planner = PlannerLLM(settings.planner_model, settings.planner_small_model, solver, logger)
             coder = CoderLLM(settings.coder_model, logger)
@@ -239,7 +239,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return cli.stopped(cli.EXIT_INTERRUPTED, "interrupted", go_on)
     except UserError as error:
-        return cli.stopped(cli.EXIT_USER_ERROR, f"error: {error}", go_on)
+        return cli.stopped(cli.EXIT_USER_ERROR, f"error: {error}", go_on if error.resumable else "")
     except BudgetReached as error:
         return cli.stopped(cli.EXIT_BUDGET, f"stopped: {error}", go_on)
     return cli.EXIT_FINISHED

@@ -184,13 +184,17 @@ class MetricsLogger:
 
 
 def _aggregate(values: list[float]) -> dict[str, float | int]:
-    total = sum(values)
+    total = sum(values, 0.0)
     return {"count": len(values), "sum": round(total, 4), "max": round(max(values, default=0.0), 4)}
 
 
 def _is_finished_level(line: bytes) -> bool:
-    record = json.loads(line)
-    return bool(record["event"] == "level_summary" and record["outcome"] != "aborted")
+    try:
+        record = json.loads(line)
+    except ValueError:
+        return False
+    ended = isinstance(record, dict) and record.get("event") == "level_summary"
+    return ended and record["outcome"] != "aborted"
 
 
 def register_signal_handlers(logger: MetricsLogger) -> Callable[[], None]:

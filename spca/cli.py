@@ -14,6 +14,9 @@ from typing import Any, Final, NoReturn
 from spca import __version__
 from spca.errors import ResumeError, SettingsError
 
+PROGRAM_VARIABLE: Final = "SPCA_PROGRAM"
+"""Environment variable by which a script that starts the program says how a user calls it."""
+
 EXIT_FINISHED: Final = 0
 EXIT_USER_ERROR: Final = 2
 EXIT_BUDGET: Final = 3
@@ -30,6 +33,7 @@ OPENAI_MODELS: Final = {
     "coder_model": "openai/codex-mini-latest",
 }
 
+_MODEL_FLAGS: Final = ("--planner-model", "--planner-small-model", "--coder-model")
 _MAY_CHANGE_ON_RESUME: Final = frozenset({"runs", "resume", "render", "quiet", "max_cost"})
 
 
@@ -166,7 +170,8 @@ def resumed_settings(given: Mapping[str, Any], recorded: Mapping[str, Any], cwd:
 def how_to_resume(settings: Settings, run_id: str, root: Path) -> str:
     """The command that goes on with a run."""
     elsewhere = f" --runs {shlex.quote(settings.runs)}" if Path(settings.runs) != root / "runs" else ""
-    return f"python main.py --resume {run_id}{elsewhere}"
+    program = os.environ.get(PROGRAM_VARIABLE, "python main.py")
+    return f"{program} --resume {run_id}{elsewhere}"
 
 
 def stopped(code: int, reason: str, go_on: str) -> int:
@@ -228,3 +233,8 @@ def check_choice(settings: Settings) -> None:
     """
     if settings.start_category and settings.only:
         raise SettingsError("--start-category and --only exclude each other: give one of them")
+    for flag, model, role in zip(_MODEL_FLAGS, settings.models, ("planner", "planner", "coder"), strict=True):
+        if model.startswith(("reference/", "faulty/")) and not model.endswith(f"/{role}"):
+            raise SettingsError(f"{flag} {model}: the embedded model for this is {model.partition('/')[0]}/{role}")
+    if settings.render and not {"DISPLAY", "WAYLAND_DISPLAY", "SDL_VIDEODRIVER"} & os.environ.keys():
+        raise SettingsError("--render opens a window, but there is no display: leave it out or set DISPLAY")

@@ -20,7 +20,7 @@ class _Now:
         self._describe = describe
 
     def __rich__(self) -> Text:
-        return Text(self._describe())
+        return Text(self._describe(), no_wrap=True, overflow="ellipsis")
 
 
 class Display:
@@ -41,6 +41,12 @@ class Display:
         self._label = self._phase = ""
         self._level_started = self._started = time.monotonic()
         self.solved = self.failed = 0
+
+    def begin(self, greeting: str, done: int) -> None:
+        """The first lines: what the run works with, and where it goes on if ``done`` levels are finished."""
+        self.note(greeting)
+        if done:
+            self.note(f"resuming: {done} of {self._total} levels are finished")
 
     def note(self, line: str) -> None:
         """A line of its own."""
@@ -65,7 +71,7 @@ class Display:
     def _now(self) -> str:
         clock = _clock(time.monotonic() - self._started)
         counts = f"{self.solved} solved, {self.failed} failed"
-        return f"{self._category} {self._label}  {self._phase}  {clock}  {counts}"
+        return f"{clock}  {counts}  {self._category} {self._label}  {self._phase}"
 
     def level_ended(self, summary: Mapping[str, Any]) -> None:
         self.close()
@@ -75,7 +81,7 @@ class Display:
         counters = summary["counters"]
         seconds = time.monotonic() - self._level_started
         rounds = f"{counters['spca_rounds']} round{'s' if counters['spca_rounds'] != 1 else ''}"
-        calls = f"{counters['planner_calls']}+{counters['coder_calls']} calls"
+        calls = f"{counters['planner_calls']} planner + {counters['coder_calls']} coder calls"
         line = f"  {self._label}  {rounds}, {calls}, {summary['steps']} steps, {seconds:.1f} s"
         if self._quiet:
             return
@@ -105,8 +111,8 @@ class Display:
         self._console.print(table)
         if totals["corrected"]:
             self._console.print(
-                f"{', '.join(map(escape, totals['corrected']))}: solved under a correction of minigrid's verifier, "
-                "which makes them impossible (docs/simulator.md; --upstream-rules judges as it does)",
+                f"solved with minigrid's verifier corrected: {escape(', '.join(totals['corrected']))}"
+                " (docs/simulator.md; impossible with --upstream-rules)",
                 soft_wrap=True,
             )
         self._console.print(f"{_clock(elapsed)} elapsed; everything about the run lies in {where}", soft_wrap=True)

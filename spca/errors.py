@@ -14,6 +14,7 @@
     ├── PlanTextError             PDDL or plan text that cannot be read
     ├── ProviderError             a model did not answer
     │   ├── ProviderConfigError   missing key, unknown prefix or model (not retried)
+    │   │   └── UnknownModelError
     │   ├── ProviderDownError     no answer several times in a row: the run stops and can be resumed
     │   └── BadAnswerError        an answer that is not of the requested form
     ├── PromptError               a template was given too little or unknown data
@@ -30,7 +31,12 @@ class SPCAError(Exception):
 
 
 class UserError(SPCAError):
-    """A mistake of the user; ``str(error)`` is the one line shown. Exit code 2."""
+    """A mistake of the user; ``str(error)`` is the one line shown. Exit code 2.
+
+    ``resumable``: once it is mended, a run that it stopped can go on.
+    """
+
+    resumable = True
 
 
 class CurriculumError(UserError):
@@ -71,6 +77,12 @@ class ProviderError(SPCAError):
 
 class ProviderConfigError(ProviderError, UserError):
     """A missing key or an unknown model: never retried, names the fix."""
+
+
+class UnknownModelError(ProviderConfigError):
+    """A model that does not exist; a run that was begun with it cannot go on."""
+
+    resumable = False
 
 
 class ProviderDownError(ProviderError, UserError):

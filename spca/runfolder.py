@@ -92,7 +92,7 @@ def locked(folder: Path, what: str) -> Iterator[None]:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
             raise WorkspaceBusyError(
-                f"{what} {folder} is in use by another run: wait for it or choose another"
+                f"{what} {folder} is in use by another run: wait for it or choose another folder"
             ) from error
         yield
     finally:
@@ -173,7 +173,15 @@ class RunFolder:
         self.write_json("state.json", state)
 
     def read_text(self, name: str) -> str:
-        return (self.path / name).read_text(encoding="utf-8")
+        """A text file of the folder.
+
+        Raises:
+            ResumeError: it cannot be read.
+        """
+        try:
+            return (self.path / name).read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise ResumeError(f"{self.path / name} cannot be read: {error}") from error
 
     def write_json(self, name: str, value: object) -> None:
         write_atomic(self.path / name, json.dumps(value, indent=1, ensure_ascii=False) + "\n")

@@ -7,6 +7,7 @@ from pathlib import Path
 from spca import agent_code
 from spca.contracts import AgentSource, TrustedPDDL
 from spca.errors import PatchError, SettingsError
+from spca.pddl_text import shape_fault
 from spca.runfolder import write_atomic
 
 
@@ -37,9 +38,14 @@ class Workspace:
         """The PDDL to continue from (``--keep-pddl``).
 
         Raises:
-            SettingsError: there is none.
+            SettingsError: there is none, or it is no PDDL.
         """
-        return TrustedPDDL(self._kept("domain.pddl", "--keep-pddl"), self._kept("problem.pddl", "--keep-pddl"))
+        kept = TrustedPDDL(self._kept("domain.pddl", "--keep-pddl"), self._kept("problem.pddl", "--keep-pddl"))
+        for name, text in (("domain.pddl", kept.domain), ("problem.pddl", kept.problem)):
+            fault = shape_fault(text) or ("" if "(define" in text.lower() else "it holds no (define ...)")
+            if fault:
+                raise SettingsError(f"--keep-pddl: {self.path / name}: {fault}")
+        return kept
 
     def save(self, agent: AgentSource, pddl: TrustedPDDL | None) -> None:
         """Bring all files up to date; without trusted PDDL there are no PDDL files."""

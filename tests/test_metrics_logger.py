@@ -224,3 +224,12 @@ def test_a_level_that_an_error_ended_is_summed_up_as_aborted(tmp_path: Path) -> 
         run()
     last = log_of(tmp_path)[-1]
     assert (last["event"], last["outcome"], last["reason"]) == ("level_summary", "aborted", "the model is down")
+
+
+def test_a_foreign_line_in_the_log_does_no_harm(tmp_path: Path) -> None:
+    (tmp_path / "metrics.jsonl").write_text("junk\n[1]\n")
+    with MetricsLogger(tmp_path, "run-3") as log:
+        log.repair([{"index": 1, "outcome": "success"}])
+    lines = (tmp_path / "metrics.jsonl").read_text().splitlines()
+    assert lines[:2] == ["junk", "[1]"]
+    assert json.loads(lines[2])["event"] == "level_summary"

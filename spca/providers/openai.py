@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from spca.errors import BadAnswerError, ProviderConfigError, ProviderError
+from spca.errors import BadAnswerError, ProviderConfigError, ProviderError, UnknownModelError
 from spca.providers.base import Request, Response, Usage
 
 TIMEOUT_S = 300.0
@@ -40,7 +40,7 @@ class OpenAIProvider:
         except (openai.AuthenticationError, openai.PermissionDeniedError) as error:
             raise ProviderConfigError(f"openai/{request.model}: the key was refused: check OPENAI_API_KEY") from error
         except openai.NotFoundError as error:
-            raise ProviderConfigError(f"openai/{request.model}: unknown model: choose another by flag") from error
+            raise UnknownModelError(f"openai/{request.model}: unknown model: begin a run with another one") from error
         except (openai.OpenAIError, ValueError) as error:  # ValueError: a body that is not the JSON it claims to be
             said = " ".join(str(error).split())[:_MAX_SAID]
             raise ProviderError(f"openai/{request.model}: {type(error).__name__}: {said}") from error

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import shutil
 import time
 
@@ -13,6 +14,7 @@ PUBLISHED_SOLVED, PUBLISHED_MINUTES = 75, 252.5
 
 def main() -> None:
     """Print minutes and levels solved."""
+    argparse.ArgumentParser(prog="scripts/bench curriculum", description=__doc__).parse_args()
     home = SCRATCH / "bench_curriculum"
     shutil.rmtree(home, ignore_errors=True)
     started = time.perf_counter()

@@ -61,7 +61,15 @@ def where(folder: Path) -> tuple[object, ...]:
         (["--engine", "magic"], "planning engine 'magic' is not installed; installed: pyperplan"),
         (["--planner-model", "o3"], "unknown model 'o3': the name must begin with one of reference/..."),
         (["--planner-small-model", "mystery/o3"], "unknown model 'mystery/o3'"),
-        (["--coder-model", "reference/poet"], "unknown model 'reference/poet': choose one of reference/planner"),
+        (
+            ["--coder-model", "reference/poet"],
+            "--coder-model reference/poet: the embedded model for this is reference/coder",
+        ),
+        (
+            ["--planner-model", "faulty/coder"],
+            "--planner-model faulty/coder: the embedded model for this is faulty/planner",
+        ),
+        (["--render"], "--render opens a window, but there is no display"),
         (["--coder-model", "openai/o3"], "openai/...: set OPENAI_API_KEY in the environment or in .env"),
         (["--seed", "-1"], "argument --seed: '-1' is no seed"),
         (["--seed", "one"], "argument --seed: 'one' is no seed"),
@@ -129,7 +137,7 @@ def test_a_workspace_in_use(tmp_path: Path, refused: Refused) -> None:
     workspace.mkdir()
     with locked(workspace, "workspace"):
         line = refused(*where(tmp_path))
-    assert line == f"workspace {workspace} is in use by another run: wait for it or choose another"
+    assert line == f"workspace {workspace} is in use by another run: wait for it or choose another folder"
 
 
 def test_a_kept_agent_that_is_no_agent(tmp_path: Path, refused: Refused) -> None:

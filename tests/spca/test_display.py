@@ -47,8 +47,10 @@ def test_plain_lines_when_it_is_no_terminal() -> None:
     assert lines[0].startswith("A [bracketed] note long")
     assert len(lines[0]) > 200
     assert lines[1] == "a [b]"
-    assert lines[2].startswith("solved  [1/2] Empty [x]: MiniGrid-Empty-5x5-v0  1 round, 2+3 calls, 17 steps, ")
-    assert lines[3].startswith("failed  [2/2] Empty: MiniGrid-Empty-6x6-v0  5 rounds, 2+3 calls")
+    assert lines[2].startswith(
+        "solved  [1/2] Empty [x]: MiniGrid-Empty-5x5-v0  1 round, 2 planner + 3 coder calls, 17 steps, "
+    )
+    assert lines[3].startswith("failed  [2/2] Empty: MiniGrid-Empty-6x6-v0  5 rounds, 2 planner + 3 coder calls")
     assert lines[4].strip() == "stuck: round"
     assert lines[5].strip() == "1 of 2 levels solved"
     assert any("a [b]" in line and "1/2" in line and "34" in line for line in lines[6:])
@@ -74,8 +76,8 @@ def test_a_terminal_shows_the_phase_while_the_clock_runs() -> None:
     time.sleep(1.3)
     display.level_ended(summary())
     live = out.getvalue()
-    assert "a [b] [1/2] Empty [x]: MiniGrid-Empty-5x5-v0  round 1 plan  0:00  0 solved, 0 failed" in live
-    assert "round 1 plan  0:01  0 solved, 0 failed" in live
+    assert "0:00  0 solved, 0 failed  a [b] [1/2] Empty [x]: MiniGrid-Empty-5x5-v0  round 1 plan" in live
+    assert "0:01  0 solved, 0 failed  a [b] [1/2]" in live
     assert "solved  [1/2] Empty [x]: MiniGrid-Empty-5x5-v0  1 round" in live
 
 

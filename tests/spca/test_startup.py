@@ -104,11 +104,11 @@ def test_kept_files_are_what_the_run_begins_with(given: dict[str, Any], tmp_path
     workspace = tmp_path / "workspace"
     workspace.mkdir()
     (workspace / "agent.py").write_text(AGENT.text + "# mine\n")
-    (workspace / "domain.pddl").write_text("(d)")
-    (workspace / "problem.pddl").write_text("(p)")
+    (workspace / "domain.pddl").write_text("(define (domain d))")
+    (workspace / "problem.pddl").write_text("(define (problem p))")
     with opened(given | {"keep_agent": True, "keep_pddl": True}) as (folder, _):
         assert folder.read_text("agent_v0.py") == AGENT.text + "# mine\n"
-        assert folder.state()["trusted"] == {"domain": "(d)", "problem": "(p)"}
+        assert folder.state()["trusted"] == {"domain": "(define (domain d))", "problem": "(define (problem p))"}
 
 
 def test_excluding_flags_are_refused(given: dict[str, Any]) -> None:

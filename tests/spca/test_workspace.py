@@ -18,15 +18,15 @@ def test_nothing_is_made_before_something_is_saved(tmp_path: Path) -> None:
 
 
 def test_what_is_saved_can_be_continued_from(tmp_path: Path) -> None:
-    Workspace(tmp_path).save(AGENT, TrustedPDDL("(d)", "(p)"))
+    Workspace(tmp_path).save(AGENT, TrustedPDDL("(define (domain d))", "(define (problem p))"))
     assert Workspace(tmp_path).agent() == AGENT
-    assert Workspace(tmp_path).trusted_pddl() == TrustedPDDL("(d)", "(p)")
+    assert Workspace(tmp_path).trusted_pddl() == TrustedPDDL("(define (domain d))", "(define (problem p))")
     assert (tmp_path / "agent_tmp.py").read_text() == AGENT.text
 
 
 def test_without_pddl_the_old_files_go(tmp_path: Path) -> None:
     workspace = Workspace(tmp_path)
-    workspace.save(AGENT, TrustedPDDL("(d)", "(p)"))
+    workspace.save(AGENT, TrustedPDDL("(define (domain d))", "(define (problem p))"))
     workspace.save(AGENT, None)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["agent.py", "agent_tmp.py"]
 
@@ -42,7 +42,7 @@ def test_a_working_copy_leaves_the_agent_alone(tmp_path: Path) -> None:
 def test_what_is_not_there_names_the_flag(tmp_path: Path) -> None:
     with pytest.raises(SettingsError, match=r"--keep-agent: .*agent.py cannot be read: run once without --keep-agent"):
         Workspace(tmp_path).agent()
-    (tmp_path / "domain.pddl").write_text("(d)")
+    (tmp_path / "domain.pddl").write_text("(define (domain d))")
     with pytest.raises(SettingsError, match=r"--keep-pddl: .*problem.pddl"):
         Workspace(tmp_path).trusted_pddl()
 
@@ -59,3 +59,13 @@ def test_an_agent_that_is_no_text_is_refused(tmp_path: Path) -> None:
     (tmp_path / "agent.py").write_bytes(b"\xff\xfe\x00")
     with pytest.raises(SettingsError, match="cannot be read"):
         Workspace(tmp_path).agent()
+
+
+@pytest.mark.parametrize(
+    ("domain", "fault"), [("(define (domain d)", "never closed"), ("nonsense", "it holds no"), ("", "it holds no")]
+)
+def test_kept_pddl_has_to_be_pddl(tmp_path: Path, domain: str, fault: str) -> None:
+    (tmp_path / "domain.pddl").write_text(domain)
+    (tmp_path / "problem.pddl").write_text("(define (problem p))")
+    with pytest.raises(SettingsError, match=rf"--keep-pddl: .*domain.pddl: .*{fault}"):
+        Workspace(tmp_path).trusted_pddl()

@@ -167,7 +167,7 @@ ERROR = {"error": {"message": "it is so", "type": "x", "param": None, "code": No
 
 @pytest.mark.parametrize(
     ("status", "said"),
-    [(401, "check OPENAI_API_KEY"), (403, "check OPENAI_API_KEY"), (404, "unknown model: choose another by flag")],
+    [(401, "check OPENAI_API_KEY"), (403, "check OPENAI_API_KEY"), (404, "unknown model: begin a run with another")],
 )
 def test_what_the_user_can_fix_ends_the_run(server: Server, status: int, said: str) -> None:
     server.status, server.reply = status, ERROR
