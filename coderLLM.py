@@ -10,6 +10,7 @@ from llmclient import ChatGPTClient
 from spca import ast_merge, library
 from spca.contracts import ActionSchema, AgentSource, CodeFailure, CodePatch, CoderMode, EventSink, Gate
 from spca.errors import PatchError, ProviderConfigError, ProviderDownError, ProviderError
+from spca.map_text import LEGEND
 from spca.prompts import render
 from spca.providers.base import Message
 
@@ -95,7 +96,7 @@ class CoderLLM:
             source=library.sources(agent.text, involved),
             error=error or "",
         )
-        return [Message("system", render("coder_system")), Message("user", text)]
+        return [Message("system", render("coder_system", legend=LEGEND)), Message("user", text)]
 
     def _attempt(
         self,
