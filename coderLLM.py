@@ -71,7 +71,7 @@ class CoderLLM:
         messages, error = opening, ""
         for attempt in range(1 + MAX_ROUNDS):
             patch, error = self._attempt(mode, messages, expected, agent)
-            regression = gate(patch.agent, patch.changed) if patch and gate else None
+            regression = gate(patch.agent) if patch and gate else None
             if patch and not regression:
                 return patch
             error = regression or error

@@ -82,7 +82,10 @@ class Loop:
         agent = known
         for number in range(1, MAX_SPA_ROUNDS + 1):
             self._emit("counter_inc", {"name": "spca_rounds"})
-            this = self.run_round(level, number, agent, failed)
+            try:
+                this = self.run_round(level, number, agent, failed)
+            except (WorldError, RestoreError) as error:
+                this = Round(None, (), str(error))
             rounds.append(this)
             if this.plan is None or (this.outcome and this.outcome.solved):
                 break
@@ -144,11 +147,9 @@ class Loop:
         wanted = plan.actions if error else library.missing(agent.text, plan.actions)
         if not wanted:
             return CodePatch(agent, ())
-        schemas = {schema.name: schema for schema in plan.schemas}
+        schemas, gate = {schema.name: schema for schema in plan.schemas}, self._gate.against(level.known)
         state = map_text.agent_state(snapshot)
-        return self._coder.implement_actions(
-            wanted, schemas, plan.text, state, error, agent=agent, gate=self._gate.against(level.known)
-        )
+        return self._coder.implement_actions(wanted, schemas, plan.text, state, error, agent=agent, gate=gate)
 
     def _act(self, world: World, plan: Plan, agent: AgentSource) -> Outcome:
         self._keep_copy(agent)
@@ -181,7 +182,7 @@ class Run:
             stack.callback(display.close)
             solver = stack.enter_context(Solver(settings.engine))
             solver.warm()
-            display.begin(cli.greeting(settings), done)
+            display.begin(cli.greeting(settings), self._recorder.finished)
             self._gate.extend(self._recorder.solved_levels())
             planner = PlannerLLM(settings.planner_model, settings.planner_small_model, solver, logger)
             coder = CoderLLM(settings.coder_model, logger)
@@ -212,7 +213,7 @@ class Run:
             with closing(self._make_world(task.env_id, self._settings.seed, render=self._settings.render)) as world:
                 info = LevelInfo(task.category, task.skill, task.level)
                 return loop.run_level(world, info, recorder.agent, recorder.trusted)
-        except (WorldError, RestoreError) as error:
+        except WorldError as error:
             return LevelResult(False, str(error), recorder.agent, None, ())
 
 
@@ -232,10 +233,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         settings = startup.settings(given, ROOT)
         if given.get("command") == "list":
             list_tasks([(t.category, t.level, t.env_id) for t in startup.tasks(settings)])
-            return cli.EXIT_FINISHED
-        with startup.opened(settings, ROOT, _check) as (folder, tasks):
-            go_on = cli.how_to_resume(settings, folder.run_id, ROOT)
-            Run(settings, folder, tasks).learn()
+        else:
+            with startup.opened(settings, ROOT, _check) as (folder, tasks):
+                go_on = cli.how_to_resume(settings, folder.run_id, ROOT)
+                Run(settings, folder, tasks).learn()
     except KeyboardInterrupt:
         return cli.stopped(cli.EXIT_INTERRUPTED, "interrupted", go_on)
     except UserError as error:

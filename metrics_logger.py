@@ -16,6 +16,7 @@ from pathlib import Path
 from types import FrameType, TracebackType
 from typing import Any, Final, Self
 
+from spca.errors import SettingsError
 from spca.runfolder import write_atomic
 
 COUNTERS: Final = (
@@ -49,7 +50,8 @@ class MetricsLogger:
         self._folder = folder
         self._run_id = run_id
         self._path = folder / "metrics.jsonl"
-        self._file = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+        with _translated(self._path):
+            self._file = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
         self._level: dict[str, Any] | None = None
         self._started = 0.0
         self.counters: dict[str, int] = {}
@@ -83,10 +85,10 @@ class MetricsLogger:
 
     def start_level(self, level: Mapping[str, object], index: int) -> None:
         """Begin a level: {level_name, lvl_group, category, seed}."""
-        self._level = {"index": index, "level": dict(level)}
         self._started = time.monotonic()
         self.counters = dict.fromkeys(COUNTERS, 0)
         self._durations = {name: [] for name in DURATIONS}
+        self._level = {"index": index, "level": dict(level)}
         self._write("level_start", {"index": index, **level})
 
     def summary(self, outcome: str, reason: str, **extra: object) -> dict[str, Any]:
@@ -130,15 +132,21 @@ class MetricsLogger:
         Raises:
             KeyboardInterrupt: when it is now.
         """
+        self._interrupted = True
         if self._held:
-            self._interrupted = True
             return
         self.abort(f"interrupted by {signal_name}")
         raise KeyboardInterrupt
 
     @contextmanager
     def uninterrupted(self) -> Iterator[None]:
-        """Let interrupts wait until the end of the block, so that a level is finished in all files or in none."""
+        """Let interrupts wait until the end of the block, so that a level is finished in all files or in none.
+
+        Raises:
+            KeyboardInterrupt: after the block, or before it for an interrupt that generated code has swallowed.
+        """
+        if self._interrupted:
+            raise KeyboardInterrupt
         self._held = True
         try:
             yield
@@ -180,12 +188,21 @@ class MetricsLogger:
     def _write(self, event: str, data: Mapping[str, object]) -> None:
         at = {} if self._level is None else {"level_index": self._level["index"]}
         record = {"event": event, "time": round(time.time(), 3), "run_id": self._run_id, **at, **data}
-        os.write(self._file, (json.dumps(record, ensure_ascii=False) + "\n").encode())
+        with _translated(self._path):
+            os.write(self._file, (json.dumps(record, ensure_ascii=False) + "\n").encode())
 
 
 def _aggregate(values: list[float]) -> dict[str, float | int]:
     total = sum(values, 0.0)
     return {"count": len(values), "sum": round(total, 4), "max": round(max(values, default=0.0), 4)}
+
+
+@contextmanager
+def _translated(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise SettingsError(f"cannot write {path}: {error.strerror}") from error
 
 
 def _is_finished_level(line: bytes) -> bool:
@@ -198,9 +215,13 @@ def _is_finished_level(line: bytes) -> bool:
 
 
 def register_signal_handlers(logger: MetricsLogger) -> Callable[[], None]:
-    """On SIGINT and SIGTERM write an "aborted" summary, then raise KeyboardInterrupt; returns how to undo it."""
+    """On SIGINT and SIGTERM write an "aborted" summary, then raise KeyboardInterrupt; returns how to undo it.
+
+    A second signal kills: generated code can swallow the exception of the first.
+    """
 
     def handle(number: int, _frame: FrameType | None) -> None:
+        signal.signal(number, signal.SIG_DFL)
         logger.interrupt(signal.Signals(number).name)
 
     before = {number: signal.signal(number, handle) for number in (signal.SIGINT, signal.SIGTERM)}

@@ -106,7 +106,8 @@ def changed_methods(old: str, new: str) -> tuple[str, ...]:
     """
     before = {name: _meaning(node) for name, node in methods_of(old).items()}
     bound_before, bound_after = _bindings(old), _bindings(new)
-    rebound = {name for name, meaning in bound_before.items() if bound_after.get(name, meaning) != meaning}
+    # A name bound for the first time counts too: it may hide a builtin.
+    rebound = {n for n in bound_before.keys() | bound_after if bound_before.get(n) != bound_after.get(n)}
     return tuple(
         name
         for name, node in methods_of(new).items()

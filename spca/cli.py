@@ -35,6 +35,8 @@ OPENAI_MODELS: Final = {
 
 _MODEL_FLAGS: Final = ("--planner-model", "--planner-small-model", "--coder-model")
 _MAY_CHANGE_ON_RESUME: Final = frozenset({"runs", "resume", "render", "quiet", "max_cost"})
+_OF_THIS_SESSION: Final = {"render": False, "quiet": False}
+"""How a run is watched is not a property of the run: it is not taken over when the run goes on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +154,7 @@ def resumed_settings(given: Mapping[str, Any], recorded: Mapping[str, Any], cwd:
     """
     if set(recorded) != {field.name for field in fields(Settings)}:
         raise ResumeError("the run was begun by another version of this program: begin a new one")
-    values = dict(recorded)
+    values = dict(recorded) | _OF_THIS_SESSION
     for name, value in given.items():
         if name == "command":
             continue

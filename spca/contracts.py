@@ -373,7 +373,7 @@ class World(Protocol):
 class Gate(Protocol):
     """Tells why a changed agent must not be kept: a failure in the coder's words, or None."""
 
-    def __call__(self, agent: AgentSource, changed: tuple[str, ...], /) -> str | None: ...
+    def __call__(self, agent: AgentSource, /) -> str | None: ...
 
 
 class EventSink(Protocol):

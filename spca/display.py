@@ -42,11 +42,13 @@ class Display:
         self._level_started = self._started = time.monotonic()
         self.solved = self.failed = 0
 
-    def begin(self, greeting: str, done: int) -> None:
-        """The first lines: what the run works with, and where it goes on if ``done`` levels are finished."""
+    def begin(self, greeting: str, finished: Sequence[Mapping[str, Any]]) -> None:
+        """The first lines: what the run works with, and where it goes on; ``finished`` are summaries of levels."""
         self.note(greeting)
-        if done:
-            self.note(f"resuming: {done} of {self._total} levels are finished")
+        self.solved = sum(summary["outcome"] == "success" for summary in finished)
+        self.failed = len(finished) - self.solved
+        if finished:
+            self.note(f"resuming: {len(finished)} of {self._total} levels are finished")
 
     def note(self, line: str) -> None:
         """A line of its own."""

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable
+from contextlib import closing
 from dataclasses import dataclass
 from typing import Final
 
 from spca import agent_code
 from spca.contracts import AgentSource, Checkpoint, Gate, Plan, World
+from spca.errors import RestoreError, WorldError
 from spca.feedback import failure_report
 
 MAX_RERUNS: Final = 20
@@ -44,28 +46,32 @@ class RegressionGate:
 
     def against(self, library: AgentSource) -> Gate:
         """A gate that holds patches against ``library``, the agent that solved the earlier levels."""
-        return lambda agent, _changed: self._check(library, agent)
+        return lambda agent: self._check(library, agent)
 
     def _check(self, library: AgentSource, agent: AgentSource) -> str | None:
         changed = set(agent_code.changed_methods(library.text, agent.text))
-        changed &= {method.name for method in agent_code.signatures(library.text)}
+        # A new __init__ runs before every action, so it counts though the library has none.
+        changed &= {method.name for method in agent_code.signatures(library.text)} | {"__init__"}
         if not changed:
             return None
         uses = [s for s in self._solved if changed & agent_code.call_closure(agent.text, list(s.plan.actions))]
+        names = ", ".join(sorted(changed))
         for solved in most_diverse(uses, self._limit):
-            world = self._make_world(solved.env_id, solved.seed)
-            try:
+            failure = self._failure(solved, agent)
+            if failure is not None:
+                intro = f"Regression: the rewritten {names} breaks a level that was solved before: keep what worked."
+                return f"{intro}\n{failure}"
+        return None
+
+    def _failure(self, solved: SolvedLevel, agent: AgentSource) -> str | None:
+        """How a level that was solved fails with ``agent``; a level that cannot be played again vouches for nothing."""
+        try:
+            with closing(self._make_world(solved.env_id, solved.seed)) as world:
                 world.restore(solved.checkpoint)
                 outcome = world.run_sim(solved.plan, agent)
-            finally:
-                world.close()
-            if not outcome.solved:
-                names = ", ".join(sorted(changed))
-                return (
-                    f"Regression: the rewritten {names} breaks a level that was solved before: keep what worked.\n"
-                    + failure_report(solved.plan, outcome)
-                )
-        return None
+        except (WorldError, RestoreError) as error:
+            return f"it cannot be played again: {error}"
+        return None if outcome.solved else failure_report(solved.plan, outcome)
 
 
 def most_diverse(levels: list[SolvedLevel], limit: int) -> list[SolvedLevel]:

@@ -21,11 +21,7 @@ MAX_SOURCE: Final = 24_000
 
 def high_level_actions(source: str) -> tuple[agent_code.MethodInfo, ...]:
     """The agent's public generator methods."""
-    return tuple(
-        m
-        for m in agent_code.signatures(source)
-        if m.is_generator and not m.name.startswith("_") and m.name != "__init__"
-    )
+    return tuple(m for m in agent_code.signatures(source) if m.is_generator and not m.name.startswith("_"))
 
 
 def action_listing(source: str, mission: str) -> str:

@@ -9,7 +9,7 @@
       metrics.jsonl             events
       summary_*.json            one per level; summary.json for the run
       agent_v{N}.py domain_v{N}.pddl problem_v{N}.pddl    after level N; with prefix fail_ when it was not solved
-      agents/<hash>.py          every agent source that was ever executed
+      agents/<hash>.py          the source of every attempt of the finished levels
       trajectories/*.json       every attempt of every level
       prompt_log.md             the prompt templates used
 """
@@ -189,6 +189,8 @@ class RunFolder:
     def save_version(self, number: int, agent: AgentSource, plan: Plan | None, *, solved: bool) -> str:
         """Save the agent and PDDL after level ``number``; returns the name of the agent's file."""
         prefix = "" if solved else "fail_"
+        for stale in self.path.glob(f"*_v{number}.*"):  # of a try at this level that was killed
+            stale.unlink()
         name = f"{prefix}agent_v{number}.py"
         write_atomic(self.path / name, agent.text)
         if plan is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import platform
 import subprocess
+from collections.abc import Mapping
 from contextlib import suppress
 from importlib import metadata
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import Any
 
 from spca import __version__
 from spca.cli import Settings
+from spca.errors import ResumeError
 
 _PACKAGES = (
     "minigrid",
@@ -22,6 +24,7 @@ _PACKAGES = (
     "up-pyperplan",
     "openai",
 )
+_OF_THE_WORLD = ("spca", "minigrid", "gymnasium")
 
 
 def run_info(settings: Settings, root: Path) -> dict[str, Any]:
@@ -33,13 +36,28 @@ def run_info(settings: Settings, root: Path) -> dict[str, Any]:
             "planner_small": settings.planner_small_model,
             "coder": settings.coder_model,
         },
-        "versions": {"spca": __version__, "python": platform.python_version(), **_package_versions()},
+        "versions": versions(),
         "git_commit": _git_commit(root),
     }
 
 
-def _package_versions() -> dict[str, str]:
-    found: dict[str, str] = {}
+def check_versions(recorded: Mapping[str, str]) -> None:
+    """Refuse to go on with a run whose worlds were other ones.
+
+    Raises:
+        ResumeError: names the package whose version has changed since.
+    """
+    now = versions()
+    for name in _OF_THE_WORLD:
+        if recorded.get(name) != now.get(name):
+            raise ResumeError(
+                f"the run was begun with {name} {recorded.get(name)}, installed is {now.get(name)}: begin a new run"
+            )
+
+
+def versions() -> dict[str, str]:
+    """Versions of this program, Python and the packages that matter, by name."""
+    found = {"spca": __version__, "python": platform.python_version()}
     for name in _PACKAGES:
         with suppress(metadata.PackageNotFoundError):
             found[name] = metadata.version(name)

@@ -13,7 +13,7 @@ from spca.curriculum import Curriculum, Task, load
 from spca.errors import ResumeError
 from spca.prompts import templates
 from spca.runfolder import RunFolder, check_folder, locked, make_folder
-from spca.runinfo import run_info
+from spca.runinfo import check_versions, run_info
 from spca.workspace import Workspace
 
 
@@ -26,9 +26,11 @@ def settings(given: Mapping[str, Any], root: Path) -> cli.Settings:
     environ = cli.load_environment(root)
     if "resume" in given:
         runs = Path.cwd() / given["runs"] if "runs" in given else root / "runs"
-        recorded = RunFolder.open(runs, given["resume"]).info()["settings"]
-        return cli.resumed_settings({"runs": str(runs), **given}, recorded, Path.cwd())
-    chosen = cli.settings_from(given, environ, root, Path.cwd())
+        info = RunFolder.open(runs, given["resume"]).info()
+        chosen = cli.resumed_settings({"runs": str(runs), **given}, info["settings"], Path.cwd())
+        check_versions(info.get("versions", {}))
+    else:
+        chosen = cli.settings_from(given, environ, root, Path.cwd())
     cli.check_choice(chosen)
     return chosen
 

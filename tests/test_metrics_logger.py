@@ -233,3 +233,19 @@ def test_a_foreign_line_in_the_log_does_no_harm(tmp_path: Path) -> None:
     lines = (tmp_path / "metrics.jsonl").read_text().splitlines()
     assert lines[:2] == ["junk", "[1]"]
     assert json.loads(lines[2])["event"] == "level_summary"
+
+
+def test_an_interrupt_that_generated_code_swallowed_ends_the_run_all_the_same(tmp_path: Path) -> None:
+    log = MetricsLogger(tmp_path, "run-4")
+    log.start_level(LEVEL, 1)
+    with suppress(KeyboardInterrupt):
+        log.interrupt("SIGINT")
+
+    def finish() -> None:
+        with log.uninterrupted():
+            log.end_level(log.summary("success", "never reached"))
+
+    with pytest.raises(KeyboardInterrupt):
+        finish()
+    log.close()
+    assert [e["outcome"] for e in log_of(tmp_path) if e["event"] == "level_summary"] == ["aborted"]

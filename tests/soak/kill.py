@@ -22,6 +22,8 @@ from tests.soak.common import SCRATCH, command, cut_curriculum, environment, onl
 
 TIMES = ("run_id", "elapsed_min", "durations")
 HOME = SCRATCH / "kill"
+STARTUP_EVERY = 5
+"""Every how many kills one falls into the start of the process rather than between levels."""
 
 
 def unbroken(curriculum: Path) -> tuple[Path, float]:
@@ -31,10 +33,24 @@ def unbroken(curriculum: Path) -> tuple[Path, float]:
     return _only(HOME / "a"), time.monotonic() - started
 
 
-def broken(runs: Path, curriculum: Path, kills: int, pause: float, rng: random.Random) -> tuple[Path, int]:
+def wait_for_level(runs: Path, process: subprocess.Popen[bytes]) -> None:
+    """Until a level has begun since the call, or the process has ended."""
+    before = _begun(runs)
+    while _begun(runs) == before and process.poll() is None:
+        time.sleep(0.02)
+
+
+def _begun(runs: Path) -> int:
+    return sum(path.read_bytes().count(b'"event": "level_start"') for path in runs.glob("*/metrics.jsonl"))
+
+
+def broken(
+    runs: Path, curriculum: Path, kills: int, pause: float, rng: random.Random, killed: list[int]
+) -> tuple[Path, int]:
     """The same run below ``runs``, killed up to ``kills`` times on the way, and how often it was.
 
-    A kill comes after 0.2 to 2 times ``pause`` seconds; a run that is done before it has had its kills ends there.
+    A kill comes 0.2 to 1.8 times ``pause`` seconds after the first new level has begun, every fifth one after the start
+    of the process; a run that is done before it has had its kills ends there. ``killed`` collects process ids.
     """
     new = ("--curriculum", str(curriculum), "--workspace", str(HOME / "wb"))
     done = 0
@@ -45,10 +61,13 @@ def broken(runs: Path, curriculum: Path, kills: int, pause: float, rng: random.R
             command("--quiet", *flags, "--runs", str(runs)), env=environment(), stdout=subprocess.DEVNULL
         )
         try:
-            code = process.wait(timeout=rng.uniform(0.2, 2.0) * pause if done < kills else None)
+            if done < kills and done % STARTUP_EVERY:
+                wait_for_level(runs, process)
+            code = process.wait(timeout=rng.uniform(0.2, 1.8) * pause if done < kills else None)
         except subprocess.TimeoutExpired:
             process.send_signal(signal.SIGKILL)
             process.wait()
+            killed.append(process.pid)
             done += 1
             continue
         if code != 0:
@@ -75,11 +94,12 @@ def differences(a: Path, b: Path) -> list[str]:
     return found
 
 
-def leftovers() -> list[str]:
-    """Processes whose command line names this test's folders or modules of ours, apart from this one."""
-    time.sleep(1.0)
+def leftovers(killed: list[int]) -> list[str]:
+    """Processes that name this test's folders, and solver processes whose host was killed, two seconds later."""
+    time.sleep(2.0)
     shown = subprocess.run(["ps", "-eo", "pid,args"], capture_output=True, text=True, check=True).stdout
-    return [line for line in shown.splitlines() if str(HOME) in line]
+    solvers = {f"spca.solving.server {pid}" for pid in killed}
+    return [line for line in shown.splitlines() if str(HOME) in line or any(line.endswith(s) for s in solvers)]
 
 
 def _timeless(summary: dict[str, Any]) -> dict[str, Any]:
@@ -104,17 +124,19 @@ def main() -> int:
     shutil.rmtree(HOME, ignore_errors=True)
     curriculum = cut_curriculum(HOME / "curriculum.json", options.categories)
     a, seconds = unbroken(curriculum)
-    rng, kills, runs, found = random.Random(options.seed), 0, 0, list[str]()
+    rng, kills, runs, found, killed = random.Random(options.seed), 0, 0, list[str](), list[int]()
+    pause = seconds / (options.count + 1)
     while kills < options.count:
         runs += 1
-        b, more = broken(HOME / f"b{runs}", curriculum, options.count - kills, seconds / (options.count + 1), rng)
+        b, more = broken(HOME / f"b{runs}", curriculum, options.count - kills, pause, rng, killed)
         kills += more
         found += differences(a, b)
-    found += [f"still running: {line}" for line in leftovers()]
+    found += [f"still running: {line}" for line in leftovers(killed)]
     levels = read(a / "summary.json")["levels"]
+    begun = sum(_begun(HOME / f"b{n}") for n in range(1, runs + 1)) - levels * runs
     text = (
-        f"{kills} kills and {kills} resumes over {runs} run(s) of {levels} levels; "
-        f"differences from the unbroken run: {len(found)}"
+        f"{kills} kills and {kills} resumes over {runs} run(s) of {levels} levels, "
+        f"{begun} kills in the middle of a level; differences from the unbroken run: {len(found)}"
     )
     print("\n".join([text, *found]))
     if options.record:

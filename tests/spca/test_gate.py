@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -47,7 +49,7 @@ class Counted:
         self.gate.extend(levels)
 
     def check(self, agent: AgentSource) -> str | None:
-        return self.gate.against(LIBRARY)(agent, ())
+        return self.gate.against(LIBRARY)(agent)
 
     def _make(self, env_id: str, seed: int) -> World:
         self.made.append(env_id)
@@ -123,3 +125,27 @@ def test_as_many_kinds_of_plans_as_possible_are_chosen(kinds: list[tuple[str, st
     assert len({id(each) for each in chosen}) == len(chosen)
     actions = Counter(each.plan.actions for each in chosen)
     assert len(actions) == min(limit, len({action for _, action in kinds}))
+
+
+INIT = "    def __init__(self):\n        self.move_forward = lambda: 6\n"
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("    def turn_left(", f"{INIT}\n    def turn_left("),
+        ("class Agent:", "from math import floor as range\n\n\nclass Agent:"),
+        ("class Agent:", "range = 0\n\n\nclass Agent:"),
+    ],
+)
+def test_what_acts_without_rewriting_a_method_is_held_too(old: str, new: str) -> None:
+    refusal = Counted(solved()).check(changed(old, new))
+    assert refusal is not None
+    assert refusal.startswith("Regression: ")
+
+
+def test_a_level_that_cannot_be_played_again_refuses() -> None:
+    lost = replace(solved(), checkpoint=Checkpoint((), "another state"))
+    refusal = Counted(lost).check(changed("range(n)", "range(0, n)"))
+    assert refusal is not None
+    assert "it cannot be played again: MiniGrid-Empty-5x5-v0: replaying" in refusal

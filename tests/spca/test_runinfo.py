@@ -42,3 +42,10 @@ def test_the_commit_is_that_of_the_checkout(tmp_path: Path) -> None:
         subprocess.run([git, "-C", str(tmp_path), *arguments], check=True)
     asked = subprocess.run([git, "-C", str(tmp_path), "rev-parse", "HEAD"], check=True, capture_output=True, text=True)
     assert run_info(SETTINGS, tmp_path)["git_commit"] == asked.stdout.strip()
+
+
+def test_a_run_of_other_worlds_does_not_go_on() -> None:
+    recorded = versions() | {"minigrid": "0.1"}
+    check_versions(versions() | {"openai": "0.1"})
+    with pytest.raises(ResumeError, match=r"begun with minigrid 0\.1, installed is"):
+        check_versions(recorded)
