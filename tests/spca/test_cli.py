@@ -161,3 +161,9 @@ def test_how_to_resume_says_where_the_runs_are() -> None:
     assert cli.how_to_resume(settings(), "r1", ROOT) == "python main.py --resume r1"
     elsewhere = settings("--runs", "my runs")
     assert cli.how_to_resume(elsewhere, "r1", ROOT) == "python main.py --resume r1 --runs '/here/my runs'"
+
+
+def test_how_a_run_is_watched_is_not_taken_over_when_it_goes_on() -> None:
+    recorded = cli.settings_from({"quiet": True, "render": True}, {}, Path("/root"), Path("/here")).to_dict()
+    chosen = cli.resumed_settings({"resume": "r"}, recorded, Path("/here"))
+    assert (chosen.quiet, chosen.render) == (False, False)

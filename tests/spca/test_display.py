@@ -102,3 +102,10 @@ def test_the_list_of_tasks(capsys: pytest.CaptureFixture[str]) -> None:
         "  two",
         "    w",
     ]
+
+
+def test_a_resumed_run_counts_what_was_finished_before(capsys: pytest.CaptureFixture[str]) -> None:
+    display = Display(5)
+    display.begin("Models: x", [{"outcome": "success"}, {"outcome": "fail"}, {"outcome": "success"}])
+    assert (display.solved, display.failed) == (2, 1)
+    assert capsys.readouterr().out.splitlines() == ["Models: x", "resuming: 3 of 5 levels are finished"]

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from spca import __version__, cli
-from spca.runinfo import run_info
+from spca.errors import ResumeError
+from spca.runinfo import check_versions, run_info, versions
 
 SETTINGS = cli.settings_from({}, {"OPENAI_API_KEY": "very-secret"}, Path("/checkout"), Path("/here"))
 
