@@ -83,7 +83,10 @@ class Display:
         counters = summary["counters"]
         seconds = time.monotonic() - self._level_started
         rounds = f"{counters['spca_rounds']} round{'s' if counters['spca_rounds'] != 1 else ''}"
-        calls = f"{counters['planner_calls']} planner + {counters['coder_calls']} coder calls"
+        coder = f" + {counters['coder_calls']} coder" if counters["coder_calls"] else ""
+        calls = (
+            f"{counters['planner_calls']} planner{coder} call{'s' if coder or counters['planner_calls'] != 1 else ''}"
+        )
         line = f"  {self._label}  {rounds}, {calls}, {summary['steps']} steps, {seconds:.1f} s"
         if self._quiet:
             return
