@@ -120,7 +120,8 @@ class CoderLLM:
         self._emit(
             "coder_call",
             {"mode": mode.value, "model": self._client.model, "seconds": round(time.perf_counter() - started, 4)}
-            | {"actions": list(expected), "ok": not error, "error": error[:500]}
+            | {"actions": list(expected), "changed": list(patch.changed) if patch else []}
+            | {"ok": not error, "error": error[:500]}
             | {"input_tokens": usage.input_tokens, "output_tokens": usage.output_tokens},
         )
         return patch, error

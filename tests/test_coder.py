@@ -157,6 +157,7 @@ def test_unusable_code_goes_back_with_its_error(bad: str, said: str) -> None:
     assert event["attempt"] == 1
     assert said in event["error"]
     assert [call["ok"] for call in asked.events.of("coder_call")] == [False, True]
+    assert [bool(call["changed"]) for call in asked.events.of("coder_call")] == [False, True]
 
 
 def test_a_code_fence_needs_no_repair() -> None:
