@@ -7,7 +7,8 @@
     │   ├── CurriculumError       a malformed or unknown part of a curriculum
     │   ├── SettingsError         flags, environment variables or folders that cannot be used
     │   ├── ResumeError           a run folder that cannot be continued as asked
-    │   └── WorkspaceBusyError    another run holds the workspace lock
+    │   ├── WorkspaceBusyError    another run holds the workspace lock
+    │   └── SandboxError          the wall around generated code cannot be put up or has failed: nothing is executed
     ├── WorldError                the simulator refused to build or reset a world
     ├── RestoreError              a replayed checkpoint is not the state that was recorded
     ├── PatchError                generated source cannot be merged into the agent
@@ -53,6 +54,10 @@ class ResumeError(UserError):
 
 class WorkspaceBusyError(UserError):
     """Another process holds the lock of the workspace."""
+
+
+class SandboxError(UserError):
+    """The wall around generated code cannot be put up, or has failed; generated code is not executed without it."""
 
 
 class WorldError(SPCAError):

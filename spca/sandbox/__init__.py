@@ -1,1 +1,1 @@
-"""Where generated code runs."""
+"""The wall around generated code: what a method may be, where it runs, and what it costs when it misbehaves."""

@@ -1,0 +1,55 @@
+"""Generated code inside the test's own process: no wall at all.
+
+It shows what an attack does where nothing holds it, and what harmless code does, to compare with the wall. It drives
+code exactly as the worker does.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+
+from spca.contracts import AgentSource, AgentView, Failed, Finished, PlanStep, Yielded
+from spca.perception import WORDS
+from spca.sandbox import reports
+from spca.sandbox.limits import Limits
+from spca.sandbox.runner import FILENAME, Runner
+
+
+class InProcessExecutor:
+    """Runs generated code right here."""
+
+    def start(self, agent: AgentSource, steps: Sequence[PlanStep], previous: Sequence[int]) -> InProcessEpisode:
+        return InProcessEpisode(agent, steps, previous)
+
+
+class InProcessEpisode:
+    """One plan; ``printed`` is what the code has printed so far."""
+
+    def __init__(self, agent: AgentSource, steps: Sequence[PlanStep], previous: Sequence[int]) -> None:
+        self._source, self._steps = agent, tuple(steps)
+        self._said: list[str] = []
+        self._runner: Runner | None = None
+        self._broken: Failed | None = None
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                module = compile(agent.text, FILENAME, "exec", dont_inherit=True)
+        except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+            self._broken = reports.syntax_error(error, agent)
+            return
+        plan = [(step.action, step.args) for step in steps]
+        self._runner = Runner(module, plan, previous, WORDS, self._said.append, Limits().printed_bytes)
+
+    @property
+    def printed(self) -> str:
+        return "".join(self._said)
+
+    def advance(self, view: AgentView) -> Yielded | Finished | Failed:
+        if self._runner is None:
+            assert self._broken is not None
+            return self._broken
+        return reports.event(self._runner.advance(view), self._steps, self._source.text)
+
+    def close(self) -> None:
+        self._runner = None
