@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from contextlib import suppress
 
+from spca.agent_code import split_lines
 from spca.contracts import AgentSource, AgentView, Failed, Finished, PlanStep, Yielded
 from spca.perception import WORDS
 from spca.sandbox import reports
@@ -27,7 +29,7 @@ class InProcessEpisode:
     """One plan; ``printed`` is what the code has printed so far."""
 
     def __init__(self, agent: AgentSource, steps: Sequence[PlanStep], previous: Sequence[int]) -> None:
-        self._source, self._steps = agent, tuple(steps)
+        self._lines, self._steps = split_lines(agent.text), tuple(steps)
         self._said: list[str] = []
         self._runner: Runner | None = None
         self._broken: Failed | None = None
@@ -49,7 +51,11 @@ class InProcessEpisode:
         if self._runner is None:
             assert self._broken is not None
             return self._broken
-        return reports.event(self._runner.advance(view), self._steps, self._source.text)
+        return reports.event(self._runner.advance(view), self._steps, self._lines)
 
     def close(self) -> None:
+        running = self._runner and self._runner._running
         self._runner = None
+        if running is not None:
+            with suppress(BaseException):  # generated code may raise anything while it is being closed
+                running.close()

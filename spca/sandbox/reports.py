@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Final
 
+from spca.agent_code import split_lines
 from spca.contracts import (
     PRIMITIVE_METHODS,
     AgentSource,
@@ -32,15 +33,15 @@ class ProtocolError(Exception):
 
 
 def clean(text: str, limit: int) -> str:
-    """At most ``limit`` characters of ``text`` without control, format and unassigned characters, surrogates, escapes.
+    """At most ``limit`` characters of ``text``, without control, format and unassigned characters and surrogates.
 
     Line feeds and tabs stay.
     """
     return "".join(c for c in text[:limit] if c.isprintable() or c in "\n\t")
 
 
-def event(answer: Asked | Done | Fault, steps: Sequence[PlanStep], source: str) -> Yielded | Finished | Failed:
-    """The contract's event for an answer.
+def event(answer: Asked | Done | Fault, steps: Sequence[PlanStep], lines: Sequence[str]) -> Yielded | Finished | Failed:
+    """The contract's event for an answer; ``lines`` are those of the source.
 
     Raises:
         ProtocolError: it names a primitive, position, line or status that cannot be.
@@ -50,26 +51,25 @@ def event(answer: Asked | Done | Fault, steps: Sequence[PlanStep], source: str) 
     if answer.position is not None and not 0 <= answer.position < len(steps):
         raise ProtocolError(f"an answer for step {answer.position} of {len(steps)}")
     if isinstance(answer, Fault):
-        return _failed(answer, source)
+        return _failed(answer, lines)
     if not 0 <= answer.code < len(PRIMITIVE_METHODS):
         raise ProtocolError(f"an answer with primitive {answer.code}")
-    if not 0 <= answer.line <= source.count("\n") + 1:
+    if not 0 <= answer.line <= len(lines):
         raise ProtocolError(f"an answer from line {answer.line}")
-    return Yielded(
-        TraceStep(int(Primitive(answer.code)), answer.position, steps[answer.position].action, answer.line)
-    )
+    return Yielded(TraceStep(int(Primitive(answer.code)), answer.position, steps[answer.position].action, answer.line))
 
 
 def syntax_error(error: Exception, agent: AgentSource) -> Failed:
     """What became of a source that does not compile."""
     line = (getattr(error, "lineno", None) or 0) if isinstance(error, SyntaxError) else 0
     frames = (("<module>", line),) if line else ()
-    return _failed(Fault(Status.SYNTAX_ERROR, f"{type(error).__name__}: {error}", None, frames), agent.text)
+    return _failed(
+        Fault(Status.SYNTAX_ERROR, f"{type(error).__name__}: {error}", None, frames), split_lines(agent.text)
+    )
 
 
-def render(frames: Iterable[tuple[str, int]], source: str, message: str) -> str:
-    """A traceback of frames that lie in ``source``, each with its line."""
-    lines = source.splitlines()
+def render(frames: Iterable[tuple[str, int]], lines: Sequence[str], message: str) -> str:
+    """A traceback of frames that lie in the source, each with its line."""
     shown = [
         f"  {FILENAME}, line {line}, in {name if _FRAME_NAME.fullmatch(name) else '?'}\n"
         f"    {clean(lines[line - 1].strip(), _MAX_LINE)}"
@@ -79,6 +79,6 @@ def render(frames: Iterable[tuple[str, int]], source: str, message: str) -> str:
     return "\n".join(["Traceback (most recent call last):", *shown, message])
 
 
-def _failed(fault: Fault, source: str) -> Failed:
+def _failed(fault: Fault, lines: Sequence[str]) -> Failed:
     message = clean(fault.message, MAX_MESSAGE)
-    return Failed(fault.status, message, fault.position, render(fault.frames, source, message))
+    return Failed(fault.status, message, fault.position, render(fault.frames, lines, message))

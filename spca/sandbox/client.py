@@ -1,0 +1,286 @@
+"""The sandbox as its host sees it: the zygote's process, and a handle for each worker."""
+
+from __future__ import annotations
+
+import ctypes
+import marshal
+import math
+import os
+import select
+import signal
+import socket
+import struct
+import subprocess
+import sys
+import threading
+import time
+from contextlib import suppress
+from dataclasses import astuple
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Final
+
+from spca.errors import SandboxError
+from spca.sandbox import wire, zygote
+from spca.sandbox.limits import Limits
+from spca.sandbox.lockdown import Layer
+from spca.sandbox.worker import DUMP_SIGNAL
+
+START_LIMIT: Final = 60.0
+"""Seconds that loading the zygote may take."""
+
+ANSWER_LIMIT: Final = 10.0
+"""Seconds for a fork or for the death of a worker that was killed, on a machine that is very busy."""
+
+_ROOT: Final = Path(__file__).parents[2]
+_CHUNK: Final = 1 << 16
+
+
+class GoneError(Exception):
+    """The worker has closed its pipe."""
+
+
+class Zygote:
+    """A running :mod:`spca.sandbox.zygote`; making one starts it, :meth:`worker` waits until it is ready."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._ready = False
+        self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        kept = {name: os.environ[name] for name in ("LD_LIBRARY_PATH",) if name in os.environ}
+        with theirs:
+            self._process = subprocess.Popen(
+                [sys.executable, "-P", "-s", "-B", "-X", "utf8", zygote.__file__, str(theirs.fileno())],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                cwd="/",
+                env={"PYTHONHASHSEED": "0", **kept},  # sets of words are gone through in the same order every time
+                pass_fds=[theirs.fileno()],
+                start_new_session=True,  # Ctrl-C is for the host, which then stops this process
+            )
+        self._control.settimeout(START_LIMIT)
+        with suppress(OSError):  # one that died at once is noticed when it is first needed
+            self._control.send(marshal.dumps([str(_ROOT), *map(os.path.abspath, filter(None, sys.path))]))
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    def await_ready(self) -> None:
+        """Wait until everything is loaded.
+
+        Raises:
+            SandboxError: it cannot be loaded.
+        """
+        with self._lock:
+            if self._ready:
+                return
+            try:
+                answer = self._control.recv(zygote.LONGEST_REQUEST)
+            except OSError as error:
+                raise SandboxError(f"the sandbox's process did not start: {error}") from None
+            if answer != zygote.READY:
+                raise SandboxError(f"the sandbox's process did not start: {answer.decode() or 'it ended at once'}")
+            self._control.settimeout(ANSWER_LIMIT)
+            self._ready = True
+
+    def worker(self, layers: Layer, limits: Limits) -> Worker:
+        """Fork a worker and wait until it has locked itself in.
+
+        Raises:
+            SandboxError: it cannot be forked, or one of the layers cannot be put on.
+        """
+        self.await_ready()
+        incoming, to_worker = os.pipe()
+        from_worker, outgoing = os.pipe()
+        try:
+            request = zygote.FORK + marshal.dumps((int(layers), astuple(limits)))
+            pid, descriptors = self._ask(request, [incoming, outgoing])
+        except BaseException:
+            os.close(to_worker)
+            os.close(from_worker)
+            raise
+        finally:
+            os.close(incoming)
+            os.close(outgoing)
+        worker = Worker(self, pid, descriptors[0] if descriptors else None, to_worker, from_worker)
+        try:
+            worker.await_locked(layers)
+        except BaseException:
+            worker.close()
+            raise
+        return worker
+
+    def reap(self, pid: int) -> int | None:
+        """End a worker for good; its exit code, None when nobody is left who knows it."""
+        try:
+            return self._ask(zygote.REAP + zygote.PID.pack(pid), [])[0]
+        except SandboxError:
+            return None
+
+    def alive(self) -> bool:
+        return self._process.poll() is None
+
+    def close(self) -> None:
+        """End the process and all of its workers; idempotent."""
+        self._control.close()  # it kills and reaps them when nobody is left to ask
+        try:
+            self._process.wait(ANSWER_LIMIT)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+
+    def _ask(self, request: bytes, descriptors: list[int]) -> tuple[int, list[int]]:
+        with self._lock:
+            try:
+                socket.send_fds(self._control, [request], descriptors)
+                answer, received, _, _ = socket.recv_fds(self._control, zygote.PID.size, 1)
+                (number,) = zygote.PID.unpack(answer)
+            except (OSError, struct.error) as error:
+                raise SandboxError(f"the sandbox's process does not answer: {error}") from None
+        return number, received
+
+
+class Worker:
+    """One worker process and the pipes to it. Not for use by several threads at once.
+
+    Attributes:
+        pid: its process id.
+        exit_code: once closed, as in :mod:`subprocess`: negative for a signal; None when it is not known.
+    """
+
+    def __init__(self, parent: Zygote, pid: int, pidfd: int | None, to_worker: int, from_worker: int) -> None:
+        self.pid, self.exit_code = pid, None
+        self._parent, self._pidfd = parent, pidfd
+        self._to, self._from = to_worker, from_worker
+        os.set_blocking(to_worker, False)
+        os.set_blocking(from_worker, False)
+        self._readable, self._writable = select.poll(), select.poll()
+        self._readable.register(from_worker, select.POLLIN)
+        self._writable.register(to_worker, select.POLLOUT)
+        self._cpu = -1
+        self._closed = False
+
+    exit_code: int | None
+
+    def await_locked(self, layers: Layer) -> None:
+        """Wait until the worker says that it is locked in, then look whether it is.
+
+        Raises:
+            SandboxError: it is not.
+        """
+        frames, deadline = wire.Frames(), time.monotonic() + ANSWER_LIMIT
+        try:
+            while (frame := frames.next()) is None:
+                frames.feed(self.receive(deadline))
+        except (GoneError, TimeoutError, wire.WireError) as error:
+            raise SandboxError(f"a sandbox worker did not start: {error}") from None
+        if frame.kind != wire.READY:
+            said = wire.unpack_answer(frame)
+            raise SandboxError(f"a sandbox worker could not be locked in: {getattr(said, 'message', said)}")
+        if Layer.SECCOMP in layers:
+            status = self.status()
+            if status.get("Seccomp") != "2" or status.get("NoNewPrivs") != "1":
+                raise SandboxError("a sandbox worker says that it is locked in, but the kernel knows nothing of it")
+
+    def status(self) -> dict[str, str]:
+        """Fields of ``/proc/PID/status``; empty when it cannot be read."""
+        with suppress(OSError):
+            text = Path(f"/proc/{self.pid}/status").read_text(errors="replace")
+            return {name: value.strip() for name, _, value in (line.partition(":") for line in text.splitlines())}
+        return {}
+
+    def send(self, data: bytes, deadline: float) -> None:
+        """Write all of ``data``.
+
+        Raises:
+            GoneError: nobody reads it any more.
+            TimeoutError: ``time.monotonic()`` passed ``deadline`` first.
+        """
+        while data:
+            try:
+                data = data[os.write(self._to, data) :]
+            except BlockingIOError:
+                if not self._writable.poll(_left(deadline)):
+                    raise TimeoutError("it does not read") from None
+            except BrokenPipeError:
+                raise GoneError("it has ended") from None
+
+    def receive(self, deadline: float) -> bytes:
+        """Some bytes.
+
+        Raises:
+            GoneError: there are no more.
+            TimeoutError: ``time.monotonic()`` passed ``deadline`` first.
+        """
+        if not self._readable.poll(_left(deadline)):
+            raise TimeoutError("no answer")
+        data = os.read(self._from, _CHUNK)
+        if not data:
+            raise GoneError("it has ended")
+        return data
+
+    def pending(self) -> bool:
+        """Whether there is something to receive, or the worker has ended."""
+        return bool(self._readable.poll(0))
+
+    def come_near(self) -> None:
+        """Keep the worker on the processor that the host runs on.
+
+        The two take turns; a hand-over between processors has to wake one up, which costs a virtual machine ten times
+        as much as the answer itself.
+        """
+        cpu = _current_cpu()
+        if cpu != self._cpu:
+            self._cpu = cpu
+            with suppress(OSError, AttributeError):
+                os.sched_setaffinity(self.pid, {cpu})
+
+    def cpu_seconds(self) -> float:
+        """Processor time used so far; 0.0 when it cannot be known."""
+        with suppress(OSError):
+            return time.clock_gettime((~self.pid << 3) | 2)  # the clock of another process, see clock_getcpuclockid(3)
+        return 0.0
+
+    def ask_where(self) -> None:
+        """Have the interpreter write where it is."""
+        self._signal(DUMP_SIGNAL)
+
+    def kill(self) -> None:
+        self._signal(signal.SIGKILL)
+
+    def close(self) -> None:
+        """Kill and reap the process, and close everything; idempotent."""
+        if self._closed:
+            return
+        self._closed = True
+        self.kill()
+        self.exit_code = self._parent.reap(self.pid)
+        for descriptor in (self._to, self._from, *([] if self._pidfd is None else [self._pidfd])):
+            os.close(descriptor)
+
+    def _signal(self, number: signal.Signals) -> None:
+        with suppress(ProcessLookupError):
+            if self._pidfd is None:
+                os.kill(self.pid, number)  # its parent reaps it only when it is told to: the number is still its own
+            else:
+                signal.pidfd_send_signal(self._pidfd, number)
+
+
+def _left(deadline: float) -> int:
+    """Milliseconds until ``deadline``, rounded up."""
+    return max(0, math.ceil((deadline - time.monotonic()) * 1000))
+
+
+@lru_cache(maxsize=1)
+def _library() -> Any:
+    return ctypes.CDLL(None)
+
+
+def _current_cpu() -> int:
+    """The processor that this thread runs on, -1 where the system does not tell."""
+    try:
+        return int(_library().sched_getcpu())
+    except (AttributeError, OSError):
+        return -1

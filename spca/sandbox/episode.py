@@ -1,0 +1,230 @@
+"""One plan behind the wall, in lock-step: a view goes in, a primitive comes out in time, or the worker dies."""
+
+from __future__ import annotations
+
+import re
+import signal
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from types import CodeType
+from typing import Final
+
+from spca.agent_code import split_lines
+from spca.contracts import AgentSource, AgentView, Failed, Finished, PlanStep, Status, Yielded
+from spca.errors import SandboxError
+from spca.perception import VOCABULARY
+from spca.sandbox import reports, wire
+from spca.sandbox.client import GoneError, Worker
+from spca.sandbox.limits import Limits
+from spca.sandbox.reports import ProtocolError
+from spca.sandbox.runner import FILENAME, MAX_FRAMES, Asked, Done, Fault
+
+GRACE: Final = 0.75
+"""Further seconds for a worker that got less than half of the processor time that its deadline would have allowed: it
+was the machine that was late."""
+
+_WHERE_LIMIT: Final = 0.15
+_QUIET: Final = 0.02
+_LONGEST_DUMP: Final = 1 << 14
+_DUMPED_FRAME: Final = re.compile(rf'File "{re.escape(FILENAME)}", line (\d{{1,7}}) in ([^\n]{{1,80}})')
+_CRASH: Final = re.compile(r"Fatal Python error: ([^\n]{1,80})")
+
+
+class _OverdueError(Exception):
+    """Time is up; ``str(error)`` says which."""
+
+
+class SandboxEpisode:
+    """An :class:`~spca.contracts.Episode` in a worker of its own.
+
+    Attributes:
+        pid: the worker's process id.
+        printed: what the code has printed so far, cleaned, at most ``printed_bytes`` characters.
+    """
+
+    def __init__(
+        self,
+        worker: Worker,
+        agent: AgentSource,
+        module: CodeType,
+        steps: Sequence[PlanStep],
+        previous: Sequence[int],
+        limits: Limits,
+    ) -> None:
+        self.pid, self.printed = worker.pid, ""
+        self._worker, self._limits, self._steps = worker, limits, tuple(steps)
+        self._lines = split_lines(agent.text)
+        plan = tuple((step.action, step.args) for step in steps)
+        start = wire.Start(module, plan, tuple(previous), VOCABULARY, limits.printed_bytes)
+        self._unsent = wire.pack_start(start)
+        self._frames = wire.Frames()
+        self._sequence = self._position = 0
+        self._printed_bytes = 0
+        self._mission: str | None = None
+        self._waited = 0.0
+        self._cpu_used = 0.0
+        self._end: Finished | Failed | None = None
+
+    def advance(self, view: AgentView) -> Yielded | Finished | Failed:
+        """As in the contract; a violation of the limits or the protocol is a :class:`~spca.contracts.Failed`.
+
+        Raises:
+            SandboxError: the worker is gone because the sandbox itself is.
+            ValueError: the view cannot be sent.
+        """
+        if self._end is not None:
+            return self._end
+        started = time.monotonic()
+        try:
+            event = self._judged(self._exchange(view, started))
+        except _OverdueError as overdue:
+            event = self._overdue(str(overdue))
+        except (GoneError, wire.WireError, ProtocolError) as error:
+            event = self._broken(error)
+        finally:
+            self._waited += time.monotonic() - started
+        if not isinstance(event, Yielded):
+            self._end = event
+            self._worker.close()
+        return event
+
+    def close(self) -> None:
+        """Kill and reap the worker; idempotent."""
+        self._worker.close()
+
+    def _exchange(self, view: AgentView, started: float) -> Asked | Done | Fault:
+        worker, self._sequence = self._worker, self._sequence + 1
+        worker.come_near()
+        if worker.pending():
+            self._frames.feed(worker.receive(started))
+            raise ProtocolError("an answer that was not asked for")
+        data = wire.pack_view(view, self._sequence, view.mission != self._mission)
+        self._mission = view.mission
+        if self._unsent:
+            data, self._unsent = self._unsent + data, b""
+        limit = self._limits.first_yield_seconds if self._sequence == 1 else self._limits.yield_seconds
+        deadline = started + min(limit, self._limits.wall_seconds - self._waited)
+        try:
+            worker.send(data, deadline)
+            frame = self._answer(deadline, limit)
+        except TimeoutError:
+            if self._waited + limit > self._limits.wall_seconds:
+                raise _OverdueError(f"more than {self._limits.wall_seconds:g} s in generated code") from None
+            raise _OverdueError(f"no yield for {limit:.1f} s") from None
+        if frame.sequence != self._sequence or self._frames.rest or worker.pending():
+            raise ProtocolError("more than one answer, or one to another question")
+        return wire.unpack_answer(frame)
+
+    def _answer(self, deadline: float, limit: float) -> wire.Frame:
+        """The next frame that is an answer; prints on the way are kept."""
+        extended = False
+        while True:
+            frame = self._frames.next()
+            if frame is None:
+                try:
+                    self._frames.feed(self._worker.receive(deadline))
+                except TimeoutError:
+                    if extended or not self._starved(limit):
+                        raise
+                    extended, deadline = True, deadline + GRACE
+            elif frame.kind == wire.PRINTED:
+                self._print(frame.payload)
+            else:
+                return frame
+
+    def _starved(self, limit: float) -> bool:
+        used, self._cpu_used = self._worker.cpu_seconds() - self._cpu_used, self._worker.cpu_seconds()
+        return used < limit / 2
+
+    def _print(self, data: bytes) -> None:
+        self._printed_bytes += max(1, len(data))
+        if self._printed_bytes > 4 * self._limits.printed_bytes:  # a character has up to four bytes
+            raise ProtocolError("more printed text than there can be")
+        self.printed += reports.clean(data.decode(errors="replace"), self._limits.printed_bytes)
+
+    def _judged(self, answer: Asked | Done | Fault) -> Yielded | Finished | Failed:
+        if isinstance(answer, Asked):
+            if answer.position < self._position:
+                raise ProtocolError("an answer for a step that is over")
+            self._position = answer.position
+        return reports.event(answer, self._steps, self._lines)
+
+    def _overdue(self, what: str) -> Failed:
+        """What is told of code that did not answer in time; its worker dies."""
+        self._worker.ask_where()
+        frames = self._dumped()
+        self._worker.close()
+        where = f" in {frames[-1][0]}, line {frames[-1][1]}" if frames else ""
+        return self._failed(f"{what}{where}", frames)
+
+    def _broken(self, error: Exception) -> Failed:
+        """What is told of a worker that ended or wrote what is no answer; it dies."""
+        if isinstance(error, wire.WireError):
+            frames = self._dumped()
+            crash = _CRASH.search(self._rest())
+            self._worker.close()
+            if crash:
+                where = f" in {frames[-1][0]}, line {frames[-1][1]}" if frames else ""
+                return self._failed(f"the code crashed the interpreter ({reports.clean(crash[1], 80)}){where}", frames)
+            return self._failed(f"the code broke the protocol: {error}", ())
+        cpu = self._worker.cpu_seconds()
+        self._worker.close()
+        if isinstance(error, GoneError):
+            return self._failed(self._ended(cpu), ())
+        return self._failed(f"the code broke the protocol: {error}", ())
+
+    def _ended(self, cpu: float) -> str:
+        code = self._worker.exit_code
+        if code is None:
+            raise SandboxError("the sandbox's process has ended: nothing can be executed")
+        if code >= 0:
+            return f"the code ended its own process (exit code {code})"
+        if -code in (signal.SIGXCPU, signal.SIGKILL) and cpu >= 0.9 * self._limits.cpu_seconds:
+            return f"more than {self._limits.cpu_seconds} s of processor time in one episode"
+        if -code == signal.SIGKILL:
+            return "the process was killed: it used up its processor time, or the machine ran out of memory"
+        return f"the code crashed the interpreter ({signal.strsignal(-code) or f'signal {-code}'})"
+
+    def _dumped(self) -> tuple[tuple[str, int], ...]:
+        """Function and line of the source's frames in what the interpreter writes, outermost first."""
+        end = time.monotonic() + _WHERE_LIMIT
+        seen = len(self._frames.rest)
+        with suppress(GoneError, TimeoutError):
+            while len(self._frames.rest) < _LONGEST_DUMP:
+                wait = end if len(self._frames.rest) == seen else min(end, time.monotonic() + _QUIET)
+                self._frames.feed(self._worker.receive(wait))
+        found = [(name.strip(), int(line)) for line, name in _DUMPED_FRAME.findall(self._rest())]
+        return tuple(reversed(found[:MAX_FRAMES]))
+
+    def _rest(self) -> str:
+        return self._frames.rest[-_LONGEST_DUMP:].decode(errors="replace")
+
+    def _failed(self, message: str, frames: Sequence[tuple[str, int]]) -> Failed:
+        """A violation; its step is the one whose action is the outermost frame, else the last one known."""
+        loading = bool(frames) and frames[0][0] == "<module>"
+        position: int | None = self._position
+        for number in range(self._position, len(self._steps)):
+            if frames and frames[0][0] == self._steps[number].action:
+                position = number
+                break
+        if loading or not self._steps:
+            position = None
+        return Failed(
+            Status.RUNTIME_ERROR, message, position, reports.render(frames, self._lines, message) if frames else ""
+        )
+
+
+class RefusedEpisode:
+    """An episode of a source that is not executed at all."""
+
+    def __init__(self, failure: Failed) -> None:
+        self.pid: int | None = None
+        self.printed = ""
+        self._failure = failure
+
+    def advance(self, view: AgentView) -> Failed:  # noqa: ARG002 - nobody looks at it
+        return self._failure
+
+    def close(self) -> None:
+        """Nothing was opened."""

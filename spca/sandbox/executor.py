@@ -1,0 +1,128 @@
+"""The Executor of every run: generated code is checked, and executed in a worker behind the wall."""
+
+from __future__ import annotations
+
+import threading
+import warnings
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from types import CodeType, TracebackType
+from typing import Self
+
+from spca.contracts import AgentSource, Failed, PlanStep, Status
+from spca.errors import PatchError
+from spca.sandbox import doctor, policy, reports
+from spca.sandbox.client import Zygote
+from spca.sandbox.episode import RefusedEpisode, SandboxEpisode
+from spca.sandbox.limits import Limits
+from spca.sandbox.lockdown import Layer
+from spca.sandbox.runner import FILENAME
+
+UNSAFE = "unsafe"
+"""Level of an executor without a wall."""
+
+
+@lru_cache(maxsize=8)
+def _compiled(agent: AgentSource) -> CodeType:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return compile(agent.text, FILENAME, "exec", dont_inherit=True)
+
+
+class SandboxExecutor:
+    """Runs agent sources behind the wall; a context manager. Making one does nothing yet.
+
+    Args:
+        limits: budgets of each episode.
+        check: the gate, which raises :class:`~spca.errors.PatchError` for a source that must not be executed; None
+            leaves it out.
+        unsafe: without the wall: a plain process of its own, nothing more.
+
+    Raises:
+        SandboxError: from :meth:`start` and :meth:`verify`, when the wall does not hold here.
+    """
+
+    def __init__(
+        self,
+        *,
+        limits: Limits | None = None,
+        check: Callable[[AgentSource], None] | None = policy.check_agent,
+        unsafe: bool = False,
+    ) -> None:
+        self._limits = limits or Limits()
+        self._check = check
+        self._unsafe = unsafe
+        self._lock = threading.Lock()
+        self._zygote: Zygote | None = None
+        self._layers = Layer(0)
+        self._level = ""
+
+    @property
+    def level(self) -> str:
+        """``strict``, ``strict-nolandlock`` or ``unsafe``; "" before :meth:`verify`."""
+        return self._level
+
+    def begin(self) -> None:
+        """Start the process that workers are forked from, without waiting for it."""
+        with self._lock:
+            self._process()
+
+    def verify(self) -> str:
+        """Prove on throw-away workers that the wall holds here; returns the level.
+
+        Raises:
+            SandboxError: it does not; says which layer, and what would mend it.
+        """
+        with self._lock:
+            if not self._level:
+                zygote = self._process()
+                if self._unsafe:
+                    zygote.await_ready()
+                    self._level = UNSAFE
+                else:
+                    report = doctor.examine(zygote)
+                    report.raise_for_refusal()
+                    self._layers, self._level = report.layers, report.level
+            return self._level
+
+    def start(
+        self, agent: AgentSource, steps: Sequence[PlanStep], previous: Sequence[int]
+    ) -> SandboxEpisode | RefusedEpisode:
+        """Begin ``steps`` with a fresh ``Agent`` in a worker of its own.
+
+        Raises:
+            SandboxError: there is no wall to run it behind.
+        """
+        try:
+            if self._check is not None:
+                self._check(agent)
+        except PatchError as error:
+            return RefusedEpisode(Failed(Status.SYNTAX_ERROR, str(error)))
+        try:
+            module = _compiled(agent)
+        except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+            return RefusedEpisode(reports.syntax_error(error, agent))
+        self.verify()
+        with self._lock:
+            worker = self._process().worker(self._layers, self._limits)
+        return SandboxEpisode(worker, agent, module, steps, previous, self._limits)
+
+    def close(self) -> None:
+        """End every worker; idempotent. Episodes must not be used afterwards."""
+        with self._lock:
+            if self._zygote is not None:
+                self._zygote.close()
+            self._zygote, self._level = None, ""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _process(self) -> Zygote:
+        if self._zygote is None:
+            self._zygote = Zygote()
+        return self._zygote
