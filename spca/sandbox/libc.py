@@ -1,0 +1,43 @@
+"""Raw system calls for what Python's ``os`` does not offer (x86-64 Linux only)."""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import os
+import sys
+from functools import cache
+from typing import Any, Final
+
+PRCTL: Final = 157
+_ARGUMENTS: Final = 6
+
+
+def require_x86_64() -> None:
+    """Raise OSError where the numbers of this package would mean other calls."""
+    machine = os.uname().machine
+    if not sys.platform.startswith("linux") or machine != "x86_64" or sys.maxsize < 1 << 32:
+        raise OSError(
+            errno.ENOSYS, f"the sandbox needs a 64-bit Python on x86-64 Linux, this is {sys.platform} {machine}"
+        )
+
+
+@cache
+def _function() -> Any:
+    function = ctypes.CDLL(None, use_errno=True).syscall
+    function.restype = ctypes.c_long
+    function.argtypes = [ctypes.c_long] * (1 + _ARGUMENTS)
+    return function
+
+
+def syscall(number: int, *args: int) -> int:
+    """What the kernel answers to a call; pointers are passed as addresses.
+
+    Raises:
+        OSError: the call failed.
+    """
+    result: int = _function()(number, *args, *(0,) * (_ARGUMENTS - len(args)))
+    if result == -1:
+        code = ctypes.get_errno()
+        raise OSError(code, os.strerror(code))
+    return result
