@@ -125,21 +125,19 @@ def attacks(text: str, controls: dict[str, Control] | None = None) -> tuple[Atta
     """
     given = dict(controls or {})
     pieces = _ENTRY.split(dedent(text))
-    made = [_attack(*pieces[at : at + 3], given) for at in range(1, len(pieces), 3)]
+    entries = zip(pieces[1::3], pieces[2::3], pieces[3::3], strict=True)
+    made = [_attack(name, Kind(kind), body, given) for name, kind, body in entries]
     if given:
         raise ValueError(f"controls of unknown attacks: {', '.join(given)}")
     return tuple(made)
 
 
-def _attack(name: str, kind: str, text: str, controls: dict[str, Control]) -> Attack:
+def _attack(name: str, kind: Kind, text: str, controls: dict[str, Control]) -> Attack:
     parts = {"above": "", "member": "", "earlier": "", "body": text}
     if re.search(r"^# body:$", text, re.MULTILINE):
         pieces = re.split(r"^# (above|member|earlier|body):$", text, flags=re.MULTILINE)
         parts.update(zip(pieces[1::2], pieces[2::2], strict=True))
     earlier = agent_source(parts["earlier"]) if parts["earlier"] else ""
     source = agent_source(parts["body"], parts["above"], parts["member"])
-    return Attack(name, Kind(kind), source, controls.pop(name, None) or _usual(Kind(kind)), earlier)
-
-
-def _usual(kind: Kind) -> Control:
-    return Control(SIGNS[kind], by_hand=kind in (Kind.GARBAGE, Kind.MUT))
+    usual = Control(SIGNS[kind], by_hand=kind in (Kind.GARBAGE, Kind.MUT))
+    return Attack(name, kind, source, controls.pop(name, usual), earlier)
