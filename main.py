@@ -24,6 +24,7 @@ from spca.contracts import (
     CodeFailure,
     CodePatch,
     EventSink,
+    Executor,
     FailedPlan,
     LevelInfo,
     Outcome,
@@ -38,7 +39,7 @@ from spca.curriculum import Task
 from spca.display import Display, list_tasks
 from spca.errors import BudgetReached, RestoreError, UserError, WorldError
 from spca.gate import RegressionGate
-from spca.recorder import Recorder, totals
+from spca.recorder import Recorder
 from spca.results import Attempt, LevelContext, LevelResult, Round
 from spca.runfolder import RunFolder
 from spca.solver import Solver
@@ -93,10 +94,7 @@ class Loop:
             failed.append(FailedPlan(this.plan.text, status.value, this.reason))
             if status is Status.GOAL_NOT_REACHED:  # the plan was carried out: its code is worth keeping
                 agent = this.attempts[-1].agent
-        solved = bool(rounds[-1].outcome and rounds[-1].outcome.solved)
-        attempts = tuple(attempt for this in rounds for attempt in this.attempts)
-        plan = next((this.plan for this in reversed(rounds) if this.plan), None)
-        return LevelResult(solved, rounds[-1].reason, attempts[-1].agent if solved else known, plan, attempts)
+        return LevelResult.of(rounds, known)
 
     def run_round(self, level: LevelContext, number: int, agent: AgentSource, failed: Sequence[FailedPlan]) -> Round:
         """Sense and plan once, then code and act until the plan succeeds or its retries are used up."""
@@ -163,11 +161,11 @@ class Loop:
 class Run:
     """A run folder being filled: the loop over its levels."""
 
-    def __init__(self, settings: cli.Settings, folder: RunFolder, tasks: Sequence[Task]) -> None:
+    def __init__(self, settings: cli.Settings, folder: RunFolder, tasks: Sequence[Task], executor: Executor) -> None:
         self._settings, self._folder, self._tasks = settings, folder, tasks
         self._recorder = Recorder(folder)
         self._workspace = Workspace(Path(settings.workspace))
-        self._make_world = partial(minigridenv.MiniGridEnv, upstream_rules=settings.upstream_rules)
+        self._make_world = partial(minigridenv.MiniGridEnv, executor=executor, upstream_rules=settings.upstream_rules)
         self._gate = RegressionGate(self._make_world)
 
     def learn(self) -> None:
@@ -182,7 +180,7 @@ class Run:
             stack.callback(display.close)
             solver = stack.enter_context(Solver(settings.engine))
             solver.warm()
-            display.begin(cli.greeting(settings), self._recorder.finished)
+            display.begin(cli.greeting(settings), self._recorder.sandbox, self._recorder.finished)
             self._gate.extend(self._recorder.solved_levels())
             planner = PlannerLLM(settings.planner_model, settings.planner_small_model, solver, logger)
             coder = CoderLLM(settings.coder_model, logger)
@@ -190,7 +188,7 @@ class Run:
             self._workspace.save(self._recorder.agent, self._recorder.trusted)
             for number, task in enumerate(self._tasks[done:], done + 1):
                 self._level(number, task, loop, logger, display)
-        summary = totals(self._folder.run_id, settings.seed, len(self._tasks), self._recorder.finished)
+        summary = self._recorder.totals(settings.seed, len(self._tasks))
         self._folder.write_json("summary.json", summary)
         display.table(summary, time.monotonic() - started, str(self._folder.path))
 
@@ -230,13 +228,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     given = cli.parse(argv)
     go_on = ""
     try:
+        if given["command"] == "doctor":
+            return startup.doctor()
         settings = startup.settings(given, ROOT)
-        if given.get("command") == "list":
+        if given["command"] == "list":
             list_tasks([(t.category, t.level, t.env_id) for t in startup.tasks(settings)])
-        else:
-            with startup.opened(settings, ROOT, _check) as (folder, tasks):
-                go_on = cli.how_to_resume(settings, folder.run_id, ROOT)
-                Run(settings, folder, tasks).learn()
+            return cli.EXIT_FINISHED
+        with startup.opened(settings, ROOT, _check) as (folder, tasks, executor):
+            go_on = cli.how_to_resume(settings, folder.run_id, ROOT)
+            Run(settings, folder, tasks, executor).learn()
     except KeyboardInterrupt:
         return cli.stopped(cli.EXIT_INTERRUPTED, "interrupted", go_on)
     except UserError as error:

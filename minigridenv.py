@@ -13,6 +13,8 @@ import io
 import os
 import warnings
 from collections.abc import Hashable, Iterable, Iterator
+from contextlib import closing
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -24,6 +26,7 @@ from spca.contracts import (
     AgentSource,
     AgentView,
     Checkpoint,
+    Episode,
     Executor,
     Failed,
     Finished,
@@ -37,7 +40,7 @@ from spca.contracts import (
 from spca.corrections import correct
 from spca.errors import RestoreError, UserError, WorldError
 from spca.replay import hash_state
-from spca.sandbox.local import LocalExecutor
+from spca.sandbox.executor import default_executor
 from spca.stuck import StuckDetector
 
 
@@ -81,7 +84,7 @@ class MiniGridEnv:
 
     Args:
         render: open a window.
-        executor: runs generated code.
+        executor: runs generated code; by default one behind a wall that all worlds of the process share.
         upstream_rules: judge as minigrid does, without :mod:`spca.corrections`.
 
     Attributes:
@@ -104,7 +107,7 @@ class MiniGridEnv:
     ) -> None:
         self._seed = seed
         self._upstream_rules = upstream_rules
-        self._executor = executor or LocalExecutor()
+        self._executor = executor or default_executor()
         mode = "human" if render else None
         try:
             with _quiet():
@@ -185,29 +188,12 @@ class MiniGridEnv:
 
         Raises:
             WorldError: the episode is over.
+            SandboxError: generated code cannot be executed safely.
         """
         self._refuse_when_over()
-        trace: list[TraceStep] = []
-        detector = StuckDetector()
-        detector.observe(self._state())
-        episode = self._executor.start(agent, plan.steps, self.previous_actions)
-        try:
-            while True:
-                event = episode.advance(self._agent_view())
-                if isinstance(event, Finished):
-                    message = "the plan was carried out but the mission is not complete"
-                    return self._outcome(Status.GOAL_NOT_REACHED, message, trace, plan)
-                if isinstance(event, Failed):
-                    return self._outcome(event.status, event.message, trace, plan, event.position, event.traceback)
-                self.step(event.step.code)
-                trace.append(event.step)
-                if self._over:
-                    return self._ended(trace, plan)
-                reason = detector.observe(self._state())
-                if reason is not None:
-                    return self._outcome(Status.STUCK, reason, trace, plan, event.step.position)
-        finally:
-            episode.close()
+        with closing(self._executor.start(agent, plan.steps, self.previous_actions)) as episode:
+            outcome = self._carry_out(plan, episode)
+            return replace(outcome, printed=episode.printed)
 
     def checkpoint(self) -> Checkpoint:
         """The present state as primitives since the reset, and its hash."""
@@ -233,6 +219,25 @@ class MiniGridEnv:
 
     def close(self) -> None:
         self._env.close()
+
+    def _carry_out(self, plan: Plan, episode: Episode) -> Outcome:
+        trace: list[TraceStep] = []
+        detector = StuckDetector()
+        detector.observe(self._state())
+        while True:
+            event = episode.advance(self._agent_view())
+            if isinstance(event, Finished):
+                message = "the plan was carried out but the mission is not complete"
+                return self._outcome(Status.GOAL_NOT_REACHED, message, trace, plan)
+            if isinstance(event, Failed):
+                return self._outcome(event.status, event.message, trace, plan, event.position, event.traceback)
+            self.step(event.step.code)
+            trace.append(event.step)
+            if self._over:
+                return self._ended(trace, plan)
+            reason = detector.observe(self._state())
+            if reason is not None:
+                return self._outcome(Status.STUCK, reason, trace, plan, event.step.position)
 
     def _refuse_when_over(self) -> None:
         if self._over:

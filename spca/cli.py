@@ -17,7 +17,11 @@ from spca.errors import ResumeError, SettingsError
 PROGRAM_VARIABLE: Final = "SPCA_PROGRAM"
 """Environment variable by which a script that starts the program says how a user calls it."""
 
+UNSAFE_VARIABLE: Final = "SPCA_UNSAFE_NO_SANDBOX"
+"""Environment variable that confirms ``--unsafe-no-sandbox``."""
+
 EXIT_FINISHED: Final = 0
+EXIT_NOT_STRICT: Final = 1
 EXIT_USER_ERROR: Final = 2
 EXIT_BUDGET: Final = 3
 EXIT_INTERRUPTED: Final = 130
@@ -56,6 +60,7 @@ class Settings:
     keep_agent: bool = False
     keep_pddl: bool = False
     upstream_rules: bool = False
+    unsafe_no_sandbox: bool = False
     engine: str | None = None
     max_cost: float = 5.0
     render: bool = False
@@ -92,9 +97,9 @@ def build_parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "command",
         nargs="?",
-        choices=("run", "list"),
+        choices=("run", "list", "doctor"),
         default="run",
-        help="run (default), or list categories and levels",
+        help="run (default), list categories and levels, or doctor: tell whether generated code can be walled in here",
     )
     choose = parser.add_argument_group("what to run")
     choose.add_argument("--start-category", metavar="NAME", help="begin with this category (case-insensitive)")
@@ -119,6 +124,11 @@ def build_parser() -> argparse.ArgumentParser:
     models.add_argument("--coder-model", metavar="MODEL", help="writes actions (openai/..., reference/coder)")
     models.add_argument("--engine", metavar="NAME", help="planning engine (default: by kind of problem)")
     models.add_argument("--max-cost", type=_cost, metavar="USD", help="cap on the cost of a run (default 5)")
+    models.add_argument(
+        "--unsafe-no-sandbox",
+        action="store_true",
+        help=f"run generated code without the wall; needs {UNSAFE_VARIABLE}=1 in the environment as well",
+    )
     show = parser.add_argument_group("display")
     show.add_argument("--render", action="store_true", help="open a window that shows the episode")
     show.add_argument("--quiet", action="store_true", help="print nothing but errors and the final table")
@@ -238,5 +248,10 @@ def check_choice(settings: Settings) -> None:
     for flag, model, role in zip(_MODEL_FLAGS, settings.models, ("planner", "planner", "coder"), strict=True):
         if model.startswith(("reference/", "faulty/")) and not model.endswith(f"/{role}"):
             raise SettingsError(f"{flag} {model}: the embedded model for this is {model.partition('/')[0]}/{role}")
+    if settings.unsafe_no_sandbox and os.environ.get(UNSAFE_VARIABLE) != "1":
+        raise SettingsError(
+            "--unsafe-no-sandbox lets generated code do whatever you can do: "
+            f"confirm it with {UNSAFE_VARIABLE}=1 in the environment, or leave it out"
+        )
     if settings.render and not {"DISPLAY", "WAYLAND_DISPLAY", "SDL_VIDEODRIVER"} & os.environ.keys():
         raise SettingsError("--render opens a window, but there is no display: leave it out or set DISPLAY")

@@ -260,7 +260,7 @@ class Outcome:
     ``position``, ``action`` and ``args`` name the plan step at fault (None when there is none); ``traceback`` points
     into the generated source; ``last_map`` is the accumulated map at the end, rows of cell words; ``trace`` the
     primitives of this attempt; ``reward`` the simulator's last reward; ``corrections`` names
-    what of the simulator's own judgement was corrected in this episode.
+    what of the simulator's own judgement was corrected in this episode; ``printed`` is what generated code printed.
     """
 
     status: Status
@@ -273,6 +273,7 @@ class Outcome:
     traceback: str = ""
     reward: float = 0.0
     corrections: tuple[str, ...] = ()
+    printed: str = ""
 
     @property
     def solved(self) -> bool:
@@ -338,6 +339,11 @@ class Failed:
 
 class Episode(Protocol):
     """One plan being executed by generated code, in lock-step with the world."""
+
+    @property
+    def printed(self) -> str:
+        """What the code has printed so far, cut to a few KB."""
+        ...
 
     def advance(self, view: AgentView) -> Yielded | Finished | Failed:
         """Show the state after the previous primitive, ask for the next one."""

@@ -42,9 +42,13 @@ class Display:
         self._level_started = self._started = time.monotonic()
         self.solved = self.failed = 0
 
-    def begin(self, greeting: str, finished: Sequence[Mapping[str, Any]]) -> None:
-        """The first lines: what the run works with, and where it goes on; ``finished`` are summaries of levels."""
+    def begin(self, greeting: str, sandbox: str, finished: Sequence[Mapping[str, Any]]) -> None:
+        """The first lines: what the run works with, behind which wall, and where it goes on.
+
+        ``finished`` are summaries of levels.
+        """
         self.note(greeting)
+        self.note(f"Sandbox: {sandbox} (docs/sandbox.md says what generated code can and cannot do).")
         self.solved = sum(summary["outcome"] == "success" for summary in finished)
         self.failed = len(finished) - self.solved
         if finished:
@@ -114,6 +118,8 @@ class Display:
                 escape(name), solved, *(str(row[key]) for key in ("rounds", "planner_calls", "coder_calls", "steps"))
             )
         self._console.print(table)
+        if totals["sandbox"] == "unsafe":
+            self._console.print("[red]unsafe[/]: generated code ran without the wall (--unsafe-no-sandbox)")
         if totals["corrected"]:
             self._console.print(
                 f"solved with minigrid's verifier corrected: {escape(', '.join(totals['corrected']))}"

@@ -19,5 +19,7 @@ def failure_report(plan: Plan, outcome: Outcome) -> str:
     if outcome.trace:
         last = [f"{PRIMITIVE_METHODS[s.code]} ({s.action}, line {s.line})" for s in outcome.trace[-_LAST_PRIMITIVES:]]
         lines.append(f"last primitives: {'; '.join(last)}")
+    if outcome.printed:
+        lines += ["printed:", outcome.printed.rstrip()]
     lines += [f"map at the end ({LEGEND}):", *draw(outcome.last_map)]
     return "\n".join(lines)

@@ -31,6 +31,7 @@ class Recorder:
         agent: the library to go on with.
         category: category of the last finished level.
         trusted: PDDL of the last success in that category.
+        sandbox: level of the wall that generated code runs behind.
     """
 
     def __init__(self, folder: RunFolder) -> None:
@@ -41,6 +42,7 @@ class Recorder:
         self.agent = AgentSource(folder.read_text(self._agent_file))
         self.category: str | None = state["category"]
         self.trusted = TrustedPDDL(**state["trusted"]) if state["trusted"] else None
+        self.sandbox: str = folder.info()["sandbox"]
 
     def enter(self, category: str) -> bool:
         """Forget trusted PDDL when a new category begins; True when it does."""
@@ -69,6 +71,7 @@ class Recorder:
             library=library_size(self.agent),
             agent_file=agent_file,
             trajectory=trajectory,
+            sandbox=self.sandbox,
             corrections=list(result.attempts[-1].outcome.corrections) if result.attempts else [],
         )
         log.write_summary(summary)
@@ -99,6 +102,10 @@ class Recorder:
             "attempts": [attempt_record(a, self._folder.save_agent(a.agent)) for a in result.attempts],
         }
 
+    def totals(self, seed: int, levels: int) -> dict[str, Any]:
+        """The run's summary so far; ``levels`` is how many the run has."""
+        return {"run_id": self._folder.run_id, "seed": seed, "sandbox": self.sandbox} | totals(self.finished, levels)
+
     def solved_levels(self, since: int = 0) -> list[SolvedLevel]:
         """Levels solved in this run, from the ``since``-th finished one on, read from their trajectories."""
         solved = [s["trajectory"] for s in self.finished[since:] if s["outcome"] == "success"]
@@ -121,8 +128,8 @@ def library_size(agent: AgentSource) -> dict[str, int]:
     return {"actions": len(actions), "methods": len(methods), "bytes": len(agent.text.encode())}
 
 
-def totals(run_id: str, seed: int, levels: int, finished: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """The run's summary: the same for an unbroken run and one that was killed and resumed; it holds no times."""
+def totals(finished: Sequence[Mapping[str, Any]], levels: int) -> dict[str, Any]:
+    """Sums over finished levels, the same for an unbroken run and one that was killed and resumed; without times."""
     categories: dict[str, dict[str, int]] = {}
     counters: dict[str, int] = {}
     for summary in finished:
@@ -145,8 +152,6 @@ def totals(run_id: str, seed: int, levels: int, finished: Sequence[Mapping[str, 
         if s["outcome"] != "success"
     ]
     return {
-        "run_id": run_id,
-        "seed": seed,
         "levels": levels,
         "finished": len(finished),
         "solved": len(finished) - len(failures),

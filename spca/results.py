@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from spca.contracts import AgentSource, Checkpoint, LevelInfo, Outcome, Plan, TrustedPDDL, World
@@ -56,6 +57,14 @@ class LevelResult:
     agent: AgentSource
     plan: Plan | None
     attempts: tuple[Attempt, ...]
+
+    @classmethod
+    def of(cls, rounds: Sequence[Round], known: AgentSource) -> LevelResult:
+        """A level that ended with the last of ``rounds``; ``known`` is the library before it."""
+        solved = bool(rounds[-1].outcome and rounds[-1].outcome.solved)
+        attempts = tuple(attempt for this in rounds for attempt in this.attempts)
+        plan = next((this.plan for this in reversed(rounds) if this.plan), None)
+        return cls(solved, rounds[-1].reason, attempts[-1].agent if solved else known, plan, attempts)
 
     @property
     def steps_total(self) -> int:

@@ -242,6 +242,7 @@ def attempt_record(attempt: Attempt, agent_file: str) -> dict[str, Any]:
         "status": attempt.outcome.status.value,
         "message": attempt.outcome.message,
         "traceback": attempt.outcome.traceback,
+        "printed": attempt.outcome.printed,
         "reward": attempt.outcome.reward,
         "steps": [[s.code, s.position, s.line] for s in attempt.outcome.trace],
     }

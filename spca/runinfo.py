@@ -27,8 +27,8 @@ _PACKAGES = (
 _OF_THE_WORLD = ("spca", "minigrid", "gymnasium")
 
 
-def run_info(settings: Settings, root: Path) -> dict[str, Any]:
-    """For ``run.json``: settings, models, versions, git commit."""
+def run_info(settings: Settings, root: Path, sandbox: str) -> dict[str, Any]:
+    """For ``run.json``: settings, models, versions, git commit, level of the sandbox."""
     return {
         "settings": settings.to_dict(),
         "models": {
@@ -38,6 +38,7 @@ def run_info(settings: Settings, root: Path) -> dict[str, Any]:
         },
         "versions": versions(),
         "git_commit": _git_commit(root),
+        "sandbox": sandbox,
     }
 
 
@@ -53,6 +54,16 @@ def check_versions(recorded: Mapping[str, str]) -> None:
             raise ResumeError(
                 f"the run was begun with {name} {recorded.get(name)}, installed is {now.get(name)}: begin a new run"
             )
+
+
+def check_sandbox(recorded: str | None, level: str) -> None:
+    """Refuse to go on with a run behind another wall: every result of a run has the same stamp.
+
+    Raises:
+        ResumeError: the levels differ.
+    """
+    if recorded != level:
+        raise ResumeError(f"the run was begun with sandbox {recorded}, here it is {level}: begin a new run")
 
 
 def versions() -> dict[str, str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,8 @@ from spca.curriculum import Curriculum, Task, load
 from spca.errors import ResumeError
 from spca.prompts import templates
 from spca.runfolder import RunFolder, check_folder, locked, make_folder
-from spca.runinfo import check_versions, run_info
+from spca.runinfo import check_sandbox, check_versions, run_info
+from spca.sandbox.executor import SandboxExecutor
 from spca.workspace import Workspace
 
 
@@ -35,6 +36,21 @@ def settings(given: Mapping[str, Any], root: Path) -> cli.Settings:
     return chosen
 
 
+def doctor() -> int:
+    """Print what the wall around generated code is made of here and whether each part holds; the exit code.
+
+    Raises:
+        SandboxError: not even its process can be started.
+    """
+    from spca.sandbox import doctor as sandbox_doctor
+    from spca.sandbox.client import Zygote
+
+    with closing(Zygote()) as zygote:
+        report = sandbox_doctor.examine(zygote)
+    print(sandbox_doctor.render(report))
+    return cli.EXIT_FINISHED if report.level == "strict" else cli.EXIT_NOT_STRICT
+
+
 def tasks(chosen: cli.Settings, curriculum: Curriculum | None = None) -> tuple[Task, ...]:
     """The levels that the settings select, in order.
 
@@ -48,8 +64,10 @@ def tasks(chosen: cli.Settings, curriculum: Curriculum | None = None) -> tuple[T
 @contextmanager
 def opened(
     chosen: cli.Settings, root: Path, check: Callable[[cli.Settings, Sequence[Task]], None]
-) -> Iterator[tuple[RunFolder, Sequence[Task]]]:
+) -> Iterator[tuple[RunFolder, Sequence[Task], SandboxExecutor]]:
     """The run folder with its levels, new or resumed, while this process holds the locks of it and its workspace.
+
+    With them comes the executor, proven to hold.
 
     Args:
         root: folder of the checkout, where the initial ``agent.py`` lies.
@@ -62,16 +80,21 @@ def opened(
     selected = tasks(chosen, load(resumed.path / "curriculum.json") if resumed else None)
     if resumed and len(resumed.state()["finished"]) > len(selected):
         raise ResumeError(f"{resumed.path}: more levels are finished than the run has")
-    check(chosen, selected)
-    workspace = Workspace(Path(chosen.workspace))
-    if not resumed:
-        _beginning(chosen, root, workspace)
-    check_folder(Path(chosen.runs))
-    make_folder(workspace.path)
-    with locked(workspace.path, "workspace"):
-        folder = resumed or _new_folder(chosen, root, workspace)
-        with locked(folder.path, "run"):
-            yield folder, selected
+    with SandboxExecutor(unsafe=chosen.unsafe_no_sandbox) as executor:
+        executor.begin()
+        check(chosen, selected)
+        sandbox = executor.verify()
+        if resumed:
+            check_sandbox(resumed.info().get("sandbox"), sandbox)
+        workspace = Workspace(Path(chosen.workspace))
+        if not resumed:
+            _beginning(chosen, root, workspace)
+        check_folder(Path(chosen.runs))
+        make_folder(workspace.path)
+        with locked(workspace.path, "workspace"):
+            folder = resumed or _new_folder(chosen, root, workspace, sandbox)
+            with locked(folder.path, "run"):
+                yield folder, selected, executor
 
 
 def _beginning(chosen: cli.Settings, root: Path, workspace: Workspace) -> tuple[AgentSource, TrustedPDDL | None]:
@@ -80,10 +103,10 @@ def _beginning(chosen: cli.Settings, root: Path, workspace: Workspace) -> tuple[
     return agent, workspace.trusted_pddl() if chosen.keep_pddl else None
 
 
-def _new_folder(chosen: cli.Settings, root: Path, workspace: Workspace) -> RunFolder:
+def _new_folder(chosen: cli.Settings, root: Path, workspace: Workspace, sandbox: str) -> RunFolder:
     # Read again now that nobody else can write it.
     agent, trusted = _beginning(chosen, root, workspace)
     curriculum = Path(chosen.curriculum).read_text(encoding="utf-8")
     log = "\n".join(f"## {name}\n\n```\n{text}```\n" for name, text in templates().items())
     prompts = f"# Prompt templates of this run\n\n{log}"
-    return RunFolder.create(Path(chosen.runs), run_info(chosen, root), curriculum, agent, trusted, prompts)
+    return RunFolder.create(Path(chosen.runs), run_info(chosen, root, sandbox), curriculum, agent, trusted, prompts)

@@ -18,6 +18,7 @@ from spca import cli
 from spca.contracts import AgentSource, Status, TrustedPDDL
 from spca.curriculum import Task
 from spca.runfolder import RunFolder, make_folder
+from spca.sandbox.executor import default_executor
 from tests.doubles import AGENT, Scripted, pddl
 from tests.scenes import DOOR_KEY, EMPTY, FETCH, LAVA, OPEN, TO_GOAL, WALK, Scene, method, plan
 
@@ -271,11 +272,11 @@ def test_unusable_code_does_not_make_the_coder_forget_how_the_attempt_failed() -
 def test_a_world_that_cannot_be_built_fails_its_level_and_the_next_begins(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    folder = RunFolder.create(tmp_path / "runs", {"settings": {}}, "[]", AGENT)
+    folder = RunFolder.create(tmp_path / "runs", {"settings": {}, "sandbox": "strict"}, "[]", AGENT)
     tasks = [Task(n, "a", "b", "c", env_id) for n, env_id in enumerate(("MiniGrid-Absent-v0", EMPTY))]
     chosen = cli.settings_from({"workspace": "w", "quiet": True}, {}, tmp_path, tmp_path)
     make_folder(tmp_path / "w")
-    Run(chosen, folder, tasks).learn()
+    Run(chosen, folder, tasks, default_executor()).learn()
     assert "1 of 2 levels solved" in capsys.readouterr().out
     (failure,) = folder.read_json("summary.json")["failures"]
     assert failure["level_name"] == "MiniGrid-Absent-v0"

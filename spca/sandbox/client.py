@@ -14,7 +14,7 @@ import subprocess
 import sys
 import threading
 import time
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import astuple
 from functools import lru_cache
 from pathlib import Path
@@ -92,24 +92,17 @@ class Zygote:
             SandboxError: it cannot be forked, or one of the layers cannot be put on.
         """
         self.await_ready()
-        incoming, to_worker = os.pipe()
-        from_worker, outgoing = os.pipe()
-        try:
-            request = zygote.FORK + marshal.dumps((int(layers), astuple(limits)))
+        request = zygote.FORK + marshal.dumps((int(layers), astuple(limits)))
+        with ExitStack() as ours, ExitStack() as theirs:
+            incoming, to_worker = _pipe(theirs, ours)
+            from_worker, outgoing = _pipe(ours, theirs)
             pid, descriptors = self._ask(request, [incoming, outgoing])
-        except BaseException:
-            os.close(to_worker)
-            os.close(from_worker)
-            raise
-        finally:
-            os.close(incoming)
-            os.close(outgoing)
+            ours.pop_all()
         worker = Worker(self, pid, descriptors[0] if descriptors else None, to_worker, from_worker)
-        try:
+        with ExitStack() as unless_locked:
+            unless_locked.callback(worker.close)
             worker.await_locked(layers)
-        except BaseException:
-            worker.close()
-            raise
+            unless_locked.pop_all()
         return worker
 
     def reap(self, pid: int) -> int | None:
@@ -124,6 +117,8 @@ class Zygote:
 
     def close(self) -> None:
         """End the process and all of its workers; idempotent."""
+        if not self._ready:
+            self._process.kill()
         self._control.close()  # it kills and reaps them when nobody is left to ask
         try:
             self._process.wait(ANSWER_LIMIT)
@@ -266,6 +261,14 @@ class Worker:
                 os.kill(self.pid, number)  # its parent reaps it only when it is told to: the number is still its own
             else:
                 signal.pidfd_send_signal(self._pidfd, number)
+
+
+def _pipe(reader: ExitStack, writer: ExitStack) -> tuple[int, int]:
+    """A pipe whose ends are closed with the owners of the reading and the writing end."""
+    reading, writing = os.pipe()
+    reader.callback(os.close, reading)
+    writer.callback(os.close, writing)
+    return reading, writing
 
 
 def _left(deadline: float) -> int:

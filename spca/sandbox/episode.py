@@ -28,6 +28,7 @@ _WHERE_LIMIT: Final = 0.15
 _QUIET: Final = 0.02
 _LONGEST_DUMP: Final = 1 << 14
 _DUMPED_FRAME: Final = re.compile(rf'File "{re.escape(FILENAME)}", line (\d{{1,7}}) in ([^\n]{{1,80}})')
+_MOST_RECENT: Final = "(most recent call first)"
 _CRASH: Final = re.compile(r"Fatal Python error: ([^\n]{1,80})")
 
 
@@ -194,7 +195,8 @@ class SandboxEpisode:
             while len(self._frames.rest) < _LONGEST_DUMP:
                 wait = end if len(self._frames.rest) == seen else min(end, time.monotonic() + _QUIET)
                 self._frames.feed(self._worker.receive(wait))
-        found = [(name.strip(), int(line)) for line, name in _DUMPED_FRAME.findall(self._rest())]
+        first = self._rest().split(_MOST_RECENT)[:2]  # one that crashed may go on writing the same
+        found = [(name.strip(), int(line)) for line, name in _DUMPED_FRAME.findall("".join(first))]
         return tuple(reversed(found[:MAX_FRAMES]))
 
     def _rest(self) -> str:

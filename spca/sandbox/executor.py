@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import atexit
+import os
 import threading
 import warnings
 from collections.abc import Callable, Sequence
@@ -27,6 +29,18 @@ def _compiled(agent: AgentSource) -> CodeType:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return compile(agent.text, FILENAME, "exec", dont_inherit=True)
+
+
+@lru_cache(maxsize=1)
+def _of_process(pid: int) -> SandboxExecutor:  # noqa: ARG001 - a fork of this process must have one of its own
+    executor = SandboxExecutor()
+    atexit.register(executor.close)
+    return executor
+
+
+def default_executor() -> SandboxExecutor:
+    """The executor of those who bring none: one for the whole process, started when it is first used."""
+    return _of_process(os.getpid())
 
 
 class SandboxExecutor:

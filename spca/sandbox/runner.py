@@ -229,7 +229,8 @@ def _shown(value: object) -> str:
 
 def _words(error: BaseException) -> str:
     try:
-        return str(error)
+        words = str(error)
+        return "more memory than an episode may use" if isinstance(error, MemoryError) and not words else words
     except Exception:  # boundary: an exception class of generated code may not even have words
         return "no message"
 

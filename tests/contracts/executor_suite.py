@@ -6,11 +6,13 @@ Derive a test class from :class:`ExecutorSuite` and give it an ``executor`` fixt
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import closing
 
 import numpy as np
 import pytest
 
 from spca.contracts import AgentSource, Executor, Finished, PlanStep, Status, Yielded
+from spca.pddl_text import STATE_ATTRIBUTES
 from spca.perception import EMPTY, VOCABULARY
 from tests.contracts.executing import codes, failure, methods, pointed_at, run, steps, view
 
@@ -117,29 +119,57 @@ class ExecutorSuite:
         episode.close()
         assert codes(got) == [0 + 2 + 1, 1 + 2 + 1, 0 + 0 + 3, 0 + 2 + 1]
 
-    def test_what_a_method_writes_into_its_state_is_gone_after_the_yield(self, executor: Executor) -> None:
-        agent = methods("""
+    @pytest.mark.parametrize(
+        "write",
+        [
+            "self.full_grid[:] = 'wall'",
+            "self.full_grid[0, 0] = 'goal green'",
+            "self.current_observation[3, 0] = 'lava'",
+            "self.previous_actions.clear()",
+            "self.previous_actions.append(3)",
+            "self.previous_actions += [3]",
+            "self.previous_actions[0] = 3",
+            *(f"self.{name} = None" for name in STATE_ATTRIBUTES),
+        ],
+    )
+    def test_the_state_is_read_only(self, executor: Executor, write: str) -> None:
+        agent = methods(f"""
             def vandal(self):
-                self.full_grid[:] = "wall"
-                self.current_observation[:] = "lava"
-                self.previous_actions.clear()
-                self.mission = "none"
                 yield 2
-                assert (self.full_grid == "wall").sum() == 0
-                assert (self.current_observation == "lava").sum() == 0
-                assert list(self.previous_actions) == [5, 2]
+                try:
+                    {write}
+                except (AttributeError, TypeError, ValueError):
+                    yield 6
+                assert str(self.full_grid[0, 0]) == "key blue"
+                assert str(self.current_observation[3, 0]) == "agent"
+                assert list(self.previous_actions) == [5, 2, 6]
                 assert self.mission == "get the blue key"
-                yield 3
+                assert self.inventory is None
+                {write}
         """)
-        shown = view()
-        grid, observation, previous = shown.full_grid.copy(), shown.observation.copy(), [5]
+        shown, previous = view(), [5]
+        grid, observation = shown.full_grid.copy(), shown.observation.copy()
         episode = executor.start(agent, steps("vandal"), previous)
-        assert codes([episode.advance(shown), episode.advance(shown)]) == [2, 3]
-        assert isinstance(episode.advance(shown), Finished)
-        episode.close()
+        with closing(episode):
+            assert codes([episode.advance(shown), episode.advance(shown)]) == [2, 6]
+            failed = failure([episode.advance(shown)])
+        assert failed.status is Status.RUNTIME_ERROR
+        assert "read-only" in failed.message
+        assert pointed_at(failed) == [(13, "vandal", write)]
         assert np.array_equal(shown.full_grid, grid)
         assert np.array_equal(shown.observation, observation)
         assert previous == [5]
+
+    def test_copies_of_the_state_may_be_written(self, executor: Executor) -> None:
+        agent = methods("""
+            def plan(self):
+                grid = self.full_grid.copy()
+                grid[grid == "empty"] = "wall"
+                past = [*self.previous_actions, 3] + self.previous_actions[1:]
+                past.append(4)
+                yield int((grid == "wall").sum()) - 10 + len(past)
+        """)
+        assert codes(run(executor, agent, steps("plan"), previous=[1, 2])) == [5]
 
     def test_each_episode_has_an_agent_and_a_module_of_its_own(self, executor: Executor) -> None:
         agent = AgentSource(
@@ -303,16 +333,33 @@ class ExecutorSuite:
         assert failed.status is Status.RUNTIME_ERROR
         assert len(failed.message) + len(failed.traceback) < 10000
 
-    def test_what_generated_code_prints_does_not_reach_our_output(
+    def test_what_generated_code_prints_is_kept_from_our_output(
         self, executor: Executor, capfd: pytest.CaptureFixture[str]
     ) -> None:
         agent = methods("""
             def go(self):
-                print("hello", end="!")
+                print("hello", 1, sep="-", end="!")
+                yield 1
+                print()
+                print("bye", None, [2])
+        """)
+        with closing(executor.start(agent, steps("go"), ())) as episode:
+            assert codes([episode.advance(view())]) == [1]
+            assert episode.printed == "hello-1!"
+            assert isinstance(episode.advance(view()), Finished)
+            assert episode.printed == "hello-1!\nbye None [2]\n"
+        assert capfd.readouterr().out == ""
+
+    def test_much_print_is_cut(self, executor: Executor) -> None:
+        agent = methods("""
+            def go(self):
+                for _ in range(100):
+                    print("\u00e9" * 100)
                 yield 1
         """)
-        assert codes(run(executor, agent, steps("go"))) == [1]
-        assert capfd.readouterr().out == ""
+        with closing(executor.start(agent, steps("go"), ())) as episode:
+            assert codes([episode.advance(view())]) == [1]
+            assert 1000 <= len(episode.printed) <= 4096
 
     def test_closing_is_allowed_at_any_time_and_twice(self, executor: Executor) -> None:
         agent = methods("""

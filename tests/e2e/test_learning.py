@@ -32,11 +32,12 @@ def test_nothing_but_our_plain_lines_is_printed(learned: Learned) -> None:
     assert learned.done.stderr == ""
     lines = learned.done.stdout.splitlines()
     assert lines[0].startswith("Models: the embedded reference model (no key needed)")
-    assert lines[1] == "navigation"
+    assert lines[1].startswith("Sandbox: strict")
+    assert lines[2] == "navigation"
     solved = r"solved  \[\d/6\] all: (\S+)  1 round, 1 planner( \+ 1 coder)? calls?, \d+ steps, \d+\.\d s"
     assert [found[1] for line in lines if (found := re.fullmatch(solved, line))] == list(ALL)
     table = lines.index(next(line for line in lines if line.strip() == "6 of 6 levels solved"))
-    assert table == 9
+    assert table == 10
     assert all(line[0] in "┏┃┡│└" for line in lines[table + 1 : -1])
     assert re.fullmatch(r"\d+:\d\d elapsed; everything about the run lies in .*", lines[-1])
     assert "\x1b" not in learned.done.stdout

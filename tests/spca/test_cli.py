@@ -50,7 +50,7 @@ def test_every_flag_reaches_the_settings() -> None:
     flags = (
         "--start-category a --only b --levels c* --seed 7 --curriculum c.json --keep-agent --keep-pddl --resume r "
         "--workspace w --runs /abs/r --planner-model p/1 --planner-small-model p/2 --coder-model p/3 --engine e "
-        "--max-cost 0.5 --render --quiet"
+        "--max-cost 0.5 --render --quiet --unsafe-no-sandbox"
     )
     chosen = settings(*flags.split())
     assert chosen.to_dict() | {"upstream_rules": False} == {
@@ -71,6 +71,7 @@ def test_every_flag_reaches_the_settings() -> None:
         "render": True,
         "quiet": True,
         "resume": "r",
+        "unsafe_no_sandbox": True,
         "upstream_rules": False,
     }
 

@@ -21,6 +21,7 @@ TOTALS = {
     "solved": 1,
     "levels": 2,
     "corrected": [],
+    "sandbox": "strict",
     "categories": {
         "a [b]": {"solved": 1, "levels": 2, "rounds": 6, "planner_calls": 9, "coder_calls": 12, "steps": 34}
     },
@@ -106,6 +107,10 @@ def test_the_list_of_tasks(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_a_resumed_run_counts_what_was_finished_before(capsys: pytest.CaptureFixture[str]) -> None:
     display = Display(5)
-    display.begin("Models: x", [{"outcome": "success"}, {"outcome": "fail"}, {"outcome": "success"}])
+    display.begin("Models: x", "strict", [{"outcome": "success"}, {"outcome": "fail"}, {"outcome": "success"}])
     assert (display.solved, display.failed) == (2, 1)
-    assert capsys.readouterr().out.splitlines() == ["Models: x", "resuming: 3 of 5 levels are finished"]
+    assert capsys.readouterr().out.splitlines() == [
+        "Models: x",
+        "Sandbox: strict (docs/sandbox.md says what generated code can and cannot do).",
+        "resuming: 3 of 5 levels are finished",
+    ]

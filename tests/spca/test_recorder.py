@@ -42,7 +42,7 @@ class Log:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> RunFolder:
-    return RunFolder.create(tmp_path, {"settings": {}}, "[]", AGENT)
+    return RunFolder.create(tmp_path, {"settings": {}, "sandbox": "strict"}, "[]", AGENT)
 
 
 def attempt(status: Status, agent: AgentSource = BETTER, start: tuple[int, ...] = (), number: int = 1) -> Attempt:
@@ -115,7 +115,7 @@ def test_a_new_category_forgets_trusted_pddl_but_not_the_agent(folder: RunFolder
 
 def test_the_first_category_keeps_the_pddl_that_the_run_began_with(tmp_path: Path) -> None:
     trusted = TrustedPDDL("(d)", "(p)")
-    recorder = Recorder(RunFolder.create(tmp_path, {"settings": {}}, "[]", AGENT, trusted))
+    recorder = Recorder(RunFolder.create(tmp_path, {"settings": {}, "sandbox": "strict"}, "[]", AGENT, trusted))
     assert not recorder.enter("navigation")
     assert recorder.trusted == trusted
 
@@ -143,7 +143,9 @@ def test_solved_levels_come_back_for_the_gate(folder: RunFolder) -> None:
 
 def test_totals_add_up_and_hold_no_times(folder: RunFolder) -> None:
     recorder, _ = finished(folder, SUCCESS, FAILURE, NO_PLAN)
-    summary = totals("run-1", 7, 5, recorder.finished)
+    summary = recorder.totals(7, 5)
+    assert (summary["run_id"], summary["seed"], summary["sandbox"]) == (folder.run_id, 7, "strict")
+    assert all(level["sandbox"] == "strict" for level in recorder.finished)
     assert (summary["levels"], summary["finished"], summary["solved"]) == (5, 3, 1)
     assert (summary["steps"], summary["steps_total"]) == (6, 6)
     assert summary["counters"] == {"spca_rounds": 6, "planner_calls": 9, "coder_calls": 12}
@@ -155,7 +157,7 @@ def test_totals_add_up_and_hold_no_times(folder: RunFolder) -> None:
 
 
 def test_totals_of_nothing() -> None:
-    assert totals("run-1", 1, 5, [])["library"] is None
+    assert totals([], 5)["library"] is None
 
 
 def test_a_librarys_size() -> None:

@@ -11,14 +11,15 @@ import pytest
 
 from spca import __version__, cli
 from spca.errors import ResumeError
-from spca.runinfo import check_versions, run_info, versions
+from spca.runinfo import check_sandbox, check_versions, run_info, versions
 
 SETTINGS = cli.settings_from({}, {"OPENAI_API_KEY": "very-secret"}, Path("/checkout"), Path("/here"))
 
 
 def test_models_and_versions_but_no_secret(tmp_path: Path) -> None:
-    info = run_info(SETTINGS, tmp_path)
+    info = run_info(SETTINGS, tmp_path, "strict")
     assert info["settings"] == SETTINGS.to_dict()
+    assert info["sandbox"] == "strict"
     assert info["models"] == {
         "planner": "openai/o3",
         "planner_small": "openai/o4-mini",
@@ -31,7 +32,7 @@ def test_models_and_versions_but_no_secret(tmp_path: Path) -> None:
 
 
 def test_outside_of_git_there_is_no_commit(tmp_path: Path) -> None:
-    assert run_info(SETTINGS, tmp_path)["git_commit"] is None
+    assert run_info(SETTINGS, tmp_path, "strict")["git_commit"] is None
 
 
 def test_the_commit_is_that_of_the_checkout(tmp_path: Path) -> None:
@@ -42,7 +43,7 @@ def test_the_commit_is_that_of_the_checkout(tmp_path: Path) -> None:
     for arguments in (("init", "-q"), (*who, "commit", "-q", "--allow-empty", "-m", "x")):
         subprocess.run([git, "-C", str(tmp_path), *arguments], check=True)
     asked = subprocess.run([git, "-C", str(tmp_path), "rev-parse", "HEAD"], check=True, capture_output=True, text=True)
-    assert run_info(SETTINGS, tmp_path)["git_commit"] == asked.stdout.strip()
+    assert run_info(SETTINGS, tmp_path, "strict")["git_commit"] == asked.stdout.strip()
 
 
 def test_a_run_of_other_worlds_does_not_go_on() -> None:
@@ -50,3 +51,11 @@ def test_a_run_of_other_worlds_does_not_go_on() -> None:
     check_versions(versions() | {"openai": "0.1"})
     with pytest.raises(ResumeError, match=r"begun with minigrid 0\.1, installed is"):
         check_versions(recorded)
+
+
+def test_a_run_behind_another_wall_does_not_go_on() -> None:
+    check_sandbox("strict", "strict")
+    with pytest.raises(ResumeError, match="begun with sandbox strict, here it is unsafe: begin a new run"):
+        check_sandbox("strict", "unsafe")
+    with pytest.raises(ResumeError):
+        check_sandbox(None, "strict")

@@ -32,7 +32,7 @@ def opened(given: dict[str, Any], check: Any = no_check) -> Any:
 
 
 def test_a_new_run_holds_its_locks(given: dict[str, Any]) -> None:
-    with opened(given) as (folder, tasks):
+    with opened(given) as (folder, tasks, _):
         assert [task.env_id for task in tasks] == ["x-v0", "y-v0", "z-v0"]
         assert folder.read_text("agent_v0.py") == AGENT.text
         assert "## planner_system" in folder.read_text("prompt_log.md")
@@ -45,24 +45,24 @@ def test_a_new_run_holds_its_locks(given: dict[str, Any]) -> None:
 
 
 def test_a_run_is_resumed_with_the_curriculum_it_began_with(given: dict[str, Any]) -> None:
-    with opened(given | {"only": "a"}) as (folder, _):
+    with opened(given | {"only": "a"}) as (folder, *_):
         pass
     Path(given["curriculum"]).unlink()
     again = {"resume": folder.run_id, "runs": given["runs"]}
-    with opened(again) as (same, tasks):
+    with opened(again) as (same, tasks, _):
         assert same.path == folder.path
         assert [task.env_id for task in tasks] == ["x-v0", "y-v0"]
 
 
 def test_a_run_cannot_be_resumed_twice_at_once(given: dict[str, Any]) -> None:
-    with opened(given) as (folder, _):
+    with opened(given) as (folder, *_):
         again = opened({"resume": folder.run_id, "runs": given["runs"]})
         with pytest.raises(WorkspaceBusyError):
             again.__enter__()
 
 
 def test_a_run_with_more_finished_levels_than_it_has_is_refused(given: dict[str, Any]) -> None:
-    with opened(given) as (folder, _):
+    with opened(given) as (folder, *_):
         folder.commit({**folder.state(), "finished": [{}] * 4})
     with pytest.raises(ResumeError, match="more levels are finished"), opened({"resume": folder.run_id, **given}):
         pass
@@ -106,7 +106,7 @@ def test_kept_files_are_what_the_run_begins_with(given: dict[str, Any], tmp_path
     (workspace / "agent.py").write_text(AGENT.text + "# mine\n")
     (workspace / "domain.pddl").write_text("(define (domain d))")
     (workspace / "problem.pddl").write_text("(define (problem p))")
-    with opened(given | {"keep_agent": True, "keep_pddl": True}) as (folder, _):
+    with opened(given | {"keep_agent": True, "keep_pddl": True}) as (folder, *_):
         assert folder.read_text("agent_v0.py") == AGENT.text + "# mine\n"
         assert folder.state()["trusted"] == {"domain": "(define (domain d))", "problem": "(define (problem p))"}
 
