@@ -155,6 +155,7 @@ class Worker:
         self._readable.register(from_worker, select.POLLIN)
         self._writable.register(to_worker, select.POLLOUT)
         self._cpu = -1
+        self._anywhere = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else set[int]()
         self._closed = False
 
     exit_code: int | None
@@ -220,17 +221,25 @@ class Worker:
         """Whether there is something to receive, or the worker has ended."""
         return bool(self._readable.poll(0))
 
-    def come_near(self) -> None:
-        """Keep the worker on the processor that the host runs on.
+    def draw_near(self) -> None:
+        """Keep the worker, and this thread until :meth:`part`, on the processor that this thread runs on.
 
         The two take turns; a hand-over between processors has to wake one up, which costs a virtual machine ten times
         as much as the answer itself.
         """
         cpu = _current_cpu()
-        if cpu != self._cpu:
-            self._cpu = cpu
-            with suppress(OSError, AttributeError):
+        if cpu < 0:
+            return
+        with suppress(OSError):
+            if cpu != self._cpu:
                 os.sched_setaffinity(self.pid, {cpu})
+                self._cpu = cpu
+            os.sched_setaffinity(0, {cpu})
+
+    def part(self) -> None:
+        """Let this thread run on any processor again."""
+        if self._cpu >= 0:
+            os.sched_setaffinity(0, self._anywhere)
 
     def cpu_seconds(self) -> float:
         """Processor time used so far; 0.0 when it cannot be known."""

@@ -77,6 +77,7 @@ class SandboxEpisode:
         if self._end is not None:
             return self._end
         started = time.monotonic()
+        self._worker.draw_near()
         try:
             event = self._judged(self._exchange(view, started))
         except _OverdueError as overdue:
@@ -84,6 +85,7 @@ class SandboxEpisode:
         except (GoneError, wire.WireError, ProtocolError) as error:
             event = self._broken(error)
         finally:
+            self._worker.part()
             self._waited += time.monotonic() - started
         if not isinstance(event, Yielded):
             self._end = event
@@ -96,7 +98,6 @@ class SandboxEpisode:
 
     def _exchange(self, view: AgentView, started: float) -> Asked | Done | Fault:
         worker, self._sequence = self._worker, self._sequence + 1
-        worker.come_near()
         if worker.pending():
             self._frames.feed(worker.receive(started))
             raise ProtocolError("an answer that was not asked for")
@@ -113,7 +114,7 @@ class SandboxEpisode:
             if self._waited + limit > self._limits.wall_seconds:
                 raise _OverdueError(f"more than {self._limits.wall_seconds:g} s in generated code") from None
             raise _OverdueError(f"no yield for {limit:.1f} s") from None
-        if frame.sequence != self._sequence or self._frames.rest or worker.pending():
+        if frame.sequence != self._sequence or self._frames.rest:
             raise ProtocolError("more than one answer, or one to another question")
         return wire.unpack_answer(frame)
 
