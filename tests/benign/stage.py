@@ -62,7 +62,7 @@ STAGES = (
     Stage(
         "BabyAI-ActionObjDoor-v0",
         5,
-        (2, 2, 0),
+        (0,),
         _AGENT
         | _ANY
         | dict.fromkeys(("obj", "o", "item", "thing", "x"), "ball_any")

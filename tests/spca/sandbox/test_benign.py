@@ -1,0 +1,104 @@
+"""Harmless code as LLMs write it: nothing that stands around generated code may refuse or change it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from functools import lru_cache
+from types import FrameType
+
+import gymnasium  # noqa: F401 - libraries that are imported late would be seen as part of the first method
+import minigrid  # noqa: F401
+import pytest
+
+from spca.ast_merge import merge
+from spca.contracts import AgentSource, Failed, Status
+from spca.sandbox.executor import SandboxExecutor
+from spca.sandbox.policy import check_agent
+from spca.sandbox.runner import FILENAME
+from tests.benign.stage import STAGES, Recording, perform, repeat
+from tests.benign.topics import REFERENCE, Topic, topics
+from tests.doubles import AGENT
+from tests.inprocess import InProcessExecutor
+
+LONGEST = 120
+"""No action of the corpus needs more primitives on the stages."""
+
+every_topic = pytest.mark.parametrize("topic", topics().values(), ids=list(topics()))
+
+
+@pytest.fixture(scope="module")
+def walled() -> Iterator[SandboxExecutor]:
+    with SandboxExecutor() as executor:
+        yield executor
+
+
+@lru_cache(maxsize=None)
+def whole(name: str) -> AgentSource:
+    """The initial agent with all methods of a topic, merged as one patch."""
+    topic = topics()[name]
+    expected = {action.name: action.parameters for action in topic.actions}
+    return AgentSource(merge(AGENT.text, topic.text, expected).text)
+
+
+@lru_cache(maxsize=None)
+def performed(name: str) -> tuple[tuple[Recording, ...], frozenset[str]]:
+    """What the actions of a topic do where nothing holds them, and the names of all functions that took part."""
+    entered: set[str] = set()
+
+    def notice(frame: FrameType, event: str, _: object) -> None:
+        if event == "call" and frame.f_code.co_filename == FILENAME:
+            entered.add(frame.f_code.co_name)
+
+    before = sys.getprofile()
+    sys.setprofile(notice)
+    try:
+        recordings = tuple(perform(InProcessExecutor(), whole(name), topics()[name].actions))
+    finally:
+        sys.setprofile(before)
+    return recordings, frozenset(entered)
+
+
+def test_the_corpus_is_large() -> None:
+    own = [topic for topic in topics().values() if topic.name != REFERENCE]
+    methods = [f"{topic.name}.{method}" for topic in own for method in topic.methods]
+    reference = topics()[REFERENCE].methods
+    print(f"{len(methods)} methods in {len(own)} topics, and {len(reference)} reference skills")
+    assert len(methods) >= 270
+    assert len(methods) + len(reference) >= 330
+    sources = [method.source for topic in topics().values() for method in topic.methods.values()]
+    assert len(set(sources)) == len(sources)
+
+
+@every_topic
+def test_every_method_is_accepted_alone_and_with_its_topic(topic: Topic) -> None:
+    refused = []
+    for name in topic.methods:
+        try:
+            check_agent(AgentSource(merge(AGENT.text, topic.patch([name])).text))
+        except Exception as error:  # boundary: whatever is raised, the method was refused
+            refused.append(f"{name}: {error}")
+    assert not refused, "\n".join(refused)
+    check_agent(whole(topic.name))
+
+
+@every_topic
+def test_every_method_runs_to_its_end(topic: Topic) -> None:
+    recordings, entered = performed(topic.name)
+    assert len(recordings) == len(topic.actions) * len(STAGES)
+    for recording in recordings:
+        last, outcome = recording.events[-1], recording.outcome
+        assert not isinstance(last, Failed), f"{recording}: {last}"
+        assert outcome is not None
+        assert outcome.status is not Status.STUCK, f"{recording}: {outcome.message}"
+        assert len(recording.events) <= LONGEST, f"{recording}: {len(recording.events)} events"
+    assert topic.methods.keys() <= entered
+    moving = {recording.step.action for recording in recordings if len(recording.events) > 1}
+    assert moving == {action.name for action in topic.actions}, "every action does something somewhere"
+
+
+@every_topic
+def test_the_wall_changes_nothing(topic: Topic, walled: SandboxExecutor) -> None:
+    recordings, _ = performed(topic.name)
+    for recording in recordings:
+        assert repeat(walled, recording) == recording.events, str(recording)
