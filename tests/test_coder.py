@@ -76,6 +76,18 @@ def patched(*sources: str) -> AgentSource:
     return agent
 
 
+def test_code_that_the_gate_refuses_is_repaired_like_any_other_error() -> None:
+    reach = "def reach_goal(self, a):\n    import os\n    yield len(os.listdir('/'))\n"
+    asked = Asked(reach, REACH)
+    assert isinstance(asked.write("reach_goal"), CodePatch)
+    assert asked.modes == ["first", "syntax"]
+    error = block(asked.model.last_message(1).text, "error")
+    assert "line 2: " in error
+    assert "os" in error
+    (repair,) = asked.events.of("coder_syntax_repair")
+    assert repair["error"].startswith("line 2: ")
+
+
 def test_what_is_missing_is_written_and_nothing_else_changes() -> None:
     asked = Asked(REACH)
     patch = asked.write("reach_goal")

@@ -25,7 +25,9 @@ CODER_SCHEDULE: Final = (
     "none",
     "crash",
     "endless",
+    "hang",
     "wrong_signature",
+    "forbidden",
     "none",
 )
 """Fault of the first answer of each coder conversation, over and over."""
@@ -125,5 +127,7 @@ _CODER_FAULTS: Final[Mapping[str, Callable[[str, str], str]]] = {
     "wrong_signature": _extra_parameter,
     "crash": _body("yield 0\nraise ValueError('injected fault TAG')"),
     "endless": _body("while True:\n    yield 0"),
+    "hang": _body("yield 0\nwhile True:\n    fault = 'TAG'"),
+    "forbidden": _body("import os\nyield len(os.listdir('/TAG'))"),
     "wrong_outcome": _body("fault = 'TAG'\nyield 0"),
 }

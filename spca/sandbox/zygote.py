@@ -108,6 +108,10 @@ def _load(path: list[str]) -> None:
     for name in (*MODULES, *_LAZY_MODULES, "spca.sandbox.worker"):
         import_module(name)
     _warm_up()
+    from spca.sandbox import lockdown
+
+    with suppress(OSError):  # a system without the wall is found out by the first worker
+        lockdown.prepare()
     os.environ.clear()
     sys.path.clear()
     gc.collect()

@@ -57,6 +57,7 @@ def where(folder: Path) -> tuple[object, ...]:
         (["--only", "open_door", "--start-category", "open_door"], "--start-category and --only exclude each other"),
         (["--curriculum", "absent.json"], "absent.json: cannot be read: No such file or directory"),
         (["--keep-agent"], "--keep-agent: "),
+        (["--unsafe-no-sandbox"], "confirm it with SPCA_UNSAFE_NO_SANDBOX=1 in the environment, or leave it out"),
         (["--keep-pddl"], "--keep-pddl: "),
         (["--engine", "magic"], "planning engine 'magic' is not installed; installed: pyperplan"),
         (["--planner-model", "o3"], "unknown model 'o3': the name must begin with one of reference/..."),

@@ -61,7 +61,8 @@ def status_of(answer: str) -> str:
         return f"refused: {error}"
     with closing(MiniGridEnv("MiniGrid-Empty-5x5-v0", 1)) as world:
         plan = plan_of(PlanStep("reach_goal", ("a1", "goal_green")))
-        return world.run_sim(plan, AgentSource(merged.text)).status.value
+        outcome = world.run_sim(plan, AgentSource(merged.text))
+        return f"{outcome.status.value}: {outcome.message}"
 
 
 WHAT_COMES_OF_IT = {
@@ -71,6 +72,8 @@ WHAT_COMES_OF_IT = {
     "wrong_outcome": "goal_not_reached",
     "crash": "runtime_error",
     "endless": "stuck",
+    "hang": "runtime_error: no yield for 1.0 s in reach_goal, line ",
+    "forbidden": "refused: line 2: ",
 }
 
 

@@ -1,0 +1,52 @@
+"""The wall around generated code as a user meets it: the doctor, the stamps, and doing without."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.e2e.commands import curriculum, level_summaries, main_py, only_run, read
+from tests.e2e.conftest import Learned
+
+CONFIRMED = {"SPCA_UNSAFE_NO_SANDBOX": "1"}
+
+
+def test_the_doctor_tells_of_every_layer(tmp_path: Path) -> None:
+    done = main_py(tmp_path, "doctor")
+    assert (done.returncode, done.stderr) == (0, "")
+    lines = done.stdout.splitlines()
+    assert max(map(len, lines)) <= 100
+    assert "strict" in lines[-1] or "strict" in lines[0]
+    for layer in ("seccomp", "landlock", "rlimit", "environment"):
+        assert layer in done.stdout.lower()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_every_result_carries_the_stamp(learned: Learned) -> None:
+    assert read(learned.run / "run.json")["sandbox"] == "strict"
+    assert read(learned.run / "summary.json")["sandbox"] == "strict"
+    assert {level["sandbox"] for level in level_summaries(learned.run)} == {"strict"}
+
+
+def test_a_run_without_the_wall_says_so_everywhere(tmp_path: Path) -> None:
+    chosen = curriculum(tmp_path / "c.json", a=["MiniGrid-Empty-5x5-v0"])
+    where = ("--runs", tmp_path / "runs", "--workspace", tmp_path / "workspace")
+    done = main_py(tmp_path, "--unsafe-no-sandbox", "--curriculum", chosen, *where, **CONFIRMED)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "Sandbox: unsafe" in done.stdout
+    assert "unsafe: generated code ran without the wall (--unsafe-no-sandbox)" in done.stdout
+    run = only_run(tmp_path / "runs")
+    assert read(run / "run.json")["sandbox"] == read(run / "summary.json")["sandbox"] == "unsafe"
+    assert [level["sandbox"] for level in level_summaries(run)] == ["unsafe"]
+
+    again = main_py(tmp_path, "--resume", run.name, "--runs", tmp_path / "runs")
+    assert again.returncode == 2
+    assert "confirm it with SPCA_UNSAFE_NO_SANDBOX=1" in again.stderr
+    again = main_py(tmp_path, "--resume", run.name, "--runs", tmp_path / "runs", **CONFIRMED)
+    assert again.returncode == 0
+
+
+def test_a_run_behind_the_wall_does_not_go_on_without_it(learned: Learned, tmp_path: Path) -> None:
+    flags = ("--resume", learned.run.name, "--runs", learned.run.parent, "--unsafe-no-sandbox")
+    done = main_py(tmp_path, *flags, **CONFIRMED)
+    assert done.returncode == 2
+    assert "--unsafe-no-sandbox contradicts the run" in done.stderr
