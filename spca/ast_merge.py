@@ -1,8 +1,9 @@
 """Merging generated methods into ``class Agent``, text to text (pure).
 
 A patch is raw ``def`` blocks, with imports and literal constants above them if need be. It is spliced into the agent
-by line ranges from the syntax tree, so whatever it does not touch stays as it is, byte by byte. The rules a patch must
-keep are in :mod:`spca.patch_rules`; reading an agent is :mod:`spca.agent_code`, offered here as well.
+by line ranges from the syntax tree, so whatever it does not touch stays as it is, byte by byte. What generated code may
+do at all is up to the gate, :mod:`spca.sandbox.policy`; the form of a patch is in :mod:`spca.patch_rules`; reading an
+agent is :mod:`spca.agent_code`, offered here as well.
 """
 
 from __future__ import annotations
@@ -29,9 +30,10 @@ from spca.agent_code import (
     reindented,
     signatures,
 )
-from spca.contracts import PRIMITIVE_METHODS
+from spca.contracts import PRIMITIVE_METHODS, AgentSource
 from spca.errors import PatchError
 from spca.patch_rules import Patch, check_action, check_calls, check_method, dissect
+from spca.sandbox import policy
 
 __all__ = [
     "MergeResult",
@@ -80,13 +82,15 @@ def merge(base: str, patch: str, expected: Mapping[str, tuple[str, ...]] | None 
             can be called with that many positional arguments.
 
     Raises:
-        PatchError: the patch does not compile or breaks a rule of :mod:`spca.patch_rules`.
+        PatchError: the patch does not compile, the gate refuses it, or it breaks a rule of :mod:`spca.patch_rules`.
     """
-    parts = dissect(patch.replace("\r\n", "\n").replace("\r", "\n"))
+    patch = patch.replace("\r\n", "\n").replace("\r", "\n")
+    policy.check_patch(patch, base)
+    parts = dissect(patch)
     kept = methods_of(base)
     for name in PRIMITIVE_METHODS:
-        if name in parts.methods and name in kept and ast.dump(parts.methods[name]) == ast.dump(kept[name]):
-            del parts.methods[name]
+        if name in kept:  # the gate lets only those through that are as they were
+            parts.methods.pop(name, None)
     for node in parts.methods.values():
         check_method(node)
     if not parts.methods:
@@ -96,6 +100,7 @@ def merge(base: str, patch: str, expected: Mapping[str, tuple[str, ...]] | None 
     for name, parameters in (expected or {}).items():
         check_action(name, parameters, merged.get(name))
     check_calls(parts.methods, merged)
+    policy.check_agent(AgentSource(text))
     return MergeResult(text, changed_methods(base, text))
 
 
@@ -170,13 +175,10 @@ def _method_edits(base: str, parts: Patch) -> Iterator[_Edit]:
 def _import_edits(base: str, parts: Patch) -> Iterator[_Edit]:
     """New imports go below the last one, those of ``__future__`` above everything."""
     known = [node for node in parse(base).body if isinstance(node, ast.Import | ast.ImportFrom)]
-    bound = {name: meaning for node in known for name, meaning, _ in _imported(node)}
-    present = {line for node in known for *_, line in _imported(node)}
+    present = {line for node in known for line in _import_lines(node)}
     future, usual = "", ""
     for node in parts.imports:
-        for name, meaning, line in _imported(node):
-            if bound.setdefault(name, meaning) != meaning:
-                raise PatchError(f"line {node.lineno}: '{name}' already stands for '{bound[name]}'; use another name")
+        for line in _import_lines(node):
             if line not in present and line.startswith("from __future__"):
                 future += line
             elif line not in present:
@@ -190,15 +192,11 @@ def _import_edits(base: str, parts: Patch) -> Iterator[_Edit]:
         yield _Edit(below, below, usual if known else _paragraph(base, below, usual))
 
 
-def _imported(node: ast.Import | ast.ImportFrom) -> Iterator[tuple[str, str, str]]:
-    """For each name that an import binds: the name, what it stands for, and an import line of its own."""
+def _import_lines(node: ast.Import | ast.ImportFrom) -> Iterator[str]:
+    """For each name that an import binds an import line of its own."""
     for alias in node.names:
-        if isinstance(node, ast.ImportFrom):
-            line = ast.unparse(ast.ImportFrom(node.module, [alias], node.level))
-            yield alias.asname or alias.name, f"{'.' * node.level}{node.module or ''}.{alias.name}", f"{line}\n"
-        else:
-            root = alias.name.partition(".")[0]
-            yield alias.asname or root, alias.name if alias.asname else root, f"{ast.unparse(ast.Import([alias]))}\n"
+        single = ast.ImportFrom(node.module, [alias], 0) if isinstance(node, ast.ImportFrom) else ast.Import([alias])
+        yield f"{ast.unparse(single)}\n"
 
 
 def _constant_edits(base: str, parts: Patch) -> Iterator[_Edit]:
@@ -210,13 +208,10 @@ def _constant_edits(base: str, parts: Patch) -> Iterator[_Edit]:
         for name in [_constant_name(node)]
         if name is not None and node.lineno < agent.lineno
     }
-    imported = {name for node in parts.imports for name, *_ in _imported(node)}
     added = ""
     for name, node in parts.constants.items():
         source = _statement(parts.text, node)
         old = assigned.get(name)
-        if name in imported:
-            raise PatchError(f"line {node.lineno}: {name} is imported and assigned; use another name")
         if old is None:
             added += source
         elif ast.dump(old) != ast.dump(node):

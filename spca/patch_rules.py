@@ -1,6 +1,7 @@
-"""What a patch of generated code may hold, and what an action must look like (pure).
+"""The form of a patch, and what an action must look like (pure).
 
-Every refusal is a :class:`~spca.errors.PatchError` whose text is meant for the coder LLM; lines are those of the patch.
+What generated code may do at all is up to the gate, :mod:`spca.sandbox.policy`, which has seen a patch before. Every
+refusal is a :class:`~spca.errors.PatchError` whose text is meant for the coder LLM; lines are those of the patch.
 """
 
 from __future__ import annotations
@@ -12,9 +13,7 @@ from dataclasses import dataclass, field
 from spca.agent_code import AGENT_CLASS, Layout, is_generator, layout, parse, positional
 from spca.contracts import PRIMITIVE_METHODS
 from spca.errors import PatchError
-from spca.pddl_text import STATE_ATTRIBUTES
 
-_ASYNC = (ast.AsyncFunctionDef, ast.AsyncFor, ast.AsyncWith, ast.Await)
 _UNBOUND = ("staticmethod", "classmethod", "property")
 
 
@@ -32,36 +31,25 @@ def dissect(patch: str) -> Patch:
     """Sort the statements of a patch; the methods may stand at the top level or in ``class Agent:``.
 
     Raises:
-        PatchError: the patch does not compile, or holds something that has no place in one.
+        PatchError: the patch does not compile, defines a name twice, or has more than methods in the class.
     """
-    tree = parse(patch)
-    for node in ast.walk(tree):
-        if isinstance(node, _ASYNC) or (isinstance(node, ast.comprehension) and node.is_async):
-            line = node.target.lineno if isinstance(node, ast.comprehension) else node.lineno
-            raise PatchError(f"line {line}: async code cannot run here; write plain generator methods")
     parts = Patch(layout(patch))
-    for statement in _statements(tree):
+    for statement in _statements(parse(patch)):
         _sort(statement, parts)
     return parts
 
 
 def check_method(node: ast.FunctionDef) -> None:
-    """Refuse a method that would break the agent it is merged into.
+    """Refuse a method that could not be called on the agent.
 
     Raises:
-        PatchError: it overrides a primitive or the agent's state, is special, or takes no ``self``.
+        PatchError: it takes no ``self``.
     """
-    where = f"line {node.lineno}: "
-    if node.name in PRIMITIVE_METHODS:
-        raise PatchError(f"{where}{node.name} is a primitive and must stay as it is; leave it out and call it")
-    if node.name in STATE_ATTRIBUTES:
-        raise PatchError(f"{where}a method {node.name} would hide the state attribute self.{node.name}; rename it")
-    if node.name.startswith("__") and node.name.endswith("__") and node.name != "__init__":
-        raise PatchError(f"{where}special method {node.name} must not be defined")
     decorators = _plain_decorators(node)
     first = "cls" if "classmethod" in decorators else "self"
     if "staticmethod" not in decorators and positional(node)[:1] != (first,):
-        raise PatchError(f"{where}{node.name} becomes a method of {AGENT_CLASS}: its first parameter must be {first}")
+        where = f"line {node.lineno}: {node.name}"
+        raise PatchError(f"{where} becomes a method of {AGENT_CLASS}: its first parameter must be {first}")
 
 
 def check_action(name: str, parameters: tuple[str, ...], node: ast.FunctionDef | None) -> None:
@@ -105,14 +93,10 @@ def check_calls(methods: Mapping[str, ast.FunctionDef], merged: Mapping[str, ast
 
 def _statements(tree: ast.Module) -> Iterator[ast.stmt]:
     """Top-level statements and those of a ``class Agent:`` wrapper, without docstrings and bare annotations."""
-    wrapped = False
     for node in tree.body:
         if not isinstance(node, ast.ClassDef):
             yield from () if _is_remark(node) else (node,)
             continue
-        if node.name != AGENT_CLASS or wrapped:
-            raise PatchError(f"line {node.lineno}: class {node.name} must not be defined here; write def blocks")
-        wrapped = True
         for inner in node.body:
             if isinstance(inner, ast.FunctionDef):
                 yield inner
@@ -123,10 +107,10 @@ def _statements(tree: ast.Module) -> Iterator[ast.stmt]:
 def _sort(statement: ast.stmt, parts: Patch) -> None:
     match statement:
         case ast.Import() | ast.ImportFrom():
-            _check_import(statement)
             parts.imports.append(statement)
         case ast.Assign(targets=[ast.Name(id=name)]) | ast.AnnAssign(target=ast.Name(id=name)):
-            _check_constant(statement, name, parts)
+            if name in parts.constants:
+                raise PatchError(f"line {statement.lineno}: constant {name} is assigned twice")
             parts.constants[name] = statement
         case ast.FunctionDef(name=name):
             if name in parts.methods:
@@ -134,30 +118,13 @@ def _sort(statement: ast.stmt, parts: Patch) -> None:
                 raise PatchError(f"lines {lines}: {name} is defined twice; define each method once")
             parts.methods[name] = statement
         case _:
-            where = f"line {statement.lineno}"
-            raise PatchError(f"{where}: only imports, literal constants and def blocks may be at the top level")
+            raise AssertionError(f"the gate lets no {type(statement).__name__} through")
 
 
 def _is_remark(node: ast.stmt) -> bool:
     if isinstance(node, ast.Expr):
         return isinstance(node.value, ast.Constant)
     return isinstance(node, ast.Pass) or (isinstance(node, ast.AnnAssign) and node.value is None)
-
-
-def _check_import(node: ast.Import | ast.ImportFrom) -> None:
-    if isinstance(node, ast.ImportFrom) and (node.level or node.names[0].name == "*"):
-        raise PatchError(f"line {node.lineno}: relative and star imports are not possible; import names from a module")
-
-
-def _check_constant(node: ast.Assign | ast.AnnAssign, name: str, parts: Patch) -> None:
-    if name in parts.constants:
-        raise PatchError(f"line {node.lineno}: constant {name} is assigned twice")
-    if name == AGENT_CLASS:
-        raise PatchError(f"line {node.lineno}: {name} is the name of the class")
-    try:
-        ast.literal_eval(node.value or ast.Constant(None))
-    except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
-        raise PatchError(f"line {node.lineno}: {name} is not a literal; compute it inside a method") from None
 
 
 def _plain_decorators(node: ast.FunctionDef) -> list[str]:

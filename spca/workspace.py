@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from spca import agent_code
 from spca.contracts import AgentSource, TrustedPDDL
 from spca.errors import PatchError, SettingsError
 from spca.pddl_text import shape_fault
 from spca.runfolder import write_atomic
+from spca.sandbox import policy
 
 
 class Workspace:
@@ -24,15 +24,15 @@ class Workspace:
         """The agent to continue from (``--keep-agent``).
 
         Raises:
-            SettingsError: there is none, or it is not the source of an agent.
+            SettingsError: there is none, it is not the source of an agent, or the gate refuses to run it.
         """
-        text = self._kept("agent.py", "--keep-agent")
+        agent = AgentSource(self._kept("agent.py", "--keep-agent"))
         try:
-            agent_code.signatures(text)
+            policy.check_agent(agent)
         except PatchError as error:
             fault = str(error).partition("\n")[0]
             raise SettingsError(f"--keep-agent: {self.path / 'agent.py'}: {fault}") from error
-        return AgentSource(text)
+        return agent
 
     def trusted_pddl(self) -> TrustedPDDL:
         """The PDDL to continue from (``--keep-pddl``).

@@ -35,6 +35,25 @@ REFUSED_BUILTINS: Final[Mapping[str, str]] = {
 }
 """Builtins that reach out, with what to do instead."""
 
+MEMBER_INSTEAD: Final[Mapping[str, str]] = {
+    "dataclasses.make_dataclass": "write a class statement",
+    "functools.wraps": "call the function inside the method",
+    "numpy.bool8": "use numpy.bool_",
+    "numpy.float": "use float",
+    "numpy.fromfile": "generated code has no files",
+    "numpy.int": "use int",
+    "numpy.lib.stride_tricks.as_strided": "use numpy.lib.stride_tricks.sliding_window_view",
+    "numpy.load": "generated code has no files",
+    "numpy.loadtxt": "generated code has no files",
+    "numpy.save": "generated code has no files",
+    "numpy.savetxt": "generated code has no files",
+    "operator.attrgetter": "use a lambda",
+    "operator.methodcaller": "use a lambda",
+    "string.Formatter": "use an f-string",
+    "typing.get_type_hints": "generated code does not inspect code",
+}
+"""What to do without a member of an allowed module."""
+
 BY_NAME: Final = frozenset({"getattr", "setattr", "delattr", "hasattr"})
 """Builtins that take the name of an attribute; the name must be literal."""
 

@@ -1,0 +1,169 @@
+"""Layer 1, the gate: reads generated code before anything runs it, and tells the coder LLM what to change.
+
+It parses and never imports. It is feedback, not the wall: what it lets through still runs behind the kernel's, so in
+doubt it lets harmless code pass.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final
+
+from spca.agent_code import AGENT_CLASS, parse
+from spca.contracts import PRIMITIVE_METHODS, AgentSource
+from spca.errors import PatchError
+from spca.pddl_text import STATE_ATTRIBUTES
+from spca.sandbox import rules
+from spca.sandbox.scopes import MAX_DEPTH, Scope, survey
+
+MAX_SOURCE_BYTES: Final = 200_000
+"""Longest source, in bytes of UTF-8."""
+
+MAX_SHOWN: Final = 10
+"""Violations that are told at once."""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Violation:
+    """Something that generated code must not do; ``line`` counts from 1 in the source that was checked."""
+
+    line: int
+    words: str
+
+    def __str__(self) -> str:
+        return f"line {self.line}: {self.words}"
+
+
+def violations(source: str) -> tuple[Violation, ...]:
+    """What an agent module does that it must not do, in source order.
+
+    Raises:
+        PatchError: the source does not compile, or is too long.
+    """
+    check_size(source)
+    tree = parse(source)
+    found = _violations(tree, None)
+    if not any(isinstance(node, ast.ClassDef) and node.name == AGENT_CLASS for node in tree.body):
+        return (Violation(1, f"the source has no class {AGENT_CLASS}"), *found)
+    return found
+
+
+def check_agent(agent: AgentSource) -> None:
+    """Refuse an agent that must not be run; answers are remembered.
+
+    Raises:
+        PatchError: with all violations, the first :data:`MAX_SHOWN` in full.
+    """
+    refusal = _refusal(agent)
+    if refusal:
+        raise PatchError(refusal)
+
+
+def check_patch(patch: str, base: str) -> None:
+    """Refuse a patch whose methods must not become part of the agent ``base``; lines are those of the patch.
+
+    Raises:
+        PatchError: as :func:`check_agent`, or one of the texts does not compile.
+    """
+    check_size(patch)
+    found = _violations(parse(patch), parse(base))
+    if found:
+        raise PatchError(_listed(found))
+
+
+def check_size(source: str) -> None:
+    """Refuse a source that is too long.
+
+    Raises:
+        PatchError: it has more than :data:`MAX_SOURCE_BYTES`.
+    """
+    # A lone surrogate has no UTF-8; the parser refuses it in its own words.
+    size = len(source.encode(errors="replace"))
+    if size > MAX_SOURCE_BYTES:
+        raise PatchError(f"the code has {size} bytes, at most {MAX_SOURCE_BYTES} are possible; write less")
+
+
+@lru_cache(maxsize=64)
+def _refusal(agent: AgentSource) -> str:
+    try:
+        return _listed(violations(agent.text))
+    except PatchError as error:
+        return str(error)
+
+
+def _listed(found: Sequence[Violation]) -> str:
+    shown = [str(violation) for violation in found[:MAX_SHOWN]]
+    more = len(found) - len(shown)
+    return "\n".join([*shown, f"and {more} more"] if more else shown)
+
+
+def _violations(tree: ast.Module, base: ast.Module | None) -> tuple[Violation, ...]:
+    found = survey(tree, base)
+    if found.too_deep:
+        return (Violation(found.too_deep, f"more than {MAX_DEPTH} levels of nesting; split it into several methods"),)
+    faults = {Violation(node.lineno, words) for node, words in _of_module(tree, found.module, base is not None)}
+    faults |= {Violation(line, words) for scope in found.scopes for line, words in rules.of_scope(scope)}
+    for node, name, scope in found.bindings:
+        faults |= {Violation(_line(node), words) for words in rules.of_binding(node, name, scope)}
+    for node, scope in found.sites:
+        faults |= {Violation(_line(node), words) for words in rules.of_node(node, scope, found)}
+    return tuple(sorted(faults))
+
+
+def _line(node: ast.AST) -> int:
+    if isinstance(node, ast.comprehension):
+        node = node.target
+    return getattr(node, "lineno", 1)
+
+
+def _of_module(tree: ast.Module, scope: Scope, is_patch: bool) -> Iterator[tuple[ast.stmt, str]]:
+    """What has no place at the top level; the rules of single nodes come on top."""
+    agents = 0
+    for node in tree.body:
+        match node:
+            case ast.Import() | ast.ImportFrom() | ast.Expr(value=ast.Constant()) | ast.Pass():
+                pass
+            case ast.Assign(targets=[ast.Name(id=name)]) | ast.AnnAssign(target=ast.Name(id=name)):
+                yield from _of_constant(node, name, scope, is_patch)
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
+                if name == AGENT_CLASS:
+                    yield node, f"{AGENT_CLASS} is the name of the class"
+            case ast.ClassDef(name=name) if name == AGENT_CLASS:
+                agents += 1
+                if agents > 1:
+                    yield node, f"class {AGENT_CLASS} must be defined only once"
+                yield from _of_agent(node, scope)
+            case ast.ClassDef(name=name):
+                yield node, f"class {name} must not be defined here; define it inside the method that uses it"
+            case _:
+                yield node, "only imports, literal constants and def blocks may be at the top level"
+
+
+def _of_agent(agent: ast.ClassDef, scope: Scope) -> Iterator[tuple[ast.stmt, str]]:
+    if agent.bases or agent.keywords or agent.decorator_list:
+        yield agent, f"class {AGENT_CLASS} must have no bases, no keywords and no decorators"
+    for node in agent.body:
+        match node:
+            case ast.Expr(value=ast.Constant()) | ast.Pass() | ast.FunctionDef() | ast.AsyncFunctionDef():
+                pass
+            case ast.AnnAssign(value=None, target=ast.Name()):
+                pass
+            case ast.Assign(targets=[ast.Name(id=name)]) | ast.AnnAssign(target=ast.Name(id=name)):
+                if name in STATE_ATTRIBUTES or name in PRIMITIVE_METHODS:
+                    yield node, f"{name} belongs to the world and must not be assigned in the class; leave it out"
+                yield from _of_constant(node, name, scope, False)
+            case _:
+                yield node, f"only methods and literal constants may be in class {AGENT_CLASS}"
+
+
+def _of_constant(
+    node: ast.Assign | ast.AnnAssign, name: str, scope: Scope, is_patch: bool
+) -> Iterator[tuple[ast.stmt, str]]:
+    if name == AGENT_CLASS:
+        yield node, f"{name} is the name of the class"
+    # A constant of a patch stands on its own: which methods change with it is seen from its text.
+    elif node.value is not None and not rules.is_constant(node.value, scope, any_name=not is_patch):
+        yield node, f"{name} is not a literal; compute it inside a method"
