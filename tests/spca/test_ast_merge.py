@@ -59,7 +59,7 @@ class Agent:
 HEADS = [
     "def {name}(self, a):",
     "def {name}(self, a: str, b=(1,\n    2)):  # head",
-    "@_mark\n# between\n@_mark\ndef {name}(self):",
+    "@staticmethod\n# between\n@staticmethod\ndef {name}(self):",
 ]
 BODIES = [
     "yield 0",
@@ -279,7 +279,7 @@ def test_an_expected_action_may_be_in_the_agent_already() -> None:
         (GO + "from . import x\n", "line 3: relative and star"),
         (GO + "from math import *\n", "line 3: relative and star"),
         ("import random as np\n" + GO, "line 1: 'np' already stands for 'numpy'"),
-        ("import heapq\nheapq = 1\n" + GO, "line 2: heapq is imported and assigned"),
+        ("import heapq\nheapq = 1\n" + GO, "line 2: 'heapq' already stands for 'heapq'"),
         (GO + "def mission(self):\n    return ''\n", "line 3: a method mission would hide"),
         (GO + "def __getattr__(self, n):\n    return 1\n", "line 3: special method __getattr__"),
         (GO + "def helper(x):\n    return 1\n", "line 3: helper becomes a method .* must be self"),
