@@ -56,13 +56,20 @@ STAGES = (
         | dict.fromkeys(("obj", "key", "k", "o", "item", "thing", "target"), "key_yellow")
         | dict.fromkeys(("door", "d"), "door_yellow")
         | dict.fromkeys(("goal", "g", "other", "t", "dest"), "goal_green")
-        | {"ball": "ball_any", "box": "box_any", "colour": "yellow", "x": "door_yellow", "b": "box_any", "c": "key_yellow"}
+        | {
+            "ball": "ball_any",
+            "box": "box_any",
+            "colour": "yellow",
+            "x": "door_yellow",
+            "b": "box_any",
+            "c": "key_yellow",
+        }
         | {"cue": "key_yellow"},
     ),
     Stage(
         "BabyAI-ActionObjDoor-v0",
         5,
-        (0,),
+        (0, 3),
         _AGENT
         | _ANY
         | dict.fromkeys(("obj", "o", "item", "thing", "x"), "ball_any")
@@ -147,7 +154,9 @@ def perform(executor: Executor, agent: AgentSource, actions: Sequence[Method]) -
             step = stage.step(action)
             recording = Recording(stage, step, agent)
             plan = Plan((step,), "", "", (), PlannerMode.FRESH)
-            with closing(MiniGridEnv(stage.env_id, stage.seed, executor=_RecordingExecutor(executor, recording))) as world:
+            with closing(
+                MiniGridEnv(stage.env_id, stage.seed, executor=_RecordingExecutor(executor, recording))
+            ) as world:
                 for code in stage.prelude:
                     world.step(code)
                 recording.outcome = world.run_sim(plan, agent)

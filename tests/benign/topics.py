@@ -90,11 +90,15 @@ def _bound(node: ast.stmt) -> list[str]:
 def _method(lines: Sequence[str], node: ast.FunctionDef) -> Method:
     names = {inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name)}
     attributes = {inner.attr for inner in ast.walk(node) if isinstance(inner, ast.Attribute)}
-    words = {inner.value for inner in ast.walk(node) if isinstance(inner, ast.Constant) and isinstance(inner.value, str)}
-    first = min(decorated.lineno for decorated in (*node.decorator_list, node)) - 1
+    words = {
+        inner.value for inner in ast.walk(node) if isinstance(inner, ast.Constant) and isinstance(inner.value, str)
+    }
+    first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)]) - 1
     source = "\n".join(lines[first : node.end_lineno]) + "\n"
     parameters = positional(node)[0 if _is_static(node) else 1 :]
-    return Method(node.name, source, parameters, is_generator(node), frozenset(names | attributes | words) - {node.name})
+    return Method(
+        node.name, source, parameters, is_generator(node), frozenset(names | attributes | words) - {node.name}
+    )
 
 
 def _is_static(node: ast.FunctionDef) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from functools import lru_cache
+from functools import cache
 from types import FrameType
 
 import gymnasium  # noqa: F401 - libraries that are imported late would be seen as part of the first method
@@ -33,7 +33,7 @@ def walled() -> Iterator[SandboxExecutor]:
         yield executor
 
 
-@lru_cache(maxsize=None)
+@cache
 def whole(name: str) -> AgentSource:
     """The initial agent with all methods of a topic, merged as one patch."""
     topic = topics()[name]
@@ -41,7 +41,7 @@ def whole(name: str) -> AgentSource:
     return AgentSource(merge(AGENT.text, topic.text, expected).text)
 
 
-@lru_cache(maxsize=None)
+@cache
 def performed(name: str) -> tuple[tuple[Recording, ...], frozenset[str]]:
     """What the actions of a topic do where nothing holds them, and the names of all functions that took part."""
     entered: set[str] = set()
