@@ -146,7 +146,7 @@ _MEMBERS: Final = {
         TYPE_CHECKING Text Tuple Type TypeAlias TypeGuard TypeVar TypeVarTuple TypedDict Union Unpack ValuesView
         assert_never assert_type cast final get_args get_origin no_type_check overload
     """,
-    "functools": "cache cached_property cmp_to_key lru_cache partial partialmethod reduce total_ordering",
+    "functools": "cache cached_property cmp_to_key lru_cache partial partialmethod reduce total_ordering wraps",
     "random": """
         Random betavariate choice choices expovariate gammavariate gauss getrandbits getstate lognormvariate
         normalvariate paretovariate randbytes randint random randrange sample seed setstate shuffle triangular uniform

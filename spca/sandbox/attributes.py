@@ -15,6 +15,7 @@ from spca.sandbox import names
 from spca.sandbox.scopes import Kind, Scope, module_name
 
 FORMATS: Final = ("format", "format_map")
+OBJ: Final = "the attribute obj of an exception is not available: keep the thing itself in a variable"
 
 _FIELD_ATTRIBUTE: Final = re.compile(r"\.([^.\[]*)")
 _MAX_FIELDS: Final = 3
@@ -52,6 +53,12 @@ def is_agent(node: ast.expr, scope: Scope) -> bool:
         return False
     owner = scope.owner(node.id)
     return owner is not None and bool(owner.instance) and owner.instance == node.id
+
+
+def is_caught(node: ast.expr, scope: Scope) -> bool:
+    """Whether an expression is the name that an ``except`` clause gives an exception."""
+    owner = scope.owner(node.id) if isinstance(node, ast.Name) else None
+    return owner is not None and isinstance(node, ast.Name) and node.id in owner.caught
 
 
 def is_agent_class(node: ast.expr, scope: Scope) -> bool:

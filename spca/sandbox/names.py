@@ -37,7 +37,7 @@ REFUSED_BUILTINS: Final[Mapping[str, str]] = {
 
 MEMBER_INSTEAD: Final[Mapping[str, str]] = {
     "dataclasses.make_dataclass": "write a class statement",
-    "functools.wraps": "call the function inside the method",
+    "functools.update_wrapper": "use functools.wraps",
     "numpy.bool8": "use numpy.bool_",
     "numpy.float": "use float",
     "numpy.fromfile": "generated code has no files",
@@ -123,25 +123,19 @@ SECRET_WORDS: Final = INTERNALS | _dunders(
 )
 """Strings that are of use only where an attribute is looked up by name."""
 
-DECORATORS: Final = frozenset(
-    {
-        "staticmethod",
-        "classmethod",
-        "property",
-        "dataclasses.dataclass",
-        "functools.cache",
-        "functools.lru_cache",
-        "functools.cached_property",
-        "functools.total_ordering",
-        "abc.abstractmethod",
-        "enum.unique",
-        "typing.final",
-        "typing.overload",
-        "typing.override",
-        "typing.no_type_check",
-    }
+DECORATORS: Final = _words(
+    """
+    staticmethod classmethod property functools.cache functools.lru_cache functools.cached_property abc.abstractmethod
+    typing.final typing.overload typing.override typing.no_type_check
+    """
 )
-"""Decorators by full name; those that are called take literals."""
+"""Decorators of methods by full name; those that are called take literals."""
+
+ONE_ARGUMENT: Final[Mapping[str, str]] = {
+    "type": "write a class statement to make a class",
+    "functools.wraps": "the function that is wrapped",
+}
+"""What makes or copies attributes by name when it is given more."""
 
 CONSTANT_CALLS: Final = _words(
     """

@@ -131,6 +131,8 @@ def _of_module(tree: ast.Module, scope: Scope, is_patch: bool) -> Iterator[tuple
             case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
                 if name == AGENT_CLASS:
                     yield node, f"{AGENT_CLASS} is the name of the class"
+            case ast.Assign():
+                yield node, "a constant at the top level must be one name and its value; write one for each line"
             case ast.ClassDef(name=name) if name == AGENT_CLASS:
                 agents += 1
                 if agents > 1:

@@ -18,12 +18,14 @@ from spca.sandbox import names
 from spca.sandbox.allowed import INSTEAD, MEMBERS
 from spca.sandbox.attributes import (
     FORMATS,
+    OBJ,
     fault_of_attribute,
     fault_of_named,
     fault_of_write,
     faults_of_format,
     instead_of_dunder,
     is_agent,
+    is_caught,
     is_dunder,
     write_into,
 )
@@ -109,15 +111,14 @@ def _is_original(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
 
 
 def _function(node: ast.FunctionDef, scope: Scope, _found: Survey) -> Words:
-    yield from _decorators(node, scope)
     if scope.agent or scope.kind is Kind.MODULE:
+        yield from _decorators(node, scope)
         for default in (*node.args.defaults, *node.args.kw_defaults):
             if default is not None and not is_constant(default, scope, any_name=True):
                 yield f"the defaults of {node.name} must be constants; compute them inside the method"
 
 
 def _class(node: ast.ClassDef, scope: Scope, _found: Survey) -> Words:
-    yield from _decorators(node, scope)
     if any(keyword.arg in ("metaclass", None) for keyword in node.keywords):
         yield f"class {node.name} must not have a metaclass; inherit from an ordinary class"
     for base in node.bases:
@@ -126,11 +127,12 @@ def _class(node: ast.ClassDef, scope: Scope, _found: Survey) -> Words:
             yield f"the bases of class {node.name} must be names of ordinary classes"
 
 
-def _decorators(node: ast.FunctionDef | ast.ClassDef, scope: Scope) -> Words:
+def _decorators(node: ast.FunctionDef, scope: Scope) -> Words:
+    """Decorators of methods run when the module is loaded; inside a method they are calls like any other."""
     for decorator in node.decorator_list:
         named = decorator.func if isinstance(decorator, ast.Call) else decorator
         match decorator:
-            case ast.Attribute(value=ast.Name(), attr="setter" | "getter" | "deleter") if scope.kind is Kind.CLASS:
+            case ast.Attribute(value=ast.Name(), attr="setter" | "getter" | "deleter"):
                 continue
         if full_name(named, scope) not in names.DECORATORS:
             known = ", ".join(sorted(name.rpartition(".")[2] for name in names.DECORATORS))
@@ -178,7 +180,7 @@ def _name(node: ast.Name, scope: Scope, found: Survey) -> Words:
     if not isinstance(node.ctx, ast.Load):
         return
     name = node.id
-    if is_dunder(name):
+    if is_dunder(name) and name not in names.READABLE:
         if not (scope.kind is Kind.CLASS and name in names.SPECIAL_METHODS):
             yield f"{name} is not available: {instead_of_dunder(name)}"
         return
@@ -208,10 +210,8 @@ def _attribute(node: ast.Attribute, scope: Scope, found: Survey) -> Words:
         yield fault
     if node.attr in FORMATS and loads and not is_agent(node.value, scope):
         yield from faults_of_format(node)
-    if node.attr == "obj" and isinstance(node.value, ast.Name):
-        owner = scope.owner(node.value.id)
-        if owner is not None and node.value.id in owner.caught:
-            yield "the attribute obj of an exception is not available: use what was looked at itself"
+    if node.attr == "obj" and is_caught(node.value, scope):
+        yield OBJ
     if not loads:
         fault = fault_of_write(node.value, node.attr, scope)
         if fault:
@@ -237,8 +237,8 @@ def _call(node: ast.Call, scope: Scope, _found: Survey) -> Words:
     function = full_name(node.func, scope)
     if function in names.BY_NAME:
         yield from _by_name(node, function, scope)
-    elif function == "type" and len(node.args) + len(node.keywords) > 1:
-        yield "type can only be asked for the type of one value; write a class statement"
+    elif function in names.ONE_ARGUMENT and len(node.args) + len(node.keywords) > 1:
+        yield f"{function} can only be called with one argument: {names.ONE_ARGUMENT[function]}"
     match node.func:
         case ast.Attribute(value=ast.Attribute(value=value, attr=state), attr=attr):
             if attr in names.MUTATORS and state in _ARRAYS and is_agent(value, scope):
@@ -250,7 +250,7 @@ def _call(node: ast.Call, scope: Scope, _found: Survey) -> Words:
 def _by_name(node: ast.Call, function: str, scope: Scope) -> Words:
     match node.args:
         case [value, ast.Constant(value=str(attr)), *_] if not isinstance(value, ast.Starred):
-            fault = fault_of_named(attr)
+            fault = fault_of_named(attr) or (OBJ if attr == "obj" and is_caught(value, scope) else "")
             if not fault and function in ("setattr", "delattr"):
                 fault = fault_of_write(value, attr, scope)
             if fault and attr not in names.SECRET_WORDS:
@@ -264,9 +264,9 @@ def _constant(node: ast.Constant, _scope: Scope, _found: Survey) -> Words:
         yield f"the string '{node.value}' names an internal of Python; leave it out"
 
 
-def _match_class(node: ast.MatchClass, _scope: Scope, _found: Survey) -> Words:
+def _match_class(node: ast.MatchClass, scope: Scope, _found: Survey) -> Words:
     for attr in node.kwd_attrs:
-        fault = fault_of_named(attr)
+        fault = fault_of_named(attr) or (OBJ if attr == "obj" and full_name(node.cls, scope) in _HAVE_OBJ else "")
         if fault:
             yield fault
 
@@ -295,6 +295,7 @@ def _except_star(_node: ast.AST, _scope: Scope, _found: Survey) -> Words:
     yield "except* is not available; write except"
 
 
+_HAVE_OBJ: Final = ("AttributeError", "Exception", "BaseException", "object")
 _ARRAYS: Final = ("full_grid", "current_observation", "previous_actions")
 _CLASS_MAKERS: Final = ("collections.namedtuple", "typing.NamedTuple", "typing.NewType")
 _CONSTANT_PARTS: Final = (

@@ -272,7 +272,7 @@ def test_an_expected_action_may_be_in_the_agent_already() -> None:
         ("def go(self):\n    async def inner():\n        pass\n    yield 0\n", "line 2: async"),
         (GO + "print('hi')\n", "line 3: only imports, literal constants and def blocks"),
         (GO + "if True:\n    x = 1\n", "line 3: only imports"),
-        (GO + "a = b = 1\n", "line 3: only imports"),
+        (GO + "a = b = 1\n", "line 3: a constant at the top level must be one name"),
         (GO + "x = open('f')\n", "line 3: x is not a literal"),
         (GO + "x = 1\nx = 2\n", "line 4: constant x is assigned twice"),
         (GO + "Agent = 1\n", "line 3: Agent is the name of the class"),
