@@ -259,23 +259,23 @@ def test_the_prompt_does_not_grow_with_the_library(error: str | None) -> None:
         assert isinstance(asked.write("reach_goal", agent=agent, error=error), CodePatch)
         return len(asked.model.asked(0))
 
-    small, large = size(large_agent(100)), size(large_agent(500))
+    small, large = size(large_agent(100)), size(large_agent(300))
     assert large <= small + 200
     assert large < 20_000
 
 
 def test_of_many_helpers_whole_methods_are_shown_nearest_first() -> None:
-    agent = large_agent(500)
-    schemas = {"skill_499": ActionSchema("skill_499", ("a",), "(:action skill_499 :parameters (?a))")}
-    asked = Asked("def skill_499(self, a):\n    yield 0\n")
-    asked.write("skill_499", agent=agent, error="status: stuck", schemas=schemas)
+    agent = large_agent(300)
+    schemas = {"skill_299": ActionSchema("skill_299", ("a",), "(:action skill_299 :parameters (?a))")}
+    asked = Asked("def skill_299(self, a):\n    yield 0\n")
+    asked.write("skill_299", agent=agent, error="status: stuck", schemas=schemas)
     prompt = asked.model.asked(0)
     shown = re.findall(r"def (skill_\d+)", block(prompt, "agent_source"))
-    assert shown == [f"skill_{n}" for n in range(500 - len(shown), 500)]
+    assert shown == [f"skill_{n}" for n in range(300 - len(shown), 300)]
     assert 20 < len(shown) < 60
     assert "left out" not in prompt
     listed = block(prompt, "agent_methods")
-    assert "skill_499(" not in listed
+    assert "skill_299(" not in listed
     assert "skill_1(self, a) - Does thing number 1. More words." in listed
 
 

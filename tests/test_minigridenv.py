@@ -185,7 +185,7 @@ def test_what_is_written_into_a_map_handed_out_is_lost(empty: MiniGridEnv) -> No
 
 
 def test_generated_code_cannot_write_into_the_worlds_map(empty: MiniGridEnv) -> None:
-    vandal = methods("def act(self):\n    yield 0\n    self.full_grid[:] = 'lava'\n    yield 0")
+    vandal = methods("def act(self):\n    yield 0\n    grid = self.full_grid\n    grid[:] = 'lava'\n    yield 0")
     outcome = act(empty, "act", agent=vandal)
     assert (outcome.status, outcome.steps) == (Status.RUNTIME_ERROR, 1)
     assert "read-only" in outcome.message

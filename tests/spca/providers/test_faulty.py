@@ -73,7 +73,7 @@ WHAT_COMES_OF_IT = {
     "crash": "runtime_error",
     "endless": "stuck",
     "hang": "runtime_error: no yield for 1.0 s in reach_goal, line ",
-    "forbidden": "refused: line 2: ",
+    "forbidden": "refused: line 4: module os is not available",
 }
 
 

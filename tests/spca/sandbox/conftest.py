@@ -1,0 +1,23 @@
+"""Executors that the tests of the sandbox share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from spca.sandbox.executor import SandboxExecutor
+from spca.sandbox.limits import Limits
+
+
+@pytest.fixture(scope="session")
+def walled() -> Iterator[SandboxExecutor]:
+    """The wall itself, without the gate."""
+    with SandboxExecutor(check=None) as executor:
+        yield executor
+
+
+@pytest.fixture(scope="session")
+def impatient() -> Iterator[SandboxExecutor]:
+    with SandboxExecutor(check=None, limits=Limits(yield_seconds=0.3, first_yield_seconds=0.6)) as executor:
+        yield executor
