@@ -61,7 +61,7 @@ def of_scope(scope: Scope) -> Iterator[tuple[int, str]]:
     """Names of a scope that stand for two things, one of them imported; with the line of the last binding."""
     for name, bindings in scope.bound.items():
         stands_for = {meaning for _, meaning in bindings}
-        imported = [meaning for _, meaning in bindings if meaning]
+        imported = [meaning for _, meaning in sorted(bindings) if meaning]
         strict = scope.kind is Kind.MODULE or any(meaning in MEMBERS for meaning in imported)
         if imported and len(stands_for if strict else set(imported)) > 1:
             line = max(line for line, _ in bindings)

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from spca.errors import PromptError
 from spca.map_text import as_data
 from spca.prompts import quoted, render, templates
+from spca.sandbox.allowed import MODULES
 
 
 def test_every_template_is_listed_with_its_text() -> None:
@@ -24,6 +25,12 @@ def test_every_template_is_listed_with_its_text() -> None:
         "planner_task",
     ]
     assert "<task>" in templates()["coder_task"]
+
+
+def test_the_coder_is_told_the_modules_that_the_gate_allows() -> None:
+    told = re.search(r"Modules: ([^.]*)\.", templates()["coder_system"])
+    assert told is not None
+    assert re.split(r",\s+", told[1]) == sorted(name for name in MODULES if "." not in name and "_" not in name)
 
 
 def test_a_missing_variable_is_an_error_that_names_it() -> None:

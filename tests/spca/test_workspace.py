@@ -55,6 +55,13 @@ def test_an_agent_that_is_none_is_refused_in_one_line(tmp_path: Path, text: str)
     assert "\n" not in str(caught.value)
 
 
+def test_an_agent_that_the_gate_refuses_is_told_in_one_line(tmp_path: Path) -> None:
+    (tmp_path / "agent.py").write_text("import os\n\nclass Agent:\n    def go(self):\n        yield open('f')\n")
+    with pytest.raises(SettingsError, match=r"--keep-agent: .*agent\.py: line 1: module os is not available") as caught:
+        Workspace(tmp_path).agent()
+    assert "\n" not in str(caught.value)
+
+
 def test_an_agent_that_is_no_text_is_refused(tmp_path: Path) -> None:
     (tmp_path / "agent.py").write_bytes(b"\xff\xfe\x00")
     with pytest.raises(SettingsError, match="cannot be read"):

@@ -1,0 +1,284 @@
+"""The gate: what it refuses with which words, what it must let through, and that nothing makes it fail itself."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import sys
+import time
+import warnings
+from contextlib import suppress
+from types import ModuleType
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from spca.contracts import PRIMITIVE_METHODS, AgentSource
+from spca.errors import PatchError
+from spca.pddl_text import STATE_ATTRIBUTES
+from spca.reference import coder
+from spca.sandbox.allowed import INSTEAD, MEMBERS, MODULES
+from spca.sandbox.policy import MAX_SHOWN, MAX_SOURCE_BYTES, Violation, check_agent, check_patch, violations
+from spca.sandbox.scopes import MAX_DEPTH
+from tests.spca.sandbox.gate_cases import (
+    HARMLESS,
+    INITIAL,
+    INSPECTING,
+    MODULES_AS_VALUES,
+    REACHING,
+    STATE,
+    indented,
+    method,
+    refusal,
+)
+
+
+@pytest.mark.parametrize(("body", "words"), [*REACHING.items(), *MODULES_AS_VALUES.items(), *INSPECTING.items()])
+def test_what_reaches_out_is_refused_with_its_line(body: str, words: str) -> None:
+    said = refusal(method(body))
+    assert words in said
+    assert words.startswith("line ") or "line 2: " in said
+
+
+@pytest.mark.parametrize(("body", "words"), STATE.items())
+def test_the_state_of_the_world_is_not_written(body: str, words: str) -> None:
+    said = refusal(method(body))
+    assert words in said
+    assert words.startswith("line ") or "line 2: " in said
+
+
+@pytest.mark.parametrize(
+    ("patch", "words"),
+    [
+        ("x = 1 if True else open('f')\n" + method("pass"), "line 1: open is not available"),
+        ("X = [n for n in range(3)]\n" + method("pass"), "line 1: X is not a literal; compute it inside a method"),
+        ("X = Y\n" + method("pass"), "line 1: X is not a literal"),
+        ("A, B = 0, 1\n" + method("pass"), "line 1: a constant at the top level must be one name and its value"),
+        ("Agent = 1\n" + method("pass"), "line 1: Agent is the name of the class"),
+        ("def Agent(self):\n    yield 0\n", "line 1: Agent is the name of the class"),
+        ("class Node:\n    pass\n" + method("pass"), "line 1: class Node must not be defined here; define it inside"),
+        ("class Agent:\n    pass\nclass Agent:\n    pass\n", "line 3: class Agent must be defined only once"),
+        ("class Agent(Base):\n    pass\n", "line 1: class Agent must have no bases"),
+        ("class Agent(metaclass=M):\n    pass\n", "line 1: class Agent must have no bases"),
+        ("@final\nclass Agent:\n    pass\n", "class Agent must have no bases, no keywords and no decorators"),
+        ("if __name__ == '__main__':\n    pass\n", "line 1: only imports, literal constants and def blocks"),
+        ("print('hi')\n", "line 1: only imports"),
+        ("from math import *\n" + method("pass"), "line 1: relative and star imports are not possible"),
+        ("open: int\n" + method("open('f')"), "line 3: open is not available"),
+        ("getattr: int\n" + method("getattr(self, 'a' + 'b')"), "line 3: getattr needs a literal name"),
+        ("np = 1\n" + method("pass"), "line 1: 'np' already stands for 'numpy'"),
+        ("import random as np\n" + method("pass"), "line 1: 'np' already stands for 'numpy'"),
+        ("@self.log\n" + method("pass"), "go has a decorator that is not available; available are"),
+        ("@open('f')\n" + method("pass"), "open is not available"),
+        ("import functools\n@functools.lru_cache(f())\n" + method("pass"), "the arguments of the decorator of go"),
+        ("import functools\n@functools.lru_cache(**{})\n" + method("pass"), "the arguments of the decorator of go"),
+        ("def go(self, x=open('f')):\n    yield 0\n", "line 1: open is not available"),
+        ("def go(self, x=[].append(1)):\n    yield 0\n", "line 1: the defaults of go must be constants"),
+        ("def go(self, *, x=print()):\n    yield 0\n", "line 1: the defaults of go must be constants"),
+        ("def go(self, x: open('f')):\n    yield 0\n", "line 1: open is not available"),
+        ("def go(self) -> exec('1'):\n    yield 0\n", "line 1: exec is not available"),
+        ("def mission(self):\n    yield 0\n", "line 1: a method mission would hide the state attribute self.mission"),
+        ("def turn_left(self):\n    yield 0\n", "line 1: turn_left is a primitive and must stay as it is"),
+        ("def turn_left(self):\n    return False\n", "line 1: turn_left is a primitive"),
+        ("def turn_left(self, n=1):\n    return 0\n", "line 1: turn_left is a primitive"),
+        ("@property\ndef turn_left(self):\n    return 0\n", "turn_left is a primitive"),
+        ("def __setattr__(self, n, v):\n    pass\n", "line 1: special method __setattr__ must not be defined"),
+        ("async def go(self):\n    pass\n", "line 1: async code cannot run here; write plain generator methods"),
+        ("def go(self):\n    yield [x async for x in y]\n", "asynchronous comprehension|async code"),
+        ("@classmethod\ndef go(cls):\n    cls.seen = 1\n", "line 3: attributes of class Agent must not be assigned"),
+    ],
+)
+def test_what_has_no_place_at_the_top_is_refused(patch: str, words: str) -> None:
+    assert any(word in refusal(patch) for word in words.split("|"))
+
+
+@pytest.mark.parametrize("body", HARMLESS)
+def test_harmless_methods_pass(body: str) -> None:
+    assert refusal(method(body)) == ""
+    assert violations(f"{INITIAL}\n{indented(method(body))}") == ()
+
+
+@pytest.mark.parametrize(
+    "patch",
+    [
+        "from __future__ import annotations\n" + method("pass"),
+        "LIMIT = 3 * 7\nDELTAS = {'East': (0, 1), 'West': (0, -1)}\nKINDS = frozenset({'key'})\nFAR = float('inf')\n"
+        + method("pass"),
+        "from typing import Tuple\nimport re\nPos = Tuple[int, int]\nCell = tuple[int, int]\nWORD = re.compile('a')\n"
+        + method("pass"),
+        "import math\nFAR: float = math.inf\nNONE: None\n'''Remark.'''\n" + method("pass"),
+        "def go(self, a, b=-1, c=(1, -2), d=None, e=[], f={}, *, g=set(), h=float('inf'), i=lambda x: x):\n"
+        "    yield 0\n",
+        "@staticmethod\ndef near(a, b):\n    return a\n\n@property\ndef here(self):\n    return 1\n\n"
+        "@here.setter\ndef here(self, value):\n    self._here = value\n",
+        "from functools import cache\nimport functools\n@cache\ndef a(self):\n    return 1\n\n"
+        "@functools.lru_cache(maxsize=128)\ndef b(self):\n    return 1\n",
+        "@classmethod\ndef make(cls):\n    return cls.go\n",
+        "class Agent:\n    '''Doc.'''\n    mission: str\n    def __init__(self):\n        self.seen = {}\n",
+    ],
+)
+def test_harmless_patches_pass(patch: str) -> None:
+    assert refusal(patch) == ""
+
+
+@pytest.mark.parametrize("name", PRIMITIVE_METHODS)
+def test_a_primitive_that_is_as_it_was_passes(name: str) -> None:
+    code = PRIMITIVE_METHODS.index(name)
+    assert refusal(f"def {name}(self) -> int:\n    'Doc.'\n    return {code}\n") == ""
+    assert f"{name} is a primitive" in refusal(f"def {name}(self):\n    return {(code + 1) % 7}\n")
+
+
+@pytest.mark.parametrize("name", STATE_ATTRIBUTES)
+def test_an_agent_does_not_assign_its_state_in_the_class(name: str) -> None:
+    assert violations(f"class Agent:\n    {name}: str\n") == ()
+    assert f"{name} belongs to the world" in str(violations(f"class Agent:\n    {name} = None\n")[0])
+
+
+def test_the_initial_agent_and_the_reference_skills_pass() -> None:
+    assert violations(INITIAL) == ()
+    for name in coder.library():
+        if not name.startswith("_"):
+            check_patch(coder.write([name]), INITIAL)
+
+
+def test_names_that_the_base_imports_are_known_in_a_patch() -> None:
+    base = f"import random as r\n{INITIAL}"
+    with pytest.raises(PatchError, match=r"line 2: random\._os is not available"):
+        check_patch(method("r._os"), base)
+    check_patch(method("r._os"), INITIAL)  # fails with a NameError when it is run
+
+
+def test_a_source_needs_an_agent() -> None:
+    assert violations("x = 1\n") == (Violation(1, "the source has no class Agent"),)
+
+
+@pytest.mark.skipif(sys.version_info < (3, 12), reason="type parameters came with Python 3.12")
+def test_type_parameters_shield_what_they_name() -> None:
+    assert refusal(method("def f[T: int](x: T) -> T: return x\nclass B[T]: pass\ntype Pos = tuple[int, int]")) == ""
+    assert "eval is not available" in refusal(method("def f[T: eval('1')](x): return x"))
+    assert "numpy.load is not available" in refusal(method("import numpy as np\ntype X = np.load('f')"))
+
+
+def test_all_violations_are_told_at_once_in_source_order() -> None:
+    patch = "import os\n" + method("\n".join(f"x{n} = eval('{n}'); y = exec" for n in range(20)))
+    said = refusal(patch).splitlines()
+    assert said[0] == "line 1: module os is not available: generated code has no files, processes or environment"
+    assert said[1] == "line 3: eval is not available: write the expression itself, or use int() or float()"
+    assert said[2] == "line 3: exec is not available: write the code itself"
+    assert len(said) == MAX_SHOWN + 1
+    assert said[-1] == f"and {41 - MAX_SHOWN} more"
+
+
+def test_an_agent_is_refused_again_and_again() -> None:
+    agent = AgentSource(f"{INITIAL}\n    def go(self):\n        open('f')\n        yield 0\n")
+    line = agent.text.count("\n") - 1
+    for _ in range(2):
+        with pytest.raises(PatchError, match=f"^line {line}: open is not available"):
+            check_agent(agent)
+    check_agent(AgentSource(INITIAL))
+
+
+def test_a_long_source_is_refused() -> None:
+    fits = "#" * (MAX_SOURCE_BYTES - len(INITIAL) - 1) + f"\n{INITIAL}"
+    check_agent(AgentSource(fits))
+    with pytest.raises(PatchError, match=rf"the code has {MAX_SOURCE_BYTES + 1} bytes, at most"):
+        check_agent(AgentSource(f"#{fits}"))
+    with pytest.raises(PatchError, match="write less"):
+        check_patch("é" * (MAX_SOURCE_BYTES // 2 + 1), INITIAL)
+
+
+@pytest.mark.parametrize("opening", ["x = " + "-" * 200 + "1", "x = " + " + ".join("1" * 200), "x" + ".y" * 200])
+def test_deep_nesting_is_refused(opening: str) -> None:
+    assert refusal(method(opening)) == f"line 2: more than {MAX_DEPTH} levels of nesting; split it into several methods"
+
+
+@pytest.mark.parametrize("opening", ["(" * 10_000, "x = " + "-" * 100_000 + "1", "[" * 150 + "]" * 150, "\0", "\ud800"])
+def test_what_cannot_be_parsed_is_refused(opening: str) -> None:
+    with pytest.raises(PatchError):
+        check_patch(method(opening), INITIAL)
+
+
+PIECES = [
+    "x", "np", "self", "self.full_grid", "getattr", "open", "'{0.a}'", "'__class__'", "[]", "type", "super()", "__x__",
+    "({} for {} in {})", "[{} := {}]", "{}.{}", "{}[{}]", "{}({})", "lambda {}: {}", "{} = {}", "del {}", "import {}",
+    "from {} import {}", "def {}({}={}): yield {}", "class {}({}): {}", "nonlocal {}", "global {}",
+    "try: {}\nexcept {}: {}",
+    "match {}:\n case {}({}=a): {}", "with {} as {}: {}", "f'{{{}!r:{{{}}}}}'", "{}.format({})", "async def {}(): {}",
+]  # fmt: skip
+code = st.recursive(
+    st.sampled_from(PIECES),
+    lambda inner: st.tuples(st.sampled_from(PIECES), st.lists(inner, min_size=4, max_size=4)).map(
+        lambda drawn: drawn[0].format(*drawn[1]) if "{}" in drawn[0] else drawn[0]
+    ),
+    max_leaves=8,
+)
+
+
+@settings(max_examples=300)
+@given(st.text(max_size=300) | st.lists(code, max_size=4).map("\n".join))
+@example("class Agent:\n  def f(self):\n    nonlocal x")
+@example("{}.format(1)")
+def test_any_text_is_judged_and_nothing_else_happens(text: str) -> None:
+    for judged in (text, method(text.replace("\n", "\n    ")), f"class Agent:\n    def go(self):\n        {text}\n"):
+        started = time.process_time()
+        for check in (refusal, violations):
+            with suppress(PatchError):
+                check(judged)
+        assert time.process_time() - started < 1
+
+
+@settings(max_examples=200)
+@given(
+    st.sampled_from(HARMLESS), st.sampled_from([*REACHING, *MODULES_AS_VALUES, *INSPECTING, *STATE]), st.integers(0, 3)
+)
+def test_no_code_around_hides_a_violation(around: str, body: str, depth: int) -> None:
+    for level in range(depth):
+        body = f"def inner{level}():\n{indented(body)}"
+    assert refusal(method(f"def around():\n{indented(around)}\n{body}")) != ""
+
+
+def test_every_member_exists_and_is_no_module() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for name in MODULES:
+            module = importlib.import_module(name)
+            missing = [member for member in MEMBERS[name] if not hasattr(module, member)]
+            assert missing == [], f"{name}: at run time these would give the module away as AttributeError.obj"
+            modules = [member for member in MEMBERS[name] if isinstance(getattr(module, member), ModuleType)]
+            assert modules == []
+
+
+def test_modules_with_advice_are_not_allowed() -> None:
+    assert not {*INSTEAD} & {*MODULES}
+
+
+@pytest.mark.parametrize(
+    ("module", "members"),
+    [
+        ("numpy", "load save fromfile memmap loadtxt genfromtxt DataSource ctypeslib testing f2py from_dlpack lib_"),
+        ("numpy.lib.stride_tricks", "as_strided"),
+        ("typing", "get_type_hints ForwardRef runtime_checkable"),
+        ("functools", "update_wrapper singledispatch"),
+        ("operator", "attrgetter methodcaller"),
+        ("string", "Formatter"),
+        ("enum", "EnumMeta EnumType sys"),
+        ("abc", "ABCMeta"),
+        ("dataclasses", "make_dataclass"),
+    ],
+)
+def test_members_that_lead_out_are_not_allowed(module: str, members: str) -> None:
+    assert MEMBERS[module].isdisjoint(members.split())
+
+
+def test_a_source_of_60_kb_takes_little_time() -> None:
+    block = ast.unparse(ast.parse(coder.write([name for name in coder.library() if not name.startswith("_")])))
+    methods = "".join(f"    {line}\n" for line in block.splitlines() if not line.startswith("import"))
+    source = INITIAL + "".join(methods.replace("def ", f"def v{n}_") for n in range(9))[: 60_000 - len(INITIAL)]
+    source = source[: source.rindex("    def ")]
+    started = time.process_time()
+    check_agent(AgentSource(source))
+    assert time.process_time() - started < 0.5  # about 0.05 on an idle machine
+    started = time.process_time()
+    check_agent(AgentSource(source))
+    assert time.process_time() - started < 0.005
