@@ -49,7 +49,7 @@ _ANY = {"kind": "ball", "side": "left", "heading": "north"}
 STAGES = (
     Stage(
         "MiniGrid-DoorKey-6x6-v0",
-        3,
+        8,
         (),
         _AGENT
         | _ANY
