@@ -9,6 +9,8 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from contextlib import suppress
+from functools import lru_cache
+from types import CodeType
 
 from spca.agent_code import split_lines
 from spca.contracts import AgentSource, AgentView, Failed, Finished, PlanStep, Yielded
@@ -16,6 +18,13 @@ from spca.perception import WORDS
 from spca.sandbox import reports
 from spca.sandbox.limits import Limits
 from spca.sandbox.runner import FILENAME, Runner
+
+
+@lru_cache(maxsize=8)
+def _compiled(agent: AgentSource) -> CodeType:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return compile(agent.text, FILENAME, "exec", dont_inherit=True)
 
 
 class InProcessExecutor:
@@ -34,9 +43,7 @@ class InProcessEpisode:
         self._runner: Runner | None = None
         self._broken: Failed | None = None
         try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                module = compile(agent.text, FILENAME, "exec", dont_inherit=True)
+            module = _compiled(agent)
         except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
             self._broken = reports.syntax_error(error, agent)
             return
@@ -54,7 +61,7 @@ class InProcessEpisode:
         return reports.event(self._runner.advance(view), self._steps, self._lines)
 
     def close(self) -> None:
-        running = self._runner and self._runner._running
+        running = self._runner._running if self._runner else None
         self._runner = None
         if running is not None:
             with suppress(BaseException):  # generated code may raise anything while it is being closed
