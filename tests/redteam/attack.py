@@ -13,7 +13,7 @@ from enum import StrEnum
 from textwrap import dedent, indent
 
 _ENTRY = re.compile(r"^## (\w+): (\w+)$", re.MULTILINE)
-_PART = re.compile(r"^# (above|member|earlier):$", re.MULTILINE)
+_PART = re.compile(r"^# (above|member|earlier|body|module):$", re.MULTILINE)
 
 
 class Kind(StrEnum):
@@ -38,6 +38,8 @@ class Kind(StrEnum):
     MUT = "mut"
     CALL = "call"
     STATE = "state"
+    TEXT = "text"
+    NEST = "nest"
 
 
 class Sign(StrEnum):
@@ -56,15 +58,17 @@ class Sign(StrEnum):
     YIELDED = "the generator yields what is no primitive"
     CHANGED = "the host's own array is changed"
     ENDLESS = "it yields as long as it is asked"
+    ODD = "its control characters come out"
     FAILED = "it fails by itself"
+    ENDED = "it ends by itself"
 
 
 @dataclass(frozen=True, slots=True)
 class Control:
     """What an attack does without a wall: any one of ``signs``.
 
-    ``why`` is given where the sign is no success of the attack (``FAILED``). ``by_hand``: the bare generator is driven
-    instead of the runner, which looks at what it gets. ``root``: only root can do it.
+    ``why`` is given where a sign is no success of the attack (``FAILED``, ``ENDED``). ``by_hand``: the bare generator
+    is driven instead of the runner, which looks at what it gets. ``root``: only root can do it.
     """
 
     signs: tuple[Sign, ...]
@@ -104,6 +108,8 @@ SIGNS: dict[Kind, tuple[Sign, ...]] = {
     Kind.MUT: (Sign.CHANGED,),
     Kind.CALL: (Sign.TOLD,),
     Kind.STATE: (Sign.TOLD,),
+    Kind.TEXT: (Sign.ODD,),
+    Kind.NEST: (Sign.ENDED, Sign.FAILED),
 }
 """What a kind's control shows unless the attack says otherwise."""
 
@@ -116,9 +122,10 @@ def agent_source(body: str, above: str = "", member: str = "") -> str:
 
 
 def attacks(text: str, controls: dict[str, Control] | None = None) -> tuple[Attack, ...]:
-    """Attacks from text: ``## name: kind``, then ``# above:``, ``# member:`` and ``# earlier:`` parts, then the body.
+    """Attacks from text: ``## name: kind``, then the body, or parts that each begin with a line of their own.
 
-    A part ends where the next begins; the body follows ``# body:`` or, without other parts, the head at once.
+    Parts are ``# above:`` the class, ``# member:`` of it, ``# body:`` of its method, or else the whole ``# module:``;
+    ``# earlier:`` is the body of an episode before.
 
     Raises:
         ValueError: ``controls`` names an attack that is not there.
@@ -133,11 +140,11 @@ def attacks(text: str, controls: dict[str, Control] | None = None) -> tuple[Atta
 
 
 def _attack(name: str, kind: Kind, text: str, controls: dict[str, Control]) -> Attack:
-    parts = {"above": "", "member": "", "earlier": "", "body": text}
-    if re.search(r"^# body:$", text, re.MULTILINE):
-        pieces = re.split(r"^# (above|member|earlier|body):$", text, flags=re.MULTILINE)
+    parts = {"above": "", "member": "", "earlier": "", "module": "", "body": text}
+    if _PART.search(text):
+        pieces = _PART.split(text)
         parts.update(zip(pieces[1::2], pieces[2::2], strict=True))
     earlier = agent_source(parts["earlier"]) if parts["earlier"] else ""
-    source = agent_source(parts["body"], parts["above"], parts["member"])
-    usual = Control(SIGNS[kind], by_hand=kind in (Kind.GARBAGE, Kind.MUT))
+    source = parts["module"].lstrip("\n") or agent_source(parts["body"], parts["above"], parts["member"])
+    usual = Control(SIGNS[kind], by_hand=kind in (Kind.GARBAGE, Kind.MUT, Kind.TEXT))
     return Attack(name, kind, source, controls.pop(name, usual), earlier)

@@ -218,7 +218,7 @@ class UnwalledHost(Lines):
             if "pid" in seen and not ended:
                 seen["grown"] = max(seen.get("grown", 0), memory(seen["pid"], "VmHWM") - seen["rss"])
                 seen["reached"] = seen["reached"] or bait.reached()
-                enough = seen["grown"] > _GREW or seen["reached"]
+                enough = seen["grown"] > _GREW or seen["reached"] or ("sent" in seen and "end" not in seen)
                 if enough or time.monotonic() > deadline:
                     seen["stayed"], ended = "end" not in seen and not enough, True
                     with suppress(ProcessLookupError):

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+import time
 from typing import Any
 
 from spca.contracts import AgentSource, Finished, Yielded
@@ -59,18 +60,25 @@ def kill_many(executor: SandboxExecutor, sources: list[str]) -> dict[str, Any]:
     ends: dict[str, int] = {}
     for at, text in enumerate(sources):
         episode = executor.start(AgentSource(text), PLAN, ())
-        if at % 10:
-            end = drive(episode)["end"]
+        if at % 10:  # the others are closed before they have begun, or in the middle
+            end = drive(episode, 1 if at % 10 == 5 else 9)["end"]
             ends[end] = ends.get(end, 0) + 1
         episode.close()
-    return {"ends": ends, "unlike": _differences(state, _state()), "benign": _benign(executor)}
+    return {
+        "ends": ends,
+        "zygotes": children(os.getpid()),
+        "unlike": _differences(state, _state()),
+        "benign": _benign(executor),
+    }
 
 
 def _driven(executor: SandboxExecutor, source: AgentSource, limit: int) -> dict[str, Any]:
+    began = time.monotonic()
     episode = executor.start(source, PLAN, ())
+    started = time.monotonic() - began
     say(_OUT, {"pid": episode.pid})
     try:
-        return drive(episode, limit)
+        return drive(episode, limit) | {"started": started}
     finally:
         episode.close()
 

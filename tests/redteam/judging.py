@@ -17,6 +17,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from spca.errors import PatchError
+from spca.sandbox import policy
 from spca.sandbox.limits import Limits
 from tests.redteam.attack import Attack, Kind, Sign
 from tests.redteam.bait import API_KEY, CANARY_FILE, HIDDEN_GOAL
@@ -25,13 +27,16 @@ SLACK: Final = 1.0
 """Seconds after its violation in which an offender must be dead."""
 
 _GROWTH: Final = 16 << 20
+_GROWTH_TO_COMPILE: Final = 160 << 20
 _MESSAGE: Final = 4096
 _TRACEBACK: Final = 8192
 _PROOF: Final = re.compile(r"LEAK (FORKED [1-9]|MEM \d|SYSCALL \w|STATE \w|GOT \w)")
 _CANARIES: Final = (CANARY_FILE, API_KEY, HIDDEN_GOAL)
 _GREW: Final = 200 << 20
 
-MUST_FAIL: Final = frozenset({Kind.HANG, Kind.MEM, Kind.OUT, Kind.CRASH, Kind.CTL, Kind.CTL2, Kind.GARBAGE, Kind.MUT})
+MUST_FAIL: Final = frozenset(
+    {Kind.HANG, Kind.MEM, Kind.OUT, Kind.CRASH, Kind.CTL, Kind.CTL2, Kind.GARBAGE, Kind.MUT, Kind.TEXT}
+)
 """Kinds that may not end in anything but :class:`spca.contracts.Failed`."""
 
 
@@ -65,29 +70,31 @@ def escapes(attack: Attack, tail: str, report: Mapping[str, Any], facts: Facts, 
         *(["changed the secret file"] if facts.secret_changed else []),
         *(f"reached the network: {what}" for what in facts.reached),
         *(f"left behind: {what}" for what in report["unlike"]),
-        *_of_time(report, facts, limits),
+        *_of_time(attack, report, facts, limits),
         *_of_text(report),
         *_of_events(attack, report),
         *([f"harmless code afterwards: {report['benign'][:200]}"] if report["benign"] else []),
     )
 
 
-def _of_time(report: Mapping[str, Any], facts: Facts, limits: Limits) -> Iterable[str]:
+def _of_time(attack: Attack, report: Mapping[str, Any], facts: Facts, limits: Limits) -> Iterable[str]:
     longest = max(limits.first_yield_seconds, limits.yield_seconds)
     if report["slowest"] > longest + SLACK:
         yield f"the host waited {report['slowest']:.2f} s for an answer"
+    if report["started"] > SLACK:
+        yield f"the host needed {report['started']:.2f} s to start it"
     if facts.dead_after is None:
         yield "its worker lives"
     elif not facts.reaped:
         yield "its worker is dead but not reaped"
-    if report["grown"] > _GROWTH:
+    if report["grown"] > (_GROWTH_TO_COMPILE if attack.kind is Kind.NEST else _GROWTH):
         yield f"the host grew by {report['grown'] >> 20} MB"
 
 
 def _of_text(report: Mapping[str, Any]) -> Iterable[str]:
     for name, limit in (("message", _MESSAGE), ("traceback", _TRACEBACK), ("printed", Limits().printed_bytes)):
         text = report[name]
-        if len(text.encode(errors="surrogatepass")) > limit:
+        if len(text) > limit:
             yield f"{name} of {len(text)} characters"
         odd = sorted({f"U+{ord(c):04X}" for c in text if not c.isprintable() and c not in "\n\t"})
         if odd:
@@ -112,7 +119,7 @@ def signs(attack: Attack, tail: str, seen: Mapping[str, Any], facts: Facts) -> f
     """What an attack was seen to do without a wall; ``seen`` is empty but for ``over`` when it gave no report."""
     shown = {
         Sign.TOLD: bool(told(tail, seen)),
-        Sign.WROTE: bool(facts.written),
+        Sign.WROTE: bool(facts.written) or facts.secret_changed,
         Sign.FORKED: "LEAK FORKED" in seen.get("message", ""),
         Sign.KILLED: seen.get("over") == -9 and not seen.get("stayed"),
         Sign.LIMITED: bool(seen.get("limited")),
@@ -124,6 +131,23 @@ def signs(attack: Attack, tail: str, seen: Mapping[str, Any], facts: Facts) -> f
         Sign.YIELDED: any(seen.get("yielded", ())),
         Sign.CHANGED: bool(seen.get("changed")),
         Sign.ENDLESS: seen.get("end") == "Yielded",
+        Sign.ODD: any(not c.isprintable() for c in seen.get("message", "") + seen.get("printed", "")),
         Sign.FAILED: seen.get("end") == "Failed",
+        Sign.ENDED: seen.get("end") == "Finished",
     }
     return frozenset(sign for sign in attack.control.signs if shown[sign])
+
+
+def refusals(source: str) -> tuple[str, ...]:
+    """What the gate has against a source, leaving aside that every attack assigns ``current_dir``."""
+    try:
+        found = policy.violations(source.replace('    current_dir = "East"\n', "", 1))
+    except PatchError as error:
+        return (str(error),)
+    return tuple(violation.words for violation in found)
+
+
+MUST_BE_REFUSED: Final = frozenset(
+    {Kind.LEAK, Kind.WRITE, Kind.PROC, Kind.PROC2, Kind.NET, Kind.NET2, Kind.KILL, Kind.CALL}
+)
+"""Kinds that plainly reach for something outside: the gate must say so."""

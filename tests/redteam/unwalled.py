@@ -7,12 +7,13 @@ and how both ended.
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import resource
+import select
 import sys
 from collections.abc import Iterator
-from contextlib import suppress
 from typing import Any, NoReturn
 
 import numpy as np
@@ -34,6 +35,7 @@ def interpose(request: dict[str, Any]) -> NoReturn:
     os.setsid()
     os.environ["REDTEAM_API_KEY"] = request["key"]
     ENV.hide(request["goal"], request["tail"])
+    counter = _offer_descriptors()
     child = os.fork()
     if child == 0:
         try:
@@ -41,6 +43,9 @@ def interpose(request: dict[str, Any]) -> NoReturn:
         finally:
             os._exit(99)
     say(_OUT, {"host": os.getpid(), "pid": child, "rss": memory(child, "VmRSS")})
+    ended = os.pidfd_open(child)
+    if counter in select.select([counter, ended], [], [])[0]:
+        say(_OUT, {"sent": len(os.read(counter, 1 << 20))})
     _, status = os.waitpid(child, 0)
     cpu = resource.getrlimit(resource.RLIMIT_CPU)[0]
     say(_OUT, {"ended": os.waitstatus_to_exitcode(status), "limited": cpu != resource.RLIM_INFINITY})
@@ -49,7 +54,6 @@ def interpose(request: dict[str, Any]) -> NoReturn:
 
 def run_attack(request: dict[str, Any]) -> NoReturn:
     """Run the attack right here and report, unless that comes to nothing."""
-    baited = _offer_descriptors()
     source = source_of(request["source"], os.getppid()).text
     before = memory("self", "VmRSS")
     if request["by_hand"]:
@@ -61,9 +65,8 @@ def run_attack(request: dict[str, Any]) -> NoReturn:
         episode = executor.start(AgentSource(source), PLAN, ())
         report = drive(episode)
         episode.close()
+        gc.collect()  # as happens sooner or later in a process that lives on
     report["grown"] = max(0, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 - before)
-    with suppress(BlockingIOError):
-        report["sent"] = len(os.read(baited, 1 << 20))
     say(_OUT, report)
     os._exit(0)
 
@@ -74,8 +77,10 @@ def _by_hand(source: str) -> dict[str, Any]:
     grid = WORDS.take(view().full_grid)
     before = grid.copy()
     yielded: list[str] = []
+    printed: list[str] = []
     message = ""
     try:
+        namespace["print"] = lambda *values, **_: printed.append(" ".join(map(str, values)))
         exec(compile(source, "agent_tmp.py", "exec", dont_inherit=True), namespace)  # noqa: S102 - a control
         agent = namespace["Agent"]()
         agent.full_grid = grid
@@ -85,7 +90,8 @@ def _by_hand(source: str) -> dict[str, Any]:
     except Exception as error:  # boundary: a control may raise anything
         message = f"{type(error).__name__}: {error}"
     changed = not np.array_equal(grid, before)
-    return {"end": "Failed" if message else "Finished", "message": message, "yielded": yielded, "changed": changed}
+    end = "Failed" if message else "Finished"
+    return {"end": end, "message": message, "printed": "".join(printed), "yielded": yielded, "changed": changed}
 
 
 def _first(generator: Iterator[object]) -> Iterator[object]:
@@ -96,13 +102,11 @@ def _first(generator: Iterator[object]) -> Iterator[object]:
 def _offer_descriptors() -> int:
     """A pipe under every number that a forger would try; the end that shows what was written."""
     reading, writing = os.pipe()
-    os.dup2(reading, _COUNTER)
-    os.set_blocking(_COUNTER, False)
-    os.set_blocking(writing, False)
-    spare = os.dup2(writing, _COUNTER + 1)
+    counter, spare = os.dup2(reading, _COUNTER), os.dup2(writing, _COUNTER + 1)
+    os.set_blocking(spare, False)
     for number in _FORGED:
         os.dup2(spare, number)
-    return _COUNTER
+    return counter
 
 
 def main() -> int:
