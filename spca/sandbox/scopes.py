@@ -163,7 +163,7 @@ class _Walk:
         while pending:
             node, scope, depth = pending.pop()
             if depth > MAX_DEPTH:
-                found.too_deep = found.too_deep or getattr(node, "lineno", 0)
+                found.too_deep = found.too_deep or getattr(node, "lineno", 1)  # some nodes have no line
                 continue
             found.sites.append((node, scope))
             visit = _VISITS.get(type(node))

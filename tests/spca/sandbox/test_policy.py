@@ -193,6 +193,16 @@ def test_deep_nesting_is_refused(opening: str) -> None:
     assert refusal(method(opening)) == f"line 2: more than {MAX_DEPTH} levels of nesting; split it into several methods"
 
 
+@pytest.mark.parametrize(
+    "inner", ["with open('f'): pass", "match 1:\n case x: open('f')", "f(*[y for y in open('f')])"]
+)
+@pytest.mark.parametrize("levels", range(80, 98))
+def test_nothing_hides_where_the_nesting_becomes_too_deep(inner: str, levels: int) -> None:
+    for _ in range(levels):
+        inner = "if x:\n" + "".join(f" {line}\n" for line in inner.splitlines())
+    assert refusal(method(inner)) != ""
+
+
 @pytest.mark.parametrize("opening", ["(" * 10_000, "x = " + "-" * 100_000 + "1", "[" * 150 + "]" * 150, "\0", "\ud800"])
 def test_what_cannot_be_parsed_is_refused(opening: str) -> None:
     with pytest.raises(PatchError):
