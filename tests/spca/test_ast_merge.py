@@ -310,9 +310,9 @@ def test_a_patch_that_spoils_the_rest_of_the_agent_is_refused() -> None:
     base = BASE.replace("return text", "return np.array([list(text)])")
     with pytest.raises(PatchError, match="the module heapq is no value"):
         merge(base, "import heapq as list\n" + GO)
-    comment = f"# {'x' * 150_000}\n"
+    long = f"# {'x' * 150_000}\n{GO}"
     with pytest.raises(PatchError, match="at most 200000 are possible"):
-        merge(merge(BASE, comment + GO).text, comment + GO.replace("go", "other"))
+        merge(merge(BASE, long).text, long.replace("go", "other"))
 
 
 @pytest.mark.parametrize("name", PRIMITIVE_METHODS)
@@ -341,11 +341,10 @@ def test_what_does_not_compile_is_shown(patch: str, message: str) -> None:
         merge(BASE, patch)
 
 
-def test_a_base_must_be_an_agent() -> None:
-    with pytest.raises(PatchError, match="no class Agent"):
-        merge("x = 1\n", GO)
-    with pytest.raises(PatchError, match="indented body"):
-        merge("class Agent: pass\n", GO)
+@pytest.mark.parametrize(("base", "message"), [("x = 1\n", "no class Agent"), ("class Agent: pass\n", "indented body")])
+def test_a_base_must_be_an_agent(base: str, message: str) -> None:
+    with pytest.raises(PatchError, match=message):
+        merge(base, GO)
 
 
 @pytest.mark.parametrize(

@@ -72,7 +72,7 @@ REACHING = {
     "import collections.abc as c\nc.sys": "line 3: collections.abc.sys is not available",
     "import numpy.random as r\nr.mtrand": "line 3: numpy.random.mtrand is not available",
     "from numpy import random as r\nr._pickle": "line 3: numpy.random._pickle is not available",
-    "import numpy.lib.stride_tricks\nnumpy.lib.stride_tricks.as_strided(1)": "line 3: numpy.lib.stride_tricks.as_strided is",
+    "import numpy.lib.stride_tricks\nnumpy.lib.stride_tricks.as_strided(1)": "line 3: numpy.lib.stride_tricks.",
     "import numpy\nnumpy.lib.npyio.load": "line 3: numpy.lib.npyio is not available",
 }
 MODULES_AS_VALUES = {
