@@ -81,7 +81,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     return os.waitstatus_to_exitcode(status)
 
 
-def _become(command: Sequence[str], staging: Path) -> NoReturn:
+def _become(command: list[str], staging: Path) -> NoReturn:
     try:
         open_up(needed(), staging)
         os.setgroups([])

@@ -1,0 +1,202 @@
+"""Every attack against the wall, as root and as user 65534; then hundreds of killed episodes.
+
+``scripts/soak redteam [--count N] [--record]``: N killed episodes for each user (default 500). One line for each
+attack: whether the wall held, how long its worker lived, what the attack does without a wall. ``--only NAME,...``
+leaves the other attacks out, ``--once`` the second user.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from spca.sandbox.limits import Limits
+from tests.redteam.attack import Attack, Sign
+from tests.redteam.bait import Bait
+from tests.redteam.given import GIVEN
+from tests.redteam.harness import UnwalledHost, Verdict, WalledHost
+from tests.redteam.judging import MUST_BE_REFUSED, refusals
+from tests.redteam.killed import LIMITS, sources
+from tests.redteam.own import OWN
+from tests.soak.common import record
+
+_FIGURES = "figures: "
+_PATIENCE = 0.6
+_DURING = "no yield for"
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """What came of a session as one user; ``slowest`` is the longest time from a violation to its worker's death."""
+
+    user: int
+    attacks: int
+    escapes: int
+    controls: int
+    unseen: int
+    refused: int
+    missed: int
+    slowest: float
+    killed: int
+    left: int
+    seconds: float
+
+    @property
+    def failed(self) -> bool:
+        return bool(self.escapes or self.unseen or self.missed or self.left)
+
+
+def chosen(only: str) -> tuple[Attack, ...]:
+    """All attacks, or those named.
+
+    Raises:
+        SystemExit: a name that there is not.
+    """
+    attacks = (*GIVEN, *OWN)
+    names = set(filter(None, only.split(",")))
+    if unknown := names - {attack.name for attack in attacks}:
+        sys.exit(f"no such attack: {', '.join(sorted(unknown))}")
+    return tuple(attack for attack in attacks if not names or attack.name in names)
+
+
+def session(attacks: Sequence[Attack], kills: int) -> Figures:
+    """Judge every attack as the user that this process is."""
+    started = time.monotonic()
+    with UnwalledHost() as unwalled, WalledHost() as walled, ThreadPoolExecutor(1) as aside:
+        controls = aside.map(lambda attack: unwalled.signs(attack, _PATIENCE), attacks)
+        verdicts = []
+        for attack in attacks:
+            verdicts.append(walled.judge(attack))
+            _tell(verdicts[-1])
+        shown = list(controls)
+    unseen = [a for a, signs in zip(attacks, shown, strict=True) if not signs and not _beyond(a)]
+    for attack in unseen:
+        print(f"NO CONTROL  {attack.name}: nothing seen of {', '.join(attack.control.signs)}")
+    refused, missed = gate(attacks)
+    left = list(leftovers(kills))
+    for words in left:
+        print(f"LEFT BEHIND {words}")
+    limit = Limits().first_yield_seconds
+    return Figures(
+        os.geteuid(),
+        len(attacks),
+        sum(bool(verdict.escaped) for verdict in verdicts),
+        sum(_proves(signs) for signs in shown),
+        len(unseen),
+        refused,
+        missed,
+        max((v.seconds - limit for v in verdicts if _DURING in v.end), default=0.0),
+        kills,
+        len(left),
+        time.monotonic() - started,
+    )
+
+
+def gate(attacks: Sequence[Attack]) -> tuple[int, int]:
+    """How many attacks the gate refuses, and how many it does not refuse though it must."""
+    refused = missed = 0
+    with Bait() as bait:
+        for attack in attacks:
+            found = refusals(bait.fill(attack.source).replace("@HPID@", "1"))
+            refused += bool(found)
+            if not found and attack.kind in MUST_BE_REFUSED:
+                missed += 1
+                print(f"NOT REFUSED {attack.name}")
+    return refused, missed
+
+
+def leftovers(count: int) -> Iterator[str]:
+    """What is left after ``count`` episodes that end by violence, in words."""
+    if not count:
+        return
+    with WalledHost(LIMITS) as host:
+        report = host.kills(list(sources(count)), 60 + count)
+    yield from report["unlike"]
+    if report["benign"]:
+        yield f"harmless code afterwards: {report['benign']}"
+    yield from (f"process {pid}" for pid in report["zygotes"] if Path(f"/proc/{pid}").exists())
+    print(f"{count} episodes ended by violence: {report['ends']}")
+
+
+def _tell(verdict: Verdict) -> None:
+    attack = verdict.attack
+    state = "ESCAPED" if verdict.escaped else "held"
+    words = "; ".join(verdict.escaped) or verdict.end
+    print(f"{state:8}{attack.kind:9}{attack.name:32}{verdict.seconds:6.2f} s  {words[:120]}", flush=True)
+
+
+def _proves(signs: frozenset[Sign]) -> bool:
+    """Whether the attack was seen to succeed, and not only to fail as it does by its nature."""
+    return bool(signs - {Sign.FAILED, Sign.ENDED})
+
+
+def _beyond(attack: Attack) -> bool:
+    """Whether nobody but root can do this, wall or not."""
+    return attack.control.root and os.geteuid() != 0
+
+
+def _as_nobody(arguments: Sequence[str]) -> Figures:
+    """The same session in a process of user 65534.
+
+    Raises:
+        SystemExit: it gave no figures.
+    """
+    command = [sys.executable, "-m", "tests.redteam.unprivileged", sys.executable, "-m", "tests.soak.redteam", "--once"]
+    figures = ""
+    with subprocess.Popen([*command, *arguments], stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        for line in process.stdout:
+            if line.startswith(_FIGURES):
+                figures = line.removeprefix(_FIGURES)
+            else:
+                print(line, end="", flush=True)
+    if not figures:
+        sys.exit("the session as user 65534 gave no figures")
+    return Figures(**json.loads(figures))
+
+
+def table(found: Sequence[Figures]) -> str:
+    """Figures for the docs."""
+    head = "| user | attacks | escapes | seen to succeed without the wall | refused by the gate"
+    head += " | longest life after a violation | killed episodes | left behind | seconds |"
+    rows = [
+        f"| {f.user} | {f.attacks} | {f.escapes} | {f.controls} | {f.refused}"
+        f" | {f.slowest:.2f} s | {f.killed} | {f.left} | {f.seconds:.0f} |"
+        for f in found
+    ]
+    return "\n".join([head, "|---" * 9 + "|", *rows])
+
+
+def main() -> int:
+    """Run the gate; 1 when anything escaped, was left behind, or could not be shown to work without the wall."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--count", type=int, default=500)
+    parser.add_argument("--record", action="store_true", help="keep the figures in docs/evidence.md")
+    parser.add_argument("--only", default="", help="names of attacks, separated by commas")
+    parser.add_argument("--once", action="store_true", help="only as the user that this is")
+    options = parser.parse_args()
+    found = [session(chosen(options.only), options.count)]
+    if options.once:
+        print(_FIGURES + json.dumps(asdict(found[0])))
+        return 1 if found[0].failed else 0
+    if os.geteuid() == 0:
+        found.append(_as_nobody([f"--count={options.count}", f"--only={options.only}"]))
+    print(table(found))
+    if options.record:
+        shown = (
+            f"`scripts/soak redteam --count {options.count} --record`; user 0 is root, whose workers become user 65534"
+        )
+        record("redteam", f"## Red team\n\n{shown}\n\n{table(found)}")
+    return 1 if any(figures.failed for figures in found) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
