@@ -177,6 +177,7 @@ _MEMBERS: Final = {
         median median_grouped median_high median_low mode multimode pstdev pvariance quantiles stdev variance
     """,
     "abc": "ABC abstractmethod",
+    "contextlib": "closing contextmanager nullcontext suppress",
     "numpy.lib": "",
     "__future__": "annotations",
 }
@@ -213,7 +214,6 @@ INSTEAD: Final[Mapping[str, str]] = {
     "pickle": "use copy.deepcopy",
     "inspect": "generated code does not inspect code",
     "types": "use typing",
-    "contextlib": "use try and finally",
     "warnings": "use print",
     "decimal": "use int or float",
     "fractions": "use int or float",
