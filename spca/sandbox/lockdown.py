@@ -62,7 +62,6 @@ def prepare() -> None:
     """Do once in a parent what each :func:`apply` of its children needs; optional."""
     require_x86_64()
     seccomp.compiled(IN_FD, OUT_FD)
-    landlock.abi()
 
 
 def apply(layers: Layer, limits: Limits) -> None:
@@ -107,7 +106,9 @@ def _ruleset() -> int:
     with _named("landlock"):
         version = landlock.abi()
         if not version:
-            raise OSError(errno.ENOSYS, "the kernel has no Landlock, or it is not in its list of security modules")
+            raise OSError(
+                errno.ENOSYS, "the kernel has none, it is not in its list of security modules, or a container hides it"
+            )
         return landlock.create(version)
 
 
