@@ -10,6 +10,7 @@ from __future__ import annotations
 import ctypes
 import errno
 import struct
+from collections.abc import Iterable
 from functools import cache
 from typing import Final, NamedTuple
 
@@ -136,10 +137,15 @@ class _Program(ctypes.Structure):
     _fields_ = (("length", ctypes.c_ushort), ("filter", ctypes.c_void_p))
 
 
+def encode(program: Iterable[Instruction]) -> bytes:
+    """A program as the kernel reads it."""
+    return b"".join(_INSTRUCTION.pack(*step) for step in program)
+
+
 @cache
 def compiled(read_fd: int, write_fd: int) -> bytes:
-    """The filter as the kernel reads it."""
-    return b"".join(_INSTRUCTION.pack(*step) for step in assemble(allowed(read_fd, write_fd)))
+    """The filter of a worker with these two descriptors."""
+    return encode(assemble(allowed(read_fd, write_fd)))
 
 
 def refuse_executable_data() -> None:
