@@ -26,6 +26,7 @@ from types import TracebackType
 from typing import Any, NamedTuple, NoReturn, Self
 
 import numpy as np
+import numpy.random
 
 from spca.sandbox import lockdown, seccomp
 from spca.sandbox.libc import PRCTL, syscall
