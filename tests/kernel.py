@@ -38,6 +38,7 @@ NONE = Layer(0)
 CHILD_SECONDS = 20.0
 _PR_SET_NO_NEW_PRIVS = 38
 _RETURN_ERRNO = 0x00050000
+_PRLIMIT64 = 302
 
 
 class Ended(NamedTuple):
@@ -73,13 +74,22 @@ class Children:
 
 
 def forbid(answers: Mapping[int, int]) -> None:
-    """Have the kernel answer these system calls with these error numbers from now on; 0 is a success without effect."""
+    """Have the kernel answer these system calls with these error numbers from now on; 0 is a success without effect.
+
+    ``prlimit64`` goes on to tell limits.
+    """
     program = [seccomp.Instruction(0x20, 0, 0, 0)]  # load the number
     for number, answer in answers.items():
-        program += [
-            seccomp.Instruction(0x15, 0, 1, number),
+        told = [
+            seccomp.Instruction(0x20, 0, 0, 16 + 2 * 8),  # load the low half of the third argument
+            seccomp.Instruction(0x15, 0, 1, 0),
+            seccomp.Instruction(0x06, 0, 0, seccomp.RET_ALLOW),
+        ]
+        body = [
+            *(told if number == _PRLIMIT64 else []),
             seccomp.Instruction(0x06, 0, 0, _RETURN_ERRNO | answer),
         ]
+        program += [seccomp.Instruction(0x15, 0, len(body), number), *body]
     program.append(seccomp.Instruction(0x06, 0, 0, seccomp.RET_ALLOW))
     syscall(PRCTL, _PR_SET_NO_NEW_PRIVS, 1)
     seccomp.load(seccomp.encode(program))

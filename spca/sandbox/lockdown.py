@@ -55,6 +55,13 @@ class Layer(IntFlag):
     SECCOMP = 8
 
 
+class LockdownError(OSError):
+    """A layer that could not be put on; its words begin with the layer's name."""
+
+    def __str__(self) -> str:
+        return self.strerror or ""
+
+
 ALL_LAYERS: Final = Layer.USER | Layer.RLIMITS | Layer.LANDLOCK | Layer.SECCOMP
 
 
@@ -68,7 +75,8 @@ def apply(layers: Layer, limits: Limits) -> None:
     """Put ``layers`` on the calling process, which has one thread, and have it die with its parent.
 
     Raises:
-        OSError: ``strerror`` names the layer that could not be put on, and why. Layers before it are on.
+        LockdownError: a layer could not be put on; those before it are.
+        OSError: this is no x86-64 Linux.
     """
     require_x86_64()
     parent = os.getppid()
@@ -99,7 +107,7 @@ def _named(layer: str) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise OSError(error.errno, f"{layer}: {error.strerror}") from None
+        raise LockdownError(error.errno, f"{layer}: {error.strerror}") from None
 
 
 def _ruleset() -> int:

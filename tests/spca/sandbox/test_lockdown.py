@@ -60,7 +60,7 @@ CALLS = {
     "execveat": "call(322, -100, p, 0, 0, 0)",
     "kill": "call(62, os.getpid(), 0)",
     "tgkill": "call(234, os.getpid(), os.getpid(), 0)",
-    "rt_sigqueueinfo": "call(129, 1 << 30, 0, p)",
+    "rt_sigqueueinfo": "call(129, os.getpid(), 0, p)",
     "rt_sigaction": "call(13, 10, 0, p, 8)",
     "ptrace": "call(101, 0, 0, 0, 0)",
     "process_vm_readv": "call(310, os.getpid(), p, 0, p, 0, 0)",
