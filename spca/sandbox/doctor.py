@@ -98,7 +98,8 @@ class Report:
     def raise_for_refusal(self) -> None:
         """Raise SandboxError with the reason when the host is refused."""
         if self.level == REFUSED:
-            raise SandboxError(f"generated code cannot be walled in here: {self.refusal or 'nothing was checked'}")
+            reason = self.refusal or "nothing was checked"
+            raise SandboxError(f"generated code cannot be walled in here: {reason} (docs/sandbox.md)")
 
 
 def _refusal(check: Check) -> str:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
-from tests.e2e.commands import curriculum, level_summaries, main_py, only_run, read
+from tests.doubles import ROOT
+from tests.e2e.commands import curriculum, environment, level_summaries, main_py, only_run, read
 from tests.e2e.conftest import Learned
 
 CONFIRMED = {"SPCA_UNSAFE_NO_SANDBOX": "1"}
@@ -50,3 +53,48 @@ def test_a_run_behind_the_wall_does_not_go_on_without_it(learned: Learned, tmp_p
     done = main_py(tmp_path, *flags, **CONFIRMED)
     assert done.returncode == 2
     assert "--unsafe-no-sandbox contradicts the run" in done.stderr
+
+
+def on_a_host_without(tmp_path: Path, calls: str, *arguments: object) -> subprocess.CompletedProcess[str]:
+    """The command on a host whose kernel does not know these system calls."""
+    script = f"from tests.kernel import forbid; forbid({{{calls}}}); import sys; from main import main; sys.exit(main())"
+    return subprocess.run(
+        [sys.executable, "-c", f"import sys; sys.path.insert(0, {str(ROOT)!r}); {script}", *map(str, arguments)],
+        cwd=tmp_path,
+        env=environment(),
+        capture_output=True,
+        text=True,
+        timeout=100,
+        check=False,
+    )
+
+
+NO_SECCOMP, NO_LANDLOCK = "317: 38", "444: 38"
+
+
+def test_a_host_where_the_wall_does_not_hold_is_refused_before_anything_is_written(tmp_path: Path) -> None:
+    chosen = curriculum(tmp_path / "c.json", a=["MiniGrid-Empty-5x5-v0"])
+    where = ("--curriculum", chosen, "--runs", tmp_path / "runs", "--workspace", tmp_path / "workspace")
+    done = on_a_host_without(tmp_path, NO_SECCOMP, *where)
+    assert (done.returncode, done.stdout) == (2, "")
+    (line,) = done.stderr.splitlines()
+    assert line.startswith("error: generated code cannot be walled in here: layer 3 (seccomp)")
+    assert line.endswith("(docs/sandbox.md)")
+    assert [path.name for path in tmp_path.iterdir()] == ["c.json"]
+    doctor = on_a_host_without(tmp_path, NO_SECCOMP, "doctor")
+    assert doctor.returncode == 1
+    assert "FAIL" in doctor.stdout
+
+
+def test_a_host_without_landlock_is_stamped(tmp_path: Path) -> None:
+    chosen = curriculum(tmp_path / "c.json", a=["MiniGrid-Empty-5x5-v0"])
+    where = ("--curriculum", chosen, "--runs", tmp_path / "runs", "--workspace", tmp_path / "workspace")
+    done = on_a_host_without(tmp_path, NO_LANDLOCK, *where)
+    assert (done.returncode, done.stderr) == (0, "")
+    run = only_run(tmp_path / "runs")
+    assert read(run / "run.json")["sandbox"] == "strict-nolandlock"
+    assert [level["sandbox"] for level in level_summaries(run)] == ["strict-nolandlock"]
+    assert on_a_host_without(tmp_path, NO_LANDLOCK, "doctor").returncode == 1
+    done = main_py(tmp_path, "--resume", run.name, "--runs", tmp_path / "runs")
+    assert done.returncode == 2
+    assert "begun with sandbox strict-nolandlock, here it is strict" in done.stderr
