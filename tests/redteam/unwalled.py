@@ -36,14 +36,19 @@ def interpose(request: dict[str, Any]) -> NoReturn:
     os.environ["REDTEAM_API_KEY"] = request["key"]
     ENV.hide(request["goal"], request["tail"])
     counter = _offer_descriptors()
+    go, begin = os.pipe()
     child = os.fork()
     if child == 0:
         try:
+            os.read(go, 1)
+            os.close(go)
+            os.close(begin)
             run_attack(request)
         finally:
             os._exit(99)
+    ended = os.pidfd_open(child)  # before the attack can leave us without descriptors
     say(_OUT, {"host": os.getpid(), "pid": child, "rss": memory(child, "VmRSS")})
-    ended = os.pidfd_open(child)
+    os.write(begin, b"!")
     if counter in select.select([counter, ended], [], [])[0]:
         say(_OUT, {"sent": len(os.read(counter, 1 << 20))})
     _, status = os.waitpid(child, 0)
