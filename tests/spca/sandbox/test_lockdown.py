@@ -320,10 +320,8 @@ answer.append(time.time() > 0 and time.perf_counter() > 0 and len(os.urandom(9))
 
 
 def test_where_the_interpreter_is_can_be_asked_for(children: Children) -> None:
-    code = f"""
+    asked = f"""
 faulthandler.register(signal.SIGUSR1, {OUT_FD}, all_threads=False)
-signal.setitimer(signal.ITIMER_REAL, 0)
-os.kill(os.getpid(), 0)
 if not os.fork():
     time.sleep(0.3)
     os.kill(os.getppid(), signal.SIGUSR1)
@@ -335,8 +333,8 @@ def busy():
 busy()
 answer = "went on"
 """
-    answer, code_ = children.run(code)
-    assert code_ == 0
+    answer, code = children.run(asked)
+    assert code == 0
     assert "in busy" in answer
     assert answer.endswith('"went on"')
 
