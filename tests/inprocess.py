@@ -6,13 +6,12 @@ code exactly as the worker does.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from contextlib import suppress
 from functools import lru_cache
 from types import CodeType
 
-from spca.agent_code import split_lines
+from spca.agent_code import compiled, split_lines
 from spca.contracts import AgentSource, AgentView, Failed, Finished, PlanStep, Yielded
 from spca.perception import WORDS
 from spca.sandbox import reports
@@ -22,9 +21,7 @@ from spca.sandbox.runner import FILENAME, Runner
 
 @lru_cache(maxsize=8)
 def _compiled(agent: AgentSource) -> CodeType:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return compile(agent.text, FILENAME, "exec", dont_inherit=True)
+    return compiled(agent.text, FILENAME)
 
 
 class InProcessExecutor:

@@ -27,7 +27,7 @@ was the machine that was late."""
 _WHERE_LIMIT: Final = 0.15
 _QUIET: Final = 0.02
 _LONGEST_DUMP: Final = 1 << 14
-_DUMPED_FRAME: Final = re.compile(rf'File "{re.escape(FILENAME)}", line (\d{{1,7}}) in ([^\n]{{1,80}})')
+_DUMPED_FRAME: Final = re.compile(rf'File "{re.escape(FILENAME)}", line (\d{{1,7}}) in (<?\w{{1,80}}>?)$', re.MULTILINE)
 _MOST_RECENT: Final = "(most recent call first)"
 _CRASH: Final = re.compile(r"Fatal Python error: ([^\n]{1,80})")
 
@@ -143,7 +143,8 @@ class SandboxEpisode:
         self._printed_bytes += max(1, len(data))
         if self._printed_bytes > 4 * self._limits.printed_bytes:  # a character has up to four bytes
             raise ProtocolError("more printed text than there can be")
-        self.printed += reports.clean(data.decode(errors="replace"), self._limits.printed_bytes)
+        left = self._limits.printed_bytes - len(self.printed)
+        self.printed += reports.clean(data.decode(errors="replace"), left)
 
     def _judged(self, answer: Asked | Done | Fault) -> Yielded | Finished | Failed:
         if isinstance(answer, Asked):
@@ -197,7 +198,7 @@ class SandboxEpisode:
                 wait = end if len(self._frames.rest) == seen else min(end, time.monotonic() + _QUIET)
                 self._frames.feed(self._worker.receive(wait))
         first = self._rest().split(_MOST_RECENT)[:2]  # one that crashed may go on writing the same
-        found = [(name.strip(), int(line)) for line, name in _DUMPED_FRAME.findall("".join(first))]
+        found = [(name, int(line)) for line, name in _DUMPED_FRAME.findall("".join(first))]
         return tuple(reversed(found[:MAX_FRAMES]))
 
     def _rest(self) -> str:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import atexit
 import os
 import threading
-import warnings
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from types import CodeType, TracebackType
 from typing import Self
 
+from spca import agent_code
 from spca.contracts import AgentSource, Failed, PlanStep, Status
 from spca.errors import PatchError
 from spca.sandbox import doctor, policy, reports
@@ -26,9 +26,7 @@ UNSAFE = "unsafe"
 
 @lru_cache(maxsize=8)
 def _compiled(agent: AgentSource) -> CodeType:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return compile(agent.text, FILENAME, "exec", dont_inherit=True)
+    return agent_code.compiled(agent.text, FILENAME)
 
 
 @lru_cache(maxsize=1)
@@ -110,10 +108,9 @@ class SandboxExecutor:
         try:
             if self._check is not None:
                 self._check(agent)
+            module = _compiled(agent)
         except PatchError as error:
             return RefusedEpisode(Failed(Status.SYNTAX_ERROR, str(error)))
-        try:
-            module = _compiled(agent)
         except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
             return RefusedEpisode(reports.syntax_error(error, agent))
         self.verify()

@@ -20,6 +20,7 @@ FILENAME: Final = "agent_tmp.py"
 
 MAX_FRAMES: Final = 8
 _MAX_MESSAGE: Final = 2000
+_MAX_NAME: Final = 60
 _RESERVE: Final = 1 << 20
 
 
@@ -90,7 +91,7 @@ class _State:
         if name not in self._decoded:
             words = self._words.take(getattr(self._view, name))
             words.flags.writeable = False
-            self._decoded[name] = words
+            self._decoded[name] = words.view()  # unlike an owner of its data, it cannot be made writeable again
         return self._decoded[name]
 
 
@@ -198,7 +199,7 @@ class Runner:
     def _fault(self, status: Status, error: BaseException) -> Fault:
         self._reserve = None  # where memory has run out, this is what the report is made of
         frames = _raised_at(error)[-MAX_FRAMES:]
-        message = f"{type(error).__name__}: {_words(error)}"[:_MAX_MESSAGE]
+        message = f"{type(error).__name__[:_MAX_NAME]}: {_words(error)[:_MAX_MESSAGE]}"[:_MAX_MESSAGE]
         planned = status is Status.RUNTIME_ERROR and self._position < len(self._steps)
         return Fault(status, message, self._position if planned else None, tuple(frames))
 
@@ -223,15 +224,15 @@ def _plain(code: object) -> int | None:
 def _shown(value: object) -> str:
     try:
         return repr(value)[:80]
-    except Exception:  # boundary: a class of generated code may refuse to be shown
-        return f"an object of class {type(value).__name__}"[:80]
+    except BaseException:  # boundary: a class of generated code may refuse to be shown
+        return f"an object of class {type(value).__name__[:_MAX_NAME]}"
 
 
 def _words(error: BaseException) -> str:
     try:
         words = str(error)
         return "more memory than an episode may use" if isinstance(error, MemoryError) and not words else words
-    except Exception:  # boundary: an exception class of generated code may not even have words
+    except BaseException:  # boundary: an exception class of generated code may not even have words
         return "no message"
 
 
@@ -239,7 +240,7 @@ def _suspended(running: object) -> list[tuple[str, int]]:
     """Function and line of each generator of the source from the action down to the one that yielded."""
     frames = []
     while isinstance(running, GeneratorType) and running.gi_code.co_filename == FILENAME:
-        frames.append((running.gi_code.co_name, running.gi_frame.f_lineno if running.gi_frame else 0))
+        frames.append((running.gi_code.co_name[:_MAX_NAME], running.gi_frame.f_lineno if running.gi_frame else 0))
         running = running.gi_yieldfrom
     return frames or [("", 0)]
 
@@ -249,4 +250,4 @@ def _raised_at(error: BaseException) -> list[tuple[str, int]]:
     if isinstance(error, SyntaxError) and error.filename == FILENAME and error.lineno:
         return [("<module>", error.lineno)]
     frames = traceback.walk_tb(error.__traceback__)
-    return [(f.f_code.co_name, line) for f, line in frames if f.f_code.co_filename == FILENAME]
+    return [(f.f_code.co_name[:_MAX_NAME], line) for f, line in frames if f.f_code.co_filename == FILENAME]

@@ -16,7 +16,7 @@ from typing import NoReturn
 
 import numpy as np
 
-from spca.contracts import Status
+from spca.contracts import AgentView, Status
 from spca.sandbox import lockdown, wire
 from spca.sandbox.limits import Limits
 from spca.sandbox.lockdown import IN_FD, OUT_FD, Layer
@@ -78,7 +78,14 @@ def _serve() -> NoReturn:
         asked = frame()
         view = wire.unpack_view(asked.payload, mission)
         mission = view.mission
-        _write(wire.pack_answer(runner.advance(view), asked.sequence))
+        _write(_answer(runner, view, asked.sequence))
+
+
+def _answer(runner: Runner, view: AgentView, sequence: int) -> bytes:
+    try:
+        return wire.pack_answer(runner.advance(view), sequence)
+    except BaseException as error:  # boundary: a failure may be such that even telling it fails
+        return wire.pack_answer(Fault(Status.RUNTIME_ERROR, f"{type(error).__name__[:60]} while failing"), sequence)
 
 
 def _reader() -> Callable[[], wire.Frame]:
