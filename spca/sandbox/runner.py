@@ -199,7 +199,8 @@ class Runner:
     def _fault(self, status: Status, error: BaseException) -> Fault:
         self._reserve = None  # where memory has run out, this is what the report is made of
         frames = _raised_at(error)[-MAX_FRAMES:]
-        message = f"{type(error).__name__[:_MAX_NAME]}: {_words(error)[:_MAX_MESSAGE]}"[:_MAX_MESSAGE]
+        words = _words(error)[:_MAX_MESSAGE]
+        message = f"{type(error).__name__[:_MAX_NAME]}{': ' if words else ''}{words}"[:_MAX_MESSAGE]
         planned = status is Status.RUNTIME_ERROR and self._position < len(self._steps)
         return Fault(status, message, self._position if planned else None, tuple(frames))
 
