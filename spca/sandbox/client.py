@@ -34,6 +34,7 @@ ANSWER_LIMIT: Final = 10.0
 
 _ROOT: Final = Path(__file__).parents[2]
 _CHUNK: Final = 1 << 16
+_LOOK_AGAIN: Final = 32
 
 
 class GoneError(Exception):
@@ -154,8 +155,8 @@ class Worker:
         self._readable, self._writable = select.poll(), select.poll()
         self._readable.register(from_worker, select.POLLIN)
         self._writable.register(to_worker, select.POLLOUT)
-        self._cpu = -1
-        self._anywhere = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else set[int]()
+        self._turns = 0
+        self._here, self._anywhere = frozenset[int](), set[int]()
         self._closed = False
 
     exit_code: int | None
@@ -210,9 +211,12 @@ class Worker:
             GoneError: there are no more.
             TimeoutError: ``time.monotonic()`` passed ``deadline`` first.
         """
-        if not self._readable.poll(_left(deadline)):
-            raise TimeoutError("no answer")
-        data = os.read(self._from, _CHUNK)
+        try:
+            data = os.read(self._from, _CHUNK)
+        except BlockingIOError:
+            if not self._readable.poll(_left(deadline)):
+                raise TimeoutError("no answer") from None
+            data = os.read(self._from, _CHUNK)
         if not data:
             raise GoneError("it has ended")
         return data
@@ -222,24 +226,34 @@ class Worker:
         return bool(self._readable.poll(0))
 
     def draw_near(self) -> None:
-        """Keep the worker, and this thread until :meth:`part`, on the processor that this thread runs on.
+        """Keep the worker, and this thread until :meth:`part`, on the processor that this thread was found on.
 
         The two take turns; a hand-over between processors has to wake one up, which costs a virtual machine ten times
-        as much as the answer itself.
+        as much as the answer itself. Where the thread is best off may change, so it is looked up again and again.
         """
+        if self._turns % _LOOK_AGAIN == 0:
+            self._settle()
+        self._turns += 1
+        if self._here:
+            try:
+                os.sched_setaffinity(0, self._here)
+            except OSError:  # that processor is not for this thread any more
+                self._here = frozenset()
+
+    def _settle(self) -> None:
         cpu = _current_cpu()
-        if cpu < 0:
-            return
-        with suppress(OSError):
-            if cpu != self._cpu:
+        self._here = frozenset()
+        if cpu >= 0:
+            with suppress(OSError):
+                self._anywhere = os.sched_getaffinity(0)
                 os.sched_setaffinity(self.pid, {cpu})
-                self._cpu = cpu
-            os.sched_setaffinity(0, {cpu})
+                self._here = frozenset((cpu,))
 
     def part(self) -> None:
         """Let this thread run on any processor again."""
-        if self._cpu >= 0:
-            os.sched_setaffinity(0, self._anywhere)
+        if self._here:
+            with suppress(OSError):
+                os.sched_setaffinity(0, self._anywhere)
 
     def cpu_seconds(self) -> float:
         """Processor time used so far; 0.0 when it cannot be known."""

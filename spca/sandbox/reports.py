@@ -16,7 +16,6 @@ from spca.contracts import (
     Failed,
     Finished,
     PlanStep,
-    Primitive,
     Status,
     TraceStep,
     Yielded,
@@ -56,7 +55,7 @@ def event(answer: Asked | Done | Fault, steps: Sequence[PlanStep], lines: Sequen
         raise ProtocolError(f"an answer with primitive {answer.code}")
     if not 0 <= answer.line <= len(lines):
         raise ProtocolError(f"an answer from line {answer.line}")
-    return Yielded(TraceStep(int(Primitive(answer.code)), answer.position, steps[answer.position].action, answer.line))
+    return Yielded(TraceStep(answer.code, answer.position, steps[answer.position].action, answer.line))
 
 
 def syntax_error(error: Exception, agent: AgentSource) -> Failed:

@@ -16,7 +16,7 @@ from typing import NoReturn
 
 import numpy as np
 
-from spca.contracts import AgentView, Status
+from spca.contracts import Status
 from spca.sandbox import lockdown, wire
 from spca.sandbox.limits import Limits
 from spca.sandbox.lockdown import IN_FD, OUT_FD, Layer
@@ -76,12 +76,12 @@ def _serve() -> NoReturn:
     mission = ""
     while True:
         asked = frame()
-        view = wire.unpack_view(asked.payload, mission)
+        view = wire.View(asked.payload, mission)
         mission = view.mission
         _write(_answer(runner, view, asked.sequence))
 
 
-def _answer(runner: Runner, view: AgentView, sequence: int) -> bytes:
+def _answer(runner: Runner, view: wire.View, sequence: int) -> bytes:
     try:
         return wire.pack_answer(runner.advance(view), sequence)
     except BaseException as error:  # boundary: a failure may be such that even telling it fails
