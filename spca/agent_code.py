@@ -6,27 +6,19 @@ import ast
 import inspect
 import re
 import tokenize
-import warnings
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from io import StringIO
-from itertools import islice
-from types import CodeType
 
+from spca import compiling
 from spca.errors import PatchError
 
 AGENT_CLASS = "Agent"
 
 # A def line ends where Python says so; str.splitlines also splits at form feeds and other separators.
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
-MAX_NODES = 100_000
-MAX_BRACES = 4000
-MAX_KEYWORDS = 255
-MAX_SCOPES = 2000
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
-
-_ALL_SCOPES = (*_SCOPES, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,43 +223,10 @@ def positional(node: ast.FunctionDef) -> tuple[str, ...]:
     return tuple(arg.arg for arg in (*node.args.posonlyargs, *node.args.args))
 
 
-def compiled(source: str, filename: str) -> CodeType:
-    """Code of a module; it is not executed.
-
-    Raises:
-        SyntaxError, ValueError, RecursionError, MemoryError: as the compiler does.
-        PatchError: it would keep the compiler busy for seconds.
-    """
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # an invalid escape in generated code is not a fault of ours to report
-        return compile(_bounded(source, filename), filename, "exec", dont_inherit=True)
-
-
 @lru_cache(maxsize=16)
 def _parsed(source: str) -> ast.Module:
-    compiled(source, "<agent>")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return ast.parse(source)
-
-
-def _bounded(source: str, filename: str) -> ast.Module:
-    """The tree of a source that compiles quickly; braces, keywords and scopes cost CPython quadratic time."""
-    if source.count("{") > MAX_BRACES:
-        raise PatchError(f"the code has more than {MAX_BRACES} braces; write less")
-    tree = ast.parse(source, filename)
-    nodes = list(islice(ast.walk(tree), MAX_NODES + 1))
-    if len(nodes) > MAX_NODES:
-        raise PatchError(f"the code has more than {MAX_NODES} parts; write less")
-    scopes = 0
-    for node in nodes:
-        keywords = node.keywords if isinstance(node, ast.Call | ast.ClassDef) else ()
-        if len(node.kwd_attrs if isinstance(node, ast.MatchClass) else keywords) > MAX_KEYWORDS:
-            line = getattr(node, "lineno", 1)
-            raise PatchError(f"line {line}: more than {MAX_KEYWORDS} keywords; pass a list or a mapping")
-        scopes += isinstance(node, _ALL_SCOPES)
-    if scopes > MAX_SCOPES:
-        raise PatchError(f"the code has more than {MAX_SCOPES} functions, classes and comprehensions; write less")
+    tree = compiling.tree(source, "<agent>")
+    compiling.code(tree, "<agent>")
     return tree
 
 

@@ -11,7 +11,8 @@ from contextlib import suppress
 from functools import lru_cache
 from types import CodeType
 
-from spca.agent_code import compiled, split_lines
+from spca import compiling
+from spca.agent_code import split_lines
 from spca.contracts import AgentSource, AgentView, Failed, Finished, PlanStep, Yielded
 from spca.perception import WORDS
 from spca.sandbox import reports
@@ -21,7 +22,7 @@ from spca.sandbox.runner import FILENAME, Runner
 
 @lru_cache(maxsize=8)
 def _compiled(agent: AgentSource) -> CodeType:
-    return compiled(agent.text, FILENAME)
+    return compiling.code(compiling.tree(agent.text, FILENAME), FILENAME)
 
 
 class InProcessExecutor:

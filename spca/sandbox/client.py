@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import fcntl
 import marshal
 import math
 import os
@@ -14,7 +15,8 @@ import subprocess
 import sys
 import threading
 import time
-from contextlib import ExitStack, suppress
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import astuple
 from functools import lru_cache
 from pathlib import Path
@@ -32,6 +34,9 @@ START_LIMIT: Final = 60.0
 ANSWER_LIMIT: Final = 10.0
 """Seconds for a fork or for the death of a worker that was killed, on a machine that is very busy."""
 
+STOP_LIMIT: Final = 3.0
+"""Seconds that the process has to end its workers before it is killed itself."""
+
 _ROOT: Final = Path(__file__).parents[2]
 _CHUNK: Final = 1 << 16
 _LOOK_AGAIN: Final = 32
@@ -45,28 +50,33 @@ class Zygote:
     """A running :mod:`spca.sandbox.zygote`; making one starts it, :meth:`worker` waits until it is ready."""
 
     def __init__(self) -> None:
+        """Start the process.
+
+        Raises:
+            SandboxError: the system does not let it.
+        """
         self._lock = threading.Lock()
-        self._ready = False
-        self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        kept = {name: os.environ[name] for name in ("LD_LIBRARY_PATH",) if name in os.environ}
-        with theirs:
-            self._process = subprocess.Popen(
-                [sys.executable, "-P", "-s", "-B", "-X", "utf8", zygote.__file__, str(theirs.fileno())],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-                cwd="/",
-                env={"PYTHONHASHSEED": "0", **kept},  # sets of words are gone through in the same order every time
-                pass_fds=[theirs.fileno()],
-                start_new_session=True,  # Ctrl-C is for the host, which then stops this process
-            )
+        self._owner = os.getpid()
+        self._ready = self._broken = False
+        self._asked = 0
+        try:
+            self._control, theirs = map(_above_standard, socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET))
+            with theirs:
+                self._process = _start(theirs.fileno())
+        except OSError as error:
+            raise SandboxError(f"the sandbox's process cannot be started: {error}") from None
         self._control.settimeout(START_LIMIT)
+        path = [entry for entry in sys.path if os.path.isabs(entry)]  # a relative one may lead elsewhere by now
         with suppress(OSError):  # one that died at once is noticed when it is first needed
-            self._control.send(marshal.dumps([str(_ROOT), *map(os.path.abspath, filter(None, sys.path))]))
+            self._control.send(marshal.dumps([*path, str(_ROOT)]), socket.MSG_NOSIGNAL)
 
     @property
     def pid(self) -> int:
         return self._process.pid
+
+    def usable(self) -> bool:
+        """Whether it still runs, for this process, and was never left in the middle of a request."""
+        return self._owner == os.getpid() and not self._broken and self._process.poll() is None
 
     def await_ready(self) -> None:
         """Wait until everything is loaded.
@@ -74,7 +84,7 @@ class Zygote:
         Raises:
             SandboxError: it cannot be loaded.
         """
-        with self._lock:
+        with self._lock, self._unless_broken():
             if self._ready:
                 return
             try:
@@ -93,13 +103,18 @@ class Zygote:
             SandboxError: it cannot be forked, or one of the layers cannot be put on.
         """
         self.await_ready()
-        request = zygote.FORK + marshal.dumps((int(layers), astuple(limits)))
-        with ExitStack() as ours, ExitStack() as theirs:
-            incoming, to_worker = _pipe(theirs, ours)
-            from_worker, outgoing = _pipe(ours, theirs)
-            pid, descriptors = self._ask(request, [incoming, outgoing])
-            ours.pop_all()
-        worker = Worker(self, pid, descriptors[0] if descriptors else None, to_worker, from_worker)
+        payload = marshal.dumps((int(layers), astuple(limits)))
+        try:
+            with ExitStack() as ours, ExitStack() as theirs:
+                incoming, to_worker = _pipe(theirs, ours)
+                from_worker, outgoing = _pipe(ours, theirs)
+                pid, pidfd = self._ask(zygote.FORK, payload, [incoming, outgoing])
+                if pid <= 1:
+                    raise SandboxError(f"a sandbox worker cannot be forked: {os.strerror(-pid)}")
+                ours.pop_all()
+            worker = Worker(self, pid, pidfd, to_worker, from_worker)
+        except OSError as error:
+            raise SandboxError(f"a sandbox worker cannot be started: {error}") from None
         with ExitStack() as unless_locked:
             unless_locked.callback(worker.close)
             worker.await_locked(layers)
@@ -109,33 +124,49 @@ class Zygote:
     def reap(self, pid: int) -> int | None:
         """End a worker for good; its exit code, None when nobody is left who knows it."""
         try:
-            return self._ask(zygote.REAP + zygote.PID.pack(pid), [])[0]
+            return self._ask(zygote.REAP, zygote.PID.pack(pid), [])[0]
         except SandboxError:
             return None
 
-    def alive(self) -> bool:
-        return self._process.poll() is None
-
     def close(self) -> None:
-        """End the process and all of its workers; idempotent."""
+        """End the process and all of its workers; idempotent. A fork of the host only lets go of it."""
+        if self._owner != os.getpid():
+            self._control.close()
+            return
         if not self._ready:
             self._process.kill()
-        self._control.close()  # it kills and reaps them when nobody is left to ask
+        with suppress(OSError):  # not only closed: a fork of the host may hold it as well
+            self._control.shutdown(socket.SHUT_RDWR)
+        self._control.close()  # nobody is left to ask: it kills and reaps its workers
         try:
-            self._process.wait(ANSWER_LIMIT)
+            self._process.wait(STOP_LIMIT)
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
 
-    def _ask(self, request: bytes, descriptors: list[int]) -> tuple[int, list[int]]:
-        with self._lock:
+    def _ask(self, kind: bytes, payload: bytes, descriptors: list[int]) -> tuple[int, int | None]:
+        """What is answered, and the descriptor that comes with it."""
+        with self._lock, self._unless_broken():
+            self._asked += 1
             try:
-                socket.send_fds(self._control, [request], descriptors)
-                answer, received, _, _ = socket.recv_fds(self._control, zygote.PID.size, 1)
-                (number,) = zygote.PID.unpack(answer)
+                request = zygote.REQUEST.pack(kind, self._asked) + payload
+                socket.send_fds(self._control, [request], descriptors, socket.MSG_NOSIGNAL)
+                answer, received, _, _ = socket.recv_fds(self._control, zygote.ANSWER.size, 1)
+                number, value = zygote.ANSWER.unpack(answer)
             except (OSError, struct.error) as error:
                 raise SandboxError(f"the sandbox's process does not answer: {error}") from None
-        return number, received
+            if number != self._asked:
+                raise SandboxError("the sandbox's process answers another question")
+            return value, received[0] if received else None
+
+    @contextmanager
+    def _unless_broken(self) -> Iterator[None]:
+        """A request that is left in the middle, by whatever error or interrupt, is the last one."""
+        if self._broken or self._owner != os.getpid():
+            raise SandboxError("the sandbox's process cannot be asked any more")
+        self._broken = True
+        yield
+        self._broken = False
 
 
 class Worker:
@@ -143,6 +174,7 @@ class Worker:
 
     Attributes:
         pid: its process id.
+        closed: whether it was ended for good.
         exit_code: once closed, as in :mod:`subprocess`: negative for a signal; None when it is not known.
     """
 
@@ -155,9 +187,10 @@ class Worker:
         self._readable, self._writable = select.poll(), select.poll()
         self._readable.register(from_worker, select.POLLIN)
         self._writable.register(to_worker, select.POLLOUT)
+        self._deadly_pipe = signal.getsignal(signal.SIGPIPE) is signal.SIG_DFL
         self._turns = 0
         self._here, self._anywhere = frozenset[int](), set[int]()
-        self._closed = False
+        self.closed = False
 
     exit_code: int | None
 
@@ -195,14 +228,16 @@ class Worker:
             GoneError: nobody reads it any more.
             TimeoutError: ``time.monotonic()`` passed ``deadline`` first.
         """
-        while data:
-            try:
-                data = data[os.write(self._to, data) :]
-            except BlockingIOError:
-                if not self._writable.poll(_left(deadline)):
-                    raise TimeoutError("it does not read") from None
-            except BrokenPipeError:
-                raise GoneError("it has ended") from None
+        rest = memoryview(data)
+        with _pipe_signal_held() if self._deadly_pipe else nullcontext():
+            while rest:
+                try:
+                    rest = rest[os.write(self._to, rest) :]
+                except BlockingIOError:
+                    if not self._writable.poll(_left(deadline)):
+                        raise TimeoutError("it does not read") from None
+                except BrokenPipeError:
+                    raise GoneError("it has ended") from None
 
     def receive(self, deadline: float) -> bytes:
         """Some bytes.
@@ -270,9 +305,9 @@ class Worker:
 
     def close(self) -> None:
         """Kill and reap the process, and close everything; idempotent."""
-        if self._closed:
+        if self.closed:
             return
-        self._closed = True
+        self.closed = True
         self.kill()
         self.exit_code = self._parent.reap(self.pid)
         for descriptor in (self._to, self._from, *([] if self._pidfd is None else [self._pidfd])):
@@ -284,6 +319,39 @@ class Worker:
                 os.kill(self.pid, number)  # its parent reaps it only when it is told to: the number is still its own
             else:
                 signal.pidfd_send_signal(self._pidfd, number)
+
+
+def _start(control: int) -> subprocess.Popen[bytes]:
+    kept = {name: os.environ[name] for name in ("LD_LIBRARY_PATH",) if name in os.environ}
+    return subprocess.Popen(
+        [sys.executable, "-P", "-s", "-B", "-X", "utf8", zygote.__file__, str(control)],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        cwd="/",
+        env={"PYTHONHASHSEED": "0", **kept},  # sets of words are gone through in the same order every time
+        pass_fds=[control],
+        start_new_session=True,  # Ctrl-C is for the host, which then stops this process
+    )
+
+
+def _above_standard(end: socket.socket) -> socket.socket:
+    """A socket that is no standard stream, even where those are closed."""
+    if end.fileno() > 2:
+        return end
+    with end:
+        return socket.socket(fileno=fcntl.fcntl(end.fileno(), fcntl.F_DUPFD_CLOEXEC, 3))
+
+
+@contextmanager
+def _pipe_signal_held() -> Iterator[None]:
+    """For a host that dies of SIGPIPE: writing to a worker that has ended is an error and nothing more."""
+    held = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGPIPE,))
+    try:
+        yield
+    finally:
+        signal.sigtimedwait((signal.SIGPIPE,), 0)
+        signal.pthread_sigmask(signal.SIG_SETMASK, held)
 
 
 def _pipe(reader: ExitStack, writer: ExitStack) -> tuple[int, int]:

@@ -76,9 +76,11 @@ class SandboxEpisode:
         """
         if self._end is not None:
             return self._end
+        if self._worker.closed:
+            raise SandboxError("the episode was closed")
         started = time.monotonic()
-        self._worker.draw_near()
         try:
+            self._worker.draw_near()
             event = self._judged(self._exchange(view, started))
         except _OverdueError as overdue:
             event = self._overdue(str(overdue))
@@ -98,6 +100,9 @@ class SandboxEpisode:
 
     def _exchange(self, view: AgentView, started: float) -> Asked | Done | Fault:
         worker, self._sequence = self._worker, self._sequence + 1
+        self._cpu_used = worker.cpu_seconds()
+        if self._cpu_used > self._limits.cpu_seconds:  # the kernel's own limit counts in ticks that can be dodged
+            raise _OverdueError(self._no_more_cpu())
         if worker.pending():
             self._frames.feed(worker.receive(started))
             raise ProtocolError("an answer that was not asked for")
@@ -106,21 +111,22 @@ class SandboxEpisode:
         if self._unsent:
             data, self._unsent = self._unsent + data, b""
         limit = self._limits.first_yield_seconds if self._sequence == 1 else self._limits.yield_seconds
-        deadline = started + min(limit, self._limits.wall_seconds - self._waited)
+        left = self._limits.wall_seconds - self._waited
+        deadline = started + min(limit, left)
         try:
             worker.send(data, deadline)
-            frame = self._answer(deadline, limit)
+            frame = self._answer(deadline, limit, is_last=left <= limit)
         except TimeoutError:
-            if self._waited + limit > self._limits.wall_seconds:
+            if left <= limit:
                 raise _OverdueError(f"more than {self._limits.wall_seconds:g} s in generated code") from None
             raise _OverdueError(f"no yield for {limit:.1f} s") from None
         if frame.sequence != self._sequence or self._frames.rest:
-            raise ProtocolError("more than one answer, or one to another question")
+            raise ProtocolError("an answer that was not asked for")
         return wire.unpack_answer(frame)
 
-    def _answer(self, deadline: float, limit: float) -> wire.Frame:
-        """The next frame that is an answer; prints on the way are kept."""
-        extended = False
+    def _answer(self, deadline: float, limit: float, is_last: bool) -> wire.Frame:
+        """The next frame that is an answer; prints on the way are kept. ``is_last``: there is no time left to grant."""
+        extended = is_last
         while True:
             frame = self._frames.next()
             if frame is None:
@@ -136,8 +142,7 @@ class SandboxEpisode:
                 return frame
 
     def _starved(self, limit: float) -> bool:
-        used, self._cpu_used = self._worker.cpu_seconds() - self._cpu_used, self._worker.cpu_seconds()
-        return used < limit / 2
+        return self._worker.cpu_seconds() - self._cpu_used < limit / 2
 
     def _print(self, data: bytes) -> None:
         self._printed_bytes += max(1, len(data))
@@ -151,6 +156,8 @@ class SandboxEpisode:
             if answer.position < self._position:
                 raise ProtocolError("an answer for a step that is over")
             self._position = answer.position
+        elif isinstance(answer, Fault) and answer.status is not Status.RUNTIME_ERROR and self._sequence > 1:
+            raise ProtocolError(f"a {answer.status} after code was executed")
         return reports.event(answer, self._steps, self._lines)
 
     def _overdue(self, what: str) -> Failed:
@@ -184,10 +191,13 @@ class SandboxEpisode:
         if code >= 0:
             return f"the code ended its own process (exit code {code})"
         if -code in (signal.SIGXCPU, signal.SIGKILL) and cpu >= 0.9 * self._limits.cpu_seconds:
-            return f"more than {self._limits.cpu_seconds} s of processor time in one episode"
+            return self._no_more_cpu()
         if -code == signal.SIGKILL:
             return "the process was killed: it used up its processor time, or the machine ran out of memory"
         return f"the code crashed the interpreter ({signal.strsignal(-code) or f'signal {-code}'})"
+
+    def _no_more_cpu(self) -> str:
+        return f"more than {self._limits.cpu_seconds} s of processor time in one episode"
 
     def _dumped(self) -> tuple[tuple[str, int], ...]:
         """Function and line of the source's frames in what the interpreter writes, outermost first."""
@@ -202,7 +212,7 @@ class SandboxEpisode:
         return tuple(reversed(found[:MAX_FRAMES]))
 
     def _rest(self) -> str:
-        return self._frames.rest[-_LONGEST_DUMP:].decode(errors="replace")
+        return self._frames.rest[:_LONGEST_DUMP].decode(errors="replace")
 
     def _failed(self, message: str, frames: Sequence[tuple[str, int]]) -> Failed:
         """A violation; its step is the one whose action is the outermost frame, else the last one known."""

@@ -6,11 +6,12 @@ import atexit
 import os
 import threading
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from functools import lru_cache
 from types import CodeType, TracebackType
 from typing import Self
 
-from spca import agent_code
+from spca import compiling
 from spca.contracts import AgentSource, Failed, PlanStep, Status
 from spca.errors import PatchError
 from spca.sandbox import doctor, policy, reports
@@ -26,7 +27,7 @@ UNSAFE = "unsafe"
 
 @lru_cache(maxsize=8)
 def _compiled(agent: AgentSource) -> CodeType:
-    return agent_code.compiled(agent.text, FILENAME)
+    return compiling.code(compiling.tree(agent.text, FILENAME), FILENAME)
 
 
 @lru_cache(maxsize=1)
@@ -86,8 +87,8 @@ class SandboxExecutor:
             SandboxError: it does not; says which layer, and what would mend it.
         """
         with self._lock:
+            zygote = self._process()
             if not self._level:
-                zygote = self._process()
                 if self._unsafe:
                     zygote.await_ready()
                     self._level = UNSAFE
@@ -110,13 +111,17 @@ class SandboxExecutor:
                 self._check(agent)
             module = _compiled(agent)
         except PatchError as error:
-            return RefusedEpisode(Failed(Status.SYNTAX_ERROR, str(error)))
+            return RefusedEpisode(Failed(Status.SYNTAX_ERROR, reports.clean(str(error), reports.MAX_MESSAGE)))
         except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
             return RefusedEpisode(reports.syntax_error(error, agent))
         self.verify()
         with self._lock:
             worker = self._process().worker(self._layers, self._limits)
-        return SandboxEpisode(worker, agent, module, steps, previous, self._limits)
+        with ExitStack() as unless_begun:
+            unless_begun.callback(worker.close)
+            episode = SandboxEpisode(worker, agent, module, steps, previous, self._limits)
+            unless_begun.pop_all()
+        return episode
 
     def close(self) -> None:
         """End every worker; idempotent. Episodes must not be used afterwards."""
@@ -134,6 +139,9 @@ class SandboxExecutor:
         self.close()
 
     def _process(self) -> Zygote:
+        if self._zygote is not None and not self._zygote.usable():
+            self._zygote.close()
+            self._zygote, self._level = None, ""
         if self._zygote is None:
             self._zygote = Zygote()
         return self._zygote

@@ -24,6 +24,12 @@ from spca.sandbox.runner import FILENAME, Asked, Done, Fault
 
 MAX_MESSAGE: Final = 2000
 _MAX_LINE: Final = 200
+_INVISIBLE: Final = re.compile(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
+)
+"""Printable by their category, and yet nothing is seen of them: fillers and variation selectors."""
+
+_EMPTY_LINES: Final = re.compile(r"\n{3,}")
 _FRAME_NAME: Final = re.compile(r"<?\w{1,80}>?")
 
 
@@ -32,11 +38,12 @@ class ProtocolError(Exception):
 
 
 def clean(text: str, limit: int) -> str:
-    """At most ``limit`` characters of ``text``, without control, format and unassigned characters and surrogates.
+    """At most ``limit`` characters of ``text``, without any that control, format or show nothing, and surrogates.
 
-    Line feeds and tabs stay.
+    Tabs stay, and up to two line feeds in a row.
     """
-    return "".join(c for c in text[:limit] if c.isprintable() or c in "\n\t")
+    shown = "".join(c for c in text[:limit] if c.isprintable() or c in "\n\t")
+    return _EMPTY_LINES.sub("\n\n", _INVISIBLE.sub("", shown))
 
 
 def event(answer: Asked | Done | Fault, steps: Sequence[PlanStep], lines: Sequence[str]) -> Yielded | Finished | Failed:

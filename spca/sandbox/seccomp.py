@@ -44,8 +44,10 @@ _PRIVATE_ANONYMOUS: Final = 0x02 | 0x20
 _NORESERVE: Final = 0x4000
 _MAY_MOVE: Final = 0x1
 _ADVICE: Final = (4, 8, 14)  # MADV_DONTNEED and MADV_FREE (allocators), MADV_HUGEPAGE (numpy)
-_WAIT_AND_WAKE: Final = (0, 1, 9, 10)  # FUTEX_WAIT, WAKE, WAIT_BITSET, WAKE_BITSET: none of priority inheritance
-_FUTEX_FLAGS: Final = 0x80 | 0x100  # FUTEX_PRIVATE_FLAG, FUTEX_CLOCK_REALTIME
+# FUTEX_WAIT, WAKE, WAIT_BITSET, WAKE_BITSET, all with FUTEX_PRIVATE_FLAG: no priority inheritance, and no word that
+# another process has mapped as well, such as one of libc's text.
+_WAIT_AND_WAKE: Final = (0x80, 0x81, 0x89, 0x8A)
+_FUTEX_FLAGS: Final = 0x100  # FUTEX_CLOCK_REALTIME
 
 
 class Argument(NamedTuple):

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spca.contracts import AgentView, Status
-from spca.sandbox.runner import Asked, Done, Fault
+from spca.sandbox.runner import MAX_FRAMES, Asked, Done, Fault
 
 START, VIEW = 0xD1, 0xD2
 READY, PRINTED, ASKED, DONE, FAULT = 0xE1, 0xE2, 0xE3, 0xE4, 0xE5
@@ -185,6 +185,8 @@ def unpack_answer(frame: Frame) -> Asked | Done | Fault:
 
 def _fault(payload: bytes) -> Fault:
     status, position, count = _FAULT.unpack_from(payload)
+    if count > MAX_FRAMES:
+        raise WireError(f"a failure with {count} frames")
     at = _FAULT.size
     frames = []
     for _ in range(count):

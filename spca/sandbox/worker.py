@@ -12,6 +12,7 @@ import resource
 import signal
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from typing import NoReturn
 
 import numpy as np
@@ -65,6 +66,8 @@ def _prepare() -> None:
     faulthandler.enable(OUT_FD, all_threads=False)
     faulthandler.register(DUMP_SIGNAL, OUT_FD, all_threads=False)
     signal.alarm(_FORGOTTEN_AFTER)
+    with suppress(OSError), open("/proc/self/oom_score_adj", "w") as first_to_go:
+        first_to_go.write("1000")  # where memory runs out, the host is not what has to go
 
 
 def _serve() -> NoReturn:

@@ -7,6 +7,7 @@ only; what an episode is about goes directly from the host to the worker.
 
 from __future__ import annotations
 
+import errno
 import gc
 import marshal
 import os
@@ -19,10 +20,18 @@ from contextlib import suppress
 from importlib import import_module
 from typing import Final, NoReturn
 
+REQUEST: Final = struct.Struct("<cI")
+ANSWER: Final = struct.Struct("<Ii")
 PID: Final = struct.Struct("<i")
 FORK, REAP = b"F", b"R"
-"""First byte of a request. FORK: marshalled layers and limits, with the worker's two pipe ends; answered by the pid
-with a pidfd. REAP: a pid, which is killed; answered by its exit code as in :mod:`subprocess`."""
+"""Kinds of a request, which goes on with its number and a payload; an answer holds the number and one integer.
+
+FORK: marshalled layers and limits, with the worker's two pipe ends; answered by the pid with a pidfd where there are
+such things, or by a negative ``errno``. REAP: a pid, which is killed; answered by its exit code as in
+:mod:`subprocess`."""
+
+HOST_CHECK: Final = 1.0
+"""Seconds between looks whether the host is alive; the closed socket usually tells earlier."""
 
 READY: Final = b"ready"
 LONGEST_REQUEST: Final = 1 << 16
@@ -32,7 +41,11 @@ _LAZY_MODULES: Final = ("unicodedata", "encodings.latin_1", "encodings.ascii", "
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Serve the socket whose descriptor is the only argument."""
+    host = os.getppid()
     (number,) = sys.argv[1:] if argv is None else argv
+    for inherited in (signal.SIGCHLD, signal.SIGALRM, signal.SIGXCPU):
+        signal.signal(inherited, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_SETMASK, ())
     with socket.socket(fileno=int(number)) as control:
         try:
             _load(marshal.loads(control.recv(LONGEST_REQUEST)))  # noqa: S302 - from the host
@@ -40,47 +53,61 @@ def main(argv: Sequence[str] | None = None) -> int:
             control.send(f"{type(error).__name__}: {error}".encode()[:LONGEST_REQUEST])
             return 1
         control.send(READY)
+        control.settimeout(HOST_CHECK)
         with suppress(ConnectionError):
-            serve(control)
+            serve(control, host)
     return 0
 
 
-def serve(control: socket.socket) -> None:
-    """Fork and reap on request until the host is gone; then no worker is left."""
+def serve(control: socket.socket, host: int) -> None:
+    """Fork and reap on request until the process ``host`` is gone; then no worker is left."""
     children: set[int] = set()
     try:
         while True:
-            request, descriptors, _, _ = socket.recv_fds(control, LONGEST_REQUEST, 2)
+            try:
+                request, descriptors, _, _ = socket.recv_fds(control, LONGEST_REQUEST, 2)
+            except TimeoutError:
+                if os.getppid() != host:
+                    return
+                continue
             if not request:
                 return
-            if request[:1] == FORK:
-                children.add(_fork(control, request[1:], descriptors))
+            kind, number = REQUEST.unpack_from(request)
+            payload = request[REQUEST.size :]
+            if kind == FORK:
+                _fork(control, number, payload, descriptors, children)
             else:
-                (pid,) = PID.unpack(request[1:])
-                control.send(PID.pack(_end(pid)))
+                (pid,) = PID.unpack(payload)
+                control.send(ANSWER.pack(number, _end(pid) if pid in children else 0))
                 children.discard(pid)
     finally:
         for pid in children:
             _end(pid)
 
 
-def _fork(control: socket.socket, request: bytes, descriptors: Sequence[int]) -> int:
-    pid = os.fork()
-    if pid == 0:
-        _become_worker(control, request, *descriptors)
-    for descriptor in descriptors:
-        os.close(descriptor)
+def _fork(control: socket.socket, number: int, request: bytes, descriptors: Sequence[int], children: set[int]) -> None:
+    try:
+        pid = os.fork()
+        if pid == 0:
+            _become_worker(control, request, descriptors)
+        children.add(pid)
+    except OSError as error:
+        control.send(ANSWER.pack(number, -(error.errno or errno.EAGAIN)))
+        return
+    finally:
+        for descriptor in descriptors:
+            os.close(descriptor)
     pidfd = os.pidfd_open(pid) if hasattr(os, "pidfd_open") else -1
     if pidfd < 0:
-        control.send(PID.pack(pid))
+        control.send(ANSWER.pack(number, pid))
     else:
-        socket.send_fds(control, [PID.pack(pid)], [pidfd])
+        socket.send_fds(control, [ANSWER.pack(number, pid)], [pidfd])
         os.close(pidfd)
-    return pid
 
 
-def _become_worker(control: socket.socket, request: bytes, incoming: int, outgoing: int) -> NoReturn:
+def _become_worker(control: socket.socket, request: bytes, descriptors: Sequence[int]) -> NoReturn:
     try:
+        incoming, outgoing = descriptors
         from spca.sandbox.limits import Limits
         from spca.sandbox.lockdown import Layer
         from spca.sandbox.worker import main as work

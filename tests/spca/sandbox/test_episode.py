@@ -11,6 +11,7 @@ from contextlib import closing
 import pytest
 
 from spca.contracts import AgentSource, Failed, Status
+from spca.errors import SandboxError
 from spca.sandbox.executor import SandboxExecutor
 from spca.sandbox.limits import Limits
 from tests.contracts.executing import codes, failure, methods, pointed_at, run, steps, view
@@ -166,3 +167,43 @@ def test_a_violation_is_told_again_when_asked_again(walled: SandboxExecutor) -> 
         first = episode.advance(view())
         assert isinstance(first, Failed)
         assert episode.advance(view()) == first
+
+
+def test_processor_time_is_held_against_the_step_that_used_it() -> None:
+    """A worker that was busy before is given grace all the same when the machine is late."""
+    source = methods(
+        "def go(self):\n    import time\n    end = time.process_time() + 0.25\n"
+        "    while time.process_time() < end: pass\n    while True:\n        yield 1"
+    )
+    patient = SandboxExecutor(check=None, limits=Limits(yield_seconds=0.3))
+    with patient as executor, closing(opened(executor, source, "go")) as episode:
+        episode.advance(view())
+        os.kill(episode.pid, signal.SIGSTOP)
+        with subprocess.Popen(["/bin/sh", "-c", f"sleep 0.6; kill -CONT {episode.pid}"]):
+            assert codes([episode.advance(view())]) == [1]
+
+
+@pytest.mark.parametrize("status", [1, 2])
+def test_code_that_has_acted_cannot_say_that_it_did_not_load(walled: SandboxExecutor, status: int) -> None:
+    source = methods(
+        "def go(self):\n    yield 1\n    import os, struct\n"
+        f"    os.write(4, struct.pack('<BIIBiB', 0xe5, 2, 6, {status}, -1, 0))\n    yield 2"
+    )
+    failed = failure(run(walled, source, steps("go")))
+    assert failed.status is Status.RUNTIME_ERROR
+    assert "broke the protocol" in failed.message
+
+
+def test_a_closed_episode_is_not_asked(walled: SandboxExecutor) -> None:
+    episode = opened(walled, methods("def go(self):\n    yield 1"), "go")
+    episode.close()
+    with pytest.raises(SandboxError, match="was closed"):
+        episode.advance(view())
+
+
+def test_the_host_may_run_anywhere_between_its_questions(walled: SandboxExecutor) -> None:
+    before = os.sched_getaffinity(0)
+    with closing(opened(walled, methods("def go(self):\n    while True:\n        yield 1"), "go")) as episode:
+        for _ in range(40):
+            episode.advance(view())
+            assert os.sched_getaffinity(0) == before

@@ -66,8 +66,8 @@ def test_a_sandbox_that_dies_is_not_blamed_on_the_code() -> None:
             assert await_gone(episode.pid), "its worker died with it"
             with pytest.raises(SandboxError, match="has ended"):
                 episode.advance(view())
-        with pytest.raises(SandboxError):
-            executor.start(source, steps("go"), ())
+        with closing(opened(executor, source, "go")) as episode:
+            assert codes([episode.advance(view())]) == [1], "the next one has a new sandbox"
 
 
 HOST = """
@@ -102,6 +102,127 @@ def test_a_host_that_is_killed_leaves_nothing_running(code: str, then: str) -> N
         host.kill()
     assert len(pids) == 2
     assert all(map(await_gone, pids))
+
+
+def host(text: str) -> subprocess.CompletedProcess[str]:
+    """A host of its own that does what ``text`` says with an ``executor``; it must not take long."""
+    prelude = (
+        f"import os, signal, socket, sys, time\nsys.path.insert(0, {str(ROOT)!r})\n"
+        "from spca.sandbox.executor import SandboxExecutor\nfrom spca.errors import SandboxError\n"
+        "from tests.contracts.executing import *\nexecutor = SandboxExecutor(check=None)\n"
+        "source = methods('def go(self):\\n    while True:\\n        yield 1')\n"
+    )
+    return subprocess.run(
+        [sys.executable, "-c", prelude + text], capture_output=True, text=True, timeout=30, check=False
+    )
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        "signal.signal(signal.SIGCHLD, signal.SIG_IGN)",
+        "signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGUSR1, signal.SIGCHLD})",
+        "signal.signal(signal.SIGPIPE, signal.SIG_DFL)",
+        "os.closerange(3, 100)",
+        "os.close(0)",
+        "sys.path.insert(0, '.')",
+        "sys.path.insert(0, '')",
+    ],
+)
+def test_it_does_not_matter_how_the_host_is_set_up(before: str, tmp_path: Path) -> None:
+    (tmp_path / "numpy.py").write_text("raise SystemExit('the wrong numpy')\n")
+    use = "print(len(codes(run(executor, source, steps('go'), limit=3))))\nexecutor.close()\n"
+    done = host(f"import numpy\nos.chdir({str(tmp_path)!r})\n{before}\n{use}")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "3\n", "")
+
+
+def test_a_host_without_standard_streams_can_run_code(tmp_path: Path) -> None:
+    said = f"open({str(tmp_path / 'said')!r}, 'w').write(str(len(codes(run(executor, source, steps('go'), limit=3)))))"
+    done = host(f"os.closerange(0, 3)\n{said}\nexecutor.close()\nos._exit(0)")
+    assert done.returncode == 0
+    assert (tmp_path / "said").read_text() == "3"
+
+
+def test_a_worker_that_ends_while_it_is_written_to_does_not_end_the_host() -> None:
+    done = host("""
+signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+quits = "def go(self):\\n    yield 1\\n    import os\\n    os.read = lambda *_: os._exit(0)\\n    yield 2"
+episode = executor.start(methods(quits), steps("go"), ())
+big = view(full_grid=np.zeros((1000, 1000), np.uint8))
+for _ in range(3):
+    event = episode.advance(big)
+print(type(event).__name__, signal.pthread_sigmask(signal.SIG_BLOCK, ()))
+executor.close()
+""")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "Failed set()\n", "")
+
+
+def test_an_answer_that_never_came_is_not_taken_for_the_next() -> None:
+    """A request that is interrupted spoils its zygote, which is replaced; no number is taken for a process id."""
+    done = host("""
+def interrupt(*_):
+    raise KeyboardInterrupt
+signal.signal(signal.SIGALRM, interrupt)
+killed = []
+kill = os.kill
+episode = executor.start(source, steps("go"), ())
+episode.advance(view())
+first = executor._process().pid
+kill(first, signal.SIGSTOP)
+signal.setitimer(signal.ITIMER_REAL, 0.3)
+os.kill = lambda *args: killed.append(args)
+try:
+    episode.close()
+except KeyboardInterrupt:
+    print("interrupted")
+os.kill = kill
+kill(first, signal.SIGCONT)
+print(len(codes(run(executor, source, steps("go"), limit=3))), executor._process().pid != first, killed)
+executor.close()
+""")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "interrupted\n3 True []\n", "")
+
+
+def test_a_fork_of_the_host_neither_holds_nor_uses_its_sandbox() -> None:
+    done = host("""
+executor.verify()
+zygote = executor._process()
+child = os.fork()
+if not child:
+    try:
+        zygote.worker(executor._layers, executor._limits)
+    except SandboxError:
+        time.sleep(3)
+        os._exit(7)
+    os._exit(1)
+began = time.monotonic()
+executor.close()
+print(time.monotonic() - began < 2, zygote._process.poll() is not None)
+print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+""")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "True True\n7\n", "")
+
+
+def test_a_fork_that_the_system_refuses_is_an_answer_like_any_other() -> None:
+    """The serve loop itself, where ``os.fork`` fails as on a full system; nobody but its own workers is reaped."""
+    done = host("""
+import errno, threading
+from spca.sandbox import zygote
+ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+def refuse():
+    raise OSError(errno.EAGAIN, "no more")
+os.fork = refuse
+threading.Thread(target=zygote.serve, args=(theirs, os.getppid()), daemon=True).start()
+for number in range(20):
+    pipe = os.pipe()
+    socket.send_fds(ours, [zygote.REQUEST.pack(zygote.FORK, number) + b"x"], pipe)
+    print(zygote.ANSWER.unpack(ours.recv(100)) == (number, -errno.EAGAIN), end=" ")
+    for end in pipe:
+        os.close(end)
+ours.send(zygote.REQUEST.pack(zygote.REAP, 99) + zygote.PID.pack(1))
+print(zygote.ANSWER.unpack(ours.recv(100)), len(os.listdir("/proc/self/fd")) < 20)
+""")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "True " * 20 + "(99, 0) True\n", "")
 
 
 def test_interrupting_the_host_from_the_keyboard_does_not_reach_the_sandbox(walled: SandboxExecutor) -> None:

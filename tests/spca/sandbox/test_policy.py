@@ -20,7 +20,7 @@ from spca.pddl_text import STATE_ATTRIBUTES
 from spca.reference import coder
 from spca.sandbox.allowed import INSTEAD, MEMBERS, MODULES
 from spca.sandbox.policy import MAX_SHOWN, MAX_SOURCE_BYTES, Violation, check_agent, check_patch, violations
-from spca.sandbox.scopes import MAX_DEPTH
+from spca.sandbox.walk import MAX_DEPTH
 from tests.spca.sandbox.gate_cases import (
     HARMLESS,
     INITIAL,

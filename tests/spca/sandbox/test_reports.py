@@ -52,6 +52,11 @@ def test_a_failure_shows_our_lines_and_clean_words() -> None:
     )
 
 
+def test_what_shows_nothing_is_taken_out() -> None:
+    hidden = "a\ufe0f\U000e0101b\u3164\u115fc\u200b\u2066d" + "\n" * 50 + "e"
+    assert reports.clean(hidden, 100) == "abcd\n\ne"
+
+
 @given(st.text(), st.integers(0, 50))
 def test_clean_text_is_short_and_printable(text: str, limit: int) -> None:
     cleaned = reports.clean(text, limit)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from contextlib import suppress
 
 import numpy as np
@@ -141,6 +142,12 @@ def test_any_bytes_are_frames_or_a_wire_error(data: bytes) -> None:
 def test_any_payload_is_an_answer_or_a_wire_error(kind: int, payload: bytes) -> None:
     with suppress(wire.WireError):
         wire.unpack_answer(wire.Frame(kind, 1, payload))
+
+
+def test_a_failure_with_many_frames_is_refused() -> None:
+    payload = struct.pack("<BiB", 0, 0, 255) + struct.pack("<IB", 3, 0) * 255
+    with pytest.raises(wire.WireError, match="255 frames"):
+        wire.unpack_answer(wire.Frame(wire.FAULT, 1, payload))
 
 
 @pytest.mark.parametrize("kind", sorted(wire.LONGEST))

@@ -1,0 +1,110 @@
+"""Compiling text that nobody has vouched for, in bounded time and memory (pure; nothing is executed).
+
+CPython takes quadratic time for some sources of modest length, and emits the body of ``finally`` once for each way out
+of its ``try``, which doubles the code with every level of nesting. What would cost that much is refused beforehand.
+"""
+
+from __future__ import annotations
+
+import ast
+import warnings
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from types import CodeType
+from typing import Final
+
+from spca.errors import PatchError
+
+MAX_NODES: Final = 100_000
+MAX_BRACES: Final = 4000
+"""Of the whole source: each part of a formatted string has one, and costs as much as the string is long."""
+
+MAX_KEYWORDS: Final = 255
+"""Of one call, class or class pattern: each is compared with each."""
+
+MAX_SCOPES: Final = 2000
+"""Functions, classes and comprehensions: each is looked for among all."""
+
+_FUNCTIONS: Final = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
+_SCOPES: Final = (*_FUNCTIONS, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+_WAYS_OUT: Final = (ast.Return, ast.Break, ast.Continue)
+
+
+def tree(source: str, filename: str) -> ast.Module:
+    """Syntax tree of a source that is safe to compile.
+
+    Raises:
+        SyntaxError, ValueError, RecursionError, MemoryError: as the parser does.
+        PatchError: compiling it would take too long or too much memory.
+    """
+    if source.count("{") > MAX_BRACES:
+        raise PatchError(f"the code has more than {MAX_BRACES} braces; write less")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # an invalid escape in generated code is not a fault of ours to report
+        module = ast.parse(source, filename)
+    nodes = list(islice(ast.walk(module), MAX_NODES + 1))
+    if len(nodes) > MAX_NODES:
+        raise PatchError(f"the code has more than {MAX_NODES} parts; write less")
+    if sum(isinstance(node, _SCOPES) for node in nodes) > MAX_SCOPES:
+        raise PatchError(f"the code has more than {MAX_SCOPES} functions, classes and comprehensions; write less")
+    for node in nodes:
+        if _keywords(node) > MAX_KEYWORDS:
+            line = getattr(node, "lineno", 1)
+            raise PatchError(f"line {line}: more than {MAX_KEYWORDS} keywords; pass a list or a mapping")
+    if any(isinstance(node, ast.Try | ast.TryStar) and node.finalbody for node in nodes):
+        _refuse_multiplied(module)
+    return module
+
+
+def code(module: ast.Module, filename: str) -> CodeType:
+    """Code of a tree made by :func:`tree`; the tree stays as it is.
+
+    Raises:
+        SyntaxError, ValueError, RecursionError, MemoryError: as the compiler does.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return compile(module, filename, "exec", dont_inherit=True)
+
+
+def _keywords(node: ast.AST) -> int:
+    if isinstance(node, ast.MatchClass):
+        return len(node.kwd_attrs)
+    return len(node.keywords) if isinstance(node, ast.Call | ast.ClassDef) else 0
+
+
+def _refuse_multiplied(module: ast.Module) -> None:
+    emitted, _ = _emitted(module.body)
+    if emitted > 2 * MAX_NODES:
+        raise PatchError("the bodies of nested finally blocks multiply to too much code; nest and leave them less")
+
+
+def _emitted(statements: Iterable[ast.AST]) -> tuple[int, int]:
+    """How much code is emitted, in nodes, and how many ways out of the statements it has; statements nest shallowly."""
+    size = ways = 0
+    for node in statements:
+        inner, out = _emitted(_blocks(node))
+        if isinstance(node, ast.Try | ast.TryStar):
+            copied, copied_out = _emitted(node.finalbody)
+            copies = 2 + out
+            inner, out = inner + copies * copied, out + copies * copied_out
+        size += 1 + inner + sum(1 for _ in _expressions(node))
+        ways += isinstance(node, _WAYS_OUT) + (0 if isinstance(node, _FUNCTIONS) else out)
+    return size, ways
+
+
+def _blocks(node: ast.AST) -> Iterator[ast.AST]:
+    """Statements, handlers and cases right inside a statement, those of ``finally`` left out."""
+    for name, value in ast.iter_fields(node):
+        if isinstance(value, list) and name != "finalbody":
+            yield from (child for child in value if isinstance(child, ast.stmt | ast.excepthandler | ast.match_case))
+
+
+def _expressions(node: ast.AST) -> Iterator[ast.AST]:
+    """Everything in a statement that is no statement."""
+    pending = [node]
+    while pending:
+        for child in ast.iter_child_nodes(pending.pop()):
+            if not isinstance(child, ast.stmt | ast.excepthandler | ast.match_case):
+                yield child
+                pending.append(child)
