@@ -134,7 +134,7 @@ _MEMBERS: Final = {
         ulp
     """,
     "dataclasses": """
-        Field FrozenInstanceError InitVar KW_ONLY MISSING asdict astuple dataclass field fields is_dataclass replace
+        FrozenInstanceError InitVar KW_ONLY MISSING asdict astuple dataclass field is_dataclass replace
     """,
     "typing": """
         AbstractSet Annotated Any AnyStr AsyncContextManager AsyncGenerator AsyncIterable AsyncIterator Awaitable
@@ -144,7 +144,7 @@ _MEMBERS: Final = {
         NoReturn NotRequired Optional OrderedDict ParamSpec Pattern Protocol Required Reversible Self Sequence Set
         Sized SupportsAbs SupportsBytes SupportsComplex SupportsFloat SupportsIndex SupportsInt SupportsRound
         TYPE_CHECKING Text Tuple Type TypeAlias TypeGuard TypeVar TypeVarTuple TypedDict Union Unpack ValuesView
-        assert_never assert_type cast final get_args get_origin no_type_check overload
+        assert_never assert_type cast final get_origin no_type_check overload
     """,
     "functools": "cache cached_property cmp_to_key lru_cache partial partialmethod reduce total_ordering wraps",
     "random": """

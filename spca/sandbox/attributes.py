@@ -12,7 +12,12 @@ from spca.agent_code import AGENT_CLASS
 from spca.contracts import PRIMITIVE_METHODS
 from spca.pddl_text import STATE_ATTRIBUTES
 from spca.sandbox import names
-from spca.sandbox.scopes import Kind, Scope, module_name
+from spca.sandbox.literals import strings_of
+from spca.sandbox.reports import clean
+from spca.sandbox.scopes import Kind, Scope, Survey, module_name
+
+MAX_NAME: Final = 60
+"""Characters of a name of the source that a message shows."""
 
 FORMATS: Final = ("format", "format_map")
 OBJ: Final = "the attribute obj of an exception is not available: keep the thing itself in a variable"
@@ -26,6 +31,12 @@ def is_dunder(name: str) -> bool:
     return name.startswith("__") and name.endswith("__") and len(name) > 4
 
 
+def shown(text: str, limit: int = MAX_NAME) -> str:
+    """Text of the source for a message: one line of at most ``limit`` characters, nothing that steers a terminal."""
+    line = " ".join(clean(text, limit + 1).split())
+    return line if len(line) <= limit else f"{line[: limit - 3]}..."
+
+
 def instead_of_dunder(name: str) -> str:
     """What to do without a dunder name."""
     return names.DUNDER_INSTEAD.get(name, "names in double underscores belong to Python")
@@ -34,7 +45,7 @@ def instead_of_dunder(name: str) -> str:
 def fault_of_attribute(attr: str) -> str:
     """Why an attribute may be taken from nothing, or ""."""
     if is_dunder(attr) and attr not in names.READABLE:
-        return f"the attribute {attr} is not available: {instead_of_dunder(attr)}"
+        return f"the attribute {shown(attr)} is not available: {instead_of_dunder(attr)}"
     if attr in names.INTERNALS:
         return f"the attribute {attr} is not available: generated code does not inspect code"
     if attr in names.REFUSED_ATTRIBUTES:
@@ -55,10 +66,13 @@ def is_agent(node: ast.expr, scope: Scope) -> bool:
     return owner is not None and bool(owner.instance) and owner.instance == node.id
 
 
-def is_caught(node: ast.expr, scope: Scope) -> bool:
-    """Whether an expression is the name that an ``except`` clause gives an exception."""
-    owner = scope.owner(node.id) if isinstance(node, ast.Name) else None
-    return owner is not None and isinstance(node, ast.Name) and node.id in owner.caught
+def is_caught(node: ast.expr, scope: Scope, found: Survey) -> bool:
+    """Whether an expression may be an exception that was caught.
+
+    It is the name that an ``except`` clause gives it, or anything but the agent in a method that gives it another one.
+    """
+    is_kept = id(scope.home) in found.keeping and not is_agent(node, scope)
+    return is_kept or (isinstance(node, ast.Name) and scope.is_caught(node.id))
 
 
 def is_agent_class(node: ast.expr, scope: Scope) -> bool:
@@ -100,18 +114,14 @@ def write_into(node: ast.expr, scope: Scope) -> Iterator[str]:
         node = node.value
 
 
-def faults_of_format(node: ast.Attribute) -> Iterator[str]:
+def faults_of_format(node: ast.Attribute, scope: Scope, found: Survey) -> Iterator[str]:
     """Why the fields of a format string must not be filled in."""
-    match node.value:
-        case ast.Constant(value=str(text)):
-            for attr in _field_attributes(text, _MAX_FIELDS):
-                fault = fault_of_named(attr)
-                if fault:
-                    yield fault
-        case ast.Constant():
-            pass
-        case _:
-            yield f"{node.attr} needs a literal string before the dot; use an f-string"
+    texts = strings_of(node.value, scope, found)
+    if texts is None and not isinstance(node.value, ast.Constant):
+        yield f"{node.attr} needs a literal string before the dot; use an f-string"
+    for text in texts or ():
+        faults = map(fault_of_named, _field_attributes(text, _MAX_FIELDS))
+        yield from (fault for fault in faults if fault)
 
 
 def _field_attributes(text: str, levels: int) -> Iterator[str]:

@@ -16,7 +16,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, nullcontext, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import astuple
 from functools import lru_cache
 from pathlib import Path
@@ -38,7 +38,7 @@ STOP_LIMIT: Final = 3.0
 """Seconds that the process has to end its workers before it is killed itself."""
 
 _ROOT: Final = Path(__file__).parents[2]
-_CHUNK: Final = 1 << 16
+_CHUNK: Final = 1 << 12
 _LOOK_AGAIN: Final = 32
 
 
@@ -228,16 +228,22 @@ class Worker:
             GoneError: nobody reads it any more.
             TimeoutError: ``time.monotonic()`` passed ``deadline`` first.
         """
+        if self._deadly_pipe:
+            with _pipe_signal_held():
+                self._send(data, deadline)
+        else:
+            self._send(data, deadline)
+
+    def _send(self, data: bytes, deadline: float) -> None:
         rest = memoryview(data)
-        with _pipe_signal_held() if self._deadly_pipe else nullcontext():
-            while rest:
-                try:
-                    rest = rest[os.write(self._to, rest) :]
-                except BlockingIOError:
-                    if not self._writable.poll(_left(deadline)):
-                        raise TimeoutError("it does not read") from None
-                except BrokenPipeError:
-                    raise GoneError("it has ended") from None
+        while rest:
+            try:
+                rest = rest[os.write(self._to, rest) :]
+            except BlockingIOError:
+                if not self._writable.poll(_left(deadline)):
+                    raise TimeoutError("it does not read") from None
+            except BrokenPipeError:
+                raise GoneError("it has ended") from None
 
     def receive(self, deadline: float) -> bytes:
         """Some bytes.

@@ -50,6 +50,9 @@ MEMBER_INSTEAD: Final[Mapping[str, str]] = {
     "operator.attrgetter": "use a lambda",
     "operator.methodcaller": "use a lambda",
     "string.Formatter": "use an f-string",
+    "dataclasses.Field": "name the attributes",
+    "dataclasses.fields": "name the attributes",
+    "typing.get_args": "generated code does not inspect code",
     "typing.get_type_hints": "generated code does not inspect code",
 }
 """What to do without a member of an allowed module."""
@@ -95,9 +98,12 @@ REFUSED_ATTRIBUTES: Final[Mapping[str, str]] = {
     "cffi": "use the methods of the generator",
     "setflags": "work on a copy of the array",
     "writeable": "work on a copy of the array",
+    "_evaluate": "generated code does not evaluate text",
+    "_convert_": "write a class statement",
+    "_create_": "write a class statement",
     "register": "inherit from the class, or test with isinstance",
 }
-"""Attributes that reach files or memory, or make strangers pass for instances; with what to do instead."""
+"""Attributes that reach files, memory or modules, evaluate text, or make strangers pass for instances; with advice."""
 
 DUNDER_INSTEAD: Final[Mapping[str, str]] = {
     "__class__": "use type(x)",
@@ -136,6 +142,31 @@ ONE_ARGUMENT: Final[Mapping[str, str]] = {
     "functools.wraps": "the function that is wrapped",
 }
 """What makes or copies attributes by name when it is given more."""
+
+ENUMS: Final = frozenset(f"enum.{name}" for name in _words("Enum Flag IntEnum IntFlag ReprEnum StrEnum"))
+"""Classes that make classes when they are called with names; dunder names become attributes of these."""
+
+ONLY_CALLED: Final[Mapping[str, str]] = {
+    "type": "write a class statement, or a lambda",
+    "functools.wraps": "write it as a decorator",
+    "dataclasses.field": "write it in the body of a @dataclass",
+} | dict.fromkeys(ENUMS, "inherit from it")
+"""What must not get a second name, under which it would pass unseen."""
+
+DATACLASS: Final = "dataclasses.dataclass"
+FIELD: Final = "dataclasses.field"
+
+SEEDED: Final = _words(
+    """
+    random.Random random.seed numpy.random.default_rng numpy.random.seed numpy.random.RandomState
+    numpy.random.SeedSequence numpy.random.MT19937 numpy.random.PCG64 numpy.random.PCG64DXSM numpy.random.Philox
+    numpy.random.SFC64
+    """
+)
+"""What takes a seed, and without one the entropy of the machine."""
+
+SEED_WORDS: Final = ("seed", "a", "x", "entropy", "key")
+"""Parameters by which a seed is given."""
 
 CONSTANT_CALLS: Final = _words(
     """

@@ -7,6 +7,7 @@ doubt it lets harmless code pass.
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -17,13 +18,22 @@ from spca.contracts import PRIMITIVE_METHODS, AgentSource
 from spca.errors import PatchError
 from spca.pddl_text import STATE_ATTRIBUTES
 from spca.sandbox import rules
-from spca.sandbox.scopes import MAX_DEPTH, Scope, survey
+from spca.sandbox.attributes import MAX_NAME, shown
+from spca.sandbox.reports import clean
+from spca.sandbox.scopes import Scope
+from spca.sandbox.walk import MAX_DEPTH, survey
 
 MAX_SOURCE_BYTES: Final = 200_000
 """Longest source, in bytes of UTF-8."""
 
 MAX_SHOWN: Final = 10
 """Violations that are told at once."""
+
+MAX_LISTED: Final = 1900
+MAX_LINE: Final = 300
+"""Characters of all that is told, and of one violation or quoted line."""
+
+_LONG_NAME: Final = re.compile(rf"\S{{{MAX_NAME + 1},}}")
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -44,7 +54,7 @@ def violations(source: str) -> tuple[Violation, ...]:
         PatchError: the source does not compile, or is too long.
     """
     check_size(source)
-    tree = parse(source)
+    tree = _tree(source)
     found = _violations(tree, None)
     if not any(isinstance(node, ast.ClassDef) and node.name == AGENT_CLASS for node in tree.body):
         return (Violation(1, f"the source has no class {AGENT_CLASS}"), *found)
@@ -69,7 +79,7 @@ def check_patch(patch: str, base: str) -> None:
         PatchError: as :func:`check_agent`, or one of the texts does not compile.
     """
     check_size(patch)
-    found = _violations(parse(patch), parse(base))
+    found = _violations(_tree(patch), _tree(base))
     if found:
         raise PatchError(_listed(found))
 
@@ -94,22 +104,37 @@ def _refusal(agent: AgentSource) -> str:
         return str(error)
 
 
+def _tree(source: str) -> ast.Module:
+    try:
+        return parse(source)
+    except PatchError as error:
+        lines = clean(str(error), MAX_LISTED).splitlines()
+        raise PatchError("\n".join(line[:MAX_LINE] for line in lines)[:MAX_LISTED]) from None
+
+
 def _listed(found: Sequence[Violation]) -> str:
-    shown = [str(violation) for violation in found[:MAX_SHOWN]]
-    more = len(found) - len(shown)
-    return "\n".join([*shown, f"and {more} more"] if more else shown)
+    told = [str(violation) for violation in found[:MAX_SHOWN]]
+    while sum(map(len, told)) > MAX_LISTED - 100:
+        told.pop()
+    more = len(found) - len(told)
+    return "\n".join([*told, f"and {more} more"] if more else told)
+
+
+def _violation(line: int, words: str) -> Violation:
+    """A violation whose words, names of the source among them, can be shown."""
+    return Violation(line, shown(_LONG_NAME.sub(lambda name: shown(name[0]), words), MAX_LINE))
 
 
 def _violations(tree: ast.Module, base: ast.Module | None) -> tuple[Violation, ...]:
     found = survey(tree, base)
     if found.too_deep:
         return (Violation(found.too_deep, f"more than {MAX_DEPTH} levels of nesting; split it into several methods"),)
-    faults = {Violation(node.lineno, words) for node, words in _of_module(tree, found.module, base is not None)}
-    faults |= {Violation(line, words) for scope in found.scopes for line, words in rules.of_scope(scope)}
+    faults = {_violation(node.lineno, words) for node, words in _of_module(tree, found.module, base is not None)}
+    faults |= {_violation(line, words) for scope in found.scopes for line, words in rules.of_scope(scope)}
     for node, name, scope in found.bindings:
-        faults |= {Violation(_line(node), words) for words in rules.of_binding(node, name, scope)}
+        faults |= {_violation(_line(node), words) for words in rules.of_binding(node, name, scope)}
     for node, scope in found.sites:
-        faults |= {Violation(_line(node), words) for words in rules.of_node(node, scope, found)}
+        faults |= {_violation(_line(node), words) for words in rules.of_node(node, scope, found)}
     return tuple(sorted(faults))
 
 

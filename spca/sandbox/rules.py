@@ -29,7 +29,8 @@ from spca.sandbox.attributes import (
     is_dunder,
     write_into,
 )
-from spca.sandbox.scopes import Kind, Scope, Survey, full_name, meanings, module_name
+from spca.sandbox.calls import is_read_field, of_call, of_fields, of_value
+from spca.sandbox.scopes import Given, Kind, Scope, Survey, full_name, meanings, module_name
 
 Words = Iterator[str]
 
@@ -51,10 +52,28 @@ def of_binding(node: ast.AST, name: str, scope: Scope) -> Words:
         settable = names.SPECIAL_METHODS | (names.CLASS_SETTINGS if isinstance(node, ast.Name) else frozenset())
         if not (in_class and name in settable):
             yield f"{name} must not be defined: {instead_of_dunder(name)}"
+        elif name in names.CLASS_SETTINGS and not _is_plain(name, scope.given[name]):
+            yield f"{name} must be a tuple of literals"
     elif in_class and name in names.INTERNALS:
         yield f"{name} is the name of an internal of Python; use another name"
     elif isinstance(node, ast.Import | ast.ImportFrom) and name.startswith("__"):
         yield f"import under a name without leading underscores, not {name}"
+
+
+def _is_plain(name: str, bindings: list[Given | None]) -> bool:
+    """Whether all values are tuples of literals; patterns take what ``__match_args__`` names from their subjects."""
+    for given in bindings:
+        match given:
+            case Given(value=ast.Tuple(elts=parts) | ast.List(elts=parts), each=False):
+                pass
+            case Given(value=part, each=False):
+                parts = [part]
+            case _:
+                return False
+        for part in parts:
+            if not isinstance(part, ast.Constant) or (name != "__slots__" and fault_of_named(str(part.value))):
+                return False
+    return True
 
 
 def of_scope(scope: Scope) -> Iterator[tuple[int, str]]:
@@ -119,6 +138,7 @@ def _function(node: ast.FunctionDef, scope: Scope, _found: Survey) -> Words:
 
 
 def _class(node: ast.ClassDef, scope: Scope, _found: Survey) -> Words:
+    yield from of_fields(node, scope)
     if any(keyword.arg in ("metaclass", None) for keyword in node.keywords):
         yield f"class {node.name} must not have a metaclass; inherit from an ordinary class"
     for base in node.bases:
@@ -189,6 +209,9 @@ def _name(node: ast.Name, scope: Scope, found: Survey) -> Words:
             yield f"{name} is not available: {names.REFUSED_BUILTINS[name]}"
         elif name in names.BY_NAME and id(node) not in found.called:
             yield f"{name} can only be called, with a literal name; write x.name"
+    if scope.kind is Kind.CLASS and is_read_field(node, scope):
+        yield f"the field {name} cannot be read in the body of its class"
+    yield from of_value(node, scope, found)
     module = module_name(node, scope)
     if module and id(node) not in found.attribute_of:
         yield f"the module {module} is no value; write {name}.<name> where it is used"
@@ -204,13 +227,14 @@ def _attribute(node: ast.Attribute, scope: Scope, found: Survey) -> Words:
                 yield f"the module {submodule} is no value; write {submodule}.<name> where it is used"
         elif node.attr not in MEMBERS[module]:
             yield _unknown_member(module, node.attr)
+        yield from of_value(node, scope, found)
         return
     fault = fault_of_attribute(node.attr)
     if fault and not (loads and _is_usual_dunder(node, found)):
         yield fault
     if node.attr in FORMATS and loads and not is_agent(node.value, scope):
-        yield from faults_of_format(node)
-    if node.attr == "obj" and is_caught(node.value, scope):
+        yield from faults_of_format(node, scope, found)
+    if node.attr == "obj" and is_caught(node.value, scope, found):
         yield OBJ
     if not loads:
         fault = fault_of_write(node.value, node.attr, scope)
@@ -231,32 +255,6 @@ def _is_usual_dunder(node: ast.Attribute, found: Survey) -> bool:
 def _subscript(node: ast.Subscript, scope: Scope, _found: Survey) -> Words:
     if not isinstance(node.ctx, ast.Load):
         yield from write_into(node.value, scope)
-
-
-def _call(node: ast.Call, scope: Scope, _found: Survey) -> Words:
-    function = full_name(node.func, scope)
-    if function in names.BY_NAME:
-        yield from _by_name(node, function, scope)
-    elif function in names.ONE_ARGUMENT and len(node.args) + len(node.keywords) > 1:
-        yield f"{function} can only be called with one argument: {names.ONE_ARGUMENT[function]}"
-    match node.func:
-        case ast.Attribute(value=ast.Attribute(value=value, attr=state), attr=attr):
-            if attr in names.MUTATORS and state in _ARRAYS and is_agent(value, scope):
-                yield fault_of_write(value, state, scope)
-        case _:
-            pass
-
-
-def _by_name(node: ast.Call, function: str, scope: Scope) -> Words:
-    match node.args:
-        case [value, ast.Constant(value=str(attr)), *_] if not isinstance(value, ast.Starred):
-            fault = fault_of_named(attr) or (OBJ if attr == "obj" and is_caught(value, scope) else "")
-            if not fault and function in ("setattr", "delattr"):
-                fault = fault_of_write(value, attr, scope)
-            if fault and attr not in names.SECRET_WORDS:
-                yield fault
-        case _:
-            yield f"{function} needs a literal name; write x.name, or choose between methods with if"
 
 
 def _constant(node: ast.Constant, _scope: Scope, _found: Survey) -> Words:
@@ -296,7 +294,6 @@ def _except_star(_node: ast.AST, _scope: Scope, _found: Survey) -> Words:
 
 
 _HAVE_OBJ: Final = ("AttributeError", "Exception", "BaseException", "object")
-_ARRAYS: Final = ("full_grid", "current_observation", "previous_actions")
 _CLASS_MAKERS: Final = ("collections.namedtuple", "typing.NamedTuple", "typing.NewType")
 _CONSTANT_PARTS: Final = (
     ast.Constant,
@@ -324,7 +321,7 @@ _RULES: Final[dict[type[ast.AST], Callable[[Any, Scope, Survey], Words]]] = {
     ast.Name: _name,
     ast.Attribute: _attribute,
     ast.Subscript: _subscript,
-    ast.Call: _call,
+    ast.Call: of_call,
     ast.Constant: _constant,
     ast.MatchClass: _match_class,
     ast.Global: _global,

@@ -31,6 +31,7 @@ LONGEST: Final = {READY: 0, PRINTED: 4096, ASKED: 9, DONE: 0, FAULT: 4096}
 
 _GRID: Final = struct.Struct("<BB8HBH")
 _ASKED: Final = struct.Struct("<BII")
+_ASKED_FRAME: Final = struct.Struct("<BIIBII")  # HEADER and _ASKED in one
 _FAULT: Final = struct.Struct("<BiB")
 _FRAME: Final = struct.Struct("<IB")
 _STATUSES: Final = (Status.RUNTIME_ERROR, Status.SYNTAX_ERROR, Status.MISSING_METHOD)
@@ -153,7 +154,7 @@ class View:
 def pack_answer(answer: Asked | Done | Fault, sequence: int) -> bytes:
     """The answer to the view with that number, cut to what the host accepts."""
     if isinstance(answer, Asked):
-        return pack(ASKED, sequence, _ASKED.pack(*answer))
+        return _ASKED_FRAME.pack(ASKED, sequence, _ASKED.size, *answer)
     if isinstance(answer, Done):
         return pack(DONE, sequence)
     position = -1 if answer.position is None else answer.position
@@ -163,6 +164,15 @@ def pack_answer(answer: Asked | Done | Fault, sequence: int) -> bytes:
         payload += _FRAME.pack(line, len(text)) + text
     payload += answer.message.encode(errors="replace")
     return pack(FAULT, sequence, payload[: LONGEST[FAULT]])
+
+
+def unpack_asked(data: bytes, sequence: int) -> Asked | None:
+    """What almost every answer is: one whole ``ASKED`` frame with that number; None for anything else."""
+    if len(data) == _ASKED_FRAME.size:
+        kind, number, length, code, position, line = _ASKED_FRAME.unpack(data)
+        if kind == ASKED and number == sequence and length == _ASKED.size:
+            return Asked(code, position, line)
+    return None
 
 
 def unpack_answer(frame: Frame) -> Asked | Done | Fault:

@@ -26,6 +26,7 @@ from spca.sandbox.runner import Fault, Runner
 DUMP_SIGNAL = signal.SIGUSR1
 """Sent by the host to a worker that is overdue: the interpreter then writes where it is, even from within C code."""
 
+_CHUNK = 1 << 12
 _FORGOTTEN_AFTER = 3600
 """Seconds after which a worker ends itself, whatever became of its host."""
 
@@ -105,7 +106,7 @@ def _reader() -> Callable[[], wire.Frame]:
                 wanted = wire.HEADER.size + length
                 if len(received) >= wanted:
                     break
-            chunk = os.read(IN_FD, 1 << 16)
+            chunk = os.read(IN_FD, max(_CHUNK, wanted - len(received)))
             if not chunk:
                 os._exit(0)
             received = received + chunk if received else chunk

@@ -129,5 +129,17 @@ class X:;    def __set_name__(self, o, n): pass
 match self:;    case object(__globals__=x): pass
 import numpy as np;np.random.default_rng().bit_generator.ctypes
 import numpy as np;np.__config__
+import typing;typing.get_args(typing.Optional["open('/etc/hostname').read()"])[0]._evaluate({}, {}, frozenset())
+import enum;enum.Enum._convert_("E", "os", lambda n: n == "system").system.value("id")
+import enum;enum.Enum("E", {"__array_" + "interface__": {}})
+import enum;E = enum.Enum;E("E", {"__array_" + "interface__": {}})
+from enum import Enum;class E(Enum): pass;E("F", names={"__array_" + "interface__": {}})
+from dataclasses import fields;f = fields(C)[0];f.name = "a=open('/etc/hostname')"
+import dataclasses;f = dataclasses.field();f.name = "a=open('/etc/hostname')"
+t = type;t("X", (), {"__annota" + "tions__": {"a=open('/etc/hostname')": int}})
+type(int)("X", (), {"__annota" + "tions__": {"a=open('/etc/hostname')": int}})
+from functools import wraps;w = wraps;w(self, ("gi_" + "frame",))
+class X:;    __match_args__ = ("gi_" + "frame",)
+try: pass;except AttributeError as e: f = e;f.obj
 """.strip().splitlines()
 )

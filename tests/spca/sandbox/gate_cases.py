@@ -168,6 +168,78 @@ INSPECTING = {
     "self.full_grid.setflags(write=True)": "the attribute setflags is not available: work on a copy",
     "self.full_grid.flags.writeable = True": "the attribute writeable is not available",
     "async def f(): pass": "async code cannot run here",
+    "ref._evaluate({}, {}, frozenset())": "the attribute _evaluate is not available: generated code does not evaluate",
+    "getattr(ref, '_evaluate')": "the attribute _evaluate is not available",
+    "match ref:\n    case object(_evaluate=f): pass": "line 3: the attribute _evaluate",
+    "ref.__forward_code__": "the attribute __forward_code__ is not available",
+    "from typing import get_args": "typing.get_args is not available",
+    "import enum\nenum.Enum._convert_('E', 'os', f)": "line 3: the attribute _convert_ is not available: write a class",
+    "E._create_('E', x)": "the attribute _create_ is not available",
+    "class X:\n    __match_args__ = ('gi_' + 'frame',)": "line 3: __match_args__ must be a tuple of literals",
+    "class X:\n    __slots__ = tuple(names)": "line 3: __slots__ must be a tuple of literals",
+}
+MAKING = {
+    "from enum import Enum\nEnum('E', {'__array_' + 'interface__': {}})": "line 3: the names of an enum must be",
+    "from enum import Enum\nEnum('E', [('__array_' + 'interface__', {})])": "line 3: the names of an enum",
+    "from enum import Enum\nEnum('E', names={**x})": "line 3: the names of an enum",
+    "from enum import Enum\nEnum('E', x)": "line 3: the names of an enum",
+    "from enum import Enum\nEnum(*x, 'a')": "line 3: the names of an enum",
+    "from enum import Enum\nEnum('E', 'a, __b__')": "line 3: the names of an enum",
+    "from enum import Enum\nclass B(Enum): pass\nclass E(B): pass\nE('E', x)": "line 5: the names of an enum",
+    "import enum\nf = enum.IntFlag": "line 3: enum.IntFlag can only be called or looked at: inherit from it",
+    "t = type": "type can only be called or looked at: write a class statement, or a lambda",
+    "[type][0]('X', (), {})": "type can only be called or looked at",
+    "type[int]('X', (), {})": "type can only be called or looked at",
+    "map(type, ['X'], [()], [{}])": "type can only be called or looked at",
+    "type(int)('X', (), {})": "type of a class makes classes",
+    "type(type(x))": "type of a class makes classes",
+    "class C: pass\ntype(C)": "line 3: type of a class makes classes",
+    "c = int\ntype(c)('X', (), d)": "line 3: type can only be called with one argument",
+    "type(*x)": "type can only be called with one argument",
+    "from functools import wraps\nw = wraps": "line 3: functools.wraps can only be called or looked at: write it as a",
+    "from dataclasses import fields": "dataclasses.fields is not available: name the attributes",
+    "import dataclasses\nf = dataclasses.field()": "line 3: field can only be the value of an annotated name",
+    "from dataclasses import field as f\ng = f": "line 3: dataclasses.field can only be called",
+    "from dataclasses import field\nclass C:\n    a: int = field()": "line 3: class C has a field: decorate it with",
+    "from dataclasses import dataclass, field\n@dataclass\n@keep\nclass C:\n    a: int = field()": "line 5: class C",
+    "from dataclasses import dataclass, field\n@dataclass\nclass C:\n    a: int = field()\n    b: list = [a]": (
+        "line 6: the field a cannot be read in the body of its class"
+    ),
+}
+CAUGHT = {
+    "try: pass\nexcept Exception as e: f = e\nf.obj": "line 4: the attribute obj of an exception",
+    "try: pass\nexcept Exception as e: x.append(e)\ny = x[0].obj": "line 4: the attribute obj of an exception",
+    "try: pass\nexcept Exception as e: f = lambda x: x.obj, e": "line 3: the attribute obj of an exception",
+    "try: pass\nexcept Exception as e: f = e\ngetattr(f, 'obj')": "line 4: the attribute obj of an exception",
+    "class C:\n    def __exit__(self, kind, e, trace): e.obj": "line 3: the attribute obj of an exception",
+    "class C:\n    def __exit__(self, *e): e[1].obj": "line 3: the attribute obj of an exception",
+}
+UNSEEDED = {
+    "r = np.random.default_rng()": "line 2: give default_rng a seed, such as 0: runs must be repeatable",
+    "r = np.random.default_rng(None)": "give default_rng a seed",
+    "r = np.random.default_rng(seed=None)": "give default_rng a seed",
+    "np.random.seed()": "give seed a seed",
+    "np.random.RandomState()": "give RandomState a seed",
+    "np.random.Generator(np.random.PCG64())": "give PCG64 a seed",
+    "import random\nrandom.seed()": "line 3: give seed a seed",
+    "import random\nrandom.Random()": "line 3: give Random a seed",
+    "from random import Random as R\nR()": "line 3: give Random a seed",
+}
+COMPUTED_NAMES = {
+    "t = '{0.gi_frame}'\nt.format(self)": "line 3: the attribute gi_frame is not available",
+    "t = '{}'\nt += '{0.gi_frame}'\nt.format(self)": "line 4: format needs a literal string",
+    "t = '{}'\nif x: t = x\nt.format(self)": "line 4: format needs a literal string",
+    "t = '{}'\ndef f():\n    nonlocal t\n    t = x\nt.format(self)": "line 6: format needs a literal string",
+    "t = '{}'\nclass C:\n    t = x\n    y = t.format(1)": "line 5: format needs a literal string",
+    "def f(t='{}'): return t.format(self)": "format needs a literal string",
+    "t = '{}' if x else '{0.gi_frame}'\n('{}' if x else y).format(self)": "line 3: format needs a literal string",
+    "for t in ('{}', x): t.format(self)": "format needs a literal string",
+    "for a in ('turn_left', '__class' + '__'): getattr(self, a)": "getattr needs a literal name",
+    "for a in ('turn_left', '_evaluate'): getattr(self, a)": "the attribute _evaluate is not available",
+    "names = ['turn_left']\nnames.append(x)\nfor a in names: getattr(self, a)": "line 4: getattr needs a literal name",
+    "for a in ('full_grid',): setattr(self, a, 1)": "self.full_grid is read-only",
+    "for a in 'abc': getattr(self, a)": "getattr needs a literal name",
+    "for a, b in (('x', 'y'),): getattr(self, a)": "getattr needs a literal name",
 }
 STATE = {
     "self.full_grid = 1": "self.full_grid is read-only, the world keeps it; work on a copy",
@@ -200,6 +272,21 @@ STATE = {
 
 HARMLESS = [
     "x = [] if self.inventory is None else self.inventory.split()\nprint(f'{x!r:>{10}}', '{0} {1[0]}'.format(x, 'ab'))",
+    "t = '{} {}'\nif self.inventory:\n    t = '{:>3} {0.real}'\nx = t.format(1, 2)\nt: str = '{}'\nf = t.format",
+    "for action in ('turn_left', 'move_forward'):\n    x = getattr(self, action)()\n"
+    "x = [getattr(self, a)() for a in ['pickup', 'drop']]\ny = getattr(self, 'toggle' if x else 'drop')()",
+    "NAMES = ('seen', 'tried')\nfor name in NAMES:\n    if not hasattr(self, name): setattr(self, name, 1)",
+    "from random import Random, random, shuffle\nx = Random(7), random()\nshuffle([])\nrng: Random = Random(x=0)",
+    "import numpy as np\nnp.random.seed(0)\nx = np.random.rand() + np.random.default_rng(seed=self.row()).random()",
+    "import numpy as np\nrng = np.random.Generator(np.random.PCG64(1))\nx = np.random.RandomState(seed=5).randint(3)",
+    "from enum import Enum, IntEnum\nPhase = Enum('Phase', 'SEEK OPEN')\nTurn = IntEnum('Turn', ['LEFT', 'RIGHT'])\n"
+    "Way = Enum('Way', {'EAST': (0, 1)}, module='go')\nx = Phase(1), Phase['SEEK'], isinstance(x, (Enum, int))\n"
+    "class Auto(str, Enum):\n    A = 'a'\nkind: type[Enum] = Auto\nx = Auto('a')",
+    "x = type(self.row) is type(None) or isinstance(x, type) or type(x) == tuple\nKinds = dict[str, type[int]]\n"
+    "names = set(map(type, x)), sorted(x, key=type)\ny = type(self)(1, 2), type(x)([1])\ndef f(t: type) -> type: ...",
+    "errors, node = [], x\ntry:\n    x = 1\nexcept Exception as e:\n    print(f'{e}', str(e), e.args)\n    raise\n"
+    "y = node.obj",
+    "self.obj = self.target = x\ntry:\n    x = 1\nexcept KeyError as e:\n    self.error = e\ny = self.obj",
     "open, dir, id, input, help, exit = [], 1, 2, 3, 4, 5\nopen.append((dir, id, input, help, exit))",
     "for dir in range(4):\n    x = [vars for vars in range(dir)]",
     "def open(cell):\n    return cell\nx = open((1, 2))",

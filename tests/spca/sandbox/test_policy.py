@@ -22,19 +22,25 @@ from spca.sandbox.allowed import INSTEAD, MEMBERS, MODULES
 from spca.sandbox.policy import MAX_SHOWN, MAX_SOURCE_BYTES, Violation, check_agent, check_patch, violations
 from spca.sandbox.walk import MAX_DEPTH
 from tests.spca.sandbox.gate_cases import (
+    CAUGHT,
+    COMPUTED_NAMES,
     HARMLESS,
     INITIAL,
     INSPECTING,
+    MAKING,
     MODULES_AS_VALUES,
     REACHING,
     STATE,
+    UNSEEDED,
     indented,
     method,
     refusal,
 )
 
+REFUSED = REACHING | MODULES_AS_VALUES | INSPECTING | MAKING | CAUGHT | UNSEEDED | COMPUTED_NAMES
 
-@pytest.mark.parametrize(("body", "words"), [*REACHING.items(), *MODULES_AS_VALUES.items(), *INSPECTING.items()])
+
+@pytest.mark.parametrize(("body", "words"), REFUSED.items())
 def test_what_reaches_out_is_refused_with_its_line(body: str, words: str) -> None:
     said = refusal(method(body))
     assert words in said
@@ -170,6 +176,68 @@ def test_all_violations_are_told_at_once_in_source_order() -> None:
     assert said[-1] == f"and {41 - MAX_SHOWN} more"
 
 
+@pytest.mark.parametrize(
+    "body",
+    [
+        "hasattr(self, '__\x1b[2J\x1b]0;evil\x07__')",
+        "hasattr(self, '__a\\nline 1: fine\u202e__')",
+        f"hasattr(self, '__{'A' * 50_000}__')",
+        f"hasattr(self, '__{'A ' * 25_000}__')",
+        "'{0.__\x1b2J__}'.format(self)",
+        f"'{{0.__{'A' * 50_000}__}}'.format(self)",
+        f"x.__{'A' * 50_000}__",
+        f"import {'a' * 50_000}.b",
+        f"from numpy import {'a' * 50_000}",
+        f"np.{'a' * 50_000}",
+        f"global {', '.join(f'x{n}' for n in range(5000))}",
+        f"import heapq as {'a' * 50_000}\n{'a' * 50_000} = 1",
+        f"def {'__a' * 9_000}__(): pass",
+        "\n".join(f"def __{letter * 500}__(): import {letter * 500}" for letter in "abcdefghijklm"),
+        f"x = {'A' * 50_000} +* 1",
+        f"x = '{'A' * 50_000}",
+        "x = '\x1b[2J' 1",
+        f"{'A' * 50_000}: nonlocal = 1",
+        f"nonlocal {'A' * 50_000}",
+        f"def f(a):\n    global {'a' * 50_000}\n    {'a' * 50_000} = 1\n    nonlocal {'a' * 50_000}",
+    ],
+)
+def test_what_is_told_is_short_and_steers_no_terminal(body: str) -> None:
+    said = refusal(method(body))
+    assert 0 < len(said) < 2000
+    assert all(character.isprintable() for character in said.replace("\n", ""))
+    assert not any(line.startswith("line 1:") for line in said.splitlines())
+    with pytest.raises(PatchError) as caught:
+        check_agent(AgentSource(f"{INITIAL}\n{indented(method(body))}"))
+    assert len(str(caught.value)) < 2000
+
+
+def test_a_name_is_shown_cut() -> None:
+    said = refusal(method(f"hasattr(self, '__{'A' * 50_000}__')"))
+    assert said.startswith(f"line 2: the attribute __{'A' * 55}... is not available: names in double")
+
+
+def test_templates_and_names_at_the_top_are_known() -> None:
+    known = "LINE = '{} {}'\nMOVES = ('turn_left', 'turn_right')\n"
+    body = "x = LINE.format(1, 2)\nfor name in MOVES:\n    yield getattr(self, name)()"
+    assert refusal(known + method(body)) == ""
+    check_patch(method(body), known + INITIAL)
+    assert "format needs a literal string" in refusal(method(body))
+    with pytest.raises(PatchError, match="line 2: the attribute gi_frame"):
+        check_patch(method(body), f"LINE = '{{0.gi_frame}}'\n{known}{INITIAL}")
+
+
+def test_an_exception_that_one_method_keeps_bothers_no_other() -> None:
+    keeps = "def keep(self):\n    try: pass\n    except Exception as e: self.error = e\n"
+    assert refusal(keeps + method("x = node.obj")) == ""
+
+
+def test_many_names_take_little_time() -> None:
+    rebound = "\n".join(["a = 'x'", "for b in A: pass", "getattr(self, b)", "a.format()"] * 3000)
+    started = time.process_time()
+    refusal("A = ('x', 'y')\n" + method(rebound))
+    assert time.process_time() - started < 1.5
+
+
 def test_an_agent_is_refused_again_and_again() -> None:
     agent = AgentSource(f"{INITIAL}\n    def go(self):\n        open('f')\n        yield 0\n")
     line = agent.text.count("\n") - 1
@@ -239,9 +307,7 @@ def test_any_text_is_judged_and_nothing_else_happens(text: str) -> None:
 
 
 @settings(max_examples=200)
-@given(
-    st.sampled_from(HARMLESS), st.sampled_from([*REACHING, *MODULES_AS_VALUES, *INSPECTING, *STATE]), st.integers(0, 3)
-)
+@given(st.sampled_from(HARMLESS), st.sampled_from([*REFUSED, *STATE]), st.integers(0, 3))
 def test_no_code_around_hides_a_violation(around: str, body: str, depth: int) -> None:
     for level in range(depth):
         body = f"def inner{level}():\n{indented(body)}"
@@ -268,13 +334,13 @@ def test_modules_with_advice_are_not_allowed() -> None:
     [
         ("numpy", "load save fromfile memmap loadtxt genfromtxt DataSource ctypeslib testing f2py from_dlpack lib_"),
         ("numpy.lib.stride_tricks", "as_strided"),
-        ("typing", "get_type_hints ForwardRef runtime_checkable"),
+        ("typing", "get_args get_type_hints ForwardRef runtime_checkable"),
         ("functools", "update_wrapper singledispatch"),
         ("operator", "attrgetter methodcaller"),
         ("string", "Formatter"),
         ("enum", "EnumMeta EnumType sys"),
         ("abc", "ABCMeta"),
-        ("dataclasses", "make_dataclass"),
+        ("dataclasses", "make_dataclass fields Field"),
     ],
 )
 def test_members_that_lead_out_are_not_allowed(module: str, members: str) -> None:
