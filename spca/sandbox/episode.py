@@ -93,9 +93,10 @@ class SandboxEpisode:
             self._worker.part()
             took = time.monotonic() - started
             self._waited, self._was_slow = self._waited + took, took > _SLOW
+        if isinstance(event, Failed):
+            self._worker.close()
         if not isinstance(event, Yielded):
             self._end = event
-            self._worker.close()
         return event
 
     def close(self) -> None:

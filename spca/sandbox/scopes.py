@@ -93,7 +93,7 @@ class Survey:
     an annotation), ``fields`` of values that a class body gives to annotated names; ``foreign`` are all names that some
     scope declares global or nonlocal, ``keeping`` the ids of outermost functions in which a caught exception is more
     than looked at, ``classes`` the names of class statements with their bases; ``too_deep`` is the line where the
-    nesting ends being readable.
+    nesting ends being readable. ``strings`` and ``enums`` remember answers about names.
     """
 
     module: Scope
@@ -108,6 +108,8 @@ class Survey:
     keeping: set[int] = field(default_factory=set)
     classes: dict[str, list[tuple[ast.expr, Scope]]] = field(default_factory=dict)
     too_deep: int = 0
+    strings: dict[tuple[int, str, bool], tuple[str, ...] | None] = field(default_factory=dict)
+    enums: set[str] | None = None
 
 
 def full_name(node: ast.expr, scope: Scope) -> str:

@@ -15,7 +15,7 @@ import pytest
 from spca.contracts import Finished
 from spca.errors import SandboxError
 from spca.sandbox.executor import SandboxExecutor
-from tests.contracts.executing import codes, methods, run, steps, view
+from tests.contracts.executing import codes, failure, methods, run, steps, view
 from tests.sandboxing import await_gone, children_of, is_gone, opened
 
 ROOT = Path(__file__).parents[3]
@@ -230,8 +230,11 @@ def test_interrupting_the_host_from_the_keyboard_does_not_reach_the_sandbox(wall
         assert os.getsid(episode.pid) != os.getsid(0)
 
 
-def test_finishing_ends_the_worker(walled: SandboxExecutor) -> None:
+def test_a_failure_ends_the_worker_at_once_and_closing_a_finished_one(walled: SandboxExecutor) -> None:
+    with closing(opened(walled, methods("def go(self):\n    yield 9"), "go")) as episode:
+        failure([episode.advance(view())])
+        assert is_gone(episode.pid)
     with closing(opened(walled, methods("x = 1"))) as episode:
         assert episode.advance(view()) == Finished()
-        assert is_gone(episode.pid)
         assert episode.advance(view()) == Finished()
+    assert is_gone(episode.pid)
