@@ -30,7 +30,8 @@ class Scope:
 
     ``agent`` marks the body of class Agent; ``instance`` and ``cls`` name the parameter of its method that is the
     agent, or its class. ``foreign`` are names declared global or nonlocal, ``caught`` those of exceptions;
-    ``given`` has for each binding of a name where its value stands, None where that is not to be seen.
+    ``meant`` has the first meaning of what is imported, ``given`` for each binding of a name where its value stands,
+    None where that is not to be seen.
     """
 
     kind: Kind
@@ -41,11 +42,14 @@ class Scope:
     bound: dict[str, list[tuple[int, str]]] = field(default_factory=dict)
     foreign: set[str] = field(default_factory=set)
     caught: set[str] = field(default_factory=set)
+    meant: dict[str, str] = field(default_factory=dict)
     given: dict[str, list[Given | None]] = field(default_factory=dict)
 
     def bind(self, name: str, line: int, meaning: str = "", given: Given | None = None) -> None:
         self.bound.setdefault(name, []).append((line, meaning))
         self.given.setdefault(name, []).append(given)
+        if meaning:
+            self.meant.setdefault(name, meaning)
 
     @property
     def home(self) -> Scope:
@@ -72,7 +76,7 @@ class Scope:
     def imported(self, name: str) -> str:
         """Full name of what is imported under a name, "" when it is bound otherwise or not at all."""
         owner = self.owner(name)
-        return next((meaning for _, meaning in owner.bound[name] if meaning), "") if owner else ""
+        return owner.meant.get(name, "") if owner else ""
 
 
 @dataclass(frozen=True, slots=True)
