@@ -7,6 +7,7 @@ from tests.redteam.own_calls import CALLS
 from tests.redteam.own_objects import OBJECTS
 from tests.redteam.own_protocol import PROTOCOL
 from tests.redteam.own_sources import NESTED
+from tests.redteam.own_texts import TEXTS
 
 # Several are published ways out of other sandboxes: the object of an AttributeError (n8n, CVE-2026-0863), exception
 # groups (RestrictedPython, CVE-2025-22153), frames of generators (simpleeval, RestrictedPython CVE-2023-37271),
@@ -206,6 +207,7 @@ OWN: tuple[Attack, ...] = (
     *attacks(_SECRETS, _SECRETS_CONTROLS),
     *attacks(_STATE),
     *OBJECTS,
+    *TEXTS,
     *PROTOCOL,
     *CALLS,
     *NESTED,
