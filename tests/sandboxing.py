@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from pathlib import Path
 
@@ -9,6 +10,11 @@ from spca.contracts import AgentSource
 from spca.sandbox.episode import SandboxEpisode
 from spca.sandbox.executor import SandboxExecutor
 from tests.contracts.executing import steps
+
+
+def unmeasured() -> dict[str, str]:
+    """The environment for a process that coverage is not measured in: it may become another user, or be slow."""
+    return {name: value for name, value in os.environ.items() if not name.startswith("COVERAGE")}
 
 
 def opened(executor: SandboxExecutor, source: AgentSource, *names: str) -> SandboxEpisode:

@@ -60,7 +60,7 @@ def test_code_that_multiplies_is_refused_at_once(source: str) -> None:
     began, before = time.process_time(), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     with pytest.raises(PatchError, match="finally blocks multiply"):
         compiling.tree(source, "x.py")
-    assert time.process_time() - began < 1.0
+    assert time.process_time() - began < 3  # seconds or minutes, and gigabytes, if it were compiled
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 100_000
 
 

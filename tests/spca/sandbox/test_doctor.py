@@ -20,7 +20,7 @@ from spca.sandbox.client import Zygote
 from spca.sandbox.doctor import NO_LANDLOCK, REFUSED, STRICT, Check, Report, examine, render
 from spca.sandbox.lockdown import ALL_LAYERS, Layer
 from spca.sandbox.probes import PROBES
-from tests.sandboxing import children_of
+from tests.sandboxing import children_of, unmeasured
 
 ROOT = Path(__file__).parents[3]
 HERE = STRICT if landlock.abi() else NO_LANDLOCK
@@ -63,7 +63,7 @@ def report(zygote: Zygote) -> Report:
 def examined(answers: Mapping[int, int], *prefix: str) -> tuple[str, int, str, dict[str, str]]:
     """Level, layers, refusal and what failed (probed: seen) on a host whose kernel answers some calls otherwise."""
     command = [sys.executable, *prefix, "-c", EXAMINE, json.dumps(answers)]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(command, cwd=ROOT, env=unmeasured(), capture_output=True, text=True, timeout=60, check=False)
     assert (done.returncode, done.stderr) == (0, "")
     level, layers, refusal, failed = json.loads(done.stdout)
     return level, layers, refusal, {probed: seen for _, probed, seen in failed}

