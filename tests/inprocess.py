@@ -6,12 +6,12 @@ code exactly as the worker does.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from contextlib import suppress
 from functools import lru_cache
 from types import CodeType
 
-from spca import compiling
 from spca.agent_code import split_lines
 from spca.contracts import AgentSource, AgentView, Failed, Finished, PlanStep, Yielded
 from spca.perception import WORDS
@@ -22,7 +22,9 @@ from spca.sandbox.runner import FILENAME, Runner
 
 @lru_cache(maxsize=8)
 def _compiled(agent: AgentSource) -> CodeType:
-    return compiling.code(compiling.tree(agent.text, FILENAME), FILENAME)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return compile(agent.text, FILENAME, "exec", dont_inherit=True)
 
 
 class InProcessExecutor:
