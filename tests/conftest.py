@@ -13,7 +13,7 @@ import pytest
 from hypothesis import settings
 
 settings.register_profile("dev", deadline=None)
-settings.register_profile("ci", deadline=None, derandomize=True, database=None, print_blob=True)
+settings.register_profile("ci", deadline=None, derandomize=True, database=None, print_blob=True, max_examples=50)
 settings.load_profile("dev")
 
 _PROVIDER_SETTINGS = ("_API_KEY", "_API_BASE", "_BASE_URL")

@@ -44,8 +44,6 @@ def test_a_run_without_the_wall_says_so_everywhere(tmp_path: Path) -> None:
     again = main_py(tmp_path, "--resume", run.name, "--runs", tmp_path / "runs")
     assert again.returncode == 2
     assert "confirm it with SPCA_UNSAFE_NO_SANDBOX=1" in again.stderr
-    again = main_py(tmp_path, "--resume", run.name, "--runs", tmp_path / "runs", **CONFIRMED)
-    assert again.returncode == 0
 
 
 def test_a_run_behind_the_wall_does_not_go_on_without_it(learned: Learned, tmp_path: Path) -> None:
@@ -94,7 +92,6 @@ def test_a_host_without_landlock_is_stamped(tmp_path: Path) -> None:
     run = only_run(tmp_path / "runs")
     assert read(run / "run.json")["sandbox"] == "strict-nolandlock"
     assert [level["sandbox"] for level in level_summaries(run)] == ["strict-nolandlock"]
-    assert on_a_host_without(tmp_path, NO_LANDLOCK, "doctor").returncode == 1
     done = main_py(tmp_path, "--resume", run.name, "--runs", tmp_path / "runs")
     assert done.returncode == 2
     assert "begun with sandbox strict-nolandlock, here it is strict" in done.stderr
