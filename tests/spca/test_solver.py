@@ -74,7 +74,7 @@ def marked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], list
     return living
 
 
-def wait_for(condition: Callable[[], bool], seconds: float = 20.0) -> bool:
+def wait_for(condition: Callable[[], bool], seconds: float = 60.0) -> bool:
     deadline = time.monotonic() + seconds
     while not condition() and time.monotonic() < deadline:
         time.sleep(0.05)
