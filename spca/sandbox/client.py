@@ -315,9 +315,11 @@ class Worker:
             return
         self.closed = True
         self.kill()
-        self.exit_code = self._parent.reap(self.pid)
-        for descriptor in (self._to, self._from, *([] if self._pidfd is None else [self._pidfd])):
-            os.close(descriptor)
+        try:
+            self.exit_code = self._parent.reap(self.pid)
+        finally:  # an interrupt may come while it is waited for
+            for descriptor in (self._to, self._from, *([] if self._pidfd is None else [self._pidfd])):
+                os.close(descriptor)
 
     def _signal(self, number: signal.Signals) -> None:
         with suppress(ProcessLookupError):

@@ -16,7 +16,6 @@ class Limits:
         wall_seconds: time that the world waits for generated code, over the whole episode.
         memory_bytes: address space, the interpreter and numpy included.
         printed_bytes: text that is kept of what ``print`` was given.
-        error_bytes: the whole report of a failure.
     """
 
     yield_seconds: float = 1.0
@@ -25,4 +24,3 @@ class Limits:
     wall_seconds: float = 60.0
     memory_bytes: int = 512 << 20
     printed_bytes: int = 4096
-    error_bytes: int = 4096
