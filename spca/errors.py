@@ -14,10 +14,15 @@
     ├── PatchError                generated source cannot be merged into the agent
     ├── PlanTextError             PDDL or plan text that cannot be read
     ├── ProviderError             a model did not answer
-    │   ├── ProviderConfigError   missing key, unknown prefix or model (not retried)
-    │   │   └── UnknownModelError
-    │   ├── ProviderDownError     no answer several times in a row: the run stops and can be resumed
+    │   ├── ProviderConfigError   missing key, unknown prefix or model, refused request (not retried)
+    │   │   ├── UnknownModelError
+    │   │   └── ReplayMissError   a recorded run holds no answer to this call
+    │   ├── TransientError        no answer this time: busy, broken or out of reach (retried)
+    │   ├── UnsupportedFormError  the server does not know the form asked for (a weaker one is tried)
+    │   ├── ProviderDownError     no answer after all retries: the run stops and can be resumed
     │   └── BadAnswerError        an answer that is not of the requested form
+    │       ├── RefusalError      the model declined to answer
+    │       └── TruncatedError    the answer ended at the limit on its length
     ├── PromptError               a template was given too little or unknown data
     └── BudgetReached             a limit on cost, calls or tokens was reached: exit code 3
 
@@ -81,7 +86,7 @@ class ProviderError(SPCAError):
 
 
 class ProviderConfigError(ProviderError, UserError):
-    """A missing key or an unknown model: never retried, names the fix."""
+    """A missing key, an unknown model or a refused request: never retried, names the fix."""
 
 
 class UnknownModelError(ProviderConfigError):
@@ -90,12 +95,49 @@ class UnknownModelError(ProviderConfigError):
     resumable = False
 
 
+class ReplayMissError(ProviderConfigError):
+    """A recorded run holds no answer to this call; it cannot go on."""
+
+    resumable = False
+
+
+class TransientError(ProviderError):
+    """No answer this time; the same request may succeed later.
+
+    Args:
+        words: what happened, without any key.
+        status: HTTP status of the server's answer; None when there was none.
+        retry_after: seconds that the server asks to wait; None when it does not.
+        lost: the server may have worked on the request, and may bill it: a timeout, a connection that broke.
+    """
+
+    def __init__(
+        self, words: str, *, status: int | None = None, retry_after: float | None = None, lost: bool = False
+    ) -> None:
+        super().__init__(words)
+        self.status = status
+        self.retry_after = retry_after
+        self.lost = lost
+
+
+class UnsupportedFormError(ProviderError):
+    """The server does not know the form of answer that was asked for."""
+
+
 class ProviderDownError(ProviderError, UserError):
-    """A model that did not answer several times in a row; the run stops and can be resumed."""
+    """A model that did not answer after all retries; the run stops and can be resumed."""
 
 
 class BadAnswerError(ProviderError):
     """An answer that is not of the requested form."""
+
+
+class RefusalError(BadAnswerError):
+    """The model declined to answer."""
+
+
+class TruncatedError(BadAnswerError):
+    """The answer ended at the limit on its length."""
 
 
 class PromptError(SPCAError):

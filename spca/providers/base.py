@@ -1,54 +1,158 @@
 """The contract between the client and a provider of models.
 
-A provider turns one :class:`Request` into one :class:`Response`; routing, validation and bookkeeping live above it
-in ``llmclient.py``.
+A provider turns one :class:`Request` into one :class:`Response` by at most one request to a server. Routing, retries,
+falling back to a weaker form, validation and bookkeeping live above it, in ``llmclient.py`` and ``spca/calls/``.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Protocol
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, Protocol
 
 from pydantic import BaseModel
+
+TIMEOUT_S = 300.0
+"""Seconds before a request is given up; reasoning models think for minutes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Image:
+    """A picture in a message: its media type, such as "image/png", and its bytes."""
+
+    media_type: str
+    data: bytes
 
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One chat message; ``role`` is "system", "user" or "assistant"."""
+    """One chat message; ``role`` is "system", "user" or "assistant"; pictures come after the text."""
 
     role: str
     text: str
+    images: tuple[Image, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """A function that the model may call; ``parameters`` is a Pydantic class, told to the model as a strict schema."""
+
+    name: str
+    description: str
+    parameters: type[BaseModel]
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """A call that the model asks for, its arguments as they came: validated above the provider."""
+
+    name: str
+    arguments: Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Token counts as the provider reported them; None where it did not."""
+    """Token counts as the provider reported them; None where it did not.
+
+    ``input_tokens`` holds the cached ones, ``output_tokens`` the reasoning ones.
+    """
 
     input_tokens: int | None = None
     output_tokens: int | None = None
+    cached_tokens: int | None = None
+    reasoning_tokens: int | None = None
+
+
+class Form(StrEnum):
+    """How a structured answer is asked for, strongest first; servers differ in what they know."""
+
+    SCHEMA = "json_schema"
+    JSON = "json_object"
+    TEXT = "text"
+
+
+class Finish(StrEnum):
+    """Why an answer ended."""
+
+    STOP = "stop"
+    LENGTH = "length"
+    REFUSAL = "refusal"
+    TOOL_CALL = "tool_call"
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """``max_output_tokens`` includes reasoning; ``temperature`` None leaves it to the model (some take no other)."""
+
+    max_output_tokens: int | None = None
+    temperature: float | None = None
+    timeout_s: float = TIMEOUT_S
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
     """What a provider is asked: the model name without prefix, the conversation, and the wanted form.
 
-    ``schema`` is a Pydantic class whose JSON the answer must be, or None for free text.
+    ``schema`` is a Pydantic class whose JSON the answer must be, or None for free text; ``form`` is how the server is
+    told so. ``tools`` exclude a schema; ``tool_choice`` is "auto", "required" or the name of a tool.
     """
 
     model: str
     messages: tuple[Message, ...]
     schema: type[BaseModel] | None = None
+    tools: tuple[Tool, ...] = ()
+    tool_choice: str = "required"
+    limits: Limits = field(default_factory=Limits)
+    form: Form = Form.SCHEMA
 
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """What a provider answered, as text."""
+    """What a provider answered: text or tool calls, and why it ended; a refusal's text is the model's reason."""
 
     text: str
     usage: Usage = Usage()
+    finish: Finish = Finish.STOP
+    tool_calls: tuple[ToolCall, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ModelInfo:
+    """What is known of a model; None where nothing is.
+
+    ``context`` and ``max_output`` in tokens; prices in USD per million tokens, ``cached`` of input read from the
+    provider's cache; they hold for prompts of up to ``price_up_to`` tokens. ``api`` is "chat" or "responses".
+    """
+
+    context: int | None = None
+    max_output: int | None = None
+    input: float | None = None
+    cached: float | None = None
+    output: float | None = None
+    price_up_to: int | None = None
+    api: str = "chat"
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """What a provider is made for: one model, where its server is (None: the usual place), what is known of it."""
+
+    model: str
+    base_url: str | None = None
+    info: ModelInfo = field(default_factory=ModelInfo)
 
 
 class Provider(Protocol):
-    """One method; raises :class:`spca.errors.ProviderError` when there is no answer."""
+    """One method, made by ``Provider(target)``.
+
+    ``complete`` sends at most one request and never repeats it.
+
+    Raises:
+        TransientError: no answer came, but the same request may succeed later.
+        UnsupportedFormError: the server does not know the form that was asked for.
+        ProviderConfigError: key, model or request were refused; ``UnknownModelError`` for the model.
+        BadAnswerError: an answer came that cannot be read.
+    """
 
     def complete(self, request: Request) -> Response: ...
