@@ -8,36 +8,48 @@ PDDLResp(domain='(define ...', problem='(define ...')
 from __future__ import annotations
 
 import importlib
-import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final, Generic, TypeVar, overload
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel
 
-from spca.errors import BadAnswerError, ProviderConfigError, ProviderDownError, ProviderError
-from spca.providers.base import Message, Provider, Request, Response, Usage
+from spca.calls.answers import check_complete, parsed, tool_call
+from spca.calls.desk import Answered, CallDesk
+from spca.calls.prices import ModelTable
+from spca.errors import BadAnswerError, ProviderConfigError
+from spca.prompts import render
+from spca.providers.base import Limits, Message, Provider, Request, Response, Target, Tool, Usage
 
 Schema = TypeVar("Schema", bound=BaseModel)
 Answer = TypeVar("Answer")
+Read = TypeVar("Read")
 
 PROVIDERS: Final[Mapping[str, tuple[str, str]]] = {
     "reference": ("spca.providers.reference", "ReferenceProvider"),
     "faulty": ("spca.providers.faulty", "FaultyProvider"),
+    "replay": ("spca.providers.replay", "ReplayProvider"),
     "openai": ("spca.providers.openai", "OpenAIProvider"),
+    "google": ("spca.providers.google", "GoogleProvider"),
+    "ollama": ("spca.providers.ollama", "OllamaProvider"),
+    "llamacpp": ("spca.providers.llamacpp", "LlamacppProvider"),
 }
 """Model prefix -> module and class; imported on first use."""
 
-MAX_UNANSWERED: Final = 3
-"""Calls without an answer in a row after which a model counts as down."""
-
-_MAX_STARTS: Final = 100
-"""Opening braces at which an answer is tried to be read, so that a hostile one costs no more than its size."""
+MAX_REASKS: Final = 2
+"""Times a model is asked again, with what was wrong, after an answer that is not of the form asked for."""
 
 
-def provider_for(model: str) -> tuple[Provider, str]:
+def provider_for(
+    model: str, *, addresses: Mapping[str, str | None] | None = None, table: ModelTable | None = None
+) -> tuple[Provider, str]:
     """The provider of a model name such as ``openai/o3``, and the name without its prefix.
 
     A provider that offers certain models only lists them as its attribute ``models``.
+
+    Args:
+        addresses: base URLs by prefix, for servers that are not at the usual place.
+        table: what is known of models; by default the built-in table.
 
     Raises:
         ProviderConfigError: there is no such prefix or model, or its provider lacks a key.
@@ -47,7 +59,9 @@ def provider_for(model: str) -> tuple[Provider, str]:
         known = ", ".join(f"{p}/..." for p in PROVIDERS)
         raise ProviderConfigError(f"unknown model {model!r}: the name must begin with one of {known}")
     module, cls = PROVIDERS[prefix]
-    provider: Provider = getattr(importlib.import_module(module), cls)()
+    info = (table or ModelTable.load()).info(model)
+    target = Target(name, (addresses or {}).get(prefix), info)
+    provider: Provider = getattr(importlib.import_module(module), cls)(target)
     models: Sequence[str] = getattr(provider, "models", (name,))
     if name not in models:
         known = ", ".join(f"{prefix}/{each}" for each in models)
@@ -62,104 +76,150 @@ class ChatGPTClient(Generic[Answer]):
         model: name with prefix, such as ``openai/o3`` or ``reference/coder``.
         schema: a Pydantic class for structured answers, None for free text.
         provider: used instead of the one that the prefix names.
+        desk: what the calls pass through: books, transcripts, budget, retries; by default one of its own, in memory.
+        addresses: base URLs by prefix.
+        limits: of each answer.
+        reasks: how often an answer that is not of the form is asked for again with what was wrong.
 
     Attributes:
-        last_usage: token counts of the last answer.
-        last_text: the last answer as it came.
+        last_text: the last answer as it came, "" when none did.
     """
 
     @overload
     def __init__(
-        self: ChatGPTClient[Schema], model: str, schema: type[Schema], *, provider: Provider | None = None
+        self: ChatGPTClient[Schema],
+        model: str,
+        schema: type[Schema],
+        *,
+        provider: Provider | None = None,
+        desk: CallDesk | None = None,
+        addresses: Mapping[str, str | None] | None = None,
+        limits: Limits = Limits(),
+        reasks: int = MAX_REASKS,
     ) -> None: ...
     @overload
     def __init__(
-        self: ChatGPTClient[str], model: str, schema: None = None, *, provider: Provider | None = None
+        self: ChatGPTClient[str],
+        model: str,
+        schema: None = None,
+        *,
+        provider: Provider | None = None,
+        desk: CallDesk | None = None,
+        addresses: Mapping[str, str | None] | None = None,
+        limits: Limits = Limits(),
+        reasks: int = MAX_REASKS,
     ) -> None: ...
-    def __init__(self, model: str, schema: type[BaseModel] | None = None, *, provider: Provider | None = None) -> None:
+    def __init__(
+        self,
+        model: str,
+        schema: type[BaseModel] | None = None,
+        *,
+        provider: Provider | None = None,
+        desk: CallDesk | None = None,
+        addresses: Mapping[str, str | None] | None = None,
+        limits: Limits = Limits(),
+        reasks: int = MAX_REASKS,
+    ) -> None:
         self.model = model
-        self._schema = schema
+        self._schema, self._limits, self._reasks = schema, limits, reasks
+        self._desk = desk or CallDesk()
         named: tuple[Provider, str] | None = (provider, model) if provider else None
-        self._provider, self._name = named or provider_for(model)
-        self.last_usage = Usage()
+        self._provider, self._name = named or provider_for(model, addresses=addresses, table=self._desk.table)
         self.last_text = ""
-        self._unanswered = 0
+        self._last: Answered | None = None
 
-    def chat_completion(self, messages: Sequence[Message | Mapping[str, str]]) -> Answer:
+    def chat_completion(
+        self, messages: Sequence[Message | Mapping[str, str]], *, phase: str = "", mode: str = ""
+    ) -> Answer:
         """Ask the model.
 
         Args:
             messages: :class:`Message` values or ``{"role": ..., "content": ...}`` mappings.
+            phase: who asks, for the books.
+            mode: why.
 
         Raises:
-            BadAnswerError: the answer is not of the form asked for; the text says where.
-            ProviderDownError: no answer came, for the :data:`MAX_UNANSWERED`-th time in a row.
-            ProviderError: no answer came.
+            BadAnswerError: the answer is not of the form asked for, nor after all re-asks; the text says where.
+            BudgetReached: a cap was reached.
+            ProviderDownError: no answer came after all retries.
+            ProviderConfigError: the model cannot be asked.
+            ProviderError: the provider failed in another way.
         """
-        self.last_text, self.last_usage = "", Usage()
-        request = Request(self._name, tuple(map(_as_message, messages)), self._schema)
-        response = self._answered(request)
-        # A lone surrogate could be neither written to a file nor sent on.
-        self.last_text = response.text.encode("utf-8", "replace").decode()
-        self.last_usage = response.usage
-        if self._schema is None:
-            return self.last_text  # type: ignore[return-value]  # the overloads tie Answer to the schema
-        return _parsed(self.last_text, self._schema)  # type: ignore[return-value]
+        request = Request(self._name, tuple(map(_as_message, messages)), self._schema, limits=self._limits)
+        return self._asked(request, self._read, phase, mode)
 
-    def _answered(self, request: Request) -> Response:
-        try:
-            response = self._provider.complete(request)
-        except (ProviderConfigError, BadAnswerError):
-            raise
-        except ProviderError as error:
-            self._unanswered += 1
-            if self._unanswered < MAX_UNANSWERED:
-                raise
-            raise ProviderDownError(f"{error} ({self._unanswered} times in a row)") from error
-        self._unanswered = 0
-        return response
+    def call_tool(
+        self,
+        messages: Sequence[Message | Mapping[str, str]],
+        tools: Sequence[Tool],
+        *,
+        choice: str = "required",
+        phase: str = "",
+        mode: str = "",
+    ) -> tuple[str, BaseModel]:
+        """Have the model choose a tool: the name of the first one it calls, with its validated arguments.
+
+        Raises:
+            BadAnswerError and the others: as :meth:`chat_completion`.
+        """
+        given = tuple(map(_as_message, messages))
+        request = Request(self._name, given, tools=tuple(tools), tool_choice=choice, limits=self._limits)
+        return self._asked(request, lambda response: tool_call(response, tools), phase, mode)
+
+    @property
+    def last_usage(self) -> Usage:
+        """Token counts of the last answer."""
+        response = self._last.answer.response if self._last else None
+        return response.usage if response else Usage()
+
+    def last_call(self) -> dict[str, Any]:
+        """What the last call took, as fields of an event: tokens, cost (USD, None: unknown), requests, source, file."""
+        usage, last = self.last_usage, self._last
+        sent = last.records if last else ()
+        costs = [record.cost for record in sent]
+        cost = None if None in costs else float(sum(value for value in costs if value is not None))
+        return {
+            "input_tokens": usage.input_tokens,
+            "output_tokens": usage.output_tokens,
+            "cached_tokens": usage.cached_tokens,
+            "reasoning_tokens": usage.reasoning_tokens,
+            "cost": cost,
+            "requests": len(sent),
+            "source": last.source if last else "",
+            "transcript": last.transcript if last else "",
+        }
+
+    def _asked(self, request: Request, read: Callable[[Response], Read], phase: str, mode: str) -> Read:
+        asked, again = request, 0
+        while True:
+            self.last_text, self._last = "", None
+            answered = self._last = self._desk.ask(self._provider, self.model, asked, phase=phase, mode=mode)
+            try:
+                response = answered.answer.get()
+                self.last_text = response.text
+                check_complete(response)
+                value = read(response)
+            except BadAnswerError as error:
+                self._desk.reject(answered)
+                if again >= self._reasks:
+                    raise
+                again += 1
+                asked = replace(request, messages=(*request.messages, *_reask(self.last_text, str(error))))
+                continue
+            self._desk.accept(answered)
+            return value
+
+    def _read(self, response: Response) -> Answer:
+        if self._schema is None:
+            return response.text  # type: ignore[return-value]  # the overloads tie Answer to the schema
+        return parsed(response.text, self._schema)  # type: ignore[return-value]
+
+
+def _reask(text: str, error: str) -> tuple[Message, ...]:
+    """What is added to a conversation after a bad answer; nothing when none came that could be quoted."""
+    again = Message("user", render("reask", error=error))
+    return (Message("assistant", text), again) if text.strip() else (again,)
 
 
 def _as_message(message: Message | Mapping[str, str]) -> Message:
     return message if isinstance(message, Message) else Message(message["role"], message["content"])
-
-
-def _parsed(text: str, schema: type[Schema]) -> Schema:
-    """Validate an answer, forgiving code fences, chatter around the JSON object and line breaks inside its strings."""
-    fault = "the answer holds no JSON object"
-    for found in _objects(text):
-        if isinstance(found, json.JSONDecodeError):
-            fault = f"the answer is not valid JSON: {found}"
-            continue
-        try:
-            # As JSON again, since only then Pydantic refuses lone surrogates, which could not be written to a file.
-            return schema.model_validate_json(json.dumps(found))
-        except ValidationError as error:
-            first = error.errors(include_url=False, include_input=False)[0]
-            where = ".".join(map(str, first["loc"])) or "the JSON"
-            fault = f"the answer is not valid: {where}: {first['msg']}"
-        except RecursionError:
-            fault = "the answer is not valid JSON: nested too deeply"
-    raise BadAnswerError(fault)
-
-
-def _objects(text: str) -> Iterator[dict[str, Any] | json.JSONDecodeError]:
-    """The JSON objects in a text in order; if there is none, the error of the attempt that got furthest."""
-    decoder = json.JSONDecoder(strict=False)
-    position, errors = text.find("{"), list[json.JSONDecodeError]()
-    found = False
-    while position >= 0 and len(errors) < _MAX_STARTS:
-        try:
-            value, end = decoder.raw_decode(text, position)
-        except json.JSONDecodeError as error:
-            errors.append(error)
-            end = position + 1
-        except RecursionError:
-            errors.append(json.JSONDecodeError("nested too deeply", text, position))
-            break
-        else:
-            found = True
-            yield value
-        position = text.find("{", end)
-    if errors and not found:
-        yield max(errors, key=lambda error: error.pos)

@@ -95,7 +95,8 @@ class Request:
     """What a provider is asked: the model name without prefix, the conversation, and the wanted form.
 
     ``schema`` is a Pydantic class whose JSON the answer must be, or None for free text; ``form`` is how the server is
-    told so. ``tools`` exclude a schema; ``tool_choice`` is "auto", "required" or the name of a tool.
+    told so. ``tools`` exclude a schema; ``tool_choice`` is "auto", "required" or the name of a tool. ``occurrence``
+    counts the calls of this run that were exactly the same; it is not sent.
     """
 
     model: str
@@ -105,6 +106,7 @@ class Request:
     tool_choice: str = "required"
     limits: Limits = field(default_factory=Limits)
     form: Form = Form.SCHEMA
+    occurrence: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,8 +13,8 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
-from spca.providers.base import Request, Response
-from spca.providers.reference import ReferenceProvider
+from spca.providers.base import Request, Response, Target
+from spca.providers.reference import NO_TOKENS, ReferenceProvider
 
 PLANNER_SCHEDULE: Final = ("broken_json", "none", "unparsable_pddl", "unsolvable", "none", "wrong_action_name")
 """Fault of the first answer of each planner conversation, over and over."""
@@ -44,7 +44,7 @@ class FaultyProvider:
 
     models: Final = ReferenceProvider.models
 
-    def __init__(self) -> None:
+    def __init__(self, _target: Target | None = None) -> None:
         self._reference = ReferenceProvider()
         self._schedules: Mapping[str, Iterator[str]] = {
             "planner": itertools.cycle(PLANNER_SCHEDULE),
@@ -59,7 +59,7 @@ class FaultyProvider:
         if fault == "none":
             return good
         change = (_PLANNER_FAULTS if request.model == "planner" else _CODER_FAULTS)[fault]
-        return Response(change(good.text, f"{self._faulty}"))
+        return Response(change(good.text, f"{self._faulty}"), NO_TOKENS)
 
     def _next_fault(self, request: Request) -> str:
         opening = all(message.role != "assistant" for message in request.messages)

@@ -1,0 +1,113 @@
+"""What a model's text holds: the JSON of a structured answer, without what models put around it (pure)."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any, Final, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from spca.errors import BadAnswerError, RefusalError, TruncatedError
+from spca.providers.base import Finish, Response, Tool
+
+Schema = TypeVar("Schema", bound=BaseModel)
+
+_MAX_STARTS: Final = 100
+"""Opening braces at which an answer is tried to be read, so that a hostile one costs no more than its size."""
+
+_THOUGHTS: Final = re.compile(r"\A\s*<think>.*?</think>\s*", re.DOTALL)
+"""What open reasoning models say to themselves before the answer, where the server leaves it in the text."""
+
+_MAX_SAID: Final = 200
+
+
+def plain(text: str) -> str:
+    """A text without leading thoughts and without lone surrogates, which could be neither written nor sent on."""
+    return _THOUGHTS.sub("", text.encode("utf-8", "replace").decode(), count=1)
+
+
+def check_complete(response: Response) -> None:
+    """Refuse an answer that is none.
+
+    Raises:
+        RefusalError: the model declined.
+        TruncatedError: the answer was cut off.
+        BadAnswerError: it is empty.
+    """
+    said = " ".join(response.text.split())[:_MAX_SAID]
+    if response.finish is Finish.REFUSAL:
+        raise RefusalError(f"the model declined to answer: {said or 'it gave no reason'}")
+    if response.finish is Finish.LENGTH:
+        raise TruncatedError("the answer was cut off at the limit on its length: answer more briefly")
+    if not said and not response.tool_calls:
+        raise BadAnswerError("the answer is empty")
+
+
+def parsed(text: str, schema: type[Schema]) -> Schema:
+    """Validate an answer, forgiving code fences, chatter around the JSON object and line breaks inside its strings.
+
+    Raises:
+        BadAnswerError: says where the answer is not of the form.
+    """
+    fault = "the answer holds no JSON object"
+    for found in _objects(text):
+        if isinstance(found, json.JSONDecodeError):
+            fault = f"the answer is not valid JSON: {found}"
+            continue
+        try:
+            return _validated(found, schema)
+        except BadAnswerError as error:
+            fault = str(error)
+    raise BadAnswerError(fault)
+
+
+def tool_call(response: Response, tools: Sequence[Tool]) -> tuple[str, BaseModel]:
+    """Name and validated arguments of the first tool called.
+
+    Raises:
+        BadAnswerError: no tool or an unknown one is called, or its arguments are not valid.
+    """
+    known = {tool.name: tool.parameters for tool in tools}
+    if not response.tool_calls:
+        raise BadAnswerError(f"the answer calls no tool: call one of {', '.join(known)}")
+    call = response.tool_calls[0]
+    if call.name not in known:
+        raise BadAnswerError(f"there is no tool {call.name[:_MAX_SAID]!r}: call one of {', '.join(known)}")
+    return call.name, _validated(dict(call.arguments), known[call.name])
+
+
+def _validated(found: dict[str, Any], schema: type[Schema]) -> Schema:
+    try:
+        # As JSON again, since only then Pydantic refuses lone surrogates, which could not be written to a file.
+        return schema.model_validate_json(json.dumps(found))
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        where = ".".join(map(str, first["loc"])) or "the JSON"
+        fault = f"the answer is not valid: {where}: {first['msg']}"
+    except RecursionError:
+        fault = "the answer is not valid JSON: nested too deeply"
+    raise BadAnswerError(fault)
+
+
+def _objects(text: str) -> Iterator[dict[str, Any] | json.JSONDecodeError]:
+    """The JSON objects in a text in order; if there is none, the error of the attempt that got furthest."""
+    decoder = json.JSONDecoder(strict=False)
+    position, errors = text.find("{"), list[json.JSONDecodeError]()
+    found = False
+    while position >= 0 and len(errors) < _MAX_STARTS:
+        try:
+            value, end = decoder.raw_decode(text, position)
+        except json.JSONDecodeError as error:
+            errors.append(error)
+            end = position + 1
+        except RecursionError:
+            errors.append(json.JSONDecodeError("nested too deeply", text, position))
+            break
+        else:
+            found = True
+            yield value
+        position = text.find("{", end)
+    if errors and not found:
+        yield max(errors, key=lambda error: error.pos)

@@ -1,0 +1,50 @@
+"""``--cache``: answers of earlier runs for calls that are exactly the same."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from spca.calls.ledger import Place
+from spca.calls.transcripts import Answer, Call, read_answer, to_json, unsent
+from spca.errors import SettingsError
+from spca.runfolder import make_folder, write_atomic
+
+
+class Cache:
+    """A folder with one transcript per key; only answers of the form asked for get into it."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._bypassed: set[str] = set()
+
+    def get(self, call: Call) -> Answer | None:
+        """The answer to the same call; None when there is none, or the last one was bad.
+
+        Raises:
+            SettingsError: its file cannot be read.
+        """
+        path = self._path(call)
+        if call.key in self._bypassed or not path.is_file():
+            return None
+        try:
+            return read_answer(json.loads(path.read_text(encoding="utf-8")))
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise SettingsError(f"{path} cannot be read ({type(error).__name__}): delete it") from None
+
+    def put(self, call: Call, answer: Answer) -> None:
+        """Serve this answer to the same call from now on.
+
+        Raises:
+            SettingsError: the folder cannot be written to.
+        """
+        make_folder(self._folder)
+        content = to_json(call, unsent(call, Place(), ""), answer, "model")
+        write_atomic(self._path(call), json.dumps(content, indent=1, ensure_ascii=False) + "\n")
+
+    def bypass(self, call: Call) -> None:
+        """Do not serve this call again in this run."""
+        self._bypassed.add(call.key)
+
+    def _path(self, call: Call) -> Path:
+        return self._folder / f"{call.key}.json"

@@ -1,0 +1,110 @@
+"""What is known of models: context size, price, API; a data file that a user can extend or correct.
+
+The table that comes with the project is ``models.json`` beside this file. A user's table has the same form,
+``{"models": {"openai/my-model": {"context": 32768, "input": 0.5, "output": 1.5}}}``; names may hold the wildcards of
+:mod:`fnmatch`, and what it says of a model goes before what the built-in table says.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
+from decimal import Decimal
+from fnmatch import fnmatchcase
+from importlib import resources
+from pathlib import Path
+from typing import Any, Final
+
+from spca.errors import SettingsError
+from spca.providers.base import ModelInfo, Usage
+
+APIS: Final = ("chat", "responses")
+_DATED: Final = re.compile(r"-\d{4}-?\d{2}-?\d{2}$")
+_FIELDS: Final = frozenset(field.name for field in fields(ModelInfo))
+_COUNTS: Final = frozenset({"context", "max_output", "price_up_to"})
+
+
+class ModelTable:
+    """Entries by model name with prefix.
+
+    Args:
+        tables: entries by name, the more important ones first.
+    """
+
+    def __init__(self, *tables: Mapping[str, Mapping[str, Any]]) -> None:
+        self._tables = tables
+
+    @classmethod
+    def load(cls, path: Path | None = None) -> ModelTable:
+        """The built-in table, after the user's one at ``path``.
+
+        Raises:
+            SettingsError: the user's table cannot be read; names the entry.
+        """
+        text = resources.files(__package__).joinpath("models.json").read_text(encoding="utf-8")
+        built_in: Mapping[str, Mapping[str, Any]] = json.loads(text)["models"]
+        return cls(_read(path), built_in) if path else cls(built_in)
+
+    def info(self, model: str) -> ModelInfo:
+        """What is known of a model; a dated version (``-2025-04-16``) is the model without the date."""
+        values: dict[str, Any] = {}
+        for table in reversed(self._tables):
+            for name in (_DATED.sub("", model), model):
+                for pattern in sorted((p for p in table if fnmatchcase(name, p)), key=_precision):
+                    values |= table[pattern]
+        return ModelInfo(**values)
+
+
+def cost(info: ModelInfo, usage: Usage) -> Decimal | None:
+    """USD of one answered request; None when a price or a count is unknown."""
+    if info.input == 0 and info.output == 0:
+        return Decimal(0)
+    if info.input is None or info.output is None or usage.input_tokens is None or usage.output_tokens is None:
+        return None
+    if info.price_up_to is not None and usage.input_tokens > info.price_up_to:
+        return None
+    cached = min(usage.cached_tokens or 0, usage.input_tokens)
+    cached_price = info.input if info.cached is None else info.cached
+    millionths = (
+        (usage.input_tokens - cached) * _exact(info.input)
+        + cached * _exact(cached_price)
+        + usage.output_tokens * _exact(info.output)
+    )
+    return millionths / 1_000_000
+
+
+def _exact(price: float) -> Decimal:
+    return Decimal(str(price))
+
+
+def _precision(pattern: str) -> tuple[bool, int]:
+    """Exact names come last, so that they win; of patterns the longest."""
+    return not set("*?[") & set(pattern), len(pattern)
+
+
+def _read(path: Path) -> Mapping[str, Mapping[str, Any]]:
+    try:
+        entries = json.loads(path.read_text(encoding="utf-8"))["models"]
+        items: Sequence[tuple[str, Any]] = list(entries.items())
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise SettingsError(f'{path} is no table of models ({{"models": {{NAME: {{...}}}}}}): {error}') from None
+    for name, entry in items:
+        _check(path, name, entry)
+    return dict(items)
+
+
+def _check(path: Path, name: str, entry: object) -> None:
+    if not isinstance(entry, dict) or not entry.keys() <= _FIELDS:
+        raise SettingsError(f"{path}: {name}: an entry has fields from {', '.join(sorted(_FIELDS))}")
+    for key, value in entry.items():
+        if key == "api":
+            good, form = value in APIS, f"one of {', '.join(APIS)}"
+        elif key in _COUNTS:
+            good, form = type(value) is int and value > 0, "a whole number of tokens"
+        else:
+            good = type(value) in (int, float) and 0 <= value < float("inf")
+            form = "USD per million tokens"
+        if not good:
+            raise SettingsError(f"{path}: {name}: {key} must be {form}, not {value!r}")
