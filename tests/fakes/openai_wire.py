@@ -1,41 +1,30 @@
-"""The two protocols of OpenAI's servers, as bodies: chat completions and responses.
+"""The two protocols of OpenAI's servers: chat completions and responses.
 
-After the reference at platform.openai.com/docs/api-reference; the same bodies go through the official SDK in the tests.
+After the reference at platform.openai.com/docs/api-reference.
 """
 
 from __future__ import annotations
 
+import base64
 import json
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
-from spca.providers.base import Message, ToolCall, Usage
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """What a fake model says; ``ended`` is "stop", "length" or "content_filter"; ``usage`` None is left out."""
-
-    text: str = ""
-    usage: Usage | None = None
-    refusal: str | None = None
-    calls: tuple[ToolCall, ...] = ()
-    ended: str = "stop"
+from spca.providers.base import Image, Message, Usage
+from tests.fakes.answers import Answer, Dialect, Heard
+from tests.fakes.serving import Asked, Reply
 
 
 def chat(answer: Answer, model: str, number: int = 1) -> dict[str, Any]:
     """A chat completion."""
     message: dict[str, Any] = {"role": "assistant", "content": answer.text or None, "refusal": answer.refusal}
+    if answer.thought:
+        message["reasoning_content"] = answer.thought
     if answer.calls:
         message["tool_calls"] = [
-            {
-                "id": f"call_{number}_{index}",
-                "type": "function",
-                "function": {"name": call.name, "arguments": json.dumps(call.arguments)},
-            }
-            for index, call in enumerate(answer.calls)
+            {"id": f"call_{number}_{index}", "type": "function", "function": function}
+            for index, function in enumerate(_functions(answer))
         ]
     ended = "tool_calls" if answer.calls and answer.ended == "stop" else answer.ended
     body = {
@@ -73,8 +62,9 @@ def responses(answer: Answer, model: str, number: int = 1) -> dict[str, Any]:
 
 
 def _items(answer: Answer, number: int) -> Iterator[dict[str, Any]]:
-    if answer.usage and answer.usage.reasoning_tokens:
-        yield {"type": "reasoning", "id": f"rs_{number}", "summary": []}
+    if answer.thought or (answer.usage and answer.usage.reasoning_tokens):
+        summary = [{"type": "summary_text", "text": answer.thought}] if answer.thought else []
+        yield {"type": "reasoning", "id": f"rs_{number}", "summary": summary}
     parts: list[dict[str, Any]] = []
     if answer.text:
         parts.append({"type": "output_text", "text": answer.text, "annotations": []})
@@ -83,15 +73,14 @@ def _items(answer: Answer, number: int) -> Iterator[dict[str, Any]]:
     if parts or not answer.calls:
         status = "completed" if answer.ended == "stop" else "incomplete"
         yield {"type": "message", "id": f"msg_{number}", "status": status, "role": "assistant", "content": parts}
-    for index, call in enumerate(answer.calls):
-        yield {
-            "type": "function_call",
-            "id": f"fc_{number}_{index}",
-            "call_id": f"call_{number}_{index}",
-            "name": call.name,
-            "arguments": json.dumps(call.arguments),
-            "status": "completed",
-        }
+    for index, function in enumerate(_functions(answer)):
+        ids = {"id": f"fc_{number}_{index}", "call_id": f"call_{number}_{index}"}
+        yield {"type": "function_call", "status": "completed", **ids, **function}
+
+
+def _functions(answer: Answer) -> list[dict[str, str]]:
+    told = [(call.name, json.dumps(call.arguments)) for call in answer.calls]
+    return [{"name": name, "arguments": text[:-1] if answer.broken else text} for name, text in told]
 
 
 def _usage(usage: Usage | None, before: str, after: str) -> dict[str, Any]:
@@ -122,33 +111,56 @@ def models(names: Sequence[str]) -> dict[str, Any]:
     }
 
 
-def conversation(body: Mapping[str, Any]) -> tuple[Message, ...]:
-    """The messages of a request in either protocol, texts only; "developer" is "system" under its newer name."""
-    if "messages" in body:
-        told = list(body["messages"])
-    else:
-        given = body.get("input", "")
-        told = [{"role": "user", "content": given}] if isinstance(given, str) else list(given)
-        if body.get("instructions"):
-            told.insert(0, {"role": "system", "content": body["instructions"]})
-    return tuple(
-        Message("system" if each["role"] == "developer" else each["role"], _text(each["content"])) for each in told
+def hear(body: Mapping[str, Any]) -> Heard:
+    """Read a request of either protocol; "developer" is the newer name of "system"."""
+    form = body.get("response_format") or (body.get("text") or {}).get("format") or {}
+    limits = ("max_completion_tokens", "max_tokens", "max_output_tokens")
+    functions = [tool.get("function", tool) for tool in body.get("tools", ())]
+    choice = body.get("tool_choice")
+    return Heard(
+        model=body["model"],
+        messages=tuple(_message(each) for each in _conversation(body)),
+        form=form.get("type", "text"),
+        schema=form.get("json_schema", form).get("schema"),
+        max_output_tokens=next((body[name] for name in limits if body.get(name) is not None), None),
+        temperature=body.get("temperature"),
+        tools={function["name"]: function["parameters"] for function in functions},
+        choice=choice.get("function", choice)["name"] if isinstance(choice, dict) else choice,
     )
 
 
-def _text(content: str | Sequence[Mapping[str, Any]] | None) -> str:
-    if isinstance(content, str) or content is None:
-        return content or ""
-    return "\n".join(str(part["text"]) for part in content if "text" in part)
+def _conversation(body: Mapping[str, Any]) -> list[dict[str, Any]]:
+    if "messages" in body:
+        return list(body["messages"])
+    given = body.get("input", "")
+    told = [{"role": "user", "content": given}] if isinstance(given, str) else list(given)
+    return [{"role": "system", "content": body["instructions"]}, *told] if body.get("instructions") else told
 
 
-def form_asked(body: Mapping[str, Any]) -> str:
-    """ "json_schema", "json_object" or "text": the form of answer that a request in either protocol asks for."""
-    asked = body.get("response_format") or (body.get("text") or {}).get("format") or {}
-    return str(asked.get("type", "text"))
+def _message(told: Mapping[str, Any]) -> Message:
+    role = "system" if told["role"] == "developer" else str(told["role"])
+    content = told.get("content") or ""
+    if isinstance(content, str):
+        return Message(role, content)
+    pictures = [part["image_url"] for part in content if "image_url" in part]
+    urls = [picture["url"] if isinstance(picture, dict) else picture for picture in pictures]
+    return Message(role, "\n".join(part["text"] for part in content if "text" in part), tuple(map(_image, urls)))
 
 
-def limit_asked(body: Mapping[str, Any]) -> int | None:
-    """Tokens that the answer may have."""
-    names = ("max_completion_tokens", "max_tokens", "max_output_tokens")
-    return next((int(body[name]) for name in names if body.get(name) is not None), None)
+def _image(url: str) -> Image:
+    """The picture in a data URL."""
+    head, _, data = url.partition(";base64,")
+    return Image(head.removeprefix("data:"), base64.b64decode(data, validate=True))
+
+
+def _heard(asked: Asked) -> Heard:
+    return hear(asked.body)
+
+
+def _refused(status: int, words: str, code: str | None) -> Reply:
+    kinds = {401: "authentication_error", 429: "requests", 500: "server_error"}
+    return Reply.of(error(words, kinds.get(status, "invalid_request_error"), code), status)
+
+
+CHAT = Dialect("openai-chat", "/v1", "/v1/chat/completions", chat, _refused, models, _heard)
+RESPONSES = Dialect("openai-responses", "/v1", "/v1/responses", responses, _refused, models, _heard)

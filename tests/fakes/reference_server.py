@@ -28,6 +28,7 @@ from spca.errors import BadAnswerError
 from spca.providers.base import Message, Usage
 from spca.reference import coder, planner
 from tests.fakes import openai_wire as wire
+from tests.fakes.answers import Answer, Heard
 from tests.fakes.serving import Asked, Reply, Server
 
 CHARACTERS_PER_TOKEN = 4
@@ -139,15 +140,15 @@ class ReferenceServer(Server):
             return Reply.of(wire.error(f"Unknown request URL: {asked.path}", "invalid_request_error"), 404), None
         if fault := self._objection(body):
             return fault, None
-        messages = wire.conversation(body)
-        answer = self._counted(_answer(messages, wire.form_asked(body)), messages, wire.limit_asked(body))
+        heard = wire.hear(body)
+        answer = self._counted(_answer(heard), heard)
         reply = Reply.of(_SHAPES[asked.path](answer, body["model"], number), delay=self.settings.stall)
         return reply, answer.usage
 
     def _objection(self, body: Mapping[str, Any]) -> Reply | None:
         """Why a request cannot be served, in the words of OpenAI's servers."""
         known = {"text": True, "json_object": self.settings.json, "json_schema": self.settings.schema}
-        form, names = wire.form_asked(body), self.settings.models
+        names = self.settings.models
         if not body or body.get("stream"):
             return Reply.of(
                 wire.error("We could not parse the JSON body of your request.", "invalid_request_error"), 400
@@ -155,19 +156,20 @@ class ReferenceServer(Server):
         if names is not None and body["model"] not in names:
             words = f"The model `{body['model']}` does not exist or you do not have access to it."
             return Reply.of(wire.error(words, "invalid_request_error", "model_not_found"), 404)
+        form = wire.hear(body).form
         if not known.get(form, False):
             words = f"Invalid parameter: 'response_format' of type '{form}' is not supported with this model."
             return Reply.of(wire.error(words, "invalid_request_error", param="response_format"), 400)
         return None
 
-    def _counted(self, answer: wire.Answer, messages: Sequence[Message], limit: int | None) -> wire.Answer:
+    def _counted(self, answer: Answer, heard: Heard) -> Answer:
         """The answer with its tokens, cut where they exceed the limit; messages seen before count as cached."""
-        cached = 0
-        for message in messages:
+        cached, limit = 0, heard.max_output_tokens
+        for message in heard.messages:
             if message not in self._seen:
                 break
             cached += _tokens(message.text)
-        self._seen.update(messages)
+        self._seen.update(heard.messages)
         written = _tokens(answer.text or answer.refusal or "")
         reasoning = written // 2
         if limit is not None and reasoning + written > limit:
@@ -176,7 +178,7 @@ class ReferenceServer(Server):
             answer = replace(answer, text=answer.text[: written * CHARACTERS_PER_TOKEN], ended="length")
         if not self.settings.usage:
             return answer
-        read = sum(_tokens(message.text) for message in messages)
+        read = sum(_tokens(message.text) for message in heard.messages)
         cached -= cached % CACHED_STEP
         return replace(answer, usage=Usage(read, reasoning + written, cached, reasoning))
 
@@ -193,17 +195,17 @@ def _read(asked: Asked) -> dict[str, Any]:
     return body if isinstance(body, dict) and isinstance(body.get("model"), str) else {}
 
 
-def _answer(messages: Sequence[Message], form: str) -> wire.Answer:
+def _answer(heard: Heard) -> Answer:
     """What the reference model says; where it cannot answer it refuses, as a model would."""
-    plans = form != "text" or any("<snapshot>" in message.text for message in messages)
+    plans = heard.form != "text" or any("<snapshot>" in message.text for message in heard.messages)
     try:
-        return wire.Answer((planner if plans else coder).answer(messages))
+        return Answer((planner if plans else coder).answer(heard.messages))
     except BadAnswerError as error:
-        return wire.Answer(refusal=str(error))
+        return Answer(refusal=str(error))
 
 
 def _tokens(text: str) -> int:
-    return len(text) // CHARACTERS_PER_TOKEN
+    return -(-len(text) // CHARACTERS_PER_TOKEN)
 
 
 def build_parser() -> argparse.ArgumentParser:

@@ -1,0 +1,129 @@
+"""A server on loopback that gives scripted replies in any dialect: the faults that well-kept fakes do not make."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+from typing import Any, Final
+
+from spca.providers.base import ToolCall, Usage
+from tests.fakes.answers import Answer, Dialect
+from tests.fakes.google_wire import GOOGLE
+from tests.fakes.ollama_wire import OLLAMA
+from tests.fakes.openai_wire import CHAT, RESPONSES
+from tests.fakes.serving import Asked, Reply, Server
+
+DIALECTS: Final = {dialect.name: dialect for dialect in (CHAT, RESPONSES, GOOGLE, OLLAMA)}
+
+
+class FaultServer(Server):
+    """Gives ``reply`` to every request for an answer and keeps what it was asked; lists ``models``."""
+
+    def __init__(self, dialect: Dialect, reply: Reply | None = None) -> None:
+        super().__init__()
+        self.dialect = dialect
+        self.reply = reply or answering(dialect)
+        self.models: tuple[str, ...] = ("small", "large")
+        self.asked: list[Asked] = []
+
+    def reply_to(self, asked: Asked) -> Reply:
+        self.asked.append(asked)
+        if asked.method == "GET" and not asked.path.startswith("/elsewhere"):
+            return Reply.of(self.dialect.listed(self.models))
+        return self.reply
+
+    @property
+    def base_url(self) -> str:
+        """What a client's base URL must be."""
+        return f"{self.url}{self.dialect.path}"
+
+    @property
+    def posted(self) -> list[Asked]:
+        """The requests for an answer."""
+        return [asked for asked in self.asked if asked.method == "POST"]
+
+
+def answering(dialect: Dialect, text: str = "yes", **more: Any) -> Reply:
+    """A reply that holds an answer."""
+    answer = Answer(text, **{"usage": Usage(11, 7), **more})
+    return Reply.of(dialect.answered(answer, "m"))
+
+
+def calling(dialect: Dialect, name: str, arguments: Mapping[str, Any], *, broken: bool = False) -> Reply:
+    """A reply that calls a tool."""
+    return answering(dialect, "", calls=(ToolCall(name, arguments),), broken=broken)
+
+
+def busy(dialect: Dialect, headers: Mapping[str, str], status: int = 429) -> Reply:
+    """Too many requests, or another refusal that passes."""
+    return replace(dialect.refused(status, "Slow down, please.", None), headers=headers)
+
+
+def http_date(seconds: float) -> str:
+    """The moment that many seconds from now, as HTTP writes it."""
+    return format_datetime(datetime.now(UTC) + timedelta(seconds=seconds), usegmt=True)
+
+
+def _truncated(dialect: Dialect) -> Reply:
+    whole = answering(dialect).body
+    return Reply(whole[: len(whole) // 2], announced=len(whole))
+
+
+def _page(_dialect: Dialect) -> Reply:
+    return Reply(b"<html><body>Sign in to the network</body></html>", content_type="text/html")
+
+
+BROKEN: Final[Mapping[str, Callable[[Dialect], Reply]]] = {
+    "slow": lambda dialect: replace(answering(dialect), delay=5.0),
+    "truncated": _truncated,
+    "malformed": lambda _dialect: Reply(b'{"choices": [{"mess'),
+    "empty body": lambda _dialect: Reply(b""),
+    "page": _page,
+    "page called JSON": lambda dialect: replace(_page(dialect), content_type="application/json"),
+    "silent": lambda _dialect: Reply(silent=True),
+}
+"""The server took the request, and what came back cannot be read as JSON: the answer is lost."""
+
+UNKNOWN_FORMS: Final[tuple[Any, ...]] = (
+    {},
+    [],
+    {"answer": "yes"},
+    {"choices": "many", "output": "much", "candidates": "few", "message": "none"},
+    {"choices": [{}], "output": [{}], "candidates": [{"content": "x"}], "message": {}},
+    {"choices": [{"message": None}], "output": [None], "candidates": [None], "message": {"content": 1}},
+)
+"""Bodies of 200 that are JSON, but no answer in any dialect."""
+
+
+def unsupported_form(dialect: Dialect) -> Reply:
+    """The form of answer is not known, in words that servers have for it."""
+    words = {
+        "openai-chat": "Invalid parameter: 'response_format' of type 'json_schema' is not supported with this model.",
+        "openai-responses": "Invalid parameter: 'text.format' of type 'json_schema' is not supported with this model.",
+        "google": "Invalid JSON payload received. Unknown name \"responseJsonSchema\" at 'generation_config'",
+        "ollama": 'invalid format: expected "json" or a JSON schema',
+    }
+    return dialect.refused(400, words[dialect.name], None)
+
+
+def context_exceeded(dialect: Dialect) -> Reply:
+    """The prompt is longer than what the model can read."""
+    words = {
+        "google": "The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).",
+        "ollama": "the input length exceeds the context length",
+    }
+    usual = "This model's maximum context length is 8192 tokens. However, your messages resulted in 9000 tokens."
+    return dialect.refused(400, words.get(dialect.name, usual), "context_length_exceeded")
+
+
+def echoing(dialect: Dialect, status: int, key: str) -> Reply:
+    """A refusal that repeats the key, as some servers do."""
+    return dialect.refused(status, f"Incorrect API key provided: {key}.\nYou can find your API key elsewhere.", None)
+
+
+def spoken(asked: Asked) -> str:
+    """All that a request holds, for a search."""
+    return f"{asked.path}\n{json.dumps(dict(asked.headers))}\n{asked.raw.decode()}"
