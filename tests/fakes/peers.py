@@ -7,11 +7,11 @@ import os
 import re
 import shutil
 import subprocess
-import urllib.request
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from http.client import HTTPConnection
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -42,10 +42,11 @@ class Aimock:
         self._ask("POST", "reset/journal")
 
     def _ask(self, method: str, what: str) -> bytes:
-        request = urllib.request.Request(f"{self.url}/__aimock/{what}", method=method)
-        with urllib.request.urlopen(request, timeout=5) as answer:
-            body: bytes = answer.read()
-            return body
+        with closing(HTTPConnection(self.url.removeprefix("http://"), timeout=5)) as connection:
+            connection.request(method, f"/__aimock/{what}")
+            answer = connection.getresponse()
+            assert answer.status == 200, answer.status
+            return answer.read()
 
 
 @contextmanager
