@@ -1,92 +1,90 @@
-"""``openai/MODEL`` through the official SDK, imported on first use."""
+"""``openai/MODEL`` through the official SDK, imported on first use.
+
+OpenAI itself, or any server that speaks its protocol (vLLM, llama.cpp, LM Studio, OpenRouter) at a base URL.
+"""
 
 from __future__ import annotations
 
 import os
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, Final
+from urllib.parse import urlsplit
 
-from pydantic import BaseModel
+from spca.providers import keys, openai_chat, openai_responses
+from spca.providers.base import Request, Response, Target
+from spca.providers.exchange import LISTING_TIMEOUT_S, client_settings, exchange
+from spca.providers.failures import Service
+from spca.providers.secrets import redact
 
-from spca.errors import BadAnswerError, ProviderConfigError, ProviderError, UnknownModelError
-from spca.providers.base import Request, Response, Usage
-
-TIMEOUT_S = 300.0
-"""Seconds before a call is given up; reasoning models think for minutes."""
-
-_MAX_SAID = 300
-"""Characters of the server's words that an error passes on."""
+BASE_URL: Final = "https://api.openai.com/v1"
+_OPENAI_HOSTS: Final = (".openai.com", ".openai.azure.com")
+_NO_KEY: Final = "none"
+"""Sent to servers of one's own that ask for no key: the SDK wants one."""
 
 
 class OpenAIProvider:
-    """Chat completions, or the Responses API for models that only speak that (codex).
+    """Chat completions, or the Responses API where ``target.info.api`` is "responses".
 
-    ``OPENAI_API_KEY`` authenticates, ``OPENAI_BASE_URL`` reaches a compatible server.
+    ``OPENAI_API_KEY`` authenticates; ``target.base_url``, else ``OPENAI_BASE_URL``, reaches a compatible server.
 
     Raises:
-        ProviderConfigError: there is no key.
+        ProviderConfigError: there is no key, and no server of one's own that may want none.
     """
 
-    def __init__(self) -> None:
-        if not os.environ.get("OPENAI_API_KEY"):
-            raise ProviderConfigError("openai/...: set OPENAI_API_KEY in the environment or in .env")
+    def __init__(self, target: Target) -> None:
+        self._label = f"openai/{target.model}"
+        self._speaks_responses = target.info.api == "responses"
+        given = target.base_url or os.environ.get("OPENAI_BASE_URL", "").strip()
+        self._base_url = given or BASE_URL
+        key = keys.key_from(self._label, "OPENAI_API_KEY")
+        if key is None and not given:
+            raise keys.missing(self._label, "OPENAI_API_KEY")
+        self._key = key[1] if key else _NO_KEY
+        self._at_openai = f".{_host(self._base_url)}".endswith(_OPENAI_HOSTS)
+        self._service = Service(self._label, "OPENAI_API_KEY", redact(self._base_url))
         self._client: Any = None
 
-    def complete(self, request: Request) -> Response:
-        import openai
+    def __repr__(self) -> str:
+        return f"OpenAIProvider({self._label!r} at {self._service.address!r})"
 
-        speaks_responses = "codex" in request.model
-        try:
-            answer = self._respond(request) if speaks_responses else self._chat(request)
-        except (openai.AuthenticationError, openai.PermissionDeniedError) as error:
-            raise ProviderConfigError(f"openai/{request.model}: the key was refused: check OPENAI_API_KEY") from error
-        except openai.NotFoundError as error:
-            raise UnknownModelError(f"openai/{request.model}: unknown model: begin a run with another one") from error
-        except (openai.OpenAIError, ValueError) as error:  # ValueError: a body that is not the JSON it claims to be
-            said = " ".join(str(error).split())[:_MAX_SAID]
-            raise ProviderError(f"openai/{request.model}: {type(error).__name__}: {said}") from error
-        try:
-            response = _read_response(answer) if speaks_responses else _read_chat(answer)
-        except (AttributeError, IndexError, TypeError) as error:  # the SDK does not check the form of what it returns
-            raise BadAnswerError(f"openai/{request.model}: the answer has an unknown form") from error
-        if not response.text:
-            raise BadAnswerError(f"openai/{request.model}: the answer is empty")
-        return response
+    def complete(self, request: Request) -> Response:
+        """Send ``request`` once; see :class:`spca.providers.base.Provider`."""
+        label = self._label
+        if self._speaks_responses:
+            send, read = self._respond, openai_responses.read
+        else:
+            send, read = self._chat, openai_chat.read
+        list_models = None if self._base_url == BASE_URL else self._list_models
+        return exchange(self._service, request, lambda: send(request), lambda answer: read(answer, label), list_models)
 
     def _sdk(self) -> Any:
         if self._client is None:
+            import httpx2
             import openai
 
-            self._client = openai.OpenAI(timeout=TIMEOUT_S)
+            self._client = openai.OpenAI(
+                api_key=self._key,
+                base_url=self._base_url,
+                max_retries=0,
+                http_client=httpx2.Client(**client_settings(httpx2)),
+            )
         return self._client
 
     def _chat(self, request: Request) -> Any:
-        form: dict[str, Any] = {}
-        if request.schema is not None:
-            form["response_format"] = {"type": "json_schema", "json_schema": _schema(request.schema)}
-        return self._sdk().chat.completions.create(model=request.model, messages=_messages(request), **form)
+        # The older name is the one that every other server knows; OpenAI's reasoning models refuse it.
+        limit = "max_completion_tokens" if self._at_openai else "max_tokens"
+        found = openai_chat.arguments(request, limit)
+        return self._sdk().chat.completions.create(**found, timeout=request.limits.timeout_s)
 
     def _respond(self, request: Request) -> Any:
-        form: dict[str, Any] = {}
-        if request.schema is not None:
-            form["text"] = {"format": {"type": "json_schema", **_schema(request.schema)}}
-        return self._sdk().responses.create(model=request.model, input=_messages(request), **form)
+        return self._sdk().responses.create(**openai_responses.arguments(request), timeout=request.limits.timeout_s)
+
+    def _list_models(self) -> Sequence[str]:
+        return [model.id for model in self._sdk().models.list(timeout=LISTING_TIMEOUT_S).data]
 
 
-def _messages(request: Request) -> list[dict[str, str]]:
-    return [{"role": message.role, "content": message.text} for message in request.messages]
-
-
-def _read_chat(answer: Any) -> Response:
-    text = answer.choices[0].message.content if answer.choices else ""
-    usage = answer.usage
-    return Response(str(text or ""), Usage(usage.prompt_tokens, usage.completion_tokens) if usage else Usage())
-
-
-def _read_response(answer: Any) -> Response:
-    usage = answer.usage
-    return Response(str(answer.output_text), Usage(usage.input_tokens, usage.output_tokens) if usage else Usage())
-
-
-def _schema(schema: type[BaseModel]) -> dict[str, Any]:
-    body = {**schema.model_json_schema(), "additionalProperties": False}
-    return {"name": schema.__name__, "schema": body, "strict": True}
+def _host(address: str) -> str:
+    try:
+        return urlsplit(address).hostname or ""
+    except ValueError:
+        return ""

@@ -1,0 +1,59 @@
+"""What all providers do to a request before it is in a server's words, and to token counts on the way back."""
+
+from __future__ import annotations
+
+import base64
+from dataclasses import replace
+
+from spca.providers import schemas
+from spca.providers.base import Form, Image, Message, Request, Usage
+
+
+def conversation(request: Request) -> tuple[Message, ...]:
+    """The messages to send: the form told in the system message unless the server is given a schema, none empty.
+
+    Text that is not Unicode (half a surrogate pair, which generated code can print) cannot be sent: its characters
+    are replaced.
+    """
+    messages = [replace(message, text=sendable(message.text)) for message in request.messages]
+    if request.schema is not None and request.form is not Form.SCHEMA:
+        messages = with_system_line(messages, schemas.told(request.schema))
+    return tuple(message for message in messages if message.text or message.images or message.role != "system")
+
+
+def with_system_line(messages: list[Message], line: str) -> list[Message]:
+    """``messages`` with ``line`` at the end of their first system message, which is made where there is none."""
+    for position, message in enumerate(messages):
+        if message.role == "system":
+            text = f"{message.text}\n\n{line}" if message.text else line
+            return [*messages[:position], replace(message, text=text), *messages[position + 1 :]]
+    return [Message("system", line), *messages]
+
+
+def sendable(text: str) -> str:
+    """``text`` with everything replaced that UTF-8 cannot carry."""
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def data_url(image: Image) -> str:
+    """``image`` as a ``data:`` address."""
+    return f"data:{image.media_type};base64,{base64.b64encode(image.data).decode('ascii')}"
+
+
+def usage(
+    input_tokens: object, output_tokens: object, cached_tokens: object = None, reasoning_tokens: object = None
+) -> Usage:
+    """Counts as a server gave them.
+
+    No prompt and no answer is made of nothing, so zero for both is a server that does not count: unknown.
+    """
+    counts = [_count(n) for n in (input_tokens, output_tokens, cached_tokens, reasoning_tokens)]
+    if not counts[0]:
+        counts[0] = None
+    if counts[0] is None and not counts[1]:
+        return Usage()
+    return Usage(*counts)
+
+
+def _count(number: object) -> int | None:
+    return number if isinstance(number, int) and not isinstance(number, bool) and number >= 0 else None

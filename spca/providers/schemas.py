@@ -1,0 +1,141 @@
+"""JSON schemas of Pydantic classes in the subset that every server's structured output knows.
+
+The subset is the one of OpenAI's strict mode: every object closed and all of its properties required. Servers differ
+in what they make of ``$ref``, so classes are written out where they are used, except for those that hold themselves.
+What is lost (defaults, lengths of strings) only loosens the schema; answers are validated with the class itself.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from pydantic import BaseModel
+
+Schema = dict[str, Any]
+
+_REF: Final = "#/$defs/"
+_DROPPED: Final = frozenset(
+    (
+        "title",
+        "default",
+        "discriminator",
+        "examples",
+        "deprecated",
+        "readOnly",
+        "writeOnly",
+        "minLength",
+        "maxLength",
+        "uniqueItems",
+        "minProperties",
+        "maxProperties",
+        "propertyNames",
+        "patternProperties",
+        "$defs",
+    )
+)
+
+
+def json_schema(model: type[BaseModel]) -> Schema:
+    """The schema of ``model``: closed objects, all properties required, no reference except to recursive classes."""
+    whole = model.model_json_schema()
+    definitions: Mapping[str, Schema] = whole.get("$defs", {})
+    recursive = {name for name in definitions if name in _reached(definitions, definitions[name])}
+    if "$ref" in whole:  # a root must be an object, not a reference to one
+        whole = definitions[_name(whole["$ref"])]
+    tightened = _Tightening(definitions, recursive)
+    schema: Schema = tightened.node(whole)
+    kept = {name: tightened.node(definitions[name]) for name in sorted(recursive & _reached(definitions, whole))}
+    return {**schema, "$defs": kept} if kept else schema
+
+
+def is_closed(schema: Schema) -> bool:
+    """Whether a strict mode can promise ``schema``: no map with free keys, nothing of any type, in it."""
+    return all(node and node.get("additionalProperties", False) is False for node in _nodes(schema))
+
+
+def schema_name(model: type[BaseModel]) -> str:
+    """A name for ``model`` of the characters that servers take: letters, digits, "_" and "-", at most 64."""
+    return re.sub(r"[^A-Za-z0-9_-]+", "_", model.__name__)[:64]
+
+
+def told(model: type[BaseModel]) -> str:
+    """The form of the answer in words, for servers that cannot be given a schema."""
+    schema = json.dumps(json_schema(model), ensure_ascii=False, separators=(",", ":"))
+    return f"Answer with one JSON object and nothing else: no code fence, no comment. Its JSON schema:\n{schema}"
+
+
+class _Tightening:
+    """Rewrites nodes of a schema; ``recursive`` classes stay references."""
+
+    def __init__(self, definitions: Mapping[str, Schema], recursive: set[str]) -> None:
+        self._definitions = definitions
+        self._recursive = recursive
+
+    def node(self, node: Schema) -> Schema:
+        if "$ref" in node:
+            name = _name(node["$ref"])
+            if name in self._recursive:
+                return {"$ref": _REF + name}  # strict modes take no keyword beside a reference
+            return self.node({**self._definitions[name], **{k: v for k, v in node.items() if k != "$ref"}})
+        if len(node.get("allOf", ())) == 1:
+            return self.node({**node["allOf"][0], **{k: v for k, v in node.items() if k != "allOf"}})
+        found = {key: self._value(key, value) for key, value in node.items() if key not in _DROPPED}
+        if "const" in found:
+            found["enum"] = [found.pop("const")]
+        if "oneOf" in found:
+            found["anyOf"] = found.pop("oneOf")
+        if "prefixItems" in found:
+            found["items"] = _any_of(found.pop("prefixItems"))
+        if found.get("type") == "object" and ("properties" in found or "additionalProperties" not in found):
+            properties = found.setdefault("properties", {})
+            found |= {"required": list(properties), "additionalProperties": False}
+        return found
+
+    def _value(self, key: str, value: Any) -> Any:
+        if key == "properties":
+            return {name: self.node(child) for name, child in value.items()}
+        if key in {"items", "additionalProperties"} and isinstance(value, dict):
+            return self.node(value)
+        if key in {"anyOf", "oneOf", "allOf", "prefixItems"}:
+            return [self.node(child) for child in value]
+        return value
+
+
+def _any_of(schemas: list[Schema]) -> Schema:
+    different = [schema for i, schema in enumerate(schemas) if schema not in schemas[:i]]
+    return different[0] if len(different) == 1 else {"anyOf": different}
+
+
+def _name(reference: str) -> str:
+    return reference.removeprefix(_REF)
+
+
+def _children(node: Schema) -> Iterator[Schema]:
+    yield from node.get("properties", {}).values()
+    yield from node.get("$defs", {}).values()
+    for key in ("items", "additionalProperties"):
+        if isinstance(node.get(key), dict):
+            yield node[key]
+    for key in ("anyOf", "oneOf", "allOf", "prefixItems"):
+        yield from node.get(key, ())
+
+
+def _nodes(node: Schema) -> Iterator[Schema]:
+    yield node
+    for child in _children(node):
+        yield from _nodes(child)
+
+
+def _reached(definitions: Mapping[str, Schema], start: Schema) -> set[str]:
+    """Names of the classes that ``start`` refers to, at any distance."""
+    seen: set[str] = set()
+    waiting = [start]
+    while waiting:
+        body = {key: value for key, value in waiting.pop().items() if key != "$defs"}
+        new = {_name(node["$ref"]) for node in _nodes(body) if "$ref" in node} - seen
+        seen |= new
+        waiting += [definitions[name] for name in new]
+    return seen
