@@ -10,7 +10,6 @@ from llmclient import ChatGPTClient
 from spca import ast_merge, library
 from spca.contracts import ActionSchema, AgentSource, CodeFailure, CodePatch, CoderMode, EventSink, Gate
 from spca.errors import PatchError, ProviderConfigError, ProviderDownError, ProviderError
-from spca.map_text import LEGEND
 from spca.prompts import render
 from spca.providers.base import Message
 
@@ -87,7 +86,7 @@ class CoderLLM:
     def _opening(
         self, task: Mapping[str, Any], agent_state: Mapping[str, Any], error: str | None, agent: AgentSource
     ) -> list[Message]:
-        involved = library.involved(agent.text, task["actions"])
+        involved = library.involved(agent.text, task["actions"], error or "")
         text = render(
             "coder_task",
             task=task,
@@ -96,7 +95,7 @@ class CoderLLM:
             source=library.sources(agent.text, involved),
             error=error or "",
         )
-        return [Message("system", render("coder_system", legend=LEGEND)), Message("user", text)]
+        return [Message("system", render("coder_system")), Message("user", text)]
 
     def _attempt(
         self,

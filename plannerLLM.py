@@ -10,7 +10,7 @@ from typing import Final, Protocol
 from pydantic import BaseModel
 
 from llmclient import ChatGPTClient
-from spca import pddl_text
+from spca import feedback, library, pddl_text
 from spca.contracts import (
     PRIMITIVE_METHODS,
     EventSink,
@@ -24,7 +24,7 @@ from spca.contracts import (
     TrustedPDDL,
 )
 from spca.errors import BadAnswerError, PlanTextError, ProviderConfigError, ProviderDownError, ProviderError
-from spca.map_text import LEGEND, planner_state
+from spca.map_text import planner_state
 from spca.prompts import render
 from spca.providers.base import Message
 
@@ -101,7 +101,7 @@ class PlannerLLM:
             error = result
             if client.last_text:  # else nothing came that could be repaired: the same is asked again
                 mode = PlannerMode.SYNTAX
-                repair = render("planner_repair", feedback={"kind": "pddl_error", "message": error})
+                repair = render("planner_repair", feedback=feedback.pddl_error(error))
                 messages = [*opening, Message("assistant", client.last_text), Message("user", repair)]
         return PlanFailure(error, 1 + MAX_RETRIES)
 
@@ -113,16 +113,15 @@ class PlannerLLM:
         trusted: TrustedPDDL | None,
         failed: Sequence[FailedPlan],
     ) -> list[Message]:
-        feedback = {"kind": "plan_failed", "failed_plans": [asdict(plan) for plan in failed]} if failed else None
         task = render(
             "planner_task",
             snapshot=planner_state(snapshot),
             level=asdict(level),
             actions=actions,
-            trusted=asdict(trusted) if trusted else None,
-            feedback=feedback,
+            trusted=library.trusted_pddl(trusted) if trusted else None,
+            feedback=feedback.failed_plans(failed) if failed else None,
         )
-        system = render("planner_system", legend=LEGEND, reserved=", ".join(PRIMITIVE_METHODS))
+        system = render("planner_system", reserved=", ".join(PRIMITIVE_METHODS))
         return [Message("system", system), Message("user", task)]
 
     def _attempt(

@@ -1,22 +1,35 @@
-"""The agent's library as prompts show it: whole sources of what is involved, one line for the rest (pure)."""
+"""The agent's library as prompts show it: whole sources of what is involved, one line for the rest (pure).
+
+Sizes are in characters. Python, PDDL and maps take at least three characters a token (o200k), prose takes four.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Final
 
 from spca import agent_code
-from spca.contracts import PRIMITIVE_METHODS
+from spca.contracts import PRIMITIVE_METHODS, TrustedPDDL
 
-MAX_LISTED: Final = 60
-"""Methods listed at most, so that a prompt does not grow with the library."""
+MAX_ACTIONS: Final = 2400
+"""Characters of the list that a planner gets, so that a prompt does not grow with the library."""
+
+MAX_METHODS: Final = 1800
+"""Characters of the list that a coder gets."""
 
 MAX_LINE: Final = 120
 """Characters of a listed method."""
 
-MAX_SOURCE: Final = 24_000
-"""Characters of method sources shown at most; the methods asked for come first, then the helpers nearest to them."""
+MAX_SOURCE: Final = 5000
+"""Characters of method sources shown at most; what does not fit is left out whole."""
+
+MAX_TRUSTED: Final = 3600
+"""Characters of PDDL that worked before."""
+
+_DOCUMENTED: Final = 0.75
+"""Share of a list for lines that tell what a method does; from there on signatures alone."""
 
 
 def high_level_actions(source: str) -> tuple[agent_code.MethodInfo, ...]:
@@ -25,9 +38,13 @@ def high_level_actions(source: str) -> tuple[agent_code.MethodInfo, ...]:
 
 
 def action_listing(source: str, mission: str) -> str:
-    """The high-level actions a planner may use, most relevant to the mission first, at most :data:`MAX_LISTED`."""
-    ranked = _ranked(source, high_level_actions(source), [mission.lower()])
-    return "\n".join(map(_line, ranked)) or "(none yet)"
+    """The high-level actions a planner may use, most relevant to the mission first: ``open_door(agent, door) - ...``.
+
+    At most :data:`MAX_ACTIONS` characters.
+    """
+    methods = [m for m in high_level_actions(source) if m.name not in PRIMITIVE_METHODS]
+    ranked = _ranked(source, methods, [mission.lower()])
+    return _fitting([(f"{m.name}({', '.join(m.params)})", m.doc) for m in ranked], MAX_ACTIONS) or "(none yet)"
 
 
 def missing(source: str, actions: Collection[str]) -> tuple[str, ...]:
@@ -36,36 +53,60 @@ def missing(source: str, actions: Collection[str]) -> tuple[str, ...]:
     return tuple(name for name in actions if name not in existing)
 
 
-def involved(source: str, actions: Collection[str]) -> tuple[str, ...]:
-    """Those of ``actions`` that exist and the helpers they reach, nearest first, up to :data:`MAX_SOURCE` characters.
+def involved(source: str, actions: Collection[str], error: str = "") -> tuple[str, ...]:
+    """Those of ``actions`` that exist and the helpers they reach, up to :data:`MAX_SOURCE` characters.
 
-    Primitives are left out, and so is a helper that no longer fits.
+    What the ``error`` names most often comes first, then the actions, then helpers, nearest first. Primitives are left
+    out, and so is a method that no longer fits.
     """
-    existing = {method.name for method in agent_code.signatures(source)}
-    pending = [name for name in actions if name in existing]
-    pending += ["__init__"] if pending and "__init__" in existing else []
     chosen: list[str] = []
     left = MAX_SOURCE
-    for name in pending:
-        size = len(agent_code.method_source(source, name))
-        if size <= left or name in actions:
+    for name in _by_mentions(_reached(source, actions), error):
+        size = len(agent_code.method_source(source, name)) + 2
+        if size <= left:
             chosen.append(name)
             left -= size
-        called = agent_code.direct_calls(source, name)
-        pending.extend(other for other in called if other not in pending and other not in PRIMITIVE_METHODS)
     return tuple(chosen)
 
 
 def sources(source: str, names: Collection[str]) -> str:
-    """Source of the named methods in the order of the file."""
-    order = [method.name for method in agent_code.signatures(source) if method.name in names]
-    return "\n\n".join(agent_code.method_source(source, name) for name in order)
+    """Source of the named methods in the order of the file, below a line that tells the lines where they stand."""
+    methods = [method for method in agent_code.signatures(source) if method.name in names]
+    if not methods:
+        return ""
+    places = ", ".join(f"{m.name} {m.first_line}-{m.last_line}" for m in methods)
+    return "\n\n".join([f"(lines: {places})", *(agent_code.method_source(source, m.name) for m in methods)])
+
+
+def trusted_pddl(trusted: TrustedPDDL) -> dict[str, str]:
+    """PDDL that worked before, as it is; of long texts the domain alone, or nothing rather than a part of it."""
+    shown = {"domain": trusted.domain, "problem": trusted.problem}
+    while shown and sum(map(len, shown.values())) > MAX_TRUSTED:
+        shown.popitem()
+    return shown
 
 
 def listing(source: str, *, relevant_to: Collection[str], leave_out: Collection[str] = ()) -> str:
-    """Signatures with first docstring lines, most relevant to some actions first, at most :data:`MAX_LISTED`."""
-    methods = [m for m in agent_code.signatures(source) if m.name not in leave_out]
-    return "\n".join(map(_line, _ranked(source, methods, relevant_to)))
+    """Signatures with first docstring lines, most relevant to some actions first, :data:`MAX_METHODS` characters."""
+    methods = [m for m in agent_code.signatures(source) if m.name not in {*leave_out, *PRIMITIVE_METHODS}]
+    ranked = _ranked(source, methods, relevant_to)
+    return _fitting([(f"{m.name}({', '.join(('self', *m.params))})", m.doc) for m in ranked], MAX_METHODS)
+
+
+def _reached(source: str, actions: Collection[str]) -> Sequence[str]:
+    """The actions that exist and what they call, breadth first."""
+    existing = {method.name for method in agent_code.signatures(source)}
+    pending = [name for name in actions if name in existing]
+    pending += ["__init__"] if pending and "__init__" in existing else []
+    for name in pending:
+        called = agent_code.direct_calls(source, name)
+        pending.extend(other for other in called if other not in pending and other not in PRIMITIVE_METHODS)
+    return pending
+
+
+def _by_mentions(names: Sequence[str], error: str) -> Sequence[str]:
+    mentions = Counter(re.findall(r"\w+", error))
+    return sorted(names, key=lambda name: -mentions[name])
 
 
 def _ranked(
@@ -74,23 +115,41 @@ def _ranked(
     """Methods that share words with the given texts first, then those that many others call."""
     wanted = set().union(*map(_words, relevant_to))
     callers = _caller_counts(source)
-    ranked = sorted(methods, key=lambda m: (-len(wanted & _words(m.name)), -callers.get(m.name, 0), m.name))
-    return ranked[:MAX_LISTED]
+
+    def rank(method: agent_code.MethodInfo) -> tuple[int, int, int, str]:
+        told = {word for word in _words(method.doc.lower()) if len(word) > 3}
+        return -len(wanted & _words(method.name)), -len(wanted & told), -callers.get(method.name, 0), method.name
+
+    return sorted(methods, key=rank)
+
+
+def _fitting(methods: Sequence[tuple[str, str]], limit: int) -> str:
+    """A line for each (call, documentation), up to ``limit`` characters; the last one counts what is left out."""
+    lines: list[str] = []
+    used = 0
+    for call, doc in methods:
+        line = _line(call, doc if used < limit * _DOCUMENTED else "")
+        if used + len(line) + 1 > limit:
+            break
+        lines.append(line)
+        used += len(line) + 1
+    left = len(methods) - len(lines)
+    return "\n".join([*lines, f"(and {left} more)"] if left else lines)
+
+
+def _line(call: str, doc: str) -> str:
+    line = f"{call} - {doc}" if doc else call
+    return line if len(line) <= MAX_LINE else f"{line[: MAX_LINE - 3]}..."
 
 
 def _words(text: str) -> set[str]:
     return set(re.findall(r"[^\W_]+", text))
 
 
-def _line(method: agent_code.MethodInfo) -> str:
-    call = f"{method.name}({', '.join(('self', *method.params))})"
-    line = f"{call} - {method.doc}" if method.doc else call
-    return line if len(line) <= MAX_LINE else f"{line[: MAX_LINE - 3]}..."
+def _caller_counts(source: str) -> Counter[str]:
+    return Counter(_called(source))
 
 
-def _caller_counts(source: str) -> dict[str, int]:
-    counts: dict[str, int] = {}
+def _called(source: str) -> Iterator[str]:
     for method in agent_code.signatures(source):
-        for name in agent_code.direct_calls(source, method.name):
-            counts[name] = counts.get(name, 0) + 1
-    return counts
+        yield from agent_code.direct_calls(source, method.name)

@@ -1,13 +1,13 @@
-"""A snapshot as compact text for prompts: one symbol per cell and a list of the things seen (pure)."""
+"""A snapshot as compact text for prompts: a cropped map with one symbol per cell, and the things on it (pure)."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
-from dataclasses import asdict
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
-from spca.contracts import Snapshot
+from spca.contracts import Snapshot, VisibleObject
 
 _SYMBOLS: Final = {
     "unseen": "?",
@@ -22,12 +22,15 @@ _SYMBOLS: Final = {
     "box": "x",
 }
 _DOORS: Final = {"open": "O", "closed": "D", "locked": "L"}
+_FACING: Final = {"East": ">", "South": "v", "West": "<", "North": "^"}
 _SCENERY: Final = frozenset({"unseen", "wall", "empty", "floor", "agent", "lava"})
+_MEANINGS: Final = {symbol: word for word, symbol in _SYMBOLS.items()} | {
+    symbol: f"{state} door" for state, symbol in _DOORS.items()
+}
+_ROW: Final = re.compile("[{}]*".format(re.escape("".join([*_MEANINGS, *_FACING.values()]))))
 
-LEGEND: Final = ", ".join(
-    f"{symbol} {word}" for word, symbol in (*_SYMBOLS.items(), *((f"{state} door", s) for state, s in _DOORS.items()))
-)
-"""What the symbols of a drawn map mean."""
+Grid = Sequence[Sequence[str]]
+"""Rows of cell words, north to south."""
 
 
 def symbol(word: str) -> str:
@@ -36,12 +39,35 @@ def symbol(word: str) -> str:
     return _DOORS[rest.rpartition(" ")[2]] if kind == "door" else _SYMBOLS[kind]
 
 
-def draw(grid: Iterable[Iterable[str]]) -> list[str]:
-    """One string per row of the map."""
-    return ["".join(symbol(word) for word in row) for row in grid]
+def cropped(grid: Grid) -> tuple[Grid, tuple[int, int]]:
+    """The part of a map between the outermost cells that were seen, and (row, column) of its first cell in the map."""
+    rows = [number for number, row in enumerate(grid) if any(word != "unseen" for word in row)]
+    columns = [number for number, column in enumerate(zip(*grid, strict=True)) if any(w != "unseen" for w in column)]
+    if not rows:
+        return (), (0, 0)
+    part = [row[columns[0] : columns[-1] + 1] for row in grid[rows[0] : rows[-1] + 1]]
+    return part, (rows[0], columns[0])
 
 
-def known_objects(grid: Iterable[Iterable[str]]) -> list[dict[str, Any]]:
+def draw(grid: Grid, direction: str | None = None) -> list[str]:
+    """One string per row; the agent is an arrow where its ``direction`` is given, else ``@``."""
+    rows = ["".join(map(symbol, row)) for row in grid]
+    return [row.replace("@", _FACING[direction]) for row in rows] if direction else rows
+
+
+def legend(rows: Iterable[str]) -> str:
+    """What the symbols that occur in a drawn map mean, the agent's arrows left out."""
+    used = set().union(*rows)
+    return ", ".join(f"{symbol} {meaning}" for symbol, meaning in _MEANINGS.items() if symbol in used)
+
+
+def drawing(grid: Grid) -> list[str]:
+    """Lines of a report: the legend and the cropped map."""
+    rows = draw(cropped(grid)[0])
+    return [f"({legend(rows)})", *rows]
+
+
+def known_objects(grid: Grid) -> list[dict[str, Any]]:
     """Doors, keys, balls, boxes and goals on the map with their row and column."""
     return [
         {"name": word, "row": r, "column": c}
@@ -51,23 +77,47 @@ def known_objects(grid: Iterable[Iterable[str]]) -> list[dict[str, Any]]:
     ]
 
 
-def agent_state(snapshot: Snapshot) -> dict[str, Any]:
-    """What a coder is shown of a snapshot: everything but the mission, which methods must not depend on."""
+def planner_state(snapshot: Snapshot) -> dict[str, Any]:
+    """What a planner is shown of a snapshot; rows and columns are those of the drawn map, counted from 0."""
+    grid, _ = cropped(snapshot.visible_grid)
+    rows = draw(grid, snapshot.direction)
     return {
+        "mission": snapshot.mission,
         "direction": snapshot.direction,
         "inventory": snapshot.inventory,
-        "visible_objects": [asdict(thing) for thing in snapshot.visible_objects],
-        "known_objects": known_objects(snapshot.visible_grid),
-        "map": draw(snapshot.visible_grid),
+        "visible_objects": [_in_view(thing) for thing in snapshot.visible_objects if thing.name not in _SCENERY],
+        "known_objects": known_objects(grid),
+        "legend": legend(rows),
+        "map": rows,
     }
 
 
-def planner_state(snapshot: Snapshot) -> dict[str, Any]:
-    """What a planner is shown of a snapshot."""
-    return {"mission": snapshot.mission, **agent_state(snapshot)}
+def agent_state(snapshot: Snapshot) -> dict[str, Any]:
+    """What a coder is shown of a snapshot: no mission, which methods must not depend on, but where the drawn map lies.
+
+    ``map_offset`` is what has to be added to a drawn (row, column) to have that of ``self.full_grid``.
+    """
+    _, (row, column) = cropped(snapshot.visible_grid)
+    state = {"map_offset": [row, column], **planner_state(snapshot)}
+    del state["mission"]
+    return state
 
 
 def as_data(value: object) -> str:
     """JSON that cannot close the block it stands in: ``<`` and ``>`` are escaped."""
     text = json.dumps(value, ensure_ascii=False, indent=None)
     return text.replace("<", "\\u003c").replace(">", "\\u003e")
+
+
+def as_state(state: Mapping[str, Any]) -> str:
+    """Like :func:`as_data`, with the rows of the ``map`` below each other; in them ``<`` is the agent, never a tag."""
+    rows = ",\n".join(f'"{row}"' if _ROW.fullmatch(row) else as_data(row) for row in state.get("map", ()))
+    rest = as_data({key: value for key, value in state.items() if key != "map"})
+    return f'{rest[:-1]}{", " * (len(rest) > 2)}"map": [\n{rows}\n]}}' if rows else as_data(state)
+
+
+def _in_view(thing: VisibleObject) -> str:
+    """ "door red closed: 2 ahead, 1 left"."""
+    side = f"{abs(thing.right)} {'right' if thing.right > 0 else 'left'}" if thing.right else ""
+    place = ", ".join(filter(None, [f"{thing.forward} ahead" if thing.forward else "", side]))
+    return f"{thing.name} {thing.state}: {place}" if thing.state else f"{thing.name}: {place}"

@@ -73,7 +73,9 @@ class Scene:
 
     def shown(self, request: int) -> dict[str, Any]:
         """The snapshot in the ``request``-th prompt of the planner."""
-        (block,) = re.findall(r"^<snapshot>\n(.*)\n</snapshot>$", self.planner.asked(request), re.MULTILINE)
+        (block,) = re.findall(
+            r"^<snapshot>\n(.*?)\n</snapshot>$", self.planner.asked(request), re.DOTALL | re.MULTILINE
+        )
         snapshot: dict[str, Any] = json.loads(block)
         return snapshot
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+from collections.abc import Callable
+from functools import lru_cache, partial
 from importlib import resources
+from typing import Any
 
 import jinja2
 
 from spca.errors import PromptError
-from spca.map_text import as_data
+from spca.map_text import as_data, as_state
 
 
 @lru_cache(maxsize=1)
@@ -17,7 +19,8 @@ def _environment() -> jinja2.Environment:
     environment = jinja2.Environment(  # noqa: S701
         loader=jinja2.FunctionLoader(_source), undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
-    environment.filters["data"] = _data
+    environment.filters["data"] = partial(_strict, as_data)
+    environment.filters["state"] = partial(_strict, as_state)
     environment.filters["quoted"] = quoted
     return environment
 
@@ -27,8 +30,8 @@ def _source(name: str) -> str | None:
     return path.read_text(encoding="utf-8") if path.is_file() else None
 
 
-def _data(value: object) -> str:
-    return str(value) if isinstance(value, jinja2.Undefined) else as_data(value)  # str() of an undefined one raises
+def _strict(written: Callable[[Any], str], value: object) -> str:
+    return str(value) if isinstance(value, jinja2.Undefined) else written(value)  # str() of an undefined one raises
 
 
 def quoted(text: str, limit: int = 4000) -> str:

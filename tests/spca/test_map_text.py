@@ -2,27 +2,76 @@
 
 from __future__ import annotations
 
-import pytest
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import replace
 
-from spca.map_text import LEGEND, agent_state, draw, known_objects, planner_state, symbol
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spca.contracts import DIRECTIONS, VisibleObject
+from spca.map_text import (
+    agent_state,
+    as_data,
+    as_state,
+    cropped,
+    draw,
+    drawing,
+    known_objects,
+    legend,
+    planner_state,
+    symbol,
+)
 from spca.perception import VOCABULARY
 from tests.doubles import SNAPSHOT
+
+GRIDS = st.integers(1, 6).flatmap(
+    lambda width: st.lists(st.lists(st.sampled_from(VOCABULARY), min_size=width, max_size=width), min_size=1)
+)
 
 
 @pytest.mark.parametrize("word", VOCABULARY)
 def test_every_cell_word_has_a_symbol_that_the_legend_explains(word: str) -> None:
     kind, _, rest = word.partition(" ")
     meaning = f"{rest.rpartition(' ')[2]} door" if kind == "door" else kind
-    assert f"{symbol(word)} {meaning}" in LEGEND.split(", ")
+    assert legend(draw([[word]])) == f"{symbol(word)} {meaning}"
 
 
-def test_symbols_of_different_things_differ() -> None:
-    symbols = [entry[0] for entry in LEGEND.split(", ")]
-    assert len(set(symbols)) == len(symbols)
+def test_the_legend_explains_what_occurs_and_each_symbol_once() -> None:
+    entries = legend(draw([VOCABULARY])).split(", ")
+    assert len({entry[0] for entry in entries}) == len(entries)
+    assert legend(["#.", ".>"]) == "# wall, . empty"
 
 
 def test_a_map_is_one_line_a_row() -> None:
     assert draw((("wall", "door red open"), ("agent", "unseen"))) == ["#O", "@?"]
+
+
+@pytest.mark.parametrize(("direction", "arrow"), [*zip(DIRECTIONS, ">v<^", strict=True)])
+def test_the_agent_points_where_it_faces(direction: str, arrow: str) -> None:
+    assert draw((("empty", "agent"),), direction) == [f".{arrow}"]
+
+
+@given(GRIDS)
+def test_a_cropped_map_holds_all_that_was_seen_and_no_empty_border(grid: Sequence[Sequence[str]]) -> None:
+    part, (row, column) = cropped(grid)
+    seen = {(r, c): word for r, line in enumerate(grid) for c, word in enumerate(line) if word != "unseen"}
+    shown = {(r + row, c + column): word for r, line in enumerate(part) for c, word in enumerate(line)}
+    assert {place: word for place, word in shown.items() if word != "unseen"} == seen
+    if seen:
+        for border in (part[0], part[-1], [line[0] for line in part], [line[-1] for line in part]):
+            assert set(border) != {"unseen"}
+
+
+@given(GRIDS)
+def test_listed_objects_lie_where_they_are_drawn(grid: Sequence[Sequence[str]]) -> None:
+    state = agent_state(replace(SNAPSHOT, visible_grid=tuple(map(tuple, grid))))
+    row, column = state["map_offset"]
+    for thing in state["known_objects"]:
+        assert state["map"][thing["row"]][thing["column"]] == symbol(thing["name"])
+        assert grid[thing["row"] + row][thing["column"] + column] == thing["name"]
 
 
 def test_scenery_is_not_listed() -> None:
@@ -31,8 +80,51 @@ def test_scenery_is_not_listed() -> None:
     ]
 
 
-def test_the_coder_is_shown_everything_but_the_mission() -> None:
-    told = planner_state(SNAPSHOT)
-    assert told.pop("mission") == SNAPSHOT.mission
-    assert told == agent_state(SNAPSHOT)
-    assert set(told) == {"direction", "inventory", "visible_objects", "known_objects", "map"}
+def test_things_in_view_are_placed_as_the_agent_sees_them() -> None:
+    seen = (
+        VisibleObject("key blue", None, 0, -1),
+        VisibleObject("door red", "closed", 2, 3),
+        VisibleObject("lava", None, 1, 0),
+        VisibleObject("ball green", None, 4, 0),
+    )
+    assert planner_state(replace(SNAPSHOT, visible_objects=seen))["visible_objects"] == [
+        "key blue: 1 left",
+        "door red closed: 2 ahead, 3 right",
+        "ball green: 4 ahead",
+    ]
+
+
+def test_the_coder_is_shown_everything_but_the_mission_and_where_the_map_lies() -> None:
+    padded = (("unseen",) * 4, *(("unseen", *row) for row in SNAPSHOT.visible_grid))
+    state = planner_state(SNAPSHOT)
+    assert state.pop("mission") == SNAPSHOT.mission
+    assert agent_state(SNAPSHOT) == {"map_offset": [0, 0], **state}
+    assert agent_state(replace(SNAPSHOT, visible_grid=padded)) == {"map_offset": [1, 1], **state}
+    assert set(state) == {"direction", "inventory", "visible_objects", "known_objects", "legend", "map"}
+
+
+def test_the_map_is_drawn_row_below_row() -> None:
+    text = as_state(planner_state(SNAPSHOT))
+    assert text.split("\n")[1:] == ['"##?",', '">.G",', '"#L?"', "]}"]
+    assert json.loads(text) == planner_state(SNAPSHOT)
+
+
+@given(st.dictionaries(st.text(), st.text()), st.lists(st.text()) | st.lists(st.text("<>/?#.k")))
+def test_a_state_is_json_without_a_tag(others: dict[str, str], rows: list[str]) -> None:
+    state = {**others, "map": rows}
+    text = as_state(state)
+    assert json.loads(text) == state
+    assert not re.search(r"</", text)
+    assert not re.search("[<>]", text.split('"map": [')[0])
+
+
+def test_a_state_without_a_map_is_plain_data() -> None:
+    assert as_state({"mission": "<b>"}) == as_data({"mission": "<b>"})
+
+
+def test_a_report_draws_what_was_seen_below_its_legend() -> None:
+    assert drawing((("unseen", "unseen"), ("unseen", "agent"), ("unseen", "goal green"))) == [
+        "(@ agent, G goal)",
+        "@",
+        "G",
+    ]

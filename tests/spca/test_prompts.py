@@ -23,6 +23,7 @@ def test_every_template_is_listed_with_its_text() -> None:
         "planner_repair",
         "planner_system",
         "planner_task",
+        "reask",
     ]
     assert "<task>" in templates()["coder_task"]
 
