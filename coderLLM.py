@@ -23,14 +23,14 @@ class CoderLLM:
     Args:
         model: the coder model.
         emit: told of every call.
-        client_for: makes the client of a model.
+        client_for: makes the client of a model; a bad answer is repaired here, so the client need not ask again.
     """
 
     def __init__(
         self,
         model: str,
         emit: EventSink,
-        client_for: Callable[[str], ChatGPTClient[str]] = ChatGPTClient,
+        client_for: Callable[[str], ChatGPTClient[str]] = lambda model: ChatGPTClient(model, reasks=0),
     ) -> None:
         self._client = client_for(model)
         self._emit = emit
@@ -57,6 +57,7 @@ class CoderLLM:
         Raises:
             ProviderConfigError: the model cannot be asked at all.
             ProviderDownError: it does not answer.
+            BudgetReached: a cap was reached.
         """
         mode = CoderMode.SEMANTIC if past_error_log else CoderMode.FIRST
         expected = {name: pddl_schemas[name].parameters for name in sorted(actions)}
@@ -108,19 +109,17 @@ class CoderLLM:
         started = time.perf_counter()
         error, patch = "", None
         try:
-            answer = self._client.chat_completion(messages)
+            answer = self._client.chat_completion(messages, phase="coder", mode=mode.value)
             merged = ast_merge.merge(agent.text, ast_merge.extract_code(answer), expected)
             patch = CodePatch(AgentSource(merged.text), merged.changed)
         except (ProviderConfigError, ProviderDownError):
             raise
         except (PatchError, ProviderError) as failure:
             error = str(failure)
-        usage = self._client.last_usage
         self._emit(
             "coder_call",
             {"mode": mode.value, "model": self._client.model, "seconds": round(time.perf_counter() - started, 4)}
             | {"actions": list(expected), "changed": list(patch.changed) if patch else []}
-            | {"ok": not error, "error": error[:500]}
-            | {"input_tokens": usage.input_tokens, "output_tokens": usage.output_tokens},
+            | {**self._client.last_call(), "ok": not error, "error": error[:500]},
         )
         return patch, error

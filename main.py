@@ -15,10 +15,10 @@ from typing import Final
 
 import minigridenv
 from coderLLM import CoderLLM
-from llmclient import provider_for
+from llmclient import ChatGPTClient, provider_for
 from metrics_logger import MetricsLogger, register_signal_handlers
-from plannerLLM import PlannerLLM
-from spca import cli, feedback, library, map_text, startup
+from plannerLLM import PDDLResp, PlannerLLM
+from spca import choosing, cli, feedback, library, map_text, startup
 from spca.contracts import (
     AgentSource,
     CodeFailure,
@@ -36,8 +36,8 @@ from spca.contracts import (
     World,
 )
 from spca.curriculum import Task
-from spca.display import Display, list_tasks
-from spca.errors import BudgetReached, RestoreError, UserError, WorldError
+from spca.display import Display
+from spca.errors import RestoreError, WorldError
 from spca.gate import RegressionGate
 from spca.recorder import Recorder
 from spca.results import Attempt, LevelContext, LevelResult, Round
@@ -78,8 +78,7 @@ class Loop:
     ) -> LevelResult:
         """Solve a level with at most :data:`MAX_SPA_ROUNDS` rounds; ``known`` is the library so far."""
         level = LevelContext(world, info, known, trusted)
-        rounds: list[Round] = []
-        failed: list[FailedPlan] = []
+        rounds, failed = list[Round](), list[FailedPlan]()
         agent = known
         for number in range(1, MAX_SPA_ROUNDS + 1):
             self._emit("counter_inc", {"name": "spca_rounds"})
@@ -90,9 +89,8 @@ class Loop:
             rounds.append(this)
             if this.plan is None or (this.outcome and this.outcome.solved):
                 break
-            status = this.outcome.status if this.outcome else Status.MISSING_METHOD
-            failed.append(FailedPlan(this.plan.text, status.value, this.reason))
-            if status is Status.GOAL_NOT_REACHED:  # the plan was carried out: its code is worth keeping
+            failed.append(this.failed_plan())
+            if failed[-1].status == Status.GOAL_NOT_REACHED:  # the plan was carried out: its code is worth keeping
                 agent = this.attempts[-1].agent
         return LevelResult.of(rounds, known)
 
@@ -105,8 +103,7 @@ class Loop:
         plan = self._planner.plan(snapshot, level.info, actions, trusted=level.trusted, failed=failed)
         if isinstance(plan, PlanFailure):
             return Round(None, (), plan.reason)
-        tries: list[Attempt] = []
-        reason = ""
+        tries, reason = list[Attempt](), ""
         self._progress(number, "code")
         for attempt, patch in enumerate(self._patches(level, plan, snapshot, agent, tries), 1):
             if isinstance(patch, CodeFailure):
@@ -163,7 +160,8 @@ class Run:
 
     def __init__(self, settings: cli.Settings, folder: RunFolder, tasks: Sequence[Task], executor: Executor) -> None:
         self._settings, self._folder, self._tasks = settings, folder, tasks
-        self._recorder = Recorder(folder)
+        self._desk = startup.desk(settings, folder)
+        self._recorder = Recorder(folder, self._desk.ledger)
         self._workspace = Workspace(Path(settings.workspace))
         self._make_world = partial(minigridenv.MiniGridEnv, executor=executor, upstream_rules=settings.upstream_rules)
         self._gate = RegressionGate(self._make_world)
@@ -174,30 +172,40 @@ class Run:
         display = Display(len(self._tasks), quiet=settings.quiet)
         started = time.monotonic()
         with ExitStack() as stack:
-            logger = stack.enter_context(MetricsLogger(self._folder.path, self._folder.run_id))
+            logger = stack.enter_context(MetricsLogger(self._folder.path, self._folder.run_id, self._recorder.spent_on))
             logger.repair(self._recorder.finished)
             stack.callback(register_signal_handlers(logger))
-            stack.callback(display.close)
             solver = stack.enter_context(Solver(settings.engine))
             solver.warm()
-            display.begin(cli.greeting(settings), self._recorder.sandbox, self._recorder.finished)
+            display.begin(startup.greeting(settings), self._recorder.sandbox, self._recorder.finished)
             self._gate.extend(self._recorder.solved_levels())
-            planner = PlannerLLM(settings.planner_model, settings.planner_small_model, solver, logger)
-            coder = CoderLLM(settings.coder_model, logger)
-            loop = Loop(planner, coder, self._gate, logger, display.phase, self._workspace.save_working_copy)
+            loop = self._loop(solver, logger, display)
             self._workspace.save(self._recorder.agent, self._recorder.trusted)
+            stack.callback(self._report, display, started)
             for number, task in enumerate(self._tasks[done:], done + 1):
                 self._level(number, task, loop, logger, display)
-        summary = self._recorder.totals(settings.seed, len(self._tasks))
-        self._folder.write_json("summary.json", summary)
+
+    def _loop(self, solver: Solver, logger: MetricsLogger, display: Display) -> Loop:
+        settings, desk = self._settings, self._desk
+        desk.notify = display.note
+        client = partial(ChatGPTClient, reasks=0, desk=desk, **startup.client_options(settings))
+        structured = partial(client, schema=PDDLResp)
+        planner = PlannerLLM(settings.planner_model, settings.planner_small_model, solver, logger, structured)
+        coder = CoderLLM(settings.coder_model, logger, client)
+        progress = desk.noting_rounds(display.phase)
+        return Loop(planner, coder, self._gate, logger, progress, self._workspace.save_working_copy)
+
+    def _report(self, display: Display, started: float) -> None:
+        """What the run has come to, at its end or when it is stopped."""
+        summary = self._recorder.report(self._settings.seed, len(self._tasks))
         display.table(summary, time.monotonic() - started, str(self._folder.path))
 
     def _level(self, number: int, task: Task, loop: Loop, logger: MetricsLogger, display: Display) -> None:
         if self._recorder.enter(task.category):
             self._workspace.save(self._recorder.agent, None)
         display.level_started(number, task.category, task.level, task.env_id)
-        level = {"level_name": task.env_id, "lvl_group": task.level, "category": task.category}
-        logger.start_level(level | {"seed": self._settings.seed}, number)
+        logger.start_level(task.place(self._settings.seed), number)
+        self._desk.begin_level(number, task.category, task.env_id, self._settings.seed)
         result = self._solve(task, loop)
         with logger.uninterrupted():
             display.level_ended(self._recorder.finish(task, self._settings.seed, result, logger))
@@ -219,31 +227,23 @@ def _check(settings: cli.Settings, tasks: Sequence[Task]) -> None:
     """Refuse engines, models and environments that do not exist, before anything is written."""
     Solver(settings.engine)
     for model in settings.models:
-        provider_for(model)
+        provider_for(model, addresses=choosing.addresses(settings), table=choosing.table(settings))
     minigridenv.check_ids(task.env_id for task in tasks)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """The program; returns the exit code."""
-    given = cli.parse(argv)
-    go_on = ""
-    try:
+    with cli.Ending() as ending:
+        given = cli.parse(argv)
         if given["command"] == "doctor":
             return startup.doctor()
         settings = startup.settings(given, ROOT)
         if given["command"] == "list":
-            list_tasks([(t.category, t.level, t.env_id) for t in startup.tasks(settings)])
-            return cli.EXIT_FINISHED
+            return startup.show_levels(settings)
         with startup.opened(settings, ROOT, _check) as (folder, tasks, executor):
-            go_on = cli.how_to_resume(settings, folder.run_id, ROOT)
+            ending.go_on = cli.how_to_resume(settings, folder.run_id, ROOT)
             Run(settings, folder, tasks, executor).learn()
-    except KeyboardInterrupt:
-        return cli.stopped(cli.EXIT_INTERRUPTED, "interrupted", go_on)
-    except UserError as error:
-        return cli.stopped(cli.EXIT_USER_ERROR, f"error: {error}", go_on if error.resumable else "")
-    except BudgetReached as error:
-        return cli.stopped(cli.EXIT_BUDGET, f"stopped: {error}", go_on)
-    return cli.EXIT_FINISHED
+    return ending.code
 
 
 if __name__ == "__main__":

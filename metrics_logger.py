@@ -44,9 +44,13 @@ class MetricsLogger:
     Args:
         folder: the run's folder; ``metrics.jsonl`` and the summaries are written there.
         run_id: stamped on every event.
+        spent_on: what a level has used so far, for the summary of one that is aborted.
     """
 
-    def __init__(self, folder: Path, run_id: str) -> None:
+    def __init__(
+        self, folder: Path, run_id: str, spent_on: Callable[[int], Mapping[str, object]] = lambda _index: {}
+    ) -> None:
+        self._spent_on = spent_on
         self._folder = folder
         self._run_id = run_id
         self._path = folder / "metrics.jsonl"
@@ -122,7 +126,7 @@ class MetricsLogger:
         """Write an "aborted" summary if a level is in progress."""
         if self._level is None:
             return
-        summary = self.summary("aborted", reason)
+        summary = self.summary("aborted", reason, usage=self._spent_on(int(self._level["index"])))
         self.write_summary(summary)
         self.end_level(summary)
 

@@ -53,7 +53,7 @@ class PlannerLLM:
         small: model for adapting PDDL that is already trusted.
         solver: parses, solves and validates.
         emit: told of every call.
-        client_for: makes the client of a model.
+        client_for: makes the client of a model; a bad answer is repaired here, so the client need not ask again.
     """
 
     def __init__(
@@ -62,7 +62,7 @@ class PlannerLLM:
         small: str,
         solver: SolverStage,
         emit: EventSink,
-        client_for: Callable[[str], ChatGPTClient[PDDLResp]] = lambda model: ChatGPTClient(model, PDDLResp),
+        client_for: Callable[[str], ChatGPTClient[PDDLResp]] = lambda model: ChatGPTClient(model, PDDLResp, reasks=0),
     ) -> None:
         models = dict.fromkeys(PlannerMode, large) | {PlannerMode.REUSE: small}
         clients = {model: client_for(model) for model in {large, small}}
@@ -89,6 +89,7 @@ class PlannerLLM:
         Raises:
             ProviderConfigError: the model cannot be asked at all.
             ProviderDownError: it does not answer.
+            BudgetReached: a cap was reached.
         """
         first_mode = PlannerMode.REPLAN if failed else PlannerMode.REUSE if trusted else PlannerMode.FRESH
         opening = self._opening(snapshot, level, actions, None if failed else trusted, failed)
@@ -131,7 +132,7 @@ class PlannerLLM:
         started = time.perf_counter()
         error, solved_in, plan = "", 0.0, None
         try:
-            answer = client.chat_completion(messages)
+            answer = client.chat_completion(messages, phase="planner", mode=mode.value)
         except (ProviderConfigError, ProviderDownError):
             raise
         except (BadAnswerError, ProviderError) as failure:
@@ -144,8 +145,7 @@ class PlannerLLM:
         self._emit(
             "planner_call",
             {"mode": mode.value, "model": client.model, "seconds": round(seconds, 4), "solve_s": round(solved_in, 4)}
-            | {"input_tokens": client.last_usage.input_tokens, "output_tokens": client.last_usage.output_tokens}
-            | {"ok": plan is not None, "error": error[:500]},
+            | {**client.last_call(), "ok": plan is not None, "error": error[:500]},
         )
         return plan or error
 

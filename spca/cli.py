@@ -6,13 +6,15 @@ import argparse
 import os
 import shlex
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import Any, Final, NoReturn
+from types import TracebackType
+from typing import Any, Final, NoReturn, Self
 
-from spca import __version__
-from spca.errors import ResumeError, SettingsError
+from spca import __version__, choosing
+from spca.errors import BudgetReached, ResumeError, SettingsError, UserError
+from spca.providers.base import TIMEOUT_S
 
 PROGRAM_VARIABLE: Final = "SPCA_PROGRAM"
 """Environment variable by which a script that starts the program says how a user calls it."""
@@ -26,20 +28,12 @@ EXIT_USER_ERROR: Final = 2
 EXIT_BUDGET: Final = 3
 EXIT_INTERRUPTED: Final = 130
 
-REFERENCE_MODELS: Final = {
-    "planner_model": "reference/planner",
-    "planner_small_model": "reference/planner",
-    "coder_model": "reference/coder",
-}
-OPENAI_MODELS: Final = {
-    "planner_model": "openai/o3",
-    "planner_small_model": "openai/o4-mini",
-    "coder_model": "openai/codex-mini-latest",
-}
-
-_MODEL_FLAGS: Final = ("--planner-model", "--planner-small-model", "--coder-model")
-_MAY_CHANGE_ON_RESUME: Final = frozenset({"runs", "resume", "render", "quiet", "max_cost"})
-_OF_THIS_SESSION: Final = {"render": False, "quiet": False}
+_MAY_CHANGE_ON_RESUME: Final = frozenset(
+    {"runs", "resume", "render", "quiet", "max_cost", "max_calls", "max_tokens", "timeout", "cache", "model_table"}
+    | choosing.ADDRESSES.keys()
+)
+_PATHS: Final = ("curriculum", "workspace", "runs", "model_table")
+_OF_THIS_SESSION: Final = {"render": False, "quiet": False, "cache": False}
 """How a run is watched is not a property of the run: it is not taken over when the run goes on."""
 
 
@@ -62,7 +56,16 @@ class Settings:
     upstream_rules: bool = False
     unsafe_no_sandbox: bool = False
     engine: str | None = None
-    max_cost: float = 5.0
+    base_url: str | None = None
+    google_base_url: str | None = None
+    ollama_host: str | None = None
+    model_table: str | None = None
+    max_cost: float | None = None
+    max_calls: int | None = None
+    max_tokens: int | None = None
+    max_output_tokens: int | None = None
+    timeout: float = TIMEOUT_S
+    cache: bool = False
     render: bool = False
     quiet: bool = False
     resume: str | None = None
@@ -116,24 +119,39 @@ def build_parser() -> argparse.ArgumentParser:
     keep.add_argument("--resume", metavar="RUN_ID", help="go on with a run that was interrupted")
     keep.add_argument("--workspace", metavar="DIR", help="folder of the growing agent (default workspace)")
     keep.add_argument("--runs", metavar="DIR", help="where run folders lie (default runs)")
-    models = parser.add_argument_group("models and solver")
-    models.add_argument(
-        "--planner-model", metavar="MODEL", help="plans, replans and repairs (openai/..., reference/planner)"
-    )
-    models.add_argument("--planner-small-model", metavar="MODEL", help="adapts PDDL that is already trusted")
-    models.add_argument("--coder-model", metavar="MODEL", help="writes actions (openai/..., reference/coder)")
-    models.add_argument("--engine", metavar="NAME", help="planning engine (default: by kind of problem)")
-    models.add_argument("--max-cost", type=_cost, metavar="USD", help="cap on the cost of a run (default 5)")
-    models.add_argument(
-        "--unsafe-no-sandbox",
-        action="store_true",
-        help=f"run generated code without the wall; needs {UNSAFE_VARIABLE}=1 in the environment as well",
-    )
+    _add_models(parser.add_argument_group("models and solver"))
+    _add_caps(parser.add_argument_group("what a run may spend"))
     show = parser.add_argument_group("display")
     show.add_argument("--render", action="store_true", help="open a window that shows the episode")
     show.add_argument("--quiet", action="store_true", help="print nothing but errors and the final table")
     show.add_argument("--version", action="version", version=f"sense-plan-code-act {__version__}")
     return parser
+
+
+def _add_models(group: argparse._ArgumentGroup) -> None:
+    group.add_argument("--planner-model", metavar="MODEL", help="plans, replans and repairs, such as openai/o3")
+    group.add_argument("--planner-small-model", metavar="MODEL", help="adapts PDDL that is already trusted")
+    group.add_argument("--coder-model", metavar="MODEL", help="writes actions")
+    group.add_argument("--base-url", metavar="URL", help="OpenAI-compatible server of openai/... (OPENAI_BASE_URL)")
+    group.add_argument("--model-table", metavar="FILE", help="context sizes and prices of models (docs/models.md)")
+    group.add_argument("--cache", action="store_true", help="serve calls that were made before, in any run, from files")
+    group.add_argument(
+        "--timeout", type=_amount("seconds"), metavar="S", help=f"seconds to wait for an answer (default {TIMEOUT_S:g})"
+    )
+    group.add_argument("--max-output-tokens", type=_count, metavar="N", help="cap on the length of each answer")
+    group.add_argument("--engine", metavar="NAME", help="planning engine (default: by kind of problem)")
+    group.add_argument(
+        "--unsafe-no-sandbox",
+        action="store_true",
+        help=f"run generated code without the wall; needs {UNSAFE_VARIABLE}=1 in the environment as well",
+    )
+
+
+def _add_caps(group: argparse._ArgumentGroup) -> None:
+    cost = f"cap on the cost of a run (default {choosing.DEFAULT_MAX_COST:g}, where prices are known)"
+    group.add_argument("--max-cost", type=_amount("USD"), metavar="USD", help=cost)
+    group.add_argument("--max-calls", type=_count, metavar="N", help="cap on the requests to models of a run")
+    group.add_argument("--max-tokens", type=_count, metavar="N", help="cap on a run's input and output tokens")
 
 
 def settings_from(given: Mapping[str, Any], environ: Mapping[str, str], root: Path, cwd: Path) -> Settings:
@@ -144,10 +162,11 @@ def settings_from(given: Mapping[str, Any], environ: Mapping[str, str], root: Pa
         root: folder of the checkout, where the default curriculum, workspace and runs lie.
         cwd: what relative paths are relative to.
     """
-    models = OPENAI_MODELS if environ.get("OPENAI_API_KEY") else REFERENCE_MODELS
-    values: dict[str, Any] = {}
-    for name, default in models.items():
-        values[name] = given.get(name) or environ.get(f"SPCA_{name.upper()}") or default
+    values: dict[str, Any] = dict(choosing.models(given, environ, cwd))
+    for name, variable in choosing.ADDRESSES.items():
+        values[name] = given.get(name) or environ.get(variable) or None
+    if "model_table" in given:
+        values["model_table"] = str(cwd / given["model_table"])
     paths = {"curriculum": "merged_curriculum2.json", "workspace": "workspace", "runs": "runs"}
     for name, default in paths.items():
         values[name] = str(cwd / given[name]) if name in given else str(root / default)
@@ -156,8 +175,10 @@ def settings_from(given: Mapping[str, Any], environ: Mapping[str, str], root: Pa
     return Settings(**{**rest, **values, "engine": engine})
 
 
-def resumed_settings(given: Mapping[str, Any], recorded: Mapping[str, Any], cwd: Path) -> Settings:
-    """Settings of a run that goes on: as recorded, but for what may change.
+def resumed_settings(
+    given: Mapping[str, Any], recorded: Mapping[str, Any], environ: Mapping[str, str], cwd: Path
+) -> Settings:
+    """Settings of a run that goes on: as recorded, but for what may change; servers may have moved.
 
     Raises:
         ResumeError: names the flag that contradicts the run, or the run is of another version.
@@ -165,10 +186,11 @@ def resumed_settings(given: Mapping[str, Any], recorded: Mapping[str, Any], cwd:
     if set(recorded) != {field.name for field in fields(Settings)}:
         raise ResumeError("the run was begun by another version of this program: begin a new one")
     values = dict(recorded) | _OF_THIS_SESSION
+    values |= {name: environ[v] for name, v in choosing.ADDRESSES.items() if environ.get(v)}
     for name, value in given.items():
         if name == "command":
             continue
-        wanted = str(cwd / value) if name in ("curriculum", "workspace", "runs") else value
+        wanted = str(cwd / value) if name in _PATHS else value
         if name not in _MAY_CHANGE_ON_RESUME and wanted != recorded.get(name):
             flag = f"--{name.replace('_', '-')}"
             contradiction = flag if value is True else f"{flag} {value}"
@@ -186,7 +208,36 @@ def how_to_resume(settings: Settings, run_id: str, root: Path) -> str:
     return f"{program} --resume {run_id}{elsewhere}"
 
 
-def stopped(code: int, reason: str, go_on: str) -> int:
+class Ending:
+    """How the program ends: as a context it turns the errors that a user can act on into a line and an exit code.
+
+    Attributes:
+        code: the exit code.
+        go_on: the command that goes on with the run, "" while there is none.
+    """
+
+    def __init__(self) -> None:
+        self.code = EXIT_FINISHED
+        self.go_on = ""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, _kind: type[BaseException] | None, error: BaseException | None, _trace: TracebackType | None, /
+    ) -> bool:
+        if isinstance(error, KeyboardInterrupt):
+            self.code = _stopped(EXIT_INTERRUPTED, "interrupted", self.go_on)
+        elif isinstance(error, UserError):
+            self.code = _stopped(EXIT_USER_ERROR, f"error: {error}", self.go_on if error.resumable else "")
+        elif isinstance(error, BudgetReached):
+            self.code = _stopped(EXIT_BUDGET, f"stopped: {error}", f"{self.go_on} {error.flag} MORE")
+        else:
+            return False
+        return True
+
+
+def _stopped(code: int, reason: str, go_on: str) -> int:
     """Say on standard error why the program stops, and how to go on if it can; returns ``code``."""
     print(f"{reason}; go on with: {go_on}" if go_on else reason, file=sys.stderr)
     return code
@@ -213,28 +264,23 @@ def _seed(text: str) -> int:
     return int(text)
 
 
-def _cost(text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = -1.0
-    if not 0 <= value < float("inf"):
-        raise argparse.ArgumentTypeError(f"{text!r} is not an amount in USD")
-    return value
+def _count(text: str) -> int:
+    if not text.isdecimal() or int(text) == 0:
+        raise argparse.ArgumentTypeError(f"{text!r} is no count: counts are whole numbers from 1 on")
+    return int(text)
 
 
-def greeting(settings: Settings) -> str:
-    """One line on which models a run uses and how to choose others."""
-    if settings.uses_reference:
-        return (
-            "Models: the embedded reference model (no key needed). "
-            "For a real one: set OPENAI_API_KEY in .env or give --planner-model and --coder-model."
-        )
-    return (
-        f"Models: {settings.planner_model}, {settings.planner_small_model}, {settings.coder_model}; "
-        f"cost cap {settings.max_cost:g} USD (--max-cost; not enforced while prices are unknown). Without cost: "
-        "--planner-model reference/planner --planner-small-model reference/planner --coder-model reference/coder."
-    )
+def _amount(unit: str) -> Callable[[str], float]:
+    def amount(text: str) -> float:
+        try:
+            value = float(text)
+        except ValueError:
+            value = -1.0
+        if not 0 <= value < float("inf"):
+            raise argparse.ArgumentTypeError(f"{text!r} is not an amount in {unit}")
+        return value
+
+    return amount
 
 
 def check_choice(settings: Settings) -> None:
@@ -245,9 +291,7 @@ def check_choice(settings: Settings) -> None:
     """
     if settings.start_category and settings.only:
         raise SettingsError("--start-category and --only exclude each other: give one of them")
-    for flag, model, role in zip(_MODEL_FLAGS, settings.models, ("planner", "planner", "coder"), strict=True):
-        if model.startswith(("reference/", "faulty/")) and not model.endswith(f"/{role}"):
-            raise SettingsError(f"{flag} {model}: the embedded model for this is {model.partition('/')[0]}/{role}")
+    choosing.check(settings)
     if settings.unsafe_no_sandbox and os.environ.get(UNSAFE_VARIABLE) != "1":
         raise SettingsError(
             "--unsafe-no-sandbox lets generated code do whatever you can do: "

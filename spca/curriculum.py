@@ -53,6 +53,10 @@ class Task:
     level: str
     env_id: str
 
+    def place(self, seed: int) -> dict[str, object]:
+        """What events and summaries call the level."""
+        return {"level_name": self.env_id, "lvl_group": self.level, "category": self.category, "seed": seed}
+
 
 @dataclass(frozen=True, slots=True)
 class Curriculum:

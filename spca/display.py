@@ -12,6 +12,8 @@ from rich.status import Status
 from rich.table import Table
 from rich.text import Text
 
+_PAID = ("tokens", "USD")
+
 
 class _Now:
     """Text that is made anew whenever the terminal is refreshed."""
@@ -91,7 +93,8 @@ class Display:
         calls = (
             f"{counters['planner_calls']} planner{coder} call{'s' if coder or counters['planner_calls'] != 1 else ''}"
         )
-        line = f"  {self._label}  {rounds}, {calls}, {summary['steps']} steps, {seconds:.1f} s"
+        spent = _spent(summary["usage"])
+        line = f"  {self._label}  {rounds}, {calls}, {summary['steps']} steps, {seconds:.1f} s{spent and f', {spent}'}"
         if self._quiet:
             return
         mark = "[green]solved[/]" if solved else "[red]failed[/]"
@@ -107,17 +110,23 @@ class Display:
             self._status = None
 
     def table(self, totals: Mapping[str, Any], elapsed: float, where: str) -> None:
-        """The result per category."""
+        """The result per category, and what it took where models were paid in tokens."""
+        self.close()
+        usage = totals["usage"]
+        paid = bool(usage["input_tokens"] or usage["output_tokens"])
         table = Table(title=f"{totals['solved']} of {totals['levels']} levels solved")
         table.add_column("category", no_wrap=True, overflow="fold")
-        for heading in ("solved", "rounds", "planner calls", "coder calls", "steps"):
+        for heading in ("solved", "rounds", "planner calls", "coder calls", "steps", *_PAID * paid):
             table.add_column(heading, justify="right")
         for name, row in totals["categories"].items():
             solved = f"{row['solved']}/{row['levels']}"
-            table.add_row(
-                escape(name), solved, *(str(row[key]) for key in ("rounds", "planner_calls", "coder_calls", "steps"))
-            )
+            numbers = [str(row[key]) for key in ("rounds", "planner_calls", "coder_calls", "steps")]
+            spent = usage["categories"].get(name)
+            numbers += [_tokens(spent), _usd(spent)] if paid and spent else []
+            table.add_row(escape(name), solved, *numbers)
         self._console.print(table)
+        if paid:
+            self._console.print(f"{usage['requests']} requests{_unanswered(usage)}, {_spent(usage)}", soft_wrap=True)
         if totals["sandbox"] == "unsafe":
             self._console.print("[red]unsafe[/]: generated code ran without the wall (--unsafe-no-sandbox)")
         if totals["corrected"]:
@@ -127,6 +136,29 @@ class Display:
                 soft_wrap=True,
             )
         self._console.print(f"{_clock(elapsed)} elapsed; everything about the run lies in {where}", soft_wrap=True)
+
+
+def _spent(usage: Mapping[str, Any]) -> str:
+    """Tokens and USD; "" where there were none."""
+    if not usage["input_tokens"] and not usage["output_tokens"]:
+        return ""
+    return f"{_tokens(usage)} tokens, {_usd(usage)} USD"
+
+
+def _tokens(usage: Mapping[str, Any]) -> str:
+    about = "~" if usage["estimated"] else ""
+    return f"{about}{usage['input_tokens'] + usage['output_tokens']:,}"
+
+
+def _usd(usage: Mapping[str, Any]) -> str:
+    """What is known to have been spent, and how many requests may have cost something too."""
+    unknown = f" + {usage['cost_unknown']} unknown" if usage["cost_unknown"] else ""
+    return f"{'~' if usage['estimated'] else ''}{usage['cost_usd']:.4f}{unknown}"
+
+
+def _unanswered(usage: Mapping[str, Any]) -> str:
+    counts = [f"{usage[outcome]} {outcome}" for outcome in ("rejected", "lost", "unknown") if usage[outcome]]
+    return f" ({', '.join(counts)})" if counts else ""
 
 
 def list_tasks(rows: Sequence[tuple[str, str, str]]) -> None:

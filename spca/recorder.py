@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 from spca import agent_code, library
+from spca.calls.ledger import Ledger, sums
 from spca.contracts import AgentSource, Checkpoint, Plan, PlannerMode, PlanStep, TrustedPDDL
 from spca.curriculum import Task
 from spca.gate import SolvedLevel
@@ -32,10 +33,14 @@ class Recorder:
         category: category of the last finished level.
         trusted: PDDL of the last success in that category.
         sandbox: level of the wall that generated code runs behind.
+
+    Args:
+        folder: the run's.
+        books: every request that the run sent to a model.
     """
 
-    def __init__(self, folder: RunFolder) -> None:
-        self._folder = folder
+    def __init__(self, folder: RunFolder, books: Ledger) -> None:
+        self._folder, self._books = folder, books
         state = folder.state()
         self.finished: list[dict[str, Any]] = state["finished"]
         self._agent_file: str = state["agent"]
@@ -68,6 +73,7 @@ class Recorder:
             result.reason,
             steps=len(result.primitives),
             steps_total=result.steps_total,
+            usage=self.spent_on(number),
             library=library_size(self.agent),
             agent_file=agent_file,
             trajectory=trajectory,
@@ -81,30 +87,34 @@ class Recorder:
             {"finished": self.finished, "agent": self._agent_file, "category": self.category, "trusted": trusted}
         )
         log.end_level(summary)
+        self.balance()
         return summary
 
-    def _save_versions(self, number: int, result: LevelResult) -> str:
-        """Agent and PDDL after the level; a failed level's are those of its last attempt."""
-        tried = result.attempts[-1].agent if result.attempts else result.agent
-        agent = result.agent if result.solved else tried
-        return self._folder.save_version(number, agent, result.plan, solved=result.solved)
+    def spent_on(self, index: int) -> dict[str, Any]:
+        """Requests, tokens and USD of a level, those of killed tries at it included."""
+        return sums(record for record in self._books.records if record.place.index == index)
 
-    def _trajectory(self, task: Task, seed: int, result: LevelResult) -> dict[str, Any]:
-        last = result.attempts[-1] if result.attempts else None
-        return {
-            "env_id": task.env_id,
-            "seed": seed,
-            "category": task.category,
-            "solved": result.solved,
-            "corrections": list(last.outcome.corrections) if last else [],
-            "checkpoint": {"length": len(last.start.primitives), "state_hash": last.start.state_hash} if last else None,
-            "primitives": list(result.primitives),
-            "attempts": [attempt_record(a, self._folder.save_agent(a.agent)) for a in result.attempts],
-        }
+    def usage(self) -> dict[str, Any]:
+        """Requests, tokens and USD of the run and of its categories, unfinished levels included."""
+        records = self._books.records
+        names = dict.fromkeys(record.place.category for record in records)
+        return sums(records) | {"categories": {n: sums(r for r in records if r.place.category == n) for n in names}}
+
+    def balance(self) -> None:
+        """Write into ``run.json`` what the run has used so far."""
+        self._folder.write_json("run.json", self._folder.info() | {"usage": self.usage()})
+
+    def report(self, seed: int, levels: int) -> dict[str, Any]:
+        """Write the run's summary so far, and return it; ``levels`` is how many the run has."""
+        summary = self.totals(seed, levels)
+        self._folder.write_json("summary.json", summary)
+        self.balance()
+        return summary
 
     def totals(self, seed: int, levels: int) -> dict[str, Any]:
         """The run's summary so far; ``levels`` is how many the run has."""
-        return {"run_id": self._folder.run_id, "seed": seed, "sandbox": self.sandbox} | totals(self.finished, levels)
+        head = {"run_id": self._folder.run_id, "seed": seed, "sandbox": self.sandbox}
+        return head | totals(self.finished, levels) | {"usage": self.usage()}
 
     def solved_levels(self, since: int = 0) -> list[SolvedLevel]:
         """Levels solved in this run, from the ``since``-th finished one on, read from their trajectories."""

@@ -5,7 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from spca.contracts import AgentSource, Checkpoint, LevelInfo, Outcome, Plan, TrustedPDDL, World
+from spca.contracts import (
+    AgentSource,
+    Checkpoint,
+    FailedPlan,
+    LevelInfo,
+    Outcome,
+    Plan,
+    Status,
+    TrustedPDDL,
+    World,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +52,11 @@ class Round:
     def outcome(self) -> Outcome | None:
         """How the last attempt ended; None when nothing was executed."""
         return self.attempts[-1].outcome if self.attempts else None
+
+    def failed_plan(self) -> FailedPlan:
+        """What a planner is told of the plan of this round, which did not solve the level."""
+        status = self.outcome.status if self.outcome else Status.MISSING_METHOD
+        return FailedPlan(self.plan.text if self.plan else "", status.value, self.reason)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
-from spca import cli
+from spca import choosing, cli
+from spca.calls.cache import Cache
+from spca.calls.desk import CallDesk
 from spca.contracts import AgentSource, TrustedPDDL
 from spca.curriculum import Curriculum, Task, load
+from spca.display import list_tasks
 from spca.errors import ResumeError
 from spca.prompts import templates
 from spca.runfolder import RunFolder, check_folder, locked, make_folder
@@ -28,7 +32,7 @@ def settings(given: Mapping[str, Any], root: Path) -> cli.Settings:
     if "resume" in given:
         runs = Path.cwd() / given["runs"] if "runs" in given else root / "runs"
         info = RunFolder.open(runs, given["resume"]).info()
-        chosen = cli.resumed_settings({"runs": str(runs), **given}, info["settings"], Path.cwd())
+        chosen = cli.resumed_settings({"runs": str(runs), **given}, info["settings"], environ, Path.cwd())
         check_versions(info.get("versions", {}))
     else:
         chosen = cli.settings_from(given, environ, root, Path.cwd())
@@ -61,6 +65,12 @@ def tasks(chosen: cli.Settings, curriculum: Curriculum | None = None) -> tuple[T
     return whole.select(start_category=chosen.start_category, only=chosen.only, levels=chosen.levels).tasks()
 
 
+def show_levels(chosen: cli.Settings) -> int:
+    """Print the levels that the settings select; the exit code."""
+    list_tasks([(task.category, task.level, task.env_id) for task in tasks(chosen)])
+    return cli.EXIT_FINISHED
+
+
 @contextmanager
 def opened(
     chosen: cli.Settings, root: Path, check: Callable[[cli.Settings, Sequence[Task]], None]
@@ -82,6 +92,7 @@ def opened(
         raise ResumeError(f"{resumed.path}: more levels are finished than the run has")
     with SandboxExecutor(unsafe=chosen.unsafe_no_sandbox) as executor:
         executor.begin()
+        choosing.caps(chosen, choosing.table(chosen))
         check(chosen, selected)
         sandbox = executor.verify()
         if resumed:
@@ -95,6 +106,27 @@ def opened(
             folder = resumed or _new_folder(chosen, root, workspace, sandbox)
             with locked(folder.path, "run"):
                 yield folder, selected, executor
+
+
+def desk(chosen: cli.Settings, folder: RunFolder) -> CallDesk:
+    """What all calls of a run pass through; enters a request that a killed process had in flight into the books.
+
+    Raises:
+        UserError: the caps cannot hold, or books or transcripts cannot be read.
+    """
+    known = choosing.table(chosen)
+    cache = Cache(Path(chosen.runs) / "llm_cache") if chosen.cache else None
+    return CallDesk(folder.path, folder.run_id, caps=choosing.caps(chosen, known), table=known, cache=cache)
+
+
+def client_options(chosen: cli.Settings) -> dict[str, Any]:
+    """What every client of a run is made with."""
+    return {"addresses": choosing.addresses(chosen), "limits": choosing.limits(chosen)}
+
+
+def greeting(chosen: cli.Settings) -> str:
+    """The first line of a run: its models and caps."""
+    return choosing.greeting(chosen, os.environ, choosing.caps(chosen, choosing.table(chosen)))
 
 
 def _beginning(chosen: cli.Settings, root: Path, workspace: Workspace) -> tuple[AgentSource, TrustedPDDL | None]:

@@ -27,33 +27,20 @@ class Caps:
             BudgetReached: names the cap and the flag that raises it.
         """
         if self.calls is not None and len(records) >= self.calls:
-            raise BudgetReached(f"budget: {len(records)} requests were sent (--max-calls {self.calls})")
-        answered = [record for record in records if record.outcome is Outcome.ANSWERED]
-        lost = sum(record.outcome in (Outcome.LOST, Outcome.UNKNOWN) for record in records)
+            raise BudgetReached(f"budget: {len(records)} requests were sent (--max-calls {self.calls})", "--max-calls")
+        sent = [record for record in records if record.outcome is not Outcome.REJECTED]
         if self.tokens is not None:
-            self._check_tokens(self.tokens, answered, lost)
+            used = _bound([None if record.tokens is None else Decimal(record.tokens) for record in sent])
+            if used >= self.tokens:
+                raise BudgetReached(f"budget: {used:.0f} tokens were used (--max-tokens {self.tokens})", "--max-tokens")
         if self.cost_usd is not None:
-            self._check_cost(self.cost_usd, answered, lost)
-
-    def _check_tokens(self, cap: int, answered: Sequence[Record], lost: int) -> None:
-        counts = [record.tokens for record in answered]
-        if None in counts:
-            raise BudgetReached(f"budget: {_silent(answered, counts)} reports no tokens, so --max-tokens cannot hold")
-        known = [count for count in counts if count is not None]
-        spent = sum(known) + lost * max(known, default=0)
-        if spent >= cap:
-            raise BudgetReached(f"budget: {spent} tokens were used (--max-tokens {cap})")
-
-    def _check_cost(self, cap: float, answered: Sequence[Record], lost: int) -> None:
-        costs = [record.cost for record in answered]
-        if None in costs:
-            model = _silent(answered, costs)
-            raise BudgetReached(f"budget: the cost of a call of {model} is unknown, so --max-cost cannot hold")
-        known = [value for value in costs if value is not None]
-        spent = sum(known, Decimal(0)) + lost * max(known, default=Decimal(0))
-        if spent > 0 and spent >= Decimal(str(cap)):
-            raise BudgetReached(f"budget: {spent:.4f} USD were spent (--max-cost {cap:g})")
+            spent = _bound([record.cost for record in sent])
+            if 0 < spent >= Decimal(str(self.cost_usd)):
+                words = f"budget: {spent:.4f} USD were spent (--max-cost {self.cost_usd:g})"
+                raise BudgetReached(words, "--max-cost")
 
 
-def _silent(answered: Sequence[Record], values: Sequence[object]) -> str:
-    return next(record.model for record, value in zip(answered, values, strict=True) if value is None)
+def _bound(amounts: Sequence[Decimal | None]) -> Decimal:
+    """The sum, in which an unknown amount counts as the largest known one."""
+    known = [amount for amount in amounts if amount is not None]
+    return sum(known, Decimal(0)) + (len(amounts) - len(known)) * max(known, default=Decimal(0))

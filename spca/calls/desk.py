@@ -13,7 +13,7 @@ from spca.calls.answers import plain
 from spca.calls.budget import Caps
 from spca.calls.cache import Cache
 from spca.calls.ledger import Ledger, Outcome, Place, Record, rejected
-from spca.calls.prices import ModelTable, cost
+from spca.calls.prices import ModelTable, cost, metered
 from spca.calls.retry import RetryPolicy
 from spca.calls.transcripts import Answer, Call, Transcripts, unsent
 from spca.errors import (
@@ -83,8 +83,14 @@ class CallDesk:
         self._place = Place(self._place.run, index, category, level, seed)
         self._transcripts.begin_level(index)
 
-    def begin_round(self, number: int) -> None:
-        self._place = replace(self._place, round=number)
+    def noting_rounds(self, progress: Callable[[int, str], None]) -> Callable[[int, str], None]:
+        """``progress``, which is told of rounds and phases, with the present round noted for the books."""
+
+        def noting(number: int, phase: str) -> None:
+            self._place = replace(self._place, round=number)
+            progress(number, phase)
+
+        return noting
 
     def ask(self, provider: Provider, model: str, request: Request, *, phase: str = "", mode: str = "") -> Answered:
         """One call.
@@ -161,25 +167,24 @@ class CallDesk:
         except BaseException as error:
             seconds = round(time.perf_counter() - started, 4)
             if isinstance(error, BadAnswerError):
-                return self._unreadable(call, replace(record, latency_s=seconds, transcript=name), str(error))
+                answer = Answer(None, str(error))
+                return self._finish(
+                    call, self._paid(replace(record, latency_s=seconds, transcript=name), answer), answer
+                )
             self.ledger.end(_failed(record, seconds, error))
             raise
         seconds = round(time.perf_counter() - started, 4)
-        response = replace(response, text=plain(response.text))
-        record = replace(
-            record,
-            latency_s=seconds,
-            usage=response.usage,
-            cost=cost(self.table.info(call.model), response.usage),
-            outcome=Outcome.ANSWERED,
-            transcript=name,
-        )
-        return self._finish(call, record, Answer(response))
+        usage, estimated = metered(call.request, response)
+        answer = Answer(replace(response, text=plain(response.text), usage=usage))
+        record = replace(record, latency_s=seconds, transcript=name, estimated=estimated)
+        return self._finish(call, self._paid(record, answer), answer)
 
-    def _unreadable(self, call: Call, record: Record, error: str) -> Answer:
-        """An answer came and may be billed, but could not be read: kept like any other."""
-        free = cost(self.table.info(call.model), record.usage)
-        return self._finish(call, replace(record, outcome=Outcome.LOST, cost=free, error=error), Answer(None, error))
+    def _paid(self, record: Record, answer: Answer) -> Record:
+        """The record with what came back and what it costs; an unreadable answer may be billed like any other."""
+        usage = answer.response.usage if answer.response else Usage()
+        outcome = Outcome.ANSWERED if answer.response else Outcome.LOST
+        paid = cost(self.table.info(record.model), usage)
+        return replace(record, usage=usage, cost=paid, outcome=outcome, error=answer.error)
 
     def _finish(self, call: Call, record: Record, answer: Answer) -> Answer:
         self._transcripts.write(call, record, answer, "model")
@@ -191,11 +196,8 @@ class CallDesk:
         transcript = self._transcripts.of_request(record.number)
         if transcript is None:
             return record
-        response, error = transcript.answer.response, transcript.answer.error
-        usage = response.usage if response else Usage()
-        paid = cost(self.table.info(record.model), usage)
-        outcome = Outcome.ANSWERED if response else Outcome.LOST
-        return replace(record, usage=usage, cost=paid, outcome=outcome, transcript=transcript.name, error=error)
+        known = replace(record, transcript=transcript.name, estimated=transcript.estimated)
+        return self._paid(known, transcript.answer)
 
 
 def _failed(record: Record, seconds: float, error: BaseException) -> Record:

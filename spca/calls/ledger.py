@@ -49,8 +49,8 @@ class Place:
 class Record:
     """One request: where it was made, for which call (``key``), as which ``attempt`` at it, and what became of it.
 
-    ``started`` is in seconds since the epoch, ``cost`` in USD, None when unknown; ``transcript`` names the file that
-    holds question and answer.
+    ``started`` is in seconds since the epoch, ``cost`` in USD, None when unknown; ``estimated``: the server told no
+    tokens, so they are estimated. ``transcript`` names the file that holds question and answer.
     """
 
     number: int
@@ -62,6 +62,7 @@ class Record:
     started: float
     latency_s: float = 0.0
     usage: Usage = Usage()
+    estimated: bool = False
     cost: Decimal | None = None
     outcome: Outcome = Outcome.UNKNOWN
     status: int | None = None
@@ -81,7 +82,11 @@ class Record:
         flat |= {name: getattr(self.place, name) for name in _PLACE}
         flat |= {name: getattr(self, name) for name in ("attempt", "model", "form", "key", "started", "latency_s")}
         flat |= {name: getattr(self.usage, name) for name in _USAGE}
-        flat |= {"cost": None if self.cost is None else float(self.cost), "outcome": self.outcome.value}
+        flat |= {
+            "estimated": self.estimated,
+            "cost": None if self.cost is None else float(self.cost),
+            "outcome": self.outcome.value,
+        }
         return flat | {name: getattr(self, name) for name in ("status", "error", "transcript")}
 
     @classmethod
@@ -90,7 +95,7 @@ class Record:
         place = Place(**{name: flat[name] for name in _PLACE})
         usage = Usage(**{name: flat[name] for name in _USAGE})
         rest = {name: flat[name] for name in ("number", "attempt", "model", "form", "key", "started", "latency_s")}
-        end = {name: flat[name] for name in ("status", "error", "transcript")}
+        end = {name: flat[name] for name in ("estimated", "status", "error", "transcript")}
         cost = None if flat["cost"] is None else Decimal(str(flat["cost"]))
         return cls(place=place, usage=usage, cost=cost, outcome=Outcome(flat["outcome"]), **rest, **end)
 
@@ -144,12 +149,14 @@ class Ledger:
 
 
 def sums(records: Iterable[Record]) -> dict[str, Any]:
-    """Requests by outcome, tokens as far as they were told, and USD; ``cost_unknown`` counts requests without a price.
+    """Requests by outcome, tokens and USD.
+
+    ``estimated`` counts requests whose tokens the server did not tell, ``cost_unknown`` those without a price.
 
     A request that was lost or whose fate is unknown may have been billed, so its cost is unknown, never zero.
     """
     total: dict[str, Any] = {"requests": 0, **{outcome.value: 0 for outcome in Outcome}}
-    total |= dict.fromkeys(_USAGE, 0) | {"latency_s": 0.0, "cost_unknown": 0}
+    total |= dict.fromkeys(_USAGE, 0) | {"latency_s": 0.0, "estimated": 0, "cost_unknown": 0}
     spent = Decimal(0)
     for record in records:
         total["requests"] += 1
@@ -157,6 +164,7 @@ def sums(records: Iterable[Record]) -> dict[str, Any]:
         total["latency_s"] += record.latency_s
         for name in _USAGE:
             total[name] += getattr(record.usage, name) or 0
+        total["estimated"] += record.estimated
         total["cost_unknown"] += record.cost is None
         spent += record.cost or 0
     return total | {"latency_s": round(total["latency_s"], 3), "cost_usd": float(spent)}

@@ -64,6 +64,7 @@ class Transcript:
     occurrence: int
     index: int
     request_number: int
+    estimated: bool
     answer: Answer
 
     @property
@@ -137,7 +138,7 @@ def to_json(call: Call, record: Record, answer: Answer, source: str) -> dict[str
     head |= {"occurrence": call.occurrence, "source": source, "request": record.number, "form": record.form}
     cost = None if record.cost is None else float(record.cost)
     usage = answer.response.usage if answer.response else Usage()
-    end = {"usage": asdict(usage), "cost": cost, "latency_s": record.latency_s}
+    end = {"usage": asdict(usage), "estimated": record.estimated, "cost": cost, "latency_s": record.latency_s}
     return (
         head | {"messages": asked.pop("messages"), "answer": _answer_json(answer), "error": answer.error} | end | asked
     )
@@ -186,6 +187,7 @@ def _read(path: Path) -> Transcript:
             int(content["occurrence"]),
             int(content["index"] or 0),
             int(content["request"]),
+            bool(content["estimated"]),
             read_answer(content),
         )
     except (OSError, ValueError, KeyError, TypeError) as error:

@@ -1,0 +1,168 @@
+"""Which models a run uses, where their servers are, and which caps can hold for them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+from urllib.parse import urlsplit
+
+from spca.calls.budget import Caps
+from spca.calls.prices import ModelTable
+from spca.errors import SettingsError
+from spca.providers.base import Limits, ModelInfo
+
+if TYPE_CHECKING:
+    from spca.cli import Settings
+
+DEFAULT_MAX_COST: Final = 5.0
+"""USD that a run may cost where no cap was given."""
+
+LOCAL: Final = frozenset({"reference", "faulty", "replay", "llamacpp"})
+"""Prefixes of models that run within this process."""
+
+_FLAGS: Final = ("--planner-model", "--planner-small-model", "--coder-model")
+_NAMES: Final = ("planner_model", "planner_small_model", "coder_model")
+ADDRESSES: Final = {"base_url": "OPENAI_BASE_URL", "google_base_url": "GOOGLE_GEMINI_BASE_URL"} | {
+    "ollama_host": "OLLAMA_HOST"
+}
+"""Setting of a server's address -> environment variable that gives it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Default:
+    """Models of the large and small planner and the coder that are used where one of ``variables`` is set."""
+
+    prefix: str
+    variables: tuple[str, ...]
+    models: tuple[str, str, str]
+
+
+REFERENCE: Final = Default("reference", (), ("reference/planner", "reference/planner", "reference/coder"))
+DEFAULTS: Final = (
+    Default(
+        "openai", ("OPENAI_API_KEY", "OPENAI_BASE_URL"), ("openai/o3", "openai/o4-mini", "openai/codex-mini-latest")
+    ),
+    Default(
+        "google",
+        ("GOOGLE_API_KEY", "GEMINI_API_KEY"),
+        ("google/gemini-2.5-pro", "google/gemini-2.5-flash", "google/gemini-2.5-pro"),
+    ),
+    Default("ollama", ("OLLAMA_HOST",), ("ollama/qwen2.5-coder:14b",) * 3),
+)
+"""In order of preference."""
+
+
+def configured(environ: Mapping[str, str]) -> tuple[Default, ...]:
+    """Defaults for which a key or server is set, the one that is used first; the embedded model comes last."""
+    return (*(default for default in DEFAULTS if any(environ.get(v) for v in default.variables)), REFERENCE)
+
+
+def models(given: Mapping[str, object], environ: Mapping[str, str], cwd: Path) -> dict[str, str]:
+    """The models of a run: flag, else environment (``SPCA_PLANNER_MODEL`` ...), else default.
+
+    A recorded run that plays the large planner plays the others too unless they are chosen.
+    """
+    chosen = {name: str(given.get(name) or environ.get(f"SPCA_{name.upper()}") or "") for name in _NAMES}
+    default = dict(zip(_NAMES, configured(environ)[0].models, strict=True))
+    if chosen["planner_model"].startswith("replay/"):
+        default = dict.fromkeys(_NAMES, chosen["planner_model"])
+    return {name: _absolute(chosen[name] or default[name], cwd) for name in _NAMES}
+
+
+def addresses(settings: Settings) -> dict[str, str | None]:
+    """Base URLs by prefix."""
+    return {"openai": settings.base_url, "google": settings.google_base_url, "ollama": settings.ollama_host}
+
+
+def table(settings: Settings) -> ModelTable:
+    """What is known of models, the user's own table first.
+
+    Raises:
+        SettingsError: that table cannot be read.
+    """
+    return ModelTable.load(Path(settings.model_table) if settings.model_table else None)
+
+
+def limits(settings: Settings) -> Limits:
+    """Of every answer."""
+    return Limits(settings.max_output_tokens, None, settings.timeout)
+
+
+def caps(settings: Settings, known: ModelTable) -> Caps:
+    """The caps of a run.
+
+    Raises:
+        SettingsError: its cost cannot be capped, because a price is unknown; names the ways out.
+    """
+    unknown = [model for model in dict.fromkeys(settings.models) if not _has_price(known.info(model))]
+    others = settings.max_calls is not None or settings.max_tokens is not None
+    if unknown and (settings.max_cost is not None or not others):
+        cap = "--max-cost" if settings.max_cost is not None else f"the cost cap of {DEFAULT_MAX_COST:g} USD"
+        fix = "leave it out and give" if settings.max_cost is not None else "give"
+        raise SettingsError(
+            f"the price of {unknown[0]} is unknown, so {cap} cannot hold: {fix} --max-calls N or --max-tokens N, "
+            "or its price with --model-table FILE (docs/models.md)"
+        )
+    cost = DEFAULT_MAX_COST if settings.max_cost is None and not unknown else settings.max_cost
+    return Caps(cost, settings.max_calls, settings.max_tokens)
+
+
+def check(settings: Settings) -> None:
+    """Refuse models and addresses that cannot be meant.
+
+    Raises:
+        SettingsError: names the flag.
+    """
+    for flag, model, role in zip(_FLAGS, settings.models, ("planner", "planner", "coder"), strict=True):
+        if model.startswith(("reference/", "faulty/")) and not model.endswith(f"/{role}"):
+            raise SettingsError(f"{flag} {model}: the embedded model for this is {model.partition('/')[0]}/{role}")
+    for name, variable in ADDRESSES.items():
+        _check_address("--base-url" if name == "base_url" else variable, getattr(settings, name))
+    if settings.base_url and not any(model.startswith("openai/") for model in settings.models):
+        raise SettingsError("--base-url is where openai/... models are, but the run uses none")
+
+
+def greeting(settings: Settings, environ: Mapping[str, str], known: Caps) -> str:
+    """One line on which models a run uses, why, what caps hold, and how to choose others."""
+    if settings.uses_reference:
+        return (
+            "Models: the embedded reference model (no key needed). "
+            "For a real one: set OPENAI_API_KEY in .env or give --planner-model and --coder-model."
+        )
+    names = ", ".join(dict.fromkeys(settings.models))
+    there = [f"{prefix} at {url}" for prefix, url in addresses(settings).items() if url and f"{prefix}/" in names]
+    limit = [f"{known.cost_usd:g} USD"] if known.cost_usd is not None else []
+    limit += [f"{known.calls} requests"] if known.calls is not None else []
+    limit += [f"{known.tokens} tokens"] if known.tokens is not None else []
+    parts = [f"Models: {names}", *there, f"capped at {' and '.join(limit)}"]
+    found = configured(environ)
+    also = [default.prefix for default in found[1:-1] if default.prefix not in names]
+    if found[0].models == settings.models and also:
+        parts.append(f"{' and '.join(also)} could be used too (docs/models.md)")
+    return "; ".join(parts) + "."
+
+
+def _absolute(model: str, cwd: Path) -> str:
+    """A model that is a file or folder, with its path made absolute: a run may go on from another folder."""
+    prefix, _, path = model.partition("/")
+    return f"{prefix}/{cwd / path}" if prefix in ("replay", "llamacpp") and path else model
+
+
+def _has_price(info: ModelInfo) -> bool:
+    return info.input is not None and info.output is not None
+
+
+def _check_address(name: str, url: str | None) -> None:
+    if url is None:
+        return
+    try:
+        parts = urlsplit(url)
+        good = bool(parts.hostname) and (parts.port is None or parts.port > 0)
+    except ValueError:
+        good, parts = False, urlsplit("")
+    if parts.username or parts.password or parts.query:
+        raise SettingsError(f"{name}: an address holds no name, password or query: keys belong into .env")
+    if name != "OLLAMA_HOST" and (not good or parts.scheme not in ("http", "https")):
+        raise SettingsError(f"{name} {url}: an address looks like http://localhost:8000/v1")
