@@ -111,6 +111,25 @@ class Recorder:
         self.balance()
         return summary
 
+    def _save_versions(self, number: int, result: LevelResult) -> str:
+        """Agent and PDDL after the level; a failed level's are those of its last attempt."""
+        tried = result.attempts[-1].agent if result.attempts else result.agent
+        agent = result.agent if result.solved else tried
+        return self._folder.save_version(number, agent, result.plan, solved=result.solved)
+
+    def _trajectory(self, task: Task, seed: int, result: LevelResult) -> dict[str, Any]:
+        last = result.attempts[-1] if result.attempts else None
+        return {
+            "env_id": task.env_id,
+            "seed": seed,
+            "category": task.category,
+            "solved": result.solved,
+            "corrections": list(last.outcome.corrections) if last else [],
+            "checkpoint": {"length": len(last.start.primitives), "state_hash": last.start.state_hash} if last else None,
+            "primitives": list(result.primitives),
+            "attempts": [attempt_record(a, self._folder.save_agent(a.agent)) for a in result.attempts],
+        }
+
     def totals(self, seed: int, levels: int) -> dict[str, Any]:
         """The run's summary so far; ``levels`` is how many the run has."""
         head = {"run_id": self._folder.run_id, "seed": seed, "sandbox": self.sandbox}
