@@ -6,7 +6,7 @@ import ast
 import inspect
 import re
 import tokenize
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from io import StringIO
@@ -104,14 +104,23 @@ def changed_methods(old: str, new: str) -> tuple[str, ...]:
     Raises:
         PatchError: as :func:`signatures`, for either text.
     """
-    before = {name: _meaning(node) for name, node in methods_of(old).items()}
+    before, after = methods_of(old), methods_of(new)
+    lines_before, lines_after = split_lines(old), split_lines(new)
+
+    def is_as_before(name: str, node: ast.FunctionDef) -> bool:
+        known = before.get(name)
+        if known is None:
+            return False
+        # Most methods keep their text, which is compared far sooner than what it means.
+        return _own_lines(lines_before, known) == _own_lines(lines_after, node) or _meaning(known) == _meaning(node)
+
     bound_before, bound_after = _bindings(old), _bindings(new)
     # A name bound for the first time counts too: it may hide a builtin.
     rebound = {n for n in bound_before.keys() | bound_after if bound_before.get(n) != bound_after.get(n)}
     return tuple(
         name
-        for name, node in methods_of(new).items()
-        if before.get(name) != _meaning(node) or not rebound.isdisjoint(_names(node))
+        for name, node in after.items()
+        if not is_as_before(name, node) or (rebound and not rebound.isdisjoint(_names(node)))
     )
 
 
@@ -182,8 +191,7 @@ def layout(source: str) -> Layout:
 
 def block(text: Layout, node: ast.stmt) -> tuple[int, int]:
     """Range of line indices of a definition: decorators, comments right above it and at the end of its body."""
-    decorators = node.decorator_list if isinstance(node, ast.FunctionDef | ast.ClassDef) else []
-    first = min([node.lineno, *(decorator.lineno for decorator in decorators)]) - 1
+    first = _first_line(node)
     margin = _margin(text.lines[first])
     while first in text.comments and _margin(text.lines[first - 1]) == margin:
         first -= 1
@@ -284,6 +292,16 @@ def _bindings(source: str) -> dict[str, str]:
         elif isinstance(node, ast.FunctionDef):
             bound[node.name] = _meaning(node)
     return bound
+
+
+def _first_line(node: ast.stmt) -> int:
+    """Index of the line that a statement begins on, decorators included."""
+    decorators = node.decorator_list if isinstance(node, ast.FunctionDef | ast.ClassDef) else []
+    return min([node.lineno, *(decorator.lineno for decorator in decorators)]) - 1
+
+
+def _own_lines(lines: Sequence[str], node: ast.stmt) -> Sequence[str]:
+    return lines[_first_line(node) : node.end_lineno]
 
 
 def _margin(line: str) -> str:

@@ -132,9 +132,11 @@ def _violations(tree: ast.Module, base: ast.Module | None) -> tuple[Violation, .
     faults = {_violation(node.lineno, words) for node, words in _of_module(tree, found.module, base is not None)}
     faults |= {_violation(line, words) for scope in found.scopes for line, words in rules.of_scope(scope)}
     for node, name, scope in found.bindings:
-        faults |= {_violation(_line(node), words) for words in rules.of_binding(node, name, scope)}
+        for words in rules.of_binding(node, name, scope):
+            faults.add(_violation(_line(node), words))
     for node, scope in found.sites:
-        faults |= {_violation(_line(node), words) for words in rules.of_node(node, scope, found)}
+        for words in rules.of_node(node, scope, found):
+            faults.add(_violation(_line(node), words))
     return tuple(sorted(faults))
 
 

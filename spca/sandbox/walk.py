@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, Final
 
 from spca.agent_code import AGENT_CLASS, positional
+from spca.compiling import children
 from spca.sandbox.scopes import Given, Kind, Scope, Survey, meanings
 
 MAX_DEPTH: Final = 100
@@ -35,11 +36,17 @@ def survey(tree: ast.Module, base: ast.Module | None = None) -> Survey:
     for node in tree.body:
         walk.push((node,), methods if isinstance(node, Function) else found.module, 1)
     walk.run()
-    for site, scope in found.sites:
-        is_read = isinstance(site, ast.Name) and isinstance(site.ctx, ast.Load) and scope.is_caught(site.id)
-        if is_read and id(site) not in found.shown and id(site) not in found.attribute_of:
-            found.keeping.add(id(scope.home))
+    _find_kept(found)
     return found
+
+
+def _find_kept(found: Survey) -> None:
+    caught = frozenset[str]().union(*(scope.caught for scope in found.scopes))
+    for site, scope in found.sites:
+        if isinstance(site, ast.Name) and site.id in caught and isinstance(site.ctx, ast.Load):
+            is_read = id(site) not in found.shown and id(site) not in found.attribute_of
+            if is_read and scope.is_caught(site.id):
+                found.keeping.add(id(scope.home))
 
 
 def _bind_base(base: ast.Module, scope: Scope) -> None:
@@ -79,7 +86,7 @@ class _Walk:
             found.sites.append((node, scope))
             visit = _VISITS.get(type(node))
             if visit is None:
-                self.push(ast.iter_child_nodes(node), scope, depth + 1)
+                pending += [(child, scope, depth + 1) for child in children(node)]
             else:
                 visit(self, node, scope, depth + 1)
 
@@ -132,7 +139,7 @@ class _Walk:
 
     def type_parameter(self, node: Any, scope: Scope, depth: int) -> None:
         self.bind(node, node.name, scope)
-        self.push(ast.iter_child_nodes(node), scope, depth)
+        self.push(children(node), scope, depth)
 
     def comprehension(self, node: Comprehension, scope: Scope, depth: int) -> None:
         inner = self.inside(Kind.COMPREHENSION, scope)
@@ -161,11 +168,11 @@ class _Walk:
         if node.value is not None:
             self._given[id(node.target)] = Given(node.value, scope)
         self._show(node.annotation)
-        self.push(ast.iter_child_nodes(node), scope, depth)
+        self.push(children(node), scope, depth)
 
     def loop(self, node: ast.For, scope: Scope, depth: int) -> None:
         self._given[id(node.target)] = Given(node.iter, scope, each=True)
-        self.push(ast.iter_child_nodes(node), scope, depth)
+        self.push(children(node), scope, depth)
 
     def looking(self, node: ast.AST, scope: Scope, depth: int) -> None:
         match node:
@@ -179,7 +186,7 @@ class _Walk:
                 self._show(exc, cause)
             case _:
                 pass
-        self.push(ast.iter_child_nodes(node), scope, depth)
+        self.push(children(node), scope, depth)
 
     def name(self, node: ast.Name, scope: Scope, _depth: int) -> None:
         if not isinstance(node.ctx, ast.Load):
@@ -210,13 +217,13 @@ class _Walk:
         if node.name:
             self.bind(node, node.name, scope)
             scope.caught.add(node.name)
-        self.push(ast.iter_child_nodes(node), scope, depth)
+        self.push(children(node), scope, depth)
 
     def capture(self, node: ast.MatchAs | ast.MatchStar | ast.MatchMapping, scope: Scope, depth: int) -> None:
         name = node.rest if isinstance(node, ast.MatchMapping) else node.name
         if name:
             self.bind(node, name, scope)
-        self.push(ast.iter_child_nodes(node), scope, depth)
+        self.push(children(node), scope, depth)
 
     def _show(self, *nodes: ast.expr | None) -> None:
         """Note what stands, perhaps among others, where a value is looked at and not kept."""
