@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.markup import escape
 from rich.status import Status
@@ -114,10 +115,11 @@ class Display:
         self.close()
         usage = totals["usage"]
         paid = bool(usage["input_tokens"] or usage["output_tokens"])
-        table = Table(title=f"{totals['solved']} of {totals['levels']} levels solved")
+        title = f"{totals['solved']} of {totals['levels']} levels solved"
+        table = Table(title=title, box=SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
         table.add_column("category", no_wrap=True, overflow="fold")
-        for heading in ("solved", "rounds", "planner calls", "coder calls", "steps", *_PAID * paid):
-            table.add_column(heading, justify="right")
+        for heading in ("solved", "rounds", "planner", "coder", "steps", *_PAID * paid):
+            table.add_column(heading, justify="right", no_wrap=True)
         for name, row in totals["categories"].items():
             solved = f"{row['solved']}/{row['levels']}"
             numbers = [str(row[key]) for key in ("rounds", "planner_calls", "coder_calls", "steps")]
@@ -127,6 +129,10 @@ class Display:
         self._console.print(table)
         if paid:
             self._console.print(f"{usage['requests']} requests{_unanswered(usage)}, {_spent(usage)}", soft_wrap=True)
+            if usage["cost_unknown"]:
+                self._console.print(f"+{usage['cost_unknown']}?: so many requests may have cost something too")
+            if usage["estimated"]:
+                self._console.print("~: estimated, because the server reports no tokens")
         if totals["sandbox"] == "unsafe":
             self._console.print("[red]unsafe[/]: generated code ran without the wall (--unsafe-no-sandbox)")
         if totals["corrected"]:
@@ -152,7 +158,7 @@ def _tokens(usage: Mapping[str, Any]) -> str:
 
 def _usd(usage: Mapping[str, Any]) -> str:
     """What is known to have been spent, and how many requests may have cost something too."""
-    unknown = f" + {usage['cost_unknown']} unknown" if usage["cost_unknown"] else ""
+    unknown = f"+{usage['cost_unknown']}?" if usage["cost_unknown"] else ""
     return f"{'~' if usage['estimated'] else ''}{usage['cost_usd']:.4f}{unknown}"
 
 

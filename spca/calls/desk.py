@@ -158,7 +158,7 @@ class CallDesk:
 
     def _once(self, provider: Provider, call: Call, place: Place, attempt: int, name: str) -> Answer:
         """One request: its intent, its answer's file, its end in the books, in that order."""
-        form = call.request.form.value
+        form = call.request.form.value if call.request.schema else ""
         record = Record(self.ledger.next_number, place, attempt, call.model, form, call.key, round(time.time(), 3))
         self.ledger.begin(record)
         started = time.perf_counter()

@@ -146,7 +146,7 @@ def to_json(call: Call, record: Record, answer: Answer, source: str) -> dict[str
 
 def unsent(call: Call, place: Place, name: str) -> Record:
     """The record of a call that no request was sent for; it gets into no book."""
-    form = call.request.form.value
+    form = call.request.form.value if call.request.schema else ""
     return Record(0, place, 0, call.model, form, call.key, 0.0, cost=Decimal(0), transcript=name)
 
 
