@@ -20,6 +20,7 @@ import re
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from datetime import UTC
 from typing import Any, Final
 
 from spca.errors import ProviderConfigError, ProviderError, TransientError, UnknownModelError, UnsupportedFormError
@@ -149,6 +150,7 @@ def _until(date: str | None, now: float | None) -> float | None:
         moment = email.utils.parsedate_to_datetime(date or "")
     except ValueError:
         return None
+    moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)  # "-0000" says UTC too
     return max(0.0, moment.timestamp() - (time.time() if now is None else now))
 
 

@@ -71,8 +71,9 @@ class GoogleProvider:
 
     def complete(self, request: Request) -> Response:
         """Send ``request`` once; see :class:`spca.providers.base.Provider`."""
+        asked = _arguments(request)
         return exchange(
-            self._service, request, lambda: self._generate(request), lambda answer: _read(answer, self._label)
+            self._service, request, lambda: self._generate(asked), lambda answer: _read(answer, self._label)
         )
 
     def _sdk(self) -> Any:
@@ -86,11 +87,11 @@ class GoogleProvider:
             self._client = genai.Client(vertexai=False, api_key=self._key, http_options=options)
         return self._client
 
-    def _generate(self, request: Request) -> Any:
+    def _generate(self, asked: Mapping[str, Any]) -> Any:
         client = self._sdk()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the SDK warns of every value of the server that is newer than itself
-            return client.models.generate_content(**_arguments(request))
+            return client.models.generate_content(**asked)
 
 
 def _quiet() -> None:

@@ -52,7 +52,9 @@ class OllamaProvider:
 
     def complete(self, request: Request) -> Response:
         """Send ``request`` once; see :class:`spca.providers.base.Provider`."""
-        return exchange(self._service, request, lambda: self._chat(request), _read, self._list_models)
+        asked = _arguments(request, self._context)
+        timeout_s = request.limits.timeout_s
+        return exchange(self._service, request, lambda: self._sdk(timeout_s).chat(**asked), _read, self._list_models)
 
     def _sdk(self, timeout_s: float) -> Any:
         if self._client is None or self._timeout_s != timeout_s:  # the SDK knows a timeout per client only
@@ -68,9 +70,6 @@ class OllamaProvider:
                 raise ProviderConfigError(f"{self._label}: {address} is not an address of a server: {error}") from None
             self._timeout_s = timeout_s
         return self._client
-
-    def _chat(self, request: Request) -> Any:
-        return self._sdk(request.limits.timeout_s).chat(**_arguments(request, self._context))
 
     def _list_models(self) -> Sequence[str]:
         return [model.model for model in self._sdk(LISTING_TIMEOUT_S).list().models]

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 from spca.providers import keys, openai_chat, openai_responses
 from spca.providers.base import Request, Response, Target
 from spca.providers.exchange import LISTING_TIMEOUT_S, client_settings, exchange
-from spca.providers.failures import Service
+from spca.providers.failures import OTHER_MODEL, Service
 from spca.providers.secrets import redact
 
 BASE_URL: Final = "https://api.openai.com/v1"
@@ -41,7 +41,13 @@ class OpenAIProvider:
             raise keys.missing(self._label, "OPENAI_API_KEY")
         self._key = key[1] if key else _NO_KEY
         self._at_openai = f".{_host(self._base_url)}".endswith(_OPENAI_HOSTS)
-        self._service = Service(self._label, "OPENAI_API_KEY", redact(self._base_url))
+        api = "the Responses API" if self._speaks_responses else "chat completions"
+        self._service = Service(
+            self._label,
+            "OPENAI_API_KEY",
+            redact(self._base_url),
+            if_unknown=f"asked through {api}; {OTHER_MODEL}",
+        )
         self._client: Any = None
 
     def __repr__(self) -> str:
@@ -49,13 +55,22 @@ class OpenAIProvider:
 
     def complete(self, request: Request) -> Response:
         """Send ``request`` once; see :class:`spca.providers.base.Provider`."""
-        label = self._label
         if self._speaks_responses:
-            send, read = self._respond, openai_responses.read
+            asked, read = openai_responses.arguments(request), openai_responses.read
         else:
-            send, read = self._chat, openai_chat.read
-        list_models = None if self._base_url == BASE_URL else self._list_models
-        return exchange(self._service, request, lambda: send(request), lambda answer: read(answer, label), list_models)
+            # The older name is the one that every other server knows; OpenAI's reasoning models refuse it.
+            limit = "max_completion_tokens" if self._at_openai else "max_tokens"
+            asked, read = openai_chat.arguments(request, limit), openai_chat.read
+        return exchange(
+            self._service,
+            request,
+            lambda: self._resource().create(**asked, timeout=request.limits.timeout_s),
+            lambda answer: read(answer, self._label),
+            None if self._base_url == BASE_URL else self._list_models,
+        )
+
+    def _resource(self) -> Any:
+        return self._sdk().responses if self._speaks_responses else self._sdk().chat.completions
 
     def _sdk(self) -> Any:
         if self._client is None:
@@ -69,15 +84,6 @@ class OpenAIProvider:
                 http_client=httpx2.Client(**client_settings(httpx2)),
             )
         return self._client
-
-    def _chat(self, request: Request) -> Any:
-        # The older name is the one that every other server knows; OpenAI's reasoning models refuse it.
-        limit = "max_completion_tokens" if self._at_openai else "max_tokens"
-        found = openai_chat.arguments(request, limit)
-        return self._sdk().chat.completions.create(**found, timeout=request.limits.timeout_s)
-
-    def _respond(self, request: Request) -> Any:
-        return self._sdk().responses.create(**openai_responses.arguments(request), timeout=request.limits.timeout_s)
 
     def _list_models(self) -> Sequence[str]:
         return [model.id for model in self._sdk().models.list(timeout=LISTING_TIMEOUT_S).data]

@@ -18,10 +18,10 @@ HIDDEN: Final = "[hidden]"
 _MAX_QUOTED: Final = 300
 _MIN_SECRET: Final = 8
 _SECRET_NAMES: Final = ("_API_KEY", "_TOKEN", "_SECRET")
-_USERINFO: Final = re.compile(r"(?<=://)[^/\s?#@]+(?=@)")
+_USERINFO: Final = re.compile(r"(?<=://)[^/\s?#]+(?=@)")
 _KEY_SHAPES: Final = re.compile(
     r"(?:(?<=Bearer )|(?<=[?&]key=))[^\s&\"']+"
-    r"|\b(?:sk|gsk|hf|xai|pk|rk)[-_][\w*.-]{6,}"
+    r"|\b(?:sk|gsk|hf|xai)[-_][\w*.-]{6,}"
     r"|\bAIza[\w*-]{6,}"
 )
 
