@@ -78,8 +78,10 @@ def _page(_dialect: Dialect) -> Reply:
 
 BROKEN: Final[Mapping[str, Callable[[Dialect], Reply]]] = {
     "slow": lambda dialect: replace(answering(dialect), delay=5.0),
+    "byte by byte": lambda dialect: replace(answering(dialect), drip=0.1),
     "truncated": _truncated,
     "malformed": lambda _dialect: Reply(b'{"choices": [{"mess'),
+    "no object": lambda _dialect: Reply(b"[]"),
     "empty body": lambda _dialect: Reply(b""),
     "page": _page,
     "page called JSON": lambda dialect: replace(_page(dialect), content_type="application/json"),
@@ -89,7 +91,6 @@ BROKEN: Final[Mapping[str, Callable[[Dialect], Reply]]] = {
 
 UNKNOWN_FORMS: Final[tuple[Any, ...]] = (
     {},
-    [],
     {"answer": "yes"},
     {"choices": "many", "output": "much", "candidates": "few", "message": "none"},
     {"choices": [{}], "output": [{}], "candidates": [{"content": "x"}], "message": {}},
