@@ -116,7 +116,7 @@ class Display:
         usage = totals["usage"]
         paid = bool(usage["input_tokens"] or usage["output_tokens"])
         title = f"{totals['solved']} of {totals['levels']} levels solved"
-        table = Table(title=title, box=SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
+        table = Table(title=title, box=SIMPLE_HEAD, padding=0, show_edge=False)
         table.add_column("category", no_wrap=True, overflow="fold")
         for heading in ("solved", "rounds", "planner", "coder", "steps", *_PAID * paid):
             table.add_column(heading, justify="right", no_wrap=True)
