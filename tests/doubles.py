@@ -12,6 +12,7 @@ from pydantic import BaseModel
 
 from llmclient import ChatGPTClient
 from plannerLLM import PDDLResp
+from spca.calls.desk import CallDesk
 from spca.contracts import (
     ActionSchema,
     AgentSource,
@@ -39,11 +40,14 @@ SNAPSHOT = Snapshot(
     visible_objects=(VisibleObject("goal green", None, 2, 0), VisibleObject("door red", "locked", 1, 1)),
 )
 
-Scripted = str | Exception
+Scripted = str | Response | BaseException
 
 
 class ScriptedProvider:
-    """A model that gives the listed answers in turn, raising those that are exceptions; keeps what it was asked."""
+    """A model that gives the listed answers in turn, raising those that are exceptions; keeps what it was asked.
+
+    An answer that is a text comes with as many input tokens as there were messages, and one output token.
+    """
 
     def __init__(self, *answers: Scripted) -> None:
         self._answers = list(answers)
@@ -53,9 +57,9 @@ class ScriptedProvider:
         self.requests.append(request)
         assert self._answers, "the model was asked more often than the test expects"
         answer = self._answers.pop(0)
-        if isinstance(answer, Exception):
+        if isinstance(answer, BaseException):
             raise answer
-        return Response(answer, Usage(len(request.messages), 1))
+        return answer if isinstance(answer, Response) else Response(answer, Usage(len(request.messages), 1))
 
     @property
     def left(self) -> int:
@@ -89,14 +93,21 @@ class Events:
         return sum(data["name"] == counter for data in self.of("counter_inc"))
 
 
+def patient_desk() -> CallDesk:
+    """A desk of its own, in memory, that does not really wait before it asks again."""
+    return CallDesk(sleep=lambda _seconds: None)
+
+
 def planner_client(provider: ScriptedProvider) -> Callable[[str], ChatGPTClient[PDDLResp]]:
-    """Clients of one scripted planner, whatever the model is called."""
-    return lambda model: ChatGPTClient(model, PDDLResp, provider=provider)
+    """Clients of one scripted planner, whatever the model is called; like the loop's they do not ask again."""
+    desk = patient_desk()
+    return lambda model: ChatGPTClient(model, PDDLResp, provider=provider, desk=desk, reasks=0)
 
 
 def coder_client(provider: ScriptedProvider) -> Callable[[str], ChatGPTClient[str]]:
-    """Clients of one scripted coder, whatever the model is called."""
-    return lambda model: ChatGPTClient(model, provider=provider)
+    """Clients of one scripted coder, whatever the model is called; like the loop's they do not ask again."""
+    desk = patient_desk()
+    return lambda model: ChatGPTClient(model, provider=provider, desk=desk, reasks=0)
 
 
 @lru_cache(maxsize=1)

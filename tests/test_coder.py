@@ -12,8 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from coderLLM import MAX_ROUNDS, CoderLLM
+from spca.calls.retry import RetryPolicy
 from spca.contracts import ActionSchema, AgentSource, CodeFailure, CodePatch, Gate
-from spca.errors import BadAnswerError, ProviderConfigError, ProviderError
+from spca.errors import BadAnswerError, ProviderConfigError, ProviderDownError, TransientError
 from tests.doubles import AGENT, Events, Scripted, ScriptedProvider, coder_client
 
 SCHEMAS = {
@@ -188,12 +189,27 @@ def test_exhausted_repair_is_a_value_with_the_last_error() -> None:
     assert len(asked.events.of("coder_syntax_repair")) == MAX_ROUNDS
 
 
-def test_a_model_that_does_not_answer_is_asked_the_same_again() -> None:
-    asked = Asked(ProviderError("x: APITimeoutError"), BadAnswerError("x: the answer is empty"), REACH)
+def test_a_model_that_gives_no_answer_that_could_be_repaired_is_asked_the_same_again() -> None:
+    asked = Asked(BadAnswerError("x: broken off"), "", REACH)
     assert isinstance(asked.write("reach_goal"), CodePatch)
     assert asked.modes == ["first"] * 3
-    assert asked.model.requests[0].messages == asked.model.requests[2].messages
+    assert len({request.messages for request in asked.model.requests}) == 1
     assert not asked.events.of("coder_syntax_repair")
+
+
+def test_a_busy_server_takes_no_repair() -> None:
+    asked = Asked(TransientError("x: busy"), TransientError("x: busy"), REACH)
+    assert isinstance(asked.write("reach_goal"), CodePatch)
+    assert asked.modes == ["first"]
+    assert asked.events.of("coder_call")[0]["requests"] == 3
+
+
+def test_a_model_that_is_down_ends_the_run_after_the_retries() -> None:
+    attempts = RetryPolicy().attempts
+    asked = Asked(*[TransientError("x: busy")] * attempts)
+    with pytest.raises(ProviderDownError, match=rf"x: busy \({attempts} times in a row\)"):
+        asked.write("reach_goal")
+    assert not asked.model.left
 
 
 def test_a_model_that_cannot_be_asked_ends_the_run() -> None:

@@ -11,10 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from llmclient import MAX_UNANSWERED
-from plannerLLM import MAX_RETRIES, PlannerLLM
+from llmclient import ChatGPTClient
+from plannerLLM import MAX_RETRIES, PDDLResp, PlannerLLM
+from spca.calls.budget import Caps
+from spca.calls.desk import CallDesk
+from spca.calls.retry import RetryPolicy
 from spca.contracts import FailedPlan, Plan, PlanFailure, PlannerMode, PlanStep, Snapshot, TrustedPDDL
-from spca.errors import BadAnswerError, ProviderConfigError, ProviderDownError, ProviderError
+from spca.errors import BadAnswerError, BudgetReached, ProviderConfigError, ProviderDownError, TransientError
 from tests.doubles import (
     LEVEL,
     SNAPSHOT,
@@ -183,26 +186,55 @@ def test_exhausted_repair_is_a_value_with_the_last_error() -> None:
     assert asked.calls == [("fresh", "x/large")] + [("syntax", "x/large")] * MAX_RETRIES
 
 
-def test_a_model_that_does_not_answer_is_asked_the_same_again() -> None:
-    asked = Asked(ProviderError("x: APITimeoutError"), BadAnswerError("x: the answer is empty"), GOOD)
+def test_a_model_that_gives_no_answer_that_could_be_repaired_is_asked_the_same_again() -> None:
+    asked = Asked(BadAnswerError("x: broken off"), "", "<think>Hm.</think>", GOOD)
     assert isinstance(asked.plan(trusted=TRUSTED), Plan)
-    assert asked.calls == [("reuse", "x/small")] * 3
-    assert asked.model.requests[0].messages == asked.model.requests[1].messages == asked.model.requests[2].messages
+    assert asked.calls == [("reuse", "x/small")] * 4
+    assert len({request.messages for request in asked.model.requests}) == 1
+    assert [call["error"] for call in asked.events.of("planner_call")] == [
+        "x: broken off",
+        *["the answer is empty"] * 2,
+        "",
+    ]
 
 
-def test_a_model_that_is_down_ends_the_run_after_three_calls() -> None:
-    with pytest.raises(ProviderDownError, match=r"x: APITimeoutError \(3 times in a row\)"):
-        Asked(*[ProviderError("x: APITimeoutError")] * MAX_UNANSWERED).plan()
+def test_a_busy_server_takes_no_repair() -> None:
+    asked = Asked(TransientError("x: busy"), TransientError("x: busy"), GOOD)
+    assert isinstance(asked.plan(trusted=TRUSTED), Plan)
+    assert asked.calls == [("reuse", "x/small")]
+    assert asked.events.of("planner_call")[0]["requests"] == 3
+
+
+def test_a_model_that_is_down_ends_the_run_after_the_retries() -> None:
+    attempts = RetryPolicy().attempts
+    asked = Asked(*[TransientError("x: busy")] * attempts)
+    with pytest.raises(ProviderDownError, match=rf"x: busy \({attempts} times in a row\)"):
+        asked.plan()
+    assert not asked.model.left
 
 
 def test_an_answer_in_between_shows_that_a_model_is_not_down() -> None:
-    silence = [ProviderError("x: APITimeoutError")] * (MAX_UNANSWERED - 1)
+    silence = [TransientError("x: busy")] * (RetryPolicy().attempts - 1)
     assert isinstance(Asked(*silence, "no JSON", *silence, GOOD).plan(), Plan)
 
 
 def test_a_model_that_cannot_be_asked_ends_the_run() -> None:
     with pytest.raises(ProviderConfigError, match="no key"):
         Asked(ProviderConfigError("no key")).plan()
+
+
+def test_a_reached_cap_ends_the_run() -> None:
+    model, desk = ScriptedProvider("no", GOOD), CallDesk(caps=Caps(calls=1))
+    planner = PlannerLLM(
+        "x/large",
+        "x/small",
+        shared_solver(),
+        Events(),
+        lambda name: ChatGPTClient(name, PDDLResp, provider=model, desk=desk, reasks=0),
+    )
+    with pytest.raises(BudgetReached):
+        planner.plan(SNAPSHOT, LEVEL, "(none yet)")
+    assert model.left == 1
 
 
 def test_the_answer_has_a_schema() -> None:
@@ -236,7 +268,7 @@ def test_trusted_pddl_is_shown_for_reuse_only() -> None:
     shown.plan(trusted=TRUSTED)
     hidden.plan(trusted=TRUSTED, failed=FAILED)
     assert blocks(shown.model.asked(0), "trusted_pddl") == [{"domain": TRUSTED.domain, "problem": TRUSTED.problem}]
-    assert "<trusted_pddl>" not in hidden.model.asked(0)
+    assert not blocks(hidden.model.asked(0), "trusted_pddl")
 
 
 def test_a_replan_is_told_of_every_failed_plan_and_asked_for_a_change() -> None:
@@ -246,7 +278,7 @@ def test_a_replan_is_told_of_every_failed_plan_and_asked_for_a_change() -> None:
     (feedback,) = blocks(asked.model.asked(0), "feedback")
     assert feedback["kind"] == "plan_failed"
     assert feedback["failed_plans"] == [
-        {"plan": plan.plan, "status": plan.status, "message": plan.message} for plan in failed
+        {"plan": plan.plan, "status": plan.status, "message": plan.message.removeprefix("stuck: ")} for plan in failed
     ]
     assert "another abstraction" in asked.model.asked(0)
 

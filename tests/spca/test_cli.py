@@ -27,7 +27,7 @@ def test_without_flags_and_key_the_reference_model_learns_the_whole_curriculum()
         planner_small_model="reference/planner",
         coder_model="reference/coder",
         seed=1,
-        max_cost=5.0,
+        max_cost=None,
     )
 
 
@@ -50,7 +50,8 @@ def test_every_flag_reaches_the_settings() -> None:
     flags = (
         "--start-category a --only b --levels c* --seed 7 --curriculum c.json --keep-agent --keep-pddl --resume r "
         "--workspace w --runs /abs/r --planner-model p/1 --planner-small-model p/2 --coder-model p/3 --engine e "
-        "--max-cost 0.5 --render --quiet --unsafe-no-sandbox"
+        "--max-cost 0.5 --max-calls 3 --max-tokens 400 --max-output-tokens 50 --timeout 2.5 --cache "
+        "--base-url http://localhost:1/v1 --model-table t.json --render --quiet --unsafe-no-sandbox"
     )
     chosen = settings(*flags.split())
     assert chosen.to_dict() | {"upstream_rules": False} == {
@@ -67,7 +68,16 @@ def test_every_flag_reaches_the_settings() -> None:
         "keep_agent": True,
         "keep_pddl": True,
         "engine": "e",
+        "base_url": "http://localhost:1/v1",
+        "google_base_url": None,
+        "ollama_host": None,
+        "model_table": "/here/t.json",
         "max_cost": 0.5,
+        "max_calls": 3,
+        "max_tokens": 400,
+        "max_output_tokens": 50,
+        "timeout": 2.5,
+        "cache": True,
         "render": True,
         "quiet": True,
         "resume": "r",
@@ -78,7 +88,18 @@ def test_every_flag_reaches_the_settings() -> None:
 
 @pytest.mark.parametrize(
     "argv",
-    [["--seed", "-1"], ["--seed", "1.5"], ["--seed", ""], ["--max-cost", "-1"], ["--max-cost", "inf"], ["x"], ["--so"]],
+    [
+        ["--seed", "-1"],
+        ["--seed", "1.5"],
+        ["--seed", ""],
+        *(["--max-cost", amount] for amount in ("-1", "inf", "nan", "much")),
+        *(["--max-calls", count] for count in ("0", "-1", "1.5", "")),
+        ["--max-tokens", "0"],
+        ["--max-output-tokens", "0"],
+        ["--timeout", "-1"],
+        ["x"],
+        ["--so"],
+    ],
 )
 def test_a_bad_flag_is_one_line(argv: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as stopped:
@@ -88,6 +109,8 @@ def test_a_bad_flag_is_one_line(argv: list[str], capsys: pytest.CaptureFixture[s
     assert line.startswith("error: ")
     assert "_seed" not in line
     assert "_cost" not in line
+    assert "_count" not in line
+    assert "_amount" not in line
 
 
 def test_version(capsys: pytest.CaptureFixture[str]) -> None:
@@ -106,8 +129,8 @@ def test_categories_that_exclude_one_another() -> None:
 RECORDED = settings("--seed", "3", "--workspace", "w").to_dict()
 
 
-def resumed(*argv: str, recorded: dict[str, Any] = RECORDED) -> cli.Settings:
-    return cli.resumed_settings(cli.parse(argv), recorded, CWD)
+def resumed(*argv: str, recorded: dict[str, Any] = RECORDED, **environ: str) -> cli.Settings:
+    return cli.resumed_settings(cli.parse(argv), recorded, environ, CWD)
 
 
 def test_a_resumed_run_has_its_recorded_settings() -> None:
@@ -118,6 +141,29 @@ def test_a_resumed_run_has_its_recorded_settings() -> None:
 def test_what_changes_no_result_may_change() -> None:
     chosen = resumed("--resume", "r", "--quiet", "--render", "--max-cost", "9", "--runs", "elsewhere")
     assert (chosen.quiet, chosen.render, chosen.max_cost, chosen.runs) == (True, True, 9.0, "/here/elsewhere")
+    chosen = resumed(*"--resume r --cache --max-calls 7 --max-tokens 8 --timeout 9 --model-table t.json".split())
+    assert (chosen.cache, chosen.max_calls, chosen.max_tokens, chosen.timeout) == (True, 7, 8, 9.0)
+    assert chosen.model_table == "/here/t.json"
+
+
+@pytest.mark.parametrize(
+    ("variable", "name"),
+    [("OPENAI_BASE_URL", "base_url"), ("GOOGLE_GEMINI_BASE_URL", "google_base_url"), ("OLLAMA_HOST", "ollama_host")],
+)
+def test_servers_may_have_moved_when_a_run_goes_on(variable: str, name: str) -> None:
+    recorded = settings(**{variable: "http://old"}).to_dict()
+    assert getattr(resumed(recorded=recorded), name) == "http://old"
+    assert getattr(resumed(recorded=recorded, **{variable: ""}), name) == "http://old"
+    assert getattr(resumed(recorded=recorded, **{variable: "http://new"}), name) == "http://new"
+    assert resumed("--base-url", "http://flag", recorded=recorded, OPENAI_BASE_URL="http://x").base_url == "http://flag"
+
+
+def test_the_address_of_the_server_comes_from_flag_or_environment() -> None:
+    environ = {"OPENAI_BASE_URL": "http://env", "GOOGLE_GEMINI_BASE_URL": "http://g", "OLLAMA_HOST": "h:1"}
+    chosen = settings("--base-url", "http://flag", **environ)
+    assert (chosen.base_url, chosen.google_base_url, chosen.ollama_host) == ("http://flag", "http://g", "h:1")
+    assert settings(**environ).base_url == "http://env"
+    assert settings(OPENAI_BASE_URL="").base_url is None
 
 
 def test_a_flag_that_says_what_the_run_has_is_no_contradiction() -> None:
@@ -130,6 +176,8 @@ def test_a_flag_that_says_what_the_run_has_is_no_contradiction() -> None:
         (["--seed", "4"], "--seed 4 contradicts the run, which has 3: leave --seed out"),
         (["--keep-pddl"], "--keep-pddl contradicts the run, which was begun without: leave --keep-pddl out"),
         (["--levels", "E*"], "--levels E* contradicts the run, which was begun without"),
+        (["--max-output-tokens", "9"], "--max-output-tokens 9 contradicts the run, which was begun without"),
+        (["--coder-model", "x/y"], "--coder-model x/y contradicts the run, which has reference/coder"),
         (["--curriculum", "x"], "--curriculum x contradicts the run, which has /checkout/merged_curriculum2.json"),
     ],
 )
@@ -148,16 +196,6 @@ def test_settings_of_another_version_are_refused(change: dict[str, Any]) -> None
         resumed("--resume", "r", recorded=recorded)
 
 
-def test_the_greeting_is_one_line_on_models_and_cost() -> None:
-    assert "embedded reference model (no key needed)" in cli.greeting(settings())
-    paid = cli.greeting(settings(OPENAI_API_KEY="not-a-key"))
-    assert "openai/o3, openai/o4-mini, openai/codex-mini-latest" in paid
-    assert "cost cap 5 USD" in paid
-    assert "--planner-model reference/planner" in paid
-    assert "openai/o4-mini" in cli.greeting(settings("--planner-small-model", "openai/o4-mini"))
-    assert "\n" not in paid
-
-
 def test_how_to_resume_says_where_the_runs_are() -> None:
     assert cli.how_to_resume(settings(), "r1", ROOT) == "python main.py --resume r1"
     elsewhere = settings("--runs", "my runs")
@@ -166,5 +204,5 @@ def test_how_to_resume_says_where_the_runs_are() -> None:
 
 def test_how_a_run_is_watched_is_not_taken_over_when_it_goes_on() -> None:
     recorded = cli.settings_from({"quiet": True, "render": True}, {}, Path("/root"), Path("/here")).to_dict()
-    chosen = cli.resumed_settings({"resume": "r"}, recorded, Path("/here"))
+    chosen = cli.resumed_settings({"resume": "r"}, recorded, {}, Path("/here"))
     assert (chosen.quiet, chosen.render) == (False, False)

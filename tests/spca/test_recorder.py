@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from spca.calls.ledger import Ledger
 from spca.contracts import AgentSource, Checkpoint, PlanStep, Status, TrustedPDDL
 from spca.curriculum import Task
 from spca.recorder import Recorder, library_size, solved_level, totals
@@ -57,7 +58,7 @@ NO_PLAN = LevelResult(False, "no valid plan after 9 calls: x", AGENT, None, ())
 
 
 def finished(folder: RunFolder, *results: LevelResult) -> tuple[Recorder, Log]:
-    recorder, log = Recorder(folder), Log(folder)
+    recorder, log = Recorder(folder, Ledger(folder.path)), Log(folder)
     for result in results:
         recorder.enter("navigation")
         recorder.finish(TASK, 7, result, log)
@@ -101,7 +102,7 @@ def test_everything_is_on_disk_before_the_commit_and_the_event_after_it(folder: 
 
 def test_a_recorder_that_is_made_again_goes_on_where_the_last_one_stopped(folder: RunFolder) -> None:
     recorder, _ = finished(folder, SUCCESS, FAILURE)
-    again = Recorder(folder)
+    again = Recorder(folder, Ledger(folder.path))
     assert (again.agent, again.trusted, again.category) == (recorder.agent, recorder.trusted, "navigation")
     assert again.finished == json.loads(json.dumps(recorder.finished))
 
@@ -115,7 +116,8 @@ def test_a_new_category_forgets_trusted_pddl_but_not_the_agent(folder: RunFolder
 
 def test_the_first_category_keeps_the_pddl_that_the_run_began_with(tmp_path: Path) -> None:
     trusted = TrustedPDDL("(d)", "(p)")
-    recorder = Recorder(RunFolder.create(tmp_path, {"settings": {}, "sandbox": "strict"}, "[]", AGENT, trusted))
+    folder = RunFolder.create(tmp_path, {"settings": {}, "sandbox": "strict"}, "[]", AGENT, trusted)
+    recorder = Recorder(folder, Ledger())
     assert not recorder.enter("navigation")
     assert recorder.trusted == trusted
 
