@@ -1,14 +1,15 @@
 """What every provider keeps, whatever protocol it speaks.
 
-Derive test classes from :class:`ProviderSuite` (answers and requests) and :class:`ProviderFaultSuite` (all that goes
-wrong), both against the scripted server of ``tests/fakes/faults.py``, and from :class:`ProviderPeerSuite`, against an
-independent server; give them the attributes of :class:`ProviderBench`.
+Derive test classes from :class:`ProviderSuite` (answers and requests), :class:`RefusalSuite` where the protocol has
+refusals, and :class:`ProviderFaultSuite` (all that goes wrong), which ask the scripted server of
+``tests/fakes/faults.py``, and from :class:`ProviderPeerSuite`, which asks a server that others keep; give them the
+attributes of :class:`ProviderBench`.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any, ClassVar
 
@@ -49,35 +50,46 @@ ARGUMENTS = {"place": "door", "steps": 3}
 class ProviderBench:
     """A provider before a scripted server.
 
-    ``make`` is its class, ``key`` the variable of its key, ``info`` what is known of its models. ``refuses`` tells
-    whether the protocol has refusals, ``chooses`` whether it has a tool choice, ``counts`` which tokens it counts
-    besides input and output, ``media`` whether it tells the type of a picture.
+    ``make`` is its class, ``key`` the variable of its key, ``info`` what is known of its models. Of the protocol,
+    ``chooses`` tells whether it has a tool choice, ``counts`` whether it counts cached and reasoning tokens, ``media``
+    whether it tells the type of a picture.
     """
 
-    make: ClassVar[Callable[[Target], Provider]]
+    make: ClassVar[type[Any]]
     dialect: ClassVar[Dialect]
     key: ClassVar[str]
     info: ClassVar[ModelInfo] = ModelInfo()
-    refuses: ClassVar[bool] = True
     chooses: ClassVar[bool] = True
     counts: ClassVar[bool] = True
     media: ClassVar[bool] = True
 
-    @pytest.fixture(autouse=True)
-    def a_key(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setenv(self.key, KEY)
+    @pytest.fixture(scope="class", autouse=True)
+    @classmethod
+    def a_key(cls) -> Iterator[None]:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv(cls.key, KEY)
+            yield
+
+    @pytest.fixture(scope="class")
+    @classmethod
+    def running(cls) -> Iterator[tuple[FaultServer, Provider]]:
+        """One server and one provider for the tests of a class, since clients are slow to make."""
+        with FaultServer(cls.dialect) as server:
+            yield server, cls.provider(server.base_url)
 
     @pytest.fixture
-    def server(self) -> Iterator[FaultServer]:
-        with FaultServer(self.dialect) as server:
-            yield server
+    def server(self, running: tuple[FaultServer, Provider]) -> FaultServer:
+        running[0].reset()
+        return running[0]
 
     @pytest.fixture
-    def model(self, server: FaultServer) -> Asking:
-        return Asking(self.provider(server.base_url), lambda: len(server.posted))
+    def model(self, server: FaultServer, running: tuple[FaultServer, Provider]) -> Asking:
+        return Asking(running[1], lambda: len(server.posted))
 
-    def provider(self, base_url: str) -> Provider:
-        return type(self).make(Target("m", base_url, self.info))
+    @classmethod
+    def provider(cls, base_url: str) -> Provider:
+        provider: Provider = cls.make(Target("m", base_url, cls.info))
+        return provider
 
     def heard(self, server: FaultServer) -> Heard:
         """The newest request."""
@@ -193,20 +205,6 @@ class ProviderSuite(ProviderBench):
         response = model.ask()
         assert (response.text, response.finish) == ("", Finish.STOP)
 
-    def test_a_refusal_is_a_value(self, server: FaultServer, model: Asking) -> None:
-        if not self.refuses:
-            pytest.skip("the protocol has no refusals")
-        server.reply = answering(self.dialect, "", refusal="I may not say that.")
-        response = model.ask()
-        assert response.finish is Finish.REFUSAL
-        assert "I may not say that." in response.text
-
-    def test_a_filtered_answer_is_a_refusal(self, server: FaultServer, model: Asking) -> None:
-        if not self.refuses:
-            pytest.skip("the protocol has no filter")
-        server.reply = answering(self.dialect, "Well,", ended="content_filter")
-        assert model.ask().finish is Finish.REFUSAL
-
     def test_nothing_is_printed(
         self, server: FaultServer, model: Asking, capfd: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
     ) -> None:
@@ -220,6 +218,20 @@ class ProviderSuite(ProviderBench):
     def test_a_description_holds_no_key(self, model: Asking) -> None:
         model.ask()
         assert KEY not in repr(model.provider) + str(model.provider)
+
+
+class RefusalSuite(ProviderBench):
+    """Protocols in which a model can refuse."""
+
+    def test_a_refusal_is_a_value(self, server: FaultServer, model: Asking) -> None:
+        server.reply = answering(self.dialect, "", refusal="I may not say that.")
+        response = model.ask()
+        assert response.finish is Finish.REFUSAL
+        assert "I may not say that." in response.text
+
+    def test_a_filtered_answer_is_a_refusal(self, server: FaultServer, model: Asking) -> None:
+        server.reply = answering(self.dialect, "Well,", ended="content_filter")
+        assert model.ask().finish is Finish.REFUSAL
 
 
 class ProviderFaultSuite(ProviderBench):
@@ -339,15 +351,20 @@ class ProviderFaultSuite(ProviderBench):
 class ProviderPeerSuite(ProviderBench):
     """Against aimock, which others keep; its fixtures are in ``tests/fakes/aimock``.
 
-    ``scripted`` tells whether it lets a fixture decide on tokens and on the reason to end in this dialect.
+    ``tokens`` are those that it reports where a fixture sets 21 and 13.
     """
 
-    scripted: ClassVar[bool] = True
+    tokens: ClassVar[tuple[int | None, int | None]] = (21, 13)
+
+    @pytest.fixture(scope="class")
+    @classmethod
+    def asked_of_peer(cls, aimock: Aimock) -> Provider:
+        return cls.provider(f"{aimock.url}{cls.dialect.path}")
 
     @pytest.fixture
-    def peer(self, aimock: Aimock) -> Asking:
+    def peer(self, aimock: Aimock, asked_of_peer: Provider) -> Asking:
         aimock.forget()
-        return Asking(self.provider(f"{aimock.url}{self.dialect.path}"), lambda: len(aimock.journal()))
+        return Asking(asked_of_peer, lambda: len(aimock.journal()))
 
     def test_text(self, aimock: Aimock, peer: Asking) -> None:
         response = peer.ask()
@@ -383,13 +400,7 @@ class ProviderPeerSuite(ProviderBench):
     def test_tokens(self, peer: Asking) -> None:
         usage = peer.ask(*say("Count the tokens.")).usage
         told = (usage.input_tokens, usage.output_tokens)
-        assert told == ((21, 13) if self.scripted else (None, None)), "what is not counted is unknown"
-
-    def test_reasons_to_end(self, peer: Asking) -> None:
-        if not self.scripted:
-            pytest.skip("aimock ends every answer of this protocol alike")
-        assert peer.ask(*say("Talk for long.")).finish is Finish.LENGTH
-        assert peer.ask(*say("Say what is forbidden.")).finish is Finish.REFUSAL
+        assert told == self.tokens
 
     def test_too_many_requests(self, peer: Asking) -> None:
         error = peer.fails(*say("Be busy."))
@@ -406,3 +417,11 @@ class ProviderPeerSuite(ProviderBench):
         error: ProviderError = peer.fails(*say(what), limits=IMPATIENT)
         assert isinstance(error, TransientError)
         assert error.lost
+
+
+class EndingPeerSuite(ProviderPeerSuite):
+    """Protocols in which aimock lets a fixture decide why an answer ended."""
+
+    def test_reasons_to_end(self, peer: Asking) -> None:
+        assert peer.ask(*say("Talk for long.")).finish is Finish.LENGTH
+        assert peer.ask(*say("Say what is forbidden.")).finish is Finish.REFUSAL

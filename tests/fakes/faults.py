@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -22,10 +21,14 @@ DIALECTS: Final = {dialect.name: dialect for dialect in (CHAT, RESPONSES, GOOGLE
 class FaultServer(Server):
     """Gives ``reply`` to every request for an answer and keeps what it was asked; lists ``models``."""
 
-    def __init__(self, dialect: Dialect, reply: Reply | None = None) -> None:
+    def __init__(self, dialect: Dialect) -> None:
         super().__init__()
         self.dialect = dialect
-        self.reply = reply or answering(dialect)
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget what was asked and set."""
+        self.reply = answering(self.dialect)
         self.models: tuple[str, ...] = ("small", "large")
         self.asked: list[Asked] = []
 
@@ -123,8 +126,3 @@ def context_exceeded(dialect: Dialect) -> Reply:
 def echoing(dialect: Dialect, status: int, key: str) -> Reply:
     """A refusal that repeats the key, as some servers do."""
     return dialect.refused(status, f"Incorrect API key provided: {key}.\nYou can find your API key elsewhere.", None)
-
-
-def spoken(asked: Asked) -> str:
-    """All that a request holds, for a search."""
-    return f"{asked.path}\n{json.dumps(dict(asked.headers))}\n{asked.raw.decode()}"

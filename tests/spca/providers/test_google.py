@@ -7,7 +7,13 @@ import pytest
 from spca.errors import ProviderConfigError, TransientError
 from spca.providers.base import Finish, Message, Target
 from spca.providers.google import GoogleProvider
-from tests.contracts.provider_suite import ProviderBench, ProviderFaultSuite, ProviderPeerSuite, ProviderSuite
+from tests.contracts.provider_suite import (
+    EndingPeerSuite,
+    ProviderBench,
+    ProviderFaultSuite,
+    ProviderSuite,
+    RefusalSuite,
+)
 from tests.contracts.providing import KEY, Asking
 from tests.fakes import google_wire
 from tests.fakes.faults import FaultServer, answering
@@ -21,7 +27,7 @@ class Bench(ProviderBench):
     key = "GOOGLE_API_KEY"
 
 
-class TestGoogle(Bench, ProviderSuite):
+class TestGoogle(Bench, ProviderSuite, RefusalSuite):
     def test_the_key_is_in_no_address(self, server: FaultServer, model: Asking) -> None:
         """Addresses end up in the logs of proxies."""
         model.ask()
@@ -67,5 +73,5 @@ class TestGoogleFaults(Bench, ProviderFaultSuite):
         assert "GOOGLE_API_KEY" in str(error)
 
 
-class TestGooglePeer(Bench, ProviderPeerSuite):
+class TestGooglePeer(Bench, EndingPeerSuite):
     pass

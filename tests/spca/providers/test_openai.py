@@ -10,7 +10,13 @@ import pytest
 from spca.errors import ProviderConfigError, TransientError, UnknownModelError
 from spca.providers.base import Finish, Form, ModelInfo, Target
 from spca.providers.openai import OpenAIProvider
-from tests.contracts.provider_suite import ProviderBench, ProviderFaultSuite, ProviderPeerSuite, ProviderSuite
+from tests.contracts.provider_suite import (
+    EndingPeerSuite,
+    ProviderBench,
+    ProviderFaultSuite,
+    ProviderSuite,
+    RefusalSuite,
+)
 from tests.contracts.providing import GO_TO, KEY, Asking, Route, Step, in_form
 from tests.fakes import peers
 from tests.fakes.faults import FaultServer
@@ -28,7 +34,7 @@ class Responses(Chat):
     info = ModelInfo(api="responses")
 
 
-class OpenAISuite(ProviderSuite):
+class OpenAISuite(ProviderSuite, RefusalSuite):
     """What both protocols share beyond the suite."""
 
     def test_the_key_is_sent(self, server: FaultServer, model: Asking) -> None:
@@ -88,7 +94,7 @@ class TestChatFaults(Chat, OpenAIFaultSuite):
     pass
 
 
-class TestChatPeer(Chat, ProviderPeerSuite):
+class TestChatPeer(Chat, EndingPeerSuite):
     pass
 
 
@@ -108,7 +114,7 @@ class TestResponsesFaults(Responses, OpenAIFaultSuite):
         assert "It broke." in str(error)
 
 
-class TestResponsesPeer(Responses, ProviderPeerSuite):
+class TestResponsesPeer(Responses, EndingPeerSuite):
     pass
 
 
@@ -130,7 +136,7 @@ class TestLlmock:
         assert response.usage.output_tokens
 
     def test_schema(self, peer: Asking) -> None:
-        assert Route.model_validate_json(peer.ask(**in_form(Form.SCHEMA)).text)
+        Route.model_validate_json(peer.ask(**in_form(Form.SCHEMA)).text)
 
     @pytest.mark.parametrize("choice", ["required", "go_to"])
     def test_tool(self, peer: Asking, choice: str) -> None:
@@ -138,7 +144,7 @@ class TestLlmock:
         assert response.finish is Finish.TOOL_CALL
         (call,) = response.tool_calls
         assert call.name == "go_to"
-        assert Step.model_validate(call.arguments)
+        Step.model_validate(call.arguments)
 
 
 def test_without_a_key_nothing_is_asked() -> None:
