@@ -141,7 +141,21 @@ def test_a_resumed_run_has_its_recorded_settings() -> None:
 def test_what_changes_no_result_may_change() -> None:
     chosen = resumed("--resume", "r", "--quiet", "--render", "--max-cost", "9", "--runs", "elsewhere")
     assert (chosen.quiet, chosen.render, chosen.max_cost, chosen.runs) == (True, True, 9.0, "/here/elsewhere")
-    chosen = resumed(*"--resume r --cache --max-calls 7 --max-tokens 8 --timeout 9 --model-table t.json".split())
+    chosen = resumed(
+        *[
+            "--resume",
+            "r",
+            "--cache",
+            "--max-calls",
+            "7",
+            "--max-tokens",
+            "8",
+            "--timeout",
+            "9",
+            "--model-table",
+            "t.json",
+        ]
+    )
     assert (chosen.cache, chosen.max_calls, chosen.max_tokens, chosen.timeout) == (True, 7, 8, 9.0)
     assert chosen.model_table == "/here/t.json"
 

@@ -4,20 +4,34 @@ from __future__ import annotations
 
 import io
 import time
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
 from rich.console import Console
 
+from spca.calls.ledger import sums
 from spca.display import Display, list_tasks
 
+FREE: dict[str, Any] = sums([])
+PAID = FREE | {"requests": 5, "input_tokens": 12_000, "output_tokens": 345, "cost_usd": 0.0456}
 
-def summary(outcome: str = "success", reason: str = "", rounds: int = 1) -> dict[str, Any]:
+
+def summary(
+    outcome: str = "success", reason: str = "", rounds: int = 1, usage: Mapping[str, Any] = FREE
+) -> dict[str, Any]:
     counters = {"spca_rounds": rounds, "planner_calls": 2, "coder_calls": 3}
-    return {"outcome": outcome, "reason": reason, "counters": counters, "steps": 17}
+    return {"outcome": outcome, "reason": reason, "counters": counters, "steps": 17, "usage": usage}
 
 
-TOTALS = {
+def with_usage(**more: Any) -> dict[str, Any]:
+    """Totals of a run whose one category took the same."""
+    usage = PAID | more
+    return TOTALS | {"usage": usage | {"categories": {"a [b]": usage}}}
+
+
+TOTALS: dict[str, Any] = {
+    "usage": FREE | {"categories": {"a [b]": FREE}},
     "solved": 1,
     "levels": 2,
     "corrected": [],
@@ -57,6 +71,43 @@ def test_plain_lines_when_it_is_no_terminal() -> None:
     assert any("a [b]" in line and "1/2" in line and "34" in line for line in lines[6:])
     assert lines[-1] == "1:01 elapsed; everything about the run lies in /runs/1"
     assert "\x1b" not in shown()
+
+
+def shown_table(totals: Mapping[str, Any], width: int = 120) -> list[str]:
+    out = io.StringIO()
+    Display(2, quiet=True, console=Console(file=out, width=width, highlight=False)).table(totals, 61.9, "/runs/1")
+    return out.getvalue().splitlines()
+
+
+def test_a_program_that_is_no_model_has_no_price() -> None:
+    lines = shown_table(TOTALS)
+    assert not [line for line in lines if "USD" in line or "tokens" in line or "requests" in line]
+
+
+def test_tokens_and_dollars_stand_in_the_table_and_below_it() -> None:
+    lines = shown_table(with_usage())
+    (heading,) = [line for line in lines if "category" in line]
+    assert "tokens" in heading
+    assert "USD" in heading
+    (row,) = [line for line in lines if "a [b]" in line]
+    assert "12,345" in row
+    assert "0.0456" in row
+    assert "5 requests, 12,345 tokens, 0.0456 USD" in lines
+
+
+def test_what_is_unknown_or_estimated_is_told_as_such() -> None:
+    lines = shown_table(with_usage(rejected=1, lost=2, unknown=1, cost_unknown=3, estimated=1))
+    assert "5 requests (1 rejected, 2 lost, 1 unknown), ~12,345 tokens, ~0.0456+3? USD" in lines
+    assert "+3?: so many requests may have cost something too" in lines
+    assert not [line for line in shown_table(with_usage()) if "?" in line or "~" in line]
+
+
+def test_a_level_tells_what_it_took() -> None:
+    out = io.StringIO()
+    display = Display(2, console=Console(file=out, highlight=False, width=100))
+    display.level_started(1, "a", "b", "c")
+    display.level_ended(summary(usage=PAID))
+    assert out.getvalue().rstrip().endswith(" s, 12,345 tokens, 0.0456 USD")
 
 
 def test_a_level_without_reason_can_be_shown() -> None:

@@ -13,7 +13,9 @@ from spca import __version__, cli
 from spca.errors import ResumeError
 from spca.runinfo import check_sandbox, check_versions, run_info, versions
 
-SETTINGS = cli.settings_from({}, {"OPENAI_API_KEY": "very-secret"}, Path("/checkout"), Path("/here"))
+SETTINGS = cli.settings_from(
+    {}, {"OPENAI_API_KEY": "very-secret", "GEMINI_API_KEY": "very-secret"}, Path("/checkout"), Path("/here")
+)
 
 
 def test_models_and_versions_but_no_secret(tmp_path: Path) -> None:
