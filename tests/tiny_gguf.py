@@ -1,4 +1,4 @@
-"""A GGUF file of about 100 KB: a llama of one layer with random weights that knows bytes and nothing else.
+"""A GGUF file of about 140 KB: a llama of one layer with random weights that knows single characters only.
 
 It answers at once and makes no sense; grammars and limits hold for it as for any model.
 """
@@ -13,8 +13,9 @@ import numpy as np
 _U32, _F32, _BOOL, _STRING, _ARRAY, _I32 = 4, 6, 7, 8, 9, 5
 _ALIGNMENT = 32
 _WIDTH, _HEADS, _CONTEXT = 32, 2, 32768
-_TOKENS = ["<unk>", "<s>", "</s>", *(f"<0x{byte:02X}>" for byte in range(256))]
-_TYPES = [2, 3, 3] + [6] * 256  # unknown, control, control, bytes
+_PRINTABLE = "".join(map(chr, range(0x21, 0x7F))) + "\u2581"  # the last is how tokenizers write a space
+_TOKENS = ["<unk>", "<s>", "</s>", *(f"<0x{byte:02X}>" for byte in range(256)), *_PRINTABLE]
+_TYPES = [2, 3, 3] + [6] * 256 + [1] * len(_PRINTABLE)  # unknown, control, control, bytes, normal
 _TEMPLATE = "{% for m in messages %}{{ m.role }}: {{ m.content }}\n{% endfor %}assistant:"
 
 

@@ -15,14 +15,14 @@ import json
 import os
 import secrets
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
 from spca.errors import BadAnswerError, ProviderConfigError, TransientError
 from spca.providers import schemas
-from spca.providers.base import Finish, Form, Message, Request, Response, Target, Tool, ToolCall
-from spca.providers.conversation import conversation, data_url, usage
+from spca.providers.base import Finish, Form, Request, Response, Target, Tool, ToolCall
+from spca.providers.conversation import conversation, usage, with_system_line
 from spca.providers.failures import Reply, Service, meaning
 from spca.providers.secrets import quoted
 
@@ -41,7 +41,7 @@ _BATCH: Final = 64
 _PROMPT_CACHE_MIB: Final = 1024
 """Memory for prompts that were computed before: planner and coder take turns, and their prompts begin alike."""
 
-_FINISHES: Final = {"stop": Finish.STOP, "length": Finish.LENGTH, "tool_calls": Finish.TOOL_CALL}
+_FINISHES: Final = {"stop": Finish.STOP, "length": Finish.LENGTH}
 
 _servers: dict[tuple[Path, int], Any] = {}
 _loading = threading.Lock()
@@ -56,7 +56,7 @@ class LlamacppProvider:
 
     def __init__(self, target: Target) -> None:
         self._label = f"llamacpp/{target.model}"
-        self._path = Path(target.model).expanduser().absolute()
+        self._path = Path(target.model).absolute()
         self._context = target.info.context or DEFAULT_CONTEXT
         self._max_output = target.info.max_output or DEFAULT_MAX_OUTPUT
         self._threads = _threads()
@@ -72,6 +72,10 @@ class LlamacppProvider:
 
     def complete(self, request: Request) -> Response:
         """Ask the model; waits in a way that a signal interrupts, and then ends the computation."""
+        if any(message.images for message in request.messages):
+            raise ProviderConfigError(
+                f"{self._label}: a model file is given no pictures: use another provider for them"
+            )
         server = self._server()
         answer = _Answer()
         worker = threading.Thread(target=answer.compute, args=(server, self._body(request)), daemon=True)
@@ -105,22 +109,17 @@ class LlamacppProvider:
     def _body(self, request: Request) -> dict[str, Any]:
         limits = request.limits
         body: dict[str, Any] = {
-            "messages": [_message(message) for message in conversation(request)],
+            "messages": _messages(request),
             "max_tokens": limits.max_output_tokens or self._max_output,
             "temperature": limits.temperature or 0.0,
             "stream": True,
             "stream_options": {"include_usage": True},
             "return_progress": True,
         }
-        if request.tools:
-            named = [tool for tool in request.tools if tool.name == request.tool_choice]
-            body["tools"] = [_tool(tool) for tool in named or request.tools]
-            body["tool_choice"] = "required" if named else request.tool_choice
-        elif request.schema is not None and request.form is Form.SCHEMA:
-            schema = {"name": schemas.schema_name(request.schema), "schema": schemas.json_schema(request.schema)}
-            body["response_format"] = {"type": "json_schema", "json_schema": {**schema, "strict": True}}
-        elif request.schema is not None and request.form is Form.JSON:
-            body["response_format"] = {"type": "json_object"}
+        form = _form(request)
+        if form is not None:
+            schema = {"name": "answer", "schema": form, "strict": True}
+            body["response_format"] = {"type": "json_schema", "json_schema": schema}
         return body
 
     def _read(self, answer: _Answer, request: Request) -> Response:
@@ -139,21 +138,13 @@ class LlamacppProvider:
         if answer.finish not in _FINISHES:
             raise BadAnswerError(f"{self._label}: the answer ended without a known reason")
         finish = _FINISHES[answer.finish]
-        calls = () if finish is Finish.LENGTH else tuple(self._call(call) for call in answer.calls.values())
+        text = "".join(answer.parts)
+        call = _called(text, request.tools) if finish is Finish.STOP else None
         details = answer.counts.get("prompt_tokens_details") or {}
         counts = usage(
             answer.counts.get("prompt_tokens"), answer.counts.get("completion_tokens"), details.get("cached_tokens")
         )
-        return Response("".join(answer.parts), counts, Finish.TOOL_CALL if calls else finish, calls)
-
-    def _call(self, call: Mapping[str, str]) -> ToolCall:
-        try:
-            arguments = json.loads(call["arguments"] or "{}")
-        except ValueError:
-            arguments = None
-        if not isinstance(arguments, dict):
-            raise BadAnswerError(f"{self._label}: the arguments of {quoted(call['name'])} are not a JSON object")
-        return ToolCall(call["name"], arguments)
+        return Response("", counts, Finish.TOOL_CALL, (call,)) if call else Response(text, counts, finish)
 
 
 class _Answer:
@@ -161,7 +152,6 @@ class _Answer:
 
     def __init__(self) -> None:
         self.parts: list[str] = []
-        self.calls: dict[int, dict[str, str]] = {}
         self.counts: Mapping[str, Any] = {}
         self.finish: str | None = None
         self.refusal: Mapping[str, Any] | None = None
@@ -186,12 +176,7 @@ class _Answer:
         self.counts = chunk.get("usage") or self.counts
         for choice in chunk.get("choices", ()):
             self.finish = choice.get("finish_reason") or self.finish
-            delta = choice.get("delta", {})
-            self.parts.append(delta.get("content") or "")
-            for piece in delta.get("tool_calls", ()):
-                call = self.calls.setdefault(piece.get("index", 0), {"name": "", "arguments": ""})
-                for key in call:
-                    call[key] += piece.get("function", {}).get(key) or ""
+            self.parts.append(choice.get("delta", {}).get("content") or "")
         return self.given_up
 
 
@@ -226,14 +211,52 @@ def _threads() -> int:
     return int(given)
 
 
-def _message(message: Message) -> dict[str, Any]:
-    if not message.images:
-        return {"role": message.role, "content": message.text}
-    parts: list[dict[str, Any]] = [{"type": "text", "text": message.text}] if message.text else []
-    parts += [{"type": "image_url", "image_url": {"url": data_url(image)}} for image in message.images]
-    return {"role": message.role, "content": parts}
+def _form(request: Request) -> schemas.Schema | None:
+    """What the answer must be, as a JSON schema; None where it is free.
+
+    llama.cpp makes a grammar of it that binds whatever the model's chat template is; its own tool calls depend on the
+    template, and some drop the tools.
+    """
+    if request.tools:
+        wanted = [tool for tool in request.tools if request.tool_choice in {"required", tool.name}]
+        return {"anyOf": [_call_schema(tool) for tool in wanted]} if wanted else None
+    if request.schema is None or request.form is Form.TEXT:
+        return None
+    return schemas.json_schema(request.schema) if request.form is Form.SCHEMA else {"type": "object"}
 
 
-def _tool(tool: Tool) -> dict[str, Any]:
-    function = {"name": tool.name, "description": tool.description, "parameters": schemas.json_schema(tool.parameters)}
-    return {"type": "function", "function": function}
+def _call_schema(tool: Tool) -> schemas.Schema:
+    properties = {"name": {"enum": [tool.name]}, "arguments": schemas.json_schema(tool.parameters)}
+    return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
+
+
+def _messages(request: Request) -> list[dict[str, str]]:
+    messages = list(conversation(request))
+    if request.tools:
+        messages = with_system_line(messages, _told(request.tools))
+    return [{"role": message.role, "content": message.text} for message in messages]
+
+
+def _told(tools: Sequence[Tool]) -> str:
+    described = [
+        {"name": tool.name, "description": tool.description, "arguments": schemas.json_schema(tool.parameters)}
+        for tool in tools
+    ]
+    lines = "\n".join(json.dumps(each, ensure_ascii=False, separators=(",", ":")) for each in described)
+    form = '{"name": "...", "arguments": {...}}'
+    return f"You can call a function by answering with nothing but {form}. The functions, with JSON schemas:\n{lines}"
+
+
+def _called(text: str, tools: Sequence[Tool]) -> ToolCall | None:
+    """The call that ``text`` is; None where it is words."""
+    try:
+        call = json.loads(text) if tools else None
+    except ValueError:
+        return None
+    if (
+        isinstance(call, dict)
+        and isinstance(call.get("arguments"), dict)
+        and call.get("name") in {t.name for t in tools}
+    ):
+        return ToolCall(call["name"], call["arguments"])
+    return None
