@@ -150,6 +150,8 @@ def _read(answer: Any, label: str) -> Response:
     if not answer.candidates:
         raise BadAnswerError(f"{label}: the answer holds no candidate")
     candidate = answer.candidates[0]
+    if candidate.content is None and candidate.finish_reason is None:
+        raise BadAnswerError(f"{label}: the candidate of the answer is empty")
     reason = candidate.finish_reason.value if candidate.finish_reason else "STOP"
     parts: Sequence[Any] = (candidate.content.parts if candidate.content else None) or ()
     text = "".join(part.text for part in parts if part.text and not part.thought)

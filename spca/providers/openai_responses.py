@@ -51,9 +51,11 @@ def read(answer: Any, label: str) -> Response:
     counts = _usage(answer.usage)
     if answer.status in {"failed", "cancelled"}:
         return _failed(answer, label, counts)
-    if answer.output is None:
+    messages = [item for item in answer.output if item.type == "message"]
+    asked = [item for item in answer.output if item.type == "function_call"]
+    if not (messages or asked) and answer.status not in {"completed", "incomplete"}:
         raise BadAnswerError(f"{label}: the answer holds no output")
-    parts = [part for item in answer.output if item.type == "message" for part in item.content]
+    parts = [part for message in messages for part in message.content]
     refusals = [str(part.refusal) for part in parts if part.type == "refusal"]
     if refusals:
         return Response("".join(refusals), counts, Finish.REFUSAL)
@@ -61,7 +63,6 @@ def read(answer: Any, label: str) -> Response:
     if answer.status == "incomplete":
         why = answer.incomplete_details.reason if answer.incomplete_details else None
         return Response(text, counts, Finish.REFUSAL if why == "content_filter" else Finish.LENGTH)
-    asked = [item for item in answer.output if item.type == "function_call"]
     calls = tuple(tool_call(item.name, item.arguments, label) for item in asked)
     return Response(text, counts, Finish.TOOL_CALL if calls else Finish.STOP, calls)
 
