@@ -1,99 +1,41 @@
 """What every provider keeps, whatever protocol it speaks.
 
 Derive test classes from :class:`ProviderSuite` (answers and requests), :class:`RefusalSuite` where the protocol has
-refusals, and :class:`ProviderFaultSuite` (all that goes wrong), which ask the scripted server of
-``tests/fakes/faults.py``, and from :class:`ProviderPeerSuite`, which asks a server that others keep; give them the
-attributes of :class:`ProviderBench`.
+refusals, and :class:`ProviderFaultSuite` (all that goes wrong), and give them the attributes of
+:class:`tests.contracts.providing.ProviderBench`. The server is the scripted one of ``tests/fakes/faults.py``.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import Any
 
 import pytest
 
 from spca.errors import (
     BadAnswerError,
     ProviderConfigError,
-    ProviderError,
     TransientError,
     UnknownModelError,
     UnsupportedFormError,
 )
-from spca.providers.base import (
-    Finish,
-    Form,
-    Image,
-    Limits,
-    Message,
-    ModelInfo,
-    Provider,
-    Response,
-    Target,
-    ToolCall,
-    Usage,
+from spca.providers.base import Finish, Form, Image, Limits, Message, Response, ToolCall, Usage
+from tests.contracts.providing import (
+    ARGUMENTS,
+    GO_TO,
+    KEY,
+    LOOK,
+    MESSAGES,
+    PIXELS,
+    Asking,
+    ProviderBench,
+    in_form,
 )
-from tests.contracts.providing import GO_TO, IMPATIENT, KEY, LOOK, MESSAGES, Asking, in_form, say
 from tests.fakes import faults
-from tests.fakes.answers import Dialect, Heard
 from tests.fakes.faults import FaultServer, answering
-from tests.fakes.peers import Aimock
 from tests.fakes.serving import Reply
-
-PIXELS = bytes(range(256)) * 3
-ARGUMENTS = {"place": "door", "steps": 3}
-
-
-class ProviderBench:
-    """A provider before a scripted server.
-
-    ``make`` is its class, ``key`` the variable of its key, ``info`` what is known of its models. Of the protocol,
-    ``chooses`` tells whether it has a tool choice, ``counts`` whether it counts cached and reasoning tokens, ``media``
-    whether it tells the type of a picture.
-    """
-
-    make: ClassVar[type[Any]]
-    dialect: ClassVar[Dialect]
-    key: ClassVar[str]
-    info: ClassVar[ModelInfo] = ModelInfo()
-    chooses: ClassVar[bool] = True
-    counts: ClassVar[bool] = True
-    media: ClassVar[bool] = True
-
-    @pytest.fixture(scope="class", autouse=True)
-    @classmethod
-    def a_key(cls) -> Iterator[None]:
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setenv(cls.key, KEY)
-            yield
-
-    @pytest.fixture(scope="class")
-    @classmethod
-    def running(cls) -> Iterator[tuple[FaultServer, Provider]]:
-        """One server and one provider for the tests of a class, since clients are slow to make."""
-        with FaultServer(cls.dialect) as server:
-            yield server, cls.provider(server.base_url)
-
-    @pytest.fixture
-    def server(self, running: tuple[FaultServer, Provider]) -> FaultServer:
-        running[0].reset()
-        return running[0]
-
-    @pytest.fixture
-    def model(self, server: FaultServer, running: tuple[FaultServer, Provider]) -> Asking:
-        return Asking(running[1], lambda: len(server.posted))
-
-    @classmethod
-    def provider(cls, base_url: str) -> Provider:
-        provider: Provider = cls.make(Target("m", base_url, cls.info))
-        return provider
-
-    def heard(self, server: FaultServer) -> Heard:
-        """The newest request."""
-        return self.dialect.heard(server.posted[-1])
 
 
 class ProviderSuite(ProviderBench):
@@ -346,82 +288,3 @@ class ProviderFaultSuite(ProviderBench):
             model.fails()
             server.reply = answering(self.dialect)
             assert model.ask().text == "yes"
-
-
-class ProviderPeerSuite(ProviderBench):
-    """Against aimock, which others keep; its fixtures are in ``tests/fakes/aimock``.
-
-    ``tokens`` are those that it reports where a fixture sets 21 and 13.
-    """
-
-    tokens: ClassVar[tuple[int | None, int | None]] = (21, 13)
-
-    @pytest.fixture(scope="class")
-    @classmethod
-    def asked_of_peer(cls, aimock: Aimock) -> Provider:
-        return cls.provider(f"{aimock.url}{cls.dialect.path}")
-
-    @pytest.fixture
-    def peer(self, aimock: Aimock, asked_of_peer: Provider) -> Asking:
-        aimock.forget()
-        return Asking(asked_of_peer, lambda: len(aimock.journal()))
-
-    def test_text(self, aimock: Aimock, peer: Asking) -> None:
-        response = peer.ask()
-        assert (response.text, response.finish) == ("Hello, said the fake.", Finish.STOP)
-        (entry,) = aimock.journal()
-        assert entry["path"].startswith(self.dialect.endpoint)
-        assert [(each["role"], each["content"]) for each in entry["body"]["messages"]] == [
-            (message.role, message.text) for message in MESSAGES
-        ]
-
-    @pytest.mark.parametrize("form", Form)
-    def test_json(self, peer: Asking, form: Form) -> None:
-        response = peer.ask(*say("Answer in JSON."), **in_form(form))
-        assert json.loads(response.text) == ARGUMENTS
-
-    @pytest.mark.parametrize("choice", ["auto", "required", "go_to"])
-    def test_tool(self, aimock: Aimock, peer: Asking, choice: str) -> None:
-        response = peer.ask(*say("Use the tool."), tools=(GO_TO, LOOK), tool_choice=choice)
-        assert (response.finish, response.tool_calls) == (Finish.TOOL_CALL, (ToolCall("go_to", ARGUMENTS),))
-        (entry,) = aimock.journal()
-        assert [tool["function"]["name"] for tool in entry["body"]["tools"]] == ["go_to", "look"]
-
-    def test_limits(self, aimock: Aimock, peer: Asking) -> None:
-        peer.ask(limits=Limits(max_output_tokens=321, temperature=0.5, timeout_s=20))
-        body = aimock.journal()[0]["body"]
-        assert body["temperature"] == 0.5
-        assert 321 in (body.get("max_tokens"), body.get("max_completion_tokens"))
-
-    def test_a_picture(self, peer: Asking) -> None:
-        said = (*MESSAGES[:-1], replace(MESSAGES[-1], images=(Image("image/png", PIXELS),)))
-        assert peer.ask(*said).text == "Hello, said the fake."
-
-    def test_tokens(self, peer: Asking) -> None:
-        usage = peer.ask(*say("Count the tokens.")).usage
-        told = (usage.input_tokens, usage.output_tokens)
-        assert told == self.tokens
-
-    def test_too_many_requests(self, peer: Asking) -> None:
-        error = peer.fails(*say("Be busy."))
-        assert isinstance(error, TransientError)
-        assert (error.status, error.retry_after, error.lost) == (429, 3.0, False)
-
-    def test_a_failure(self, peer: Asking) -> None:
-        error = peer.fails(*say("Fail."))
-        assert isinstance(error, TransientError)
-        assert error.status == 500
-
-    @pytest.mark.parametrize("what", ["Answer in half.", "Hang up."])
-    def test_a_lost_answer(self, peer: Asking, what: str) -> None:
-        error: ProviderError = peer.fails(*say(what), limits=IMPATIENT)
-        assert isinstance(error, TransientError)
-        assert error.lost
-
-
-class EndingPeerSuite(ProviderPeerSuite):
-    """Protocols in which aimock lets a fixture decide why an answer ended."""
-
-    def test_reasons_to_end(self, peer: Asking) -> None:
-        assert peer.ask(*say("Talk for long.")).finish is Finish.LENGTH
-        assert peer.ask(*say("Say what is forbidden.")).finish is Finish.REFUSAL

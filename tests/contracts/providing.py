@@ -1,17 +1,19 @@
-"""Asking a provider as the suite does: at most one request each time, and no key in what is raised."""
+"""A provider before a scripted server, and asking it: one request each time, and no key in what is raised."""
 
 from __future__ import annotations
 
 import traceback
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 import pytest
 from pydantic import BaseModel
 
 from spca.errors import ProviderError
-from spca.providers.base import Form, Limits, Message, Provider, Request, Response, Tool
+from spca.providers.base import Form, Limits, Message, ModelInfo, Provider, Request, Response, Target, Tool
+from tests.fakes.answers import Dialect, Heard
+from tests.fakes.faults import FaultServer
 
 KEY: Final = "the-key-that-nobody-may-see-4711"
 """Has no form that a key is known by: only its variable gives it away."""
@@ -24,6 +26,10 @@ MESSAGES: Final = (
 )
 LIMITS: Final = Limits(timeout_s=20.0)
 IMPATIENT: Final = Limits(timeout_s=0.4)
+
+
+PIXELS: Final = bytes(range(256)) * 3
+ARGUMENTS: Final = {"place": "door", "steps": 3}
 
 
 class Step(BaseModel):
@@ -111,3 +117,52 @@ def in_form(form: Form) -> dict[str, Any]:
 def say(text: str) -> tuple[Message, ...]:
     """The conversation with another last message."""
     return (*MESSAGES[:-1], replace(MESSAGES[-1], text=text))
+
+
+class ProviderBench:
+    """A provider before a scripted server.
+
+    ``make`` is its class, ``key`` the variable of its key, ``info`` what is known of its models. Of the protocol,
+    ``chooses`` tells whether it has a tool choice, ``counts`` whether it counts cached and reasoning tokens, ``media``
+    whether it tells the type of a picture.
+    """
+
+    make: ClassVar[type[Any]]
+    dialect: ClassVar[Dialect]
+    key: ClassVar[str]
+    info: ClassVar[ModelInfo] = ModelInfo()
+    chooses: ClassVar[bool] = True
+    counts: ClassVar[bool] = True
+    media: ClassVar[bool] = True
+
+    @pytest.fixture(scope="class", autouse=True)
+    @classmethod
+    def a_key(cls) -> Iterator[None]:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv(cls.key, KEY)
+            yield
+
+    @pytest.fixture(scope="class")
+    @classmethod
+    def running(cls) -> Iterator[tuple[FaultServer, Provider]]:
+        """One server and one provider for the tests of a class, since clients are slow to make."""
+        with FaultServer(cls.dialect) as server:
+            yield server, cls.provider(server.base_url)
+
+    @pytest.fixture
+    def server(self, running: tuple[FaultServer, Provider]) -> FaultServer:
+        running[0].reset()
+        return running[0]
+
+    @pytest.fixture
+    def model(self, server: FaultServer, running: tuple[FaultServer, Provider]) -> Asking:
+        return Asking(running[1], lambda: len(server.posted))
+
+    @classmethod
+    def provider(cls, base_url: str) -> Provider:
+        provider: Provider = cls.make(Target("m", base_url, cls.info))
+        return provider
+
+    def heard(self, server: FaultServer) -> Heard:
+        """The newest request."""
+        return self.dialect.heard(server.posted[-1])

@@ -96,7 +96,7 @@ UNKNOWN_FORMS: Final[tuple[Any, ...]] = (
     {},
     {"answer": "yes"},
     {"choices": "many", "output": "much", "candidates": "few", "message": "none"},
-    {"choices": [{}], "output": [{}], "candidates": [{"content": "x"}], "message": {}},
+    {"choices": [{}], "output": [{"type": "message"}], "candidates": [{"content": "x"}], "message": {}},
     {"choices": [{"message": None}], "output": [None], "candidates": [None], "message": {"content": 1}},
 )
 """Bodies of 200 that are JSON, but no answer in any dialect."""

@@ -69,38 +69,39 @@ def listed(names: Sequence[str]) -> dict[str, Any]:
 
 
 def heard(asked: Asked) -> Heard:
-    """Read a request of generateContent."""
+    """Read a request of generateContent; names may be written in both ways that the JSON of protocol buffers knows."""
     body = asked.body
-    config = body.get("generationConfig", {})
-    schema = config.get("responseJsonSchema") or config.get("responseSchema")
-    plain = config.get("responseMimeType", "text/plain") != "application/json"
+    config = _field(body, "generationConfig", {})
+    schema = _field(config, "responseJsonSchema") or _field(config, "responseSchema")
+    plain = _field(config, "responseMimeType", "text/plain") != "application/json"
     model = re.fullmatch(r"/v1(?:beta)?/models/([^:]+):generateContent", asked.path.partition("?")[0])
     assert model, asked.path
-    declared = [each for tool in body.get("tools", ()) for each in tool["functionDeclarations"]]
-    system = body.get("systemInstruction")
+    declared = [each for tool in body.get("tools", ()) for each in _field(tool, "functionDeclarations")]
+    system = _field(body, "systemInstruction")
+    told = [{**system, "role": "system"}] if system else []
     return Heard(
         model=model[1],
-        messages=tuple(
-            _message(each) for each in ([{**system, "role": "system"}] if system else []) + body["contents"]
-        ),
+        messages=tuple(map(_message, [*told, *body["contents"]])),
         form="text" if plain else "json_schema" if schema else "json_object",
         schema=schema,
-        max_output_tokens=config.get("maxOutputTokens"),
+        max_output_tokens=_field(config, "maxOutputTokens"),
         temperature=config.get("temperature"),
-        tools={each["name"]: each.get("parametersJsonSchema") or each["parameters"] for each in declared},
-        choice=_choice(body.get("toolConfig", {}).get("functionCallingConfig", {})),
+        tools={each["name"]: _field(each, "parametersJsonSchema") for each in declared},
+        choice=_choice(_field(_field(body, "toolConfig", {}), "functionCallingConfig", {})),
     )
+
+
+def _field(node: Mapping[str, Any], name: str, default: Any = None) -> Any:
+    """A field by its JSON name or its original one."""
+    return node.get(name, node.get(re.sub(r"(?=[A-Z])", "_", name).lower(), default))
 
 
 def _message(told: Mapping[str, Any]) -> Message:
     role = told.get("role", "user")
     text = "\n".join(part["text"] for part in told["parts"] if "text" in part)
-    pictures = [part["inlineData"] for part in told["parts"] if "inlineData" in part]
-    return Message(
-        "assistant" if role == "model" else role,
-        text,
-        tuple(Image(each["mimeType"], _decoded(each["data"])) for each in pictures),
-    )
+    pictures = [found for part in told["parts"] if (found := _field(part, "inlineData"))]
+    images = tuple(Image(_field(each, "mimeType"), _decoded(each["data"])) for each in pictures)
+    return Message("assistant" if role == "model" else role, text, images)
 
 
 def _decoded(data: str) -> bytes:
@@ -109,7 +110,7 @@ def _decoded(data: str) -> bytes:
 
 
 def _choice(calling: Mapping[str, Any]) -> str | None:
-    names = calling.get("allowedFunctionNames") or []
+    names = _field(calling, "allowedFunctionNames") or []
     if calling.get("mode") == "ANY":
         return names[0] if len(names) == 1 else "required"
     return {"AUTO": "auto"}.get(calling.get("mode", ""))

@@ -7,14 +7,9 @@ import pytest
 from spca.errors import ProviderConfigError, TransientError
 from spca.providers.base import Finish, Message, Target
 from spca.providers.google import GoogleProvider
-from tests.contracts.provider_suite import (
-    EndingPeerSuite,
-    ProviderBench,
-    ProviderFaultSuite,
-    ProviderSuite,
-    RefusalSuite,
-)
-from tests.contracts.providing import KEY, Asking
+from tests.contracts.provider_peer_suite import FilteringPeerSuite
+from tests.contracts.provider_suite import ProviderFaultSuite, ProviderSuite, RefusalSuite
+from tests.contracts.providing import KEY, Asking, ProviderBench
 from tests.fakes import google_wire
 from tests.fakes.faults import FaultServer, answering
 from tests.fakes.google_wire import GOOGLE
@@ -73,5 +68,5 @@ class TestGoogleFaults(Bench, ProviderFaultSuite):
         assert "GOOGLE_API_KEY" in str(error)
 
 
-class TestGooglePeer(Bench, EndingPeerSuite):
+class TestGooglePeer(Bench, FilteringPeerSuite):
     pass

@@ -7,8 +7,9 @@ import pytest
 from spca.errors import UnknownModelError
 from spca.providers.base import ModelInfo
 from spca.providers.ollama import OllamaProvider
-from tests.contracts.provider_suite import ProviderBench, ProviderFaultSuite, ProviderPeerSuite, ProviderSuite
-from tests.contracts.providing import GO_TO, Asking
+from tests.contracts.provider_peer_suite import ProviderPeerSuite
+from tests.contracts.provider_suite import ProviderFaultSuite, ProviderSuite
+from tests.contracts.providing import GO_TO, Asking, ProviderBench
 from tests.fakes import faults
 from tests.fakes.faults import FaultServer
 from tests.fakes.ollama_wire import OLLAMA

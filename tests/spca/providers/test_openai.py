@@ -10,14 +10,9 @@ import pytest
 from spca.errors import ProviderConfigError, TransientError, UnknownModelError
 from spca.providers.base import Finish, Form, ModelInfo, Target
 from spca.providers.openai import OpenAIProvider
-from tests.contracts.provider_suite import (
-    EndingPeerSuite,
-    ProviderBench,
-    ProviderFaultSuite,
-    ProviderSuite,
-    RefusalSuite,
-)
-from tests.contracts.providing import GO_TO, KEY, Asking, Route, Step, in_form
+from tests.contracts.provider_peer_suite import EndingPeerSuite, FilteringPeerSuite
+from tests.contracts.provider_suite import ProviderFaultSuite, ProviderSuite, RefusalSuite
+from tests.contracts.providing import GO_TO, KEY, Asking, ProviderBench, Route, Step, in_form
 from tests.fakes import peers
 from tests.fakes.faults import FaultServer
 from tests.fakes.openai_wire import CHAT, RESPONSES
@@ -94,7 +89,7 @@ class TestChatFaults(Chat, OpenAIFaultSuite):
     pass
 
 
-class TestChatPeer(Chat, EndingPeerSuite):
+class TestChatPeer(Chat, FilteringPeerSuite):
     pass
 
 
