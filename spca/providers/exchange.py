@@ -26,6 +26,9 @@ T = TypeVar("T")
 MAX_BODY: Final = 32 * 1024 * 1024
 """Bytes of an answer that are read at most; the longest answers of models are about a megabyte."""
 
+CONNECT_S: Final = 15.0
+"""Seconds for a connection to be made: models think long, but a server that is there opens its door at once."""
+
 LISTING_TIMEOUT_S: Final = 5.0
 _LISTED: Final = 5
 _ANSWERS: Final = ("choices", "output", "candidates", "message", "data", "models")
@@ -69,8 +72,9 @@ def client_settings(library: Any) -> dict[str, Any]:
             self._stream.close()
 
     def start(request: Any) -> None:
-        allowed = request.extensions.get("timeout", {}).get("read") or TIMEOUT_S
-        request.extensions["spca_deadline"] = time.monotonic() + allowed
+        allowed = request.extensions["timeout"]
+        allowed["connect"] = min(CONNECT_S, allowed["connect"] or CONNECT_S)
+        request.extensions["spca_deadline"] = time.monotonic() + (allowed["read"] or TIMEOUT_S)
 
     def judge(response: Any) -> None:
         response.stream = Watched(response.stream, response.request.extensions["spca_deadline"])

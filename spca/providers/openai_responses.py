@@ -68,7 +68,7 @@ def read(answer: Any, label: str) -> Response:
 
 
 def _failed(answer: Any, label: str, counts: Usage) -> Response:
-    code = answer.error.code if answer.error else "server_error"
+    code = (answer.error.code if answer.error else None) or "server_error"
     said = quoted(answer.error.message if answer.error else f"status {answer.status}")
     if code in _DECLINED:
         return Response(said, counts, Finish.REFUSAL)

@@ -49,6 +49,7 @@ THE_FORM: list[tuple[int, Any]] = [
     (400, {"error": {"code": 400, "message": "failed to parse grammar", "type": "invalid_request_error"}}),
     (400, {"error": {"code": 400, "message": "JSON mode is not enabled for models/m", "status": "INVALID_ARGUMENT"}}),
     (400, {"error": {"message": "The specified schema produces a constraint that has too many states for serving."}}),
+    (400, {"error": {"code": 400, "message": "Request contains an invalid argument.", "status": "INVALID_ARGUMENT"}}),
 ]
 
 
