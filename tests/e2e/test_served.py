@@ -1,0 +1,182 @@
+"""Runs on real protocols: an OpenAI-compatible server on loopback whose model is the reference model."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.commands import curriculum, main_py, only_run, read, start, wait_for
+from tests.e2e.conftest import Learned
+from tests.fakes.reference_server import Line, ReferenceServer, Settings
+from tests.served import CHAT, RESPONSES, book, calls, cost_of, imbalance, model_flags, results
+
+FAULTS = Settings(faults=0.2, seed=9)
+KEY = "sk-not-a-real-key-0123456789abcdef"
+
+
+@dataclass(frozen=True, slots=True)
+class Served:
+    """A finished run, and what its server saw."""
+
+    run: Path
+    asked: list[Line]
+    printed: str
+
+
+def where(home: Path, chosen: Path) -> tuple[object, ...]:
+    return ("--curriculum", chosen, "--runs", home / "runs", "--workspace", home / "workspace")
+
+
+@pytest.fixture(scope="module", params=[CHAT, RESPONSES], ids=["chat completions", "responses"])
+def served(request: pytest.FixtureRequest, learned: Learned, tmp_path_factory: pytest.TempPathFactory) -> Served:
+    """The run of ``learned`` again, on a server that refuses a share of the requests."""
+    home = tmp_path_factory.mktemp("served")
+    with ReferenceServer(FAULTS) as server:
+        flags = (*model_flags(request.param), "--base-url", server.base_url)
+        done = main_py(home, *where(home, learned.curriculum), *flags, OPENAI_API_KEY=KEY)
+        assert (done.returncode, done.stderr) == (0, "")
+        return Served(only_run(home / "runs"), server.asked, done.stdout)
+
+
+def test_a_server_gives_the_results_of_the_embedded_model_call_for_call(served: Served, learned: Learned) -> None:
+    assert results(served.run) == results(learned.run)
+    assert calls(served.run) == calls(learned.run)
+
+
+def test_the_books_are_those_of_the_server(served: Served) -> None:
+    assert any(line.status == 429 for line in served.asked)
+    assert any(line.status == 500 for line in served.asked)
+    assert imbalance(served.run, served.asked) == []
+
+
+def test_requests_tokens_and_cost_are_shown(served: Served) -> None:
+    refused = sum(line.status != 200 for line in served.asked)
+    tokens = sum((line.input_tokens or 0) + (line.output_tokens or 0) for line in served.asked)
+    cost = sum(map(cost_of, served.asked))
+    said = f"{len(served.asked)} requests ({refused} rejected), {tokens:,} tokens, {cost:.4f} USD"
+    assert said in served.printed.splitlines()
+    assert "trying again in 1 s (2 of 6)" in served.printed
+
+
+def test_the_key_is_nowhere(served: Served) -> None:
+    assert KEY not in served.printed
+    kept = [path.read_text(encoding="utf-8") for path in served.run.rglob("*") if path.is_file()]
+    assert kept
+    assert not any(KEY in text for text in kept)
+
+
+@pytest.fixture
+def short(tmp_path: Path) -> tuple[object, ...]:
+    """Flags for two small levels on a server of one's own."""
+    chosen = curriculum(tmp_path / "c.json", navigation=("MiniGrid-Empty-5x5-v0", "MiniGrid-Empty-6x6-v0"))
+    return where(tmp_path, chosen)
+
+
+@pytest.mark.parametrize(("flag", "cap"), [("--max-calls", "2"), ("--max-tokens", "6000"), ("--max-cost", "0.02")])
+def test_a_budget_holds_to_one_call_and_a_higher_one_goes_on(
+    flag: str, cap: str, short: tuple[object, ...], tmp_path: Path
+) -> None:
+    with ReferenceServer() as server:
+        to_server = (*model_flags(CHAT), "--base-url", server.base_url)
+        stopped = main_py(tmp_path, *short, *to_server, flag, cap)
+        run = only_run(tmp_path / "runs")
+        assert stopped.returncode == 3, stopped.stderr
+        assert stopped.stderr.startswith("stopped: budget: ")
+        assert f"go on with: python main.py --resume {run.name}" in stopped.stderr
+        assert stopped.stderr.endswith(f"{flag} MORE\n")
+        spent = _spent(server.asked, flag)
+        assert spent >= float(cap) > _spent(server.asked[:-1], flag)
+        (aborted,) = [s for s in map(read, run.glob("summary_*.json")) if s["outcome"] == "aborted"]
+        assert aborted["reason"].startswith("budget: ")
+        assert imbalance(run, server.asked) == []
+        if flag != "--max-calls":  # one way of going on is enough
+            return
+        done = main_py(tmp_path, "--resume", run.name, "--runs", tmp_path / "runs", flag, "3")
+        assert done.returncode == 0, done.stderr
+        assert len({line.sha256 for line in server.asked}) == len(server.asked) == 3
+        assert imbalance(run, server.asked) == []
+
+
+def _spent(asked: list[Line], flag: str) -> float:
+    if flag == "--max-calls":
+        return len(asked)
+    if flag == "--max-tokens":
+        return sum((line.input_tokens or 0) + (line.output_tokens or 0) for line in asked)
+    return sum(map(cost_of, asked))
+
+
+def test_a_recorded_run_is_replayed_without_a_model(learned: Learned, tmp_path: Path) -> None:
+    flags = ("--planner-model", f"replay/{learned.run}")
+    done = main_py(tmp_path, *where(tmp_path, learned.curriculum), *flags)
+    assert (done.returncode, done.stderr) == (0, "")
+    run = only_run(tmp_path / "runs")
+    assert results(run) == results(learned.run)
+    assert calls(run) == calls(learned.run)
+
+
+def test_a_call_that_the_recorded_run_does_not_know_is_told(learned: Learned, tmp_path: Path) -> None:
+    chosen = curriculum(tmp_path / "other.json", elsewhere=("MiniGrid-Empty-5x5-v0",))
+    done = main_py(tmp_path, *where(tmp_path, chosen), "--planner-model", f"replay/{learned.run}")
+    assert done.returncode == 2
+    (line,) = done.stderr.splitlines()
+    assert line.startswith(f"error: replay/{learned.run}: the run was not asked what is asked now (")
+    assert "--resume" not in line
+
+
+def test_the_cache_serves_a_second_run(short: tuple[object, ...], tmp_path: Path) -> None:
+    with ReferenceServer() as server:
+        flags = (*short, *model_flags(CHAT), "--base-url", server.base_url, "--cache")
+        assert main_py(tmp_path, *flags).returncode == 0
+        first, asked = only_run(tmp_path / "runs"), len(server.asked)
+        assert main_py(tmp_path, *flags).returncode == 0
+        assert len(server.asked) == asked == 3
+    (second,) = {path.parent for path in (tmp_path / "runs").glob("*/run.json")} - {first}
+    assert calls(second) == calls(first)
+    assert results(second) == results(first)
+    assert book(second) == []
+
+
+def test_a_server_without_schemas_or_usage_does(short: tuple[object, ...], tmp_path: Path) -> None:
+    with ReferenceServer(Settings(schema=False, usage=False)) as server:
+        done = main_py(tmp_path, *short, *model_flags(CHAT), "--base-url", server.base_url)
+        assert (done.returncode, done.stderr) == (0, "")
+        refused = [line.number for line in server.asked if line.status == 400]
+        assert refused == [1, 4]  # once for each model of the planner; then it is remembered
+    records = book(only_run(tmp_path / "runs"))
+    assert [record["form"] for record in records] == ["json_schema", "json_object", "", "json_schema", "json_object"]
+    assert [record["estimated"] for record in records] == [False, True, True, False, True]
+    assert "~" in done.stdout
+
+
+@pytest.fixture
+def stalling() -> Iterator[ReferenceServer]:
+    with ReferenceServer(Settings(stall=1.0)) as server:
+        yield server
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
+def test_a_call_in_flight_is_in_the_books(
+    number: signal.Signals, stalling: ReferenceServer, short: tuple[object, ...], tmp_path: Path
+) -> None:
+    process = start(tmp_path, *short, *model_flags(CHAT), "--base-url", stalling.base_url)
+    wait_for(lambda: len(stalling.asked) == 2)
+    time.sleep(0.2)
+    os.killpg(process.pid, number)
+    began = time.monotonic()
+    process.communicate(timeout=30)
+    assert time.monotonic() - began < 0.7  # the answer was not waited for
+    run = only_run(tmp_path / "runs")
+    assert (run / "call_in_flight.json").exists() is (number is signal.SIGKILL)
+    done = main_py(tmp_path, "--resume", run.name, "--runs", tmp_path / "runs")
+    assert done.returncode == 0, done.stderr
+    assert [record["outcome"] for record in book(run)] == ["answered", "unknown", "answered", "answered"]
+    assert [line.sha256 for line in stalling.asked][1] == [line.sha256 for line in stalling.asked][2]
+    assert imbalance(run, stalling.asked) == []
+    assert "4 requests (1 unknown)" in done.stdout
+    assert "+1?" in done.stdout

@@ -1,0 +1,104 @@
+"""What e2e tests and long gates hold against a server's own log: the books of a run, its calls, its results."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from spca.calls.ledger import BOOK
+from tests.fakes.reference_server import Line
+
+CHAT = ("openai/o3", "openai/o4-mini", "openai/o3")
+RESPONSES = ("openai/codex-mini-latest",) * 3
+
+PRICES = {"o3": (2, 0.5, 8), "o4-mini": (1.1, 0.275, 4.4), "codex-mini-latest": (1.5, 0.375, 6)}
+"""USD per million tokens of input, cached input and output: written down again, so that the table is checked."""
+
+NOT_RESULTS = ("run_id", "elapsed_min", "durations", "usage")
+"""What the summaries of two runs with the same results may differ in."""
+
+
+def model_flags(models: Sequence[str]) -> tuple[str, ...]:
+    """Flags for the large planner, the small planner and the coder."""
+    flags = ("--planner-model", "--planner-small-model", "--coder-model")
+    return tuple(text for flag, model in zip(flags, models, strict=True) for text in (flag, model))
+
+
+def book(run: Path) -> list[dict[str, Any]]:
+    """The records of a run's requests."""
+    path = run / BOOK
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()] if path.is_file() else []
+
+
+def read_log(path: Path) -> list[Line]:
+    """The requests for an answer in a server's log file."""
+    lines = [Line(**json.loads(line)) for line in path.read_text(encoding="utf-8").splitlines()]
+    return [line for line in lines if line.number]
+
+
+def cost_of(line: Line) -> float:
+    """USD of a request as the server has it."""
+    if line.status != 200:
+        return 0.0
+    fresh, cached, output = PRICES[str(line.model)]
+    read, again = line.input_tokens or 0, line.cached_tokens or 0
+    return ((read - again) * fresh + again * cached + (line.output_tokens or 0) * output) / 1e6
+
+
+def imbalance(run: Path, log: Sequence[Line]) -> list[str]:
+    """Where the books of a run differ from the server's log; requests of unknown fate may have any end there."""
+    found, records = [], book(run)
+    if len(records) != len(log):
+        found.append(f"{len(records)} records, {len(log)} requests in the server's log")
+    for record, line in zip(records, log, strict=False):
+        mine = [record["model"].removeprefix("openai/")]
+        theirs: list[Any] = [line.model]
+        if record["outcome"] != "unknown":
+            mine += [record["outcome"], record["status"] or 200, record["input_tokens"], record["output_tokens"]]
+            mine += [record["cached_tokens"], record["reasoning_tokens"], round(record["cost"], 9)]
+            outcome = "answered" if line.status == 200 else "rejected"
+            theirs += [outcome, line.status, line.input_tokens, line.output_tokens]
+            theirs += [line.cached_tokens, line.reasoning_tokens, round(cost_of(line), 9)]
+        if mine != theirs:
+            found.append(f"request {line.number}: {mine} in the books, {theirs} in the server's log")
+    return found + unsummed(run, records)
+
+
+def unsummed(run: Path, records: Sequence[dict[str, Any]]) -> list[str]:
+    """Where the sums in a run's files are not those of its records."""
+    found = []
+    levels = [json.loads(path.read_text(encoding="utf-8")) for path in run.glob("summary_*.json")]
+    whole = json.loads((run / "run.json").read_text(encoding="utf-8"))["usage"]
+    parts = [("run.json", whole, list(records))]
+    for name, usage in whole["categories"].items():
+        parts.append((name, usage, [r for r in records if r["category"] == name]))
+    for level in levels:
+        parts.append(
+            (level["level"]["level_name"], level["usage"], [r for r in records if r["index"] == level["index"]])
+        )
+    for name, usage, chosen in parts:
+        expected = {"requests": len(chosen), "cost_usd": round(sum(r["cost"] or 0 for r in chosen), 9)}
+        for field in ("input_tokens", "output_tokens", "cached_tokens", "reasoning_tokens"):
+            expected[field] = sum(record[field] or 0 for record in chosen)
+        for outcome in ("answered", "rejected", "lost", "unknown"):
+            expected[outcome] = sum(record["outcome"] == outcome for record in chosen)
+        summed = {field: round(usage[field], 9) for field in expected}
+        if summed != expected:
+            found.append(f"{name}: {summed} instead of {expected}")
+    return found
+
+
+def calls(run: Path) -> list[tuple[str, str, str, list[str]]]:
+    """Every call of a run in order: phase, mode, what was asked (its key without the model), what came back."""
+    files = [json.loads(path.read_text(encoding="utf-8")) for path in sorted((run / "llm").glob("[0-9]*.json"))]
+    return [(f["phase"], f["mode"], f["prompt_key"], f["answer"]["text"] if f["answer"] else []) for f in files]
+
+
+def results(run: Path) -> list[dict[str, Any]]:
+    """The summaries of a run's levels in order, and then that of the run, without times and money."""
+    levels = [json.loads(path.read_text(encoding="utf-8")) for path in run.glob("summary_*.json")]
+    ordered = sorted(levels, key=lambda level: int(level["index"]))
+    ordered.append(json.loads((run / "summary.json").read_text(encoding="utf-8")))
+    return [{key: value for key, value in entry.items() if key not in NOT_RESULTS} for entry in ordered]

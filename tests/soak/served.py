@@ -1,0 +1,87 @@
+"""A server that answers from the reference model gives what the embedded one gives, and its log is the run's books.
+
+``scripts/soak served [--apis chat,responses] [--categories K] [--faults 0.1] [--seed S] [--record]``: the curriculum
+(its first K categories, default all) once with the embedded model and once for each API of an OpenAI-compatible server
+on loopback that refuses a share of the requests with 429 or 500. Every call has to be the same, and every record of
+the books has to be what the server's own log says.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import sys
+from pathlib import Path
+
+from tests.fakes.reference_server import Line, ReferenceServer, Settings
+from tests.served import CHAT, RESPONSES, calls, cost_of, imbalance, model_flags, results
+from tests.soak.common import SCRATCH, cut_curriculum, only_run, record, run
+
+HOME = SCRATCH / "served"
+MODELS = {"chat": CHAT, "responses": RESPONSES}
+
+
+def play(name: str, curriculum: Path, *flags: str) -> Path:
+    """The folder of a run of its own."""
+    where = ("--runs", str(HOME / name / "runs"), "--workspace", str(HOME / name / "workspace"))
+    run("--quiet", "--curriculum", str(curriculum), *where, *flags)
+    found = only_run(HOME / name / "runs")
+    if found is None:
+        raise FileNotFoundError(f"no run below {HOME / name}")
+    return found
+
+
+def differences(embedded: Path, served: Path, asked: list[Line]) -> list[str]:
+    """Where a served run differs from the embedded one or its books from the server's log."""
+    found = imbalance(served, asked)
+    if results(served) != results(embedded):
+        found.append("the results differ")
+    for number, pair in enumerate(zip(calls(embedded), calls(served), strict=False), 1):
+        if pair[0] != pair[1]:
+            found.append(f"call {number} differs: {pair[0][:3]} embedded, {pair[1][:3]} served")
+    if len(calls(embedded)) != len(calls(served)):
+        found.append(f"{len(calls(embedded))} calls embedded, {len(calls(served))} served")
+    return found
+
+
+def line(api: str, served: Path, asked: list[Line], found: list[str]) -> str:
+    """A row of the table of figures."""
+    refused = sum(entry.status != 200 for entry in asked)
+    tokens = sum((entry.input_tokens or 0) + (entry.output_tokens or 0) for entry in asked)
+    cost = sum(map(cost_of, asked))
+    last = results(served)[-1]
+    solved = f"{last['solved']} of {last['levels']}"
+    return f"| {api} | {solved} | {len(asked)} | {refused} | {tokens:,} | {cost:.4f} | {len(found)} |"
+
+
+def main() -> int:
+    """Run the gate; 1 when anything differs."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--apis", type=lambda text: text.split(","), default=list(MODELS))
+    parser.add_argument("--categories", type=int, default=12)
+    parser.add_argument("--faults", type=float, default=0.1)
+    parser.add_argument("--seed", type=int, default=0, help="draws the faults")
+    parser.add_argument("--record", action="store_true", help="keep the figures in docs/evidence.md")
+    options = parser.parse_args()
+    shutil.rmtree(HOME, ignore_errors=True)
+    curriculum = cut_curriculum(HOME / "curriculum.json", options.categories)
+    embedded = play("embedded", curriculum)
+    lines = ["| API | solved | requests | refused | tokens | USD | differences |", "|---|---|---|---|---|---|---|"]
+    faults: list[str] = []
+    for api in options.apis:
+        with ReferenceServer(Settings(faults=options.faults, seed=options.seed)) as server:
+            served = play(api, curriculum, *model_flags(MODELS[api]), "--base-url", server.base_url)
+            found = differences(embedded, served, server.asked)
+            lines.append(line(api, served, server.asked, found))
+        faults += found
+    text = "\n".join(lines)
+    print("\n".join([text, *faults]))
+    if options.record:
+        flags = f"--categories {options.categories} --faults {options.faults:g} --seed {options.seed} --record"
+        record("served", f"## Served by an OpenAI-compatible server\n\n`scripts/soak served {flags}`\n\n{text}")
+    print(f"{len(options.apis)} passed, 0 failed" if not faults else f"0 passed, {len(faults)} failed")
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
