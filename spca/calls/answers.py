@@ -102,6 +102,9 @@ def _objects(text: str) -> Iterator[dict[str, Any] | json.JSONDecodeError]:
         except json.JSONDecodeError as error:
             errors.append(error)
             end = position + 1
+        except ValueError as error:  # a number with thousands of digits
+            errors.append(json.JSONDecodeError(str(error).partition(":")[0], text, position))
+            end = position + 1
         except RecursionError:
             errors.append(json.JSONDecodeError("nested too deeply", text, position))
             break
