@@ -82,7 +82,7 @@ class ChatGPTClient(Generic[Answer]):
         reasks: how often an answer that is not of the form is asked for again with what was wrong.
 
     Attributes:
-        last_text: the last answer as it came, "" when none did.
+        last_text: the last answer as it came, "" when none did or it is blank.
     """
 
     @overload
@@ -196,7 +196,7 @@ class ChatGPTClient(Generic[Answer]):
             answered = self._last = self._desk.ask(self._provider, self.model, asked, phase=phase, mode=mode)
             try:
                 response = answered.answer.get()
-                self.last_text = response.text
+                self.last_text = response.text if response.text.strip() else ""
                 check_complete(response)
                 value = read(response)
             except BadAnswerError as error:
@@ -218,7 +218,7 @@ class ChatGPTClient(Generic[Answer]):
 def _reask(text: str, error: str) -> tuple[Message, ...]:
     """What is added to a conversation after a bad answer; nothing when none came that could be quoted."""
     again = Message("user", render("reask", error=error))
-    return (Message("assistant", text), again) if text.strip() else (again,)
+    return (Message("assistant", text), again) if text else (again,)
 
 
 def _as_message(message: Message | Mapping[str, str]) -> Message:
