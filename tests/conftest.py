@@ -6,11 +6,13 @@ import os
 import shutil
 import socket
 from collections.abc import Callable, Iterator
-from ipaddress import ip_address
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import settings
+
+from tests.guard.sitecustomize import is_loopback
 
 settings.register_profile("dev", deadline=None)
 settings.register_profile("ci", deadline=None, derandomize=True, database=None, print_blob=True, max_examples=50)
@@ -20,6 +22,7 @@ _PROVIDER_SETTINGS = ("_API_KEY", "_API_BASE", "_BASE_URL")
 _OTHER_SETTINGS = ("GOOGLE_APPLICATION_CREDENTIALS", "GOOGLE_GENAI_USE_VERTEXAI", "OLLAMA_HOST", "OPENAI_ORG_ID")
 _UNREACHABLE = "http://127.0.0.1:9"
 """The discard port: where the HTTP clients of child processes are sent for any host but loopback."""
+_GUARD = Path(__file__).resolve().parent / "guard"
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -48,6 +51,19 @@ def loopback_only() -> Iterator[None]:
         yield
 
 
+@pytest.fixture(scope="session", autouse=True)
+def loopback_only_for_children(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """The same for Python processes that tests start; what was refused to them fails the session at its end."""
+    refused = tmp_path_factory.mktemp("guard") / "refused.txt"
+    path = [str(_GUARD), *filter(None, [os.environ.get("PYTHONPATH")])]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTHONPATH", os.pathsep.join(path))
+        patch.setenv("TESTS_REFUSED", str(refused))
+        yield
+    if refused.exists():
+        pytest.fail(refused.read_text(encoding="utf-8"))
+
+
 def _guarded(method: Callable[..., Any]) -> Callable[..., Any]:
     def call(sock: socket.socket, *args: Any) -> Any:
         # The address is the last argument of all of them.
@@ -65,15 +81,6 @@ def _guarded_lookup(lookup: Callable[..., Any]) -> Callable[..., Any]:
         return lookup(host, *args, **options)
 
     return call
-
-
-def is_loopback(host: str | bytes) -> bool:
-    """Whether a host name or address is this machine's loopback."""
-    name = host.decode() if isinstance(host, bytes) else host
-    try:
-        return ip_address(name).is_loopback
-    except ValueError:
-        return name == "localhost" or name.endswith(".localhost")
 
 
 @pytest.fixture

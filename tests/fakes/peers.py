@@ -53,8 +53,10 @@ class Aimock:
 def aimock() -> Iterator[Aimock]:
     """A running aimock on a free port; where it is not installed the test is skipped, under CI=true it fails."""
     node = shutil.which("node")
-    if node is None or not _PROGRAM.is_file():
-        _missing(f"aimock is not installed: {INSTALL}" if node else "node is not installed: apt install nodejs npm")
+    if node is None:
+        _missing("node is not installed: apt install nodejs npm (version 20 or newer)")
+    if not _PROGRAM.is_file():
+        _missing(f"aimock is not installed: {INSTALL}")
     command = [str(node), str(_PROGRAM), "--port", "0", "--fixtures", str(_HERE / "fixtures.json")]
     command += ["--validate-on-load", "--strict"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
