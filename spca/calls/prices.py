@@ -50,10 +50,11 @@ class ModelTable:
     def info(self, model: str) -> ModelInfo:
         """What is known of a model; a dated version (``-2025-04-16``) is the model without the date."""
         values: dict[str, Any] = {}
+        names = (model, _DATED.sub("", model))
         for table in reversed(self._tables):
-            for name in (_DATED.sub("", model), model):
-                for pattern in sorted((p for p in table if fnmatchcase(name, p)), key=_precision):
-                    values |= table[pattern]
+            fitting = (pattern for pattern in table if any(fnmatchcase(name, pattern) for name in names))
+            for pattern in sorted(fitting, key=_precision):
+                values |= table[pattern]
         return ModelInfo(**values)
 
 
@@ -76,13 +77,17 @@ def cost(info: ModelInfo, usage: Usage) -> Decimal | None:
 
 
 def metered(request: Request, response: Response) -> tuple[Usage, bool]:
-    """The tokens of an answered request, and whether they are an estimate because the server told none."""
+    """The tokens of an answered request, and whether one of the counts is an estimate because the server told none."""
     usage = response.usage
     if usage.input_tokens is not None and usage.output_tokens is not None:
         return usage, False
-    asked = sum(len(message.text) for message in request.messages)
-    said = len(response.text) + sum(len(str(call.arguments)) for call in response.tool_calls)
-    return replace(usage, input_tokens=estimated_tokens(asked), output_tokens=estimated_tokens(said)), True
+    sent, said = usage.input_tokens, usage.output_tokens
+    if sent is None:
+        sent = estimated_tokens(sum(len(message.text) for message in request.messages))
+    if said is None:
+        arguments = sum(len(str(call.arguments)) for call in response.tool_calls)
+        said = estimated_tokens(len(response.text) + arguments)
+    return replace(usage, input_tokens=sent, output_tokens=said), True
 
 
 def estimated_tokens(characters: int) -> int:
@@ -95,7 +100,7 @@ def _exact(price: float) -> Decimal:
 
 
 def _precision(pattern: str) -> tuple[bool, int]:
-    """Exact names come last, so that they win; of patterns the longest."""
+    """Exact names come last, so that they win, and of those the dated one; of patterns the longest."""
     return not set("*?[") & set(pattern), len(pattern)
 
 
@@ -103,7 +108,7 @@ def _read(path: Path) -> Mapping[str, Mapping[str, Any]]:
     try:
         entries = json.loads(path.read_text(encoding="utf-8"))["models"]
         items: Sequence[tuple[str, Any]] = list(entries.items())
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise SettingsError(f'{path} is no table of models ({{"models": {{NAME: {{...}}}}}}): {error}') from None
     for name, entry in items:
         _check(path, name, entry)
@@ -112,7 +117,7 @@ def _read(path: Path) -> Mapping[str, Mapping[str, Any]]:
 
 def _check(path: Path, name: str, entry: object) -> None:
     if not isinstance(entry, dict) or not entry.keys() <= _FIELDS:
-        raise SettingsError(f"{path}: {name}: an entry has fields from {', '.join(sorted(_FIELDS))}")
+        raise SettingsError(f"{path}: {_told(name)}: an entry has fields from {', '.join(sorted(_FIELDS))}")
     for key, value in entry.items():
         if key == "api":
             good, form = value in APIS, f"one of {', '.join(APIS)}"
@@ -122,4 +127,8 @@ def _check(path: Path, name: str, entry: object) -> None:
             good = type(value) in (int, float) and 0 <= value < float("inf")
             form = "USD per million tokens"
         if not good:
-            raise SettingsError(f"{path}: {name}: {key} must be {form}, not {value!r}")
+            raise SettingsError(f"{path}: {_told(name)}: {key} must be {form}, not {value!r}")
+
+
+def _told(name: str) -> str:
+    return name if name.isprintable() else repr(name)
