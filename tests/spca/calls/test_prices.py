@@ -1,0 +1,206 @@
+"""What is known of models, and what a request costs to the last digit."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spca.calls.prices import ModelTable, cost, estimated_tokens, metered
+from spca.errors import SettingsError
+from spca.providers.base import ModelInfo, Response, ToolCall, Usage
+from tests.spca.calls.asking import any_text, request
+
+INFO = ModelInfo(input=2, cached=0.5, output=8)
+BUILT_IN = ModelTable.load()
+
+
+@pytest.mark.parametrize(
+    ("info", "usage", "usd"),
+    [
+        (INFO, Usage(1000, 100, 400, 60), "0.0022"),
+        (INFO, Usage(1, 0), "0.000002"),
+        (INFO, Usage(0, 1), "0.000008"),
+        (INFO, Usage(0, 0), "0"),
+        (INFO, Usage(1000, 0, 1000), "0.0005"),
+        (INFO, Usage(1000, 0, 2000), "0.0005"),  # a server cannot have cached more than it was sent
+        (replace(INFO, cached=None), Usage(1000, 0, 1000), "0.002"),
+        (replace(INFO, cached=0), Usage(1000, 0, 1000), "0"),
+        (ModelInfo(input=1.1, cached=0.275, output=4.4), Usage(1_234_567, 7_654_321, 234_567), "34.843518325"),
+        (ModelInfo(input=0, output=0), Usage(), "0"),
+        (ModelInfo(input=0, output=1), Usage(10, 1), "0.000001"),
+        (replace(INFO, price_up_to=1000), Usage(1000, 0), "0.002"),
+    ],
+)
+def test_a_cost_is_exact(info: ModelInfo, usage: Usage, usd: str) -> None:
+    assert cost(info, usage) == Decimal(usd)
+
+
+@pytest.mark.parametrize(
+    ("info", "usage"),
+    [
+        (ModelInfo(), Usage(1, 1)),
+        (ModelInfo(input=2), Usage(1, 0)),
+        (ModelInfo(output=2), Usage(0, 1)),
+        (ModelInfo(input=0), Usage(1, 1)),
+        (INFO, Usage(1, None)),
+        (INFO, Usage(None, 1)),
+        (INFO, Usage()),
+        (ModelInfo(input=0, output=1), Usage()),
+        (replace(INFO, price_up_to=1000), Usage(1001, 0)),
+    ],
+)
+def test_what_is_not_known_is_unknown_and_not_zero(info: ModelInfo, usage: Usage) -> None:
+    assert cost(info, usage) is None
+
+
+tokens = st.integers(0, 10**7)
+prices = st.integers(0, 10**6).map(lambda mills: mills / 1000)
+
+
+@given(tokens, tokens, tokens, prices, prices, prices)
+def test_costs_add_up(
+    sent: int, cached: int, said: int, per_input: float, per_cached: float, per_output: float
+) -> None:
+    info = ModelInfo(input=per_input, cached=per_cached, output=per_output)
+    whole = cost(info, Usage(sent + cached, said, cached))
+    parts = [cost(info, Usage(sent, 0)), cost(info, Usage(cached, 0, cached)), cost(info, Usage(0, said))]
+    assert whole is not None
+    assert whole == sum((part for part in parts if part is not None), Decimal(0))
+    assert whole * 10**9 == int(whole * 10**9)
+
+
+@given(tokens, tokens, tokens)
+def test_a_cheaper_cache_never_costs_more(sent: int, said: int, cached: int) -> None:
+    usual, cheaper = cost(INFO, Usage(sent, said)), cost(INFO, Usage(sent, said, cached))
+    assert usual is not None
+    assert cheaper is not None
+    assert 0 <= cheaper <= usual
+
+
+def test_reported_tokens_are_no_estimate() -> None:
+    usage = Usage(3, 0, None, 7)
+    assert metered(request("a" * 999), Response("b" * 999, usage)) == (usage, False)
+
+
+def test_tokens_that_a_server_does_not_tell_are_estimated() -> None:
+    usage, estimated = metered(request("a" * 300, "b" * 31), Response("c" * 30))
+    assert (usage, estimated) == (Usage(111, 10), True)
+
+
+def test_an_estimate_replaces_only_what_was_not_told() -> None:
+    asked, said = request("a" * 300), Response("b" * 30)
+    assert metered(asked, replace(said, usage=Usage(77, None, 5))) == (Usage(77, 10, 5), True)
+    assert metered(asked, replace(said, usage=Usage(None, 7, None, 3))) == (Usage(100, 7, None, 3), True)
+
+
+def test_arguments_of_tools_are_output_too() -> None:
+    usage, _ = metered(request("?"), Response("", tool_calls=(ToolCall("move", {"steps": "x" * 300}),)))
+    assert (usage.output_tokens or 0) >= 100
+
+
+@given(any_text)
+def test_an_estimate_is_no_less_than_a_fourth_of_the_characters(text: str) -> None:
+    assert len(text) / 4 <= estimated_tokens(len(text)) <= len(text)
+
+
+def table(path: Path, content: object) -> Path:
+    path.write_text(content if isinstance(content, str) else json.dumps(content))
+    return path
+
+
+def test_the_built_in_table_knows_the_default_models() -> None:
+    o3 = BUILT_IN.info("openai/o3")
+    assert (o3.context, o3.input, o3.output, o3.api) == (200_000, 2, 8, "chat")
+    assert BUILT_IN.info("openai/codex-mini-latest").api == "responses"
+    for free in ("reference/planner", "faulty/coder", "replay//a/run", "llamacpp//a/model.gguf", "ollama/qwen:14b"):
+        assert cost(BUILT_IN.info(free), Usage()) == 0
+    assert BUILT_IN.info("ollama/gpt-oss:120b-cloud").input is None
+
+
+@pytest.mark.parametrize("date", ["-2025-04-16", "-20250416"])
+def test_a_dated_version_is_the_model_without_the_date(date: str) -> None:
+    assert BUILT_IN.info(f"openai/o3{date}") == BUILT_IN.info("openai/o3")
+
+
+@pytest.mark.parametrize("model", ["openai/o3-2025", "openai/o33", "openai/xo3", "OpenAI/o3", "openai/", "other/o3"])
+def test_a_model_that_is_only_similar_is_not_known(model: str) -> None:
+    assert BUILT_IN.info(model) == ModelInfo()
+
+
+def test_what_is_more_exact_counts_and_the_rest_is_filled_in() -> None:
+    known = ModelTable(
+        {
+            "x/big": {"input": 1},
+            "x/*": {"input": 9, "context": 10},
+            "x/b*": {"input": 8, "output": 7},
+            "x/big-2025-01-01": {"output": 2},
+        }
+    )
+    assert known.info("x/big") == ModelInfo(context=10, input=1, output=7)
+    assert known.info("x/big-2025-01-01") == ModelInfo(context=10, input=1, output=2)
+    assert known.info("x/big-2024-12-31") == ModelInfo(context=10, input=1, output=7)
+    assert known.info("x/bag") == ModelInfo(context=10, input=8, output=7)
+    assert known.info("x/c") == ModelInfo(context=10, input=9)
+
+
+def test_the_users_table_goes_before_the_built_in_one_field_by_field(tmp_path: Path) -> None:
+    mine = {"models": {"openai/o3": {"input": 1.5}, "my/*": {"input": 0, "output": 0}, "openai/*": {"context": 5}}}
+    known = ModelTable.load(table(tmp_path / "t.json", mine))
+    assert known.info("openai/o3") == replace(BUILT_IN.info("openai/o3"), input=1.5, context=5)
+    assert known.info("openai/o3-2025-04-16") == known.info("openai/o3")
+    assert known.info("my/model") == ModelInfo(input=0, output=0)
+    assert known.info("google/gemini-2.5-pro") == BUILT_IN.info("google/gemini-2.5-pro")
+
+
+def test_a_table_may_carry_remarks(tmp_path: Path) -> None:
+    known = ModelTable.load(table(tmp_path / "t.json", {"about": "mine", "models": {"a/b": {"input": 1, "output": 2}}}))
+    assert cost(known.info("a/b"), Usage(1, 1)) == Decimal("0.000003")
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("", "is no table of models"),
+        ("{", "is no table of models"),
+        ("[]", "is no table of models"),
+        ("{}", "is no table of models"),
+        ({"models": []}, "is no table of models"),
+        ({"models": None}, "is no table of models"),
+        ({"models": {"a/b": 1}}, "a/b: an entry has fields from api, cached, context, input,"),
+        ({"models": {"a/b": {"prize": 1}}}, "a/b: an entry has fields from"),
+        ({"models": {"a/b": {"input": -1}}}, "a/b: input must be USD per million tokens, not -1"),
+        ({"models": {"a/b": {"input": "2"}}}, "a/b: input must be USD per million tokens, not '2'"),
+        ({"models": {"a/b": {"output": True}}}, "a/b: output must be"),
+        ({"models": {"a/b": {"cached": float("nan")}}}, "a/b: cached must be"),
+        ({"models": {"a/b": {"cached": float("inf")}}}, "a/b: cached must be"),
+        ({"models": {"a/b": {"context": 0}}}, "a/b: context must be a whole number of tokens"),
+        ({"models": {"a/b": {"max_output": 1.5}}}, "a/b: max_output must be a whole number of tokens"),
+        ({"models": {"a/b": {"price_up_to": "x"}}}, "a/b: price_up_to must be"),
+        ({"models": {"a/b": {"api": "grpc"}}}, "a/b: api must be one of chat, responses, not 'grpc'"),
+        ({"models": {"a\nb": {"api": 1}}}, "api must be one of"),
+        ("[" * 100_000, "is no table of models"),
+        ('{"models": {"a/b": {"input": ' + "1" * 5000 + "}}}", "t.json"),
+    ],
+)
+def test_a_malformed_table_is_one_line_that_names_the_file_and_the_entry(
+    content: Any, said: str, tmp_path: Path
+) -> None:
+    with pytest.raises(SettingsError) as caught:
+        ModelTable.load(table(tmp_path / "t.json", content))
+    assert said in str(caught.value)
+    assert "t.json" in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["absent.json", "."])
+def test_a_table_that_is_not_there_is_one_line(name: str, tmp_path: Path) -> None:
+    with pytest.raises(SettingsError, match=r"is no table of models") as caught:
+        ModelTable.load(tmp_path / name)
+    assert "\n" not in str(caught.value)
