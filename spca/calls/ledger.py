@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 from collections.abc import Callable, Iterable, Mapping
@@ -140,6 +141,8 @@ class Ledger:
             record = Record.from_dict(json.loads(path.read_text(encoding="utf-8")))
         except FileNotFoundError:
             return
+        except OSError as error:
+            raise ResumeError(f"{path} cannot be read: {error.strerror}") from error
         except (ValueError, KeyError, TypeError):  # torn: it died while writing the intent, so nothing was sent
             path.unlink()
             return
@@ -177,14 +180,16 @@ def rejected(record: Record, latency_s: float, status: int | None, error: str, *
 
 
 def _line(record: Record) -> bytes:
-    return (json.dumps(record.to_dict(), ensure_ascii=False) + "\n").encode()
+    # What UTF-8 cannot hold, lone surrogates in an error's words, are escapes in JSON.
+    return (json.dumps(record.to_dict(), ensure_ascii=False) + "\n").encode("utf-8", "backslashreplace")
 
 
 def _write(path: Path, line: bytes, how: int) -> None:
     try:
         file = os.open(path, os.O_WRONLY | os.O_CREAT | how, 0o644)
         try:
-            os.write(file, line)
+            if os.write(file, line) < len(line):
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         finally:
             os.close(file)
     except OSError as error:
@@ -197,6 +202,8 @@ def _read(path: Path) -> list[Record]:
         text = path.read_bytes()
     except FileNotFoundError:
         return []
+    except OSError as error:
+        raise ResumeError(f"{path} cannot be read: {error.strerror}") from error
     whole = text[: text.rfind(b"\n") + 1]
     if len(whole) != len(text):
         os.truncate(path, len(whole))
