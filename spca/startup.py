@@ -92,8 +92,8 @@ def opened(
         raise ResumeError(f"{resumed.path}: more levels are finished than the run has")
     with SandboxExecutor(unsafe=chosen.unsafe_no_sandbox) as executor:
         executor.begin()
-        choosing.caps(chosen, choosing.table(chosen))
         check(chosen, selected)
+        choosing.caps(chosen, choosing.table(chosen))
         sandbox = executor.verify()
         if resumed:
             check_sandbox(resumed.info().get("sandbox"), sandbox)

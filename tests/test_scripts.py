@@ -167,6 +167,8 @@ def test_foreign_environment_is_left_alone(checkout: Checkout) -> None:
 @pytest.mark.parametrize(("script", "folder"), [("soak", "soak"), ("bench", "bench")])
 def test_unknown_name_lists_the_known_ones(script: str, folder: str) -> None:
     done = subprocess.run(["sh", str(ROOT / "scripts" / script), "nope"], capture_output=True, text=True, check=False)
-    known = [path.stem for path in (ROOT / "tests" / folder).glob("*.py") if "__main__" in path.read_text()]
+    known = [
+        path.stem.replace("_", "-") for path in (ROOT / "tests" / folder).glob("*.py") if "__main__" in path.read_text()
+    ]
     assert done.returncode == 2
     assert all(name in done.stderr for name in known)

@@ -164,7 +164,7 @@ class CallDesk:
         started = time.perf_counter()
         try:
             response = provider.complete(call.request)
-        except BaseException as error:
+        except BaseException as error:  # whatever ends a request, its record must be closed
             seconds = round(time.perf_counter() - started, 4)
             if isinstance(error, BadAnswerError):
                 answer = Answer(None, str(error))

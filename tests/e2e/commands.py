@@ -14,7 +14,7 @@ from typing import Any
 
 from tests.doubles import ROOT
 
-TIMES = ("run_id", "elapsed_min", "durations")
+TIMES = ("run_id", "elapsed_min", "durations", "usage")
 """What the summaries of two equal runs may differ in."""
 
 SET_BY_DEVELOPERS = (

@@ -60,7 +60,10 @@ def where(folder: Path) -> tuple[object, ...]:
         (["--unsafe-no-sandbox"], "confirm it with SPCA_UNSAFE_NO_SANDBOX=1 in the environment, or leave it out"),
         (["--keep-pddl"], "--keep-pddl: "),
         (["--engine", "magic"], "planning engine 'magic' is not installed; installed: pyperplan"),
-        (["--planner-model", "o3"], "unknown model 'o3': the name must begin with one of reference/..."),
+        (
+            ["--planner-model", "o3"],
+            "unknown model 'o3': the name must begin with one of reference/..., faulty/..., replay/..., openai/...",
+        ),
         (["--planner-small-model", "mystery/o3"], "unknown model 'mystery/o3'"),
         (
             ["--coder-model", "reference/poet"],
@@ -71,7 +74,7 @@ def where(folder: Path) -> tuple[object, ...]:
             "--planner-model faulty/coder: the embedded model for this is faulty/planner",
         ),
         (["--render"], "--render opens a window, but there is no display"),
-        (["--coder-model", "openai/o3"], "openai/...: set OPENAI_API_KEY in the environment or in .env"),
+        (["--coder-model", "openai/o3"], "openai/o3: set OPENAI_API_KEY in the environment or in .env"),
         (["--seed", "-1"], "argument --seed: '-1' is no seed"),
         (["--seed", "one"], "argument --seed: 'one' is no seed"),
         (["--max-cost", "much"], "argument --max-cost: 'much' is not an amount in USD"),

@@ -10,6 +10,7 @@ import argparse
 import shutil
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 from tests.soak.common import SCRATCH, only_run, read, record, run
@@ -26,13 +27,19 @@ def solve(seed: int) -> dict[str, Any]:
     begun = only_run(runs)
     if begun is None:
         run("--seed", str(seed), "--quiet", "--runs", str(runs), "--workspace", str(home / "workspace"))
-    elif not (begun / "summary.json").is_file():
+    elif not finished(begun):
         run("--resume", begun.name, "--quiet", "--runs", str(runs))
     done = only_run(runs)
     if done is None:
         raise FileNotFoundError(f"no run below {runs}")
     summary: dict[str, Any] = read(done / "summary.json")
     return summary
+
+
+def finished(begun: Path) -> bool:
+    """Whether a run has come to its end; one that was stopped leaves a summary too."""
+    path = begun / "summary.json"
+    return path.is_file() and read(path)["finished"] == read(path)["levels"]
 
 
 def report(summaries: dict[int, dict[str, Any]]) -> str:

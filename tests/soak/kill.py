@@ -20,7 +20,7 @@ from typing import Any
 
 from tests.soak.common import SCRATCH, command, cut_curriculum, environment, only_run, read, record, run
 
-TIMES = ("run_id", "elapsed_min", "durations")
+TIMES = ("run_id", "elapsed_min", "durations", "usage")
 HOME = SCRATCH / "kill"
 STARTUP_EVERY = 5
 """Every how many kills one falls into the start of the process rather than between levels."""
