@@ -147,6 +147,10 @@ class ProviderSuite(ProviderBench):
         response = model.ask()
         assert (response.text, response.finish) == ("", Finish.STOP)
 
+    def test_an_answer_that_is_not_called_json_is_read(self, server: FaultServer, model: Asking) -> None:
+        server.reply = replace(answering(self.dialect), content_type="text/plain")
+        assert model.ask().text == "yes"
+
     def test_nothing_is_printed(
         self, server: FaultServer, model: Asking, capfd: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
     ) -> None:
@@ -231,6 +235,14 @@ class ProviderFaultSuite(ProviderBench):
     def test_an_answer_of_no_known_form(self, server: FaultServer, model: Asking, body: Any) -> None:
         server.reply = Reply.of(body)
         assert isinstance(model.fails(), BadAnswerError)
+
+    def test_an_error_in_a_success(self, server: FaultServer, model: Asking) -> None:
+        """Gateways answer so when the server behind them fails."""
+        server.reply = Reply.of({"error": {"message": "The provider is overloaded.", "code": 503}})
+        error = model.fails()
+        assert isinstance(error, TransientError)
+        assert error.status == 503
+        assert "The provider is overloaded." in str(error)
 
     def test_a_redirect_is_not_followed(self, server: FaultServer, model: Asking) -> None:
         with FaultServer(self.dialect) as other:

@@ -6,6 +6,7 @@ import traceback
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any, ClassVar, Final
+from urllib.request import getproxies_environment
 
 import pytest
 from pydantic import BaseModel
@@ -140,6 +141,9 @@ class ProviderBench:
     def a_key(cls) -> Iterator[None]:
         with pytest.MonkeyPatch.context() as patch:
             patch.setenv(cls.key, KEY)
+            for name in getproxies_environment():  # a client loads the system's certificates anew for each of them
+                patch.delenv(f"{name}_proxy", raising=False)
+                patch.delenv(f"{name}_proxy".upper(), raising=False)
             yield
 
     @pytest.fixture(scope="class")
