@@ -65,7 +65,8 @@ def models(given: Mapping[str, object], environ: Mapping[str, str], cwd: Path) -
     A recorded run that plays the large planner plays the others too unless they are chosen.
     """
     chosen = {name: str(given.get(name) or environ.get(f"SPCA_{name.upper()}") or "") for name in _NAMES}
-    default = dict(zip(_NAMES, configured(environ)[0].models, strict=True))
+    there = dict(environ) | ({"OPENAI_BASE_URL": str(given["base_url"])} if given.get("base_url") else {})
+    default = dict(zip(_NAMES, configured(there)[0].models, strict=True))
     if chosen["planner_model"].startswith("replay/"):
         default = dict.fromkeys(_NAMES, chosen["planner_model"])
     return {name: _absolute(chosen[name] or default[name], cwd) for name in _NAMES}
@@ -120,8 +121,6 @@ def check(settings: Settings) -> None:
             raise SettingsError(f"{flag} {model}: the embedded model for this is {model.partition('/')[0]}/{role}")
     for name, variable in ADDRESSES.items():
         _check_address("--base-url" if name == "base_url" else variable, getattr(settings, name))
-    if settings.base_url and not any(model.startswith("openai/") for model in settings.models):
-        raise SettingsError("--base-url is where openai/... models are, but the run uses none")
 
 
 def greeting(settings: Settings, environ: Mapping[str, str], known: Caps) -> str:
