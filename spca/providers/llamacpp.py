@@ -124,6 +124,8 @@ class LlamacppProvider:
 
     def _read(self, answer: _Answer, request: Request) -> Response:
         if answer.refusal is not None:
+            if any(answer.parts):  # the request was taken: llama.cpp stumbles over what the model made of it
+                raise BadAnswerError(f"{self._label}: the answer broke off: {quoted(answer.refusal.get('message'))}")
             if answer.refusal.get("type") == "exceed_context_size_error":
                 raise ProviderConfigError(
                     f"{self._label}: the prompt is too long ({quoted(answer.refusal.get('message'))}): "
