@@ -87,15 +87,12 @@ class CoderLLM:
     def _opening(
         self, task: Mapping[str, Any], agent_state: Mapping[str, Any], error: str | None, agent: AgentSource
     ) -> list[Message]:
-        involved = library.involved(agent.text, task["actions"], error or "")
-        text = render(
-            "coder_task",
-            task=task,
-            agent_state=agent_state,
-            methods=library.listing(agent.text, relevant_to=task["actions"], leave_out=involved),
-            source=library.sources(agent.text, involved),
-            error=error or "",
-        )
+        error = error or ""
+        told = {"task": task, "agent_state": agent_state, "error": error}
+        room = library.room_for_sources(render("coder_task", methods="", source="", **told))
+        involved = library.involved(agent.text, task["actions"], error, room)
+        methods = library.listing(agent.text, relevant_to=task["actions"], leave_out=involved)
+        text = render("coder_task", methods=methods, source=library.sources(agent.text, involved), **told)
         return [Message("system", render("coder_system")), Message("user", text)]
 
     def _attempt(

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import Final
 
 from spca import agent_code
@@ -25,8 +26,11 @@ MAX_LINE: Final = 120
 MAX_SOURCE: Final = 5000
 """Characters of method sources shown at most; what does not fit is left out whole."""
 
-MAX_TRUSTED: Final = 3600
+MAX_TRUSTED: Final = 3300
 """Characters of PDDL that worked before."""
+
+MAX_PROMPT: Final = 14_000
+"""Characters of a coder's prompt, system prompt aside; sources give way to the rest."""
 
 _DOCUMENTED: Final = 0.75
 """Share of a list for lines that tell what a method does; from there on signatures alone."""
@@ -34,7 +38,7 @@ _DOCUMENTED: Final = 0.75
 
 def high_level_actions(source: str) -> tuple[agent_code.MethodInfo, ...]:
     """The agent's public generator methods."""
-    return tuple(m for m in agent_code.signatures(source) if m.is_generator and not m.name.startswith("_"))
+    return tuple(m for m in _methods(source) if m.is_generator and not m.name.startswith("_"))
 
 
 def action_listing(source: str, mission: str) -> str:
@@ -49,18 +53,23 @@ def action_listing(source: str, mission: str) -> str:
 
 def missing(source: str, actions: Collection[str]) -> tuple[str, ...]:
     """Those of ``actions`` that the agent lacks, in their order."""
-    existing = {method.name for method in agent_code.signatures(source)}
+    existing = {method.name for method in _methods(source)}
     return tuple(name for name in actions if name not in existing)
 
 
-def involved(source: str, actions: Collection[str], error: str = "") -> tuple[str, ...]:
-    """Those of ``actions`` that exist and the helpers they reach, up to :data:`MAX_SOURCE` characters.
+def room_for_sources(prompt: str) -> int:
+    """Characters that may be spent on sources beside a coder's prompt that lacks them and the list of methods."""
+    return max(0, min(MAX_SOURCE, MAX_PROMPT - MAX_METHODS - len(prompt)))
+
+
+def involved(source: str, actions: Collection[str], error: str = "", room: int = MAX_SOURCE) -> tuple[str, ...]:
+    """Those of ``actions`` that exist and the helpers they reach, up to ``room`` characters.
 
     What the ``error`` names most often comes first, then the actions, then helpers, nearest first. Primitives are left
     out, and so is a method that no longer fits.
     """
     chosen: list[str] = []
-    left = MAX_SOURCE
+    left = room
     for name in _by_mentions(_reached(source, actions), error):
         size = len(agent_code.method_source(source, name)) + 2
         if size <= left:
@@ -71,7 +80,7 @@ def involved(source: str, actions: Collection[str], error: str = "") -> tuple[st
 
 def sources(source: str, names: Collection[str]) -> str:
     """Source of the named methods in the order of the file, below a line that tells the lines where they stand."""
-    methods = [method for method in agent_code.signatures(source) if method.name in names]
+    methods = [method for method in _methods(source) if method.name in names]
     if not methods:
         return ""
     places = ", ".join(f"{m.name} {m.first_line}-{m.last_line}" for m in methods)
@@ -88,19 +97,18 @@ def trusted_pddl(trusted: TrustedPDDL) -> dict[str, str]:
 
 def listing(source: str, *, relevant_to: Collection[str], leave_out: Collection[str] = ()) -> str:
     """Signatures with first docstring lines, most relevant to some actions first, :data:`MAX_METHODS` characters."""
-    methods = [m for m in agent_code.signatures(source) if m.name not in {*leave_out, *PRIMITIVE_METHODS}]
+    methods = [m for m in _methods(source) if m.name not in {*leave_out, *PRIMITIVE_METHODS}]
     ranked = _ranked(source, methods, relevant_to)
     return _fitting([(f"{m.name}({', '.join(('self', *m.params))})", m.doc) for m in ranked], MAX_METHODS)
 
 
 def _reached(source: str, actions: Collection[str]) -> Sequence[str]:
     """The actions that exist and what they call, breadth first."""
-    existing = {method.name for method in agent_code.signatures(source)}
-    pending = [name for name in actions if name in existing]
-    pending += ["__init__"] if pending and "__init__" in existing else []
+    calls = _calls(source)
+    pending = [name for name in actions if name in calls]
+    pending += ["__init__"] if pending and "__init__" in calls else []
     for name in pending:
-        called = agent_code.direct_calls(source, name)
-        pending.extend(other for other in called if other not in pending and other not in PRIMITIVE_METHODS)
+        pending.extend(other for other in calls[name] if other not in pending and other not in PRIMITIVE_METHODS)
     return pending
 
 
@@ -142,14 +150,20 @@ def _line(call: str, doc: str) -> str:
     return line if len(line) <= MAX_LINE else f"{line[: MAX_LINE - 3]}..."
 
 
+@lru_cache(maxsize=2)
+def _methods(source: str) -> tuple[agent_code.MethodInfo, ...]:
+    return agent_code.signatures(source)
+
+
 def _words(text: str) -> set[str]:
     return set(re.findall(r"[^\W_]+", text))
 
 
 def _caller_counts(source: str) -> Counter[str]:
-    return Counter(_called(source))
+    return Counter(called for names in _calls(source).values() for called in names)
 
 
-def _called(source: str) -> Iterator[str]:
-    for method in agent_code.signatures(source):
-        yield from agent_code.direct_calls(source, method.name)
+@lru_cache(maxsize=2)
+def _calls(source: str) -> Mapping[str, tuple[str, ...]]:
+    """What each method calls."""
+    return {method.name: agent_code.direct_calls(source, method.name) for method in _methods(source)}

@@ -67,14 +67,14 @@ def drawing(grid: Grid) -> list[str]:
     return [f"({legend(rows)})", *rows]
 
 
-def known_objects(grid: Grid) -> list[dict[str, Any]]:
-    """Doors, keys, balls, boxes and goals on the map with their row and column."""
-    return [
-        {"name": word, "row": r, "column": c}
-        for r, row in enumerate(grid)
-        for c, word in enumerate(row)
-        if word not in _SCENERY
-    ]
+def known_objects(grid: Grid) -> dict[str, list[list[int]]]:
+    """Doors, keys, balls, boxes and goals on the map: for each name the [row, column] of all that are called so."""
+    found: dict[str, list[list[int]]] = {}
+    for r, row in enumerate(grid):
+        for c, word in enumerate(row):
+            if word not in _SCENERY:
+                found.setdefault(word, []).append([r, c])
+    return found
 
 
 def planner_state(snapshot: Snapshot) -> dict[str, Any]:

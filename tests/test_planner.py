@@ -254,7 +254,7 @@ def test_the_prompt_holds_what_the_planner_may_know() -> None:
     assert snapshot["direction"] == "East"
     assert snapshot["inventory"] is None
     assert snapshot["map"] == ["##?", ">.G", "#L?"]
-    assert {"name": "goal green", "row": 1, "column": 2} in snapshot["known_objects"]
+    assert snapshot["known_objects"]["goal green"] == [[1, 2]]
     assert "door red locked: 1 ahead, 1 right" in snapshot["visible_objects"]
     assert blocks(task, "level") == [{"category": LEVEL.category, "skill": LEVEL.skill, "level": LEVEL.level}]
     assert "open_door(self, a, d) - Open a door." in task

@@ -63,14 +63,16 @@ def read_scene(snapshot: Mapping[str, Any]) -> Scene:
             things=tuple(_things(snapshot["known_objects"])),
             lava=any("~" in row for row in snapshot["map"]),
         )
-    except (KeyError, TypeError, ValueError) as error:
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise BadAnswerError(f"the snapshot of the prompt cannot be read: {type(error).__name__}: {error}") from error
 
 
-def _things(entries: Iterable[Mapping[str, Any]]) -> Iterable[Thing]:
-    for entry in entries:
-        kind, colour, state = (*_words(str(entry["name"])), "")[:3]
-        yield Thing(kind, colour, state, int(entry["row"]), int(entry["column"]))
+def _things(places: Mapping[str, Iterable[tuple[int, int]]]) -> Iterable[Thing]:
+    """The things row by row."""
+    known = sorted((int(row), int(column), name) for name, cells in places.items() for row, column in cells)
+    for row, column, name in known:
+        kind, colour, state = (*_words(name), "")[:3]
+        yield Thing(kind, colour, state, row, column)
 
 
 def _pair(inventory: object) -> tuple[str, str] | None:

@@ -69,15 +69,18 @@ def test_a_cropped_map_holds_all_that_was_seen_and_no_empty_border(grid: Sequenc
 def test_listed_objects_lie_where_they_are_drawn(grid: Sequence[Sequence[str]]) -> None:
     state = agent_state(replace(SNAPSHOT, visible_grid=tuple(map(tuple, grid))))
     row, column = state["map_offset"]
-    for thing in state["known_objects"]:
-        assert state["map"][thing["row"]][thing["column"]] == symbol(thing["name"])
-        assert grid[thing["row"] + row][thing["column"] + column] == thing["name"]
+    for name, places in state["known_objects"].items():
+        for r, c in places:
+            assert state["map"][r][c] == symbol(name)
+            assert grid[r + row][c + column] == name
 
 
-def test_scenery_is_not_listed() -> None:
-    assert known_objects((("wall", "empty", "unseen", "lava", "floor", "agent"), ("box grey",))) == [
-        {"name": "box grey", "row": 1, "column": 0}
-    ]
+def test_things_of_one_name_are_listed_together_and_scenery_is_not() -> None:
+    grid = (("wall", "box grey", "unseen", "lava", "floor", "agent"), ("box grey", *["door red open"] * 5))
+    assert known_objects(grid) == {
+        "box grey": [[0, 1], [1, 0]],
+        "door red open": [[1, 1], [1, 2], [1, 3], [1, 4], [1, 5]],
+    }
 
 
 def test_things_in_view_are_placed_as_the_agent_sees_them() -> None:
