@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 from spca.calls.ledger import Place
-from spca.calls.transcripts import Answer, Call, read_answer, to_json, unsent
+from spca.calls.transcripts import Answer, Call, read_answer, to_text, unsent
 from spca.errors import SettingsError
 from spca.runfolder import make_folder, write_atomic
 
@@ -29,7 +29,7 @@ class Cache:
             return None
         try:
             return read_answer(json.loads(path.read_text(encoding="utf-8")))
-        except (OSError, ValueError, KeyError, TypeError) as error:
+        except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
             raise SettingsError(f"{path} cannot be read ({type(error).__name__}): delete it") from None
 
     def put(self, call: Call, answer: Answer) -> None:
@@ -39,8 +39,7 @@ class Cache:
             SettingsError: the folder cannot be written to.
         """
         make_folder(self._folder)
-        content = to_json(call, unsent(call, Place(), ""), answer, "model")
-        write_atomic(self._path(call), json.dumps(content, indent=1, ensure_ascii=False) + "\n")
+        write_atomic(self._path(call), to_text(call, unsent(call, Place(), ""), answer, "model"))
 
     def bypass(self, call: Call) -> None:
         """Do not serve this call again in this run."""

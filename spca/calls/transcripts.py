@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
@@ -23,6 +24,7 @@ from spca.providers.base import Finish, Request, Response, ToolCall, Usage
 from spca.runfolder import make_folder, write_atomic
 
 FOLDER: Final = "llm"
+_NAME: Final = re.compile(r"[0-9]+-.+\.json")
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,13 +120,18 @@ class Transcripts:
             return
         self._number += 1
         make_folder(self._folder)
-        content = to_json(call, record, answer, source)
-        path = self._folder.parent / record.transcript
-        write_atomic(path, json.dumps(content, indent=1, ensure_ascii=False) + "\n")
+        write_atomic(self._folder.parent / record.transcript, to_text(call, record, answer, source))
 
 
-def to_json(call: Call, record: Record, answer: Answer, source: str) -> dict[str, Any]:
-    """A transcript file; ``source`` is "model" or "cache". Texts are lists of lines."""
+def to_text(call: Call, record: Record, answer: Answer, source: str) -> str:
+    """A transcript file; ``source`` is "model" or "cache"."""
+    text = json.dumps(_to_json(call, record, answer, source), indent=1, ensure_ascii=False)
+    # What UTF-8 cannot hold, lone surrogates, are escapes in JSON.
+    return text.encode("utf-8", "backslashreplace").decode() + "\n"
+
+
+def _to_json(call: Call, record: Record, answer: Answer, source: str) -> dict[str, Any]:
+    """Texts are lists of lines."""
     asked = question(call.request)
     images = [[_image(image.media_type, image.data) for image in m.images] for m in call.request.messages]
     for message, pictures in zip(asked["messages"], images, strict=True):
@@ -157,8 +164,8 @@ def read_all(folder: Path) -> tuple[Transcript, ...]:
         ResumeError: a file cannot be read.
     """
     found: dict[tuple[str, int], Transcript] = {}
-    for path in sorted(folder.glob("[0-9]*.json")):
-        transcript = _read(path)
+    paths = [path for path in folder.glob("*.json") if _NAME.fullmatch(path.name)]
+    for transcript in sorted(map(_read, paths), key=lambda transcript: transcript.number):
         found.pop((transcript.key, transcript.occurrence), None)
         found[transcript.key, transcript.occurrence] = transcript
     return tuple(found.values())
@@ -190,7 +197,7 @@ def _read(path: Path) -> Transcript:
             bool(content["estimated"]),
             read_answer(content),
         )
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
         raise ResumeError(f"{path} cannot be read: {type(error).__name__}: {error}") from error
 
 
