@@ -6,6 +6,7 @@ import random
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from pathlib import Path
 from typing import Final
 
@@ -131,10 +132,12 @@ class CallDesk:
 
     def _sent(self, provider: Provider, call: Call, place: Place, name: str) -> Answer:
         """Ask in the strongest form that the model is known to understand, weakening it when it does not."""
+        first = len(self.ledger.records)
         while True:
             form = self._forms.get(call.model, call.request.form)
+            asked = replace(call, request=replace(call.request, form=form))
             try:
-                return self._retried(provider, replace(call, request=replace(call.request, form=form)), place, name)
+                return self._retried(provider, asked, place, name, first)
             except UnsupportedFormError as error:
                 if form not in _WEAKER:
                     raise ProviderConfigError(
@@ -142,17 +145,19 @@ class CallDesk:
                     ) from None
                 self._forms[call.model] = _WEAKER[form]
 
-    def _retried(self, provider: Provider, call: Call, place: Place, name: str) -> Answer:
+    def _retried(self, provider: Provider, call: Call, place: Place, name: str, first: int) -> Answer:
+        """Ask until an answer comes; ``first`` requests were sent before the call's own."""
         failed = 0
         while True:
             self._caps.check(self.ledger.records)
             try:
-                return self._once(provider, call, place, failed + 1, name)
+                return self._once(provider, call, place, len(self.ledger.records) - first + 1, name)
             except TransientError as error:
                 failed += 1
                 wait = self._policy.wait(failed, error, self._rng)
                 if wait is None:
-                    raise ProviderDownError(_given_up(error, failed)) from None
+                    too_long = (error.retry_after or 0) > self._policy.longest_s
+                    raise ProviderDownError(_given_up(error, failed, too_long)) from None
                 self.notify(f"{error}; trying again in {wait:.0f} s ({failed + 1} of {self._policy.attempts})")
                 self._sleep(wait)
 
@@ -160,6 +165,7 @@ class CallDesk:
         """One request: its intent, its answer's file, its end in the books, in that order."""
         form = call.request.form.value if call.request.schema else ""
         record = Record(self.ledger.next_number, place, attempt, call.model, form, call.key, round(time.time(), 3))
+        record = replace(record, cost=self._cost(record, Usage()))  # known beforehand where the model is free
         self.ledger.begin(record)
         started = time.perf_counter()
         try:
@@ -183,11 +189,17 @@ class CallDesk:
         """The record with what came back and what it costs; an unreadable answer may be billed like any other."""
         usage = answer.response.usage if answer.response else Usage()
         outcome = Outcome.ANSWERED if answer.response else Outcome.LOST
-        paid = cost(self.table.info(record.model), usage)
-        return replace(record, usage=usage, cost=paid, outcome=outcome, error=answer.error)
+        return replace(record, usage=usage, cost=self._cost(record, usage), outcome=outcome, error=answer.error)
+
+    def _cost(self, record: Record, usage: Usage) -> Decimal | None:
+        return cost(self.table.info(record.model), usage)
 
     def _finish(self, call: Call, record: Record, answer: Answer) -> Answer:
-        self._transcripts.write(call, record, answer, "model")
+        try:
+            self._transcripts.write(call, record, answer, "model")
+        except BaseException:  # a full disk or an interrupt: the request was answered all the same
+            self.ledger.end(replace(record, transcript=""))
+            raise
         self.ledger.end(record)
         return answer
 
@@ -209,7 +221,7 @@ def _failed(record: Record, seconds: float, error: BaseException) -> Record:
     return replace(record, latency_s=seconds, outcome=Outcome.UNKNOWN, error=type(error).__name__)
 
 
-def _given_up(error: TransientError, failed: int) -> str:
-    if error.retry_after is not None and failed == 1:
+def _given_up(error: TransientError, failed: int, too_long: bool) -> str:
+    if too_long:
         return f"{error}; it asks to wait {error.retry_after:.0f} s"
-    return f"{error} ({failed} times in a row)"
+    return f"{error} ({failed} times in a row)" if failed > 1 else str(error)

@@ -156,7 +156,8 @@ def sums(records: Iterable[Record]) -> dict[str, Any]:
 
     ``estimated`` counts requests whose tokens the server did not tell, ``cost_unknown`` those without a price.
 
-    A request that was lost or whose fate is unknown may have been billed, so its cost is unknown, never zero.
+    A request that was lost or whose fate is unknown may have been billed, so its cost is unknown unless its model is
+    free.
     """
     total: dict[str, Any] = {"requests": 0, **{outcome.value: 0 for outcome in Outcome}}
     total |= dict.fromkeys(_USAGE, 0) | {"latency_s": 0.0, "estimated": 0, "cost_unknown": 0}
@@ -174,8 +175,8 @@ def sums(records: Iterable[Record]) -> dict[str, Any]:
 
 
 def rejected(record: Record, latency_s: float, status: int | None, error: str, *, lost: bool) -> Record:
-    """The record of a request that was not answered."""
-    outcome, cost = (Outcome.LOST, None) if lost else (Outcome.REJECTED, Decimal(0))
+    """The record of a request that was not answered; what got ``lost`` may cost as much as it was begun with."""
+    outcome, cost = (Outcome.LOST, record.cost) if lost else (Outcome.REJECTED, Decimal(0))
     return replace(record, latency_s=latency_s, outcome=outcome, cost=cost, status=status, error=error)
 
 
