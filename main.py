@@ -18,7 +18,7 @@ from coderLLM import CoderLLM
 from llmclient import ChatGPTClient, provider_for
 from metrics_logger import MetricsLogger, register_signal_handlers
 from plannerLLM import PDDLResp, PlannerLLM
-from spca import choosing, cli, feedback, library, map_text, startup
+from spca import choosing, cli, ending, feedback, library, map_text, startup
 from spca.contracts import (
     AgentSource,
     CodeFailure,
@@ -233,7 +233,7 @@ def _check(settings: cli.Settings, tasks: Sequence[Task]) -> None:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """The program; returns the exit code."""
-    with cli.Ending() as ending:
+    with ending.Ending() as end:
         given = cli.parse(argv)
         if given["command"] == "doctor":
             return startup.doctor()
@@ -241,9 +241,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         if given["command"] == "list":
             return startup.show_levels(settings)
         with startup.opened(settings, ROOT, _check) as (folder, tasks, executor):
-            ending.go_on = cli.how_to_resume(settings, folder.run_id, ROOT)
+            end.go_on = ending.how_to_resume(settings, folder.run_id, ROOT)
             Run(settings, folder, tasks, executor).learn()
-    return ending.code
+    return end.code
 
 
 if __name__ == "__main__":

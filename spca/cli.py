@@ -4,29 +4,18 @@ from __future__ import annotations
 
 import argparse
 import os
-import shlex
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Final, NoReturn, Self
+from typing import Any, Final, NoReturn
 
 from spca import __version__, choosing
-from spca.errors import BudgetReached, ResumeError, SettingsError, UserError
+from spca.ending import EXIT_USER_ERROR
+from spca.errors import ResumeError, SettingsError
 from spca.providers.base import TIMEOUT_S
-
-PROGRAM_VARIABLE: Final = "SPCA_PROGRAM"
-"""Environment variable by which a script that starts the program says how a user calls it."""
 
 UNSAFE_VARIABLE: Final = "SPCA_UNSAFE_NO_SANDBOX"
 """Environment variable that confirms ``--unsafe-no-sandbox``."""
-
-EXIT_FINISHED: Final = 0
-EXIT_NOT_STRICT: Final = 1
-EXIT_USER_ERROR: Final = 2
-EXIT_BUDGET: Final = 3
-EXIT_INTERRUPTED: Final = 130
 
 _MAY_CHANGE_ON_RESUME: Final = frozenset(
     {"runs", "resume", "render", "quiet", "max_cost", "max_calls", "max_tokens", "timeout", "cache", "model_table"}
@@ -199,48 +188,6 @@ def resumed_settings(
         if name in _MAY_CHANGE_ON_RESUME:
             values[name] = wanted
     return Settings(**values)
-
-
-def how_to_resume(settings: Settings, run_id: str, root: Path) -> str:
-    """The command that goes on with a run."""
-    elsewhere = f" --runs {shlex.quote(settings.runs)}" if Path(settings.runs) != root / "runs" else ""
-    program = os.environ.get(PROGRAM_VARIABLE, "python main.py")
-    return f"{program} --resume {run_id}{elsewhere}"
-
-
-class Ending:
-    """How the program ends: as a context it turns the errors that a user can act on into a line and an exit code.
-
-    Attributes:
-        code: the exit code.
-        go_on: the command that goes on with the run, "" while there is none.
-    """
-
-    def __init__(self) -> None:
-        self.code = EXIT_FINISHED
-        self.go_on = ""
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, _kind: type[BaseException] | None, error: BaseException | None, _trace: TracebackType | None, /
-    ) -> bool:
-        if isinstance(error, KeyboardInterrupt):
-            self.code = _stopped(EXIT_INTERRUPTED, "interrupted", self.go_on)
-        elif isinstance(error, UserError):
-            self.code = _stopped(EXIT_USER_ERROR, f"error: {error}", self.go_on if error.resumable else "")
-        elif isinstance(error, BudgetReached):
-            self.code = _stopped(EXIT_BUDGET, f"stopped: {error}", f"{self.go_on} {error.flag} MORE")
-        else:
-            return False
-        return True
-
-
-def _stopped(code: int, reason: str, go_on: str) -> int:
-    """Say on standard error why the program stops, and how to go on if it can; returns ``code``."""
-    print(f"{reason}; go on with: {go_on}" if go_on else reason, file=sys.stderr)
-    return code
 
 
 def parse(argv: Sequence[str] | None) -> dict[str, Any]:

@@ -13,6 +13,8 @@ from rich.status import Status
 from rich.table import Table
 from rich.text import Text
 
+from spca import spending
+
 _PAID = ("tokens", "USD")
 
 
@@ -94,8 +96,8 @@ class Display:
         calls = (
             f"{counters['planner_calls']} planner{coder} call{'s' if coder or counters['planner_calls'] != 1 else ''}"
         )
-        spent = _spent(summary["usage"])
-        line = f"  {self._label}  {rounds}, {calls}, {summary['steps']} steps, {seconds:.1f} s{spent and f', {spent}'}"
+        paid = spending.spent(summary["usage"])
+        line = f"  {self._label}  {rounds}, {calls}, {summary['steps']} steps, {seconds:.1f} s{paid and f', {paid}'}"
         if self._quiet:
             return
         mark = "[green]solved[/]" if solved else "[red]failed[/]"
@@ -124,11 +126,12 @@ class Display:
             solved = f"{row['solved']}/{row['levels']}"
             numbers = [str(row[key]) for key in ("rounds", "planner_calls", "coder_calls", "steps")]
             spent = usage["categories"].get(name)
-            numbers += [_tokens(spent), _usd(spent)] if paid and spent else []
+            numbers += [spending.tokens(spent), spending.usd(spent)] if paid and spent else []
             table.add_row(escape(name), solved, *numbers)
         self._console.print(table)
         if paid:
-            self._console.print(f"{usage['requests']} requests{_unanswered(usage)}, {_spent(usage)}", soft_wrap=True)
+            requests = f"{usage['requests']} requests{spending.unanswered(usage)}"
+            self._console.print(f"{requests}, {spending.spent(usage)}", soft_wrap=True)
             if usage["cost_unknown"]:
                 self._console.print(f"+{usage['cost_unknown']}?: so many requests may have cost something too")
             if usage["estimated"]:
@@ -142,29 +145,6 @@ class Display:
                 soft_wrap=True,
             )
         self._console.print(f"{_clock(elapsed)} elapsed; everything about the run lies in {where}", soft_wrap=True)
-
-
-def _spent(usage: Mapping[str, Any]) -> str:
-    """Tokens and USD; "" where there were none."""
-    if not usage["input_tokens"] and not usage["output_tokens"]:
-        return ""
-    return f"{_tokens(usage)} tokens, {_usd(usage)} USD"
-
-
-def _tokens(usage: Mapping[str, Any]) -> str:
-    about = "~" if usage["estimated"] else ""
-    return f"{about}{usage['input_tokens'] + usage['output_tokens']:,}"
-
-
-def _usd(usage: Mapping[str, Any]) -> str:
-    """What is known to have been spent, and how many requests may have cost something too."""
-    unknown = f"+{usage['cost_unknown']}?" if usage["cost_unknown"] else ""
-    return f"{'~' if usage['estimated'] else ''}{usage['cost_usd']:.4f}{unknown}"
-
-
-def _unanswered(usage: Mapping[str, Any]) -> str:
-    counts = [f"{usage[outcome]} {outcome}" for outcome in ("rejected", "lost", "unknown") if usage[outcome]]
-    return f" ({', '.join(counts)})" if counts else ""
 
 
 def list_tasks(rows: Sequence[tuple[str, str, str]]) -> None:

@@ -145,4 +145,13 @@ class PromptError(SPCAError):
 
 
 class BudgetReached(SPCAError):
-    """A limit on cost, calls or tokens was reached. Exit code 3."""
+    """A limit on cost, calls or tokens was reached. Exit code 3.
+
+    Args:
+        words: what was reached.
+        flag: the flag that raises the limit.
+    """
+
+    def __init__(self, words: str, flag: str) -> None:
+        super().__init__(words)
+        self.flag = flag

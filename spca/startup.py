@@ -8,7 +8,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
-from spca import choosing, cli
+from spca import choosing, cli, ending
 from spca.calls.cache import Cache
 from spca.calls.desk import CallDesk
 from spca.contracts import AgentSource, TrustedPDDL
@@ -52,7 +52,7 @@ def doctor() -> int:
     with closing(Zygote()) as zygote:
         report = sandbox_doctor.examine(zygote)
     print(sandbox_doctor.render(report))
-    return cli.EXIT_FINISHED if report.level == "strict" else cli.EXIT_NOT_STRICT
+    return ending.EXIT_FINISHED if report.level == "strict" else ending.EXIT_NOT_STRICT
 
 
 def tasks(chosen: cli.Settings, curriculum: Curriculum | None = None) -> tuple[Task, ...]:
@@ -68,7 +68,7 @@ def tasks(chosen: cli.Settings, curriculum: Curriculum | None = None) -> tuple[T
 def show_levels(chosen: cli.Settings) -> int:
     """Print the levels that the settings select; the exit code."""
     list_tasks([(task.category, task.level, task.env_id) for task in tasks(chosen)])
-    return cli.EXIT_FINISHED
+    return ending.EXIT_FINISHED
 
 
 @contextmanager

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from spca import cli
+from spca import cli, ending
 from spca.errors import ResumeError, SettingsError
 
 ROOT, CWD = Path("/checkout"), Path("/here")
@@ -104,7 +104,7 @@ def test_every_flag_reaches_the_settings() -> None:
 def test_a_bad_flag_is_one_line(argv: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as stopped:
         cli.parse(argv)
-    assert stopped.value.code == cli.EXIT_USER_ERROR
+    assert stopped.value.code == ending.EXIT_USER_ERROR
     (line,) = capsys.readouterr().err.splitlines()
     assert line.startswith("error: ")
     assert "_seed" not in line
@@ -211,9 +211,9 @@ def test_settings_of_another_version_are_refused(change: dict[str, Any]) -> None
 
 
 def test_how_to_resume_says_where_the_runs_are() -> None:
-    assert cli.how_to_resume(settings(), "r1", ROOT) == "python main.py --resume r1"
+    assert ending.how_to_resume(settings(), "r1", ROOT) == "python main.py --resume r1"
     elsewhere = settings("--runs", "my runs")
-    assert cli.how_to_resume(elsewhere, "r1", ROOT) == "python main.py --resume r1 --runs '/here/my runs'"
+    assert ending.how_to_resume(elsewhere, "r1", ROOT) == "python main.py --resume r1 --runs '/here/my runs'"
 
 
 def test_how_a_run_is_watched_is_not_taken_over_when_it_goes_on() -> None:

@@ -1,0 +1,31 @@
+"""What models took, in words: requests, tokens, USD (pure)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+
+def spent(usage: Mapping[str, Any]) -> str:
+    """Tokens and USD; "" where there were none."""
+    if not usage["input_tokens"] and not usage["output_tokens"]:
+        return ""
+    return f"{tokens(usage)} tokens, {usd(usage)} USD"
+
+
+def tokens(usage: Mapping[str, Any]) -> str:
+    """Input and output together; "~" before what is partly estimated."""
+    about = "~" if usage["estimated"] else ""
+    return f"{about}{usage['input_tokens'] + usage['output_tokens']:,}"
+
+
+def usd(usage: Mapping[str, Any]) -> str:
+    """What is known to have been spent, and how many requests may have cost something too."""
+    unknown = f"+{usage['cost_unknown']}?" if usage["cost_unknown"] else ""
+    return f"{'~' if usage['estimated'] else ''}{usage['cost_usd']:.4f}{unknown}"
+
+
+def unanswered(usage: Mapping[str, Any]) -> str:
+    """How many requests ended otherwise, in brackets; "" when none did."""
+    counts = [f"{usage[outcome]} {outcome}" for outcome in ("rejected", "lost", "unknown") if usage[outcome]]
+    return f" ({', '.join(counts)})" if counts else ""
