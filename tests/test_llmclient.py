@@ -243,7 +243,12 @@ def test_the_last_call_as_fields_of_an_event() -> None:
     usage = Usage(1000, 100, cached_tokens=400, reasoning_tokens=60)
     provider = ScriptedProvider(TransientError("busy"), Response("a", usage), TransientError("gone", lost=True), "b")
     client = ChatGPTClient("any/model", provider=provider, desk=desk)
-    told = {"input_tokens": None, "output_tokens": None, "cached_tokens": None, "reasoning_tokens": None}
+    told: dict[str, int | None] = {
+        "input_tokens": None,
+        "output_tokens": None,
+        "cached_tokens": None,
+        "reasoning_tokens": None,
+    }
     assert client.last_call() == told | {"cost": 0.0, "requests": 0, "source": "", "transcript": ""}
     client.chat_completion([])
     told = {"input_tokens": 1000, "output_tokens": 100, "cached_tokens": 400, "reasoning_tokens": 60}

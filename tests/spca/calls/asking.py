@@ -63,7 +63,7 @@ class Desk:
         self.waited: list[float] = []
         self.notes: list[str] = []
         self.model = model
-        given = {"table": TABLE, "notify": self.notes.append, "sleep": self.waited.append} | more
+        given: dict[str, Any] = {"table": TABLE, "notify": self.notes.append, "sleep": self.waited.append} | more
         self.desk = CallDesk(folder, "run-1", **given)
 
     def level(self, index: int = 1) -> Desk:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 from decimal import Decimal
 from itertools import chain, repeat
@@ -47,16 +48,10 @@ def test_an_answered_request_is_one_record_with_its_place(tmp_path: Path) -> Non
     place = {"run": "run-1", "index": 3, "category": "doors", "level": "Level-3", "seed": 7, "round": 2}
     assert place.items() <= line.items()
     assert (line["phase"], line["mode"], line["attempt"], line["model"]) == ("planner", "fresh", 1, PAID)
-    assert (line["input_tokens"], line["output_tokens"], line["cached_tokens"], line["reasoning_tokens"]) == (
-        *(1000, 100),
-        *(400, 60),
-    )
-    assert (line["cost"], line["outcome"], line["estimated"], line["form"]) == (
-        0.0022,
-        "answered",
-        False,
-        "json_schema",
-    )
+    told = {"input_tokens": 1000, "output_tokens": 100, "cached_tokens": 400, "reasoning_tokens": 60}
+    assert told.items() <= line.items()
+    assert (line["cost"], line["outcome"], line["estimated"]) == (0.0022, "answered", False)
+    assert line["form"] == "json_schema"
     assert line["key"] == answered.call.key
     (path,) = transcripts(tmp_path)
     assert line["transcript"] == answered.transcript == f"llm/{path.name}"
@@ -146,7 +141,7 @@ def test_a_server_that_is_down_is_given_up_in_the_end() -> None:
     assert len(desk.waited) == 2
     assert caught.value.__cause__ is None
     alone = Desk(policy=RetryPolicy(attempts=1))
-    with pytest.raises(ProviderDownError, match=r"x: busy \(1 times in a row\)|x: busy$"):
+    with pytest.raises(ProviderDownError, match=r"x: busy$"):
         alone.ask(ScriptedProvider(TransientError("x: busy", retry_after=1.0)))
 
 
@@ -195,10 +190,8 @@ def test_an_answer_that_cannot_be_kept_was_paid_all_the_same(tmp_path: Path) -> 
 @pytest.mark.parametrize("error", [GONE, BadAnswerError("no JSON"), KeyboardInterrupt()])
 def test_a_free_model_costs_nothing_whatever_happens(error: BaseException) -> None:
     desk = Desk(model="free/model", policy=RetryPolicy(attempts=1))
-    try:
+    with suppress(ProviderDownError, KeyboardInterrupt):
         desk.ask(ScriptedProvider(error))
-    except BaseException as raised:
-        assert isinstance(raised, (ProviderDownError, KeyboardInterrupt))
     assert [record.cost for record in desk.desk.ledger.records] == [0]
     assert sums(desk.desk.ledger.records)["cost_unknown"] == 0
 
@@ -307,12 +300,16 @@ def test_free_text_has_no_form() -> None:
     assert record.form == ""
 
 
+def ask_many(desk: Desk, provider: Answers) -> None:
+    for number in range(99):
+        desk.ask(provider, str(number))
+
+
 @pytest.mark.parametrize(("caps", "requests"), [(Caps(calls=3), 3), (Caps(tokens=2200), 2), (Caps(tokens=2201), 3)])
 def test_a_cap_is_checked_before_every_request(caps: Caps, requests: int) -> None:
     desk, provider = Desk(caps=caps), Answers()
     with pytest.raises(BudgetReached):
-        for number in range(9):
-            desk.ask(provider, str(number))
+        ask_many(desk, provider)
     assert len(provider.asked) == len(desk.outcomes) == requests
 
 
@@ -327,8 +324,7 @@ def test_retries_count_against_the_cap_on_requests() -> None:
 def test_costs_are_capped_to_one_call(cap: str) -> None:
     desk, provider = Desk(caps=Caps(cost_usd=float(cap))), Answers()
     with pytest.raises(BudgetReached) as caught:
-        for number in range(99):
-            desk.ask(provider, str(number))
+        ask_many(desk, provider)
     spent = Decimal("0.0022") * len(provider.asked)
     assert Decimal(cap) <= spent < Decimal(cap) + Decimal("0.0022")
     assert caught.value.flag == "--max-cost"

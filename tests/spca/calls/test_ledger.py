@@ -202,8 +202,8 @@ def entered_by(ledger: Ledger) -> None:
 def test_what_a_server_refused_is_free_and_what_got_lost_is_not() -> None:
     refused = rejected(RECORD, 0.5, 429, "busy", lost=False)
     lost = rejected(RECORD, 0.5, None, "timeout", lost=True)
-    assert (refused.outcome, refused.cost, refused.status, refused.error) == ("rejected", 0, 429, "busy")
-    assert (lost.outcome, lost.cost, lost.latency_s) == ("lost", None, 0.5)
+    assert (refused.outcome, refused.cost, refused.status, refused.error) == (Outcome.REJECTED, 0, 429, "busy")
+    assert (lost.outcome, lost.cost, lost.latency_s) == (Outcome.LOST, None, 0.5)
 
 
 def test_the_tokens_of_a_request_are_known_when_both_counts_are() -> None:
