@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spca import agent_code, library
@@ -116,7 +116,8 @@ def test_a_method_that_does_not_fit_is_left_out_whole() -> None:
     assert library.involved(large, ["open_door", "fetch_key"]) == ("fetch_key", "__init__", "_face", "_look")
 
 
-@given(st.lists(st.integers(1, 150), min_size=1, max_size=40))
+@settings(max_examples=25)
+@given(st.lists(st.integers(1, 200), min_size=1, max_size=12))
 def test_sources_are_bounded_and_whole(lengths: list[int]) -> None:
     body = "        yield 0\n"
     methods = "".join(f"\n    def act_{n}(self, a):\n{body * length}" for n, length in enumerate(lengths))
