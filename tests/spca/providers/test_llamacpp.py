@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel, create_model
 
-from spca.errors import ProviderConfigError, TransientError
+from spca.errors import BadAnswerError, ProviderConfigError, TransientError
 from spca.providers import llamacpp
 from spca.providers.base import Finish, Form, Image, Limits, Message, ModelInfo, Request, Response, Target, Tool, Usage
 from spca.providers.llamacpp import LlamacppProvider
@@ -30,6 +30,10 @@ ENDLESS = Limits(max_output_tokens=16_000)
 class Paint(BaseModel):
     colour: Literal["red", "blue"]
     coats: Literal[1, 2]
+
+
+class Note(BaseModel):
+    text: str
 
 
 class Move(BaseModel):
@@ -99,6 +103,17 @@ def test_any_schema_binds_the_answer(model: str, choices: list[str]) -> None:
 def test_an_answer_of_a_schema_may_be_cut_off_too(model: str) -> None:
     answer = ask(model, schema=Paint, limit=3)
     assert (answer.finish, answer.usage.output_tokens) == (Finish.LENGTH, 3)
+
+
+def test_characters_that_are_none_make_a_bad_answer(model: str) -> None:
+    """What this model writes between quotes is mostly not Unicode, over which llama.cpp stumbles."""
+
+    def ask_for_more_and_more() -> None:
+        for limit in range(20, 60):
+            assert ask(model, schema=Note, limit=limit).finish is Finish.LENGTH
+
+    with pytest.raises(BadAnswerError, match="the answer broke off"):
+        ask_for_more_and_more()
 
 
 def test_weaker_forms_tell_the_schema_in_words(model: str) -> None:
