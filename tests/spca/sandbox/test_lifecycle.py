@@ -192,17 +192,20 @@ def test_a_fork_of_the_host_neither_holds_nor_uses_its_sandbox() -> None:
     done = host("""
 executor.verify()
 zygote = executor._process()
+waiting, release = os.pipe()
 child = os.fork()
 if not child:
+    os.close(release)
     try:
         zygote.worker(executor._layers, executor._limits)
     except SandboxError:
-        time.sleep(3)
+        os.read(waiting, 1)  # until the host has closed its sandbox
         os._exit(7)
     os._exit(1)
 began = time.monotonic()
 executor.close()
 print(time.monotonic() - began < 2, zygote._process.poll() is not None)
+os.close(release)
 print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 """)
     assert (done.returncode, done.stdout, done.stderr) == (0, "True True\n7\n", "")
