@@ -29,7 +29,7 @@ MAX_SOURCE: Final = 5000
 MAX_TRUSTED: Final = 3300
 """Characters of PDDL that worked before."""
 
-MAX_PROMPT: Final = 14_000
+MAX_PROMPT: Final = 13_500
 """Characters of a coder's prompt, system prompt aside; sources give way to the rest."""
 
 _DOCUMENTED: Final = 0.75

@@ -161,3 +161,11 @@ def test_methods_with_words_of_the_wanted_action_come_first_then_those_that_many
         line.startswith("open_door")
         for line in library.listing(SOURCE, relevant_to=[], leave_out=["open_door"]).splitlines()
     )
+
+
+def test_sources_take_the_room_that_is_left() -> None:
+    assert library.room_for_sources("") == library.MAX_SOURCE
+    full = library.MAX_PROMPT - library.MAX_METHODS
+    assert library.room_for_sources("x" * (full - 100)) == 100
+    assert library.room_for_sources("x" * (full + 100)) == 0
+    assert library.involved(SOURCE, ["open_door"], "", 0) == ()

@@ -191,6 +191,25 @@ def test_every_coder_prompt_is_short(levels: Mapping[str, Seen]) -> None:
     assert size < CODER_TOKENS, env_id
 
 
+def test_sources_give_way_to_a_long_plan(levels: Mapping[str, Seen]) -> None:
+    known = levels["BabyAI-BossLevel-v0"]
+    conditions = " ".join(f"(fact_{n} ?agent ?thing ?target)" for n in range(12))
+    schemas = tuple(
+        ActionSchema(
+            method.name,
+            method.params,
+            f"(:action {method.name}\n    :parameters (?agent - agent)\n    :precondition (and {conditions}))",
+        )
+        for method in library.high_level_actions(large_agent().text)[:12]
+    )
+    steps = tuple(PlanStep(schema.name, ("a1", "key_blue", "door_blue")) for schema in schemas)
+    plan = replace(known.plan, steps=steps, schemas=schemas)
+    messages = to_coder(known.explored, plan, long_failure(replace(known, plan=plan)), large_agent())
+    usual = to_coder(known.explored, known.plan, long_failure(known), large_agent())
+    assert tokens(messages) < CODER_TOKENS
+    assert len(text_of(messages).partition("<agent_source>")[2]) < len(text_of(usual).partition("<agent_source>")[2])
+
+
 def test_a_prompt_holds_what_is_known_and_neither_id_nor_seed(levels: Mapping[str, Seen]) -> None:
     assert len(levels) == 150
     for env_id, known in levels.items():
