@@ -202,7 +202,7 @@ def entered_by(ledger: Ledger) -> None:
 def test_what_a_server_refused_is_free_and_what_got_lost_is_not() -> None:
     refused = rejected(RECORD, 0.5, 429, "busy", lost=False)
     lost = rejected(RECORD, 0.5, None, "timeout", lost=True)
-    assert (refused.outcome, refused.cost, refused.status, refused.error) == (Outcome.REJECTED, 0, 429, "busy")
+    assert (refused.outcome, refused.cost, refused.status, refused.error) == (Outcome.REJECTED, Decimal(0), 429, "busy")
     assert (lost.outcome, lost.cost, lost.latency_s) == (Outcome.LOST, None, 0.5)
 
 
