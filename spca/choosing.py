@@ -131,13 +131,14 @@ def greeting(settings: Settings, environ: Mapping[str, str], known: Caps) -> str
             "For a real one: set OPENAI_API_KEY in .env or give --planner-model and --coder-model."
         )
     names = ", ".join(dict.fromkeys(settings.models))
-    there = [f"{prefix} at {url}" for prefix, url in addresses(settings).items() if url and f"{prefix}/" in names]
+    used = {model.partition("/")[0] for model in settings.models}
+    there = [f"{prefix} at {url}" for prefix, url in addresses(settings).items() if url and prefix in used]
     limit = [f"{known.cost_usd:g} USD"] if known.cost_usd is not None else []
     limit += [f"{known.calls} requests"] if known.calls is not None else []
     limit += [f"{known.tokens} tokens"] if known.tokens is not None else []
     parts = [f"Models: {names}", *there, f"capped at {' and '.join(limit)}"]
     found = configured(environ)
-    also = [default.prefix for default in found[1:-1] if default.prefix not in names]
+    also = [default.prefix for default in found[1:-1] if default.prefix not in used]
     if found[0].models == settings.models and also:
         parts.append(f"{' and '.join(also)} could be used too (docs/models.md)")
     return "; ".join(parts) + "."
@@ -156,12 +157,12 @@ def _has_price(info: ModelInfo) -> bool:
 def _check_address(name: str, url: str | None) -> None:
     if url is None:
         return
+    if set("@?#") & set(url):  # even in what is no address: it must not be told on
+        raise SettingsError(f"{name}: an address holds no name, password or query: keys belong into .env")
     try:
         parts = urlsplit(url)
-        good = bool(parts.hostname) and (parts.port is None or parts.port > 0)
+        good = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port is None or parts.port > 0)
     except ValueError:
-        good, parts = False, urlsplit("")
-    if parts.username or parts.password or parts.query:
-        raise SettingsError(f"{name}: an address holds no name, password or query: keys belong into .env")
-    if name != "OLLAMA_HOST" and (not good or parts.scheme not in ("http", "https")):
+        good = False
+    if name != "OLLAMA_HOST" and not good:
         raise SettingsError(f"{name} {url}: an address looks like http://localhost:8000/v1")
