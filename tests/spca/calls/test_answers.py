@@ -1,0 +1,114 @@
+"""What is taken out of a model's text."""
+
+from __future__ import annotations
+
+import json
+from contextlib import suppress
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from spca.calls.answers import check_complete, parsed, plain, tool_call
+from spca.errors import BadAnswerError, RefusalError, TruncatedError
+from spca.providers.base import Finish, Response, Tool, ToolCall
+from tests.spca.calls.asking import Form, Other, any_text
+
+MOVE = Tool("move", "Go.", Form)
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("", ""),
+        ("an answer", "an answer"),
+        ("<think>hm</think>an answer", "an answer"),
+        ("\n <think>\nhm\n\nhm</think>\n\n  an answer\n", "an answer\n"),
+        ("<think></think>", ""),
+        ("<think>a</think><think>b</think>c", "<think>b</think>c"),
+        ("an answer with <think>a tag</think>", "an answer with <think>a tag</think>"),
+        ("<think>never ended", "<think>never ended"),
+        ("<thinking>x</thinking>y", "<thinking>x</thinking>y"),
+        ("half \ud800 a pair", "half ? a pair"),
+        ("\ufeffx\x00\u2028\r\n", "\ufeffx\x00\u2028\r\n"),
+    ],
+)
+def test_leading_thoughts_are_left_out(text: str, kept: str) -> None:
+    assert plain(text) == kept
+
+
+@given(any_text, any_text)
+def test_what_follows_a_thought_is_the_answer(thought: str, answer: str) -> None:
+    said = answer.encode("utf-8", "replace").decode().lstrip()
+    assert plain(f"<think>{thought}</think>{answer}") == said
+    plain(thought).encode()
+
+
+def test_a_hostile_text_takes_no_time() -> None:
+    plain("<think>" * 50_000)
+    for hostile in ("{" * 50_000, '{"a":' * 50_000, '{"a": "' * 5_000, "{" + "1" * 10_000, "[{" * 10_000):
+        with pytest.raises(BadAnswerError):
+            parsed(hostile, Form)
+
+
+@pytest.mark.parametrize("finish", [Finish.STOP, Finish.TOOL_CALL])
+def test_an_answer_is_complete_when_it_ended_by_itself(finish: Finish) -> None:
+    check_complete(Response("x", finish=finish))
+    check_complete(Response("", finish=finish, tool_calls=(ToolCall("move", {}),)))
+    with pytest.raises(BadAnswerError, match="the answer is empty"):
+        check_complete(Response(" \n", finish=finish))
+
+
+@pytest.mark.parametrize(("finish", "kind"), [(Finish.REFUSAL, RefusalError), (Finish.LENGTH, TruncatedError)])
+@pytest.mark.parametrize("text", ["", "some words", '{"value": 1}'])
+def test_a_refusal_or_a_part_is_no_answer_whatever_it_says(
+    finish: Finish, kind: type[BadAnswerError], text: str
+) -> None:
+    with pytest.raises(BadAnswerError) as caught:
+        check_complete(Response(text, finish=finish, tool_calls=(ToolCall("move", {"value": 1}),)))
+    assert type(caught.value) is kind
+
+
+@given(st.integers(), any_text, any_text)
+@example(1, '{"value": 2} {', "}")
+def test_the_first_object_that_fits_is_the_answer(value: int, before: str, after: str) -> None:
+    text = f"{before.replace('{', '')}{json.dumps({'value': value})}{after}"
+    assert parsed(text, Form).value == value
+
+
+@given(any_text)
+def test_any_string_survives_json(value: str) -> None:
+    text = json.dumps({"value": value})
+    if any("\ud800" <= c <= "\udfff" for c in json.loads(text)["value"]):
+        with pytest.raises(BadAnswerError):
+            parsed(text, Other)
+    else:
+        assert parsed(text, Other).value == json.loads(text)["value"]
+
+
+@given(st.text(max_size=60))
+def test_any_text_is_an_answer_or_a_bad_answer(text: str) -> None:
+    for schema in (Form, Other):
+        with suppress(BadAnswerError):
+            assert isinstance(parsed(text, schema), schema)
+
+
+@pytest.mark.parametrize(
+    ("calls", "said"),
+    [
+        ((), "the answer calls no tool: call one of move"),
+        ((ToolCall("fly", {"value": 1}),), "there is no tool 'fly': call one of move"),
+        ((ToolCall("", {}),), "there is no tool ''"),
+        ((ToolCall("move", {}),), "value: Field required"),
+        ((ToolCall("move", {"value": "far"}),), "value: Input should be a valid integer"),
+        ((ToolCall("move", {"value": None}),), "value: Input should be a valid integer"),
+    ],
+)
+def test_a_bad_tool_call_says_what_is_wrong(calls: tuple[ToolCall, ...], said: str) -> None:
+    with pytest.raises(BadAnswerError, match=said):
+        tool_call(Response("I go.", tool_calls=calls), [MOVE])
+
+
+def test_the_first_tool_called_counts() -> None:
+    calls = (ToolCall("move", {"value": 1}), ToolCall("fly", {}))
+    assert tool_call(Response("", tool_calls=calls), [MOVE]) == ("move", Form(value=1))

@@ -1,0 +1,248 @@
+"""Models, addresses and caps of a run."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from spca import choosing, cli
+from spca.calls.budget import Caps
+from spca.calls.prices import ModelTable
+from spca.errors import SettingsError
+from spca.providers.base import Limits
+
+CWD = Path("/here")
+BUILT_IN = ModelTable.load()
+KEYS = {"OPENAI_API_KEY": "very-secret", "GEMINI_API_KEY": "very-secret"}
+UNPRICED = ("--planner-model", "openai/new", "--planner-small-model", "openai/new", "--coder-model", "openai/new")
+NOT_OPENAI = [f"--{name}=x/y" for name in ("planner-model", "planner-small-model", "coder-model")]
+
+
+def settings(*argv: str, **environ: str) -> cli.Settings:
+    return cli.settings_from(cli.parse(argv), environ, Path("/checkout"), CWD)
+
+
+def greeting(*argv: str, **environ: str) -> str:
+    chosen = settings(*argv, **environ)
+    return choosing.greeting(chosen, environ, choosing.caps(chosen, BUILT_IN))
+
+
+def caps(*argv: str, **environ: str) -> Caps:
+    return choosing.caps(settings(*argv, **environ), BUILT_IN)
+
+
+def refused(*argv: str, **environ: str) -> str:
+    with pytest.raises(SettingsError) as caught:
+        choosing.check(settings(*argv, **environ))
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("environ", "prefixes"),
+    [
+        ({}, ["reference"]),
+        ({"OPENAI_API_KEY": ""}, ["reference"]),
+        ({"OPENAI_API_KEY": "k"}, ["openai", "reference"]),
+        ({"OPENAI_BASE_URL": "http://x/v1"}, ["openai", "reference"]),
+        ({"GOOGLE_API_KEY": "k"}, ["google", "reference"]),
+        ({"GEMINI_API_KEY": "k"}, ["google", "reference"]),
+        ({"OLLAMA_HOST": "x"}, ["ollama", "reference"]),
+        (
+            {"OLLAMA_HOST": "x", "GEMINI_API_KEY": "k", "OPENAI_API_KEY": "k"},
+            ["openai", "google", "ollama", "reference"],
+        ),
+    ],
+)
+def test_the_default_is_the_first_that_is_configured(environ: dict[str, str], prefixes: list[str]) -> None:
+    assert [default.prefix for default in choosing.configured(environ)] == prefixes
+    assert all(model.startswith(f"{prefixes[0]}/") for model in settings(**environ).models)
+
+
+def test_a_flag_goes_before_the_environment_before_the_default() -> None:
+    environ = {"SPCA_PLANNER_MODEL": "x/env", "SPCA_CODER_MODEL": "x/env", **KEYS}
+    assert settings("--planner-model", "x/flag", **environ).models == ("x/flag", "openai/o4-mini", "x/env")
+
+
+def test_a_recorded_run_plays_every_part_that_is_not_chosen() -> None:
+    assert set(settings("--planner-model", "replay/runs/1", **KEYS).models) == {"replay//here/runs/1"}
+    chosen = settings("--planner-model", "replay/runs/1", "--coder-model", "reference/coder")
+    assert chosen.models == ("replay//here/runs/1", "replay//here/runs/1", "reference/coder")
+    assert settings(SPCA_PLANNER_MODEL="replay//abs").models == ("replay//abs",) * 3
+
+
+def test_an_address_that_is_given_is_meant_to_be_used() -> None:
+    assert settings("--base-url", "http://x/v1").models == settings(OPENAI_BASE_URL="http://x/v1").models
+    assert settings("--base-url", "http://x/v1").planner_model.startswith("openai/")
+
+
+def test_a_model_that_is_a_file_is_found_from_anywhere() -> None:
+    assert settings("--coder-model", "llamacpp/m.gguf").coder_model == "llamacpp//here/m.gguf"
+    assert settings("--coder-model", "llamacpp//m.gguf").coder_model == "llamacpp//m.gguf"
+    assert settings("--coder-model", "openai/m.gguf").coder_model == "openai/m.gguf"
+
+
+def test_every_address_goes_to_its_provider() -> None:
+    chosen = settings(OPENAI_BASE_URL="http://o", GOOGLE_GEMINI_BASE_URL="http://g", OLLAMA_HOST="h")
+    assert choosing.addresses(chosen) == {"openai": "http://o", "google": "http://g", "ollama": "h"}
+    assert set(choosing.addresses(settings()).values()) == {None}
+
+
+def test_limits_of_answers() -> None:
+    assert choosing.limits(settings("--timeout", "9", "--max-output-tokens", "8")) == Limits(8, None, 9.0)
+    assert choosing.limits(settings()) == Limits()
+
+
+@pytest.mark.parametrize(
+    ("argv", "expected"),
+    [
+        ((), Caps(5.0)),
+        (("--max-cost", "0.5"), Caps(0.5)),
+        (("--max-cost", "0"), Caps(0.0)),
+        (("--max-calls", "7"), Caps(5.0, 7)),
+        (("--max-cost", "9", "--max-calls", "7", "--max-tokens", "8"), Caps(9.0, 7, 8)),
+    ],
+)
+def test_where_prices_are_known_the_cost_is_always_capped(argv: tuple[str, ...], expected: Caps) -> None:
+    assert caps(*argv, **KEYS) == caps(*argv) == expected
+
+
+@pytest.mark.parametrize(
+    ("argv", "fix"),
+    [
+        (
+            (),
+            "the cost cap of 5 USD cannot hold: give --max-calls N or --max-tokens N, or its price with --model-table",
+        ),
+        (
+            ("--max-cost", "1"),
+            "--max-cost cannot hold: leave it out and give --max-calls N or --max-tokens N, or its price",
+        ),
+        (("--max-cost", "1", "--max-calls", "7"), "--max-cost cannot hold: leave it out"),
+    ],
+)
+def test_an_unknown_price_is_refused_with_the_fix(argv: tuple[str, ...], fix: str) -> None:
+    with pytest.raises(SettingsError) as caught:
+        caps(*UNPRICED, *argv)
+    assert str(caught.value).startswith("the price of openai/new is unknown, so ")
+    assert fix in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_one_unpriced_model_is_enough() -> None:
+    with pytest.raises(SettingsError, match="the price of x/y is unknown"):
+        caps("--planner-small-model", "x/y", **KEYS)
+    half = ModelTable({"*": {"input": 1}})
+    with pytest.raises(SettingsError, match="the price of openai/o3 is unknown"):
+        choosing.caps(settings(**KEYS), half)
+
+
+def test_an_unknown_price_can_be_capped_otherwise_or_told(tmp_path: Path) -> None:
+    assert caps(*UNPRICED, "--max-calls", "7") == Caps(None, 7)
+    assert caps(*UNPRICED, "--max-tokens", "7") == Caps(None, None, 7)
+    (tmp_path / "t.json").write_text(json.dumps({"models": {"openai/new": {"input": 1, "output": 2}}}))
+    chosen = settings(*UNPRICED, "--model-table", str(tmp_path / "t.json"))
+    assert choosing.caps(chosen, choosing.table(chosen)) == Caps(5.0)
+
+
+def test_a_table_that_cannot_be_read_is_a_users_mistake(tmp_path: Path) -> None:
+    with pytest.raises(SettingsError, match=r"absent\.json"):
+        choosing.table(settings("--model-table", str(tmp_path / "absent.json")))
+
+
+@pytest.mark.parametrize(
+    ("argv", "said"),
+    [
+        (("--planner-model", "reference/coder"), "--planner-model reference/coder: the embedded model for this is ref"),
+        (
+            ("--planner-small-model", "faulty/x"),
+            "--planner-small-model faulty/x: the embedded model for this is faulty/p",
+        ),
+        (("--coder-model", "reference/planner"), "the embedded model for this is reference/coder"),
+        (
+            ("--base-url", "http://localhost:8000/v1", *NOT_OPENAI),
+            "--base-url is where openai/... models are, but the run uses none",
+        ),
+    ],
+)
+def test_models_that_cannot_be_meant(argv: tuple[str, ...], said: str) -> None:
+    assert said in refused(*argv)
+
+
+@pytest.mark.parametrize("model", ["faulty", "reference"])
+def test_embedded_models_in_their_parts(model: str) -> None:
+    choosing.check(settings("--planner-model", f"{model}/planner", "--coder-model", f"{model}/coder"))
+
+
+@pytest.mark.parametrize(
+    "url", ["localhost", "localhost:8000", "ftp://x/v1", "http://", "http://x:port/", "http://[::1/v1"]
+)
+def test_an_address_that_is_none(url: str) -> None:
+    for name in ("OPENAI_BASE_URL", "GOOGLE_GEMINI_BASE_URL"):
+        said = refused(**{"OPENAI_API_KEY": "k", name: url})
+        assert said.startswith("--base-url" if name == "OPENAI_BASE_URL" else name)
+        assert "http://localhost:8000/v1" in said
+
+
+@pytest.mark.parametrize("url", ["http://localhost:8000/v1", "https://x.example/", "http://[::1]:80/v1"])
+def test_good_addresses(url: str) -> None:
+    choosing.check(settings(**KEYS, OPENAI_BASE_URL=url, GOOGLE_GEMINI_BASE_URL=url, OLLAMA_HOST="127.0.0.1:11434"))
+    choosing.check(settings(OLLAMA_HOST="localhost"))
+    choosing.check(settings(OLLAMA_HOST=url))
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://user:very-secret@localhost/v1",
+        "http://very-secret@localhost/v1",
+        "http://localhost/v1?key=very-secret",
+        "http://user:very-secret@localhost:port/v1",
+        "http://user:very-secret@[::1/v1",
+        "user:very-secret@localhost",
+        "ftp://user:very-secret@localhost",
+        "localhost?key=very-secret",
+        "http://localhost/v1#very-secret",
+    ],
+)
+@pytest.mark.parametrize("name", sorted(choosing.ADDRESSES.values()))
+def test_no_key_in_an_address_is_taken_or_told(url: str, name: str) -> None:
+    said = refused(**{"OPENAI_API_KEY": "k", name: url})
+    assert "very-secret" not in said
+    assert "keys belong into .env" in said
+
+
+def test_the_greeting_is_one_line_on_models_and_caps() -> None:
+    assert "embedded reference model (no key needed)" in greeting()
+    assert "OPENAI_API_KEY" in greeting()
+    paid = greeting(OPENAI_API_KEY="very-secret")
+    assert paid == "Models: openai/o3, openai/o4-mini, openai/codex-mini-latest; capped at 5 USD."
+    assert "\n" not in paid
+
+
+def test_the_greeting_tells_servers_and_all_caps() -> None:
+    told = greeting("--max-cost", "0.5", "--max-calls", "7", "--max-tokens", "8", OPENAI_BASE_URL="http://x:1/v1")
+    assert "; openai at http://x:1/v1; capped at 0.5 USD and 7 requests and 8 tokens." in told
+    other = greeting("--coder-model", "openai/o3", OPENAI_API_KEY="k", OLLAMA_HOST="h:1")
+    assert "h:1" not in other
+
+
+def test_the_greeting_tells_what_else_could_be_used() -> None:
+    told = greeting(**KEYS, OLLAMA_HOST="h")
+    assert told.startswith("Models: openai/o3, ")
+    assert "google and ollama could be used too (docs/models.md)" in told
+    assert "could be used" not in greeting("--planner-model", "openai/o3-pro", **KEYS)
+    assert "very-secret" not in told
+
+
+def test_a_server_is_told_where_its_models_are_used() -> None:
+    models = [f"--{name}=ollama/google/gemma" for name in ("planner-model", "planner-small-model", "coder-model")]
+    told = greeting(*models, GOOGLE_GEMINI_BASE_URL="http://g", OLLAMA_HOST="h:1", GEMINI_API_KEY="k")
+    assert "ollama at h:1" in told
+    assert "http://g" not in told
+
+
+def test_replayed_models_are_told_once() -> None:
+    assert greeting("--planner-model", "replay//r").startswith("Models: replay//r; capped at")
