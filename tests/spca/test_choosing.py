@@ -161,10 +161,6 @@ def test_a_table_that_cannot_be_read_is_a_users_mistake(tmp_path: Path) -> None:
             "--planner-small-model faulty/x: the embedded model for this is faulty/p",
         ),
         (("--coder-model", "reference/planner"), "the embedded model for this is reference/coder"),
-        (
-            ("--base-url", "http://localhost:8000/v1", *NOT_OPENAI),
-            "--base-url is where openai/... models are, but the run uses none",
-        ),
     ],
 )
 def test_models_that_cannot_be_meant(argv: tuple[str, ...], said: str) -> None:
@@ -242,6 +238,12 @@ def test_a_server_is_told_where_its_models_are_used() -> None:
     told = greeting(*models, GOOGLE_GEMINI_BASE_URL="http://g", OLLAMA_HOST="h:1", GEMINI_API_KEY="k")
     assert "ollama at h:1" in told
     assert "http://g" not in told
+
+
+def test_an_address_without_models_is_no_complaint() -> None:
+    chosen = settings("--base-url", "http://x:1/v1", "--max-calls", "3", *NOT_OPENAI)
+    choosing.check(chosen)
+    assert "x:1" not in choosing.greeting(chosen, {}, choosing.caps(chosen, BUILT_IN))
 
 
 def test_replayed_models_are_told_once() -> None:
