@@ -7,11 +7,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from functools import lru_cache
+from collections.abc import Collection, Sequence
 from typing import Final
 
-from spca import agent_code
+from spca import agent_code, method_lists
 from spca.contracts import PRIMITIVE_METHODS, TrustedPDDL
 
 MAX_ACTIONS: Final = 2400
@@ -19,9 +18,6 @@ MAX_ACTIONS: Final = 2400
 
 MAX_METHODS: Final = 1800
 """Characters of the list that a coder gets."""
-
-MAX_LINE: Final = 120
-"""Characters of a listed method."""
 
 MAX_SOURCE: Final = 5000
 """Characters of method sources shown at most; what does not fit is left out whole."""
@@ -32,13 +28,10 @@ MAX_TRUSTED: Final = 3300
 MAX_PROMPT: Final = 13_500
 """Characters of a coder's prompt, system prompt aside; sources give way to the rest."""
 
-_DOCUMENTED: Final = 0.75
-"""Share of a list for lines that tell what a method does; from there on signatures alone."""
-
 
 def high_level_actions(source: str) -> tuple[agent_code.MethodInfo, ...]:
     """The agent's public generator methods."""
-    return tuple(m for m in _methods(source) if m.is_generator and not m.name.startswith("_"))
+    return tuple(m for m in method_lists.methods(source) if m.is_generator and not m.name.startswith("_"))
 
 
 def action_listing(source: str, mission: str) -> str:
@@ -46,14 +39,14 @@ def action_listing(source: str, mission: str) -> str:
 
     At most :data:`MAX_ACTIONS` characters.
     """
-    methods = [m for m in high_level_actions(source) if m.name not in PRIMITIVE_METHODS]
-    ranked = _ranked(source, methods, [mission.lower()])
-    return _fitting([(f"{m.name}({', '.join(m.params)})", m.doc) for m in ranked], MAX_ACTIONS) or "(none yet)"
+    ranked = method_lists.ranked(source, high_level_actions(source), [mission.lower()])
+    calls = [(f"{m.name}({', '.join(m.params)})", m.doc) for m in ranked]
+    return method_lists.fitting(calls, MAX_ACTIONS) or "(none yet)"
 
 
 def missing(source: str, actions: Collection[str]) -> tuple[str, ...]:
     """Those of ``actions`` that the agent lacks, in their order."""
-    existing = {method.name for method in _methods(source)}
+    existing = {method.name for method in method_lists.methods(source)}
     return tuple(name for name in actions if name not in existing)
 
 
@@ -80,7 +73,7 @@ def involved(source: str, actions: Collection[str], error: str = "", room: int =
 
 def sources(source: str, names: Collection[str]) -> str:
     """Source of the named methods in the order of the file, below a line that tells the lines where they stand."""
-    methods = [method for method in _methods(source) if method.name in names]
+    methods = [method for method in method_lists.methods(source) if method.name in names]
     if not methods:
         return ""
     places = ", ".join(f"{m.name} {m.first_line}-{m.last_line}" for m in methods)
@@ -97,14 +90,14 @@ def trusted_pddl(trusted: TrustedPDDL) -> dict[str, str]:
 
 def listing(source: str, *, relevant_to: Collection[str], leave_out: Collection[str] = ()) -> str:
     """Signatures with first docstring lines, most relevant to some actions first, :data:`MAX_METHODS` characters."""
-    methods = [m for m in _methods(source) if m.name not in {*leave_out, *PRIMITIVE_METHODS}]
-    ranked = _ranked(source, methods, relevant_to)
-    return _fitting([(f"{m.name}({', '.join(('self', *m.params))})", m.doc) for m in ranked], MAX_METHODS)
+    methods = [m for m in method_lists.methods(source) if m.name not in {*leave_out, *PRIMITIVE_METHODS}]
+    ranked = method_lists.ranked(source, methods, relevant_to)
+    return method_lists.fitting([(f"{m.name}({', '.join(('self', *m.params))})", m.doc) for m in ranked], MAX_METHODS)
 
 
 def _reached(source: str, actions: Collection[str]) -> Sequence[str]:
     """The actions that exist and what they call, breadth first."""
-    calls = _calls(source)
+    calls = method_lists.calls(source)
     pending = [name for name in actions if name in calls]
     pending += ["__init__"] if pending and "__init__" in calls else []
     for name in pending:
@@ -115,55 +108,3 @@ def _reached(source: str, actions: Collection[str]) -> Sequence[str]:
 def _by_mentions(names: Sequence[str], error: str) -> Sequence[str]:
     mentions = Counter(re.findall(r"\w+", error))
     return sorted(names, key=lambda name: -mentions[name])
-
-
-def _ranked(
-    source: str, methods: Iterable[agent_code.MethodInfo], relevant_to: Iterable[str]
-) -> Sequence[agent_code.MethodInfo]:
-    """Methods that share words with the given texts first, then those that many others call."""
-    wanted = set().union(*map(_words, relevant_to))
-    callers = _caller_counts(source)
-
-    def rank(method: agent_code.MethodInfo) -> tuple[int, int, int, str]:
-        told = {word for word in _words(method.doc.lower()) if len(word) > 3}
-        return -len(wanted & _words(method.name)), -len(wanted & told), -callers.get(method.name, 0), method.name
-
-    return sorted(methods, key=rank)
-
-
-def _fitting(methods: Sequence[tuple[str, str]], limit: int) -> str:
-    """A line for each (call, documentation), up to ``limit`` characters; the last one counts what is left out."""
-    lines: list[str] = []
-    used = 0
-    for call, doc in methods:
-        line = _line(call, doc if used < limit * _DOCUMENTED else "")
-        if used + len(line) + 1 > limit:
-            break
-        lines.append(line)
-        used += len(line) + 1
-    left = len(methods) - len(lines)
-    return "\n".join([*lines, f"(and {left} more)"] if left else lines)
-
-
-def _line(call: str, doc: str) -> str:
-    line = f"{call} - {doc}" if doc else call
-    return line if len(line) <= MAX_LINE else f"{line[: MAX_LINE - 3]}..."
-
-
-@lru_cache(maxsize=2)
-def _methods(source: str) -> tuple[agent_code.MethodInfo, ...]:
-    return agent_code.signatures(source)
-
-
-def _words(text: str) -> set[str]:
-    return set(re.findall(r"[^\W_]+", text))
-
-
-def _caller_counts(source: str) -> Counter[str]:
-    return Counter(called for names in _calls(source).values() for called in names)
-
-
-@lru_cache(maxsize=2)
-def _calls(source: str) -> Mapping[str, tuple[str, ...]]:
-    """What each method calls."""
-    return {method.name: agent_code.direct_calls(source, method.name) for method in _methods(source)}

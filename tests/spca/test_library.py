@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spca import agent_code, library
+from spca import agent_code, library, method_lists
 from spca.contracts import PRIMITIVE_METHODS, TrustedPDDL
 from tests.doubles import AGENT
 
@@ -149,7 +149,7 @@ def test_sources_come_in_the_order_of_the_file_with_their_lines() -> None:
 def test_a_long_line_is_cut() -> None:
     source = AGENT.text + f'\n    def f(self):\n        """{"long " * 100}"""\n        yield 0\n'
     (line,) = library.action_listing(source, "").splitlines()
-    assert len(line) == library.MAX_LINE
+    assert len(line) == method_lists.MAX_LINE
     assert line.endswith("...")
 
 

@@ -1,0 +1,70 @@
+"""Lists of the agent's methods for prompts: most relevant first, bounded in characters (pure)."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
+from typing import Final
+
+from spca import agent_code
+
+MAX_LINE: Final = 120
+"""Characters of a listed method."""
+
+_DOCUMENTED: Final = 0.75
+"""Share of a list for lines that tell what a method does; from there on signatures alone."""
+
+
+@lru_cache(maxsize=2)
+def methods(source: str) -> tuple[agent_code.MethodInfo, ...]:
+    """The agent's methods, remembered: prompts ask for them several times."""
+    return agent_code.signatures(source)
+
+
+@lru_cache(maxsize=2)
+def calls(source: str) -> Mapping[str, tuple[str, ...]]:
+    """What each method calls."""
+    return {method.name: agent_code.direct_calls(source, method.name) for method in methods(source)}
+
+
+def ranked(
+    source: str, chosen: Iterable[agent_code.MethodInfo], relevant_to: Iterable[str]
+) -> Sequence[agent_code.MethodInfo]:
+    """Methods that share words with the given texts first, then those that many others call."""
+    wanted = set().union(*map(_words, relevant_to))
+    callers = _caller_counts(source)
+
+    def rank(method: agent_code.MethodInfo) -> tuple[int, int, int, str]:
+        told = {word for word in _words(method.doc.lower()) if len(word) > 3}
+        return -len(wanted & _words(method.name)), -len(wanted & told), -callers.get(method.name, 0), method.name
+
+    return sorted(chosen, key=rank)
+
+
+def fitting(entries: Sequence[tuple[str, str]], limit: int) -> str:
+    """A line for each (call, documentation), up to ``limit`` characters; the last one counts what is left out."""
+    lines: list[str] = []
+    used = 0
+    for call, doc in entries:
+        line = _line(call, doc if used < limit * _DOCUMENTED else "")
+        if used + len(line) + 1 > limit:
+            break
+        lines.append(line)
+        used += len(line) + 1
+    left = len(entries) - len(lines)
+    return "\n".join([*lines, f"(and {left} more)"] if left else lines)
+
+
+def _line(call: str, doc: str) -> str:
+    line = f"{call} - {doc}" if doc else call
+    return line if len(line) <= MAX_LINE else f"{line[: MAX_LINE - 3]}..."
+
+
+def _words(text: str) -> set[str]:
+    return set(re.findall(r"[^\W_]+", text))
+
+
+def _caller_counts(source: str) -> Counter[str]:
+    return Counter(called for names in calls(source).values() for called in names)
