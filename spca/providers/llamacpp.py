@@ -2,29 +2,24 @@
 
 The file is loaded by the first call, once for all models of a run that name it, and freed at exit. Answers are greedy
 unless a temperature is asked for: the same prompt gives the same answer, but for rounding where the part of it that
-llama.cpp still has from an earlier call is not computed again. No request leaves the process; the HTTP listener that
-llama.cpp opens on loopback all the same takes a key that nobody is told.
+llama.cpp still has from an earlier call is not computed again.
 """
 
 from __future__ import annotations
 
-import atexit
-import importlib
 import importlib.util
-import json
 import os
-import secrets
-import threading
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
 from spca.errors import BadAnswerError, ProviderConfigError, TransientError
 from spca.providers import schemas
-from spca.providers.base import Finish, Form, Request, Response, Target, Tool, ToolCall
+from spca.providers.base import Finish, Form, Request, Response, Target
 from spca.providers.conversation import conversation, usage, with_system_line
 from spca.providers.failures import Reply, Service, meaning
+from spca.providers.llamacpp_server import Answer, shared
 from spca.providers.secrets import quoted
+from spca.providers.tools_in_words import call_schema, called, told
 
 THREADS_VARIABLE: Final = "SPCA_LLAMACPP_THREADS"
 """Environment variable with the number of threads that compute (default: half of the processors)."""
@@ -35,16 +30,7 @@ DEFAULT_CONTEXT: Final = 16384
 DEFAULT_MAX_OUTPUT: Final = 4096
 """Tokens of an answer where nobody gave a limit: a small model that repeats itself would fill the whole context."""
 
-_BATCH: Final = 64
-"""Tokens of a prompt that are computed in one go; only between two of them can a call be given up."""
-
-_PROMPT_CACHE_MIB: Final = 1024
-"""Memory for prompts that were computed before: planner and coder take turns, and their prompts begin alike."""
-
 _FINISHES: Final = {"stop": Finish.STOP, "length": Finish.LENGTH}
-
-_servers: dict[tuple[Path, int], Any] = {}
-_loading = threading.Lock()
 
 
 class LlamacppProvider:
@@ -77,15 +63,8 @@ class LlamacppProvider:
                 f"{self._label}: a model file is given no pictures: use another provider for them"
             )
         server = self._server()
-        answer = _Answer()
-        worker = threading.Thread(target=answer.compute, args=(server, self._body(request)), daemon=True)
-        worker.start()
-        try:
-            in_time = answer.ended.wait(request.limits.timeout_s)
-        finally:
-            answer.given_up = True
-            worker.join()
-        if not in_time:
+        answer = Answer()
+        if not answer.wait(server, self._body(request), request.limits.timeout_s):
             allowed = f"{request.limits.timeout_s:g} s"
             raise TransientError(
                 f"{self._label}: no answer within {allowed}: allow more, or use a smaller model", lost=True
@@ -93,18 +72,13 @@ class LlamacppProvider:
         return self._read(answer, request)
 
     def _server(self) -> Any:
-        key = (self._path, self._context)
-        with _loading:
-            if key not in _servers:
-                try:
-                    _servers[key] = _load(self._path, self._context, self._threads)
-                except (RuntimeError, ValueError, MemoryError):
-                    raise ProviderConfigError(
-                        f"{self._label}: llama.cpp cannot load {self._path}: is the file whole, its model of a kind "
-                        f"that this xllamacpp knows, and small enough for this machine's memory?"
-                    ) from None
-                atexit.register(close)
-            return _servers[key]
+        try:
+            return shared(self._path, self._context, self._threads)
+        except (RuntimeError, ValueError, MemoryError):
+            raise ProviderConfigError(
+                f"{self._label}: llama.cpp cannot load {self._path}: is the file whole, its model of a kind "
+                f"that this xllamacpp knows, and small enough for this machine's memory?"
+            ) from None
 
     def _body(self, request: Request) -> dict[str, Any]:
         limits = request.limits
@@ -122,7 +96,7 @@ class LlamacppProvider:
             body["response_format"] = {"type": "json_schema", "json_schema": schema}
         return body
 
-    def _read(self, answer: _Answer, request: Request) -> Response:
+    def _read(self, answer: Answer, request: Request) -> Response:
         if answer.refusal is not None:
             if any(answer.parts):  # the request was taken: llama.cpp stumbles over what the model made of it
                 raise BadAnswerError(f"{self._label}: the answer broke off: {quoted(answer.refusal.get('message'))}")
@@ -141,67 +115,12 @@ class LlamacppProvider:
             raise BadAnswerError(f"{self._label}: the answer ended without a known reason")
         finish = _FINISHES[answer.finish]
         text = "".join(answer.parts)
-        call = _called(text, request.tools) if finish is Finish.STOP else None
+        call = called(text, request.tools) if finish is Finish.STOP else None
         details = answer.counts.get("prompt_tokens_details") or {}
         counts = usage(
             answer.counts.get("prompt_tokens"), answer.counts.get("completion_tokens"), details.get("cached_tokens")
         )
         return Response("", counts, Finish.TOOL_CALL, (call,)) if call else Response(text, counts, finish)
-
-
-class _Answer:
-    """An answer that grows as llama.cpp computes it, in a thread of its own so that the caller can be interrupted."""
-
-    def __init__(self) -> None:
-        self.parts: list[str] = []
-        self.counts: Mapping[str, Any] = {}
-        self.finish: str | None = None
-        self.refusal: Mapping[str, Any] | None = None
-        self.given_up = False
-        self.ended = threading.Event()
-
-    def compute(self, server: Any, body: dict[str, Any]) -> None:
-        """Run ``body`` to its end, or until :attr:`given_up` is set."""
-        try:
-            server.handle_chat_completions(body, self.take)
-        except Exception as error:  # whatever C++ threw: the thread that waits must learn of it
-            # llama.cpp throws "invalid argument", here ValueError, for what the request has wrong.
-            self.refusal = {"code": 400 if isinstance(error, ValueError) else 500, "message": str(error)}
-        finally:
-            self.ended.set()
-
-    def take(self, chunk: Mapping[str, Any]) -> bool:
-        """Add a piece of the stream; true ends the computation."""
-        if chunk.get("error"):
-            self.refusal = chunk["error"]
-            return True
-        self.counts = chunk.get("usage") or self.counts
-        for choice in chunk.get("choices", ()):
-            self.finish = choice.get("finish_reason") or self.finish
-            self.parts.append(choice.get("delta", {}).get("content") or "")
-        return self.given_up
-
-
-def close() -> None:
-    """Free the models that were loaded; a later call loads its model again."""
-    with _loading:
-        _servers.clear()
-
-
-def _load(path: Path, context: int, threads: int) -> Any:
-    xllamacpp: Any = importlib.import_module("xllamacpp")
-    parameters = xllamacpp.CommonParams()
-    parameters.model.path = str(path)
-    parameters.n_ctx = context
-    parameters.n_parallel = 1
-    parameters.n_batch = parameters.n_ubatch = _BATCH
-    parameters.cpuparams.n_threads = parameters.cpuparams_batch.n_threads = threads
-    parameters.cache_ram_mib = _PROMPT_CACHE_MIB
-    parameters.warmup = False
-    parameters.verbosity = -1  # it writes to our standard output and error otherwise
-    parameters.api_keys = [secrets.token_hex()]
-    parameters.endpoint_slots = parameters.ui = False
-    return xllamacpp.Server(parameters)
 
 
 def _threads() -> int:
@@ -221,44 +140,14 @@ def _form(request: Request) -> schemas.Schema | None:
     """
     if request.tools:
         wanted = [tool for tool in request.tools if request.tool_choice in {"required", tool.name}]
-        return {"anyOf": [_call_schema(tool) for tool in wanted]} if wanted else None
+        return {"anyOf": [call_schema(tool) for tool in wanted]} if wanted else None
     if request.schema is None or request.form is Form.TEXT:
         return None
     return schemas.json_schema(request.schema) if request.form is Form.SCHEMA else {"type": "object"}
 
 
-def _call_schema(tool: Tool) -> schemas.Schema:
-    properties = {"name": {"enum": [tool.name]}, "arguments": schemas.json_schema(tool.parameters)}
-    return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
-
-
 def _messages(request: Request) -> list[dict[str, str]]:
     messages = list(conversation(request))
     if request.tools:
-        messages = with_system_line(messages, _told(request.tools))
+        messages = with_system_line(messages, told(request.tools))
     return [{"role": message.role, "content": message.text} for message in messages]
-
-
-def _told(tools: Sequence[Tool]) -> str:
-    described = [
-        {"name": tool.name, "description": tool.description, "arguments": schemas.json_schema(tool.parameters)}
-        for tool in tools
-    ]
-    lines = "\n".join(json.dumps(each, ensure_ascii=False, separators=(",", ":")) for each in described)
-    form = '{"name": "...", "arguments": {...}}'
-    return f"You can call a function by answering with nothing but {form}. The functions, with JSON schemas:\n{lines}"
-
-
-def _called(text: str, tools: Sequence[Tool]) -> ToolCall | None:
-    """The call that ``text`` is; None where it is words."""
-    try:
-        call = json.loads(text) if tools else None
-    except ValueError:
-        return None
-    if (
-        isinstance(call, dict)
-        and isinstance(call.get("arguments"), dict)
-        and call.get("name") in {t.name for t in tools}
-    ):
-        return ToolCall(call["name"], call["arguments"])
-    return None

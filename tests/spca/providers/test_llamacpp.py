@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from pydantic import BaseModel, create_model
 
 from spca.errors import BadAnswerError, ProviderConfigError, TransientError
-from spca.providers import llamacpp
+from spca.providers import llamacpp, llamacpp_server
 from spca.providers.base import Finish, Form, Image, Limits, Message, ModelInfo, Request, Response, Target, Tool, Usage
 from spca.providers.llamacpp import LlamacppProvider
 from tests.tiny_gguf import write_tiny_gguf
@@ -46,7 +46,7 @@ TOOLS = (Tool("paint", "Paints the wall.", Paint), Tool("move", "Moves.", Move))
 @pytest.fixture(scope="module")
 def model(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     yield str(write_tiny_gguf(tmp_path_factory.mktemp("model") / "tiny.gguf"))
-    llamacpp.close()
+    llamacpp_server.close()
 
 
 def ask(model: str, *, info: ModelInfo | None = None, limit: int = 400, **more: Any) -> Response:
