@@ -175,6 +175,27 @@ def test_a_signal_aborts_the_level_and_interrupts(logger: MetricsLogger, tmp_pat
     assert log_of(tmp_path)[-1]["outcome"] == "aborted"
 
 
+def test_an_aborted_level_tells_what_it_has_used(tmp_path: Path) -> None:
+    with MetricsLogger(tmp_path, "run-3", lambda index: {"requests": 10 * index}) as log:
+        log.start_level(LEVEL, 2)
+        log.abort("budget: enough")
+    (path,) = tmp_path.glob("summary_*.json")
+    summary = json.loads(path.read_text())
+    assert (summary["outcome"], summary["reason"], summary["usage"]) == ("aborted", "budget: enough", {"requests": 20})
+
+
+def test_what_a_call_took_is_in_its_event(logger: MetricsLogger, tmp_path: Path) -> None:
+    logger.start_level(LEVEL, 1)
+    logger(*planner_call("fresh", cost=None, requests=2, transcript="llm/1.json"))
+    event = log_of(tmp_path)[-1]
+    assert (event["event"], event["cost"], event["requests"], event["transcript"]) == (
+        "planner_call",
+        None,
+        2,
+        "llm/1.json",
+    )
+
+
 def test_between_levels_there_is_nothing_to_abort(logger: MetricsLogger, tmp_path: Path) -> None:
     finish(logger, 1)
     with pytest.raises(KeyboardInterrupt):

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from spca.calls.ledger import Ledger
+from spca.calls.ledger import Ledger, Outcome, Place, Record
 from spca.contracts import AgentSource, Checkpoint, PlanStep, Status, TrustedPDDL
 from spca.curriculum import Task
 from spca.recorder import Recorder, library_size, solved_level, totals
@@ -156,6 +157,48 @@ def test_totals_add_up_and_hold_no_times(folder: RunFolder) -> None:
     }
     assert [f["reason"] for f in summary["failures"]] == ["stuck: it turns", "no valid plan after 9 calls: x"]
     assert not [key for key in summary if "time" in key or "elapsed" in key]
+
+
+def test_the_books_are_summed_by_level_category_and_run(folder: RunFolder) -> None:
+    """Requests of a killed try at a level count for that level, those of an unfinished one for the run."""
+    books = Ledger(folder.path)
+    recorder, log = Recorder(folder, books), Log(folder)
+    spend(books, 1, "navigation", "0.5", Outcome.ANSWERED)
+    spend(books, 1, "navigation", None, Outcome.UNKNOWN)
+    spend(books, 1, "navigation", "0", Outcome.REJECTED)
+    recorder.enter("navigation")
+    first = recorder.finish(TASK, 7, SUCCESS, log)["usage"]
+    spend(books, 2, "navigation", "0.25", Outcome.ANSWERED)
+    second = recorder.finish(TASK, 7, FAILURE, log)["usage"]
+    spend(books, 3, "doors", "0.125", Outcome.ANSWERED)
+
+    def told(usage: Mapping[str, Any]) -> tuple[int, int, float, int]:
+        return usage["requests"], usage["answered"], usage["cost_usd"], usage["cost_unknown"]
+
+    assert (told(first), told(second)) == ((3, 1, 0.5, 1), (1, 1, 0.25, 0))
+    assert told(folder.info()["usage"]) == (4, 2, 0.75, 1)  # as of the last finished level
+    whole = recorder.report(7, 5)["usage"]
+    assert told(whole) == (5, 3, 0.875, 1)
+    assert {name: told(usage) for name, usage in whole["categories"].items()} == {
+        "navigation": (4, 2, 0.75, 1),
+        "doors": (1, 1, 0.125, 0),
+    }
+    assert folder.read_json("summary.json")["usage"] == folder.info()["usage"] == json.loads(json.dumps(whole))
+    assert folder.info()["settings"] == {}
+    assert Recorder(folder, Ledger(folder.path)).usage() == whole
+
+
+def spend(books: Ledger, index: int, category: str, cost: str | None, outcome: Outcome) -> None:
+    place = Place("run", index, category, f"level-{index}", 7)
+    usd = None if cost is None else Decimal(cost)
+    record = Record(books.next_number, place, 1, "m", "", "k", 0.0, cost=usd, outcome=outcome)
+    books.begin(record)
+    books.end(record)
+
+
+def test_a_run_without_requests_has_used_nothing(folder: RunFolder) -> None:
+    usage = Recorder(folder, Ledger(folder.path)).usage()
+    assert (usage["requests"], usage["cost_usd"], usage["categories"]) == (0, 0.0, {})
 
 
 def test_totals_of_nothing() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -9,11 +10,13 @@ from typing import Any
 
 import pytest
 
+from llmclient import ChatGPTClient
 from spca import cli, startup
 from spca.curriculum import Task
-from spca.errors import ResumeError, SettingsError, UserError, WorkspaceBusyError
-from spca.runfolder import locked
-from tests.doubles import AGENT, ROOT
+from spca.errors import BudgetReached, ResumeError, SettingsError, UserError, WorkspaceBusyError
+from spca.providers.base import Limits, Message
+from spca.runfolder import RunFolder, locked
+from tests.doubles import AGENT, ROOT, ScriptedProvider
 from tests.e2e.commands import curriculum, fingerprint
 
 
@@ -109,6 +112,53 @@ def test_kept_files_are_what_the_run_begins_with(given: dict[str, Any], tmp_path
     with opened(given | {"keep_agent": True, "keep_pddl": True}) as (folder, *_):
         assert folder.read_text("agent_v0.py") == AGENT.text + "# mine\n"
         assert folder.state()["trusted"] == {"domain": "(define (domain d))", "problem": "(define (problem p))"}
+
+
+UNPRICED = dict.fromkeys(("planner_model", "planner_small_model", "coder_model"), "openai/new")
+
+
+def test_a_cost_that_cannot_be_capped_is_refused_before_anything_is_written(
+    given: dict[str, Any], tmp_path: Path
+) -> None:
+    before = fingerprint(tmp_path)
+    with (
+        pytest.raises(SettingsError, match=r"the price of openai/new is unknown.* --max-calls N"),
+        opened(given | UNPRICED),
+    ):
+        pytest.fail("it began")
+    assert fingerprint(tmp_path) == before
+    with opened(given | UNPRICED | {"max_calls": 3}) as (folder, *_):
+        assert folder.info()["settings"]["max_calls"] == 3
+
+
+def test_the_desk_keeps_its_books_in_the_runs_folder_and_its_cache_beside_the_runs(given: dict[str, Any]) -> None:
+    chosen = startup.settings(given | {"cache": True, "max_calls": 2}, ROOT)
+    folder = RunFolder.create(Path(given["runs"]), {"settings": {}}, "[]", AGENT)
+    made = startup.desk(chosen, folder)
+    made.begin_level(1, "a", "x-v0", 1)
+    client = ChatGPTClient("free/model", provider=ScriptedProvider("yes", "no"), desk=made)
+    assert [client.chat_completion([Message("user", text)]) for text in "aab"] == ["yes", "yes", "no"]
+    with pytest.raises(BudgetReached, match="--max-calls 2"):
+        client.chat_completion([Message("user", "c")])
+    lines = (folder.path / "calls.jsonl").read_text().splitlines()
+    assert [json.loads(line)["run"] for line in lines] == [folder.run_id] * 2
+    assert len(list((folder.path / "llm").iterdir())) == 3
+    assert len(list((Path(given["runs"]) / "llm_cache").iterdir())) == 2
+    assert [record.outcome.value for record in startup.desk(chosen, folder).ledger.records] == ["answered"] * 2
+
+
+def test_the_cache_is_no_run(given: dict[str, Any]) -> None:
+    (Path(given["runs"]) / "llm_cache").mkdir(parents=True)
+    with pytest.raises(ResumeError, match="there are none"):
+        startup.settings({"resume": "llm_cache", "runs": given["runs"]}, ROOT)
+
+
+def test_clients_are_told_of_servers_and_limits(given: dict[str, Any]) -> None:
+    chosen = startup.settings(given | {"base_url": "http://x:1/v1", "timeout": 3.0, "max_output_tokens": 9}, ROOT)
+    options = startup.client_options(chosen)
+    assert options["addresses"]["openai"] == "http://x:1/v1"
+    assert options["limits"] == Limits(9, None, 3.0)
+    assert startup.greeting(chosen).startswith("Models: openai/")
 
 
 def test_excluding_flags_are_refused(given: dict[str, Any]) -> None:
