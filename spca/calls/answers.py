@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator, Sequence
 from typing import Any, Final, TypeVar
 
@@ -17,15 +16,19 @@ Schema = TypeVar("Schema", bound=BaseModel)
 _MAX_STARTS: Final = 100
 """Opening braces at which an answer is tried to be read, so that a hostile one costs no more than its size."""
 
-_THOUGHTS: Final = re.compile(r"\A\s*<think>.*?</think>\s*", re.DOTALL)
-"""What open reasoning models say to themselves before the answer, where the server leaves it in the text."""
-
 _MAX_SAID: Final = 200
 
 
 def plain(text: str) -> str:
-    """A text without leading thoughts and without lone surrogates, which could be neither written nor sent on."""
-    return _THOUGHTS.sub("", text.encode("utf-8", "replace").decode(), count=1)
+    """A text without leading thoughts and without lone surrogates, which could be neither written nor sent on.
+
+    Thoughts are what open reasoning models say to themselves before ``</think>``, where the server leaves it in the
+    text; some templates of prompts end with the opening tag, so that the closing one stands alone on its line.
+    """
+    clean = text.encode("utf-8", "replace").decode()
+    thoughts, tag, answer = clean.partition("</think>")
+    began = thoughts.lstrip().startswith("<think>") or ("<think>" not in thoughts and thoughts.endswith("\n"))
+    return answer.lstrip() if tag and began else clean
 
 
 def check_complete(response: Response) -> None:
