@@ -209,7 +209,7 @@ class CallDesk:
         if transcript is None:
             return record
         known = replace(record, transcript=transcript.name, estimated=transcript.estimated)
-        return self._paid(known, transcript.answer)
+        return self._paid(replace(known, latency_s=transcript.latency_s), transcript.answer)
 
 
 def _failed(record: Record, seconds: float, error: BaseException) -> Record:

@@ -146,8 +146,8 @@ class Ledger:
         except (ValueError, KeyError, TypeError):  # torn: it died while writing the intent, so nothing was sent
             path.unlink()
             return
-        if record.number == self.next_number:
-            self.end(recover(record))
+        if record.number >= self.next_number:  # later where the file system lost the end of the book
+            self.end(replace(recover(record), number=self.next_number))
         path.unlink(missing_ok=True)
 
 

@@ -67,6 +67,7 @@ class Transcript:
     index: int
     request_number: int
     estimated: bool
+    latency_s: float
     answer: Answer
 
     @property
@@ -195,6 +196,7 @@ def _read(path: Path) -> Transcript:
             int(content["index"] or 0),
             int(content["request"]),
             bool(content["estimated"]),
+            float(content["latency_s"]),
             read_answer(content),
         )
     except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
