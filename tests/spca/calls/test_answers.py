@@ -26,6 +26,8 @@ MOVE = Tool("move", "Go.", Form)
         ("\n <think>\nhm\n\nhm</think>\n\n  an answer\n", "an answer\n"),
         ("<think></think>", ""),
         ("<think>a</think><think>b</think>c", "<think>b</think>c"),
+        ("hm\n\nhm {x}\n</think>\n\nan answer", "an answer"),  # the prompt ended with the opening tag
+        ('{"value": "</think>"}', '{"value": "</think>"}'),
         ("an answer with <think>a tag</think>", "an answer with <think>a tag</think>"),
         ("<think>never ended", "<think>never ended"),
         ("<thinking>x</thinking>y", "<thinking>x</thinking>y"),

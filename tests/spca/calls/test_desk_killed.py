@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import signal
+import time
 from collections.abc import Callable
 from decimal import Decimal
 from pathlib import Path
@@ -80,6 +82,7 @@ class Steps:
         self.before = (folder / "book").read_bytes()
 
         def sent(text: str) -> Response:
+            time.sleep(0.002)
             self.intent = (folder / "done" / IN_FLIGHT).read_bytes()
             return Response(f"re: {text}", USAGE)
 
@@ -138,6 +141,7 @@ def test_the_books_are_whole_wherever_the_process_died(steps: Steps, data: st.Da
         last = book(folder)[-1]
         assert (last["cost"], last["input_tokens"], last["cached_tokens"]) == (0.0022, 1000, 400)
         assert last["transcript"] == f"llm/{steps.file.name}"
+        assert last["latency_s"] == json.loads(steps.file.read_text())["latency_s"] > 0
 
 
 def test_an_estimate_is_marked_as_one_when_its_record_is_recovered(tmp_path: Path) -> None:

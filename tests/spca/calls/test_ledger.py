@@ -152,6 +152,12 @@ def test_a_death_between_entering_and_tidying_up_doubles_nothing(tmp_path: Path)
     assert not (tmp_path / IN_FLIGHT).exists()
 
 
+def test_where_the_file_system_lost_the_end_of_the_book_the_intent_is_still_entered(tmp_path: Path) -> None:
+    entered(tmp_path, DONE, DONE).begin(replace(RECORD, number=3))
+    (tmp_path / BOOK).write_bytes((tmp_path / BOOK).read_bytes()[:-10])
+    assert [(record.number, record.outcome.value) for record in kept(tmp_path)] == [(1, "answered"), (2, "unknown")]
+
+
 @pytest.mark.parametrize("cut", [0, 1, 100, -1])
 def test_a_torn_last_line_is_entered_again_from_its_intent(tmp_path: Path, cut: int) -> None:
     entered(tmp_path, DONE).begin(replace(RECORD, number=2))
