@@ -222,6 +222,21 @@ def test_free_text_is_asked_for_again_too() -> None:
     assert ChatGPTClient("any/model", provider=provider).chat_completion([Message("user", "u")]) == "words"
 
 
+def test_a_run_that_dies_between_re_asks_goes_on_with_the_next(tmp_path: Path) -> None:
+    def client(*answers: Scripted) -> ChatGPTClient[Pair]:
+        desk = CallDesk(tmp_path)
+        desk.begin_level(1, "doors", "DoorKey", 7)
+        return ChatGPTClient("any/model", Pair, provider=ScriptedProvider(*answers), desk=desk)
+
+    with pytest.raises(KeyboardInterrupt):
+        client("no JSON", KeyboardInterrupt()).chat_completion([Message("user", "u")])
+    again = client(GOOD)
+    assert again.chat_completion([Message("user", "u")]) == PAIR
+    assert again.last_call()["requests"] == 1
+    outcomes = [record.outcome.value for record in CallDesk(tmp_path).ledger.records]
+    assert outcomes == ["answered", "unknown", "answered"]
+
+
 def test_thoughts_are_no_part_of_an_answer() -> None:
     text = "\n<think>\nA {plan}: </thin> or so.\n</think>\n\ndef f(self):\n    yield '<think>x</think>'\n"
     client = ChatGPTClient("any/model", provider=ScriptedProvider(text))
