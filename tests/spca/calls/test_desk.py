@@ -313,6 +313,32 @@ def test_a_cap_is_checked_before_every_request(caps: Caps, requests: int) -> Non
     assert len(provider.asked) == len(desk.outcomes) == requests
 
 
+def test_a_server_that_tells_no_tokens_cannot_evade_the_caps() -> None:
+    for caps in (Caps(tokens=220), Caps(cost_usd=0.00056)):  # an estimate of 100 + 10 tokens, 0.00028 USD each
+        desk, provider = Desk(caps=caps), Answers(lambda _text: Response("a" * 30))
+        desk.ask(provider, "b" * 300)
+        desk.ask(provider, "b" * 300)
+        with pytest.raises(BudgetReached):
+            desk.ask(provider, "b" * 300)
+
+
+@pytest.mark.parametrize("fate", [GONE, BadAnswerError("no JSON")])
+def test_what_was_lost_counts_like_the_dearest(fate: Exception) -> None:
+    desk = Desk(caps=Caps(cost_usd=0.0044), policy=RetryPolicy(attempts=1))
+    desk.ask(ScriptedProvider(OK))
+    with suppress(ProviderDownError):
+        desk.ask(ScriptedProvider(fate))
+    with pytest.raises(BudgetReached, match="--max-cost"):
+        desk.ask(ScriptedProvider(OK))
+
+
+def test_free_models_never_stop_for_cost() -> None:
+    desk = Desk(model="free/model", caps=Caps(cost_usd=0.0), policy=RetryPolicy(attempts=2))
+    for _ in range(5):
+        desk.ask(ScriptedProvider(GONE, Response("x", USAGE)))
+    assert desk.outcomes == ["lost", "answered"] * 5
+
+
 def test_retries_count_against_the_cap_on_requests() -> None:
     desk, provider = Desk(caps=Caps(calls=2)), ScriptedProvider(BUSY, BUSY, OK)
     with pytest.raises(BudgetReached):
