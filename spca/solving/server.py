@@ -23,6 +23,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any, NoReturn
 
+from spca.solving import configspace
 from spca.solving.wire import Lines, decode, encode, read_chunk, write_all
 
 MEMORY_LIMIT = 4 << 30
@@ -185,6 +186,7 @@ def _load(host: int) -> None:
 
     signal.signal(signal.SIGALRM, look)
     signal.setitimer(signal.ITIMER_REAL, HOST_CHECK, HOST_CHECK)
+    configspace.defer()
     from spca.solving import job
 
     job.prepare()
