@@ -288,7 +288,7 @@ def test_a_world_that_cannot_be_built_fails_its_level_and_the_next_begins(
 class Learned:
     """A run over a few levels, on the reference model unless told otherwise, in this process."""
 
-    ids = (EMPTY, "MiniGrid-Empty-6x6-v0", DOOR_KEY)
+    ids = (EMPTY, DOOR_KEY)
 
     def __init__(self, root: Path, **given: object) -> None:
         chosen = cli.settings_from({"workspace": "w", "quiet": True, **given}, {}, root, root)
@@ -361,17 +361,14 @@ def test_a_replayed_run_ends_the_same(learned: Learned, tmp_path: Path) -> None:
 
 
 def test_a_run_stopped_by_its_budget_goes_on_without_asking_twice(learned: Learned, tmp_path: Path) -> None:
-    stopped = Learned(tmp_path, max_calls=4)
-    with pytest.raises(BudgetReached, match="--max-calls 4"):
+    stopped = Learned(tmp_path, max_calls=3)
+    with pytest.raises(BudgetReached, match="--max-calls 3"):
         stopped.learn()
-    assert len(stopped.book) == 4
+    assert len(stopped.book) == 3
     aborted = [read for read in map(json.loads, _texts(stopped.folder)) if read["outcome"] == "aborted"]
-    assert [summary["reason"] for summary in aborted] == ["budget: 4 requests were sent (--max-calls 4)"]
-    assert sum(summary["usage"]["requests"] for summary in map(json.loads, _texts(stopped.folder))) == 4
-    assert stopped.folder.info()["usage"]["requests"] == 4
-    with pytest.raises(BudgetReached):
-        Learned(tmp_path, max_calls=4, resume=stopped.folder.run_id).learn()
-    assert len(stopped.book) == 4
+    assert [summary["reason"] for summary in aborted] == ["budget: 3 requests were sent (--max-calls 3)"]
+    assert sum(summary["usage"]["requests"] for summary in map(json.loads, _texts(stopped.folder))) == 3
+    assert stopped.folder.info()["usage"]["requests"] == 3
     whole = Learned(tmp_path, max_calls=99, resume=stopped.folder.run_id).learn()
     assert whole.results() == learned.results()
     assert whole.transcripts == learned.transcripts

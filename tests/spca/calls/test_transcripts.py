@@ -150,9 +150,9 @@ def test_the_order_is_that_of_the_numbers_however_many_digits_they_have(tmp_path
 
 
 def test_of_two_files_for_the_same_call_the_newer_one_counts(tmp_path: Path) -> None:
-    for text in ("old", "new"):
-        write(Transcripts(tmp_path), request("a"), said(text))  # a store that does not know of the other's call
-    assert [t.answer.get().text for t in read_all(tmp_path / "llm")] == ["new"]
+    for asked, text in (("a", "old"), ("b", "between"), ("a", "new")):
+        write(Transcripts(tmp_path), request(asked), said(text))  # a store that does not know of the other's call
+    assert [t.answer.get().text for t in read_all(tmp_path / "llm")] == ["between", "new"]
 
 
 def test_without_a_folder_nothing_is_kept_but_calls_are_counted() -> None:
