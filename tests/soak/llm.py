@@ -103,6 +103,7 @@ def serve(model: str) -> None:
     parameters.n_parallel = 1
     parameters.cpuparams.n_threads = parameters.cpuparams_batch.n_threads = max(1, (os.cpu_count() or 1) // 2)
     parameters.warmup = parameters.ui = False
+    parameters.sampling.temp = 0.0
     parameters.verbosity = -1
     parameters.endpoint_metrics = True
     parameters.api_keys = [os.environ["OPENAI_API_KEY"]]
@@ -151,16 +152,22 @@ class Ended:
 
     @property
     def records(self) -> list[dict[str, Any]]:
+        """The books."""
         return [json.loads(line) for line in (self.folder / "calls.jsonl").read_text("utf-8").splitlines()]
 
     @property
     def structured(self) -> tuple[int, int, int]:
-        """Answers of the planner: asked for as JSON, valid, cut off by the limit on their length."""
+        """Answers of the real model as planner: asked for as JSON, valid, cut off by the limit on their length."""
         told = [read(path) for path in sorted((self.folder / "llm").glob("*.json"))]
-        answers = [t["answer"] for t in told if t["schema"] and t["answer"]]
+        answers = [t["answer"] for t in told if t["schema"] and t["answer"] and is_real(t["model"])]
         texts = ["\n".join(answer["text"]) for answer in answers]
         cut = sum(answer["finish"] == "length" for answer in answers)
         return len(texts), sum(map(is_valid, texts)), cut
+
+
+def is_real(model: str) -> bool:
+    """Whether it is not the embedded model, which plays the other half."""
+    return not model.startswith("reference/")
 
 
 def is_valid(text: str) -> bool:
@@ -222,14 +229,14 @@ def faults(run: Ended, count: int, predicted: int | None) -> Iterator[str]:
     asked, valid, cut = run.structured
     if valid + cut < asked:
         yield f"{asked - valid - cut} whole answers are not of the form asked for"
-    booked = sum(each["output_tokens"] or 0 for each in records)
+    booked = sum(each["output_tokens"] or 0 for each in records if is_real(each["model"]))
     if predicted is not None and predicted != booked and not run.interrupted:
         yield f"the server generated {predicted} tokens, the books have {booked}"
 
 
 def row(run: Ended, bad: Sequence[str]) -> str:
-    """One line of the table."""
-    records = run.records
+    """One line of the table: the requests to the real model."""
+    records = [each for each in run.records if is_real(each["model"])]
     times = [each["latency_s"] for each in records if each["outcome"] == "answered"]
     tokens = [sum(each[f"{kind}_tokens"] or 0 for each in records) for kind in ("input", "cached", "output")]
     asked, valid, _ = run.structured
