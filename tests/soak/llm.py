@@ -242,13 +242,24 @@ def row(run: Ended, bad: Sequence[str]) -> str:
     asked, valid, _ = run.structured
     end = {0: "finished", 3: "budget", 130: "interrupted"}.get(run.code, f"exit {run.code}")
     waited = f"{sum(times) / len(times):.0f} / {max(times):.0f}" if times else "-"
-    cells = [run.name, end, len(records), len(times), f"{valid} of {asked}", *tokens, waited, f"{run.seconds:.0f}"]
+    summary = read(run.folder / "summary.json")
+    cells = [
+        run.name,
+        end,
+        f"{summary['solved']} of {summary['levels']}",
+        len(records),
+        len(times),
+        f"{valid} of {asked}",
+        *tokens,
+        waited,
+        f"{run.seconds:.0f}",
+    ]
     return f"| {' | '.join(map(str, cells))} | {'; '.join(bad) or 'nothing'} |"
 
 
 HEAD: Final = (
-    "| run | end | requests | answered | valid JSON | input tokens | cached | output tokens "
-    "| seconds a call, mean / longest | seconds | wrong |\n" + "|---" * 11 + "|"
+    "| run | end | solved | requests | answered | valid JSON | input tokens | cached | output tokens "
+    "| seconds a call, mean / longest | seconds | wrong |\n" + "|---" * 12 + "|"
 )
 
 
@@ -293,7 +304,7 @@ def main() -> int:
     text = "\n".join(lines)
     if options.record:
         shown = f"`scripts/soak llm --count {options.count} --record`; {model.name}; levels `{LEVELS}`"
-        record("llm", f"## A small real model\n\n{shown}\n\n{text}\n\nIt solves nothing, which is not asked of it.")
+        record("llm", f"## A small real model\n\n{shown}\n\n{text}\n\nSolving is not asked of it.")
     print(f"{len(lines) - 1 - bad} passed, {bad} failed")
     return 1 if bad else 0
 
