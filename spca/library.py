@@ -22,7 +22,7 @@ MAX_METHODS: Final = 1800
 MAX_SOURCE: Final = 5000
 """Characters of method sources shown at most; what does not fit is left out whole."""
 
-MAX_TRUSTED: Final = 3300
+MAX_TRUSTED: Final = 3000
 """Characters of PDDL that worked before."""
 
 MAX_PROMPT: Final = 13_500

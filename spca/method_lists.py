@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import textwrap
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
@@ -10,8 +11,8 @@ from typing import Final
 
 from spca import agent_code
 
-MAX_LINE: Final = 120
-"""Characters of a listed method."""
+MAX_LINE: Final = 160
+"""Characters of a listed method; a longer line is cut between two words."""
 
 _DOCUMENTED: Final = 0.75
 """Share of a list for lines that tell what a method does; from there on signatures alone."""
@@ -58,8 +59,7 @@ def fitting(entries: Sequence[tuple[str, str]], limit: int) -> str:
 
 
 def _line(call: str, doc: str) -> str:
-    line = f"{call} - {doc}" if doc else call
-    return line if len(line) <= MAX_LINE else f"{line[: MAX_LINE - 3]}..."
+    return textwrap.shorten(f"{call} - {doc}" if doc else call, MAX_LINE, placeholder=" ...")
 
 
 def _words(text: str) -> set[str]:
