@@ -13,12 +13,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spca.calls.budget import Caps
 from spca.calls.ledger import IN_FLIGHT, Outcome, sums
 from spca.calls.retry import RetryPolicy
 from spca.errors import (
     BadAnswerError,
-    BudgetReached,
     ProviderConfigError,
     ProviderDownError,
     ProviderError,
@@ -235,137 +233,6 @@ def test_any_words_of_an_error_can_be_written_down(words: str, tmp_path: Path) -
     resumed = Desk(tmp_path).level()
     assert [record.error for record in resumed.desk.ledger.records] == [words, words]
     assert resumed.ask(ScriptedProvider(), "b\ud800").answer.error == words
-
-
-class Choosy:
-    """A server that knows certain forms of answer only."""
-
-    def __init__(self, *known: Forms, busy: int = 0) -> None:
-        self.known, self.busy = known, busy
-        self.forms: list[Forms] = []
-
-    def complete(self, asked: Request) -> Response:
-        self.forms.append(asked.form)
-        if self.busy:
-            self.busy -= 1
-            raise BUSY
-        if asked.form not in self.known:
-            raise UnsupportedFormError(f"x: no {asked.form}")
-        return OK
-
-
-def test_a_weaker_form_is_tried_and_remembered_for_the_model() -> None:
-    desk, server = Desk(), Choosy(Forms.TEXT)
-    answered = desk.ask(server, request("a", schema=Form))
-    assert server.forms == [Forms.SCHEMA, Forms.JSON, Forms.TEXT]
-    assert desk.outcomes == ["rejected", "rejected", "answered"]
-    assert [record.form for record in answered.records] == ["json_schema", "json_object", "text"]
-    assert [record.attempt for record in answered.records] == [1, 2, 3]
-    desk.ask(server, request("b", schema=Form))
-    assert server.forms[3:] == [Forms.TEXT]
-    desk.ask(server, request("b", schema=Form), "other/model")
-    assert server.forms[4:] == [Forms.SCHEMA, Forms.JSON, Forms.TEXT]
-    assert (desk.waited, desk.notes) == ([], [])
-
-
-def test_a_form_that_is_known_is_not_weakened() -> None:
-    server = Choosy(Forms.SCHEMA, Forms.JSON, Forms.TEXT, busy=2)
-    Desk().ask(server, request("a", schema=Form))
-    assert server.forms == [Forms.SCHEMA] * 3
-
-
-def test_retries_go_on_in_the_weaker_form() -> None:
-    desk, server = Desk(), Choosy(Forms.JSON, busy=1)
-    answered = desk.ask(server, request("a", schema=Form))
-    assert server.forms == [Forms.SCHEMA, Forms.SCHEMA, Forms.JSON]
-    assert [record.attempt for record in answered.records] == [1, 2, 3]
-
-
-def test_a_server_that_refuses_every_form_cannot_be_asked() -> None:
-    desk, server = Desk(), Choosy()
-    with pytest.raises(ProviderConfigError, match=rf"{PAID}: the server refused every form of answer"):
-        desk.ask(server, request("a", schema=Form))
-    assert server.forms == [Forms.SCHEMA, Forms.JSON, Forms.TEXT]
-    assert desk.outcomes == ["rejected"] * 3
-
-
-def test_the_form_does_not_change_the_call(tmp_path: Path) -> None:
-    asked = request("a", schema=Form)
-    Desk(tmp_path).level().ask(Choosy(Forms.TEXT), asked)
-    assert Desk(tmp_path).level().ask(ScriptedProvider(), asked).source == "resumed"
-
-
-def test_free_text_has_no_form() -> None:
-    (record,) = Desk().ask(ScriptedProvider(OK)).records
-    assert record.form == ""
-
-
-def ask_many(desk: Desk, provider: Answers) -> None:
-    for number in range(99):
-        desk.ask(provider, str(number))
-
-
-@pytest.mark.parametrize(("caps", "requests"), [(Caps(calls=3), 3), (Caps(tokens=2200), 2), (Caps(tokens=2201), 3)])
-def test_a_cap_is_checked_before_every_request(caps: Caps, requests: int) -> None:
-    desk, provider = Desk(caps=caps), Answers()
-    with pytest.raises(BudgetReached):
-        ask_many(desk, provider)
-    assert len(provider.asked) == len(desk.outcomes) == requests
-
-
-def test_a_server_that_tells_no_tokens_cannot_evade_the_caps() -> None:
-    for caps in (Caps(tokens=220), Caps(cost_usd=0.00056)):  # an estimate of 100 + 10 tokens, 0.00028 USD each
-        desk, provider = Desk(caps=caps), Answers(lambda _text: Response("a" * 30))
-        desk.ask(provider, "b" * 300)
-        desk.ask(provider, "b" * 300)
-        with pytest.raises(BudgetReached):
-            desk.ask(provider, "b" * 300)
-
-
-@pytest.mark.parametrize("fate", [GONE, BadAnswerError("no JSON")])
-def test_what_was_lost_counts_like_the_dearest(fate: Exception) -> None:
-    desk = Desk(caps=Caps(cost_usd=0.0044), policy=RetryPolicy(attempts=1))
-    desk.ask(ScriptedProvider(OK))
-    with suppress(ProviderDownError):
-        desk.ask(ScriptedProvider(fate))
-    with pytest.raises(BudgetReached, match="--max-cost"):
-        desk.ask(ScriptedProvider(OK))
-
-
-def test_free_models_never_stop_for_cost() -> None:
-    desk = Desk(model="free/model", caps=Caps(cost_usd=0.0), policy=RetryPolicy(attempts=2))
-    for _ in range(5):
-        desk.ask(ScriptedProvider(GONE, Response("x", USAGE)))
-    assert desk.outcomes == ["lost", "answered"] * 5
-
-
-def test_retries_count_against_the_cap_on_requests() -> None:
-    desk, provider = Desk(caps=Caps(calls=2)), ScriptedProvider(BUSY, BUSY, OK)
-    with pytest.raises(BudgetReached):
-        desk.ask(provider)
-    assert provider.left == 1
-
-
-@pytest.mark.parametrize("cap", ["0.0021", "0.0022", "0.0023", "0.0044", "0.1"])
-def test_costs_are_capped_to_one_call(cap: str) -> None:
-    desk, provider = Desk(caps=Caps(cost_usd=float(cap))), Answers()
-    with pytest.raises(BudgetReached) as caught:
-        ask_many(desk, provider)
-    spent = Decimal("0.0022") * len(provider.asked)
-    assert Decimal(cap) <= spent < Decimal(cap) + Decimal("0.0022")
-    assert caught.value.flag == "--max-cost"
-
-
-def test_a_resumed_run_goes_on_with_what_was_spent(tmp_path: Path) -> None:
-    for _ in range(2):
-        desk = Desk(tmp_path, caps=Caps(calls=2)).level()
-        desk.ask(Answers(), "a")
-        desk.ask(Answers(), "b")  # in the second process both are served from their files
-        with pytest.raises(BudgetReached):
-            desk.ask(Answers(), "c")
-    higher = Desk(tmp_path, caps=Caps(calls=3)).level()
-    assert [higher.ask(Answers(), text).source for text in "abc"] == ["resumed", "resumed", "model"]
-    assert higher.outcomes == ["answered"] * 3
 
 
 def test_equal_questions_are_calls_of_their_own(tmp_path: Path) -> None:

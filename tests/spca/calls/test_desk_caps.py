@@ -1,0 +1,93 @@
+"""Caps hold to one request, whatever becomes of requests."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+
+from spca.calls.budget import Caps
+from spca.calls.retry import RetryPolicy
+from spca.errors import (
+    BadAnswerError,
+    BudgetReached,
+    ProviderDownError,
+    TransientError,
+)
+from spca.providers.base import Response
+from tests.doubles import ScriptedProvider
+from tests.spca.calls.asking import USAGE, Answers, Desk
+
+BUSY = TransientError("x: busy", status=429)
+GONE = TransientError("x: the connection broke", lost=True)
+OK = Response("yes", USAGE)
+
+
+def ask_many(desk: Desk, provider: Answers) -> None:
+    for number in range(99):
+        desk.ask(provider, str(number))
+
+
+@pytest.mark.parametrize(("caps", "requests"), [(Caps(calls=3), 3), (Caps(tokens=2200), 2), (Caps(tokens=2201), 3)])
+def test_a_cap_is_checked_before_every_request(caps: Caps, requests: int) -> None:
+    desk, provider = Desk(caps=caps), Answers()
+    with pytest.raises(BudgetReached):
+        ask_many(desk, provider)
+    assert len(provider.asked) == len(desk.outcomes) == requests
+
+
+def test_a_server_that_tells_no_tokens_cannot_evade_the_caps() -> None:
+    for caps in (Caps(tokens=220), Caps(cost_usd=0.00056)):  # an estimate of 100 + 10 tokens, 0.00028 USD each
+        desk, provider = Desk(caps=caps), Answers(lambda _text: Response("a" * 30))
+        desk.ask(provider, "b" * 300)
+        desk.ask(provider, "b" * 300)
+        with pytest.raises(BudgetReached):
+            desk.ask(provider, "b" * 300)
+
+
+@pytest.mark.parametrize("fate", [GONE, BadAnswerError("no JSON")])
+def test_what_was_lost_counts_like_the_dearest(fate: Exception) -> None:
+    desk = Desk(caps=Caps(cost_usd=0.0044), policy=RetryPolicy(attempts=1))
+    desk.ask(ScriptedProvider(OK))
+    with suppress(ProviderDownError):
+        desk.ask(ScriptedProvider(fate))
+    with pytest.raises(BudgetReached, match="--max-cost"):
+        desk.ask(ScriptedProvider(OK))
+
+
+def test_free_models_never_stop_for_cost() -> None:
+    desk = Desk(model="free/model", caps=Caps(cost_usd=0.0), policy=RetryPolicy(attempts=2))
+    for _ in range(5):
+        desk.ask(ScriptedProvider(GONE, Response("x", USAGE)))
+    assert desk.outcomes == ["lost", "answered"] * 5
+
+
+def test_retries_count_against_the_cap_on_requests() -> None:
+    desk, provider = Desk(caps=Caps(calls=2)), ScriptedProvider(BUSY, BUSY, OK)
+    with pytest.raises(BudgetReached):
+        desk.ask(provider)
+    assert provider.left == 1
+
+
+@pytest.mark.parametrize("cap", ["0.0021", "0.0022", "0.0023", "0.0044", "0.1"])
+def test_costs_are_capped_to_one_call(cap: str) -> None:
+    desk, provider = Desk(caps=Caps(cost_usd=float(cap))), Answers()
+    with pytest.raises(BudgetReached) as caught:
+        ask_many(desk, provider)
+    spent = Decimal("0.0022") * len(provider.asked)
+    assert Decimal(cap) <= spent < Decimal(cap) + Decimal("0.0022")
+    assert caught.value.flag == "--max-cost"
+
+
+def test_a_resumed_run_goes_on_with_what_was_spent(tmp_path: Path) -> None:
+    for _ in range(2):
+        desk = Desk(tmp_path, caps=Caps(calls=2)).level()
+        desk.ask(Answers(), "a")
+        desk.ask(Answers(), "b")  # in the second process both are served from their files
+        with pytest.raises(BudgetReached):
+            desk.ask(Answers(), "c")
+    higher = Desk(tmp_path, caps=Caps(calls=3)).level()
+    assert [higher.ask(Answers(), text).source for text in "abc"] == ["resumed", "resumed", "model"]
+    assert higher.outcomes == ["answered"] * 3
