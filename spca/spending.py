@@ -20,7 +20,9 @@ def tokens(usage: Mapping[str, Any]) -> str:
 
 
 def usd(usage: Mapping[str, Any]) -> str:
-    """What is known to have been spent, and how many requests may have cost something too."""
+    """What is known to have been spent, and how many requests may have cost something too; "?" if nothing is known."""
+    if usage["cost_unknown"] and not usage["cost_usd"]:
+        return "?"
     unknown = f"+{usage['cost_unknown']}?" if usage["cost_unknown"] else ""
     return f"{'~' if usage['estimated'] else ''}{usage['cost_usd']:.4f}{unknown}"
 

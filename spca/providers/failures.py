@@ -9,6 +9,7 @@
     prompt longer than the context       ProviderConfigError
     form of the answer not known         UnsupportedFormError, when there is a weaker one
     408, 409, 425, 429, 5xx              TransientError, with the wait that the server asks for
+    answer not of the form (llama.cpp)   BadAnswerError
     anything else                        ProviderConfigError with the server's words
 """
 
@@ -23,7 +24,14 @@ from dataclasses import dataclass
 from datetime import UTC
 from typing import Any, Final
 
-from spca.errors import ProviderConfigError, ProviderError, TransientError, UnknownModelError, UnsupportedFormError
+from spca.errors import (
+    BadAnswerError,
+    ProviderConfigError,
+    ProviderError,
+    TransientError,
+    UnknownModelError,
+    UnsupportedFormError,
+)
 from spca.providers.base import Finish, Form, Request, Response
 from spca.providers.secrets import quoted
 
@@ -35,6 +43,8 @@ _DECLINED: Final = frozenset(("content_policy_violation", "content_filter", "inv
 _NO_CREDIT: Final = frozenset(("insufficient_quota", "billing_hard_limit_reached", "billing_not_active"))
 _BAD_KEY: Final = frozenset(("invalid_api_key", "api_key_invalid"))
 _UNKNOWN_MODEL: Final = frozenset(("model_not_found",))
+_OFF_FORM: Final = "output that does not match the expected"
+"""What llama.cpp's server says of an answer that broke the grammar it was bound by."""
 _TOO_LONG_CODES: Final = frozenset(("context_length_exceeded", "exceed_context_size_error", "string_above_max_length"))
 _TOO_LONG: Final = re.compile(
     r"context[ _-]?(length|window|size)|maximum context|(prompt|input|request)( is)? too (long|large)"
@@ -100,6 +110,8 @@ def _about_request(reply: Reply, codes: set[str], said: str, service: Service, r
     weaker = request.schema is not None and request.form is not Form.TEXT
     if weaker and status in {400, 422, 500, 501} and _FORM.search(f"{said} {_parameter(reply.body)}"):
         return UnsupportedFormError(f"{label}: the server does not take the form {request.form} ({said})")
+    if status == 500 and _OFF_FORM in said:
+        return BadAnswerError(f"{label}: {said}")
     if status in _PASSING or status >= 500:
         return TransientError(
             f"{label}: the server answers {status}: {said}",

@@ -9,7 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
-from spca.errors import ProviderConfigError, ProviderError, TransientError, UnknownModelError, UnsupportedFormError
+from spca.errors import (
+    BadAnswerError,
+    ProviderConfigError,
+    ProviderError,
+    TransientError,
+    UnknownModelError,
+    UnsupportedFormError,
+)
 from spca.providers.base import Finish, Form, Message, Request, Response
 from spca.providers.failures import Reply, Service, meaning, retry_after, words
 
@@ -146,3 +153,11 @@ def test_no_body_and_no_header_is_too_strange(status: int, wait: str, body: Any,
     assert len(str(found)) < 1200
     if isinstance(found, TransientError) and found.retry_after is not None:
         assert found.retry_after >= 0
+
+
+def test_an_answer_that_broke_its_grammar_is_a_bad_answer() -> None:
+    said = "The model produced output that does not match the expected peg-native format"
+    reply = Reply(500, {}, {"error": {"code": 500, "message": said, "type": "server_error"}})
+    error = failed(reply, FORMED)
+    assert type(error) is BadAnswerError
+    assert said in str(error)
