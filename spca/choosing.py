@@ -69,7 +69,7 @@ def models(given: Mapping[str, object], environ: Mapping[str, str], cwd: Path) -
     default = dict(zip(_NAMES, configured(there)[0].models, strict=True))
     if chosen["planner_model"].startswith("replay/"):
         default = dict.fromkeys(_NAMES, chosen["planner_model"])
-    return {name: _absolute(chosen[name] or default[name], cwd) for name in _NAMES}
+    return {name: absolute(chosen[name] or default[name], cwd) for name in _NAMES}
 
 
 def addresses(settings: Settings) -> dict[str, str | None]:
@@ -120,7 +120,7 @@ def check(settings: Settings) -> None:
         if model.startswith(("reference/", "faulty/")) and not model.endswith(f"/{role}"):
             raise SettingsError(f"{flag} {model}: the embedded model for this is {model.partition('/')[0]}/{role}")
     for name, variable in ADDRESSES.items():
-        _check_address("--base-url" if name == "base_url" else variable, getattr(settings, name))
+        _check_address("--base-url (OPENAI_BASE_URL)" if name == "base_url" else variable, getattr(settings, name))
 
 
 def greeting(settings: Settings, environ: Mapping[str, str], known: Caps) -> str:
@@ -144,7 +144,7 @@ def greeting(settings: Settings, environ: Mapping[str, str], known: Caps) -> str
     return "; ".join(parts) + "."
 
 
-def _absolute(model: str, cwd: Path) -> str:
+def absolute(model: str, cwd: Path) -> str:
     """A model that is a file or folder, with its path made absolute: a run may go on from another folder."""
     prefix, _, path = model.partition("/")
     return f"{prefix}/{cwd / path}" if prefix in ("replay", "llamacpp") and path else model

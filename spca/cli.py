@@ -125,7 +125,10 @@ def _add_models(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--model-table", metavar="FILE", help="context sizes and prices of models (docs/models.md)")
     group.add_argument("--cache", action="store_true", help="serve calls that were made before, in any run, from files")
     group.add_argument(
-        "--timeout", type=_amount("seconds"), metavar="S", help=f"seconds to wait for an answer (default {TIMEOUT_S:g})"
+        "--timeout",
+        type=_amount("seconds", above_zero=True),
+        metavar="S",
+        help=f"seconds to wait for an answer (default {TIMEOUT_S:g})",
     )
     group.add_argument("--max-output-tokens", type=_count, metavar="N", help="cap on the length of each answer")
     group.add_argument("--engine", metavar="NAME", help="planning engine (default: by kind of problem)")
@@ -167,7 +170,9 @@ def settings_from(given: Mapping[str, Any], environ: Mapping[str, str], root: Pa
 def resumed_settings(
     given: Mapping[str, Any], recorded: Mapping[str, Any], environ: Mapping[str, str], cwd: Path
 ) -> Settings:
-    """Settings of a run that goes on: as recorded, but for what may change; servers may have moved.
+    """Settings of a run that goes on: as recorded, but for what may change.
+
+    Servers may have moved: a flag says so, and for those without a flag the environment.
 
     Raises:
         ResumeError: names the flag that contradicts the run, or the run is of another version.
@@ -175,11 +180,13 @@ def resumed_settings(
     if set(recorded) != {field.name for field in fields(Settings)}:
         raise ResumeError("the run was begun by another version of this program: begin a new one")
     values = dict(recorded) | _OF_THIS_SESSION
-    values |= {name: environ[v] for name, v in choosing.ADDRESSES.items() if environ.get(v)}
+    moved = {name: environ[v] for name, v in choosing.ADDRESSES.items() if environ.get(v)}
+    values |= {name: there for name, there in moved.items() if name != "base_url" or values[name] is None}
     for name, value in given.items():
         if name == "command":
             continue
         wanted = str(cwd / value) if name in _PATHS else value
+        wanted = choosing.absolute(value, cwd) if name.endswith("_model") else wanted
         if name not in _MAY_CHANGE_ON_RESUME and wanted != recorded.get(name):
             flag = f"--{name.replace('_', '-')}"
             contradiction = flag if value is True else f"{flag} {value}"
@@ -217,13 +224,13 @@ def _count(text: str) -> int:
     return int(text)
 
 
-def _amount(unit: str) -> Callable[[str], float]:
+def _amount(unit: str, *, above_zero: bool = False) -> Callable[[str], float]:
     def amount(text: str) -> float:
         try:
             value = float(text)
         except ValueError:
             value = -1.0
-        if not 0 <= value < float("inf"):
+        if not 0 <= value < float("inf") or (above_zero and value == 0):
             raise argparse.ArgumentTypeError(f"{text!r} is not an amount in {unit}")
         return value
 

@@ -78,6 +78,7 @@ def where(folder: Path) -> tuple[object, ...]:
         (["--seed", "-1"], "argument --seed: '-1' is no seed"),
         (["--seed", "one"], "argument --seed: 'one' is no seed"),
         (["--max-cost", "much"], "argument --max-cost: 'much' is not an amount in USD"),
+        (["--timeout", "0"], "argument --timeout: '0' is not an amount in seconds"),
         (["--max-cost", "nan"], "argument --max-cost: 'nan' is not an amount in USD"),
         (["--nonsense"], "unrecognized arguments: --nonsense"),
         (["learn"], "invalid choice: 'learn'"),

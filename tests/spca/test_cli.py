@@ -162,14 +162,25 @@ def test_what_changes_no_result_may_change() -> None:
 
 @pytest.mark.parametrize(
     ("variable", "name"),
-    [("OPENAI_BASE_URL", "base_url"), ("GOOGLE_GEMINI_BASE_URL", "google_base_url"), ("OLLAMA_HOST", "ollama_host")],
+    [("GOOGLE_GEMINI_BASE_URL", "google_base_url"), ("OLLAMA_HOST", "ollama_host")],
 )
 def test_servers_may_have_moved_when_a_run_goes_on(variable: str, name: str) -> None:
     recorded = settings(**{variable: "http://old"}).to_dict()
     assert getattr(resumed(recorded=recorded), name) == "http://old"
     assert getattr(resumed(recorded=recorded, **{variable: ""}), name) == "http://old"
     assert getattr(resumed(recorded=recorded, **{variable: "http://new"}), name) == "http://new"
-    assert resumed("--base-url", "http://flag", recorded=recorded, OPENAI_BASE_URL="http://x").base_url == "http://flag"
+
+
+def test_a_server_that_a_flag_can_name_moves_by_the_flag() -> None:
+    recorded = settings("--base-url", "http://old", OPENAI_BASE_URL="http://env").to_dict()
+    assert resumed(recorded=recorded, OPENAI_BASE_URL="http://env").base_url == "http://old"
+    assert resumed("--base-url", "http://new", recorded=recorded, OPENAI_BASE_URL="http://env").base_url == "http://new"
+    assert resumed(recorded=settings().to_dict(), OPENAI_BASE_URL="http://env").base_url == "http://env"
+
+
+def test_a_model_that_is_a_folder_is_the_same_when_a_run_goes_on() -> None:
+    recorded = settings("--planner-model", "replay/runs/1").to_dict()
+    assert resumed("--planner-model", "replay/runs/1", recorded=recorded).planner_model == "replay//here/runs/1"
 
 
 def test_the_address_of_the_server_comes_from_flag_or_environment() -> None:
