@@ -143,7 +143,7 @@ class Loop:
         if not wanted:
             return CodePatch(agent, ())
         schemas, gate = {schema.name: schema for schema in plan.schemas}, self._gate.against(level.known)
-        state = map_text.agent_state(snapshot)
+        state = map_text.agent_state(snapshot, level.info.skill)
         return self._coder.implement_actions(wanted, schemas, plan.text, state, error, agent=agent, gate=gate)
 
     def _act(self, world: World, plan: Plan, agent: AgentSource) -> Outcome:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Collection, Sequence
+from itertools import chain
 from typing import Final
 
 from spca import agent_code, method_lists
@@ -25,7 +26,7 @@ MAX_SOURCE: Final = 5000
 MAX_TRUSTED: Final = 3000
 """Characters of PDDL that worked before."""
 
-MAX_PROMPT: Final = 13_500
+MAX_PROMPT: Final = 13_000
 """Characters of a coder's prompt, system prompt aside; sources give way to the rest."""
 
 
@@ -58,8 +59,9 @@ def room_for_sources(prompt: str) -> int:
 def involved(source: str, actions: Collection[str], error: str = "", room: int = MAX_SOURCE) -> tuple[str, ...]:
     """Those of ``actions`` that exist and the helpers they reach, up to ``room`` characters.
 
-    What the ``error`` names most often comes first, then the actions, then helpers, nearest first. Primitives are left
-    out, and so is a method that no longer fits.
+    For an action that is missing stands the existing one whose name shares most words with it, if any shares one. What
+    the ``error`` names most often comes first, then the actions, then helpers, nearest first. Primitives are left out,
+    and so is a method that no longer fits.
     """
     chosen: list[str] = []
     left = room
@@ -92,13 +94,15 @@ def listing(source: str, *, relevant_to: Collection[str], leave_out: Collection[
     """Signatures with first docstring lines, most relevant to some actions first, :data:`MAX_METHODS` characters."""
     methods = [m for m in method_lists.methods(source) if m.name not in {*leave_out, *PRIMITIVE_METHODS}]
     ranked = method_lists.ranked(source, methods, relevant_to)
-    return method_lists.fitting([(f"{m.name}({', '.join(('self', *m.params))})", m.doc) for m in ranked], MAX_METHODS)
+    return method_lists.fitting([(method_lists.call(source, m), m.doc) for m in ranked], MAX_METHODS)
 
 
 def _reached(source: str, actions: Collection[str]) -> Sequence[str]:
-    """The actions that exist and what they call, breadth first."""
+    """The actions, or what is most like them, and what they call, breadth first."""
     calls = method_lists.calls(source)
-    pending = [name for name in actions if name in calls]
+    existing = high_level_actions(source)
+    shown = ([name] if name in calls else method_lists.nearest(source, existing, name) for name in actions)
+    pending = list(dict.fromkeys(chain.from_iterable(shown)))
     pending += ["__init__"] if pending and "__init__" in calls else []
     for name in pending:
         pending.extend(other for other in calls[name] if other not in pending and other not in PRIMITIVE_METHODS)

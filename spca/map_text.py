@@ -39,14 +39,13 @@ def symbol(word: str) -> str:
     return _DOORS[rest.rpartition(" ")[2]] if kind == "door" else _SYMBOLS[kind]
 
 
-def cropped(grid: Grid) -> tuple[Grid, tuple[int, int]]:
-    """The part of a map between the outermost cells that were seen, and (row, column) of its first cell in the map."""
+def cropped(grid: Grid) -> Grid:
+    """The part of a map between the outermost cells that were seen."""
     rows = [number for number, row in enumerate(grid) if any(word != "unseen" for word in row)]
     columns = [number for number, column in enumerate(zip(*grid, strict=True)) if any(w != "unseen" for w in column)]
     if not rows:
-        return (), (0, 0)
-    part = [row[columns[0] : columns[-1] + 1] for row in grid[rows[0] : rows[-1] + 1]]
-    return part, (rows[0], columns[0])
+        return ()
+    return [row[columns[0] : columns[-1] + 1] for row in grid[rows[0] : rows[-1] + 1]]
 
 
 def draw(grid: Grid, direction: str | None = None) -> list[str]:
@@ -63,7 +62,7 @@ def legend(rows: Iterable[str]) -> str:
 
 def drawing(grid: Grid) -> list[str]:
     """Lines of a report: the legend and the cropped map."""
-    rows = draw(cropped(grid)[0])
+    rows = draw(cropped(grid))
     return [f"({legend(rows)})", *rows]
 
 
@@ -79,7 +78,7 @@ def known_objects(grid: Grid) -> dict[str, list[list[int]]]:
 
 def planner_state(snapshot: Snapshot) -> dict[str, Any]:
     """What a planner is shown of a snapshot; rows and columns are those of the drawn map, counted from 0."""
-    grid, _ = cropped(snapshot.visible_grid)
+    grid = cropped(snapshot.visible_grid)
     rows = draw(grid, snapshot.direction)
     return {
         "mission": snapshot.mission,
@@ -92,13 +91,12 @@ def planner_state(snapshot: Snapshot) -> dict[str, Any]:
     }
 
 
-def agent_state(snapshot: Snapshot) -> dict[str, Any]:
-    """What a coder is shown of a snapshot: no mission, which methods must not depend on, but where the drawn map lies.
+def agent_state(snapshot: Snapshot, skill: str = "") -> dict[str, Any]:
+    """What a coder is shown of a snapshot: the skill that a level teaches in place of its mission.
 
-    ``map_offset`` is what has to be added to a drawn (row, column) to have that of ``self.full_grid``.
+    Methods must not depend on a mission, but their writer has to know what kind of world they meet.
     """
-    _, (row, column) = cropped(snapshot.visible_grid)
-    state = {"map_offset": [row, column], **planner_state(snapshot)}
+    state = {"skill": skill, **planner_state(snapshot)}
     del state["mission"]
     return state
 

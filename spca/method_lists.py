@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import textwrap
 from collections import Counter
@@ -42,6 +43,17 @@ def ranked(
         return -len(wanted & _words(method.name)), -len(wanted & told), -callers.get(method.name, 0), method.name
 
     return sorted(chosen, key=rank)
+
+
+def nearest(source: str, chosen: Iterable[agent_code.MethodInfo], name: str) -> Sequence[str]:
+    """The method whose name shares most words with ``name``; none where none shares any."""
+    return [method.name for method in ranked(source, chosen, [name])[:1] if _words(method.name) & _words(name)]
+
+
+def call(source: str, method: agent_code.MethodInfo) -> str:
+    """The signature of a method as it is written; ``yields`` marks a generator: ``_walk(self, to, steps=9) yields``."""
+    signature = f"{method.name}({ast.unparse(agent_code.methods_of(source)[method.name].args)})"
+    return f"{signature} yields" if method.is_generator else signature
 
 
 def fitting(entries: Sequence[tuple[str, str]], limit: int) -> str:

@@ -292,7 +292,7 @@ def test_of_many_helpers_whole_methods_are_shown_nearest_first() -> None:
     assert "left out" not in prompt
     listed = block(prompt, "agent_methods")
     assert "skill_299(" not in listed
-    assert "skill_1(self, a) - Does thing number 1. More words." in listed
+    assert "skill_1(self, a) yields - Does thing number 1. More words." in listed
 
 
 comments = st.lists(

@@ -97,6 +97,12 @@ def test_involved_are_the_actions_and_what_they_reach_nearest_first() -> None:
     assert library.involved(SOURCE, PRIMITIVE_METHODS[:0]) == ()
 
 
+def test_for_a_missing_action_stands_the_one_most_like_it() -> None:
+    assert library.involved(SOURCE, ["close_door"]) == ("open_door", "__init__", "_face", "_look")
+    assert library.involved(SOURCE, ["fetch_box", "fetch_key"]) == ("fetch_key", "__init__", "_face", "_look")
+    assert library.involved(SOURCE, ["look"]) == ()
+
+
 def test_what_the_error_names_most_often_comes_first() -> None:
     error = "plan: [open_door(a1, d), fetch_key(a1, k)]\nlast primitives: pick_up (fetch_key, line 80)\nin _look: no"
     assert library.involved(SOURCE, ["fetch_key", "open_door"], error) == (
@@ -161,6 +167,18 @@ def test_methods_with_words_of_the_wanted_action_come_first_then_those_that_many
         line.startswith("open_door")
         for line in library.listing(SOURCE, relevant_to=[], leave_out=["open_door"]).splitlines()
     )
+
+
+def test_a_coder_is_shown_signatures_as_they_are_written() -> None:
+    walk = """
+    def _walk(self, cell, *, steps: int = 9):
+        \"""Walk.\"""
+        yield self.move_forward()
+"""
+    listing = library.listing(SOURCE + walk, relevant_to=["walk"]).splitlines()
+    assert listing[0] == "_walk(self, cell, *, steps: int=9) yields - Walk."
+    assert "_look(self, thing)" in listing
+    assert "open_door(self, a, door) yields - Open a door." in listing
 
 
 def test_sources_take_the_room_that_is_left() -> None:

@@ -56,9 +56,10 @@ def test_the_agent_points_where_it_faces(direction: str, arrow: str) -> None:
 
 @given(GRIDS)
 def test_a_cropped_map_holds_all_that_was_seen_and_no_empty_border(grid: Sequence[Sequence[str]]) -> None:
-    part, (row, column) = cropped(grid)
+    part = cropped(grid)
     seen = {(r, c): word for r, line in enumerate(grid) for c, word in enumerate(line) if word != "unseen"}
-    shown = {(r + row, c + column): word for r, line in enumerate(part) for c, word in enumerate(line)}
+    top, left = (min(places, default=0) for places in zip(*seen, strict=True)) if seen else (0, 0)
+    shown = {(r + top, c + left): word for r, line in enumerate(part) for c, word in enumerate(line)}
     assert {place: word for place, word in shown.items() if word != "unseen"} == seen
     if seen:
         for border in (part[0], part[-1], [line[0] for line in part], [line[-1] for line in part]):
@@ -68,11 +69,11 @@ def test_a_cropped_map_holds_all_that_was_seen_and_no_empty_border(grid: Sequenc
 @given(GRIDS)
 def test_listed_objects_lie_where_they_are_drawn(grid: Sequence[Sequence[str]]) -> None:
     state = agent_state(replace(SNAPSHOT, visible_grid=tuple(map(tuple, grid))))
-    row, column = state["map_offset"]
+    part = cropped(grid)
     for name, places in state["known_objects"].items():
         for r, c in places:
             assert state["map"][r][c] == symbol(name)
-            assert grid[r + row][c + column] == name
+            assert part[r][c] == name
 
 
 def test_things_of_one_name_are_listed_together_and_scenery_is_not() -> None:
@@ -97,12 +98,12 @@ def test_things_in_view_are_placed_as_the_agent_sees_them() -> None:
     ]
 
 
-def test_the_coder_is_shown_everything_but_the_mission_and_where_the_map_lies() -> None:
+def test_the_coder_is_shown_everything_but_the_mission_and_the_skill_instead() -> None:
     padded = (("unseen",) * 4, *(("unseen", *row) for row in SNAPSHOT.visible_grid))
     state = planner_state(SNAPSHOT)
     assert state.pop("mission") == SNAPSHOT.mission
-    assert agent_state(SNAPSHOT) == {"map_offset": [0, 0], **state}
-    assert agent_state(replace(SNAPSHOT, visible_grid=padded)) == {"map_offset": [1, 1], **state}
+    assert agent_state(SNAPSHOT, "Open doors") == {"skill": "Open doors", **state}
+    assert agent_state(replace(SNAPSHOT, visible_grid=padded)) == {"skill": "", **state}
     assert set(state) == {"direction", "inventory", "visible_objects", "known_objects", "legend", "map"}
 
 

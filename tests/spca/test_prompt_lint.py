@@ -134,13 +134,16 @@ def to_planner(
     return list(model.requests[0].messages)
 
 
-def to_coder(snapshot: Snapshot, plan: Plan, error: str | None = None, agent: AgentSource = AGENT) -> list[Message]:
+def to_coder(
+    snapshot: Snapshot, level: LevelInfo, plan: Plan, error: str | None = None, agent: AgentSource = AGENT
+) -> list[Message]:
     """The first messages that a coder gets."""
     model = ScriptedProvider(ProviderConfigError("enough"))
     coder = CoderLLM("x/m", Events(), coder_client(model))
     schemas = {schema.name: schema for schema in plan.schemas}
+    state = agent_state(snapshot, level.skill)
     with pytest.raises(ProviderConfigError):
-        coder.implement_actions(plan.actions, schemas, plan.text, agent_state(snapshot), error, agent=agent)
+        coder.implement_actions(plan.actions, schemas, plan.text, state, error, agent=agent)
     return list(model.requests[0].messages)
 
 
@@ -173,8 +176,8 @@ def planner_prompts(known: Seen) -> Iterator[list[Message]]:
 def coder_prompts(known: Seen) -> Iterator[list[Message]]:
     error = long_failure(known)
     for snapshot in (known.start, known.explored):
-        yield to_coder(snapshot, known.plan, error, large_agent())
-    yield to_coder(known.explored, known.plan, agent=large_agent())
+        yield to_coder(snapshot, known.level, known.plan, error, large_agent())
+    yield to_coder(known.explored, known.level, known.plan, agent=large_agent())
 
 
 def worst(sizes: Mapping[str, int]) -> tuple[int, str]:
@@ -204,8 +207,8 @@ def test_sources_give_way_to_a_long_plan(levels: Mapping[str, Seen]) -> None:
     )
     steps = tuple(PlanStep(schema.name, ("a1", "key_blue", "door_blue")) for schema in schemas)
     plan = replace(known.plan, steps=steps, schemas=schemas)
-    messages = to_coder(known.explored, plan, long_failure(replace(known, plan=plan)), large_agent())
-    usual = to_coder(known.explored, known.plan, long_failure(known), large_agent())
+    messages = to_coder(known.explored, known.level, plan, long_failure(replace(known, plan=plan)), large_agent())
+    usual = to_coder(known.explored, known.level, known.plan, long_failure(known), large_agent())
     assert tokens(messages) < CODER_TOKENS
     assert len(text_of(messages).partition("<agent_source>")[2]) < len(text_of(usual).partition("<agent_source>")[2])
 
@@ -213,10 +216,10 @@ def test_sources_give_way_to_a_long_plan(levels: Mapping[str, Seen]) -> None:
 def test_a_prompt_holds_what_is_known_and_neither_id_nor_seed(levels: Mapping[str, Seen]) -> None:
     assert len(levels) == 150
     for env_id, known in levels.items():
-        planner, coder = to_planner(known.start, known.level), to_coder(known.start, known.plan)
+        planner, coder = to_planner(known.start, known.level), to_coder(known.start, known.level, known.plan)
         assert block(planner, "snapshot") == planner_state(known.start)
         assert block(planner, "level") == asdict(known.level)
-        assert block(coder, "agent_state") == agent_state(known.start)
+        assert block(coder, "agent_state") == agent_state(known.start, known.level.skill)
         assert tags(planner) == ["snapshot", "level", "actions"]
         assert tags(coder) == ["task", "agent_state", "agent_methods"]
         assert known.start.mission not in text_of(coder)
@@ -250,7 +253,7 @@ def test_equal_views_of_different_worlds_make_equal_prompts() -> None:
 
 def both_prompts(snapshot: Snapshot) -> str:
     plan = Plan((PlanStep("go", ("a1",)),), "", "", (ActionSchema("go", ("a",), "(:action go)"),), PlannerMode.FRESH)
-    return text_of([*to_planner(snapshot, LEVEL), *to_coder(snapshot, plan)])
+    return text_of([*to_planner(snapshot, LEVEL), *to_coder(snapshot, LEVEL, plan)])
 
 
 def alter_unseen(world: MiniGridEnv) -> int:
