@@ -17,7 +17,7 @@ from spca.contracts import PRIMITIVE_METHODS, TrustedPDDL
 MAX_ACTIONS: Final = 2400
 """Characters of the list that a planner gets, so that a prompt does not grow with the library."""
 
-MAX_METHODS: Final = 1800
+MAX_METHODS: Final = 1700
 """Characters of the list that a coder gets."""
 
 MAX_SOURCE: Final = 5000
