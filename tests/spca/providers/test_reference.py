@@ -31,7 +31,7 @@ def test_the_planner_answers_the_planners_own_prompt() -> None:
     (step,) = plan.steps
     assert "goal_green" in step.args
     (call,) = events.of("planner_call")
-    assert (call["mode"], call["ok"], call["input_tokens"]) == ("fresh", True, None)
+    assert (call["mode"], call["ok"], call["input_tokens"]) == ("fresh", True, 0)
 
 
 def test_the_coder_answers_the_coders_own_prompt() -> None:
@@ -55,4 +55,4 @@ def test_the_same_question_has_the_same_answer() -> None:
     first, second = (ReferenceProvider().complete(request) for _ in range(2))
     assert first == second
     assert first.text.startswith(("def reach_goal(self", "import"))
-    assert first.usage == Usage()
+    assert first.usage == Usage(0, 0, 0, 0)
