@@ -20,6 +20,8 @@ WHOLE_RUNS_AND_WORLDS = (
     "spca/sandbox/test_benign.py",
     "spca/sandbox/test_redteam.py",
     "spca/test_corrections.py",
+    "spca/test_prompt_lint.py",
+    "spca/test_replay.py",
 )
 
 

@@ -36,10 +36,14 @@ def _strict(written: Callable[[Any], str], value: object) -> str:
 
 def quoted(text: str, limit: int = 4000) -> str:
     """Untrusted text as data: control characters removed, angle brackets of our own tags defused, length bounded."""
-    clean = "".join(c for c in text if c in "\n\t" or c.isprintable())
+    clean = "\n".join(line if line.isprintable() else _printable(line) for line in text.split("\n"))
     if len(clean) > limit:
         clean = f"{clean[: limit // 2]}\n[... {len(clean) - limit} characters left out ...]\n{clean[-limit // 2 :]}"
     return clean.replace("</", "<\\/")
+
+
+def _printable(line: str) -> str:
+    return "".join(c for c in line if c == "\t" or c.isprintable())
 
 
 def render(name: str, **variables: object) -> str:
