@@ -9,7 +9,7 @@ from typing import Any, Final
 from llmclient import ChatGPTClient
 from spca import ast_merge, library
 from spca.contracts import ActionSchema, AgentSource, CodeFailure, CodePatch, CoderMode, EventSink, Gate
-from spca.errors import PatchError, ProviderConfigError, ProviderDownError, ProviderError
+from spca.errors import PatchError, PromptTooLongError, ProviderConfigError, ProviderDownError, ProviderError
 from spca.prompts import render
 from spca.providers.base import Message
 
@@ -75,7 +75,8 @@ class CoderLLM:
             if patch and not regression:
                 return patch
             error = regression or error
-            if not self._client.last_text:  # nothing came that could be repaired: the same is asked again
+            if not self._client.last_text:  # nothing came that could be repaired: the question is asked again
+                messages = opening
                 continue
             mode = CoderMode.SEMANTIC if regression else CoderMode.SYNTAX
             if mode is CoderMode.SYNTAX and attempt < MAX_ROUNDS:
@@ -109,6 +110,10 @@ class CoderLLM:
             answer = self._client.chat_completion(messages, phase="coder", mode=mode.value)
             merged = ast_merge.merge(agent.text, ast_merge.extract_code(answer), expected)
             patch = CodePatch(AgentSource(merged.text), merged.changed)
+        except PromptTooLongError as failure:
+            if messages[-2].role != "assistant":  # not even the question fits
+                raise
+            error = str(failure)
         except (ProviderConfigError, ProviderDownError):
             raise
         except (PatchError, ProviderError) as failure:

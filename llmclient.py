@@ -14,7 +14,7 @@ from typing import Any, Final, Generic, TypeVar, overload
 
 from pydantic import BaseModel
 
-from spca.calls.answers import check_complete, parsed, tool_call
+from spca.calls.answers import check_complete, parsed, plain, quotable, tool_call
 from spca.calls.desk import Answered, CallDesk
 from spca.calls.prices import ModelTable
 from spca.errors import BadAnswerError, ProviderConfigError
@@ -82,7 +82,7 @@ class ChatGPTClient(Generic[Answer]):
         reasks: how often an answer that is not of the form is asked for again with what was wrong.
 
     Attributes:
-        last_text: the last answer as it came, "" when none did or it is blank.
+        last_text: the last answer as it can be quoted to the model, "" when none came or it is blank.
     """
 
     @overload
@@ -196,7 +196,8 @@ class ChatGPTClient(Generic[Answer]):
             answered = self._last = self._desk.ask(self._provider, self.model, asked, phase=phase, mode=mode)
             try:
                 response = answered.answer.get()
-                self.last_text = response.text if response.text.strip() else ""
+                response = replace(response, text=plain(response.text))
+                self.last_text = quotable(response)
                 check_complete(response)
                 value = read(response)
             except BadAnswerError as error:

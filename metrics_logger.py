@@ -131,16 +131,14 @@ class MetricsLogger:
         self.end_level(summary)
 
     def interrupt(self, signal_name: str) -> None:
-        """Abort the level and stop: now, or after what must not be torn apart.
+        """Stop: now, or after what must not be torn apart. The level is aborted when the logger is left.
 
         Raises:
             KeyboardInterrupt: when it is now.
         """
         self._interrupted = True
-        if self._held:
-            return
-        self.abort(f"interrupted by {signal_name}")
-        raise KeyboardInterrupt
+        if not self._held:
+            raise KeyboardInterrupt(f"interrupted by {signal_name}")
 
     @contextmanager
     def uninterrupted(self) -> Iterator[None]:

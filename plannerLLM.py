@@ -23,7 +23,14 @@ from spca.contracts import (
     SolveResult,
     TrustedPDDL,
 )
-from spca.errors import BadAnswerError, PlanTextError, ProviderConfigError, ProviderDownError, ProviderError
+from spca.errors import (
+    BadAnswerError,
+    PlanTextError,
+    PromptTooLongError,
+    ProviderConfigError,
+    ProviderDownError,
+    ProviderError,
+)
 from spca.map_text import planner_state
 from spca.prompts import render
 from spca.providers.base import Message
@@ -100,10 +107,12 @@ class PlannerLLM:
             if isinstance(result, Plan):
                 return result
             error = result
-            if client.last_text:  # else nothing came that could be repaired: the same is asked again
-                mode = PlannerMode.SYNTAX
-                repair = render("planner_repair", feedback=feedback.pddl_error(error))
-                messages = [*opening, Message("assistant", client.last_text), Message("user", repair)]
+            if not client.last_text:  # nothing came that could be repaired: the question is asked again
+                messages = opening
+                continue
+            mode = PlannerMode.SYNTAX
+            repair = render("planner_repair", feedback=feedback.pddl_error(error))
+            messages = [*opening, Message("assistant", client.last_text), Message("user", repair)]
         return PlanFailure(error, 1 + MAX_RETRIES)
 
     def _opening(
@@ -133,6 +142,10 @@ class PlannerLLM:
         error, solved_in, plan = "", 0.0, None
         try:
             answer = client.chat_completion(messages, phase="planner", mode=mode.value)
+        except PromptTooLongError as failure:
+            if messages[-2].role != "assistant":  # not even the question fits
+                raise
+            error = str(failure)
         except (ProviderConfigError, ProviderDownError):
             raise
         except (BadAnswerError, ProviderError) as failure:

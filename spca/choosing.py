@@ -22,6 +22,7 @@ DEFAULT_MAX_COST: Final = 5.0
 LOCAL: Final = frozenset({"reference", "faulty", "replay", "llamacpp"})
 """Prefixes of models that run within this process."""
 
+_OLLAMA_SERVICE: Final = {"ollama/*": {"input": None, "output": None}}
 _FLAGS: Final = ("--planner-model", "--planner-small-model", "--coder-model")
 _NAMES: Final = ("planner_model", "planner_small_model", "coder_model")
 ADDRESSES: Final = {"base_url": "OPENAI_BASE_URL", "google_base_url": "GOOGLE_GEMINI_BASE_URL"} | {
@@ -77,13 +78,26 @@ def addresses(settings: Settings) -> dict[str, str | None]:
     return {"openai": settings.base_url, "google": settings.google_base_url, "ollama": settings.ollama_host}
 
 
+def place(settings: Settings, model: str) -> str:
+    """What a model's answers depend on besides its name: the address of its server, or the state of its file."""
+    prefix, _, name = model.partition("/")
+    if prefix != "llamacpp":
+        return addresses(settings).get(prefix) or ""
+    try:
+        file = Path(name).stat()
+    except OSError:
+        return ""
+    return f"{file.st_size} {file.st_mtime_ns}"
+
+
 def table(settings: Settings) -> ModelTable:
-    """What is known of models, the user's own table first.
+    """What is known of models, the user's own table first; what Ollama's own service runs has no known price.
 
     Raises:
         SettingsError: that table cannot be read.
     """
-    return ModelTable.load(Path(settings.model_table) if settings.model_table else None)
+    known = ModelTable.load(Path(settings.model_table) if settings.model_table else None)
+    return known.after(_OLLAMA_SERVICE) if "ollama.com" in (settings.ollama_host or "") else known
 
 
 def limits(settings: Settings) -> Limits:

@@ -116,7 +116,7 @@ class Display:
         """The result per category, and what it took where models were paid in tokens."""
         self.close()
         usage = totals["usage"]
-        paid = bool(usage["input_tokens"] or usage["output_tokens"])
+        paid = bool(usage["input_tokens"] or usage["output_tokens"] or usage["cost_unknown"])
         title = f"{totals['solved']} of {totals['levels']} levels solved"
         table = Table(title=title, box=SIMPLE_HEAD, padding=0, show_edge=False)
         table.add_column("category", no_wrap=True, overflow="fold")

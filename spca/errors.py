@@ -16,6 +16,7 @@
     ├── ProviderError             a model did not answer
     │   ├── ProviderConfigError   missing key, unknown prefix or model, refused request (not retried)
     │   │   ├── UnknownModelError
+    │   │   ├── PromptTooLongError  it does not fit the model's context
     │   │   └── ReplayMissError   a recorded run holds no answer to this call
     │   ├── TransientError        no answer this time: busy, broken or out of reach (retried)
     │   ├── UnsupportedFormError  the server does not know the form asked for (a weaker one is tried)
@@ -93,6 +94,10 @@ class UnknownModelError(ProviderConfigError):
     """A model that does not exist; a run that was begun with it cannot go on."""
 
     resumable = False
+
+
+class PromptTooLongError(ProviderConfigError):
+    """A prompt that does not fit the model's context."""
 
 
 class ReplayMissError(ProviderConfigError):

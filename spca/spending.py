@@ -7,8 +7,8 @@ from typing import Any
 
 
 def spent(usage: Mapping[str, Any]) -> str:
-    """Tokens and USD; "" where there were none."""
-    if not usage["input_tokens"] and not usage["output_tokens"]:
+    """Tokens and USD; "" where there were none and nothing is unknown."""
+    if not usage["input_tokens"] and not usage["output_tokens"] and not usage["cost_unknown"]:
         return ""
     return f"{tokens(usage)} tokens, {usd(usage)} USD"
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -115,7 +116,7 @@ def desk(chosen: cli.Settings, folder: RunFolder) -> CallDesk:
         UserError: the caps cannot hold, or books or transcripts cannot be read.
     """
     known = choosing.table(chosen)
-    cache = Cache(Path(chosen.runs) / "llm_cache") if chosen.cache else None
+    cache = Cache(Path(chosen.runs) / "llm_cache", partial(choosing.place, chosen)) if chosen.cache else None
     return CallDesk(folder.path, folder.run_id, caps=choosing.caps(chosen, known), table=known, cache=cache)
 
 

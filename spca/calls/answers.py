@@ -16,6 +16,12 @@ Schema = TypeVar("Schema", bound=BaseModel)
 _MAX_STARTS: Final = 100
 """Opening braces at which an answer is tried to be read, so that a hostile one costs no more than its size."""
 
+_MAX_OBJECTS: Final = 1000
+"""Objects in an answer that are looked at."""
+
+_MAX_QUOTED: Final = 16_000
+_MAX_CUT_OFF: Final = 1000
+"""Characters of an answer that are quoted to the model: of one that is whole, and of one cut off by its length."""
 _MAX_SAID: Final = 200
 
 
@@ -29,6 +35,15 @@ def plain(text: str) -> str:
     thoughts, tag, answer = clean.partition("</think>")
     began = thoughts.lstrip().startswith("<think>") or ("<think>" not in thoughts and thoughts.endswith("\n"))
     return answer.lstrip() if tag and began else clean
+
+
+def quotable(response: Response) -> str:
+    """The answer as far as it is worth showing to the model again, so that a repair fits where the question did."""
+    limit = _MAX_CUT_OFF if response.finish is Finish.LENGTH else _MAX_QUOTED
+    left_out = len(response.text) - limit
+    if not response.text.strip():
+        return ""
+    return response.text if left_out <= 0 else f"{response.text[:limit]}\n[... {left_out} characters left out ...]"
 
 
 def check_complete(response: Response) -> None:
@@ -98,8 +113,8 @@ def _objects(text: str) -> Iterator[dict[str, Any] | json.JSONDecodeError]:
     """The JSON objects in a text in order; if there is none, the error of the attempt that got furthest."""
     decoder = json.JSONDecoder(strict=False)
     position, errors = text.find("{"), list[json.JSONDecodeError]()
-    found = False
-    while position >= 0 and len(errors) < _MAX_STARTS:
+    found = 0
+    while position >= 0 and len(errors) < _MAX_STARTS and found < _MAX_OBJECTS:
         try:
             value, end = decoder.raw_decode(text, position)
         except json.JSONDecodeError as error:
@@ -112,7 +127,7 @@ def _objects(text: str) -> Iterator[dict[str, Any] | json.JSONDecodeError]:
             errors.append(json.JSONDecodeError("nested too deeply", text, position))
             break
         else:
-            found = True
+            found += 1
             yield value
         position = text.find("{", end)
     if errors and not found:

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from spca.calls.ledger import Outcome, Record
+from spca.calls.prices import ModelTable, cost
 from spca.errors import BudgetReached
+from spca.providers.base import Usage
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,10 +20,11 @@ class Caps:
     calls: int | None = None
     tokens: int | None = None
 
-    def check(self, records: Sequence[Record]) -> None:
+    def check(self, records: Sequence[Record], table: ModelTable) -> None:
         """Refuse one more request when a cap is reached by those already sent.
 
-        A request that got lost may have been billed: it counts as much as the dearest one that was answered.
+        A request that got lost may have been billed: it counts as much as the dearest one that is known, and at least
+        as its prompt with an answer of the same length.
 
         Raises:
             BudgetReached: names the cap and the flag that raises it.
@@ -30,17 +33,22 @@ class Caps:
             raise BudgetReached(f"budget: {len(records)} requests were sent (--max-calls {self.calls})", "--max-calls")
         sent = [record for record in records if record.outcome is not Outcome.REJECTED]
         if self.tokens is not None:
-            used = _bound([None if record.tokens is None else Decimal(record.tokens) for record in sent])
+            used = _bound([(record.tokens, 2 * record.asked_tokens) for record in sent])
             if used >= self.tokens:
                 raise BudgetReached(f"budget: {used:.0f} tokens were used (--max-tokens {self.tokens})", "--max-tokens")
         if self.cost_usd is not None:
-            spent = _bound([record.cost for record in sent])
+            spent = _bound([(record.cost, _guess(record, table)) for record in sent])
             if 0 < spent >= Decimal(str(self.cost_usd)):
                 words = f"budget: {spent:.4f} USD were spent (--max-cost {self.cost_usd:g})"
                 raise BudgetReached(words, "--max-cost")
 
 
-def _bound(amounts: Sequence[Decimal | None]) -> Decimal:
-    """The sum, in which an unknown amount counts as the largest known one."""
-    known = [amount for amount in amounts if amount is not None]
-    return sum(known, Decimal(0)) + (len(amounts) - len(known)) * max(known, default=Decimal(0))
+def _bound(amounts: Sequence[tuple[Decimal | int | None, Decimal | int]]) -> Decimal:
+    """The sum of what is known; an unknown amount counts as the largest known one, and at least as its guess."""
+    largest = max((known for known, _ in amounts if known is not None), default=0)
+    return sum((Decimal(max(largest, guess) if known is None else known) for known, guess in amounts), Decimal(0))
+
+
+def _guess(record: Record, table: ModelTable) -> Decimal:
+    size = record.asked_tokens
+    return cost(table.info(record.model), Usage(size, size)) or Decimal(0) if record.cost is None else Decimal(0)

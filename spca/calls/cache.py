@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 from spca.calls.ledger import Place
@@ -12,10 +14,15 @@ from spca.runfolder import make_folder, write_atomic
 
 
 class Cache:
-    """A folder with one transcript per key; only answers of the form asked for get into it."""
+    """A folder with one transcript per key; only answers of the form asked for get into it.
 
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
+    Args:
+        folder: where they lie; made when there is something to keep.
+        place_of: what a model's answers depend on besides its name, such as the address of its server.
+    """
+
+    def __init__(self, folder: Path, place_of: Callable[[str], str] = lambda _model: "") -> None:
+        self._folder, self._place_of = folder, place_of
         self._bypassed: set[str] = set()
 
     def get(self, call: Call) -> Answer | None:
@@ -46,4 +53,6 @@ class Cache:
         self._bypassed.add(call.key)
 
     def _path(self, call: Call) -> Path:
-        return self._folder / f"{call.key}.json"
+        place = self._place_of(call.model)
+        suffix = f"-{hashlib.sha256(place.encode()).hexdigest()[:8]}" if place else ""
+        return self._folder / f"{call.key}{suffix}.json"

@@ -10,11 +10,10 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Final
 
-from spca.calls.answers import plain
 from spca.calls.budget import Caps
 from spca.calls.cache import Cache
 from spca.calls.ledger import Ledger, Outcome, Place, Record, rejected
-from spca.calls.prices import ModelTable, cost, metered
+from spca.calls.prices import ModelTable, asked_tokens, cost, metered
 from spca.calls.retry import RetryPolicy
 from spca.calls.transcripts import Answer, Call, Transcripts, unsent
 from spca.errors import (
@@ -149,7 +148,7 @@ class CallDesk:
         """Ask until an answer comes; ``first`` requests were sent before the call's own."""
         failed = 0
         while True:
-            self._caps.check(self.ledger.records)
+            self._caps.check(self.ledger.records, self.table)
             try:
                 return self._once(provider, call, place, len(self.ledger.records) - first + 1, name)
             except TransientError as error:
@@ -165,7 +164,8 @@ class CallDesk:
         """One request: its intent, its answer's file, its end in the books, in that order."""
         form = call.request.form.value if call.request.schema else ""
         record = Record(self.ledger.next_number, place, attempt, call.model, form, call.key, round(time.time(), 3))
-        record = replace(record, cost=self._cost(record, Usage()))  # known beforehand where the model is free
+        # The cost is known beforehand where the model is free.
+        record = replace(record, asked_tokens=asked_tokens(call.request), cost=self._cost(record, Usage()))
         self.ledger.begin(record)
         started = time.perf_counter()
         try:
@@ -181,7 +181,7 @@ class CallDesk:
             raise
         seconds = round(time.perf_counter() - started, 4)
         usage, estimated = metered(call.request, response)
-        answer = Answer(replace(response, text=plain(response.text), usage=usage))
+        answer = Answer(replace(response, usage=usage))
         record = replace(record, latency_s=seconds, transcript=name, estimated=estimated)
         return self._finish(call, self._paid(record, answer), answer)
 

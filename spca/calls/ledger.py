@@ -50,7 +50,8 @@ class Place:
 class Record:
     """One request: where it was made, for which call (``key``), as which ``attempt`` at it, and what became of it.
 
-    ``started`` is in seconds since the epoch, ``cost`` in USD, None when unknown; ``estimated``: the server told no
+    ``started`` is in seconds since the epoch; ``asked_tokens`` an estimate of the prompt's size, which caps count where
+    nothing better is known; ``cost`` in USD, None when unknown; ``estimated``: the server told no
     tokens, so they are estimated. ``transcript`` names the file that holds question and answer.
     """
 
@@ -69,6 +70,7 @@ class Record:
     status: int | None = None
     error: str = ""
     transcript: str = ""
+    asked_tokens: int = 0
 
     @property
     def tokens(self) -> int | None:
@@ -81,7 +83,7 @@ class Record:
         """Flat, for one line of JSON."""
         flat: dict[str, Any] = {"number": self.number}
         flat |= {name: getattr(self.place, name) for name in _PLACE}
-        flat |= {name: getattr(self, name) for name in ("attempt", "model", "form", "key", "started", "latency_s")}
+        flat |= {name: getattr(self, name) for name in _SENT}
         flat |= {name: getattr(self.usage, name) for name in _USAGE}
         flat |= {
             "estimated": self.estimated,
@@ -95,13 +97,14 @@ class Record:
         """The inverse of :meth:`to_dict`."""
         place = Place(**{name: flat[name] for name in _PLACE})
         usage = Usage(**{name: flat[name] for name in _USAGE})
-        rest = {name: flat[name] for name in ("number", "attempt", "model", "form", "key", "started", "latency_s")}
+        rest = {name: flat[name] for name in ("number", *_SENT)}
         end = {name: flat[name] for name in ("estimated", "status", "error", "transcript")}
         cost = None if flat["cost"] is None else Decimal(str(flat["cost"]))
         return cls(place=place, usage=usage, cost=cost, outcome=Outcome(flat["outcome"]), **rest, **end)
 
 
 _PLACE: Final = tuple(field.name for field in fields(Place))
+_SENT: Final = ("attempt", "model", "form", "key", "started", "asked_tokens", "latency_s")
 _USAGE: Final = tuple(field.name for field in fields(Usage))
 
 

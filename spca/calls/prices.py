@@ -47,6 +47,10 @@ class ModelTable:
         built_in: Mapping[str, Mapping[str, Any]] = json.loads(text)["models"]
         return cls(_read(path), built_in) if path else cls(built_in)
 
+    def after(self, table: Mapping[str, Mapping[str, Any]]) -> ModelTable:
+        """This table, in which another one goes before the built-in one."""
+        return ModelTable(*self._tables[:-1], table, self._tables[-1])
+
     def info(self, model: str) -> ModelInfo:
         """What is known of a model; a dated version (``-2025-04-16``) is the model without the date."""
         values: dict[str, Any] = {}
@@ -83,11 +87,16 @@ def metered(request: Request, response: Response) -> tuple[Usage, bool]:
         return usage, False
     sent, said = usage.input_tokens, usage.output_tokens
     if sent is None:
-        sent = estimated_tokens(sum(len(message.text) for message in request.messages))
+        sent = asked_tokens(request)
     if said is None:
         arguments = sum(len(str(call.arguments)) for call in response.tool_calls)
         said = estimated_tokens(len(response.text) + arguments)
     return replace(usage, input_tokens=sent, output_tokens=said), True
+
+
+def asked_tokens(request: Request) -> int:
+    """An estimate of the size of a prompt; pictures, schemas and tools do not count."""
+    return estimated_tokens(sum(len(message.text) for message in request.messages))
 
 
 def estimated_tokens(characters: int) -> int:

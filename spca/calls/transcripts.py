@@ -182,7 +182,14 @@ def read_answer(content: Mapping[str, Any]) -> Answer:
     if kept is None:
         return Answer(None, str(content["error"]))
     calls = tuple(ToolCall(str(call["name"]), dict(call["arguments"])) for call in kept["tool_calls"])
-    return Answer(Response("\n".join(kept["text"]), Usage(**content["usage"]), Finish(kept["finish"]), calls))
+    usage = Usage(**{name: _count(value) for name, value in dict(content["usage"]).items()})
+    return Answer(Response("\n".join(kept["text"]), usage, Finish(kept["finish"]), calls))
+
+
+def _count(value: object) -> int | None:
+    if value is None or (type(value) is int and value >= 0):
+        return value
+    raise ValueError(f"{value!r} is no count of tokens")
 
 
 def _read(path: Path) -> Transcript:

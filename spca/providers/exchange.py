@@ -19,7 +19,7 @@ from spca.errors import BadAnswerError, ProviderConfigError, ProviderError, Tran
 from spca.providers.base import TIMEOUT_S, Request, Response
 from spca.providers.conversation import sendable
 from spca.providers.failures import Reply, Service, meaning
-from spca.providers.secrets import quoted
+from spca.providers.secrets import quoted, without_keys
 
 T = TypeVar("T")
 
@@ -77,6 +77,8 @@ def client_settings(library: Any) -> dict[str, Any]:
         request.extensions["spca_deadline"] = time.monotonic() + (allowed["read"] or TIMEOUT_S)
 
     def judge(response: Any) -> None:
+        if response.headers.get("content-encoding", "identity").lower() not in ("", "identity"):
+            raise _BrokenError("the answer is compressed, although that was not asked for")
         response.stream = Watched(response.stream, response.request.extensions["spca_deadline"])
         response.read()
         body = _parsed(response.content)
@@ -91,6 +93,7 @@ def client_settings(library: Any) -> dict[str, Any]:
     return {
         "event_hooks": {"request": [start], "response": [judge]},
         "follow_redirects": False,
+        "headers": {"accept-encoding": "identity"},  # so that the length read is the length there is
         "limits": library.Limits(max_keepalive_connections=0),
     }
 
@@ -119,8 +122,13 @@ def exchange(
         outcome = UnknownModelError(f"{outcome}; the server has {names}") if names else outcome
     if isinstance(outcome, ProviderError):
         raise outcome
-    text = sendable(outcome.text)
-    return outcome if text == outcome.text else replace(outcome, text=text)
+    return _without_keys(replace(outcome, text=sendable(outcome.text)))
+
+
+def _without_keys(response: Response) -> Response:
+    """An answer may repeat the key that came with the question; it goes into files and further prompts."""
+    calls = tuple(replace(c, arguments=json.loads(without_keys(json.dumps(c.arguments)))) for c in response.tool_calls)
+    return replace(response, text=without_keys(response.text), tool_calls=calls)
 
 
 def _attempt(

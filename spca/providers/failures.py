@@ -26,13 +26,14 @@ from typing import Any, Final
 
 from spca.errors import (
     BadAnswerError,
+    PromptTooLongError,
     ProviderConfigError,
     ProviderError,
     TransientError,
     UnknownModelError,
     UnsupportedFormError,
 )
-from spca.providers.base import Finish, Form, Request, Response
+from spca.providers.base import Finish, Form, Request, Response, Usage
 from spca.providers.secrets import quoted
 
 OTHER_MODEL: Final = "name another one with --planner-model, --planner-small-model or --coder-model"
@@ -85,14 +86,18 @@ def meaning(reply: Reply, service: Service, request: Request) -> ProviderError |
     said = words(reply.body)
     codes = set(_codes(reply.body))
     if codes & _DECLINED and reply.status < 500:
-        return Response(said, finish=Finish.REFUSAL)
+        return Response(said, Usage(0, 0), Finish.REFUSAL)  # what is refused is not billed
     return _about_account(reply.status, codes, said, service) or _about_request(reply, codes, said, service, request)
 
 
 def _about_account(status: int, codes: set[str], said: str, service: Service) -> ProviderError | None:
     label = service.label
-    if codes & _UNKNOWN_MODEL or status == 404:
+    if codes & _UNKNOWN_MODEL or (status == 404 and "model" in said.lower()):
         return UnknownModelError(f"{label}: no such model at {service.address} ({said}): {service.if_unknown}")
+    if status == 404:
+        return ProviderConfigError(
+            f"{label}: there is no API at {service.address} ({said}): is the address whole? Most end in /v1"
+        )
     if status in {401, 403} or codes & _BAD_KEY:
         return ProviderConfigError(
             f"{label}: the server at {service.address} refused the key ({status}: {said}): check {service.key}"
@@ -106,7 +111,7 @@ def _about_request(reply: Reply, codes: set[str], said: str, service: Service, r
     label, status = service.label, reply.status
     client_error = 400 <= status < 500
     if client_error and (codes & _TOO_LONG_CODES or _TOO_LONG.search(said)):
-        return ProviderConfigError(f"{label}: the prompt is too long for the model ({said}): use one with more context")
+        return PromptTooLongError(f"{label}: the prompt is too long for the model ({said}): use one with more context")
     weaker = request.schema is not None and request.form is not Form.TEXT
     if weaker and status in {400, 422, 500, 501} and _FORM.search(f"{said} {_parameter(reply.body)}"):
         return UnsupportedFormError(f"{label}: the server does not take the form {request.form} ({said})")

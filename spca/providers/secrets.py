@@ -31,8 +31,15 @@ def redact(text: str, environment: Mapping[str, str] | None = None) -> str:
 
     Args:
         text: any text.
-        environment: variables to look in; those of this process when None. Values shorter than 8 characters are
-            words, not keys.
+        environment: variables to look in; those of this process when None.
+    """
+    return _KEY_SHAPES.sub(HIDDEN, _USERINFO.sub(HIDDEN, without_keys(text, environment)))
+
+
+def without_keys(text: str, environment: Mapping[str, str] | None = None) -> str:
+    """``text`` without the values of variables that hold a key, and otherwise as it is: for answers, which are code.
+
+    Values shorter than 8 characters are words, not keys.
     """
     variables = os.environ if environment is None else environment
     values = {
@@ -42,7 +49,7 @@ def redact(text: str, environment: Mapping[str, str] | None = None) -> str:
     }
     for value in sorted(values, key=lambda v: (-len(v), v)):  # a key may be a part of a longer one
         text = text.replace(value, HIDDEN)
-    return _KEY_SHAPES.sub(HIDDEN, _USERINFO.sub(HIDDEN, text))
+    return text
 
 
 def quoted(words: object, environment: Mapping[str, str] | None = None) -> str:
