@@ -55,7 +55,9 @@ def provider_for(
         ProviderConfigError: there is no such prefix or model, or its provider lacks a key.
     """
     prefix, _, name = model.partition("/")
-    if prefix not in PROVIDERS or not name:
+    if prefix in PROVIDERS and not name:
+        raise ProviderConfigError(f"{model!r} lacks the name of a model after {prefix}/")
+    if prefix not in PROVIDERS:
         known = ", ".join(f"{p}/..." for p in PROVIDERS)
         raise ProviderConfigError(f"unknown model {model!r}: the name must begin with one of {known}")
     module, cls = PROVIDERS[prefix]

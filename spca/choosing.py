@@ -63,13 +63,15 @@ def configured(environ: Mapping[str, str]) -> tuple[Default, ...]:
 def models(given: Mapping[str, object], environ: Mapping[str, str], cwd: Path) -> dict[str, str]:
     """The models of a run: flag, else environment (``SPCA_PLANNER_MODEL`` ...), else default.
 
-    A recorded run that plays the large planner plays the others too unless they are chosen.
+    A large planner that is chosen is the small one too unless that is chosen; a recorded run plays the coder as well.
     """
     chosen = {name: str(given.get(name) or environ.get(f"SPCA_{name.upper()}") or "") for name in _NAMES}
     there = dict(environ) | ({"OPENAI_BASE_URL": str(given["base_url"])} if given.get("base_url") else {})
     default = dict(zip(_NAMES, configured(there)[0].models, strict=True))
+    if chosen["planner_model"]:
+        default["planner_small_model"] = chosen["planner_model"]
     if chosen["planner_model"].startswith("replay/"):
-        default = dict.fromkeys(_NAMES, chosen["planner_model"])
+        default["coder_model"] = chosen["planner_model"]
     return {name: absolute(chosen[name] or default[name], cwd) for name in _NAMES}
 
 
@@ -120,6 +122,9 @@ def caps(settings: Settings, known: ModelTable) -> Caps:
             f"the price of {unknown[0]} is unknown, so {cap} cannot hold: {fix} --max-calls N or --max-tokens N, "
             "or its price with --model-table FILE (docs/models.md)"
         )
+    dear = [model for model in settings.models if known.info(model).input]
+    if settings.max_cost == 0 and dear:
+        raise SettingsError(f"--max-cost 0 leaves no call of {dear[0]}, which is paid for: give an amount")
     cost = DEFAULT_MAX_COST if settings.max_cost is None and not unknown else settings.max_cost
     return Caps(cost, settings.max_calls, settings.max_tokens)
 
@@ -142,9 +147,10 @@ def greeting(settings: Settings, environ: Mapping[str, str], known: Caps) -> str
     if settings.uses_reference:
         return (
             "Models: the embedded reference model (no key needed). "
-            "For a real one: set OPENAI_API_KEY in .env or give --planner-model and --coder-model."
+            "For a real one: set OPENAI_API_KEY in .env or give --planner-model and --coder-model (docs/models.md)."
         )
-    names = ", ".join(dict.fromkeys(settings.models))
+    large, small, coder = settings.models
+    names = f"planner {large}, {'' if small == large else f'small planner {small}, '}coder {coder}"
     used = {model.partition("/")[0] for model in settings.models}
     there = [f"{prefix} at {url}" for prefix, url in addresses(settings).items() if url and prefix in used]
     limit = [f"{known.cost_usd:g} USD"] if known.cost_usd is not None else []

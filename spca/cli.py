@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Final, NoReturn
 
 from spca import __version__, choosing
-from spca.ending import EXIT_USER_ERROR
+from spca.ending import EXIT_USER_ERROR, PROGRAM_VARIABLE
 from spca.errors import ResumeError, SettingsError
 from spca.providers.base import TIMEOUT_S
 
@@ -18,7 +18,8 @@ UNSAFE_VARIABLE: Final = "SPCA_UNSAFE_NO_SANDBOX"
 """Environment variable that confirms ``--unsafe-no-sandbox``."""
 
 _MAY_CHANGE_ON_RESUME: Final = frozenset(
-    {"runs", "resume", "render", "quiet", "max_cost", "max_calls", "max_tokens", "timeout", "cache", "model_table"}
+    {"runs", "resume", "render", "quiet", "max_cost", "max_calls", "max_tokens", "max_output_tokens"}
+    | {"timeout", "cache", "model_table"}
     | choosing.ADDRESSES.keys()
 )
 _PATHS: Final = ("curriculum", "workspace", "runs", "model_table")
@@ -82,7 +83,7 @@ class _Parser(argparse.ArgumentParser):
 def build_parser() -> argparse.ArgumentParser:
     """The parser; options that were not given are absent from its namespace."""
     parser = _Parser(
-        prog="main.py",
+        prog=os.environ.get(PROGRAM_VARIABLE, "main.py"),
         description="Sense-Plan-Code-Act: learn a curriculum of grid-world levels by planning and writing code.",
         argument_default=argparse.SUPPRESS,
     )
@@ -210,6 +211,13 @@ def load_environment(root: Path) -> Mapping[str, str]:
         if (folder / ".env").is_file():
             load_dotenv(folder / ".env", override=False)
     return os.environ
+
+
+def kept(recorded: Mapping[str, Any], chosen: Settings) -> dict[str, Any]:
+    """The recorded settings of a run with what it goes on with, but for what is of the present session only."""
+    now = chosen.to_dict()
+    lasting = _MAY_CHANGE_ON_RESUME - _OF_THIS_SESSION.keys() - {"runs", "resume"}
+    return {name: now[name] if name in lasting else value for name, value in recorded.items()}
 
 
 def _seed(text: str) -> int:

@@ -130,10 +130,11 @@ class Display:
             table.add_row(escape(name), solved, *numbers)
         self._console.print(table)
         if paid:
-            requests = f"{usage['requests']} requests{spending.unanswered(usage)}"
+            requests = f"{spending.counted(usage['requests'], 'request')}{spending.unanswered(usage)}"
             self._console.print(f"{requests}, {spending.spent(usage)}", soft_wrap=True)
             if usage["cost_unknown"]:
-                self._console.print(f"+{usage['cost_unknown']}?: so many requests may have cost something too")
+                unknown = spending.counted(usage["cost_unknown"], "request")
+                self._console.print(f"?: the cost of {unknown} is not known; see calls.jsonl", soft_wrap=True)
             if usage["estimated"]:
                 self._console.print("~: estimated, because the server reports no tokens")
         if totals["sandbox"] == "unsafe":

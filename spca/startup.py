@@ -106,7 +106,17 @@ def opened(
         with locked(workspace.path, "workspace"):
             folder = resumed or _new_folder(chosen, root, workspace, sandbox)
             with locked(folder.path, "run"):
+                if resumed:
+                    _keep_changes(resumed, chosen)
                 yield folder, selected, executor
+
+
+def _keep_changes(folder: RunFolder, chosen: cli.Settings) -> None:
+    """Record what a flag has changed in a run that goes on, so that it holds the next time too."""
+    info = folder.info()
+    settings = cli.kept(info["settings"], chosen)
+    if settings != info["settings"]:
+        folder.write_json("run.json", info | {"settings": settings})
 
 
 def desk(chosen: cli.Settings, folder: RunFolder) -> CallDesk:

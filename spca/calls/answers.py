@@ -58,7 +58,9 @@ def check_complete(response: Response) -> None:
     if response.finish is Finish.REFUSAL:
         raise RefusalError(f"the model declined to answer: {said or 'it gave no reason'}")
     if response.finish is Finish.LENGTH:
-        raise TruncatedError("the answer was cut off at the limit on its length: answer more briefly")
+        raise TruncatedError(
+            "the answer was cut off at the limit on its length (the model's, or --max-output-tokens): answer briefly"
+        )
     if not said and not response.tool_calls:
         raise BadAnswerError("the answer is empty")
 

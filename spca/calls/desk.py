@@ -18,6 +18,7 @@ from spca.calls.retry import RetryPolicy
 from spca.calls.transcripts import Answer, Call, Transcripts, unsent
 from spca.errors import (
     BadAnswerError,
+    BudgetReached,
     ProviderConfigError,
     ProviderDownError,
     ProviderError,
@@ -157,8 +158,15 @@ class CallDesk:
                 if wait is None:
                     too_long = (error.retry_after or 0) > self._policy.longest_s
                     raise ProviderDownError(_given_up(error, failed, too_long)) from None
+                self._check_before_waiting(error)
                 self.notify(f"{error}; trying again in {wait:.0f} s ({failed + 1} of {self._policy.attempts})")
                 self._sleep(wait)
+
+    def _check_before_waiting(self, error: TransientError) -> None:
+        try:
+            self._caps.check(self.ledger.records, self.table)
+        except BudgetReached as reached:
+            raise BudgetReached(f"{reached}; the last one was not answered: {error}", reached.flag) from None
 
     def _once(self, provider: Provider, call: Call, place: Place, attempt: int, name: str) -> Answer:
         """One request: its intent, its answer's file, its end in the books, in that order."""

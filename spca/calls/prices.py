@@ -117,16 +117,23 @@ def _read(path: Path) -> Mapping[str, Mapping[str, Any]]:
     try:
         entries = json.loads(path.read_text(encoding="utf-8"))["models"]
         items: Sequence[tuple[str, Any]] = list(entries.items())
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise SettingsError(f'{path} is no table of models ({{"models": {{NAME: {{...}}}}}}): {error}') from None
+    except OSError as error:
+        raise SettingsError(f"--model-table {path} cannot be read: {error.strerror}") from None
+    except json.JSONDecodeError as error:
+        raise SettingsError(f"--model-table {path} is not valid JSON: {error}") from None
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        form = '{"models": {"openai/NAME": {"input": 0.5, "output": 1.5}}}'
+        raise SettingsError(f"--model-table {path} is no table of models; it looks like {form}") from None
     for name, entry in items:
         _check(path, name, entry)
     return dict(items)
 
 
 def _check(path: Path, name: str, entry: object) -> None:
-    if not isinstance(entry, dict) or not entry.keys() <= _FIELDS:
-        raise SettingsError(f"{path}: {_told(name)}: an entry has fields from {', '.join(sorted(_FIELDS))}")
+    unknown = sorted(entry.keys() - _FIELDS) if isinstance(entry, dict) else []
+    if unknown or not isinstance(entry, dict):
+        fault = f"unknown field {_told(unknown[0])}: " if unknown else ""
+        raise SettingsError(f"{path}: {_told(name)}: {fault}an entry has fields from {', '.join(sorted(_FIELDS))}")
     for key, value in entry.items():
         if key == "api":
             good, form = value in APIS, f"one of {', '.join(APIS)}"
@@ -137,6 +144,8 @@ def _check(path: Path, name: str, entry: object) -> None:
             form = "USD per million tokens"
         if not good:
             raise SettingsError(f"{path}: {_told(name)}: {key} must be {form}, not {value!r}")
+    if "/" not in name and "*" not in name:
+        raise SettingsError(f"{path}: {_told(name)}: a name has a prefix, such as openai/{_told(name)}")
 
 
 def _told(name: str) -> str:

@@ -172,7 +172,7 @@ def _of_transport(error: BaseException, service: Service) -> ProviderError | Non
         if isinstance(error, (library.ConnectError, library.ConnectTimeout, library.PoolTimeout, library.ProxyError)):
             return TransientError(f"{label}: no server at {address} ({said}): {service.if_absent}")
         if isinstance(error, library.TimeoutException):
-            return TransientError(f"{label}: the server at {address} did not answer in the time allowed", lost=True)
+            return TransientError(f"{label}: the server at {address} did not answer in time (--timeout)", lost=True)
         if isinstance(error, library.RequestError):
             return TransientError(f"{label}: the connection to {address} broke: {said}", lost=True)
     return None

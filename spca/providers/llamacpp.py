@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import sys
 from pathlib import Path
 from typing import Any, Final
 
@@ -47,7 +48,9 @@ class LlamacppProvider:
         self._max_output = target.info.max_output or DEFAULT_MAX_OUTPUT
         self._threads = _threads()
         if importlib.util.find_spec("xllamacpp") is None:
-            raise ProviderConfigError(f"{self._label}: model files need llama.cpp: pip install xllamacpp")
+            raise ProviderConfigError(
+                f"{self._label}: model files need llama.cpp: {sys.executable} -m pip install xllamacpp"
+            )
         try:
             with self._path.open("rb") as file:
                 magic = file.read(4)
