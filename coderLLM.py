@@ -59,7 +59,7 @@ class CoderLLM:
             ProviderDownError: it does not answer.
             BudgetReached: a cap was reached.
         """
-        mode = CoderMode.SEMANTIC if past_error_log else CoderMode.FIRST
+        mode = first_mode = CoderMode.SEMANTIC if past_error_log else CoderMode.FIRST
         expected = {name: pddl_schemas[name].parameters for name in sorted(actions)}
         task = {
             "mode": mode.value,
@@ -76,7 +76,7 @@ class CoderLLM:
                 return patch
             error = regression or error
             if not self._client.last_text:  # nothing came that could be repaired: the question is asked again
-                messages = opening
+                mode, messages = first_mode, opening
                 continue
             mode = CoderMode.SEMANTIC if regression else CoderMode.SYNTAX
             if mode is CoderMode.SYNTAX and attempt < MAX_ROUNDS:

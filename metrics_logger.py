@@ -61,7 +61,7 @@ class MetricsLogger:
         self.counters: dict[str, int] = {}
         self._durations: dict[str, list[float]] = {}
         self._held = False
-        self._interrupted = False
+        self._interrupted = ""
 
     def __call__(self, event: str, data: Mapping[str, object]) -> None:
         """Write an event; calls of models and simulations also count."""
@@ -136,9 +136,9 @@ class MetricsLogger:
         Raises:
             KeyboardInterrupt: when it is now.
         """
-        self._interrupted = True
+        self._interrupted = f"interrupted by {signal_name}"
         if not self._held:
-            raise KeyboardInterrupt(f"interrupted by {signal_name}")
+            raise KeyboardInterrupt(self._interrupted)
 
     @contextmanager
     def uninterrupted(self) -> Iterator[None]:
@@ -148,14 +148,14 @@ class MetricsLogger:
             KeyboardInterrupt: after the block, or before it for an interrupt that generated code has swallowed.
         """
         if self._interrupted:
-            raise KeyboardInterrupt
+            raise KeyboardInterrupt(self._interrupted)
         self._held = True
         try:
             yield
         finally:
             self._held = False
         if self._interrupted:
-            raise KeyboardInterrupt
+            raise KeyboardInterrupt(self._interrupted)
 
     def __enter__(self) -> Self:
         return self

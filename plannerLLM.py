@@ -108,7 +108,7 @@ class PlannerLLM:
                 return result
             error = result
             if not client.last_text:  # nothing came that could be repaired: the question is asked again
-                messages = opening
+                mode, messages = first_mode, opening
                 continue
             mode = PlannerMode.SYNTAX
             repair = render("planner_repair", feedback=feedback.pddl_error(error))

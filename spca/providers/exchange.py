@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final, TypeVar
 
@@ -72,6 +72,7 @@ def client_settings(library: Any) -> dict[str, Any]:
             self._stream.close()
 
     def start(request: Any) -> None:
+        request.headers["accept-encoding"] = "identity"  # so that the length read is the length there is
         allowed = request.extensions["timeout"]
         allowed["connect"] = min(CONNECT_S, allowed["connect"] or CONNECT_S)
         request.extensions["spca_deadline"] = time.monotonic() + (allowed["read"] or TIMEOUT_S)
@@ -93,7 +94,6 @@ def client_settings(library: Any) -> dict[str, Any]:
     return {
         "event_hooks": {"request": [start], "response": [judge]},
         "follow_redirects": False,
-        "headers": {"accept-encoding": "identity"},  # so that the length read is the length there is
         "limits": library.Limits(max_keepalive_connections=0),
     }
 
@@ -122,20 +122,29 @@ def exchange(
         outcome = UnknownModelError(f"{outcome}; the server has {names}") if names else outcome
     if isinstance(outcome, ProviderError):
         raise outcome
-    return _without_keys(replace(outcome, text=sendable(outcome.text)))
+    return replace(outcome, text=sendable(outcome.text))
 
 
 def _without_keys(response: Response) -> Response:
     """An answer may repeat the key that came with the question; it goes into files and further prompts."""
-    calls = tuple(replace(c, arguments=json.loads(without_keys(json.dumps(c.arguments)))) for c in response.tool_calls)
+    calls = tuple(replace(call, arguments=_cleaned(call.arguments)) for call in response.tool_calls)
     return replace(response, text=without_keys(response.text), tool_calls=calls)
+
+
+def _cleaned(value: Any) -> Any:
+    """Parsed JSON whose texts hold no keys."""
+    if isinstance(value, str):
+        return without_keys(value)
+    if isinstance(value, Mapping):
+        return {without_keys(name): _cleaned(each) for name, each in value.items()}
+    return [_cleaned(each) for each in value] if isinstance(value, list) else value
 
 
 def _attempt(
     service: Service, request: Request, send: Callable[[], T], read: Callable[[T], Response]
 ) -> Response | ProviderError:
     try:
-        return read(send())
+        return _without_keys(read(send()))
     except ProviderError as error:
         error.__cause__ = error.__context__ = None
         return error.with_traceback(None)

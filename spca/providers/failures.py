@@ -4,9 +4,10 @@
 
     model declined (content policy)      Response, finish REFUSAL
     401, 403, a key called invalid       ProviderConfigError, names the variable of the key
-    404, a model called unknown          UnknownModelError
+    a model called unknown               UnknownModelError
+    404 without a word on a model        ProviderConfigError, about the address
     no credit (402, insufficient_quota)  ProviderConfigError
-    prompt longer than the context       ProviderConfigError
+    prompt longer than the context       PromptTooLongError
     form of the answer not known         UnsupportedFormError, when there is a weaker one
     408, 409, 425, 429, 5xx              TransientError, with the wait that the server asks for
     answer not of the form (llama.cpp)   BadAnswerError
