@@ -7,6 +7,7 @@ refusals, and :class:`ProviderFaultSuite` (all that goes wrong), and give them t
 
 from __future__ import annotations
 
+import gzip
 import json
 from collections.abc import Mapping
 from dataclasses import replace
@@ -16,6 +17,7 @@ import pytest
 
 from spca.errors import (
     BadAnswerError,
+    PromptTooLongError,
     ProviderConfigError,
     TransientError,
     UnknownModelError,
@@ -161,6 +163,33 @@ class ProviderSuite(ProviderBench):
         assert capfd.readouterr() == ("", "")
         assert KEY not in caplog.text
 
+    def test_an_answer_that_repeats_the_key_loses_it(self, server: FaultServer, model: Asking) -> None:
+        """Answers go into files and into further prompts."""
+        server.reply = answering(self.dialect, f"key = '{KEY}'\n# <b>&amp;</b>")
+        assert model.ask().text == "key = '[hidden]'\n# <b>&amp;</b>"
+        server.reply = answering(self.dialect, f"I saw {KEY}", ended="length")
+        assert model.ask().text == "I saw [hidden]"
+
+    def test_arguments_that_repeat_the_key_lose_it(
+        self, server: FaultServer, model: Asking, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv("ANOTHER_TOKEN", 'quo"ted \\ kéy')
+        monkeypatch.setenv("A_NUMERIC_SECRET", "12345678")
+        told = {KEY: [KEY, {"deep": f"x{KEY}"}], "other": 'quo"ted \\ kéy', "number": 12345678, "steps": None}
+        server.reply = faults.calling(self.dialect, "go_to", told)
+        (call,) = model.ask(tools=(GO_TO,)).tool_calls
+        cleaned = {
+            "[hidden]": ["[hidden]", {"deep": "x[hidden]"}],
+            "other": "[hidden]",
+            "number": 12345678,
+            "steps": None,
+        }
+        assert call.arguments == cleaned
+
+    def test_no_compression_is_asked_for(self, server: FaultServer, model: Asking) -> None:
+        model.ask()
+        assert server.posted[-1].headers["accept-encoding"] == "identity"
+
     def test_a_description_holds_no_key(self, model: Asking) -> None:
         model.ask()
         assert KEY not in repr(model.provider) + str(model.provider)
@@ -215,6 +244,20 @@ class ProviderFaultSuite(ProviderBench):
         error = model.fails()
         assert isinstance(error, TransientError)
         assert error.retry_after == pytest.approx(90, abs=5)
+
+    @pytest.mark.parametrize("status", [200, 401, 429])
+    def test_a_compressed_answer_is_not_unpacked(self, server: FaultServer, model: Asking, status: int) -> None:
+        """A small one could be unpacked to more than there is memory."""
+        whole = answering(self.dialect)
+        packed = Reply(gzip.compress(whole.body), status, {"content-encoding": "gzip"})
+        for reply in (packed, replace(whole, headers={"content-encoding": "gzip"}, status=status)):
+            server.reply = reply
+            error = model.fails()
+            assert isinstance(error, TransientError)
+            assert error.lost
+            assert "compressed" in str(error)
+        server.reply = replace(whole, headers={"content-encoding": "identity"})
+        assert model.ask().text == "yes"
 
     @pytest.mark.parametrize("fault", faults.BROKEN)
     def test_a_lost_answer(self, server: FaultServer, model: Asking, fault: str) -> None:
@@ -274,6 +317,12 @@ class ProviderFaultSuite(ProviderBench):
         assert isinstance(error, UnknownModelError)
         assert "--planner-model" in str(error)
 
+    def test_an_address_without_an_api_is_told_as_such(self, server: FaultServer, model: Asking) -> None:
+        server.reply = self.dialect.refused(404, "404 page not found", None)
+        error = model.fails()
+        assert type(error) is ProviderConfigError
+        assert "is the address whole?" in str(error)
+
     @pytest.mark.parametrize("status", [400, 422])
     def test_a_form_that_is_not_known(self, server: FaultServer, model: Asking, status: int) -> None:
         server.reply = replace(faults.unsupported_form(self.dialect), status=status)
@@ -285,7 +334,7 @@ class ProviderFaultSuite(ProviderBench):
     def test_a_prompt_that_is_too_long(self, server: FaultServer, model: Asking) -> None:
         server.reply = faults.context_exceeded(self.dialect)
         error = model.fails(**in_form(Form.SCHEMA))
-        assert isinstance(error, ProviderConfigError)
+        assert isinstance(error, PromptTooLongError)
         assert "context" in str(error)
 
     def test_any_other_refusal_is_told_in_the_servers_words(self, server: FaultServer, model: Asking) -> None:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from spca.calls.answers import check_complete, parsed, plain, tool_call
+from spca.calls.answers import check_complete, parsed, plain, quotable, tool_call
 from spca.errors import BadAnswerError, RefusalError, TruncatedError
 from spca.providers.base import Finish, Response, Tool, ToolCall
 from tests.spca.calls.asking import Form, Other, any_text
@@ -51,6 +51,32 @@ def test_a_hostile_text_takes_no_time() -> None:
     for hostile in ("{" * 50_000, '{"a":' * 50_000, '{"a": "' * 5_000, "{" + "1" * 10_000, "[{" * 10_000):
         with pytest.raises(BadAnswerError):
             parsed(hostile, Form)
+
+
+@pytest.mark.parametrize(("finish", "limit"), [(Finish.STOP, 16_000), (Finish.REFUSAL, 16_000), (Finish.LENGTH, 1000)])
+def test_only_so_much_of_an_answer_is_quoted(finish: Finish, limit: int) -> None:
+    whole = "ab" * (limit // 2)
+    assert quotable(Response(whole, finish=finish)) == whole
+    assert quotable(Response(f"{whole}xyz", finish=finish)) == f"{whole}\n[... 3 characters left out ...]"
+
+
+@pytest.mark.parametrize("blank", ["", " \n", "\t" * 20_000])
+def test_a_blank_answer_is_not_quoted(blank: str) -> None:
+    assert quotable(Response(blank)) == quotable(Response(blank, finish=Finish.LENGTH)) == ""
+
+
+@given(any_text | st.text().map(lambda text: text * 5000), st.sampled_from(Finish))
+def test_a_quotation_is_bounded_and_begins_as_the_answer(text: str, finish: Finish) -> None:
+    quoted = quotable(Response(text, finish=finish))
+    assert len(quoted) <= 16_050
+    assert text.startswith(quoted.partition("\n[... ")[0])
+
+
+def test_of_many_objects_only_the_first_ones_are_looked_at() -> None:
+    good = '{"value": 1}'
+    assert parsed("{}" * 999 + good, Form).value == 1
+    with pytest.raises(BadAnswerError, match="value: Field required"):
+        parsed("{}" * 1000 + good, Form)
 
 
 @pytest.mark.parametrize("finish", [Finish.STOP, Finish.TOOL_CALL])

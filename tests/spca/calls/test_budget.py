@@ -14,21 +14,26 @@ from spca.calls.budget import Caps
 from spca.calls.ledger import Outcome, Place, Record
 from spca.errors import BudgetReached
 from spca.providers.base import Usage
+from tests.spca.calls.asking import PAID, TABLE
 
 ANSWERED, REJECTED, LOST, UNKNOWN = Outcome
 numbers = count(1)
 
 
-def record(cost: str | None = "0", tokens: int | None = 0, outcome: Outcome = ANSWERED) -> Record:
+def record(
+    cost: str | None = "0", tokens: int | None = 0, outcome: Outcome = ANSWERED, asked: int = 0, model: str = "m"
+) -> Record:
     usage = Usage() if tokens is None else Usage(tokens, 0)
     price = None if cost is None else Decimal(cost)
-    return Record(next(numbers), Place(), 1, "m", "", "k", 0.0, usage=usage, cost=price, outcome=outcome)
+    return Record(
+        next(numbers), Place(), 1, model, "", "k", 0.0, usage=usage, cost=price, outcome=outcome, asked_tokens=asked
+    )
 
 
 def reached(caps: Caps, *records: Record) -> str:
     """The flag of the cap that was reached, "" while there is none."""
     try:
-        caps.check(records)
+        caps.check(records, TABLE)
     except BudgetReached as error:
         return error.flag
     return ""
@@ -44,7 +49,7 @@ def reached(caps: Caps, *records: Record) -> str:
 )
 def test_a_reached_cap_is_told_with_its_flag(caps: Caps, words: str, flag: str) -> None:
     with pytest.raises(BudgetReached) as caught:
-        caps.check([record("0.01234", 10)])
+        caps.check([record("0.01234", 10)], TABLE)
     assert (str(caught.value), caught.value.flag) == (words, flag)
 
 
@@ -92,8 +97,36 @@ def test_a_price_that_became_unknown_counts_like_the_dearest() -> None:
     assert reached(Caps(cost_usd=0.2), record("0.1", 10), record(None, 300_000)) == "--max-cost"
 
 
+@pytest.mark.parametrize("outcome", [LOST, UNKNOWN])
+def test_what_got_lost_counts_at_least_as_its_prompt_and_an_answer_as_long(outcome: Outcome) -> None:
+    lost = record(None, None, outcome, asked=1000, model=PAID)  # 0.002 + 0.008 USD
+    assert not reached(Caps(cost_usd=0.0201, tokens=4001), lost, lost)
+    assert reached(Caps(cost_usd=0.02), lost, lost) == "--max-cost"
+    assert reached(Caps(tokens=4000), lost, lost) == "--max-tokens"
+    small = record("0.001", 5)
+    assert not reached(Caps(cost_usd=0.0111, tokens=2006), small, lost)
+    assert reached(Caps(cost_usd=0.011), lost, small) == "--max-cost"
+    assert reached(Caps(tokens=2005), lost, small) == "--max-tokens"
+
+
+def test_the_dearest_goes_before_a_smaller_guess() -> None:
+    lost, dear = record(None, None, LOST, asked=1000, model=PAID), record("0.5", 5000)
+    assert not reached(Caps(cost_usd=1.01, tokens=10001), lost, dear)
+    assert reached(Caps(cost_usd=1.0), lost, dear) == "--max-cost"
+    assert reached(Caps(tokens=10000), lost, dear) == "--max-tokens"
+
+
+def test_what_was_answered_counts_as_it_was() -> None:
+    answered = record("0.001", 5, asked=10**6, model=PAID)
+    assert not reached(Caps(cost_usd=0.0011, tokens=6), answered)
+
+
+def test_a_prompt_of_a_model_without_a_price_costs_what_is_known() -> None:
+    assert not reached(Caps(cost_usd=0.001), record(None, None, LOST, asked=10**6, model="unpriced/m"))
+
+
 def test_what_a_server_refused_costs_nothing() -> None:
-    refused = [record("0", None, REJECTED)] * 50
+    refused = [record("0", None, REJECTED, asked=10**6, model=PAID)] * 50
     assert not reached(Caps(cost_usd=0.2, tokens=20), record("0.1", 10), *refused)
 
 
@@ -101,6 +134,7 @@ def test_free_models_never_reach_a_cap_on_cost() -> None:
     for cap in (0.0, 1e-9, 5.0):
         assert not reached(Caps(cost_usd=cap), *[record("0", 10**6)] * 20, record("0", None, LOST))
         assert not reached(Caps(cost_usd=cap), *[record(None, None, UNKNOWN)] * 3, record("0", 5))
+        assert not reached(Caps(cost_usd=cap), record(None, None, UNKNOWN, asked=10**6, model="free/model"))
 
 
 def test_the_smallest_cap_lets_one_call_pass() -> None:
@@ -114,6 +148,8 @@ records = st.lists(
         st.none() | st.integers(0, 10**7).map(lambda value: f"{value / 10**6:.6f}"),
         st.none() | st.integers(0, 1000),
         st.sampled_from(Outcome),
+        st.integers(0, 10**6),
+        st.sampled_from(["m", PAID, "free/model"]),
     ),
     max_size=8,
 )
@@ -131,5 +167,5 @@ def test_a_cap_once_reached_stays_reached(
 @given(records, st.floats(0.001, 30))
 def test_known_costs_are_never_underrated(early: list[Record], usd: float) -> None:
     with suppress(BudgetReached):
-        Caps(cost_usd=usd).check(early)
+        Caps(cost_usd=usd).check(early, TABLE)
         assert sum(r.cost or 0 for r in early if r.outcome is not REJECTED) < Decimal(str(usd))

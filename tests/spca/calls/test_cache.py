@@ -12,7 +12,7 @@ from spca.calls.cache import Cache
 from spca.errors import BadAnswerError, SettingsError
 from spca.providers.base import Message, Response, ToolCall
 from tests.doubles import Scripted, ScriptedProvider
-from tests.spca.calls.asking import PAID, USAGE, Desk, Form, book, request, transcripts
+from tests.spca.calls.asking import PAID, USAGE, Answers, Desk, Form, book, request, transcripts
 
 GOOD, BAD = '{"value": 1}', "no JSON"
 ASKED = [Message("user", "?")]
@@ -119,6 +119,27 @@ def test_a_spoiled_file_is_named(tmp_path: Path, content: str) -> None:
     kept.write_text(content)
     with pytest.raises(SettingsError, match=rf"{kept.name} cannot be read .*: delete it"):
         Run(tmp_path, "2").ask()
+
+
+def test_an_answer_is_served_only_at_the_place_where_it_was_given(tmp_path: Path) -> None:
+    """The same name may be another model elsewhere."""
+    places = {"a/m": "http://one/v1"}
+    cache = Cache(tmp_path / "cache", lambda model: places.get(model, ""))
+    for place, source in (
+        ("http://one/v1", "model"),
+        ("http://two/v1", "model"),
+        ("", "model"),
+        ("http://one/v1", "cache"),
+    ):
+        places["a/m"] = place
+        answered = Desk(cache=cache).ask(
+            Answers(lambda _text, place=place: Response(f"at {place}", USAGE)), model="a/m"
+        )
+        answered_at = f"at {place}"
+        assert (answered.source, answered.answer.get().text) == (source, answered_at)
+        Desk(cache=cache).desk.accept(answered)
+    assert Desk(cache=Cache(tmp_path / "cache")).ask(ScriptedProvider(), model="a/m").answer.get().text == "at "
+    assert not [path for path in (tmp_path / "cache").iterdir() if "one" in path.name or ":" in path.name]
 
 
 def test_without_the_flag_nothing_is_kept(tmp_path: Path) -> None:

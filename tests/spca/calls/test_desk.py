@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from contextlib import suppress
 from dataclasses import replace
 from decimal import Decimal
@@ -242,10 +243,23 @@ def test_equal_questions_are_calls_of_their_own(tmp_path: Path) -> None:
     assert [path.name[-7:] for path in transcripts(tmp_path)] == ["-0.json", "-1.json"]
 
 
-def test_thoughts_are_neither_answer_nor_kept(tmp_path: Path) -> None:
-    answered = Desk(tmp_path).ask(ScriptedProvider(replace(OK, text="<think>hm</think>yes\ud800")))
-    assert answered.answer.get().text == "yes?"
-    assert "hm" not in transcripts(tmp_path)[0].read_text()
+def test_an_answer_is_kept_as_it_came(tmp_path: Path) -> None:
+    came = "<think>hm</think>yes\ud800"
+    assert Desk(tmp_path).level().ask(ScriptedProvider(replace(OK, text=came))).answer.get().text == came
+    resumed = Desk(tmp_path).level().ask(ScriptedProvider())
+    assert (resumed.source, resumed.answer.get().text) == ("resumed", came)
+
+
+def test_the_size_of_the_prompt_is_noted_before_it_is_sent(tmp_path: Path) -> None:
+    class Reading:
+        def complete(self, _asked: Request) -> Response:
+            intent.update(json.loads((tmp_path / IN_FLIGHT).read_text()))
+            return OK
+
+    intent: dict[str, Any] = {}
+    Desk(tmp_path).ask(Reading(), request("a" * 30, "b" * 31))
+    assert intent["asked_tokens"] == 21
+    assert book(tmp_path)[0]["asked_tokens"] == 21
 
 
 fates: st.SearchStrategy[Scripted] = st.sampled_from(

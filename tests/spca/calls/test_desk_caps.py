@@ -57,6 +57,50 @@ def test_what_was_lost_counts_like_the_dearest(fate: Exception) -> None:
         desk.ask(ScriptedProvider(OK))
 
 
+NEVER_READABLE = {
+    "unreadable": BadAnswerError("the answer has an unknown form"),
+    "timeout": TransientError("x: no answer in time", lost=True),
+    "defect": RuntimeError("a defect"),
+}
+
+
+@pytest.mark.parametrize("fate", NEVER_READABLE.values(), ids=NEVER_READABLE)
+@pytest.mark.parametrize(("caps", "requests"), [(Caps(cost_usd=0.0025), 3), (Caps(tokens=700), 4), (Caps(calls=3), 3)])
+def test_caps_hold_where_no_request_is_ever_answered(fate: Exception, caps: Caps, requests: int) -> None:
+    """A prompt of 100 tokens and an answer of 100 are 200 tokens and 0.001 USD."""
+    desk, provider = Desk(caps=caps), Answers(lambda _text: fate)
+    flag = ""
+    for _ in range(99):
+        try:
+            desk.ask(provider, "b" * 300)
+        except BudgetReached as reached:
+            flag = reached.flag
+            break
+        except (ProviderDownError, RuntimeError):
+            pass
+    assert flag.startswith("--max-")
+    assert len(provider.asked) == len(desk.outcomes) == requests
+    assert {record.asked_tokens for record in desk.desk.ledger.records} == {100}
+
+
+def test_caps_count_what_was_lost_in_an_earlier_process(tmp_path: Path) -> None:
+    for asked in (1, 0):
+        desk, provider = (
+            Desk(tmp_path, caps=Caps(cost_usd=0.001), policy=RetryPolicy(attempts=2)),
+            Answers(lambda _: GONE),
+        )
+        with pytest.raises(BudgetReached, match="--max-cost"):
+            desk.ask(provider, "b" * 300)
+        assert len(provider.asked) == asked
+
+
+def test_where_a_cap_ends_the_retries_the_last_fault_is_told_and_nothing_is_waited_for() -> None:
+    desk, provider = Desk(caps=Caps(calls=1)), ScriptedProvider(BUSY, OK)
+    with pytest.raises(BudgetReached, match=r"--max-calls 1.*not answered: x: busy") as caught:
+        desk.ask(provider)
+    assert (caught.value.flag, desk.waited, desk.notes) == ("--max-calls", [], [])
+
+
 def test_free_models_never_stop_for_cost() -> None:
     desk = Desk(model="free/model", caps=Caps(cost_usd=0.0), policy=RetryPolicy(attempts=2))
     for _ in range(5):

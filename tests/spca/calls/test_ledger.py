@@ -19,7 +19,7 @@ from spca.providers.base import Usage
 from tests.spca.calls.asking import any_text, usages
 
 PLACE = Place("run-1", 3, "doors", "MiniGrid-DoorKey-5x5-v0", 7, 2, "coder", "semantic")
-RECORD = Record(1, PLACE, 2, "openai/o3", "json_schema", "k" * 64, 1234.567)
+RECORD = Record(1, PLACE, 2, "openai/o3", "json_schema", "k" * 64, 1234.567, asked_tokens=300)
 DONE = replace(
     RECORD, latency_s=1.5, usage=Usage(9, 8, 7, 6), cost=Decimal("0.0022"), outcome=Outcome.ANSWERED, transcript="llm/1"
 )
@@ -39,6 +39,7 @@ records = st.builds(
     cost=st.none() | st.integers(0, 10**13).map(lambda value: Decimal(value) / 10**9),
     outcome=st.sampled_from(Outcome),
     status=st.sampled_from([None, 200, 429]),
+    asked_tokens=st.integers(0, 10**7),
 )
 
 
@@ -78,6 +79,7 @@ def test_a_line_names_everything_an_auditor_wants() -> None:
         "form": "json_schema",
         "key": "k" * 64,
         "started": 1234.567,
+        "asked_tokens": 300,
         "latency_s": 1.5,
         "input_tokens": 9,
         "output_tokens": 8,

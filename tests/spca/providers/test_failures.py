@@ -11,13 +11,14 @@ from pydantic import BaseModel
 
 from spca.errors import (
     BadAnswerError,
+    PromptTooLongError,
     ProviderConfigError,
     ProviderError,
     TransientError,
     UnknownModelError,
     UnsupportedFormError,
 )
-from spca.providers.base import Finish, Form, Message, Request, Response
+from spca.providers.base import Finish, Form, Message, Request, Response, Usage
 from spca.providers.failures import Reply, Service, meaning, retry_after, words
 
 
@@ -30,7 +31,7 @@ FREE = Request("m", (Message("user", "hello"),))
 FORMED = Request("m", (Message("user", "hello"),), schema=Answer)
 TOLD = Request("m", (Message("user", "hello"),), schema=Answer, form=Form.TEXT)
 
-NOT_THE_FORM: list[tuple[int, Any]] = [
+TOO_LONG: list[tuple[int, Any]] = [
     (400, {"error": {"message": "This model's maximum context length is 4096 tokens (response_format)"}}),
     (
         400,
@@ -41,6 +42,11 @@ NOT_THE_FORM: list[tuple[int, Any]] = [
         400,
         {"error": {"code": 400, "message": "The input token count (9) exceeds the maximum number of tokens allowed"}},
     ),
+    (413, {"error": {"message": "Request too large for m: Limit 9, Requested 10"}}),
+    (400, {"error": {"code": "context_length_exceeded", "message": "no"}}),
+]
+
+NOT_THE_FORM: list[tuple[int, Any]] = [
     (400, {"error": {"message": "Unsupported value: 'temperature' does not support 0.5 with this model."}}),
     (400, {"error": {"message": "Invalid image format", "param": "messages"}}),
     (422, {"detail": [{"loc": ["body", "messages"], "msg": "Field required"}]}),
@@ -58,6 +64,15 @@ THE_FORM: list[tuple[int, Any]] = [
     (400, {"error": {"message": "The specified schema produces a constraint that has too many states for serving."}}),
     (400, {"error": {"code": 400, "message": "Request contains an invalid argument.", "status": "INVALID_ARGUMENT"}}),
 ]
+
+
+@pytest.mark.parametrize(("status", "body"), TOO_LONG)
+@pytest.mark.parametrize("request_", [FREE, FORMED, TOLD], ids=["free", "formed", "told"])
+def test_a_prompt_that_is_too_long_is_told_apart(status: int, body: Any, request_: Request) -> None:
+    error = failed(Reply(status, {}, body), request_)
+    assert type(error) is PromptTooLongError
+    assert words(body) in str(error)
+    assert "use one with more context" in str(error)
 
 
 def failed(reply: Reply, request: Request = FREE) -> ProviderError:
@@ -86,11 +101,20 @@ def test_a_weaker_form_is_not_asked_for_what_it_cannot_mend(status: int, body: A
         (401, {"error": {"message": "no"}}, ProviderConfigError, "OPENAI_API_KEY"),
         (403, "", ProviderConfigError, "OPENAI_API_KEY"),
         (400, [{"error": {"details": [{"reason": "API_KEY_INVALID"}]}}], ProviderConfigError, "OPENAI_API_KEY"),
-        (404, "404 page not found", UnknownModelError, "--planner-model"),
+        (
+            404,
+            "404 page not found",
+            ProviderConfigError,
+            "http://127.0.0.1:1/v1 (404 page not found): is the address wh",
+        ),
+        (404, {"detail": "Not Found"}, ProviderConfigError, "Most end in /v1"),
+        (404, {"error": {"message": "The model `m` does not exist"}}, UnknownModelError, "--planner-model"),
+        (404, {"error": "Model 'm' not found, try pulling it first"}, UnknownModelError, "--planner-model"),
+        (404, {"error": {"code": "model_not_found", "message": "?"}}, UnknownModelError, "--coder-model"),
         (403, {"error": {"code": "model_not_found", "message": "no access"}}, UnknownModelError, "--coder-model"),
         (402, {"error": "pay"}, ProviderConfigError, "billing"),
         (429, {"error": {"code": "insufficient_quota", "message": "pay"}}, ProviderConfigError, "billing"),
-        (429, {"error": {"message": "Request too large for m: Limit 9, Requested 10"}}, ProviderConfigError, "context"),
+        (429, {"error": {"message": "Request too large for m: Limit 9, Requested 10"}}, PromptTooLongError, "context"),
         (308, "", ProviderConfigError, "redirects are not followed"),
     ],
 )
@@ -110,7 +134,7 @@ def test_what_passes_is_retried(status: int) -> None:
 @pytest.mark.parametrize("code", ["content_policy_violation", "content_filter", "invalid_prompt"])
 def test_a_declined_prompt_is_a_response(code: str) -> None:
     found = meaning(Reply(400, {}, {"error": {"code": code, "message": "not this"}}), SERVICE, FORMED)
-    assert found == Response("not this", finish=Finish.REFUSAL)
+    assert found == Response("not this", Usage(0, 0), Finish.REFUSAL)  # nothing was generated: nothing is billed
 
 
 @pytest.mark.parametrize(

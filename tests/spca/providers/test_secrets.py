@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from spca.providers.secrets import HIDDEN, quoted, redact
+from spca.providers.secrets import HIDDEN, quoted, redact, without_keys
 
 _KEYS = st.text(st.characters(codec="ascii", categories=["L", "N"]), min_size=8, max_size=60)
 
@@ -49,6 +49,21 @@ def test_what_looks_like_a_key_is_hidden(text: str) -> None:
 def test_addresses_and_models_stay_readable() -> None:
     text = "https://api.example.com:8000/v1 knows gpt-4o, qwen2.5-coder, task-1 and mail@example.com"
     assert redact(text, {}) == text
+
+
+@pytest.mark.parametrize(
+    "text", ["sk-proj-abcDEF123_456", "x = 'http://user:pa@host'  # Bearer abc.def-123", "AIzaSyA1234567"]
+)
+def test_what_only_looks_like_a_key_stays_in_an_answer(text: str) -> None:
+    assert without_keys(text, {"A_API_KEY": "correct horse battery"}) == text
+
+
+@given(st.text(), _KEYS)
+def test_an_answer_loses_the_key_and_nothing_else(text: str, key: str) -> None:
+    cleaned = without_keys(f"{text}\n{key}\n{text}", {"A_API_KEY": key, "HOME": text})
+    assert key not in cleaned.replace(HIDDEN, "")
+    if key not in text:
+        assert cleaned == f"{text}\n{HIDDEN}\n{text}"
 
 
 def test_the_process_environment_is_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
