@@ -14,13 +14,14 @@ from hypothesis import strategies as st
 from coderLLM import MAX_ROUNDS, CoderLLM
 from spca.calls.retry import RetryPolicy
 from spca.contracts import ActionSchema, AgentSource, CodeFailure, CodePatch, Gate
-from spca.errors import BadAnswerError, ProviderConfigError, ProviderDownError, TransientError
+from spca.errors import BadAnswerError, PromptTooLongError, ProviderConfigError, ProviderDownError, TransientError
 from tests.doubles import AGENT, Events, Scripted, ScriptedProvider, coder_client
 
 SCHEMAS = {
     "reach_goal": ActionSchema("reach_goal", ("a",), "(:action reach_goal :parameters (?a - robot))"),
     "fetch": ActionSchema("fetch", ("a", "thing"), "(:action fetch :parameters (?a - robot ?thing - key))"),
 }
+TOO_LONG = PromptTooLongError("x: it is too long")
 STATE = {"direction": "East", "inventory": None, "map": ["@.G"]}
 REACH = '''def reach_goal(self, a):
     """Walk ahead."""
@@ -195,6 +196,40 @@ def test_a_model_that_gives_no_answer_that_could_be_repaired_is_asked_the_same_a
     assert asked.modes == ["first"] * 3
     assert len({request.messages for request in asked.model.requests}) == 1
     assert not asked.events.of("coder_syntax_repair")
+
+
+@pytest.mark.parametrize(("error", "mode"), [(None, "first"), ("status: stuck", "semantic")])
+@pytest.mark.parametrize("nothing", [TOO_LONG, BadAnswerError("x: broken off"), "", "<think>Hm.</think>"])
+def test_where_a_repair_brings_nothing_the_question_is_asked_again(
+    nothing: Scripted, error: str | None, mode: str
+) -> None:
+    asked = Asked("def", nothing, REACH)
+    assert isinstance(asked.write("reach_goal", error=error), CodePatch)
+    assert asked.modes == [mode, "syntax", mode]
+    first, _repair, again = asked.model.requests
+    assert again.messages == first.messages
+    assert len(asked.events.of("coder_syntax_repair")) == 1
+
+
+def test_a_question_that_does_not_fit_ends_the_run() -> None:
+    for answers in ([TOO_LONG], ["def", TOO_LONG, TOO_LONG]):
+        asked = Asked(*answers)
+        with pytest.raises(PromptTooLongError, match="too long"):
+            asked.write("reach_goal")
+        assert not asked.model.left
+
+
+def test_repairs_that_never_fit_are_a_value() -> None:
+    answers: list[Scripted] = ["def", TOO_LONG]
+    asked = Asked(*answers * ((1 + MAX_ROUNDS) // 2))
+    failure = asked.write("reach_goal")
+    assert failure == CodeFailure("x: it is too long", 1 + MAX_ROUNDS)
+
+
+def test_of_a_long_bad_answer_only_a_part_goes_back() -> None:
+    asked = Asked("(" * 50_000, REACH)
+    assert isinstance(asked.write("reach_goal"), CodePatch)
+    assert 16_000 < len(asked.model.requests[1].messages[2].text) < 16_100
 
 
 def test_a_busy_server_takes_no_repair() -> None:

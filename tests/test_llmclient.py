@@ -14,10 +14,12 @@ from hypothesis import strategies as st
 from pydantic import BaseModel
 
 from llmclient import MAX_REASKS, PROVIDERS, ChatGPTClient, provider_for
+from spca.calls.answers import quotable
 from spca.calls.desk import CallDesk
 from spca.calls.prices import ModelTable
 from spca.errors import (
     BadAnswerError,
+    PromptTooLongError,
     ProviderConfigError,
     ProviderError,
     RefusalError,
@@ -62,13 +64,19 @@ def test_a_provider_that_has_certain_models_only_names_them() -> None:
         provider_for("reference/o3")
 
 
-@pytest.mark.parametrize("model", ["o3", "", "/", "/o3", "openai/", "gpt/o3", "OpenAI/o3"])
+@pytest.mark.parametrize("model", ["o3", "", "/", "/o3", "gpt/o3", "OpenAI/o3"])
 def test_an_unknown_prefix_is_a_users_mistake_that_names_the_known_ones(model: str) -> None:
     with pytest.raises(ProviderConfigError, match=r"openai/\.\.\.") as caught:
         ChatGPTClient(model)
     assert isinstance(caught.value, UserError)
     assert repr(model) in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("prefix", PROVIDERS)
+def test_a_prefix_alone_is_no_model(prefix: str) -> None:
+    with pytest.raises(ProviderConfigError, match=f"^'{prefix}/' lacks the name of a model after {prefix}/$"):
+        provider_for(f"{prefix}/")
 
 
 def test_a_model_without_schema_answers_text_as_it_came() -> None:
@@ -129,7 +137,7 @@ def test_a_bad_answer_says_what_is_wrong(text: str, said: str) -> None:
     client = asking(text)
     with pytest.raises(BadAnswerError, match=said):
         client.chat_completion([])
-    assert client.last_text == ("" if said == "the answer is empty" else text)
+    assert client.last_text == ("" if said == "the answer is empty" else quotable(Response(text)))
 
 
 def test_the_error_of_broken_json_is_that_of_the_longest_attempt() -> None:
@@ -208,6 +216,41 @@ def test_nothing_is_quoted_where_nothing_came(nothing: Scripted) -> None:
     provider = ScriptedProvider(nothing, GOOD)
     ChatGPTClient("any/model", Pair, provider=provider).chat_completion([Message("user", "u")])
     assert [message.role for message in provider.requests[1].messages] == ["user", "user"]
+
+
+@pytest.mark.parametrize(("finish", "limit"), [(Finish.STOP, 16_000), (Finish.LENGTH, 1000)])
+def test_a_long_bad_answer_is_quoted_in_part(finish: Finish, limit: int) -> None:
+    bad = "x" * (limit + 5)
+    provider = ScriptedProvider(Response(bad, Usage(1, 1), finish), GOOD)
+    client = ChatGPTClient("any/model", Pair, provider=provider)
+    assert client.chat_completion([Message("user", "u")]) == PAIR
+    assert provider.requests[1].messages[1].text == f"{bad[:limit]}\n[... 5 characters left out ...]"
+    alone = asking(Response(bad, Usage(1, 1), finish))
+    with pytest.raises(BadAnswerError):
+        alone.chat_completion([])
+    assert alone.last_text == provider.requests[1].messages[1].text
+
+
+def test_thoughts_are_not_quoted() -> None:
+    provider = ScriptedProvider("<think>secret plan</think>no JSON", GOOD)
+    ChatGPTClient("any/model", Pair, provider=provider).chat_completion([Message("user", "u")])
+    assert provider.requests[1].messages[1].text == "no JSON"
+
+
+def test_thoughts_are_kept_in_the_transcript(tmp_path: Path) -> None:
+    text = "<think>Hm.</think>yes"
+    desk = CallDesk(tmp_path)
+    client = ChatGPTClient("any/model", provider=ScriptedProvider(text), desk=desk)
+    assert (client.chat_completion([]), client.last_text) == ("yes", "yes")
+    (path,) = (tmp_path / "llm").iterdir()
+    assert json.loads(path.read_text())["answer"]["text"] == [text]
+
+
+def test_a_prompt_that_is_too_long_is_not_asked_again() -> None:
+    client = asking("no JSON", PromptTooLongError("x: too long"), reasks=2)
+    with pytest.raises(PromptTooLongError):
+        client.chat_completion([Message("user", "u")])
+    assert client.last_text == ""
 
 
 def test_the_error_in_a_re_ask_cannot_leave_its_block() -> None:

@@ -158,17 +158,26 @@ def test_an_aborted_level_does_not_count_as_finished(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_signal_aborts_the_level_and_interrupts(logger: MetricsLogger, tmp_path: Path, number: int) -> None:
-    undo = register_signal_handlers(logger)
-    try:
-        logger.start_level(LEVEL, 1)
-        logger(*planner_call("fresh"))
-        with pytest.raises(KeyboardInterrupt):
-            os.kill(os.getpid(), number)
-    finally:
-        undo()
+def test_a_signal_interrupts_and_the_level_is_aborted_when_the_logger_is_left(tmp_path: Path, number: int) -> None:
+    requests: list[str] = []
+
+    def interrupted() -> None:
+        with MetricsLogger(tmp_path, "run-1", lambda _index: {"requests": len(requests)}) as log:
+            undo = register_signal_handlers(log)
+            try:
+                log.start_level(LEVEL, 1)
+                log(*planner_call("fresh"))
+                os.kill(os.getpid(), number)
+            finally:
+                undo()
+                assert not list(tmp_path.glob("summary_*.json"))
+                requests.append("the one in flight, which its desk enters on the way out")
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
     (path,) = tmp_path.glob("summary_*.json")
     summary = json.loads(path.read_text())
+    assert summary["usage"] == {"requests": 1}
     assert summary["outcome"] == "aborted"
     assert summary["reason"] == f"interrupted by {signal.Signals(number).name}"
     assert summary["counters"]["planner_fresh"] == 1
@@ -257,16 +266,15 @@ def test_a_foreign_line_in_the_log_does_no_harm(tmp_path: Path) -> None:
 
 
 def test_an_interrupt_that_generated_code_swallowed_ends_the_run_all_the_same(tmp_path: Path) -> None:
-    log = MetricsLogger(tmp_path, "run-4")
-    log.start_level(LEVEL, 1)
-    with suppress(KeyboardInterrupt):
-        log.interrupt("SIGINT")
-
     def finish() -> None:
-        with log.uninterrupted():
-            log.end_level(log.summary("success", "never reached"))
+        with MetricsLogger(tmp_path, "run-4") as log:
+            log.start_level(LEVEL, 1)
+            with suppress(KeyboardInterrupt):
+                log.interrupt("SIGINT")
+            with log.uninterrupted():
+                log.end_level(log.summary("success", "never reached"))
 
     with pytest.raises(KeyboardInterrupt):
         finish()
-    log.close()
-    assert [e["outcome"] for e in log_of(tmp_path) if e["event"] == "level_summary"] == ["aborted"]
+    ends = [(e["outcome"], e["reason"]) for e in log_of(tmp_path) if e["event"] == "level_summary"]
+    assert ends == [("aborted", "interrupted by SIGINT")]

@@ -17,7 +17,15 @@ from spca.calls.budget import Caps
 from spca.calls.desk import CallDesk
 from spca.calls.retry import RetryPolicy
 from spca.contracts import FailedPlan, Plan, PlanFailure, PlannerMode, PlanStep, Snapshot, TrustedPDDL
-from spca.errors import BadAnswerError, BudgetReached, ProviderConfigError, ProviderDownError, TransientError
+from spca.errors import (
+    BadAnswerError,
+    BudgetReached,
+    PromptTooLongError,
+    ProviderConfigError,
+    ProviderDownError,
+    TransientError,
+)
+from spca.providers.base import Finish, Response, Usage
 from tests.doubles import (
     LEVEL,
     SNAPSHOT,
@@ -32,6 +40,7 @@ from tests.doubles import (
 
 GOOD = answer(*pddl("reach_goal"))
 TRUSTED = TrustedPDDL(*pddl("cross_room", name="old"))
+TOO_LONG = PromptTooLongError("x: it is too long")
 FAILED = (FailedPlan("[reach_goal(a1)]", "stuck", "stuck: the same cycle of 4 states repeated 3 times"),)
 
 
@@ -196,6 +205,40 @@ def test_a_model_that_gives_no_answer_that_could_be_repaired_is_asked_the_same_a
         *["the answer is empty"] * 2,
         "",
     ]
+
+
+def test_where_only_the_repair_does_not_fit_the_question_is_asked_again() -> None:
+    asked = Asked("no JSON", TOO_LONG, GOOD)
+    assert isinstance(asked.plan(trusted=TRUSTED), Plan)
+    assert asked.calls == [("reuse", "x/small"), ("syntax", "x/large"), ("reuse", "x/small")]
+    first, repair, again = asked.model.requests
+    assert again.messages == first.messages
+    assert len(repair.messages) == 4
+    assert [call["error"][:9] for call in asked.events.of("planner_call")] == ["the answe", "x: it is ", ""]
+
+
+def test_a_question_that_does_not_fit_ends_the_run() -> None:
+    for answers in ([TOO_LONG], ["no JSON", TOO_LONG, TOO_LONG]):
+        asked = Asked(*answers)
+        with pytest.raises(PromptTooLongError, match="too long"):
+            asked.plan()
+        assert not asked.model.left
+
+
+@pytest.mark.parametrize("nothing", [BadAnswerError("x: broken off"), "", "<think>Hm.</think>"])
+def test_after_a_repair_that_brought_nothing_the_question_is_asked_again(nothing: Scripted) -> None:
+    asked = Asked("no JSON", nothing, GOOD)
+    assert isinstance(asked.plan(failed=FAILED), Plan)
+    assert asked.calls == [("replan", "x/large"), ("syntax", "x/large"), ("replan", "x/large")]
+    assert asked.model.requests[2].messages == asked.model.requests[0].messages
+
+
+def test_of_a_long_bad_answer_only_a_part_goes_back() -> None:
+    asked = Asked("x" * 50_000, Response("y" * 50_000, Usage(1, 1), Finish.LENGTH), GOOD)
+    assert isinstance(asked.plan(), Plan)
+    whole, cut_off = (request.messages[2].text for request in asked.model.requests[1:])
+    assert 16_000 < len(whole) < 16_100
+    assert 1000 < len(cut_off) < 1100
 
 
 def test_a_busy_server_takes_no_repair() -> None:

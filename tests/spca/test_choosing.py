@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -63,7 +64,14 @@ def test_the_default_is_the_first_that_is_configured(environ: dict[str, str], pr
 
 def test_a_flag_goes_before_the_environment_before_the_default() -> None:
     environ = {"SPCA_PLANNER_MODEL": "x/env", "SPCA_CODER_MODEL": "x/env", **KEYS}
-    assert settings("--planner-model", "x/flag", **environ).models == ("x/flag", "openai/o4-mini", "x/env")
+    assert settings("--planner-model", "x/flag", **environ).models == ("x/flag", "x/flag", "x/env")
+
+
+def test_a_planner_that_is_chosen_plays_both_planners_unless_the_small_one_is_chosen_too() -> None:
+    coder = "openai/codex-mini-latest"
+    assert settings("--planner-model", "x/l", **KEYS).models == ("x/l", "x/l", coder)
+    assert settings(SPCA_PLANNER_MODEL="x/l", SPCA_PLANNER_SMALL_MODEL="x/s", **KEYS).models == ("x/l", "x/s", coder)
+    assert settings("--planner-small-model", "x/s", **KEYS).models == ("openai/o3", "x/s", coder)
 
 
 def test_a_recorded_run_plays_every_part_that_is_not_chosen() -> None:
@@ -100,7 +108,6 @@ def test_limits_of_answers() -> None:
     [
         ((), Caps(5.0)),
         (("--max-cost", "0.5"), Caps(0.5)),
-        (("--max-cost", "0"), Caps(0.0)),
         (("--max-calls", "7"), Caps(5.0, 7)),
         (("--max-cost", "9", "--max-calls", "7", "--max-tokens", "8"), Caps(9.0, 7, 8)),
     ],
@@ -131,6 +138,15 @@ def test_an_unknown_price_is_refused_with_the_fix(argv: tuple[str, ...], fix: st
     assert "\n" not in str(caught.value)
 
 
+def test_no_money_at_all_is_for_free_models() -> None:
+    assert caps("--max-cost", "0") == Caps(0.0)
+    for argv in ((), ("--planner-model", "reference/planner")):
+        with pytest.raises(
+            SettingsError, match=r"^--max-cost 0 leaves no call of openai/.*, which is paid for: give an"
+        ):
+            caps("--max-cost", "0", *argv, **KEYS)
+
+
 def test_one_unpriced_model_is_enough() -> None:
     with pytest.raises(SettingsError, match="the price of x/y is unknown"):
         caps("--planner-small-model", "x/y", **KEYS)
@@ -150,6 +166,44 @@ def test_an_unknown_price_can_be_capped_otherwise_or_told(tmp_path: Path) -> Non
 def test_a_table_that_cannot_be_read_is_a_users_mistake(tmp_path: Path) -> None:
     with pytest.raises(SettingsError, match=r"absent\.json"):
         choosing.table(settings("--model-table", str(tmp_path / "absent.json")))
+
+
+OLLAMA = [f"--{name}=ollama/big" for name in ("planner-model", "planner-small-model", "coder-model")]
+
+
+@pytest.mark.parametrize("host", ["https://ollama.com", "ollama.com", "https://ollama.com:443/api"])
+def test_what_runs_at_ollamas_own_service_has_no_known_price(host: str, tmp_path: Path) -> None:
+    chosen = settings(*OLLAMA, OLLAMA_HOST=host)
+    info = choosing.table(chosen).info("ollama/big")
+    assert (info.input, info.output) == (None, None)
+    with pytest.raises(SettingsError, match="the price of ollama/big is unknown"):
+        choosing.caps(chosen, choosing.table(chosen))
+    (tmp_path / "t.json").write_text(json.dumps({"models": {"ollama/big": {"input": 1, "output": 2}}}))
+    told = choosing.table(settings(*OLLAMA, "--model-table", str(tmp_path / "t.json"), OLLAMA_HOST=host))
+    assert (told.info("ollama/big").input, told.info("ollama/other").input) == (1, None)
+    assert told.info("openai/o3") == BUILT_IN.info("openai/o3")
+
+
+@pytest.mark.parametrize("environ", [{}, {"OLLAMA_HOST": "127.0.0.1:11434"}, {"OLLAMA_HOST": "http://gpu-server"}])
+def test_what_runs_at_home_is_free(environ: dict[str, str]) -> None:
+    info = choosing.table(settings(*OLLAMA, **environ)).info("ollama/big")
+    assert (info.input, info.output) == (0, 0)
+
+
+def test_a_models_place_is_its_server_or_the_state_of_its_file(tmp_path: Path) -> None:
+    chosen = settings(OPENAI_BASE_URL="http://o", OLLAMA_HOST="h")
+    places = [choosing.place(chosen, model) for model in ("openai/m", "ollama/m", "google/m", "reference/planner")]
+    assert places == ["http://o", "h", "", ""]
+    file = tmp_path / "m.gguf"
+    model = f"llamacpp/{file}"
+    assert choosing.place(chosen, model) == ""
+    seen = {""}
+    for content, moment in (("a", 1), ("a", 2), ("ab", 2)):
+        file.write_text(content)
+        os.utime(file, ns=(moment, moment))
+        seen.add(choosing.place(chosen, model))
+        assert choosing.place(settings(), model) in seen
+    assert len(seen) == 4
 
 
 @pytest.mark.parametrize(
@@ -214,7 +268,8 @@ def test_the_greeting_is_one_line_on_models_and_caps() -> None:
     assert "embedded reference model (no key needed)" in greeting()
     assert "OPENAI_API_KEY" in greeting()
     paid = greeting(OPENAI_API_KEY="very-secret")
-    assert paid == "Models: openai/o3, openai/o4-mini, openai/codex-mini-latest; capped at 5 USD."
+    roles = "planner openai/o3, small planner openai/o4-mini, coder openai/codex-mini-latest"
+    assert paid == f"Models: {roles}; capped at 5 USD."
     assert "\n" not in paid
 
 
@@ -227,7 +282,7 @@ def test_the_greeting_tells_servers_and_all_caps() -> None:
 
 def test_the_greeting_tells_what_else_could_be_used() -> None:
     told = greeting(**KEYS, OLLAMA_HOST="h")
-    assert told.startswith("Models: openai/o3, ")
+    assert told.startswith("Models: planner openai/o3, ")
     assert "google and ollama could be used too (docs/models.md)" in told
     assert "could be used" not in greeting("--planner-model", "openai/o3-pro", **KEYS)
     assert "very-secret" not in told
@@ -246,5 +301,5 @@ def test_an_address_without_models_is_no_complaint() -> None:
     assert "x:1" not in choosing.greeting(chosen, {}, choosing.caps(chosen, BUILT_IN))
 
 
-def test_replayed_models_are_told_once() -> None:
-    assert greeting("--planner-model", "replay//r").startswith("Models: replay//r; capped at")
+def test_a_small_planner_is_told_where_it_is_another_one() -> None:
+    assert greeting("--planner-model", "replay//r").startswith("Models: planner replay//r, coder replay//r; capped at")

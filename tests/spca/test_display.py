@@ -98,8 +98,17 @@ def test_tokens_and_dollars_stand_in_the_table_and_below_it() -> None:
 def test_what_is_unknown_or_estimated_is_told_as_such() -> None:
     lines = shown_table(with_usage(rejected=1, lost=2, unknown=1, cost_unknown=3, estimated=1))
     assert "5 requests (1 rejected, 2 lost, 1 unknown), ~12,345 tokens, ~0.0456+3? USD" in lines
-    assert "+3?: so many requests may have cost something too" in lines
+    assert "?: the cost of 3 requests is not known; see calls.jsonl" in lines
     assert not [line for line in shown_table(with_usage()) if "?" in line or "~" in line]
+
+
+def test_a_run_without_any_answer_tells_what_it_may_have_cost() -> None:
+    lost = FREE | {"requests": 1, "lost": 1, "cost_unknown": 1}
+    lines = shown_table(TOTALS | {"usage": lost | {"categories": {"a [b]": lost}}})
+    assert "1 request (1 lost), 0 tokens, ? USD" in lines
+    assert "?: the cost of 1 request is not known; see calls.jsonl" in lines
+    (row,) = [line for line in lines if "a [b]" in line]
+    assert row.split()[-2:] == ["0", "?"]
 
 
 def test_a_level_tells_what_it_took() -> None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from spca.calls.ledger import Outcome, Place, Record, sums
 from spca.providers.base import Usage
-from spca.spending import spent, tokens, unanswered, usd
+from spca.spending import counted, spent, tokens, unanswered, usd
 
 
 def usage(**more: Any) -> dict[str, Any]:
@@ -23,6 +23,8 @@ def usage(**more: Any) -> dict[str, Any]:
     [
         (usage(), ""),
         (usage(requests=3, rejected=3), ""),
+        (usage(requests=1, lost=1, cost_unknown=1), "0 tokens, ? USD"),
+        (usage(requests=3, lost=2, cost_unknown=2, input_tokens=7), "7 tokens, ? USD"),
         (usage(input_tokens=1234, output_tokens=1), "1,235 tokens, 0.0000 USD"),
         (usage(input_tokens=1, cost_usd=0.00006), "1 tokens, 0.0001 USD"),
         (usage(output_tokens=1, cost_usd=12.5, cost_unknown=2), "1 tokens, 12.5000+2? USD"),
@@ -43,6 +45,13 @@ def test_tokens_and_dollars(taken: dict[str, Any], words: str) -> None:
 )
 def test_requests_that_were_not_answered(taken: dict[str, Any], words: str) -> None:
     assert unanswered(taken) == words
+
+
+@pytest.mark.parametrize(
+    ("number", "words"), [(0, "0 levels"), (1, "1 level"), (2, "2 levels"), (1234, "1,234 levels")]
+)
+def test_how_many(number: int, words: str) -> None:
+    assert counted(number, "level") == words
 
 
 @given(st.lists(st.sampled_from(Outcome), max_size=5), st.booleans())

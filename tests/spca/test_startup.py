@@ -57,6 +57,32 @@ def test_a_run_is_resumed_with_the_curriculum_it_began_with(given: dict[str, Any
         assert [task.env_id for task in tasks] == ["x-v0", "y-v0"]
 
 
+def test_what_a_flag_changes_in_a_resumed_run_holds_the_next_time(given: dict[str, Any]) -> None:
+    with opened(given | {"max_calls": 3}) as (folder, *_):
+        pass
+    again = {"resume": folder.run_id, "runs": given["runs"]}
+    before = folder.info()
+    with opened(again):
+        assert folder.info() == before
+    with opened(again | {"max_calls": 9, "max_output_tokens": 7, "quiet": True, "cache": True}):
+        changed = before["settings"] | {"max_calls": 9, "max_output_tokens": 7}
+        assert folder.info() == before | {"settings": changed}
+    assert startup.settings(again, ROOT).max_calls == 9
+
+
+def test_the_cache_knows_the_server(given: dict[str, Any]) -> None:
+    def ask(url: str, *answers: str) -> str:
+        chosen = startup.settings(given | {"cache": True, "max_calls": 2, "base_url": url}, ROOT)
+        folder = RunFolder.create(Path(given["runs"]), {"settings": {}}, "[]", AGENT)
+        model = ScriptedProvider(*answers)
+        client = ChatGPTClient("openai/m", provider=model, desk=startup.desk(chosen, folder))
+        return client.chat_completion([Message("user", "a")])
+
+    assert ask("http://one/v1", "one") == "one"
+    assert ask("http://two/v1", "two") == "two"
+    assert ask("http://one/v1") == "one"
+
+
 def test_a_run_cannot_be_resumed_twice_at_once(given: dict[str, Any]) -> None:
     with opened(given) as (folder, *_):
         again = opened({"resume": folder.run_id, "runs": given["runs"]})
@@ -158,7 +184,7 @@ def test_clients_are_told_of_servers_and_limits(given: dict[str, Any]) -> None:
     options = startup.client_options(chosen)
     assert options["addresses"]["openai"] == "http://x:1/v1"
     assert options["limits"] == Limits(9, None, 3.0)
-    assert startup.greeting(chosen).startswith("Models: openai/")
+    assert startup.greeting(chosen).startswith("Models: planner openai/")
 
 
 def test_excluding_flags_are_refused(given: dict[str, Any]) -> None:

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spca.calls.prices import ModelTable, cost, estimated_tokens, metered
+from spca.calls.prices import ModelTable, asked_tokens, cost, estimated_tokens, metered
 from spca.errors import SettingsError
 from spca.providers.base import ModelInfo, Response, ToolCall, Usage
 from tests.spca.calls.asking import any_text, request
@@ -105,6 +105,25 @@ def test_arguments_of_tools_are_output_too() -> None:
     assert (usage.output_tokens or 0) >= 100
 
 
+@given(st.lists(any_text, min_size=1, max_size=4))
+def test_a_prompt_is_as_long_as_its_messages(texts: list[str]) -> None:
+    assert asked_tokens(request(*texts)) == estimated_tokens(sum(map(len, texts)))
+
+
+def test_a_table_goes_before_the_built_in_one_and_after_that_of_the_user() -> None:
+    user, built_in = {"a/x": {"input": 1}}, {"a/*": {"input": 9, "output": 9, "context": 9}}
+    info = ModelTable(user, built_in).after({"a/*": {"input": 5, "output": None}}).info("a/x")
+    assert (info.input, info.output, info.context) == (1, None, 9)
+    assert ModelTable(built_in).after({"a/x": {"input": 5}}).info("a/x").input == 5
+    assert ModelTable(user, built_in).info("a/y").input == 9
+
+
+def test_a_dated_version_with_a_price_of_its_own() -> None:
+    old, new = BUILT_IN.info("openai/gpt-4o-2024-05-13"), BUILT_IN.info("openai/gpt-4o-2024-08-06")
+    assert (old.input, old.cached, old.output, old.max_output) == (5, 5, 15, 4096)
+    assert new == BUILT_IN.info("openai/gpt-4o") != old
+
+
 @given(any_text)
 def test_an_estimate_is_no_less_than_a_fourth_of_the_characters(text: str) -> None:
     assert len(text) / 4 <= estimated_tokens(len(text)) <= len(text)
@@ -159,6 +178,11 @@ def test_the_users_table_goes_before_the_built_in_one_field_by_field(tmp_path: P
     assert known.info("google/gemini-2.5-pro") == BUILT_IN.info("google/gemini-2.5-pro")
 
 
+def test_a_pattern_needs_no_prefix(tmp_path: Path) -> None:
+    known = ModelTable.load(table(tmp_path / "t.json", {"models": {"*": {"input": 1, "output": 2}}}))
+    assert known.info("any/model").output == 2
+
+
 def test_a_table_may_carry_remarks(tmp_path: Path) -> None:
     known = ModelTable.load(table(tmp_path / "t.json", {"about": "mine", "models": {"a/b": {"input": 1, "output": 2}}}))
     assert cost(known.info("a/b"), Usage(1, 1)) == Decimal("0.000003")
@@ -167,14 +191,16 @@ def test_a_table_may_carry_remarks(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        ("", "is no table of models"),
-        ("{", "is no table of models"),
+        ("", "is not valid JSON: Expecting value"),
+        ("{", "is not valid JSON: Expecting property name"),
         ("[]", "is no table of models"),
         ("{}", "is no table of models"),
         ({"models": []}, "is no table of models"),
         ({"models": None}, "is no table of models"),
         ({"models": {"a/b": 1}}, "a/b: an entry has fields from api, cached, context, input,"),
-        ({"models": {"a/b": {"prize": 1}}}, "a/b: an entry has fields from"),
+        ({"models": {"a/b": {"prize": 1}}}, "a/b: unknown field prize: an entry has fields from api, cached"),
+        ({"models": {"a/b": {"x\ny": 1, "z": 2}}}, r"a/b: unknown field 'x\ny': an entry"),
+        ({"models": {"o3": {"input": 1}}}, "o3: a name has a prefix, such as openai/o3"),
         ({"models": {"a/b": {"input": -1}}}, "a/b: input must be USD per million tokens, not -1"),
         ({"models": {"a/b": {"input": "2"}}}, "a/b: input must be USD per million tokens, not '2'"),
         ({"models": {"a/b": {"output": True}}}, "a/b: output must be"),
@@ -201,6 +227,8 @@ def test_a_malformed_table_is_one_line_that_names_the_file_and_the_entry(
 
 @pytest.mark.parametrize("name", ["absent.json", "."])
 def test_a_table_that_is_not_there_is_one_line(name: str, tmp_path: Path) -> None:
-    with pytest.raises(SettingsError, match=r"is no table of models") as caught:
+    with pytest.raises(
+        SettingsError, match=r"--model-table .* cannot be read: (No such file|Is a directory)"
+    ) as caught:
         ModelTable.load(tmp_path / name)
     assert "\n" not in str(caught.value)
