@@ -42,6 +42,7 @@ from spca.errors import RestoreError, UserError, WorldError
 from spca.replay import hash_state
 from spca.sandbox.executor import default_executor
 from spca.stuck import StuckDetector
+from spca.watching import Frame
 
 
 def known_ids() -> tuple[str, ...]:
@@ -166,6 +167,22 @@ class MiniGridEnv:
             inventory=self.inventory,
             visible_grid=perception.grid_words(self._map.with_agent(self._position)),
             visible_objects=perception.visible_objects(self._facing_view),
+        )
+
+    def frame(self) -> Frame:
+        """The present state as someone who watches sees it, the simulator's truth included."""
+        row, column = self._position[0] + self._start[1], self._position[1] + self._start[0]
+        return Frame(
+            truth=perception.encode_view(self._sim.grid.encode()),
+            known=self._map.codes.copy(),
+            known_at=(self._start[1] - self._map.origin[0], self._start[0] - self._map.origin[1]),
+            view=self._view.copy(),
+            view_at=(row - self._agent_at[0], column - self._agent_at[1]),
+            position=(row, column),
+            direction=self._direction,
+            inventory=self.inventory,
+            reward=self._reward,
+            over=self._over,
         )
 
     def step(self, code: int) -> None:
@@ -326,4 +343,5 @@ class MiniGridEnv:
             traceback=traceback,
             reward=self._reward,
             corrections=tuple(sorted(self.corrections)),
+            state_hash=self._hash(),
         )

@@ -260,7 +260,8 @@ class Outcome:
     ``position``, ``action`` and ``args`` name the plan step at fault (None when there is none); ``traceback`` points
     into the generated source; ``last_map`` is the accumulated map at the end, rows of cell words; ``trace`` the
     primitives of this attempt; ``reward`` the simulator's last reward; ``corrections`` names
-    what of the simulator's own judgement was corrected in this episode; ``printed`` is what generated code printed.
+    what of the simulator's own judgement was corrected in this episode; ``printed`` is what generated code printed;
+    ``state_hash`` is that of the state in which the attempt ended.
     """
 
     status: Status
@@ -274,6 +275,7 @@ class Outcome:
     reward: float = 0.0
     corrections: tuple[str, ...] = ()
     printed: str = ""
+    state_hash: str = ""
 
     @property
     def solved(self) -> bool:

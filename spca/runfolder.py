@@ -229,16 +229,19 @@ class RunFolder:
 
 def attempt_record(attempt: Attempt, agent_file: str) -> dict[str, Any]:
     """One attempt for a trajectory file: ``start`` holds the primitives before it, ``steps`` one
-    [code, plan position, source line] per primitive.
+    [code, plan position, source line] per primitive; the hashes are of the states before and after it.
     """
     return {
         "round": attempt.round,
         "attempt": attempt.number,
         "start": list(attempt.start.primitives),
+        "start_hash": attempt.start.state_hash,
+        "end_hash": attempt.outcome.state_hash,
         "agent": agent_file,
         "plan": [asdict(step) for step in attempt.plan.steps],
         "domain": attempt.plan.domain,
         "problem": attempt.plan.problem,
+        "engine": attempt.plan.engine,
         "status": attempt.outcome.status.value,
         "message": attempt.outcome.message,
         "traceback": attempt.outcome.traceback,
