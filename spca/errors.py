@@ -8,6 +8,8 @@
     │   ├── SettingsError         flags, environment variables or folders that cannot be used
     │   ├── ResumeError           a run folder that cannot be continued as asked
     │   ├── WorkspaceBusyError    another run holds the workspace lock
+    │   ├── ReportError           a run that cannot be looked at as asked
+    │   │   └── QueryError        SQL that is wrong, or wants more than to read the tables
     │   └── SandboxError          the wall around generated code cannot be put up or has failed: nothing is executed
     ├── WorldError                the simulator refused to build or reset a world
     ├── RestoreError              a replayed checkpoint is not the state that was recorded
@@ -60,6 +62,16 @@ class ResumeError(UserError):
 
 class WorkspaceBusyError(UserError):
     """Another process holds the lock of the workspace."""
+
+
+class ReportError(UserError):
+    """A run folder, level or step that does not exist or cannot be shown, or a library for it that is missing."""
+
+    resumable = False
+
+
+class QueryError(ReportError):
+    """SQL that is wrong, or wants more than to read the tables."""
 
 
 class SandboxError(UserError):

@@ -2,15 +2,20 @@
 
 Every way in which a model is known to go wrong is on the schedule, so that a run with these models exercises every
 repair path of the loop. The schedule counts conversations, not time: the same calls get the same faults.
+
+``faulty/stubborn/coder`` never learns instead: what it gets wrong it gets wrong whenever it is asked, so that some
+levels fail for good and others do not.
 """
 
 from __future__ import annotations
 
 import ast
+import hashlib
 import itertools
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from typing import Final
 
 from spca.providers.base import Request, Response, Target
@@ -32,6 +37,10 @@ CODER_SCHEDULE: Final = (
 )
 """Fault of the first answer of each coder conversation, over and over."""
 
+STUBBORN_FAULTS: Final = ("crash", "endless", "wrong_outcome")
+"""Faults of ``stubborn/coder``; one action in :data:`STUBBORN_ODDS` has one, chosen by its name."""
+STUBBORN_ODDS: Final = 3
+
 _UNSOLVABLE: Final = {
     "domain": "(define (domain d) (:requirements :strips) (:predicates (p) (q)) "
     "(:action act :parameters () :precondition (p) :effect (q)))",
@@ -42,7 +51,7 @@ _UNSOLVABLE: Final = {
 class FaultyProvider:
     """Wraps the reference model; a repair answer has a fault of its own after every third faulty first answer."""
 
-    models: Final = ReferenceProvider.models
+    models: Final = (*ReferenceProvider.models, "stubborn/coder")
 
     def __init__(self, _target: Target | None = None) -> None:
         self._reference = ReferenceProvider()
@@ -54,7 +63,10 @@ class FaultyProvider:
         self._again = False
 
     def complete(self, request: Request) -> Response:
-        good = self._reference.complete(request)
+        good = self._reference.complete(replace(request, model=request.model.removeprefix("stubborn/")))
+        if request.model == "stubborn/coder":
+            self._faulty += 1
+            return Response(_stubborn(good.text, f"{self._faulty}"), NO_TOKENS)
         fault = self._next_fault(request)
         if fault == "none":
             return good
@@ -97,7 +109,7 @@ def _extra_parameter(text: str, _tag: str) -> str:
 
 
 def _body(code: str) -> Callable[[str, str], str]:
-    """A fault that makes the public methods begin with (or consist of) other statements."""
+    """A fault that makes the public methods consist of other statements."""
 
     def fault(text: str, tag: str) -> str:
         def change(function: ast.FunctionDef) -> None:
@@ -108,6 +120,18 @@ def _body(code: str) -> Callable[[str, str], str]:
     return fault
 
 
+def _stubborn(text: str, tag: str) -> str:
+    """The answer with the faults of its actions, each always the same."""
+
+    def change(function: ast.FunctionDef) -> None:
+        number = int(hashlib.sha256(function.name.encode()).hexdigest()[:8], 16)
+        if number % STUBBORN_ODDS == 0:
+            fault = STUBBORN_FAULTS[number // STUBBORN_ODDS % len(STUBBORN_FAULTS)]
+            function.body = ast.parse(_BODIES[fault].replace("TAG", tag)).body
+
+    return _changed_actions(text, change)
+
+
 def _changed_actions(text: str, change: Callable[[ast.FunctionDef], None]) -> str:
     module = ast.parse(text)
     for node in module.body:
@@ -116,6 +140,13 @@ def _changed_actions(text: str, change: Callable[[ast.FunctionDef], None]) -> st
     return ast.unparse(ast.fix_missing_locations(module))
 
 
+_BODIES: Final = {
+    "crash": "yield 0\nraise ValueError('injected fault TAG')",
+    "endless": "while True:\n    yield 0",
+    "hang": "yield 0\nwhile True:\n    fault = 'TAG'",
+    "forbidden": "import os\nyield len(os.listdir('/TAG'))",
+    "wrong_outcome": "fault = 'TAG'\nyield 0",
+}
 _PLANNER_FAULTS: Final[Mapping[str, Callable[[str, str], str]]] = {
     "broken_json": lambda text, _tag: text[: len(text) // 2],
     "unparsable_pddl": _break_pddl,
@@ -125,9 +156,5 @@ _PLANNER_FAULTS: Final[Mapping[str, Callable[[str, str], str]]] = {
 _CODER_FAULTS: Final[Mapping[str, Callable[[str, str], str]]] = {
     "syntax_error": _break_syntax,
     "wrong_signature": _extra_parameter,
-    "crash": _body("yield 0\nraise ValueError('injected fault TAG')"),
-    "endless": _body("while True:\n    yield 0"),
-    "hang": _body("yield 0\nwhile True:\n    fault = 'TAG'"),
-    "forbidden": _body("import os\nyield len(os.listdir('/TAG'))"),
-    "wrong_outcome": _body("fault = 'TAG'\nyield 0"),
+    **{name: _body(code) for name, code in _BODIES.items()},
 }

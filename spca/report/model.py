@@ -194,13 +194,16 @@ class Report:
     """What a page shows first; everything else it loads piece by piece.
 
     ``made`` is seconds since the epoch; ``view`` is the address within the page that it opens with, "" for the
-    overview. A ``live`` page asks its server for pieces and listens for changes.
+    overview. A ``live`` page asks its server for pieces and listens for changes. ``vocabulary`` has the words of cell
+    codes, ``primitives`` the names of the agent's primitives.
     """
 
     title: str
     program: str
     made: float
     runs: tuple[Run, ...]
+    vocabulary: tuple[str, ...]
+    primitives: tuple[str, ...]
     comparisons: tuple[Comparison, ...] = ()
     live: bool = False
     view: str = ""

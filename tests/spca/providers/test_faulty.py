@@ -125,3 +125,12 @@ def test_a_repair_is_good_but_for_every_third(model: str) -> None:
 def test_the_same_conversations_have_the_same_faults() -> None:
     assert coder_answers(15) == coder_answers(15)
     assert planner_answers(15) == planner_answers(15)
+
+
+@pytest.mark.parametrize(("name", "wrong"), [("pick_up_object", True), ("reach_goal", False)])
+def test_the_stubborn_coder_gets_the_same_actions_wrong_whenever_it_is_asked(name: str, wrong: bool) -> None:
+    provider = FaultyProvider()
+    opening = (Message("user", CODER[0].text.replace("reach_goal", name)),)
+    for question in (opening, (*opening, *REPAIR), opening):
+        answer = provider.complete(Request("stubborn/coder", question)).text
+        assert ("fault = " in answer) == wrong
