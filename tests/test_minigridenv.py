@@ -7,6 +7,7 @@ import inspect
 import random
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from dataclasses import replace
 from typing import Any
 
 import gymnasium
@@ -132,7 +133,7 @@ def test_nothing_depends_on_grid_size_or_absolute_position(codes: list[int]) -> 
                 if world.over:
                     break
             world.restore(start)
-            told.append((shown, run(world, *codes)))
+            told.append((shown, replace(run(world, *codes), state_hash="")))  # only proves, tells nobody
     assert told[0] == told[1] == told[2]
 
 
