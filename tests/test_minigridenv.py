@@ -138,13 +138,21 @@ def test_nothing_depends_on_grid_size_or_absolute_position(codes: list[int]) -> 
 
 
 def test_of_the_simulator_only_displacement_and_observation_are_read() -> None:
-    """Everything else that is known of the world comes through the 7x7 view (hashing proves, and tells nobody)."""
+    """Everything else that is known of the world comes through the 7x7 view.
+
+    Hashing proves, and tells nobody; frames are for those who watch, and nothing in the world itself asks for one.
+    """
+    tree = ast.parse(inspect.getsource(minigridenv))
+    watching = next(n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef) and n.name == "frame")
+    asked = [n for n in ast.walk(tree) if isinstance(n, ast.Attribute) and n.attr == "frame"]
+    watching.body = []
     read = {
         node.attr
-        for node in ast.walk(ast.parse(inspect.getsource(minigridenv)))
+        for node in ast.walk(tree)
         if isinstance(node, ast.Attribute) and ast.unparse(node.value) in ("self._sim", "self._env.unwrapped")
     }
     assert read == {"agent_pos", "gen_obs"}
+    assert asked == []
 
 
 @pytest.mark.parametrize(("facing", "ahead"), [("E", (0, 1)), ("S", (1, 0)), ("W", (0, -1)), ("N", (-1, 0))])
