@@ -235,11 +235,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     """The program; returns the exit code."""
     with ending.Ending() as end:
         given = cli.parse(argv)
-        if given["command"] == "doctor":
-            return startup.doctor()
+        if given["command"] != "run":
+            return startup.other_command(given, ROOT, minigridenv.MiniGridEnv)
         settings = startup.settings(given, ROOT)
-        if given["command"] == "list":
-            return startup.show_levels(settings)
         with startup.opened(settings, ROOT, _check) as (folder, tasks, executor):
             end.go_on = ending.how_to_resume(settings, folder.run_id, ROOT)
             Run(settings, folder, tasks, executor).learn()

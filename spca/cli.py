@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
@@ -13,6 +14,7 @@ from spca import __version__, choosing
 from spca.ending import EXIT_USER_ERROR, PROGRAM_VARIABLE
 from spca.errors import ResumeError, SettingsError
 from spca.providers.base import TIMEOUT_S
+from spca.report import cli as looking
 
 UNSAFE_VARIABLE: Final = "SPCA_UNSAFE_NO_SANDBOX"
 """Environment variable that confirms ``--unsafe-no-sandbox``."""
@@ -90,9 +92,10 @@ def build_parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "command",
         nargs="?",
-        choices=("run", "list", "doctor"),
+        choices=("run", "list", "doctor", *looking.HELP),
         default="run",
-        help="run (default), list categories and levels, or doctor: tell whether generated code can be walled in here",
+        help="run (default); list categories and levels; doctor: tell whether generated code can be walled in here; "
+        + "; ".join(f"{name}: {text}" for name, text in looking.HELP.items()),
     )
     choose = parser.add_argument_group("what to run")
     choose.add_argument("--start-category", metavar="NAME", help="begin with this category (case-insensitive)")
@@ -199,8 +202,14 @@ def resumed_settings(
 
 
 def parse(argv: Sequence[str] | None) -> dict[str, Any]:
-    """The options given, by name."""
-    return vars(build_parser().parse_args(argv))
+    """The options given, by name; for a command that looks at runs, which has a parser of its own, its ``arguments``."""
+    arguments = sys.argv[1:] if argv is None else argv
+    if looking.is_asked(arguments):
+        return {"command": arguments[0], "arguments": arguments}
+    given = vars(build_parser().parse_args(arguments))
+    if given["command"] in looking.HELP:
+        build_parser().error(f"{given['command']} comes before its options")
+    return given
 
 
 def load_environment(root: Path) -> Mapping[str, str]:

@@ -17,9 +17,11 @@ from spca.curriculum import Curriculum, Task, load
 from spca.display import list_tasks
 from spca.errors import ResumeError
 from spca.prompts import templates
+from spca.report import cli as looking
 from spca.runfolder import RunFolder, check_folder, locked, make_folder
 from spca.runinfo import check_sandbox, check_versions, run_info
 from spca.sandbox.executor import SandboxExecutor
+from spca.watching import WorldMaker
 from spca.workspace import Workspace
 
 
@@ -64,6 +66,22 @@ def tasks(chosen: cli.Settings, curriculum: Curriculum | None = None) -> tuple[T
     """
     whole = curriculum or load(Path(chosen.curriculum))
     return whole.select(start_category=chosen.start_category, only=chosen.only, levels=chosen.levels).tasks()
+
+
+def other_command(given: Mapping[str, Any], root: Path, make_world: WorldMaker) -> int:
+    """Carry out a command that learns nothing; the exit code.
+
+    Args:
+        make_world: builds the worlds in which recorded episodes are replayed.
+
+    Raises:
+        UserError: a mistake in what was given.
+    """
+    if given["command"] == "doctor":
+        return doctor()
+    if given["command"] == "list":
+        return show_levels(settings(given, root))
+    return looking.main(given["arguments"], root, make_world)
 
 
 def show_levels(chosen: cli.Settings) -> int:

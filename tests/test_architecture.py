@@ -22,7 +22,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGES = ("spca", "gridworld", "robot_bridge", "explorer")
 PHASES = ("minigridenv", "plannerLLM", "coderLLM")
-LAZY = ("openai", "google", "ollama", "xllamacpp", "unified_planning")
+LAZY = ("openai", "google", "ollama", "xllamacpp", "unified_planning", "duckdb", "PIL", "av")
 """Libraries that are slow to import, or not needed by most runs."""
 
 ALLOWED = {

@@ -1,0 +1,85 @@
+"""From run folders to one page: every level read, re-simulated and packed."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from spca import __version__
+from spca.contracts import PRIMITIVE_METHODS
+from spca.perception import VOCABULARY
+from spca.report import model, packing, page
+from spca.report.levels import level
+from spca.report.reading import RunFiles
+from spca.report.resimulating import resimulate
+from spca.report.runs import overview
+from spca.report.texts import Shelf
+from spca.watching import WorldMaker
+
+Progress = Callable[[str], None]
+
+
+def report_of(
+    title: str, runs: Sequence[model.Run], comparisons: Sequence[model.Comparison] = (), *, live: bool = False
+) -> model.Report:
+    """What a page shows first."""
+    return model.Report(
+        title=title,
+        program=f"sense-plan-code-act {__version__}",
+        made=time.time(),
+        runs=tuple(runs),
+        vocabulary=VOCABULARY,
+        primitives=PRIMITIVE_METHODS,
+        comparisons=tuple(comparisons),
+        live=live,
+    )
+
+
+def simulator(files: RunFiles, make_world: WorldMaker) -> Callable[[Any], Any]:
+    """Re-simulates trajectories of a run by the rules it was judged by."""
+    settings = files.info.get("settings")
+    upstream = isinstance(settings, dict) and settings.get("upstream_rules") is True
+    return partial(resimulate, make_world, upstream_rules=upstream)
+
+
+def packed_run(
+    number: int, files: RunFiles, make_world: WorldMaker, done: Progress
+) -> tuple[model.Run, dict[str, str]]:
+    """The overview of a run and its pieces; ``done`` is told of each level."""
+    shelf, simulate, levels = Shelf(), simulator(files, make_world), list[model.Level]()
+    first = overview(files)
+    for row in first.levels:
+        if row.outcome != "pending":
+            levels.append(level(files, row.number, shelf, simulate))
+            done(row.env_id)
+    checks = {each.number: _check(each) for each in levels}
+    return overview(files, checks), dict(_pieces(number, levels))
+
+
+def _check(level: model.Level) -> str:
+    """The worst of a level's checks."""
+    results = {attempt.check.result for attempt in _attempts(level)}
+    return next((result for result in ("different", "unrecorded", "equal") if result in results), "")
+
+
+def _attempts(level: model.Level) -> Iterator[model.Attempt]:
+    return (turn.attempt for this in level.rounds for turn in this.tries if turn.attempt is not None)
+
+
+def _pieces(number: int, levels: Sequence[model.Level]) -> Iterator[tuple[str, str]]:
+    """One piece per level; texts that several levels use lie in a piece of their own."""
+    uses = Counter(name for each in levels for name in each.texts)
+    shared = {name: text for each in levels for name, text in each.texts.items() if uses[name] > 1}
+    yield f"run/{number}/texts", packing.piece(shared)
+    for each in levels:
+        own = {name: text for name, text in each.texts.items() if uses[name] == 1}
+        yield f"run/{number}/level/{each.number}", packing.piece(replace(each, texts=own))
+
+
+def document(title: str, report: model.Report, pieces: dict[str, str]) -> str:
+    """The page."""
+    return page.static(title, {"report": packing.piece(report), **pieces})

@@ -1,0 +1,277 @@
+"""The commands that look at runs: ``report``, ``replay``, ``watch`` and ``query``."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, NoReturn
+
+from spca.ending import EXIT_FINISHED, EXIT_USER_ERROR, PROGRAM_VARIABLE
+from spca.errors import ReportError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from spca.report import model
+    from spca.report.reading import RunFiles
+    from spca.watching import WorldMaker
+
+PUBLISHED: Final = "published"
+"""What stands for the published run of the original system where a run is asked for."""
+
+HELP: Final[Mapping[str, str]] = {
+    "report": "runs as a page (one HTML file) and as tables",
+    "replay": "an episode again, exactly: as text, picture, GIF or MP4",
+    "watch": "the page of a run, live while the run goes on",
+    "query": "SQL over any number of runs",
+}
+
+
+def is_asked(argv: Sequence[str]) -> bool:
+    """Whether a command line is one of these commands."""
+    return bool(argv) and argv[0] in HELP
+
+
+def main(argv: Sequence[str], root: Path, make_world: WorldMaker) -> int:
+    """Carry out a command; returns the exit code.
+
+    Args:
+        root: the folder in which ``runs`` lies by default.
+
+    Raises:
+        ReportError: one line that names what is wrong and how to mend it.
+    """
+    given = build_parser().parse_args(argv)
+    given.runs = Path.cwd() / given.runs if given.runs else root / "runs"
+    command: Callable[[argparse.Namespace, WorldMaker], int] = _COMMANDS[given.command]
+    return command(given, make_world)
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        self.exit(EXIT_USER_ERROR, f"error: {message}; --help lists all options\n")
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """The parser of all four commands."""
+    parser = _Parser(prog=os.environ.get(PROGRAM_VARIABLE, "main.py"))
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND", parser_class=_Parser)
+    parts = {name: commands.add_parser(name, help=text, description=text) for name, text in HELP.items()}
+    for part in parts.values():
+        part.add_argument("--runs", metavar="DIR", help="where run folders lie (default runs)")
+    _add_report(parts["report"])
+    _add_replay(parts["replay"])
+    _add_watch(parts["watch"])
+    _add_query(parts["query"])
+    return parser
+
+
+def _add_report(part: argparse.ArgumentParser) -> None:
+    part.add_argument("run", nargs="?", help="run id, run folder or folder of runs (default: the latest run)")
+    part.add_argument(
+        "--compare",
+        nargs=2,
+        metavar=("A", "B"),
+        help=f"two runs side by side; {PUBLISHED!r} is the published run of the original system",
+    )
+    part.add_argument("--out", metavar="FILE", help="the page (default: report.html in the folder looked at)")
+    part.add_argument("--no-page", action="store_true", help="only the tables on the terminal")
+    part.add_argument("--all", action="store_true", help="with --compare: the levels that do not differ as well")
+
+
+def _add_replay(part: argparse.ArgumentParser) -> None:
+    part.add_argument("run", help="run id or run folder")
+    part.add_argument("level", help="number of the level, environment id, or category/environment-id")
+    part.add_argument("--attempt", metavar="ROUND.NUMBER", help="which attempt (default: the last)")
+    part.add_argument("--gif", metavar="FILE", help="write an animation")
+    part.add_argument("--mp4", metavar="FILE", help="write a video; needs the extra [video]")
+    part.add_argument("--png", metavar="STEP", type=_step, help="write the picture after this step; 0 is the beginning")
+    part.add_argument("--out", metavar="FILE", help="where --png goes (default: named after level and step)")
+    part.add_argument("--fps", metavar="N", type=_rate, default=5.0, help="steps per second (default 5)")
+
+
+def _add_watch(part: argparse.ArgumentParser) -> None:
+    part.add_argument("run", nargs="?", help="run id or run folder (default: the latest run)")
+    part.add_argument("--port", type=_port, default=0, metavar="N", help="port (default: any that is free)")
+    part.add_argument("--host", default="127.0.0.1", metavar="ADDRESS", help="address to listen on (default loopback)")
+
+
+def _add_query(part: argparse.ArgumentParser) -> None:
+    part.add_argument("run", help="run id, run folder or folder of runs")
+    part.add_argument("sql", help="one SELECT over the tables runs, levels, calls, events, steps (docs/queries.md)")
+    part.add_argument("--format", choices=("table", "csv", "json"), default="table", help="default table")
+
+
+def _step(text: str) -> int:
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"{text!r} is no step: steps are whole numbers from 0 on")
+    return int(text)
+
+
+def _rate(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not 0.1 <= value <= 60:
+        raise argparse.ArgumentTypeError(f"{text!r} is no rate: give 0.1 to 60 steps per second")
+    return value
+
+
+def _port(text: str) -> int:
+    if not text.isdecimal() or int(text) > 65535:
+        raise argparse.ArgumentTypeError(f"{text!r} is no port: ports are whole numbers from 0 to 65535")
+    return int(text)
+
+
+def _report(given: argparse.Namespace, make_world: WorldMaker) -> int:
+    from rich.console import Console
+
+    from spca.report import terminal
+
+    if given.compare and given.run:
+        raise ReportError("report takes a run or --compare A B, not both")
+    console = Console(highlight=False)
+    folders, target = _folders(given)
+    with _progress() as done:
+        runs, comparisons, pieces = _gather(folders, given, make_world, done)
+    if given.compare:
+        terminal.show_comparison(comparisons[0], runs[0], runs[1], console, everything=given.all)
+    elif len(runs) == 1:
+        terminal.show_run(runs[0], console)
+    else:
+        terminal.show_runs(runs, console)
+    if not given.no_page:
+        _write_page(Path.cwd() / given.out if given.out else target, runs, comparisons, pieces, console)
+    return EXIT_FINISHED
+
+
+def _folders(given: argparse.Namespace) -> tuple[list[Path | None], Path]:
+    """The run folders asked for (None: the published run), and where the page goes unless told."""
+    from spca.report.reading import find
+
+    if given.compare:
+        found = [None if name == PUBLISHED else _one(name, given.runs) for name in given.compare]
+        names = [folder.name if folder else PUBLISHED for folder in found]
+        beside = next((folder.parent for folder in found if folder), given.runs)
+        return list(found), beside / f"compare_{names[0]}_{names[1]}.html"
+    folders = find(given.run, given.runs, Path.cwd())
+    several = len(folders) > 1
+    return list(folders), (folders[0].parent if several else folders[0]) / "report.html"
+
+
+def _one(name: str | None, runs: Path) -> Path:
+    from spca.report.reading import find
+
+    found = find(name, runs, Path.cwd())
+    if len(found) != 1:
+        raise ReportError(f"{name} holds {len(found)} runs: name one of them, such as {found[-1].name}")
+    return found[0]
+
+
+def _gather(
+    folders: Sequence[Path | None], given: argparse.Namespace, make_world: WorldMaker, done: Callable[[str], None]
+) -> tuple[list[model.Run], list[model.Comparison], dict[str, str]]:
+    from spca.report import baseline, building, runs
+    from spca.report.compare import compare
+    from spca.report.reading import open_run
+
+    published = baseline.published()
+    found, pieces = list[Any](), dict[str, str]()
+    for number, folder in enumerate(folders):
+        if folder is None:
+            found.append(published)
+        elif given.no_page:
+            found.append(runs.overview(open_run(folder)))
+        else:
+            run, of_run = building.packed_run(number, open_run(folder), make_world, done)
+            found.append(run)
+            pieces |= of_run
+    pairs = [(found[0], found[1])] if given.compare else [(run, published) for run in found]
+    return found, [compare(a, b) for a, b in pairs], pieces
+
+
+def _write_page(
+    target: Path,
+    runs: Sequence[model.Run],
+    comparisons: Sequence[model.Comparison],
+    pieces: dict[str, str],
+    console: Console,
+) -> None:
+    from spca.report import building
+    from spca.runfolder import write_atomic
+
+    title = runs[0].id if len(runs) == 1 else f"{len(runs)} runs"
+    report = building.report_of(title, runs, comparisons)
+    if not target.parent.is_dir():
+        raise ReportError(f"cannot write {target}: there is no folder {target.parent}")
+    write_atomic(target, building.document(title, report, pieces))
+    size = target.stat().st_size / 1e6
+    console.print(f"page: {target} ({size:.1f} MB); open it in a browser", soft_wrap=True, markup=False)
+
+
+def _replay(given: argparse.Namespace, make_world: WorldMaker) -> int:
+    from rich.console import Console
+
+    from spca.report import replaying
+    from spca.report.reading import open_run
+
+    files = open_run(_one(given.run, given.runs))
+    return replaying.replay(files, given.level, given, make_world, Console(highlight=False))
+
+
+def _watch(given: argparse.Namespace, make_world: WorldMaker) -> int:
+    from spca.report import watch
+
+    try:
+        watch.serve(
+            _one(given.run, given.runs), make_world, host=given.host, port=given.port, announce=_announce, stop=None
+        )
+    except KeyboardInterrupt:
+        print(file=sys.stderr)
+    return EXIT_FINISHED
+
+
+def _announce(line: str) -> None:
+    print(line, flush=True)
+
+
+def _query(given: argparse.Namespace, _make_world: WorldMaker) -> int:
+    from spca.report import querying
+    from spca.report.reading import find, open_run
+
+    files: list[RunFiles] = [open_run(folder) for folder in find(given.run, given.runs, Path.cwd())]
+    return querying.query(files, given.sql, format=given.format)
+
+
+@contextmanager
+def _progress() -> Iterator[Callable[[str], None]]:
+    """Says on a terminal which level is being worked on; on standard error, so that tables can be piped."""
+    from rich.console import Console
+    from rich.markup import escape
+
+    console = Console(stderr=True, highlight=False)
+    if not console.is_terminal:
+        yield lambda _name: None
+        return
+    with console.status("reading ...") as status:
+        count = 0
+
+        def done(name: str) -> None:
+            nonlocal count
+            count += 1
+            status.update(f"{count} levels re-simulated, {escape(name)}")
+
+        yield done
+
+
+_COMMANDS: Final[Mapping[str, Callable[[argparse.Namespace, Any], int]]] = {
+    "report": _report,
+    "replay": _replay,
+    "watch": _watch,
+    "query": _query,
+}
