@@ -1,0 +1,62 @@
+"""Values of files that may hold anything: what is of another type than it should be counts as missing (pure).
+
+Numbers that are not finite, or beyond what a script of a page can hold exactly, are missing too.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from typing import Any, Final
+
+_EXACT: Final = 2**53
+"""Whole numbers up to here are exact as floats."""
+
+
+def table(value: object) -> Mapping[str, Any]:
+    """A JSON object; empty where there is none."""
+    return value if isinstance(value, Mapping) else {}
+
+
+def items(value: object) -> list[Any]:
+    """A JSON list; empty where there is none."""
+    return value if isinstance(value, list) else []
+
+
+def text(value: object, default: str = "") -> str:
+    return value if isinstance(value, str) else default
+
+
+def number(value: object) -> float | None:
+    """A finite number; None where there is none."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not -_EXACT <= value <= _EXACT:
+        return None
+    return float(value)
+
+
+def whole(value: object) -> int | None:
+    """A whole number from 0 on; None where there is none."""
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _EXACT else None
+
+
+def count(value: object) -> int:
+    """A whole number from 0 on; 0 where there is none."""
+    return whole(value) or 0
+
+
+def parsed(data: str) -> Any:
+    """JSON; ``NaN`` and infinities become None.
+
+    Raises:
+        ValueError: it is none.
+    """
+    try:
+        return json.loads(data, parse_constant=lambda _name: None, parse_float=_finite)
+    except RecursionError as error:
+        raise ValueError("nested too deeply") from error
+
+
+def _finite(digits: str) -> float | None:
+    value = float(digits)
+    return value if math.isfinite(value) else None

@@ -1,0 +1,195 @@
+"""The overview of a run: its levels, what they took and what became of them (pure, but for reading trajectories)."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
+
+from spca.curriculum import Task
+from spca.report.lenient import count, items, number, table, text, whole
+from spca.report.model import CategoryRow, LevelRow, Run, Usage
+from spca.report.reading import RunFiles
+from spca.report.spans import History, attempt_statuses, durations, first_time, histories, last_time, spans
+
+_ENDED: Final = ("success", "fail")
+_NOTHING: Final = History(0, ())
+_NO_CHECKS: Final[Mapping[int, str]] = {}
+
+
+def overview(files: RunFiles, checks: Mapping[int, str] = _NO_CHECKS) -> Run:
+    """What a run has come to so far.
+
+    Args:
+        checks: whether levels re-simulate as recorded, by number (see :class:`spca.report.model.LevelRow`).
+    """
+    settings, tasks = table(files.info.get("settings")), files.tasks()
+    began, seed = first_time(files.events), whole(settings.get("seed"))
+    levels = _Levels(files, tasks, began or 0.0, seed or 0, checks).rows()
+    done = sum(row.outcome in _ENDED for row in levels)
+    running = files.running()
+    usage = used(files.records) if files.records else usage_of(files.info.get("usage"))
+    return Run(
+        id=files.id,
+        folder=str(files.path),
+        state="running" if running else "finished" if tasks and done >= len(tasks) else "stopped",
+        settings=settings,
+        models=_words(files.info.get("models")),
+        versions=_words(files.info.get("versions")),
+        git_commit=text(files.info.get("git_commit")) or None,
+        sandbox=text(files.info.get("sandbox")),
+        seed=seed,
+        started=began,
+        ended=None if running else last_time(files.events),
+        usage=usage,
+        categories=categories(levels),
+        levels=levels,
+        warnings=tuple(files.warnings),
+    )
+
+
+def categories(levels: Sequence[LevelRow]) -> tuple[CategoryRow, ...]:
+    """Sums per category, in the order in which the run comes to them."""
+    names = dict.fromkeys(row.category for row in levels)
+    return tuple(_category(name, [row for row in levels if row.category == name]) for name in names)
+
+
+def usage_of(entry: object) -> Usage:
+    """Usage as summaries and ``run.json`` hold it."""
+    entry = table(entry)
+    cost = max(0.0, number(entry.get("cost_usd")) or 0.0)
+    return Usage(cost_usd=cost, **{name: count(entry.get(name)) for name in (*_COUNTS, "requests", "answered")})
+
+
+def used(records: Iterable[Mapping[str, Any]]) -> Usage:
+    """Sums over lines of the books, as :func:`spca.calls.ledger.sums` makes them of whole ones."""
+    records = list(records)
+    costs = [number(record.get("cost")) for record in records]
+    return Usage(
+        requests=len(records),
+        answered=sum(record.get("outcome") == "answered" for record in records),
+        cost_usd=math.fsum(cost for cost in costs if cost),
+        cost_unknown=costs.count(None),
+        estimated=sum(record.get("estimated") is True for record in records),
+        **{name: sum(count(record.get(name)) for record in records) for name in _TOKENS},
+    )
+
+
+_TOKENS: Final = ("input_tokens", "output_tokens", "cached_tokens", "reasoning_tokens")
+_COUNTS: Final = (*_TOKENS, "cost_unknown", "estimated")
+
+
+class _Levels:
+    """The rows of a run's levels."""
+
+    def __init__(
+        self, files: RunFiles, tasks: Sequence[Task], began: float, seed: int, checks: Mapping[int, str]
+    ) -> None:
+        self._files, self._began, self._seed, self._checks = files, began, seed, checks
+        self._tasks = {task.index + 1: task for task in tasks}
+        self._histories = histories(files.events)
+        self._finished = {whole(s.get("index")) or at: s for at, s in enumerate(files.finished, 1)}
+        self._records: dict[int, list[Mapping[str, Any]]] = {}
+        for record in files.records:
+            self._records.setdefault(count(record.get("index")), []).append(record)
+
+    def rows(self) -> tuple[LevelRow, ...]:
+        """Levels that are planned, and those that left something behind."""
+        numbers = self._tasks.keys() | self._histories.keys() | self._finished.keys()
+        return tuple(self._row(number) for number in sorted(numbers) if number)
+
+    def _row(self, number_: int) -> LevelRow:
+        history = self._histories.get(number_, _NOTHING)
+        summary = self._finished.get(number_) or history.last("level_summary")
+        outcome, reason = self._outcome(number_, history, summary)
+        records = self._records.get(number_, [])
+        trajectory = self._files.trajectory(summary) or {}
+        longest = number(table(table(summary.get("durations")).get("sim_s")).get("max"))
+        open_status = "running" if outcome == "running" else "aborted"
+        spent = spans(history, self._began, attempt_statuses(trajectory), open_status, longest)
+        counters = table(summary.get("counters")) or {name: history.counted(name) for name in _COUNTERS}
+        task, level = self._tasks.get(number_), table(summary.get("level")) or history.last("level_start")
+        seed = whole(level.get("seed"))
+        return LevelRow(
+            number=number_,
+            category=text(level.get("category"), task.category if task else ""),
+            level=text(level.get("lvl_group"), task.level if task else ""),
+            env_id=text(level.get("level_name"), task.env_id if task else ""),
+            seed=self._seed if seed is None else seed,
+            outcome=outcome,
+            reason=reason,
+            started=None if history.started is None else round(max(0.0, history.started - self._began), 3),
+            begun=max(history.begun, bool(summary)),
+            seconds=_seconds(summary, history),
+            rounds=count(counters.get("spca_rounds")),
+            attempts=count(counters.get("simulation_runs")),
+            planner_calls=count(counters.get("planner_calls")),
+            coder_calls=count(counters.get("coder_calls")),
+            steps=whole(summary.get("steps")),
+            steps_total=whole(summary.get("steps_total")),
+            usage=usage_of(summary["usage"]) if table(summary.get("usage")) else used(records),
+            durations=durations(summary, spent),
+            library={name: count(value) for name, value in table(summary.get("library")).items()} or None,
+            corrections=tuple(filter(None, map(text, items(summary.get("corrections"))))),
+            spans=spent,
+            check=self._checks.get(number_, ""),
+            version=_version(outcome, summary, history, len(records)),
+        )
+
+    def _outcome(self, number_: int, history: History, summary: Mapping[str, Any]) -> tuple[str, str]:
+        """How a level ended, and why."""
+        if summary:
+            outcome = text(summary.get("outcome"))
+            return outcome if outcome in _ENDED else "aborted", text(summary.get("reason"))
+        if not history.begun:
+            return "pending", ""
+        if self._files.running() and number_ == max(self._histories):
+            return "running", ""
+        return "aborted", "the process ended during it"
+
+
+_COUNTERS: Final = ("spca_rounds", "simulation_runs", "planner_calls", "coder_calls")
+
+
+def _category(name: str, rows: Sequence[LevelRow]) -> CategoryRow:
+    return CategoryRow(
+        name=name,
+        planned=len(rows),
+        finished=sum(row.outcome in _ENDED for row in rows),
+        solved=sum(row.outcome == "success" for row in rows),
+        rounds=sum(row.rounds for row in rows),
+        planner_calls=sum(row.planner_calls for row in rows),
+        coder_calls=sum(row.coder_calls for row in rows),
+        steps=sum(row.steps or 0 for row in rows),
+        seconds=round(math.fsum(row.seconds or 0.0 for row in rows), 3),
+        usage=total(row.usage for row in rows),
+    )
+
+
+def total(usages: Iterable[Usage]) -> Usage:
+    """Everything together."""
+    usages = list(usages)
+    counts = {name: sum(getattr(usage, name) for usage in usages) for name in (*_COUNTS, "requests", "answered")}
+    return Usage(cost_usd=math.fsum(usage.cost_usd for usage in usages), **counts)
+
+
+def _seconds(summary: Mapping[str, Any], history: History) -> float | None:
+    """Of a level that has not ended, until its newest event."""
+    minutes = number(summary.get("elapsed_min"))
+    if minutes is not None:
+        return round(max(0.0, minutes) * 60, 3)
+    if history.started is None or history.ended is None:
+        return None
+    return round(history.ended - history.started, 3)
+
+
+def _version(outcome: str, summary: Mapping[str, Any], history: History, records: int) -> str:
+    seen = [outcome, summary, history.begun, len(history.events), records]
+    return hashlib.sha256(json.dumps(seen, sort_keys=True).encode()).hexdigest()[:12]
+
+
+def _words(entry: object) -> dict[str, str]:
+    """An object of texts."""
+    return {name: value for name, value in table(entry).items() if isinstance(value, str)}
