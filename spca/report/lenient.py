@@ -25,6 +25,7 @@ def items(value: object) -> list[Any]:
 
 
 def text(value: object, default: str = "") -> str:
+    """A JSON string."""
     return value if isinstance(value, str) else default
 
 

@@ -14,7 +14,7 @@ from typing import Any, Final
 from spca import curriculum
 from spca.curriculum import Task
 from spca.errors import CurriculumError, ReportError
-from spca.report.lenient import items, parsed, table, text, whole
+from spca.report.lenient import parsed, table, text, whole
 
 _LISTED: Final = 5
 """Bad lines of a file that are named one by one."""
@@ -22,7 +22,7 @@ _LOCKS: Final = Path("/proc/locks")
 
 
 class RunFiles:
-    """The files of a run as they were when it was opened; trajectories, transcripts and sources are read when asked for.
+    """The files of a run as they were when it was opened; other files than those below are read when asked for.
 
     Attributes:
         path: the folder, absolute, without links.
