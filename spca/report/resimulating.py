@@ -15,7 +15,7 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from spca.contracts import Checkpoint, Primitive
+from spca.contracts import Primitive
 from spca.errors import SPCAError
 from spca.perception import UNSEEN
 from spca.report.model import Changes, Check, Episode
@@ -28,6 +28,9 @@ _MAX_SEED: Final = 2**64
 _CODES: Final = frozenset(Primitive)
 _SHOWN: Final = 40
 """Characters of a wrong value that a message repeats."""
+
+_Recorded: TypeAlias = tuple[int | str, ...]
+"""Primitives as they are recorded; what is none of them in words."""
 
 Attempt: TypeAlias = tuple[Episode | None, Check]
 
@@ -60,14 +63,17 @@ def resimulate(make_world: WorldMaker, trajectory: Mapping[str, Any], *, upstrea
         upstream_rules: the run judged without corrections of the simulator.
     """
     mission, attempts = replay(make_world, trajectory, upstream_rules=upstream_rules)
-    return Resimulated(mission, tuple((episode(a.frames) if a.frames else None, a.check) for a in attempts))
+    distinct = {id(a.frames): a.frames for a in attempts}
+    episodes = {key: episode(frames) if frames else None for key, frames in distinct.items()}
+    return Resimulated(mission, tuple((episodes[id(a.frames)], a.check) for a in attempts))
 
 
 def replay(
     make_world: WorldMaker, trajectory: Mapping[str, Any], *, upstream_rules: bool = False, only: int | None = None
 ) -> tuple[str, tuple[Replayed, ...]]:
     """The mission and the frames of every attempt, or of that with index ``only``; see :func:`resimulate`."""
-    recorded = _list(trajectory.get("attempts"))
+    attempts = trajectory.get("attempts")
+    recorded = attempts if isinstance(attempts, list) else []
     chosen = [(i, attempt) for i, attempt in enumerate(recorded) if only in (None, i)]
     try:
         world = make_world(*_task(trajectory), upstream_rules=upstream_rules)
@@ -75,16 +81,10 @@ def replay(
         check = Check("different", f"the world cannot be built: {error}")
         return "", tuple(Replayed((), check) for _ in chosen)
     with closing(world):
-        begin = world.checkpoint()
+        stage = _Stage(world)
         return world.mission, tuple(
-            _replayed(world, begin, attempt, _older_hash(trajectory, i, len(recorded))) for i, attempt in chosen
+            _replayed(stage, attempt, _older_hash(trajectory, i, len(recorded))) for i, attempt in chosen
         )
-
-
-def codes(attempt: object, field: str) -> Sequence[object]:
-    """Primitives of an attempt's ``start`` or ``steps``, unchecked; () where it is not a list."""
-    values = _list(attempt.get(field) if isinstance(attempt, Mapping) else None)
-    return values if field == "start" else [_list(v)[0] if _list(v) else v for v in values]
 
 
 def episode(frames: Sequence[Frame]) -> Episode:
@@ -108,30 +108,80 @@ def episode(frames: Sequence[Frame]) -> Episode:
     )
 
 
-def _replayed(world: ReplayedWorld, begin: Checkpoint, attempt: object, older_hash: object) -> Replayed:
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """Primitives replayed: the frames of an attempt, the hashes of its first and last state, and why the replay ended
+    early ("" when it did not)."""
+
+    frames: tuple[Frame, ...] = ()
+    start_hash: str = ""
+    end_hash: str = ""
+    problem: str = ""
+
+
+class _Stage:
+    """Replays in one world; attempts that do the same are replayed once."""
+
+    def __init__(self, world: ReplayedWorld) -> None:
+        self._world = world
+        self._begin = world.checkpoint()
+        self._known: dict[tuple[_Recorded, _Recorded], _Run] = {}
+
+    def run(self, before: _Recorded, steps: _Recorded) -> _Run:
+        key = before, steps
+        if key not in self._known:
+            self._known[key] = self._played(before, steps)
+        return self._known[key]
+
+    def _played(self, before: _Recorded, steps: _Recorded) -> _Run:
+        world = self._world
+        try:
+            world.restore(self._begin)
+        except SPCAError as error:
+            return _Run(problem=f"the world cannot be reset: {error}")
+        for number, code in enumerate(before, 1):
+            problem = self._stepped(code)
+            if problem:
+                place = f"step {number} of the {len(before)} before the attempt"
+                return _Run(problem=f"{place} cannot be replayed: {problem}")
+        start_hash = world.checkpoint().state_hash if before else self._begin.state_hash
+        frames = [world.frame()]
+        for number, code in enumerate(steps, 1):
+            problem = self._stepped(code)
+            if problem:
+                problem = f"step {number} of {len(steps)} cannot be replayed: {problem}"
+                return _Run(tuple(frames), start_hash, problem=problem)
+            frames.append(world.frame())
+        end_hash = world.checkpoint().state_hash if steps else start_hash
+        return _Run(tuple(frames), start_hash, end_hash)
+
+    def _stepped(self, code: int | str) -> str:
+        """Execute a recorded primitive; why it cannot be executed, or ""."""
+        if isinstance(code, str):
+            return f"{code} is not a primitive"
+        try:
+            self._world.step(code)
+        except (SPCAError, ValueError) as error:
+            return str(error)
+        return ""
+
+
+def _replayed(stage: _Stage, attempt: object, older_hash: object) -> Replayed:
     if not isinstance(attempt, Mapping):
         return Replayed((), Check("different", f"the attempt is recorded as {_shown(attempt)}"))
-    try:
-        world.restore(begin)
-    except SPCAError as error:
-        return Replayed((), Check("different", f"the world cannot be reset: {error}"))
-    before, steps = codes(attempt, "start"), codes(attempt, "steps")
-    for number, code in enumerate(before, 1):
-        problem = _stepped(world, code)
-        if problem:
-            place = f"step {number} of the {len(before)} before the attempt"
-            return Replayed((), Check("different", f"{place} cannot be replayed: {problem}"))
-    start_hash = world.checkpoint().state_hash if before else begin.state_hash
-    frames = [world.frame()]
-    for number, code in enumerate(steps, 1):
-        problem = _stepped(world, code)
-        if problem:
-            message = f"step {number} of {len(steps)} cannot be replayed: {problem}"
-            return Replayed(tuple(frames), Check("different", message))
-        frames.append(world.frame())
-    end_hash = world.checkpoint().state_hash if steps else start_hash
+    steps = attempt.get("steps")
+    if isinstance(steps, list):
+        steps = [step[0] if isinstance(step, list) and step else step for step in steps]
+    run = stage.run(_recorded(attempt.get("start")), _recorded(steps))
+    if run.problem:
+        return Replayed(run.frames, Check("different", run.problem))
     recorded = (attempt.get("start_hash") or older_hash, attempt.get("end_hash"), attempt.get("reward"))
-    return Replayed(tuple(frames), _compared(recorded, (start_hash, end_hash, frames[-1].reward)))
+    return Replayed(run.frames, _compared(recorded, (run.start_hash, run.end_hash, run.frames[-1].reward)))
+
+
+def _recorded(values: object) -> _Recorded:
+    values = values if isinstance(values, list) else [values]
+    return tuple(v if isinstance(v, int) and not isinstance(v, bool) and v in _CODES else _shown(v) for v in values)
 
 
 def _compared(recorded: tuple[object, object, object], replayed: tuple[str, str, float]) -> Check:
@@ -148,17 +198,6 @@ def _compared(recorded: tuple[object, object, object], replayed: tuple[str, str,
     if missing:
         return Check("unrecorded", f"no hash of {' and of '.join(missing)} was recorded: every step was replayed")
     return Check("equal", f"re-simulation equals the recording (state hash {replayed[1][:12]})")
-
-
-def _stepped(world: ReplayedWorld, code: object) -> str:
-    """Execute a recorded primitive; why it cannot be executed, or ""."""
-    if not isinstance(code, int) or isinstance(code, bool) or code not in _CODES:
-        return f"{_shown(code)} is not a primitive"
-    try:
-        world.step(code)
-    except (SPCAError, ValueError) as error:
-        return str(error)
-    return ""
 
 
 def _task(trajectory: Mapping[str, Any]) -> tuple[str, int]:
@@ -179,10 +218,6 @@ def _older_hash(trajectory: Mapping[str, Any], index: int, count: int) -> object
     """Older versions recorded one hash only: that of the state in which the last attempt began."""
     checkpoint = trajectory.get("checkpoint")
     return checkpoint.get("state_hash") if index == count - 1 and isinstance(checkpoint, Mapping) else None
-
-
-def _list(value: object) -> Sequence[Any]:
-    return value if isinstance(value, list | tuple) else ()
 
 
 def _shown(value: object) -> str:
