@@ -1,0 +1,117 @@
+// A run at a glance, and several runs side by side.
+
+function StateBadge({state}) {
+  return h("span", {class: classes("badge", state === "finished" ? "good" : state === "stopped" ? "warn" : "accent")}, state);
+}
+
+function Sandbox({stamp}) {
+  if (stamp === "unsafe") return h("strong", {class: "badge bad"}, "unsafe: no sandbox");
+  return stamp ? h("span", {class: "badge"}, `sandbox ${stamp}`) : h("span", {class: "badge warn"}, "sandbox not known");
+}
+
+const asText = (value) => (typeof value === "string" ? value : JSON.stringify(value));
+
+function Pairs({caption, values}) {
+  const entries = Object.entries(values);
+  if (!entries.length) return null;
+  return h("table", {class: "pairs"}, h("caption", null, caption), h("tbody", null, entries.map(([name, value]) =>
+    h("tr", {key: name}, h("th", {scope: "row"}, name),
+      h("td", null, value == null || value === "" ? h("span", {class: "muted"}, "not set") : asText(value))))));
+}
+
+/** When a run began and how long it took; the present moment stands for the end of one that goes on. */
+function span(run) {
+  return run.started != null && run.ended != null ? Math.max(0, run.ended - run.started) : null;
+}
+
+function Head({run}) {
+  return h("section", {class: "head", "aria-label": "The run"},
+    h("h1", {tabIndex: -1}, run.published ? "" : "Run ", h("span", {class: "id"}, run.id)),
+    h("p", {class: "badges"}, h(StateBadge, {state: run.state}), h(Sandbox, {stamp: run.sandbox}),
+      run.seed != null && h("span", {class: "badge"}, `seed ${run.seed}`),
+      Object.entries(run.models).map(([role, name]) =>
+        h("span", {class: "badge", key: role}, h("span", {class: "muted"}, `${role.replaceAll("_", " ")} `), name))),
+    h("p", {class: "when"}, `${moment(run.started)} – ${moment(run.ended)}`, run.git_commit && h(Fragment, null,
+      " · commit ", h("code", null, run.git_commit.slice(0, 12)))),
+    h("details", {class: "fold"}, h("summary", null, "Settings and versions"), h("div", {class: "columns"},
+      h(Pairs, {caption: "Settings", values: run.settings}), h(Pairs, {caption: "Models", values: run.models}),
+      h(Pairs, {caption: "Versions", values: {...run.versions, "git commit": run.git_commit, folder: run.folder}}))));
+}
+
+const solvedOf = (run) => run.levels.filter((row) => row.outcome === "success").length;
+const failedOf = (run) => run.levels.filter((row) => row.outcome === "fail").length;
+const sum = (rows, value) => rows.reduce((total, row) => total + (value(row) ?? 0), 0);
+
+function Key({name, value, note, children}) {
+  return h("div", {class: "figure"}, h("dt", null, name), h("dd", null, h("span", {class: "value"}, value),
+    note && h("span", {class: "note"}, note), children));
+}
+
+function KeyFigures({run, k}) {
+  const {usage, levels} = run;
+  const solved = solvedOf(run);
+  const failed = failedOf(run);
+  const open = levels.length - solved - failed;
+  const library = levels.findLast((row) => row.library)?.library;
+  const cost = [usage.cost_unknown && `${plural(usage.cost_unknown, "request")} of unknown cost`].filter(Boolean).join(", ");
+  const share = levels.length ? `${percent(solved, levels.length)}` : "";
+  return h("dl", {class: "figures"},
+    h(Key, {name: "Solved", value: `${count(solved)} / ${count(levels.length)}`, note: share},
+      failed > 0 && h("a", {class: "bad", href: `${address(k)}?show=failed`}, `${count(failed)} failed`),
+      open > 0 && h("a", {href: `${address(k)}?show=unfinished`}, `${count(open)} unfinished`)),
+    h(Key, {name: "Calls", value: count(sum(levels, calls)),
+      note: `${count(sum(levels, (row) => row.planner_calls))} planner, ${count(sum(levels, (row) => row.coder_calls))} coder`}),
+    h(Key, {name: "Tokens", value: tokenText(usage),
+      note: `${count(usage.input_tokens)} in, ${count(usage.output_tokens)} out` +
+        (usage.estimated ? `; ${plural(usage.estimated, "request")} estimated` : "")}),
+    h(Key, {name: "Cost", value: usd(usage.cost_usd, usage.cost_unknown), note: cost || `${plural(usage.requests, "request")}`}),
+    h(Key, {name: "Time", value: seconds(span(run) ?? sum(levels, (row) => row.seconds)),
+      note: `${plural(sum(levels, (row) => row.steps_total ?? row.steps), "step")}`}),
+    library && h(Key, {name: "Library", value: plural(library.actions, "action"),
+      note: `${plural(library.methods, "method")}, ${bytes(library.bytes)}`}));
+}
+
+function Warnings({run, k}) {
+  const different = run.levels.filter((row) => row.check === "different");
+  return h(Fragment, null,
+    run.sandbox === "unsafe" && h("div", {class: "notice bad"}, h("strong", null, "Unsafe"),
+      h("div", null, "Generated code ran in this run without a sandbox.")),
+    different.length > 0 && h("div", {class: "notice bad"},
+      h("strong", null, `The re-simulation of ${plural(different.length, "level")} differs from the recording`),
+      h("div", null, "What the player shows of them is not what happened: ", different.slice(0, 8).map((row, i) =>
+        h(Fragment, {key: row.number}, i > 0 && ", ", h("a", {href: address(k, row.number)}, row.env_id))),
+      different.length > 8 && ` and ${different.length - 8} more`)),
+    run.warnings.length > 0 && h("details", {class: "notice warn", open: run.warnings.length <= 5},
+      h("summary", null, `The run's folder: ${plural(run.warnings.length, "warning")}`),
+      h("ul", null, run.warnings.map((line, i) => h("li", {key: i}, line)))));
+}
+
+/** A share as a bar behind its text. */
+function Share({part, whole, text}) {
+  return h("div", {class: "share"}, h("div", {class: "bar", "aria-hidden": "true"},
+    h("div", {class: "fill", style: {width: `${whole ? (100 * part) / whole : 0}%`}})), h("span", null, text));
+}
+
+function Categories({run, k}) {
+  const number = (value) => h("td", {class: "number"}, value);
+  return h("section", {"aria-labelledby": "categories"}, h("h2", {id: "categories"}, "Categories"),
+    h("div", {class: "scroll", role: "region", "aria-labelledby": "categories", tabIndex: 0}, h("table", {class: "categories"},
+      h("thead", null, h("tr", null, ["Category", "Solved", "Rounds", "Planner", "Coder", "Tokens", "Cost", "Steps", "Time"]
+        .map((name, i) => h("th", {key: name, scope: "col", class: i > 1 && "number"}, name)))),
+      h("tbody", null, run.categories.map((row) => h("tr", {key: row.name},
+        h("th", {scope: "row"}, h("a", {href: `${address(k)}?category=${encodeURIComponent(row.name)}`}, row.name)),
+        h("td", {class: "c-share"}, h(Share, {part: row.solved, whole: row.planned,
+          text: `${row.solved} / ${row.planned}` + (row.finished < row.planned ? `, ${row.planned - row.finished} to go` : "")})),
+        number(count(row.rounds)), number(count(row.planner_calls)), number(count(row.coder_calls)),
+        number(tokenText(row.usage)), number(usd(row.usage.cost_usd, row.usage.cost_unknown)), number(count(row.steps)),
+        number(seconds(row.seconds))))))));
+}
+
+/** One run. */
+function RunView({report, run, k, query, go}) {
+  return h(Fragment, null, h(Head, {run}), h(Warnings, {run, k}), h(KeyFigures, {run, k}),
+    h(Categories, {run, k}), h(LevelTable, {run, k, query, go}));
+}
+
+function RunsView() { return h("h1", {tabIndex: -1}, "Runs"); }
+function CompareView() { return h("h1", {tabIndex: -1}, "Comparison"); }
