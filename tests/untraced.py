@@ -15,6 +15,7 @@ from hypothesis import is_hypothesis_test
 
 TESTS = Path(__file__).parent
 WHOLE_RUNS_AND_WORLDS = (
+    "browser",
     "e2e",
     "spca/reference/test_skills.py",
     "spca/sandbox/test_benign.py",
