@@ -79,7 +79,7 @@ def _split(path: str) -> tuple[str, str, str, str]:
 
 def _same_origin(headers: Mapping[str, str]) -> bool:
     origin = headers.get("origin")
-    if origin is not None and origin.lower() != f"http://{headers.get('Host', '')}".lower():
+    if origin is not None and origin.lower() != f"http://{headers.get('host', '')}".lower():
         return False
     return headers.get("sec-fetch-site", "none") in ("none", "same-origin")
 

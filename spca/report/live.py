@@ -17,8 +17,6 @@ from spca.report.reading import RunFiles
 from spca.report.texts import Shelf
 from spca.watching import WorldMaker
 
-REST_S: Final = 1.0
-"""At least so many seconds lie between two readings."""
 SHARE: Final = 0.25
 """At most this part of the time is spent on reading; folders of long runs take a while."""
 LEVELS_KEPT: Final = 32
@@ -41,12 +39,15 @@ class LiveRun:
 
     Pieces are JSON, compressed with gzip.
 
+    Args:
+        rest_s: at least so many seconds lie between the beginnings of two readings.
+
     Raises:
         ReportError: the folder is no run.
     """
 
-    def __init__(self, path: Path, make_world: WorldMaker) -> None:
-        self._path, self._make_world = path, make_world
+    def __init__(self, path: Path, make_world: WorldMaker, *, rest_s: float = 1.0) -> None:
+        self._path, self._make_world, self._rest_s = path, make_world, rest_s
         self._changed = threading.Condition()
         self._closed = False
         self._building = threading.Lock()
@@ -55,7 +56,7 @@ class LiveRun:
         files = reading.open_run(path)
         self._view = View(1, files, runs.overview(files))
         self._intact = self._view.run
-        self._resting_until = _end_of_rest(started)
+        self._resting_until = self._end_of_rest(started)
 
     @property
     def run(self) -> model.Run:
@@ -68,7 +69,7 @@ class LiveRun:
         if started < self._resting_until or (stamp := self._stamp()) == self._seen:
             return False
         files, run = self._read()
-        self._seen, self._resting_until = stamp, _end_of_rest(started)
+        self._seen, self._resting_until = stamp, self._end_of_rest(started)
         with self._changed:
             self._view = View(self._view.version + 1, files, run)
             self._changed.notify_all()
@@ -129,6 +130,10 @@ class LiveRun:
             return self._view.files, replace(last, state="stopped", warnings=(*last.warnings, warning))
         return files, self._intact
 
+    def _end_of_rest(self, started: float) -> float:
+        """When the folder may be read again after a reading that began at ``started`` and ends now."""
+        return started + max(self._rest_s, (time.monotonic() - started) / SHARE)
+
     def _stamp(self) -> Mapping[str, Any]:
         """What is different after each change."""
         return {"held": reading.held(self._path), **{name: _stat(self._path / name) for name in _WATCHED}}
@@ -140,11 +145,6 @@ def _stat(path: Path) -> tuple[int, int, int] | None:
     except OSError:
         return None
     return found.st_mtime_ns, found.st_size, found.st_ino
-
-
-def _end_of_rest(started: float) -> float:
-    """When the folder may be read again after a reading that began at ``started`` and ends now."""
-    return started + max(REST_S, (time.monotonic() - started) / SHARE)
 
 
 def packed(value: object) -> bytes:

@@ -6,7 +6,7 @@ import secrets
 import socket
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -14,7 +14,7 @@ from spca.errors import ReportError
 from spca.report import page
 from spca.report.access import LOOPBACK, Access, is_loopback
 from spca.report.live import LiveRun
-from spca.report.serving import LiveServer, Page
+from spca.report.serving import LiveServer, Page, answering
 from spca.watching import WorldMaker
 
 POLL_S: Final = 0.5
@@ -43,25 +43,12 @@ def serve(
         ReportError: the folder is no run, or the address cannot be listened on.
     """
     live = LiveRun(path, make_world)
-    with suppress(KeyboardInterrupt), _serving(live, host, port, announce):
-        _follow(live, announce, stop or threading.Event())
-
-
-@contextmanager
-def _serving(live: LiveRun, host: str, port: int, announce: Callable[[str], None]) -> Iterator[None]:
-    """A server that answers meanwhile."""
     token = secrets.token_urlsafe(32)
     server = _listening(live, host, port, token)
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.1}, daemon=True)
-    thread.start()
-    try:
+    with suppress(KeyboardInterrupt), answering(server):
         for line in _greeting(host, server, token):
             announce(line)
-        yield
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
+        _follow(live, announce, stop or threading.Event())
 
 
 def _listening(live: LiveRun, host: str, port: int, token: str) -> LiveServer:
