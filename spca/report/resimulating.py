@@ -62,13 +62,13 @@ def resimulate(make_world: WorldMaker, trajectory: Mapping[str, Any], *, upstrea
         trajectory: as read from the file; may hold anything that JSON can.
         upstream_rules: the run judged without corrections of the simulator.
     """
-    mission, attempts = replay(make_world, trajectory, upstream_rules=upstream_rules)
+    mission, attempts = replay_attempts(make_world, trajectory, upstream_rules=upstream_rules)
     distinct = {id(a.frames): a.frames for a in attempts}
     episodes = {key: episode(frames) if frames else None for key, frames in distinct.items()}
     return Resimulated(mission, tuple((episodes[id(a.frames)], a.check) for a in attempts))
 
 
-def replay(
+def replay_attempts(
     make_world: WorldMaker, trajectory: Mapping[str, Any], *, upstream_rules: bool = False, only: int | None = None
 ) -> tuple[str, tuple[Replayed, ...]]:
     """The mission and the frames of every attempt, or of that with index ``only``; see :func:`resimulate`."""
@@ -106,6 +106,12 @@ def episode(frames: Sequence[Frame]) -> Episode:
         inventory=tuple(f.inventory for f in frames),
         reward=tuple(f.reward for f in frames),
     )
+
+
+def judged_as_upstream(info: Mapping[str, Any]) -> bool:
+    """Whether a run, given its ``run.json``, judged without corrections of the simulator."""
+    settings = info.get("settings")
+    return isinstance(settings, Mapping) and settings.get("upstream_rules") is True
 
 
 @dataclass(frozen=True, slots=True)

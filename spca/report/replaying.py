@@ -1,0 +1,331 @@
+"""The command ``replay``: an attempt again, as text on the terminal, as a picture, as GIF or as MP4.
+
+The check is always said: whether what is shown is what was recorded.
+"""
+
+from __future__ import annotations
+
+import difflib
+import importlib.util
+import os
+import shlex
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
+
+from spca.agent_code import split_lines
+from spca.contracts import DIRECTIONS, PRIMITIVE_METHODS
+from spca.ending import EXIT_FINISHED, PROGRAM_VARIABLE
+from spca.errors import ReportError
+from spca.map_text import cropped, draw, legend
+from spca.perception import AGENT, grid_words
+from spca.report.lenient import count, items, table, text, whole
+from spca.report.reading import RunFiles
+from spca.report.resimulating import Replayed, judged_as_upstream, replay_attempts
+from spca.report.texts import visible
+from spca.watching import Frame, WorldMaker
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from spca.report.pictures import Painter, Picture
+
+EXIT_DIFFERENT: Final = 1
+_NEAR: Final = 3
+_Value = TypeVar("_Value")
+
+
+class Options(Protocol):
+    """What the command line asks for; see ``replay --help``."""
+
+    attempt: str | None
+    gif: str | None
+    mp4: str | None
+    png: int | None
+    out: str | None
+    fps: float
+
+
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """A recorded step: primitive, plan position from 0, source line from 1; -1 for what cannot be read."""
+
+    code: int
+    position: int
+    line: int
+
+    @property
+    def primitive(self) -> str:
+        return PRIMITIVE_METHODS[self.code] if 0 <= self.code < len(PRIMITIVE_METHODS) else "?"
+
+
+class _Attempt:
+    """What a trajectory says of an attempt, read leniently."""
+
+    def __init__(self, recorded: object, files: RunFiles) -> None:
+        known = table(recorded)
+        self.name = f"{count(known.get('round'))}.{count(known.get('attempt'))}"
+        self.status, self.message = text(known.get("status")), text(known.get("message"))
+        self.before = len(items(known.get("start")))
+        self.steps = [_step(each) for each in items(known.get("steps"))]
+        self.plan = [_call(each) for each in items(known.get("plan"))]
+        self._agent, self._files = text(known.get("agent")), files
+
+    def action(self, step: _Step) -> str:
+        """The step of the plan that a primitive belongs to."""
+        return self.plan[step.position] if 0 <= step.position < len(self.plan) else "?"
+
+    def sources(self) -> list[str]:
+        """Lines of the code that ran; none when its file cannot be read."""
+        return split_lines(self._files.source(self._agent) or "") if self._agent else []
+
+
+def replay(files: RunFiles, level: str, options: Options, make_world: WorldMaker, console: Console) -> int:
+    """Show an attempt of a level, or write it into files; returns the exit code.
+
+    Args:
+        level: number of a level, environment id, or category/environment-id.
+
+    Raises:
+        ReportError: no such level, attempt or step, or a file that cannot be written.
+    """
+    targets = _targets(options)
+    trajectory, title = _trajectory(files, level)
+    attempts = [_Attempt(each, files) for each in items(trajectory.get("attempts"))]
+    index = _chosen(attempts, options.attempt)
+    if options.png is not None and options.png > len(attempts[index].steps):
+        raise ReportError(
+            f"step {options.png} is out of range: the attempt has steps 0 to {len(attempts[index].steps)}"
+        )
+    mission, replayed = replay_attempts(
+        make_world,
+        trajectory,
+        upstream_rules=judged_as_upstream(files.info),
+        only=index if targets else None,
+    )
+    chosen = replayed[0 if targets else index]
+    _say(console, f"{title}, attempt {attempts[index].name}")
+    _say(console, f"mission: {mission}")
+    if targets:
+        _write(targets, _Film(mission, attempts[index], chosen), trajectory, options, console)
+    else:
+        _show(console, attempts, index, replayed)
+        _say(console, f"to see it move: {_command(files, level, attempts[index].name)}")
+    _say(console, _verdict(chosen))
+    return EXIT_DIFFERENT if chosen.check.result == "different" else EXIT_FINISHED
+
+
+# What is asked for ---------------------------------------------------------------------------------------------------
+
+
+def _targets(options: Options) -> dict[str, Path | None]:
+    """Kind of file -> where it goes; None where its name follows from the level.
+
+    Raises:
+        ReportError: a file that cannot be written, or a library that is missing.
+    """
+    asked = {"gif": options.gif, "mp4": options.mp4, "png": options.out if options.png is not None else None}
+    targets = {kind: Path.cwd() / name if name else None for kind, name in asked.items()}
+    if options.out and options.png is None:
+        raise ReportError("--out goes with --png STEP; --gif and --mp4 name their own files")
+    for path in filter(None, targets.values()):
+        if not path.parent.is_dir():
+            raise ReportError(f"cannot write {path}: there is no folder {path.parent}")
+        if path.is_dir():
+            raise ReportError(f"cannot write {path}: it is a folder")
+    wanted = {kind: path for kind, path in targets.items() if path or (kind == "png" and options.png is not None)}
+    if wanted and importlib.util.find_spec("PIL") is None:
+        raise ReportError("pictures need Pillow: pip install pillow (or the extra [report])")
+    return wanted
+
+
+def _trajectory(files: RunFiles, level: str) -> tuple[Mapping[str, Any], str]:
+    """What was recorded of the level that is meant, and its title.
+
+    Raises:
+        ReportError: no level or several are meant, or nothing was recorded of it.
+    """
+    finished = {whole(s.get("index")) or at: s for at, s in enumerate(files.finished, 1)}
+    names = {task.index + 1: (task.category, task.env_id) for task in files.tasks()}
+    for number, summary in finished.items():
+        place = table(summary.get("level"))
+        names[number] = text(place.get("category")), text(place.get("level_name"))
+    number = _number(level, names)
+    title = visible(f"level {number}, {'/'.join(names[number])}")
+    if number not in finished:
+        raise ReportError(f"{title}: not finished, so nothing of it can be replayed")
+    trajectory = files.trajectory(finished[number])
+    if trajectory is None or not items(trajectory.get("attempts")):
+        why = files.warnings[-1] if trajectory is None and files.warnings else "nothing was executed"
+        raise ReportError(f"{title}: there is nothing to replay: {visible(why)}")
+    return trajectory, title
+
+
+def _number(level: str, names: Mapping[int, tuple[str, str]]) -> int:
+    if level.isdecimal() and len(level) < 10:
+        if int(level) not in names:
+            raise ReportError(f"there is no level {level}: the run has {_range(sorted(names))}")
+        return int(level)
+    found = [n for n, (category, env_id) in names.items() if level in (env_id, f"{category}/{env_id}")]
+    if len(found) > 1:
+        choices = ", ".join(f"{n} ({'/'.join(names[n])})" for n in found)
+        raise ReportError(f"{visible(level)!r} is several levels, name one of them: {visible(choices)}")
+    if not found:
+        known = dict.fromkeys([env_id for _, env_id in names.values()] + ["/".join(name) for name in names.values()])
+        near = difflib.get_close_matches(level, known, n=_NEAR, cutoff=0.4)
+        hint = f": did you mean {' or '.join(near)}?" if near else f": the run has {_range(sorted(names))}"
+        raise ReportError(f"there is no level {visible(level)!r}{visible(hint)}")
+    return found[0]
+
+
+def _range(numbers: Sequence[int]) -> str:
+    return f"levels {numbers[0]} to {numbers[-1]}" if numbers else "no levels"
+
+
+def _chosen(attempts: Sequence[_Attempt], name: str | None) -> int:
+    """Index of the attempt that is meant; the last of those of one name."""
+    for index in reversed(range(len(attempts))):
+        if name in (None, attempts[index].name):
+            return index
+    names = ", ".join(dict.fromkeys(attempt.name for attempt in attempts))
+    raise ReportError(f"there is no attempt {visible(name or '')!r}: the level has {names}")
+
+
+def _step(recorded: object) -> _Step:
+    values = [value if (value := whole(v)) is not None else -1 for v in [*items(recorded)[:3], None, None, None]]
+    return _Step(*values[:3])
+
+
+def _call(recorded: object) -> str:
+    step = table(recorded)
+    return f"{text(step.get('action'), '?')}({', '.join(text(arg, '?') for arg in items(step.get('args')))})"
+
+
+# On the terminal -----------------------------------------------------------------------------------------------------
+
+
+def _say(console: Console, line: str) -> None:
+    console.print(visible(line), markup=False, soft_wrap=True)
+
+
+def _show(console: Console, attempts: Sequence[_Attempt], index: int, replayed: Sequence[Replayed]) -> None:
+    from rich.markup import escape
+    from rich.table import Table
+
+    def row(*cells: object) -> list[str]:
+        return [escape(visible(str(cell))) for cell in cells]
+
+    tried = Table("attempt", "status", "steps", "check", "why", title="attempts", title_justify="left")
+    for attempt, seen in zip(attempts, replayed, strict=True):
+        tried.add_row(*row(attempt.name, attempt.status, len(attempt.steps), seen.check.result, attempt.message))
+    console.print(tried)
+    chosen = attempts[index]
+    done = Table("#", "action", "primitives", title=f"attempt {chosen.name}, step by step", title_justify="left")
+    for position, run in groupby(chosen.steps, key=lambda step: step.position):
+        steps = list(run)
+        done.add_row(*row(position + 1, chosen.action(steps[0]), "; ".join(_told(steps))))
+    console.print(done)
+    if replayed[index].frames:
+        console.print("what the agent knows at the end:")
+        for line in _map_lines(replayed[index].frames[-1]):
+            _say(console, line)
+
+
+def _told(steps: Iterable[_Step]) -> Iterator[str]:
+    """Primitives with the line that yielded them, equal neighbours once: ``move_forward x3 (line 70)``."""
+    for step, run in groupby(steps):
+        times = len(list(run))
+        yield f"{step.primitive}{f' x{times}' if times > 1 else ''} (line {step.line})"
+
+
+def _map_lines(frame: Frame) -> list[str]:
+    codes = frame.known.copy()
+    codes[frame.position[0] - frame.known_at[0], frame.position[1] - frame.known_at[1]] = AGENT
+    facing = DIRECTIONS[frame.direction]
+    rows = draw(cropped(grid_words(codes)), facing)
+    return [*rows, f"({legend(rows)}; the agent faces {facing})"]
+
+
+def _verdict(chosen: Replayed) -> str:
+    words = {"different": "DIFFERS: ", "unrecorded": "NOT CHECKED: "}
+    return f"{words.get(chosen.check.result, '')}{chosen.check.message}"
+
+
+def _command(files: RunFiles, level: str, attempt: str) -> str:
+    path = os.path.relpath(files.path) if files.path.is_relative_to(Path.cwd()) else str(files.path)
+    program = os.environ.get(PROGRAM_VARIABLE, "python main.py")
+    return f"{program} replay {shlex.quote(path)} {shlex.quote(level)} --attempt {attempt} --gif episode.gif"
+
+
+# As pictures ---------------------------------------------------------------------------------------------------------
+
+
+class _Film:
+    """The frames of an attempt and what is written below each."""
+
+    def __init__(self, mission: str, attempt: _Attempt, replayed: Replayed) -> None:
+        self.frames = replayed.frames
+        self._mission, self._attempt, self._check = mission, attempt, replayed.check
+        self._lines = attempt.sources()
+
+    def caption(self, number: int) -> list[str]:
+        """Lines below the picture after step ``number``; 0 is the beginning."""
+        attempt, frame = self._attempt, self.frames[number]
+        total = len(attempt.steps)
+        hand = f", carrying {frame.inventory}" if frame.inventory else ""
+        lines = [f"mission: {self._mission}"]
+        if number == 0:
+            before = f", {attempt.before} primitives after the reset" if attempt.before else ""
+            lines += [f"attempt {attempt.name}, {total} steps: the beginning{before}{hand}", "", ""]
+        else:
+            step = attempt.steps[number - 1]
+            lines.append(f"step {number} of {total}: {step.primitive}{hand}")
+            lines.append(f"action {step.position + 1} of {len(attempt.plan)}: {attempt.action(step)}")
+            code = self._lines[step.line - 1].strip() if 0 < step.line <= len(self._lines) else ""
+            lines.append(f"line {step.line}: {code}")
+        if number == len(self.frames) - 1:
+            ended = number == total
+            lines.append(f"{attempt.status}: {attempt.message}" if ended else f"DIFFERS: {self._check.message}")
+        return lines
+
+    def pictures(self, painter: Painter) -> Iterator[Picture]:
+        for number, frame in enumerate(self.frames):
+            yield painter.draw(frame, self.caption(number))
+
+
+def _write(
+    targets: Mapping[str, Path | None], film: _Film, trajectory: Mapping[str, Any], options: Options, console: Console
+) -> None:
+    from spca.report import pictures
+
+    if not film.frames:
+        return
+    painter = pictures.Painter(film.frames)
+    total = len(film.frames)
+
+    def drawn(kind: str) -> Iterator[Picture]:
+        return _tracked(film.pictures(painter), total, f"drawing {kind}")
+
+    step = options.png or 0
+    if "png" in targets and step >= total:
+        raise ReportError(f"step {step} cannot be shown: the re-simulation ends at step {total - 1}")
+    path = targets.get("png") or Path.cwd() / f"{trajectory['env_id']}-step{step}.png"
+    writers: dict[str, Callable[[Path], None]] = {
+        "png": lambda path: pictures.save_png(path, painter.draw(film.frames[step], film.caption(step))),
+        "gif": lambda path: pictures.save_gif(path, drawn("GIF"), total, painter.palette(film.frames), options.fps),
+        "mp4": lambda path: pictures.save_mp4(path, drawn("MP4"), painter.size, options.fps),
+    }
+    for kind, target in targets.items():
+        writers[kind](target or path)
+        _say(console, f"{kind}: {target or path} ({(target or path).stat().st_size / 1000:.0f} kB)")
+
+
+def _tracked(values: Iterable[_Value], total: int, words: str) -> Iterator[_Value]:
+    """Show on a terminal how far long work is; on standard error."""
+    from rich.console import Console
+    from rich.progress import track
+
+    console = Console(stderr=True)
+    return iter(track(values, words, total, console=console, transient=True, disable=not console.is_terminal))
