@@ -1,0 +1,124 @@
+"""Two runs side by side, level by level (pure)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, TypeAlias, TypeVar
+
+from spca.report.model import ComparedLevel, Comparison, LevelRow, Run, Side
+
+ENDED: Final = ("success", "fail", "aborted")
+"""Outcomes after which a level counts: what it took is known."""
+
+_Number = TypeVar("_Number", int, float)
+_Key: TypeAlias = tuple[str, str, int]
+
+
+def compare(a: Run, b: Run) -> Comparison:
+    """Match the levels of two runs by category and environment id; one that is there twice, in order."""
+    of_a, of_b = _by_key(a), _by_key(b)
+    levels = tuple(
+        ComparedLevel(key[0], key[1], _side(a, of_a.get(key)), _side(b, of_b.get(key)))
+        for key in dict.fromkeys((*of_a, *of_b))
+    )
+    return Comparison(a.id, b.id, levels, tuple(_notes(a, b, levels)))
+
+
+def differs(level: ComparedLevel) -> bool:
+    """Whether both runs have the level and took it differently; times, which always differ, aside."""
+    if level.a is None or level.b is None:
+        return False
+    pairs = [(getattr(level.a, name), getattr(level.b, name)) for name in ("outcome", "rounds", "calls")]
+    told = [(level.a.tokens, level.b.tokens), (level.a.steps, level.b.steps)]
+    pairs += [pair for pair in told if None not in pair]
+    return any(one != other for one, other in pairs)
+
+
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """What some levels took together; None where one of them does not tell."""
+
+    solved: int
+    rounds: int
+    calls: int
+    tokens: int | None
+    steps: int | None
+    seconds: float | None
+
+
+def totals(sides: Sequence[Side]) -> Totals:
+    """Sums over levels of one run."""
+    return Totals(
+        solved=sum(side.outcome == "success" for side in sides),
+        rounds=sum(side.rounds for side in sides),
+        calls=sum(side.calls for side in sides),
+        tokens=_sum([side.tokens for side in sides]),
+        steps=_sum([side.steps for side in sides]),
+        seconds=_sum([side.seconds for side in sides]),
+    )
+
+
+def shared(comparison: Comparison) -> list[tuple[Side, Side]]:
+    """The levels that have ended in both runs."""
+    both = [(level.a, level.b) for level in comparison.levels]
+    return [(a, b) for a, b in both if a is not None and b is not None and a.outcome in ENDED and b.outcome in ENDED]
+
+
+def _sum(values: Sequence[_Number | None]) -> _Number | None:
+    known = [value for value in values if value is not None]
+    return sum(known) if len(known) == len(values) else None
+
+
+def _by_key(run: Run) -> dict[_Key, LevelRow]:
+    found: dict[_Key, LevelRow] = {}
+    times: dict[tuple[str, str], int] = {}
+    for row in run.levels:
+        name = (row.category, row.env_id)
+        times[name] = times.get(name, 0) + 1
+        found[*name, times[name]] = row
+    return found
+
+
+def _side(run: Run, row: LevelRow | None) -> Side | None:
+    if row is None:
+        return None
+    return Side(
+        outcome=row.outcome,
+        rounds=row.rounds,
+        calls=row.planner_calls + row.coder_calls,
+        tokens=None if run.published else row.usage.input_tokens + row.usage.output_tokens,
+        steps=row.steps,
+        seconds=row.seconds,
+        number=None if run.published else row.number,
+    )
+
+
+def _notes(a: Run, b: Run, levels: Sequence[ComparedLevel]) -> list[str]:
+    notes = list[str]()
+    if a.seed != b.seed:
+        notes.append(f"other worlds: seed {_told(a.seed)} of {a.id}, {_told(b.seed)} of {b.id}")
+    upstream = [run for run in (a, b) if run.settings.get("upstream_rules") is True]
+    if len(upstream) == 1:
+        notes.append(f"other rules: only {upstream[0].id} was judged by minigrid alone (--upstream-rules)")
+    versions = a.versions.get("minigrid"), b.versions.get("minigrid")
+    if versions[0] != versions[1]:
+        notes.append(f"minigrid {_told(versions[0])} of {a.id}, {_told(versions[1])} of {b.id}")
+    notes += [f"generated code of {run.id} ran without the wall" for run in (a, b) if run.sandbox in _UNWALLED]
+    for run, alone in ((a, [x for x in levels if x.b is None]), (b, [x for x in levels if x.a is None])):
+        if alone:
+            notes.append(f"{_levels(len(alone))} only in {run.id}")
+        if open_levels := sum(row.outcome not in ENDED for row in run.levels):
+            notes.append(f"{_levels(open_levels)} of {run.id} not ended")
+    return notes
+
+
+_UNWALLED: Final = ("unsafe", "none")
+
+
+def _told(value: object) -> str:
+    return "unknown" if value is None else str(value)
+
+
+def _levels(count: int) -> str:
+    return f"{count} level{'' if count == 1 else 's'}"
