@@ -1,0 +1,258 @@
+"""Runs and comparisons as tables on a terminal; 80 columns are enough."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict
+from typing import Final
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from spca import spending
+from spca.report import compare
+from spca.report.model import CategoryRow, ComparedLevel, Comparison, LevelRow, Run, Side, Usage
+from spca.report.texts import visible
+
+_LISTED: Final = 30
+"""Unsolved levels that are listed; the page has them all."""
+_REASON: Final = 160
+"""Characters of a reason that are shown."""
+_SLOWEST: Final = 3
+_STYLES: Final = {"success": "green", "fail": "red", "aborted": "yellow", "running": "cyan"}
+_WORDS: Final = {"success": "solved", "fail": "failed"}
+
+
+def show_run(run: Run, console: Console) -> None:
+    """What a run was, its categories, what was not solved and why."""
+    _head(run, console)
+    console.print(_categories(run))
+    if paid := _paid(run.usage):
+        requests = spending.counted(run.usage.requests, "request")
+        _say(console, f"{requests}, {paid}")
+    _where_time_went(run, console)
+    _unsolved(run, console)
+    for warning in run.warnings:
+        _say(console, f"warning: {warning}", "yellow")
+
+
+def show_runs(runs: Sequence[Run], console: Console) -> None:
+    """One row per run."""
+    paid = any(_paid(run.usage) for run in runs)
+    table = _table("run", "state", "solved", "rounds", "calls", *("tokens", "USD") * paid, "time")
+    table.columns[1].justify = "left"
+    table.add_column("models", overflow="fold")
+    for run in runs:
+        seconds = sum(row.seconds or 0.0 for row in run.levels)
+        numbers = [f"{run.solved}/{run.planned}", _sum(run, "rounds"), _calls(run.levels)]
+        models = "\n".join(dict.fromkeys(run.models.values()))
+        cells = [run.id, run.state, *numbers, *_spent(run.usage) * paid, _clock(seconds), models]
+        table.add_row(*map(_text, cells))
+    console.print(table)
+    for run in runs:
+        for warning in run.warnings:
+            _say(console, f"warning: {run.id}: {warning}", "yellow")
+
+
+def show_comparison(comparison: Comparison, a: Run, b: Run, console: Console, *, everything: bool = False) -> None:
+    """Levels that went differently, and sums over those that both runs have; ``everything``: every level."""
+    for mark, run in (("A", a), ("B", b)):
+        _say(console, f"{mark}  {run.id}  {run.solved} of {run.planned} solved, {_models(run)}")
+    for note in comparison.notes:
+        _say(console, f"   {note}", "yellow")
+    shown = [level for level in comparison.levels if everything or compare.differs(level)]
+    if shown:
+        console.print(_levels_table(shown))
+    else:
+        _say(console, "no level that both have went differently")
+    _shared_totals(comparison, console)
+
+
+def _head(run: Run, console: Console) -> None:
+    left = {name: sum(row.outcome == name for row in run.levels) for name in ("running", "aborted", "pending")}
+    others = "".join(f", {count} {name}" for name, count in left.items() if count)
+    _say(console, f"{run.id}  {run.state}  {run.solved} of {run.planned} levels solved{others}", "bold")
+    _say(console, f"models   {_models(run)}")
+    rules = ", --upstream-rules" if run.settings.get("upstream_rules") is True else ""
+    _say(console, f"sandbox  {run.sandbox or 'unknown'}, seed {'unknown' if run.seed is None else run.seed}{rules}")
+    names = ("spca", "minigrid", "gymnasium", "python")
+    versions = [f"{name} {run.versions[name]}" for name in names if name in run.versions]
+    commit = [f"commit {run.git_commit[:12]}"] if run.git_commit else []
+    if versions or commit:
+        _say(console, f"made by  {', '.join([*versions, *commit])}")
+    if run.started is not None:
+        begun = _date(run.started)
+        ended = "" if run.ended is None else f", last event after {_clock(run.ended - run.started)}"
+        _say(console, f"begun    {begun}{ended}")
+    if run.folder:
+        _say(console, f"folder   {run.folder}")
+
+
+def _categories(run: Run) -> Table:
+    paid = bool(_paid(run.usage)) and not run.published
+    table = _table("category", "solved", "rounds", "calls", *("tokens", "USD") * paid, "time")
+    for row in run.categories:
+        cells = [str(row.rounds), str(row.planner_calls + row.coder_calls), *_spent(row.usage) * paid]
+        table.add_row(_text(row.name), _solved(row), *map(_text, [*cells, _clock(row.seconds)]))
+    return table
+
+
+def _solved(row: CategoryRow) -> Text:
+    style = "green" if row.solved == row.planned else "red" if row.finished > row.solved else ""
+    return Text(f"{row.solved}/{row.planned}", style)
+
+
+def _where_time_went(run: Run, console: Console) -> None:
+    phases: dict[str, float] = {}
+    for row in run.levels:
+        for phase, seconds in row.durations.items():
+            phases[phase] = phases.get(phase, 0.0) + seconds
+    if any(phases.values()):
+        _say(console, "time     " + ", ".join(f"{name} {_clock(seconds)}" for name, seconds in phases.items()))
+    slow = sorted((row for row in run.levels if row.seconds), key=lambda row: -(row.seconds or 0.0))[:_SLOWEST]
+    if slow:
+        _say(console, "slowest  " + ", ".join(f"{row.number} {row.env_id} {_clock(row.seconds)}" for row in slow))
+
+
+def _unsolved(run: Run, console: Console) -> None:
+    rows = [row for row in run.levels if row.outcome in ("fail", "aborted", "running")]
+    if not rows:
+        return
+    table = Table(box=SIMPLE_HEAD, padding=0, show_edge=False)
+    table.add_column("level", justify="right", no_wrap=True)
+    table.add_column("environment", overflow="fold", max_width=34)
+    table.add_column("what became of it", overflow="fold")
+    for row in rows[:_LISTED]:
+        table.add_row(_text(row.number), _text(row.env_id), _became(row))
+    console.print(table)
+    if len(rows) > _LISTED:
+        _say(console, f"and {len(rows) - _LISTED} more; the page shows all of them")
+
+
+def _became(row: LevelRow) -> Text:
+    reason = row.reason.partition("\n")[0]
+    cut = reason if len(reason) <= _REASON else f"{reason[:_REASON]}..."
+    said = cut if row.outcome == "fail" and cut else ": ".join(filter(None, (_word(row.outcome), cut)))
+    return _text(said, _STYLES[row.outcome])
+
+
+def _levels_table(levels: Iterable[ComparedLevel]) -> Table:
+    table = Table(box=SIMPLE_HEAD, padding=0, show_edge=False)
+    table.add_column("environment", overflow="fold")
+    table.add_column("A", no_wrap=True)
+    table.add_column("B", no_wrap=True)
+    names = ("rounds", "calls", "tokens", "steps")
+    pairs = [(level, [_pair(level, name) for name in names]) for level in levels]
+    told = [position for position in range(len(names)) if any(cells[position] != "-|-" for _, cells in pairs)]
+    for position in told:
+        table.add_column(names[position], justify="right", no_wrap=True)
+    for level, cells in pairs:
+        table.add_row(_text(level.env_id), _outcome(level.a), _outcome(level.b), *(cells[at] for at in told))
+    return table
+
+
+def _outcome(side: Side | None) -> Text:
+    return Text("-") if side is None else _text(_word(side.outcome), _STYLES.get(side.outcome, ""))
+
+
+def _pair(level: ComparedLevel, name: str) -> str:
+    values = [None if side is None else getattr(side, name) for side in (level.a, level.b)]
+    return "|".join("-" if value is None else _short(value) for value in values)
+
+
+def _shared_totals(comparison: Comparison, console: Console) -> None:
+    pairs = compare.shared(comparison)
+    if not pairs:
+        _say(console, "no level has ended in both runs")
+        return
+    sums = [compare.totals([pair[side] for pair in pairs]) for side in (0, 1)]
+    tokens, steps = (any(getattr(total, name) is not None for total in sums) for name in ("tokens", "steps"))
+    headings = ("solved", "rounds", "calls", *("tokens",) * tokens, *("steps",) * steps, "time")
+    table = _table(f"{spending.counted(len(pairs), 'level')} ended in both", *headings)
+    for mark, total in zip("AB", sums, strict=True):
+        cells = [str(total.solved), str(total.rounds), str(total.calls)]
+        cells += [_known(total.tokens)] * tokens + [_known(total.steps)] * steps + [_clock(total.seconds)]
+        table.add_row(mark, *cells)
+    console.print(table)
+    alone = [sum(one.outcome == "success" != other.outcome for one, other in _both_ways(pairs, way)) for way in (0, 1)]
+    _say(console, f"solved only by A: {alone[0]}; only by B: {alone[1]}")
+
+
+def _both_ways(pairs: Sequence[tuple[Side, Side]], way: int) -> list[tuple[Side, Side]]:
+    return [(pair[way], pair[1 - way]) for pair in pairs]
+
+
+def _table(first: str, *numbers: str) -> Table:
+    table = Table(box=SIMPLE_HEAD, padding=0, show_edge=False)
+    table.add_column(first, overflow="fold")
+    for heading in numbers:
+        table.add_column(heading, justify="right", no_wrap=True)
+    return table
+
+
+def _say(console: Console, words: str, style: str = "") -> None:
+    console.print(_text(words, style), soft_wrap=True)
+
+
+def _text(value: object, style: str = "") -> Text:
+    """What may come from anywhere: nothing in it is markup, or controls the terminal."""
+    return Text(visible(str(value)), style)
+
+
+def _models(run: Run) -> str:
+    """Each model with the roles it has."""
+    roles: dict[str, list[str]] = {}
+    for role, name in run.models.items():
+        roles.setdefault(name, []).append(role.replace("_", " "))
+    return ", ".join(f"{name} ({', '.join(those)})" for name, those in roles.items()) or "no models"
+
+
+def _paid(usage: Usage) -> str:
+    return spending.spent(asdict(usage))
+
+
+def _spent(usage: Usage) -> list[str]:
+    return [spending.tokens(asdict(usage)), spending.usd(asdict(usage))]
+
+
+def _calls(rows: Iterable[LevelRow]) -> str:
+    return str(sum(row.planner_calls + row.coder_calls for row in rows))
+
+
+def _sum(run: Run, name: str) -> str:
+    return str(sum(getattr(row, name) for row in run.levels))
+
+
+def _word(outcome: str) -> str:
+    return _WORDS.get(outcome, outcome)
+
+
+def _known(value: int | None) -> str:
+    return "-" if value is None else f"{value:,}"
+
+
+def _short(value: int) -> str:
+    """At most six characters up to ten thousand million."""
+    if value < 10_000:
+        return str(value)
+    return f"{value / 1e3:.0f}k" if value < 10_000_000 else f"{value / 1e6:.0f}M"
+
+
+def _date(seconds: float) -> str:
+    try:
+        return time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(seconds))
+    except (OverflowError, OSError, ValueError):
+        return "at a time that is none"
+
+
+def _clock(seconds: float | None) -> str:
+    if seconds is None:
+        return "-"
+    if seconds < 60:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02d}:{rest:02d}" if hours else f"{minutes}:{rest:02d}"
