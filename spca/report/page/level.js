@@ -1,0 +1,164 @@
+// The view of one level: its head, where it failed, the player, its rounds.
+
+const REMEMBER_MS = 300;
+
+/**
+ * @param {{report: object, run: object, k: number, row: object, level: object|null, texts: object|null,
+ *   route: {attempt: string|null, step: number|null}, go: (hash: string, replace?: boolean) => void}} props
+ */
+function LevelView({report, k, row, level, texts, route, go}) {
+  return h("article", {class: "level-view"},
+    h(LevelHead, {row, level}),
+    level
+      ? h(LevelBody, {key: `${k}/${row.number}`, report, k, row, level, texts, route, go})
+      : h("p", {class: "muted", role: "status"}, "Reading the level …"));
+}
+
+function LevelHead({row, level}) {
+  const outcome = level?.outcome ?? row.outcome;
+  const reason = level?.reason || row.reason;
+  return h("header", {class: "level-head"},
+    h("p", {class: "muted small"}, `Level ${row.number} · ${row.category}`),
+    h("h1", {tabIndex: -1}, row.env_id),
+    level?.mission && h("p", {class: "mission"}, "“", level.mission, "”"),
+    h("p", {class: "ending"}, h(Outcome, {outcome}), reason && h("span", {class: "reason"}, reason)),
+    h(LevelFacts, {row}),
+    h(CheckLine, {row, level}));
+}
+
+function LevelFacts({row}) {
+  const discarded = row.steps_total != null && row.steps_total !== row.steps;
+  return h("dl", {class: "facts"},
+    h(Fact, {name: "Rounds"}, count(row.rounds)),
+    h(Fact, {name: "Attempts"}, count(row.attempts)),
+    h(Fact, {name: "Calls", title: "of the planner and of the coder"}, `${count(row.planner_calls)} planner, ${count(row.coder_calls)} coder`),
+    h(Fact, {name: "Steps"}, count(row.steps), discarded && h("span", {class: "muted"}, ` of ${count(row.steps_total)}`)),
+    h(Fact, {name: "Tokens", title: "in → out"}, `${count(row.usage.input_tokens)} → ${count(row.usage.output_tokens)}`),
+    h(Fact, {name: "Cost"}, usd(row.usage.cost_usd, row.usage.cost_unknown)),
+    h(Fact, {name: "Time"}, seconds(row.seconds)),
+    h(Fact, {name: "Seed"}, h("span", {class: "mono"}, row.seed)),
+    row.begun > 1 && h(Fact, {name: "Begun"}, plural(row.begun, "time")),
+    row.corrections.length > 0 && h(Fact, {name: "Corrections"}, row.corrections.join(", ")));
+}
+
+function CheckLine({row, level}) {
+  const attempts = attemptsOf(level).map(({attempt}) => attempt);
+  const different = attempts.filter((attempt) => attempt.check.result === "different");
+  if (!different.length && row.check !== "different") {
+    return row.check ? h("p", {class: "small muted"}, row.check === "equal" ? "✓ " : "", checkWords(row.check), ".") : null;
+  }
+  return h("div", {class: "notice warn", role: "note"},
+    h("strong", null, "The re-simulation differs from the recording. "), "What the player shows may not be what happened.",
+    h("ul", null, different.map((attempt) => h("li", {key: `${attempt.round}.${attempt.number}`}, `Attempt ${attempt.round}.${attempt.number}: `, attempt.check.message))));
+}
+
+/** @param {object|null} level @returns {{id: string, round: object, attempt: object}[]} in the order of execution */
+function attemptsOf(level) {
+  return (level?.rounds ?? []).flatMap((round) => round.tries
+    .filter((item) => item.attempt)
+    .map(({attempt}) => ({id: `${attempt.round}.${attempt.number}`, round, attempt})));
+}
+
+function LevelBody({report, k, row, level, texts, route, go}) {
+  const attempts = attemptsOf(level);
+  const {remember, isOurs} = useAddress(k, row.number, go);
+  const [shown, show] = useShown(attempts, route, isOurs);
+  const [target, setTarget] = useState(null);
+  const watch = (id, step) => {
+    show({id, step});
+    const player = document.getElementById("player");
+    player?.focus({preventScroll: true});
+    player?.scrollIntoView({block: "nearest"});
+  };
+  const find = (id) => level.texts[id] ?? texts?.[id] ?? null;
+  const page = {report, find, target, reveal: setTarget, watch, remember};
+  const current = attempts.find(({id}) => id === shown.id) ?? attempts.at(-1);
+  return h(Fragment, null,
+    h(WhereItFailed, {level, attempts, page}),
+    current && h("section", {class: "panel", "aria-labelledby": "player-title"},
+      h("h2", {id: "player-title"}, "Player"),
+      h(AttemptChoice, {attempts, current, watch}),
+      h(Player, {key: current.id, attempt: current.attempt, plan: current.round.plan, jump: shown, page})),
+    h("section", {"aria-labelledby": "rounds-title"},
+      h("h2", {id: "rounds-title"}, "Rounds"),
+      !level.rounds.length && h("p", {class: "muted"}, "Nothing of this level is recorded yet."),
+      level.rounds.map((round, i) => h(RoundView, {key: round.number, round, isLast: i === level.rounds.length - 1, page}))));
+}
+
+/**
+ * The attempt in the player and the step to go to. The address decides whenever it is changed from outside.
+ *
+ * @param {(route: object) => boolean} isOurs whether the player itself wrote an address
+ */
+function useShown(attempts, route, isOurs) {
+  const asked = {id: route.attempt ?? attempts.at(-1)?.id ?? null, step: route.step ?? 0};
+  const [shown, show] = useState(asked);
+  const arrived = useRef(false);
+  useEffect(() => {
+    if (arrived.current && route.attempt && !isOurs(route)) show(asked);
+    arrived.current = true;
+  }, [route.attempt, route.step]);
+  return [shown, show];
+}
+
+/** `remember(id, step)` puts the player's place into the address, a moment after its last change. */
+function useAddress(k, number, go) {
+  const timer = useRef(0);
+  const last = useRef(null);
+  useEffect(() => () => clearTimeout(timer.current), []);
+  const remember = (id, step) => {
+    clearTimeout(timer.current);
+    const place = `${id}?step=${step}`;
+    if (last.current !== null) timer.current = setTimeout(() => go(`${address(k, number)}/attempt/${place}`, true), REMEMBER_MS);
+    last.current = place;
+  };
+  const isOurs = (route) => last.current === `${route.attempt}?step=${route.step ?? 0}`;
+  return {remember, isOurs};
+}
+
+function AttemptChoice({attempts, current, watch}) {
+  const {attempt} = current;
+  return h("div", {class: "attempt-choice"},
+    attempts.length > 1 && h("div", {class: "chips", role: "group", "aria-label": "Attempts"}, attempts.map(({id, attempt: item}) =>
+      h("button", {
+        key: id, type: "button", class: classes("chip mono", item.status === "success" ? "good" : "bad"),
+        "aria-pressed": String(id === current.id), title: statusWords(item.status), onClick: () => watch(id, 0),
+      }, item.status === "success" ? "✓" : "✗", " ", id, h("span", {class: "unseen"}, ` ${statusWords(item.status)}`)))),
+    h("p", null, `Attempt ${current.id}: `, h(Status, {attempt}), attempt.status !== "success" && h("span", {class: "muted"}, ` ${firstLine(attempt.message)}`)));
+}
+
+/** The line of generated code where a level failed, or what kept anything from being executed. */
+function WhereItFailed({level, attempts, page}) {
+  if (level.outcome === "success") return null;
+  const title = level.outcome === "running" ? "Where the last attempt failed" : "Where it failed";
+  const content = level.blame ? h(Blamed, {blame: level.blame, attempts, page}) : h(LastError, {level, page});
+  return h("section", {class: "panel failure", id: "failure", "aria-labelledby": "failure-title"},
+    h("h2", {id: "failure-title"}, title), content);
+}
+
+function Blamed({blame, attempts, page}) {
+  const id = `${blame.round}.${blame.attempt}`;
+  const attempt = attempts.find((item) => item.id === id)?.attempt;
+  return h(Fragment, null,
+    h("p", null, `Attempt ${id}: `, h("strong", {class: "bad-text"}, statusWords(blame.status)), " — ", h("span", {class: "message"}, blame.message)),
+    blame.line > 0 ? h(BlameExcerpt, {blame, page}) : h("p", null, blame.method && [h("span", {class: "mono"}, blame.method), ": "], blame.why),
+    h("p", {class: "row"},
+      attempt && attempt.steps.length > 0 && h("button", {type: "button", onClick: () => page.watch(id, blamedStep(attempt, blame))}, "Show the step in the player"),
+      attempt && h("button", {type: "button", onClick: () => page.reveal({attempt: id})}, `Go to attempt ${id}`)));
+}
+
+/** The last frame whose primitive came from the line to blame, else the last one. */
+function blamedStep(attempt, blame) {
+  const at = attempt.steps.findLastIndex(([, , line]) => line === blame.line);
+  return at < 0 ? attempt.steps.length : at + 1;
+}
+
+function LastError({level, page}) {
+  const calls = level.rounds.flatMap((round) => [...round.calls, ...round.tries.flatMap((item) => item.calls)]);
+  const call = calls.findLast((item) => item.error);
+  if (!call) return h("p", null, level.reason || "Nothing was executed.");
+  return h(Fragment, null,
+    h("p", null, "Nothing was executed. The last thing said to the ", call.phase, ":"),
+    h(Said, {title: `${call.phase}, ${call.mode}`, text: call.error}),
+    h("p", null, h("button", {type: "button", onClick: () => page.reveal({call: call.file})}, "Go to the call")));
+}

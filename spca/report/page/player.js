@@ -1,0 +1,298 @@
+// The player: an attempt step by step, the true grid beside the agent's map, the plan and the source line.
+
+const FASTEST = 20;
+const TILE_LIMIT = 44;
+const STAGE_HEIGHT = 430;
+
+/**
+ * The player of one attempt.
+ *
+ * @param {{attempt: object, plan: object[], jump: {step: number}, page: object}} props a new `jump` goes to its step
+ */
+function Player({attempt, plan, jump, page}) {
+  const {episode} = attempt;
+  const last = episode ? episode.agent.length - 1 : attempt.steps.length;
+  const playback = usePlayback(last, jump);
+  const now = useMemo(() => momentOf(attempt, plan, playback.step, page.report.primitives), [attempt, plan, playback.step, page.report]);
+  useEffect(() => page.remember(`${attempt.round}.${attempt.number}`, playback.step), [playback.step]);
+  return h("div", {
+    class: "player", id: "player", tabIndex: 0, role: "group", "aria-label": `Player of attempt ${attempt.round}.${attempt.number}`,
+    onKeyDown: (event) => playByKey(event, playback), ...dataOf(now, last),
+  },
+    h("div", {class: "player-stage"},
+      episode ? h(Stage, {episode, now, words: page.report.vocabulary}) : h(Unplayable, {check: attempt.check}),
+      h(Controls, {playback, last, now}),
+      h(StateLine, {now, last, playing: playback.playing}),
+      episode && h(Legend, {episode, words: page.report.vocabulary})),
+    h("div", {class: "player-side"},
+      h(PlanList, {attempt, plan, now, show: playback.show}),
+      h(SourcePanel, {attempt, now, text: page.find(attempt.agent)})));
+}
+
+function usePlayback(last, jump) {
+  const within = (n) => Math.max(0, Math.min(last, n));
+  const [step, setStep] = useState(within(jump.step));
+  const [playing, setPlaying] = useState(false);
+  const [speed, setSpeed] = useState(4);
+  useEffect(() => {
+    setStep(within(jump.step));
+    setPlaying(false);
+  }, [jump]);
+  useEffect(() => {
+    if (!playing) return undefined;
+    const timer = setTimeout(() => (step < last ? setStep(step + 1) : setPlaying(false)), 1000 / speed);
+    return () => clearTimeout(timer);
+  }, [playing, step, speed, last]);
+  const show = (n) => {
+    setPlaying(false);
+    setStep(within(n));
+  };
+  const toggle = () => {
+    if (!playing && step >= last) setStep(0);
+    setPlaying(!playing && last > 0);
+  };
+  const faster = (by) => setSpeed((at) => Math.max(1, Math.min(FASTEST, at + by)));
+  return {step, last, playing, speed, show, toggle, faster, setSpeed};
+}
+
+/** What the player shows at a frame. Positions are those of the true grid; -1 where they are not known. */
+function momentOf(attempt, plan, step, primitives) {
+  const {episode, steps} = attempt;
+  const [code, planned, line] = step > 0 && steps[step - 1] ? steps[step - 1] : [-1, steps[0]?.[1] ?? 0, 0];
+  const [row, column, direction] = episode?.agent[step] ?? [-1, -1, -1];
+  return {
+    step, line, planned, direction,
+    row: episode ? row + episode.top : -1,
+    column: episode ? column + episode.left : -1,
+    primitive: primitives[code] ?? "",
+    action: plan[planned] ? actionText(plan[planned]) : "",
+    inventory: episode?.inventory[step] ?? null,
+    reward: episode?.reward[step] ?? null,
+    words: episode ? episode : null,
+  };
+}
+
+/** @param {{name: string, args: string[]}} action @returns {string} */
+function actionText(action) {
+  return `${action.name}(${action.args.join(", ")})`;
+}
+
+function dataOf(now, last) {
+  return {
+    "data-step": now.step, "data-steps": last, "data-row": now.row, "data-column": now.column, "data-direction": now.direction,
+    "data-line": now.line, "data-action": now.action, "data-primitive": now.primitive,
+  };
+}
+
+/** Keys of the player; those that the focused control itself needs are left to it. */
+function playByKey(event, playback) {
+  const {target, key} = event;
+  if (event.ctrlKey || event.metaKey || event.altKey) return;
+  const isRange = target.matches("input[type=range]");
+  if (target.matches("input:not([type=range]), select, textarea")) return;
+  if (key === " " && target.matches("button, summary, a")) return;
+  if (isRange && /^(Arrow|Home|End|Page)/.test(key)) return;
+  const inCode = target.matches(".code, .plan-list") && /^(Home|End|Page|ArrowUp|ArrowDown)/.test(key);
+  const act = inCode ? null : keysOf(playback)[key.length === 1 ? key.toLowerCase() : key];
+  if (!act) return;
+  event.preventDefault();
+  act();
+}
+
+function keysOf({step, last, show, toggle, faster}) {
+  return {
+    " ": toggle, k: toggle,
+    ArrowRight: () => show(step + 1), ArrowLeft: () => show(step - 1),
+    Home: () => show(0), End: () => show(last),
+    "+": () => faster(1), "=": () => faster(1), "-": () => faster(-1),
+  };
+}
+
+function Unplayable({check}) {
+  return h("div", {class: "notice warn"}, "The grids of this attempt cannot be shown. ", check.message);
+}
+
+/** Both grids in one frame and one scale. */
+function Stage({episode, now, words}) {
+  const truth = useMemo(() => new Film(episode.truth), [episode]);
+  const known = useMemo(() => new Film(episode.known), [episode]);
+  const [hovered, setHovered] = useState(-1);
+  const [box, width] = useWidth();
+  const ratio = window.devicePixelRatio || 1;
+  const {rows, columns} = episode;
+  const fit = Math.min(width / columns, STAGE_HEIGHT / rows, TILE_LIMIT);
+  const tile = Math.max(2, Math.floor(fit * ratio));
+  const scene = {
+    rows, columns, tile, ratio, words,
+    view: new Set(episode.view[now.step]), agent: episode.agent[now.step], inventory: now.inventory,
+    trail: episode.agent.slice(0, now.step + 1),
+  };
+  const trueCodes = truth.at(now.step);
+  const knownCodes = known.at(now.step);
+  const inWords = frameInWords(episode, now.step, trueCodes, words);
+  const size = `${rows} by ${columns} cells`;
+  return h(Fragment, null,
+    h("div", {class: "grids"},
+      h("figure", {ref: box},
+        h("figcaption", null, "True grid"),
+        h(Grid, {scene: {...scene, codes: trueCodes, known: knownCodes}, label: `True grid, ${size}. ${inWords}`, onHover: setHovered})),
+      h("figure", null,
+        h("figcaption", null, "The agent's map"),
+        h(Grid, {scene: {...scene, codes: knownCodes, known: null}, label: `The agent's map, ${size}, ${unseenShare(knownCodes)}. ${inWords}`, onHover: setHovered}))),
+    h("p", {class: "hovered small muted"}, hoveredText(episode, hovered, trueCodes, knownCodes, words)));
+}
+
+function unseenShare(codes) {
+  return `${percent(codes.filter((code) => code === 0).length, codes.length)} unseen`;
+}
+
+function hoveredText(episode, cell, trueCodes, knownCodes, words) {
+  if (cell < 0 || cell >= trueCodes.length) return "Point at a cell to read what it holds.";
+  const place = `row ${Math.floor(cell / episode.columns) + episode.top}, column ${(cell % episode.columns) + episode.left}`;
+  const truth = trueCodes[cell] ? words[trueCodes[cell]] : "outside";
+  return `${place}: ${truth}; in the map: ${words[knownCodes[cell]]}`;
+}
+
+/** @returns {[object, number]} a ref and the width of its element in CSS pixels */
+function useWidth() {
+  const box = useRef(null);
+  const [width, setWidth] = useState(320);
+  useLayoutEffect(() => {
+    const measure = () => box.current && setWidth(box.current.clientWidth);
+    measure();
+    const observer = new ResizeObserver(measure);
+    observer.observe(box.current);
+    return () => observer.disconnect();
+  }, []);
+  return [box, width];
+}
+
+function Grid({scene, label, onHover}) {
+  const canvas = useRef(null);
+  const {rows, columns, tile, ratio} = scene;
+  useLayoutEffect(() => {
+    const element = canvas.current;
+    if (element.width !== columns * tile) element.width = columns * tile;
+    if (element.height !== rows * tile) element.height = rows * tile;
+    drawGrid(element.getContext("2d"), scene);
+  });
+  const cellAt = (event) => {
+    const column = Math.floor((event.offsetX * ratio) / tile);
+    const row = Math.floor((event.offsetY * ratio) / tile);
+    onHover(column < columns && row < rows ? row * columns + column : -1);
+  };
+  return h("canvas", {
+    ref: canvas, role: "img", "aria-label": label, onPointerMove: cellAt, onPointerLeave: () => onHover(-1),
+    style: {width: `${(columns * tile) / ratio}px`, height: `${(rows * tile) / ratio}px`},
+  });
+}
+
+function Controls({playback, last, now}) {
+  const {step, playing, speed, show, toggle, setSpeed} = playback;
+  const button = (name, sign, act, disabled) => h("button", {type: "button", "aria-label": name, title: name, onClick: act, disabled}, sign);
+  return h("div", {class: "controls"},
+    h("div", {class: "buttons"},
+      button("First frame (Home)", "⏮", () => show(0), step === 0),
+      button("One step back (left arrow)", "◀", () => show(step - 1), step === 0),
+      h("button", {type: "button", class: "play", onClick: toggle, disabled: last === 0, title: "Space or K"}, playing ? "Pause" : "Play"),
+      button("One step on (right arrow)", "▶", () => show(step + 1), step === last),
+      button("Last frame (End)", "⏭", () => show(last), step === last)),
+    h("label", {class: "scrub"}, h("span", {class: "unseen"}, "Step"),
+      h("input", {
+        type: "range", min: 0, max: last, step: 1, value: step, disabled: last === 0, onInput: (event) => show(Number(event.target.value)),
+        "aria-valuetext": `step ${step} of ${last}${now.primitive ? `: ${now.primitive}` : ""}`,
+      })),
+    h("output", {class: "mono"}, `${step} / ${last}`),
+    h("label", {class: "speed"}, "Speed",
+      h("input", {type: "range", min: 1, max: FASTEST, step: 1, value: speed, onInput: (event) => setSpeed(Number(event.target.value)), "aria-valuetext": `${speed} steps a second`}),
+      h("span", {class: "mono"}, `${speed}/s`)));
+}
+
+function StateLine({now, last, playing}) {
+  const said = stateInWords(now, last);
+  return h(Fragment, null,
+    h("dl", {class: "facts state"},
+      h(Fact, {name: "Step"}, `${now.step} of ${last}`),
+      h(Fact, {name: "Primitive"}, h("span", {class: "mono"}, now.primitive || "start")),
+      h(Fact, {name: "Position"}, now.row < 0 && !now.words ? UNKNOWN : `row ${now.row}, column ${now.column}`),
+      h(Fact, {name: "Facing"}, DIRECTION_WORDS[now.direction] ?? UNKNOWN),
+      h(Fact, {name: "Carrying"}, now.inventory ?? "nothing"),
+      h(Fact, {name: "Reward"}, now.reward == null ? UNKNOWN : String(Number(now.reward.toFixed(4))))),
+    h("p", {class: "unseen", "aria-live": "polite"}, playing ? "" : said));
+}
+
+function stateInWords(now, last) {
+  const done = now.primitive ? `${now.primitive}, for ${now.action}, line ${now.line}` : "before the first step";
+  const place = now.words ? ` Row ${now.row}, column ${now.column}, facing ${DIRECTION_WORDS[now.direction]}.` : "";
+  return `Step ${now.step} of ${last}: ${done}.${place}`;
+}
+
+function Legend({episode, words}) {
+  const present = useMemo(() => wordsOf(episode, words), [episode, words]);
+  return h("ul", {class: "legend", "aria-label": "Legend"},
+    h("li", null, h(Swatch, {code: "agent"}), "agent"),
+    h("li", null, h(Swatch, {code: "unseen"}), "unseen"),
+    h("li", null, h(Swatch, {code: "view"}), "in view"),
+    h("li", null, h(Swatch, {code: "dimmed"}), "never seen so far"),
+    present.map((word) => h("li", {key: word}, h(Swatch, {code: word}), word)));
+}
+
+/** Words of the things that an episode shows at any time. */
+function wordsOf(episode, words) {
+  const codes = new Set(episode.truth.first);
+  for (const flat of episode.truth.steps) flat.forEach((code, i) => i % 2 && codes.add(code));
+  return [...codes].sort((a, b) => a - b).map((code) => words[code]).filter((word) => word && !["unseen", "empty", "agent"].includes(word));
+}
+
+function Swatch({code}) {
+  const canvas = useRef(null);
+  useLayoutEffect(() => {
+    const tile = Math.round(18 * (window.devicePixelRatio || 1));
+    canvas.current.width = canvas.current.height = tile;
+    drawSwatch(canvas.current.getContext("2d"), code, tile);
+  }, [code]);
+  return h("canvas", {ref: canvas, class: "swatch", "aria-hidden": "true"});
+}
+
+function drawSwatch(pen, code, tile) {
+  const special = ["agent", "unseen", "view", "dimmed"].includes(code);
+  drawGrid(pen, {
+    rows: 1, columns: 1, tile, words: ["unseen", special ? "empty" : code],
+    codes: Uint16Array.of(code === "unseen" ? 0 : 1), known: code === "dimmed" ? Uint16Array.of(0) : null,
+    view: new Set(code === "view" ? [0] : []), trail: [], inventory: null, agent: code === "agent" ? [0, 0, 0] : [-1, -1, 0],
+  });
+}
+
+function PlanList({attempt, plan, now, show}) {
+  const list = useRef(null);
+  const begins = useMemo(() => firstSteps(attempt.steps), [attempt]);
+  useLayoutEffect(() => {
+    const item = list.current?.querySelector("[aria-current]");
+    if (item) list.current.scrollTop = item.offsetTop - list.current.offsetTop - list.current.clientHeight / 3;
+  }, [now.planned]);
+  return h("section", {class: "plan"},
+    h("h3", null, "Plan"),
+    h("ol", {class: "plan-list", ref: list}, plan.map((action, i) => h("li", {key: i},
+      h("button", {
+        type: "button", class: "action mono", disabled: !begins.has(i), onClick: () => show(begins.get(i) + 1),
+        "aria-current": i === now.planned ? "step" : undefined, title: begins.has(i) ? `Go to step ${begins.get(i) + 1}` : "No step of it was executed",
+      }, actionText(action))))));
+}
+
+/** @returns {Map<number, number>} plan position -> index of its first step */
+function firstSteps(steps) {
+  const first = new Map();
+  steps.forEach(([, planned], i) => first.has(planned) || first.set(planned, i));
+  return first;
+}
+
+function SourcePanel({attempt, now, text}) {
+  const line = now.line || attempt.steps[0]?.[2] || 0;
+  const method = useMemo(() => (text && line ? methodAround(text, line) : null), [text, line]);
+  if (!text) return h("section", {class: "source"}, h("h3", null, "Source"), h("p", {class: "muted"}, "The source of this attempt is missing."));
+  if (!line) return h("section", {class: "source"}, h("h3", null, "Source"), h("p", {class: "muted"}, "No primitive was executed."));
+  const {first, last, name} = method ?? {first: Math.max(1, line - 10), last: line + 10, name: ""};
+  return h("section", {class: "source"},
+    h("h3", null, "Source ", h("span", {class: "mono"}, name), now.line ? h("span", {class: "muted"}, ` line ${now.line}`) : null),
+    h(CodeView, {text, first, last, current: now.line, label: `Source of ${name || "the agent"}`}));
+}
