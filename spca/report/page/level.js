@@ -68,7 +68,7 @@ function LevelBody({report, k, row, level, texts, route, go}) {
     show({id, step});
     const player = document.getElementById("player");
     player?.focus({preventScroll: true});
-    player?.scrollIntoView({block: "nearest"});
+    player?.scrollIntoView({block: "start"});
   };
   const find = (id) => level.texts[id] ?? texts?.[id] ?? null;
   const page = {report, find, target, reveal: setTarget, watch, remember};
@@ -118,13 +118,22 @@ function useAddress(k, number, go) {
 
 function AttemptChoice({attempts, current, watch}) {
   const {attempt} = current;
+  const rounds = [...new Set(attempts.map(({round}) => round))];
   return h("div", {class: "attempt-choice"},
-    attempts.length > 1 && h("div", {class: "chips", role: "group", "aria-label": "Attempts"}, attempts.map(({id, attempt: item}) =>
-      h("button", {
-        key: id, type: "button", class: classes("chip mono", item.status === "success" ? "good" : "bad"),
-        "aria-pressed": String(id === current.id), title: statusWords(item.status), onClick: () => watch(id, 0),
-      }, item.status === "success" ? "✓" : "✗", " ", id, h("span", {class: "unseen"}, ` ${statusWords(item.status)}`)))),
-    h("p", null, `Attempt ${current.id}: `, h(Status, {attempt}), attempt.status !== "success" && h("span", {class: "muted"}, ` ${firstLine(attempt.message)}`)));
+    attempts.length > 1 && h("div", {class: "chips", role: "group", "aria-label": "Attempts"}, rounds.map((round) =>
+      h("span", {key: round.number, class: "chips-round"}, attempts.filter((item) => item.round === round).map((item) =>
+        h(Chip, {key: item.id, item, isCurrent: item === current, watch}))))),
+    h("p", null, `Attempt ${current.id}: `, h(Status, {attempt}),
+      attempt.status !== "success" && h("span", {class: "muted"}, ` ${firstLine(attempt.message)}`)));
+}
+
+function Chip({item, isCurrent, watch}) {
+  const {id, attempt: {status}} = item;
+  const ok = status === "success";
+  return h("button", {
+    type: "button", class: classes("chip mono", ok ? "good" : "bad"), "aria-pressed": String(isCurrent), title: statusWords(status),
+    onClick: () => watch(id, 0),
+  }, ok ? "✓" : "✗", " ", id, h("span", {class: "unseen"}, ` ${statusWords(status)}`));
 }
 
 /** The line of generated code where a level failed, or what kept anything from being executed. */

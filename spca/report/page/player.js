@@ -68,7 +68,6 @@ function momentOf(attempt, plan, step, primitives) {
     action: plan[planned] ? actionText(plan[planned]) : "",
     inventory: episode?.inventory[step] ?? null,
     reward: episode?.reward[step] ?? null,
-    words: episode ? episode : null,
   };
 }
 
@@ -187,16 +186,28 @@ function Grid({scene, label, onHover}) {
   });
 }
 
+const ICONS = {
+  first: "M2 3h2v10H2zM14 3v10L5 8z",
+  back: "M12 3v10L4 8z",
+  on: "M4 3v10l8-5z",
+  last: "M12 3h2v10h-2zM2 3v10l9-5z",
+};
+
+function Icon({path}) {
+  return h("svg", {viewBox: "0 0 16 16", width: 14, height: 14, "aria-hidden": "true"}, h("path", {d: path, fill: "currentColor"}));
+}
+
 function Controls({playback, last, now}) {
   const {step, playing, speed, show, toggle, setSpeed} = playback;
-  const button = (name, sign, act, disabled) => h("button", {type: "button", "aria-label": name, title: name, onClick: act, disabled}, sign);
+  const button = (name, icon, act, disabled) =>
+    h("button", {type: "button", "aria-label": name, title: name, onClick: act, disabled}, h(Icon, {path: ICONS[icon]}));
   return h("div", {class: "controls"},
     h("div", {class: "buttons"},
-      button("First frame (Home)", "⏮", () => show(0), step === 0),
-      button("One step back (left arrow)", "◀", () => show(step - 1), step === 0),
+      button("First frame (Home)", "first", () => show(0), step === 0),
+      button("One step back (left arrow)", "back", () => show(step - 1), step === 0),
       h("button", {type: "button", class: "play", onClick: toggle, disabled: last === 0, title: "Space or K"}, playing ? "Pause" : "Play"),
-      button("One step on (right arrow)", "▶", () => show(step + 1), step === last),
-      button("Last frame (End)", "⏭", () => show(last), step === last)),
+      button("One step on (right arrow)", "on", () => show(step + 1), step === last),
+      button("Last frame (End)", "last", () => show(last), step === last)),
     h("label", {class: "scrub"}, h("span", {class: "unseen"}, "Step"),
       h("input", {
         type: "range", min: 0, max: last, step: 1, value: step, disabled: last === 0, onInput: (event) => show(Number(event.target.value)),
@@ -214,7 +225,7 @@ function StateLine({now, last, playing}) {
     h("dl", {class: "facts state"},
       h(Fact, {name: "Step"}, `${now.step} of ${last}`),
       h(Fact, {name: "Primitive"}, h("span", {class: "mono"}, now.primitive || "start")),
-      h(Fact, {name: "Position"}, now.row < 0 && !now.words ? UNKNOWN : `row ${now.row}, column ${now.column}`),
+      h(Fact, {name: "Position"}, now.direction < 0 ? UNKNOWN : `row ${now.row}, column ${now.column}`),
       h(Fact, {name: "Facing"}, DIRECTION_WORDS[now.direction] ?? UNKNOWN),
       h(Fact, {name: "Carrying"}, now.inventory ?? "nothing"),
       h(Fact, {name: "Reward"}, now.reward == null ? UNKNOWN : String(Number(now.reward.toFixed(4))))),
@@ -223,7 +234,7 @@ function StateLine({now, last, playing}) {
 
 function stateInWords(now, last) {
   const done = now.primitive ? `${now.primitive}, for ${now.action}, line ${now.line}` : "before the first step";
-  const place = now.words ? ` Row ${now.row}, column ${now.column}, facing ${DIRECTION_WORDS[now.direction]}.` : "";
+  const place = now.direction >= 0 ? ` Row ${now.row}, column ${now.column}, facing ${DIRECTION_WORDS[now.direction]}.` : "";
   return `Step ${now.step} of ${last}: ${done}.${place}`;
 }
 
