@@ -21,6 +21,7 @@ SCRIPTS: Final = (
     "grid.js",
     "code.js",
     "calls.js",
+    "rounds.js",
     "plots.js",
     "levels.js",
     "overview.js",
