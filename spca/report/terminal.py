@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Final
 
@@ -22,6 +22,7 @@ _LISTED: Final = 30
 _REASON: Final = 160
 """Characters of a reason that are shown."""
 _SLOWEST: Final = 3
+_VERSIONS: Final = ("spca", "minigrid", "python")
 _STYLES: Final = {"success": "green", "fail": "red", "aborted": "yellow", "running": "cyan"}
 _WORDS: Final = {"success": "solved", "fail": "failed"}
 
@@ -30,10 +31,7 @@ def show_run(run: Run, console: Console) -> None:
     """What a run was, its categories, what was not solved and why."""
     _head(run, console)
     console.print(_categories(run))
-    if paid := _paid(run.usage):
-        requests = spending.counted(run.usage.requests, "request")
-        _say(console, f"{requests}, {paid}")
-    _where_time_went(run, console)
+    console.print(_facts(_taken(run)))
     _unsolved(run, console)
     for warning in run.warnings:
         _say(console, f"warning: {warning}", "yellow")
@@ -41,8 +39,9 @@ def show_run(run: Run, console: Console) -> None:
 
 def show_runs(runs: Sequence[Run], console: Console) -> None:
     """One row per run."""
-    paid = any(_paid(run.usage) for run in runs)
+    paid = any(map(_paid, runs))
     table = _table("run", "state", "solved", "rounds", "calls", *("tokens", "USD") * paid, "time")
+    table.columns[0].no_wrap = True
     table.columns[1].justify = "left"
     table.add_column("models", overflow="fold")
     for run in runs:
@@ -60,9 +59,10 @@ def show_runs(runs: Sequence[Run], console: Console) -> None:
 def show_comparison(comparison: Comparison, a: Run, b: Run, console: Console, *, everything: bool = False) -> None:
     """Levels that went differently, and sums over those that both runs have; ``everything``: every level."""
     for mark, run in (("A", a), ("B", b)):
-        _say(console, f"{mark}  {run.id}  {run.solved} of {run.planned} solved, {_models(run)}")
+        _say(console, f"{mark}: {run.id}  {run.solved} of {run.planned} levels solved", "bold")
+        console.print(_facts({"models": _models(run)}))
     for note in comparison.notes:
-        _say(console, f"   {note}", "yellow")
+        _say(console, f"note: {note}", "yellow")
     shown = [level for level in comparison.levels if everything or compare.differs(level)]
     if shown:
         console.print(_levels_table(shown))
@@ -75,24 +75,33 @@ def _head(run: Run, console: Console) -> None:
     left = {name: sum(row.outcome == name for row in run.levels) for name in ("running", "aborted", "pending")}
     others = "".join(f", {count} {name}" for name, count in left.items() if count)
     _say(console, f"{run.id}  {run.state}  {run.solved} of {run.planned} levels solved{others}", "bold")
-    _say(console, f"models   {_models(run)}")
-    rules = ", --upstream-rules" if run.settings.get("upstream_rules") is True else ""
-    _say(console, f"sandbox  {run.sandbox or 'unknown'}, seed {'unknown' if run.seed is None else run.seed}{rules}")
-    names = ("spca", "minigrid", "gymnasium", "python")
-    versions = [f"{name} {run.versions[name]}" for name in names if name in run.versions]
+    seed = "unknown" if run.seed is None else run.seed
+    rules = ", judged by minigrid alone (--upstream-rules)" if run.settings.get("upstream_rules") is True else ""
+    facts = {"models": _models(run), "sandbox": f"{run.sandbox or 'unknown'}, seed {seed}{rules}"}
+    versions = [f"{name} {run.versions[name]}" for name in _VERSIONS if name in run.versions]
     commit = [f"commit {run.git_commit[:12]}"] if run.git_commit else []
-    if versions or commit:
-        _say(console, f"made by  {', '.join([*versions, *commit])}")
+    facts["made by"] = ", ".join([*versions, *commit])
     if run.started is not None:
-        begun = _date(run.started)
         ended = "" if run.ended is None else f", last event after {_clock(run.ended - run.started)}"
-        _say(console, f"begun    {begun}{ended}")
+        facts["begun"] = f"{_date(run.started)}{ended}"
+    console.print(_facts(facts))
     if run.folder:
-        _say(console, f"folder   {run.folder}")
+        _say(console, f"folder   {run.folder}")  # not folded: to be copied
+
+
+def _facts(facts: Mapping[str, str]) -> Table:
+    """Names and what is known of them; nothing is said of what is not."""
+    table = Table.grid(padding=(0, 1))
+    table.add_column(min_width=8, no_wrap=True)
+    table.add_column(overflow="fold")
+    for name, known in facts.items():
+        if known:
+            table.add_row(name, _text(known))
+    return table
 
 
 def _categories(run: Run) -> Table:
-    paid = bool(_paid(run.usage)) and not run.published
+    paid = _paid(run)
     table = _table("category", "solved", "rounds", "calls", *("tokens", "USD") * paid, "time")
     for row in run.categories:
         cells = [str(row.rounds), str(row.planner_calls + row.coder_calls), *_spent(row.usage) * paid]
@@ -105,16 +114,20 @@ def _solved(row: CategoryRow) -> Text:
     return Text(f"{row.solved}/{row.planned}", style)
 
 
-def _where_time_went(run: Run, console: Console) -> None:
+def _taken(run: Run) -> dict[str, str]:
+    """What the whole run took."""
     phases: dict[str, float] = {}
     for row in run.levels:
         for phase, seconds in row.durations.items():
             phases[phase] = phases.get(phase, 0.0) + seconds
-    if any(phases.values()):
-        _say(console, "time     " + ", ".join(f"{name} {_clock(seconds)}" for name, seconds in phases.items()))
     slow = sorted((row for row in run.levels if row.seconds), key=lambda row: -(row.seconds or 0.0))[:_SLOWEST]
-    if slow:
-        _say(console, "slowest  " + ", ".join(f"{row.number} {row.env_id} {_clock(row.seconds)}" for row in slow))
+    usage = asdict(run.usage)
+    spent = f"{spending.usd(usage)} USD, tokens not known" if run.published else spending.spent(usage)
+    return {
+        "spent": spent and f"{spending.counted(run.usage.requests, 'request')}, {spent}",
+        "time": ", ".join(f"{name} {_clock(spent)}" for name, spent in phases.items() if spent),
+        "slowest": "\n".join(f"{_clock(row.seconds)}  {row.number} {row.env_id}" for row in slow),
+    }
 
 
 def _unsolved(run: Run, console: Console) -> None:
@@ -146,7 +159,7 @@ def _levels_table(levels: Iterable[ComparedLevel]) -> Table:
     table.add_column("B", no_wrap=True)
     names = ("rounds", "calls", "tokens", "steps")
     pairs = [(level, [_pair(level, name) for name in names]) for level in levels]
-    told = [position for position in range(len(names)) if any(cells[position] != "-|-" for _, cells in pairs)]
+    told = [position for position in range(len(names)) if any(set(cells[position]) - set("-|0") for _, cells in pairs)]
     for position in told:
         table.add_column(names[position], justify="right", no_wrap=True)
     for level, cells in pairs:
@@ -169,7 +182,7 @@ def _shared_totals(comparison: Comparison, console: Console) -> None:
         _say(console, "no level has ended in both runs")
         return
     sums = [compare.totals([pair[side] for pair in pairs]) for side in (0, 1)]
-    tokens, steps = (any(getattr(total, name) is not None for total in sums) for name in ("tokens", "steps"))
+    tokens, steps = (any(getattr(total, name) for total in sums) for name in ("tokens", "steps"))
     headings = ("solved", "rounds", "calls", *("tokens",) * tokens, *("steps",) * steps, "time")
     table = _table(f"{spending.counted(len(pairs), 'level')} ended in both", *headings)
     for mark, total in zip("AB", sums, strict=True):
@@ -210,8 +223,9 @@ def _models(run: Run) -> str:
     return ", ".join(f"{name} ({', '.join(those)})" for name, those in roles.items()) or "no models"
 
 
-def _paid(usage: Usage) -> str:
-    return spending.spent(asdict(usage))
+def _paid(run: Run) -> bool:
+    """Whether tokens and cost of its levels are worth a column."""
+    return not run.published and bool(spending.spent(asdict(run.usage)))
 
 
 def _spent(usage: Usage) -> list[str]:
