@@ -24,7 +24,7 @@ from spca.report.texts import visible
 from spca.watching import Frame
 
 if TYPE_CHECKING:
-    from PIL import ImageFont
+    from PIL import Image, ImageFont
 
 Picture: TypeAlias = NDArray[np.uint8]
 """Red, green and blue; shape (height, width, 3)."""
@@ -44,6 +44,7 @@ _LINE: Final = 22
 _GROUND: Final = (24, 24, 30)
 _INK: Final = (232, 232, 236)
 _HATCH: Final = ((44, 44, 56), (66, 66, 84))
+_HATCH_PERIOD: Final = 8
 _TITLES: Final = ("the world, the agent's view lit", "what the agent knows, unseen cells hatched")
 _GREYS: Final = 24
 _SHORTEST_GIF_FRAME_MS: Final = 20
@@ -153,11 +154,7 @@ def save_gif(path: Path, pictures: Iterable[Picture], count: int, palette: bytes
     Raises:
         ReportError: the file cannot be written.
     """
-    from PIL import Image
-
-    colours = Image.new("P", (1, 1))
-    colours.putpalette(palette)
-    reduced = (Image.fromarray(p).quantize(palette=colours, dither=Image.Dither.NONE) for p in pictures)
+    reduced = (_with_palette(indices, palette) for indices in _reduced(pictures, palette))
     step = max(round(1000 / fps), _SHORTEST_GIF_FRAME_MS)
     durations = [step] * (count - 1) + [step + round(1000 * LAST_FRAME_S)]
     buffer = io.BytesIO()
@@ -178,12 +175,33 @@ def save_mp4(path: Path, pictures: Iterable[Picture], size: tuple[int, int], fps
     rate = Fraction(fps).limit_denominator(1000)
     buffer = io.BytesIO()
     with av.open(buffer, "w", format="mp4") as container:
-        stream = container.add_stream("libx264", rate=rate, options={"crf": "18"})
+        stream = container.add_stream("libx264", rate=rate, options={"crf": "18", "preset": "veryfast"})
         stream.width, stream.height, stream.pix_fmt = *size, "yuv420p"
         for picture in _with_long_end(pictures, round(LAST_FRAME_S * fps)):
             container.mux(stream.encode(av.VideoFrame.from_ndarray(picture, format="rgb24")))
         container.mux(stream.encode())
     _write(path, buffer.getvalue())
+
+
+def _with_palette(indices: NDArray[np.uint8], palette: bytes) -> Image.Image:
+    from PIL import Image
+
+    image = Image.fromarray(indices)
+    image.putpalette(palette)
+    return image
+
+
+def _reduced(pictures: Iterable[Picture], palette: bytes) -> Iterator[NDArray[np.uint8]]:
+    """Pictures as indices of the nearest colours; Pillow's own search is coarse and would tint greys."""
+    colours = np.frombuffer(palette, dtype=np.uint8).reshape(-1, 3).astype(np.int32)
+    nearest = np.full(1 << 24, -1, dtype=np.int16)
+    for picture in pictures:
+        red, green, blue = np.moveaxis(picture.astype(np.int32), 2, 0)
+        packed = red << 16 | green << 8 | blue
+        for colour in np.unique(packed[nearest[packed] < 0]):
+            distances = np.square(colours - (colour >> 16, colour >> 8 & 255, colour & 255)).sum(axis=1)
+            nearest[colour] = distances.argmin()
+        yield nearest[packed].astype(np.uint8)
 
 
 def _with_long_end(pictures: Iterable[Picture], more: int) -> Iterator[Picture]:
@@ -223,7 +241,8 @@ def _tile(tile: _Tile, size: int) -> Picture:
     code, agent, lit = tile
     if code == UNSEEN and agent is None:
         y, x = np.indices((size, size))
-        hatched: Picture = np.array(_HATCH, dtype=np.uint8)[((x + y) % 8 < 2).astype(int)]
+        period = size / max(round(size / _HATCH_PERIOD), 1)
+        hatched: Picture = np.array(_HATCH, dtype=np.uint8)[((x + y) % period < period / 4).astype(int)]
         return hatched
     from minigrid.core.grid import Grid
 
