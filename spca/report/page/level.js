@@ -64,25 +64,27 @@ function LevelBody({report, k, row, level, texts, route, go}) {
   const {remember, isOurs} = useAddress(k, row.number, go);
   const [shown, show] = useShown(attempts, route, isOurs);
   const [target, setTarget] = useState(null);
-  const watch = (id, step) => {
-    show({id, step});
-    const player = document.getElementById("player");
-    player?.focus({preventScroll: true});
-    player?.scrollIntoView({block: "start"});
-  };
+  const watch = (id, step) => show({id, step, focus: true});
   const find = (id) => level.texts[id] ?? texts?.[id] ?? null;
   const page = {report, find, target, reveal: setTarget, watch, remember};
+  useEffect(() => shown.focus && bringPlayer(), [shown]);
   const current = attempts.find(({id}) => id === shown.id) ?? attempts.at(-1);
   return h(Fragment, null,
     h(WhereItFailed, {level, attempts, page}),
     current && h("section", {class: "panel", "aria-labelledby": "player-title"},
       h("h2", {id: "player-title"}, "Player"),
-      h(AttemptChoice, {attempts, current, watch}),
+      h(AttemptChoice, {attempts, current, show}),
       h(Player, {key: current.id, attempt: current.attempt, plan: current.round.plan, jump: shown, page})),
     h("section", {"aria-labelledby": "rounds-title"},
       h("h2", {id: "rounds-title"}, "Rounds"),
       !level.rounds.length && h("p", {class: "muted"}, "Nothing of this level is recorded yet."),
       level.rounds.map((round, i) => h(RoundView, {key: round.number, round, isLast: i === level.rounds.length - 1, page}))));
+}
+
+function bringPlayer() {
+  const player = document.getElementById("player");
+  player?.focus({preventScroll: true});
+  player?.scrollIntoView({block: "start"});
 }
 
 /**
@@ -116,23 +118,23 @@ function useAddress(k, number, go) {
   return {remember, isOurs};
 }
 
-function AttemptChoice({attempts, current, watch}) {
+function AttemptChoice({attempts, current, show}) {
   const {attempt} = current;
   const rounds = [...new Set(attempts.map(({round}) => round))];
   return h("div", {class: "attempt-choice"},
     attempts.length > 1 && h("div", {class: "chips", role: "group", "aria-label": "Attempts"}, rounds.map((round) =>
       h("span", {key: round.number, class: "chips-round"}, attempts.filter((item) => item.round === round).map((item) =>
-        h(Chip, {key: item.id, item, isCurrent: item === current, watch}))))),
+        h(Chip, {key: item.id, item, isCurrent: item === current, show}))))),
     h("p", null, `Attempt ${current.id}: `, h(Status, {attempt}),
       attempt.status !== "success" && h("span", {class: "muted"}, ` ${firstLine(attempt.message)}`)));
 }
 
-function Chip({item, isCurrent, watch}) {
+function Chip({item, isCurrent, show}) {
   const {id, attempt: {status}} = item;
   const ok = status === "success";
   return h("button", {
     type: "button", class: classes("chip mono", ok ? "good" : "bad"), "aria-pressed": String(isCurrent), title: statusWords(status),
-    onClick: () => watch(id, 0),
+    onClick: () => show({id, step: 0}),
   }, ok ? "✓" : "✗", " ", id, h("span", {class: "unseen"}, ` ${statusWords(status)}`));
 }
 

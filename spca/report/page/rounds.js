@@ -1,0 +1,124 @@
+// Rounds of a level: what the planner and the coder were asked and answered, and what came of it, try by try.
+
+/** @param {{round: object, isLast: boolean, page: object}} props */
+function RoundView({round, isLast, page}) {
+  const last = round.tries.length - 1;
+  return h("section", {class: "round", "aria-labelledby": `round-${round.number}`},
+    h("h3", {id: `round-${round.number}`}, `Round ${round.number}`, h("span", {class: "muted"}, ` ${roundInWords(round)}`)),
+    h(CallList, {calls: round.calls, page}),
+    round.plan.length ? h(PlanLine, {round}) : h("p", {class: "muted"}, round.calls.length ? "No plan came out of this round." : ""),
+    h(PddlFolds, {round, page}),
+    round.tries.length > 0 && h("ol", {class: "tries"}, round.tries.map((item, i) =>
+      h("li", {key: i}, h(TryView, {item, round, index: i, open: isLast && i === last, page})))));
+}
+
+function roundInWords(round) {
+  const attempts = round.tries.filter((item) => item.attempt).length;
+  const failed = round.calls.filter((call) => !call.ok).length;
+  return [
+    plural(round.calls.length, "planner call") + (failed ? ` (${failed} failed)` : ""),
+    plural(round.tries.reduce((sum, item) => sum + item.calls.length, 0), "coder call"),
+    plural(attempts, "attempt"),
+  ].join(" · ");
+}
+
+function PlanLine({round}) {
+  return h("div", {class: "plan-line"},
+    h("p", {class: "small muted"}, `Plan of ${plural(round.plan.length, "action")}`, round.engine && ` by ${round.engine}`),
+    h("ol", {class: "plan-actions mono"}, round.plan.map((action, i) => h("li", {key: i}, actionText(action)))));
+}
+
+function PddlFolds({round, page}) {
+  const changes = (name, diff) => diff?.rows.length > 0 && h(DiffFold, {title: `${name}: changes since the plan before`, diff, find: page.find});
+  return h("div", {class: "folds"},
+    round.domain && h(TextFold, {title: "PDDL domain", text: page.find(round.domain)}),
+    changes("Domain", round.domain_diff),
+    round.problem && h(TextFold, {title: "PDDL problem", text: page.find(round.problem)}),
+    changes("Problem", round.problem_diff));
+}
+
+function DiffFold({title, diff, find, open = false}) {
+  const summary = h("span", null, title, " ", h("span", {class: "muted"}, diffSize(diff)), h(Names, {names: diff.names}));
+  return h(Fold, {summary, open}, () => h(DiffView, {diff, find, label: title}));
+}
+
+function Names({names}) {
+  return names.length > 0 && h("span", {class: "names mono"}, names.map((name) => h("span", {key: name, class: "tag"}, name)));
+}
+
+/** One turn of CODE and ACT, folded to one line. */
+function TryView({item, round, index, open, page}) {
+  const {attempt} = item;
+  const id = attempt ? `${attempt.round}.${attempt.number}` : null;
+  const aimed = page.target && ((id && page.target.attempt === id) || item.calls.some((call) => call.file === page.target.call));
+  return h(Fold, {
+    summary: h(TryLine, {item, name: id ?? `${round.number}.–`}), open, opener: aimed ? page.target : null,
+    className: classes("try", attempt ? attempt.status === "success" ? "good" : "bad" : ""), key: index,
+  }, () => h(TryBody, {item, id, page}));
+}
+
+function TryLine({item, name}) {
+  const {attempt, calls, diff} = item;
+  const failedCalls = calls.filter((call) => !call.ok).length;
+  return h("span", {class: "one-line"},
+    h("strong", {class: "mono"}, name),
+    attempt ? h(Status, {attempt}) : h("span", {class: "bad-text"}, "not executed"),
+    attempt && h("span", null, plural(attempt.steps.length, "step")),
+    calls.length > 0 && h("span", {class: "muted"}, plural(calls.length, "coder call"), failedCalls ? ` (${failedCalls} failed)` : ""),
+    diff && h("span", {class: "muted"}, `code ${diffSize(diff)}`),
+    attempt && attempt.status !== "success" && h("span", {class: "muted cut"}, firstLine(attempt.message)));
+}
+
+/** How an attempt ended, by a sign, a word and a colour. */
+function Status({attempt}) {
+  const ok = attempt.status === "success";
+  return h("span", {class: ok ? "good-text" : "bad-text"},
+    h("span", {"aria-hidden": "true"}, ok ? "✓ " : "✗ "), statusWords(attempt.status));
+}
+
+/** @param {string} status @returns {string} */
+function statusWords(status) {
+  return status.replaceAll("_", " ");
+}
+
+function TryBody({item, id, page}) {
+  const {attempt, calls, diff} = item;
+  return h(Fragment, null,
+    h(CallList, {calls, page}),
+    diff?.rows.length > 0 && h(DiffFold, {title: "Code: changes", diff, find: page.find, open: true}),
+    attempt && h(AttemptView, {attempt, id, page}));
+}
+
+function AttemptView({attempt, id, page}) {
+  const {blame} = attempt;
+  return h("div", {class: "attempt"},
+    h("div", {class: "row"},
+      h(Status, {attempt}),
+      h("span", null, plural(attempt.steps.length, "step"), attempt.before ? ` after ${count(attempt.before)} of earlier plans` : ""),
+      h("span", null, `reward ${Number(attempt.reward.toFixed(4))}`),
+      h("span", {class: attempt.check.result === "different" ? "bad-text" : "muted", title: attempt.check.message}, checkWords(attempt.check.result)),
+      h("button", {type: "button", onClick: () => page.watch(id, 0)}, "Watch", h("span", {class: "unseen"}, ` attempt ${id}`))),
+    h("p", {class: "message"}, attempt.message),
+    blame?.line > 0 && h(BlameExcerpt, {blame, page, around: 3}),
+    attempt.traceback && h(Said, {title: "Traceback", text: attempt.traceback}),
+    attempt.printed && h(Said, {title: "Printed by the generated code", text: attempt.printed}),
+    attempt.agent && h(TextFold, {title: "Whole source of the agent", text: page.find(attempt.agent)}));
+}
+
+/** @param {string} result of a Check @returns {string} */
+function checkWords(result) {
+  return {
+    equal: "re-simulation equals the recording",
+    different: "re-simulation differs from the recording",
+    unrecorded: "no recorded states to compare with",
+  }[result] ?? "not re-simulated";
+}
+
+/** The line to blame in its method, or in `around` lines before and after it. */
+function BlameExcerpt({blame, page, around = Infinity}) {
+  const first = Math.max(1, blame.first, blame.line - around);
+  const last = Math.min(blame.last, blame.line + around);
+  return h("div", {class: "excerpt"},
+    h("p", {class: "small"}, "Line ", h("strong", {class: "mono"}, blame.line), blame.method && [" of ", h("span", {class: "mono"}, blame.method)], " ", blame.why),
+    h(CodeView, {text: page.find(blame.agent), first, last, current: blame.line, tone: "bad", label: `Line ${blame.line} and its method`}));
+}
