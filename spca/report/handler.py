@@ -47,6 +47,7 @@ class Handler(BaseHTTPRequestHandler):
     """One request per connection: there are few, and none that waits for another one's answer."""
 
     protocol_version = "HTTP/1.1"
+    default_request_version = "HTTP/1.0"  # what cannot be read is answered with headers
     disable_nagle_algorithm = True
     server: LiveServer
 

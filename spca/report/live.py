@@ -96,7 +96,7 @@ class LiveRun:
         return packed(building.report_of(run.id, [run], live=True))
 
     def level(self, number: int) -> bytes | None:
-        """The piece of a :class:`model.Level`, with all its texts; None when the run has no such level.
+        """The piece of a :class:`model.Level`, with all its texts; None when the run has not come to such a level.
 
         Levels are built one at a time and remembered until there is something new in them. What goes wrong in
         building one is raised as it is.
@@ -104,7 +104,7 @@ class LiveRun:
         with self._building:
             view = self._view
             row = next((row for row in view.run.levels if row.number == number), None)
-            if row is None:
+            if row is None or row.outcome == "pending":
                 return None
             version, piece = self._levels.get(number, ("", b""))
             if not piece or version != row.version:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 import socket
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
@@ -43,38 +43,39 @@ def serve(
         ReportError: the folder is no run, or the address cannot be listened on.
     """
     live = LiveRun(path, make_world)
-    token = secrets.token_urlsafe(32)
+    host, token = host.strip("[]"), secrets.token_urlsafe(32)
     server = _listening(live, host, port, token)
     with suppress(KeyboardInterrupt), answering(server):
-        for line in _greeting(host, server, token):
+        for line in greeting(host, str(server.server_address[0]), server.port, token):
             announce(line)
         _follow(live, announce, stop or threading.Event())
+
+
+def access(host: str, address: str, token: str) -> Access:
+    """Who may ask a server that was told to listen on ``host`` and listens on the number ``address``."""
+    names = frozenset({host.lower(), address.lower()})
+    if address in _ANY:
+        return Access(token, names | LOOPBACK | {socket.gethostname().lower()}, any_address=True)
+    return Access(token, names | LOOPBACK if is_loopback(address) else names)
+
+
+def greeting(host: str, address: str, port: int, token: str) -> list[str]:
+    """The page's address, and for whom it is open if not only for this machine."""
+    name = ("::1" if ":" in address else "127.0.0.1") if address in _ANY else host
+    lines = [f"http://{f'[{name}]' if ':' in name else name}:{port}/{token}/"]
+    if not is_loopback(address):
+        lines.append(f"listening on {host}: anyone who can reach it and has this address, token and all, can read it")
+    return lines
 
 
 def _listening(live: LiveRun, host: str, port: int, token: str) -> LiveServer:
     html = Page.of(page.live(live.run.id), page.policy(live=True))
     try:
         family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-        names = frozenset({host.lower().strip("[]"), str(address[0]).lower()})
-        any_address = address[0] in _ANY
-        if any_address or is_loopback(str(address[0])):
-            names |= LOOPBACK
-        if any_address:
-            names |= {socket.gethostname().lower()}
-        return LiveServer(family, address, live, html, Access(token, names, any_address))
+        return LiveServer(family, address, live, html, access(host, str(address[0]), token))
     except (OSError, UnicodeError) as error:
         reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
         raise ReportError(f"cannot listen on {host}, port {port}: {reason}") from error
-
-
-def _greeting(host: str, server: LiveServer, token: str) -> Iterator[str]:
-    address = str(server.server_address[0])
-    name = ("[::1]" if ":" in address else "127.0.0.1") if address in _ANY else host
-    if ":" in name and not name.startswith("["):
-        name = f"[{name}]"
-    yield f"http://{name}:{server.port}/{token}/"
-    if not is_loopback(address):
-        yield f"listening on {host}: anyone who can reach it and has this address, with its token, can read the run"
 
 
 def _follow(live: LiveRun, announce: Callable[[str], None], stop: threading.Event) -> None:
