@@ -80,6 +80,11 @@ function firstLine(text) {
   return text.trim().split("\n", 1)[0];
 }
 
+/** @template T @param {T[]} rows @param {(row: T) => number|null|undefined} value @returns {number} */
+function sum(rows, value) {
+  return rows.reduce((total, row) => total + (value(row) ?? 0), 0);
+}
+
 /** @param {object} usage @returns {number} */
 function tokensOf(usage) {
   return usage.input_tokens + usage.output_tokens;

@@ -12,15 +12,15 @@ const CHECKS = {
   unrecorded: ["?", "", "the recording has no state hashes to compare with"],
 };
 const MARKS = {plan: ["P", "planner call"], code: ["C", "coder call"], act: ["A", "attempt"]};
-const MARKS_AT_ONCE = 9;
+/** Marks of a round that are shown at once, by how many rounds there are; the rest are counted. */
+const MARKS_AT_ONCE = (rounds) => (rounds < 3 ? 10 : 3);
 const ROWS_AT_ONCE = 250;
 
 const calls = (row) => row.planner_calls + row.coder_calls;
-const byText = (row, key) => row[key];
 const COLUMNS = [
   {key: "number", name: "#", number: true, value: (row) => row.number},
-  {key: "env_id", name: "Level", value: (row) => byText(row, "env_id")},
-  {key: "category", name: "Category", value: (row) => byText(row, "category")},
+  {key: "env_id", name: "Level", value: (row) => row.env_id},
+  {key: "category", name: "Category", value: (row) => row.category},
   {key: "outcome", name: "Outcome", value: (row) => ["fail", "aborted", "running", "success", "pending"].indexOf(row.outcome)},
   {key: "rounds", name: "Rounds", value: (row) => row.rounds * 1000 + row.attempts},
   {key: "calls", name: "Calls", number: true, value: calls},
@@ -69,7 +69,7 @@ function chosenLevels(levels, query) {
 function sorted(rows, value, down) {
   const sign = down ? -1 : 1;
   const order = (a, b) => (typeof a === "string" ? a.localeCompare(b) : a - b);
-  return [...rows].sort((a, b) => sign * order(value(a), value(b)) || a.number - b.number);
+  return [...rows].sort((a, b) => sign * order(value(a), value(b)));
 }
 
 /** Buttons of which one is pressed; each says how many it would show. */
@@ -77,6 +77,11 @@ function Choice({name, options, chosen, choose}) {
   return h("div", {class: "choice", role: "group", "aria-label": name}, options.map(([key, text, n]) =>
     h("button", {key, type: "button", "aria-pressed": String(key === chosen), "data-show": key, onClick: () => choose(key)},
       text, h("span", {class: "n"}, count(n)))));
+}
+
+function Search({query, choose, hint}) {
+  return h("label", {class: "search"}, h("span", null, "Search"), h("input", {type: "search", value: query.get("q") ?? "",
+    placeholder: hint, onInput: (event) => choose("q", event.target.value)}));
 }
 
 function Filters({run, query, choose, matches}) {
@@ -88,9 +93,7 @@ function Filters({run, query, choose, matches}) {
       h("select", {value: query.get("category") ?? "", onChange: (event) => choose("category", event.target.value)},
         h("option", {value: ""}, "every category"),
         run.categories.map(({name}) => h("option", {key: name, value: name}, name)))),
-    h("label", {class: "search"}, h("span", null, "Search"),
-      h("input", {type: "search", value: query.get("q") ?? "", placeholder: "level or reason",
-        onInput: (event) => choose("q", event.target.value)})),
+    h(Search, {query, choose, hint: "level or reason"}),
     h("label", {class: "sort-by"}, h("span", null, "Sort by"),
       h("select", {value: query.get("sort") ?? "number", onChange: (event) => choose("sort", event.target.value)},
         COLUMNS.map(({key, name}) => h("option", {key, value: key}, name)))),
@@ -98,8 +101,8 @@ function Filters({run, query, choose, matches}) {
 }
 
 /** A column's heading; its button sorts, up first, then down. */
-function SortHeading({column, query, go, base}) {
-  const sort = query.get("sort") ?? "number";
+function SortHeading({column, query, go, base, first = "number"}) {
+  const sort = query.get("sort") ?? first;
   const down = query.get("down") === "1";
   const mine = sort === column.key;
   const turn = () => {
@@ -126,9 +129,10 @@ function roundsOf(row) {
   return [...rounds.values()];
 }
 
-function shortened(marks) {
-  if (marks.length <= MARKS_AT_ONCE) return marks;
-  return [...marks.slice(0, 5), {phase: "more", status: "", n: marks.length - 8}, ...marks.slice(-3)];
+function shortened(marks, atOnce) {
+  if (marks.length <= atOnce + 1) return marks;
+  const tail = Math.floor(atOnce / 3);
+  return [...marks.slice(0, atOnce - tail), {phase: "more", status: "", n: marks.length - atOnce}, ...marks.slice(-tail)];
 }
 
 function Mark({phase, status, n}) {
@@ -146,7 +150,7 @@ function Strip({row}) {
   const told = rounds.map(({number, marks}) => `round ${number}: ${marks.map(({phase}) => MARKS[phase][0]).join(" ")}` +
     (failed(marks) ? `, ${failed(marks)} failed` : "")).join("; ");
   return h("span", {class: "strip", role: "img", "aria-label": told}, rounds.map(({number, marks}) =>
-    h("span", {class: "round", key: number}, shortened(marks).map((mark, i) => h(Mark, {key: i, ...mark})))));
+    h("span", {class: "round", key: number}, shortened(marks, MARKS_AT_ONCE(rounds.length)).map((mark, i) => h(Mark, {key: i, ...mark})))));
 }
 
 function CheckMark({check}) {
@@ -204,9 +208,9 @@ function LevelTable({run, k, query, go}) {
   // The same nodes again: preact then leaves rows alone that only change their place.
   const lines = useMemo(() => new Map(run.levels.map((row) => [row, h(LevelLine, {key: row.number, row, k})])), [run.levels, k]);
   const [shownRows, more] = useGrowing(rows);
-  return h("section", {"aria-labelledby": "levels"}, h("h2", {id: "levels"}, "Levels"),
+  return h("section", {"aria-labelledby": "levels"}, h("h2", {id: "levels", tabIndex: -1}, "Levels"),
     h(Filters, {run, query, choose, matches: rows.length}),
-    h("div", {class: "scroll", role: "region", "aria-labelledby": "levels", tabIndex: 0},
+    h("div", {class: "scroll c-levels", role: "region", "aria-labelledby": "levels", tabIndex: 0},
       h("table", {class: "levels", role: "table"},
         h("thead", {role: "rowgroup"}, h("tr", {role: "row"},
           COLUMNS.map((column) => h(SortHeading, {key: column.key, column, query, go, base})))),
@@ -215,4 +219,162 @@ function LevelTable({run, k, query, go}) {
     h("p", {class: "key"}, "Rounds: ", Object.entries(MARKS).map(([phase, [letter, name]]) =>
       h("span", {key: phase}, h("i", {class: `mark p-${phase}`}, letter), ` ${name} `)),
     h("span", null, h("i", {class: "mark p-act failed"}, "A"), " failed")));
+}
+
+const GAP_SHARE = 0.05;
+const BREAK_SHARE = 0.015;
+const LANES = ["plan", "solve", "code", "act"];
+const LANE = 16;
+const ZOOMS = [1, 2, 4, 8, 16, 32, 64];
+
+/** @returns {[number, number][]} when something was done in a level, as beginnings and ends */
+function workOf(row) {
+  if (row.spans.length) return row.spans.map(({start, seconds: long}) => [start, start + long]);
+  return row.started == null ? [] : [[row.started, row.started + (row.seconds ?? 0)]];
+}
+
+/**
+ * Time -> place on the axis (0 to 1). Long stretches in which nothing was done (a killed run that went on later) are cut
+ * short.
+ * @returns {{at: (t: number) => number, shortest: number, breaks: {x: number, seconds: number}[], ends: number[][]}}
+ */
+function timeScale(rows) {
+  const busy = [];
+  for (const [start, end] of rows.flatMap(workOf).sort((a, b) => a[0] - b[0])) {
+    const last = busy.at(-1);
+    if (last && start <= last[1]) last[1] = Math.max(last[1], end);
+    else busy.push([start, end]);
+  }
+  const work = sum(busy, ([start, end]) => end - start) || 1;
+  const knots = [];
+  const breaks = [];
+  let x = 0;
+  busy.forEach(([start, end], i) => {
+    const idle = i ? start - busy[i - 1][1] : 0;
+    const cut = idle > GAP_SHARE * work;
+    if (cut) breaks.push({x: x + BREAK_SHARE * work / 2, seconds: idle});
+    x += cut ? BREAK_SHARE * work : idle;
+    knots.push([start, x], [end, x + end - start]);
+    x += end - start;
+  });
+  const whole = x || 1;
+  const at = (t) => {
+    let low = 0;
+    let high = knots.length - 1;
+    if (high < 0 || t <= knots[0][0]) return 0;
+    if (t >= knots[high][0]) return 1;
+    while (high - low > 1) {
+      const middle = (low + high) >> 1;
+      if (knots[middle][0] <= t) low = middle;
+      else high = middle;
+    }
+    const [[t0, x0], [t1, x1]] = [knots[low], knots[high]];
+    return (x0 + (t1 > t0 ? ((t - t0) / (t1 - t0)) * (x1 - x0) : 0)) / whole;
+  };
+  return {at, whole, breaks: breaks.map((gap) => ({...gap, x: gap.x / whole})), ends: busy};
+}
+
+/** One path per phase, and one for what failed of it: thousands of spans cost eight elements. */
+function lanePaths(rows, scale) {
+  const paths = {};
+  for (const {phase, start, seconds: long, status} of rows.flatMap((row) => row.spans)) {
+    const lane = LANES.indexOf(phase);
+    if (lane < 0) continue;
+    const x = 1e5 * scale.at(start);
+    const width = Math.max(1e5 * scale.at(start + long) - x, 25);
+    const failed = status && status !== "success";
+    const key = failed ? `${phase} failed` : phase;
+    const rect = (top, high) => `M${x.toFixed(1)} ${top}h${width.toFixed(1)}v${high}h-${width.toFixed(1)}z`;
+    paths[key] = (paths[key] ?? "") + (failed ? rect(lane * LANE + 2, 5) + rect(lane * LANE + 9, 5) : rect(lane * LANE + 2, 12));
+  }
+  return paths;
+}
+
+/** Lines where the second and later rounds of a level begin. */
+function roundLines(rows, scale) {
+  return rows.flatMap((row) => {
+    const first = new Map();
+    for (const {round, start} of row.spans) if (!first.has(round)) first.set(round, start);
+    return [...first].slice(1).map(([, start]) => `M${(1e5 * scale.at(start)).toFixed(1)} 0v${LANES.length * LANE}`);
+  }).join("");
+}
+
+function ticksOf(scale, zoom) {
+  const target = scale.whole / (7 * zoom);
+  const steps = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 43200, 86400];
+  const step = steps.find((size) => size >= target) ?? 86400 * Math.ceil(target / 86400);
+  const ticks = [];
+  for (const [start, end] of scale.ends) {
+    for (let t = Math.ceil(start / step) * step; t <= end; t += step) ticks.push(t);
+  }
+  return [...new Set(ticks)];
+}
+
+const clock = (t) => (t < 3600 ? `${Math.floor(t / 60)}:${String(t % 60).padStart(2, "0")}`
+  : `${Math.floor(t / 3600)}:${String(Math.floor((t % 3600) / 60)).padStart(2, "0")} h`);
+
+function aboutLevel(row) {
+  const durations = LANES.filter((phase) => row.durations[phase]).map((phase) => `${phase} ${seconds(row.durations[phase])}`);
+  return `Level ${row.number}, ${row.env_id}: ${OUTCOMES[row.outcome]}, ${plural(row.rounds, "round")}, ` +
+    `${plural(row.attempts, "attempt")}, ${seconds(row.seconds)}${durations.length ? ` (${durations.join(", ")})` : ""}`;
+}
+
+function TimelineLevels({rows, scale, k, tell}) {
+  const [current, setCurrent] = useState(rows[0].number);
+  const at = Math.max(0, rows.findIndex((row) => row.number === current));
+  const step = (event) => {
+    const to = {ArrowLeft: at - 1, ArrowRight: at + 1, Home: 0, End: rows.length - 1}[event.key];
+    if (to === undefined || !rows[to]) return;
+    event.preventDefault();
+    setCurrent(rows[to].number);
+    event.currentTarget.children[to].focus();
+  };
+  return h("div", {class: "tl-levels", role: "group", "aria-label": "Levels in time; arrow keys go from one to the next", onKeyDown: step},
+    rows.map((row, i) => {
+      const work = workOf(row);
+      const left = scale.at(Math.min(row.started ?? Infinity, ...work.map(([start]) => start)));
+      const right = scale.at(Math.max(...work.map(([, end]) => end)));
+      return h("a", {key: row.number, href: address(k, row.number), class: `is-${row.outcome}`, "aria-label": aboutLevel(row),
+        tabIndex: i === at ? 0 : -1, style: {left: `${100 * left}%`, width: `${100 * (right - left)}%`},
+        onMouseEnter: () => tell(row), onFocus: () => (tell(row), setCurrent(row.number))});
+    }));
+}
+
+/** All levels over the run's time: a block per level, and under it what was done in a lane per phase. */
+function Timeline({run, k}) {
+  const [zoom, setZoom] = useState(1);
+  const [told, tell] = useState(null);
+  const scroller = useRef(null);
+  const rows = useMemo(() => run.levels.filter((row) => workOf(row).length), [run.levels]);
+  const drawn = useMemo(() => {
+    const scale = timeScale(rows);
+    return {scale, paths: lanePaths(rows, scale), rounds: roundLines(rows, scale)};
+  }, [rows]);
+  const turn = (to) => {
+    const box = scroller.current;
+    const middle = (box.scrollLeft + box.clientWidth / 2) / box.scrollWidth;
+    setZoom(to);
+    requestAnimationFrame(() => (box.scrollLeft = middle * box.scrollWidth - box.clientWidth / 2));
+  };
+  if (!rows.length) return null;
+  const {scale, paths, rounds} = drawn;
+  const i = ZOOMS.indexOf(zoom);
+  return h("section", {"aria-labelledby": "timeline"},
+    h("div", {class: "heading"}, h("h2", {id: "timeline"}, "Timeline"),
+      h("div", {class: "choice", role: "group", "aria-label": "Zoom"},
+        h("button", {type: "button", disabled: i === 0, "aria-label": "Zoom out", onClick: () => turn(ZOOMS[i - 1])}, "−"),
+        h("button", {type: "button", disabled: i === ZOOMS.length - 1, "aria-label": "Zoom in", onClick: () => turn(ZOOMS[i + 1])}, "+"),
+        h("button", {type: "button", disabled: i === 0, onClick: () => turn(1)}, "whole run"))),
+    h("div", {class: "timeline"},
+      h("div", {class: "tl-names", "aria-hidden": "true"}, h("span", null, "levels"), LANES.map((phase) => h("span", {key: phase}, phase))),
+      h("div", {class: "tl-scroll", ref: scroller, onMouseLeave: () => tell(null)}, h("div", {class: "tl-body", style: {width: `${100 * zoom}%`}},
+        h(TimelineLevels, {rows, scale, k, tell}),
+        h("svg", {class: "tl-lanes", viewBox: `0 0 100000 ${LANES.length * LANE}`, preserveAspectRatio: "none", "aria-hidden": "true"},
+          h("path", {class: "tl-round", d: rounds}),
+          Object.entries(paths).map(([key, d]) => h("path", {key, class: `tl-${key}`, d}))),
+        scale.breaks.map((gap) => h("div", {key: gap.x, class: "tl-break", title: `${seconds(gap.seconds)} without work`, style: {left: `${100 * gap.x}%`}})),
+        h("div", {class: "tl-axis", "aria-hidden": "true"}, ticksOf(scale, zoom).map((t) =>
+          h("span", {key: t, style: {left: `${100 * scale.at(t)}%`}}, clock(t))))))),
+    h("p", {class: "tl-told"}, told ? aboutLevel(told) : "A block is a level; striped blocks and split bars failed, lines begin further rounds. " +
+      "Point at a level or go through them with the arrow keys; the same figures are in the table below."));
 }

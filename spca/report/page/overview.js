@@ -20,7 +20,7 @@ function Pairs({caption, values}) {
 }
 
 /** When a run began and how long it took; the present moment stands for the end of one that goes on. */
-function span(run) {
+function wholeTime(run) {
   return run.started != null && run.ended != null ? Math.max(0, run.ended - run.started) : null;
 }
 
@@ -40,7 +40,6 @@ function Head({run}) {
 
 const solvedOf = (run) => run.levels.filter((row) => row.outcome === "success").length;
 const failedOf = (run) => run.levels.filter((row) => row.outcome === "fail").length;
-const sum = (rows, value) => rows.reduce((total, row) => total + (value(row) ?? 0), 0);
 
 function Key({name, value, note, children}) {
   return h("div", {class: "figure"}, h("dt", null, name), h("dd", null, h("span", {class: "value"}, value),
@@ -57,15 +56,15 @@ function KeyFigures({run, k}) {
   const share = levels.length ? `${percent(solved, levels.length)}` : "";
   return h("dl", {class: "figures"},
     h(Key, {name: "Solved", value: `${count(solved)} / ${count(levels.length)}`, note: share},
-      failed > 0 && h("a", {class: "bad", href: `${address(k)}?show=failed`}, `${count(failed)} failed`),
-      open > 0 && h("a", {href: `${address(k)}?show=unfinished`}, `${count(open)} unfinished`)),
+      failed > 0 && h(LevelsLink, {class: "bad", k, filter: {show: "failed"}}, `${count(failed)} failed`),
+      open > 0 && h(LevelsLink, {k, filter: {show: "unfinished"}}, `${count(open)} unfinished`)),
     h(Key, {name: "Calls", value: count(sum(levels, calls)),
       note: `${count(sum(levels, (row) => row.planner_calls))} planner, ${count(sum(levels, (row) => row.coder_calls))} coder`}),
     h(Key, {name: "Tokens", value: tokenText(usage),
       note: `${count(usage.input_tokens)} in, ${count(usage.output_tokens)} out` +
         (usage.estimated ? `; ${plural(usage.estimated, "request")} estimated` : "")}),
     h(Key, {name: "Cost", value: usd(usage.cost_usd, usage.cost_unknown), note: cost || `${plural(usage.requests, "request")}`}),
-    h(Key, {name: "Time", value: seconds(span(run) ?? sum(levels, (row) => row.seconds)),
+    h(Key, {name: "Time", value: seconds(wholeTime(run) ?? sum(levels, (row) => row.seconds)),
       note: `${plural(sum(levels, (row) => row.steps_total ?? row.steps), "step")}`}),
     library && h(Key, {name: "Library", value: plural(library.actions, "action"),
       note: `${plural(library.methods, "method")}, ${bytes(library.bytes)}`}));
@@ -99,7 +98,7 @@ function Categories({run, k}) {
       h("thead", null, h("tr", null, ["Category", "Solved", "Rounds", "Planner", "Coder", "Tokens", "Cost", "Steps", "Time"]
         .map((name, i) => h("th", {key: name, scope: "col", class: i > 1 && "number"}, name)))),
       h("tbody", null, run.categories.map((row) => h("tr", {key: row.name},
-        h("th", {scope: "row"}, h("a", {href: `${address(k)}?category=${encodeURIComponent(row.name)}`}, row.name)),
+        h("th", {scope: "row"}, h(LevelsLink, {k, filter: {category: row.name}}, row.name)),
         h("td", {class: "c-share"}, h(Share, {part: row.solved, whole: row.planned,
           text: `${row.solved} / ${row.planned}` + (row.finished < row.planned ? `, ${row.planned - row.finished} to go` : "")})),
         number(count(row.rounds)), number(count(row.planner_calls)), number(count(row.coder_calls)),
@@ -107,11 +106,71 @@ function Categories({run, k}) {
         number(seconds(row.seconds))))))));
 }
 
+/** A link to the table of levels with a filter set. */
+function LevelsLink({k, filter, children, ...rest}) {
+  const down = () => setTimeout(() => {
+    const heading = document.getElementById("levels");
+    heading.scrollIntoView();
+    heading.focus({preventScroll: true});
+  });
+  return h("a", {...rest, href: `${address(k)}?${new URLSearchParams(filter)}`, onClick: down}, children);
+}
+
 /** One run. */
 function RunView({report, run, k, query, go}) {
   return h(Fragment, null, h(Head, {run}), h(Warnings, {run, k}), h(KeyFigures, {run, k}),
-    h(Categories, {run, k}), h(LevelTable, {run, k, query, go}));
+    h(Timeline, {run, k}), h(LevelTable, {run, k, query, go}), h(Categories, {run, k}), h(Plots, {report, run, k, go}));
 }
 
-function RunsView() { return h("h1", {tabIndex: -1}, "Runs"); }
-function CompareView() { return h("h1", {tabIndex: -1}, "Comparison"); }
+const RUN_COLUMNS = [
+  {key: "run", name: "Run", value: (run) => run.id},
+  {key: "state", name: "State", value: (run) => run.state},
+  {key: "started", name: "Begun", value: (run) => run.started ?? 0},
+  {key: "planner", name: "Planner", value: (run) => run.models.planner ?? ""},
+  {key: "coder", name: "Coder", value: (run) => run.models.coder ?? ""},
+  {key: "seed", name: "Seed", number: true, value: (run) => run.seed ?? -1},
+  {key: "solved", name: "Solved", value: solvedOf},
+  {key: "calls", name: "Calls", number: true, value: (run) => sum(run.levels, calls)},
+  {key: "tokens", name: "Tokens", number: true, value: (run) => tokensOf(run.usage)},
+  {key: "cost", name: "Cost", number: true, value: (run) => run.usage.cost_usd},
+  {key: "time", name: "Time", number: true, value: (run) => wholeTime(run) ?? 0},
+];
+
+function RunLine({run, k}) {
+  const different = run.levels.filter((row) => row.check === "different").length;
+  const number = (value) => h("td", {class: "number"}, value);
+  return h("tr", null,
+    h("th", {scope: "row"}, h("a", {href: address(k), class: "mono"}, run.id),
+      run.sandbox === "unsafe" && h(Sandbox, {stamp: run.sandbox}),
+      different > 0 && h("span", {class: "badge bad"}, `${plural(different, "replay")} differ`),
+      run.warnings.length > 0 && h("span", {class: "badge warn"}, plural(run.warnings.length, "warning"))),
+    h("td", null, h(StateBadge, {state: run.state})), h("td", null, moment(run.started)),
+    h("td", null, run.models.planner ?? UNKNOWN), h("td", null, run.models.coder ?? UNKNOWN), number(run.seed ?? UNKNOWN),
+    h("td", {class: "c-share"}, h(Share, {part: solvedOf(run), whole: run.levels.length, text: `${solvedOf(run)} / ${run.levels.length}`})),
+    number(count(sum(run.levels, calls))), number(tokenText(run.usage)), number(usd(run.usage.cost_usd, run.usage.cost_unknown)),
+    number(seconds(wholeTime(run) ?? sum(run.levels, (row) => row.seconds))));
+}
+
+/** Several runs, a row each. */
+function RunsView({report, query, go}) {
+  const base = "#/";
+  const choose = useChoices(base, query, go);
+  const text = query.toString();
+  const rows = useMemo(() => {
+    const words = (query.get("q") ?? "").toLowerCase().split(/\s+/).filter(Boolean);
+    const all = report.runs.map((run, k) => ({run, k})).filter(({run}) => {
+      const named = `${run.id} ${run.state} ${Object.values(run.models).join(" ")} ${run.sandbox}`.toLowerCase();
+      return words.every((word) => named.includes(word));
+    });
+    const column = RUN_COLUMNS.find(({key}) => key === query.get("sort"));
+    return column ? sorted(all, ({run}) => column.value(run), query.get("down") === "1") : all;
+  }, [report, text]);
+  const [shownRows, more] = useGrowing(rows);
+  return h(Fragment, null, h("h1", {tabIndex: -1, id: "runs"}, plural(report.runs.length, "run")),
+    h("div", {class: "filters"}, h(Search, {query, choose, hint: "run, model or state"}),
+      h("p", {class: "matches", role: "status"}, `${count(rows.length)} of ${plural(report.runs.length, "run")}`)),
+    h("div", {class: "scroll", role: "region", "aria-labelledby": "runs", tabIndex: 0}, h("table", {class: "runs"},
+      h("thead", null, h("tr", null, RUN_COLUMNS.map((column) =>
+        h(SortHeading, {key: column.key, column, query, go, base, first: "run"})))),
+      h("tbody", null, shownRows.map(({run, k}) => h(RunLine, {key: k, run, k}))))), more);
+}
