@@ -19,6 +19,7 @@ from spca.report.lenient import parsed, table, text, whole
 _LISTED: Final = 5
 """Bad lines of a file that are named one by one."""
 _LOCKS: Final = Path("/proc/locks")
+_ENDED: Final = ("success", "fail")
 
 
 class RunFiles:
@@ -45,6 +46,9 @@ class RunFiles:
         self.records = tuple(self._lines("calls.jsonl"))
         self.info = self._info()
         self.finished = self._finished()
+        expected = {"metrics.jsonl": self.finished, "calls.jsonl": table(self.info.get("usage")).get("requests")}
+        for name in (name for name, there in expected.items() if there and not (self.path / name).exists()):
+            self._warn(f"{name}: is missing")
 
     def running(self) -> bool:
         """Whether a process held the folder when it was opened."""
@@ -89,9 +93,12 @@ class RunFiles:
     def _finished(self) -> list[dict[str, Any]]:
         state = self._object("state.json")
         if state is not None and isinstance(state.get("finished"), list):
-            return [summary for summary in state["finished"] if isinstance(summary, dict)]
+            whole_ones = [summary for summary in state["finished"] if isinstance(summary, dict)]
+            if len(whole_ones) < len(state["finished"]):
+                self._warn("state.json: a finished level is no JSON object, left out")
+            return whole_ones
         if state is not None:
-            self._warn("state.json: it lists no finished levels")
+            self._warn("state.json: lists no finished levels")
         # A level that was aborted and then begun again may have left summaries of both.
         logged = [event for event in self.events if event.get("event") == "level_summary"]
         found = {whole(s.get("index")): s for s in (*self._summaries(), *logged) if s.get("outcome") in _ENDED}
@@ -103,21 +110,19 @@ class RunFiles:
                 yield summary
 
     def _lines(self, name: str) -> Iterator[dict[str, Any]]:
-        """The objects of a file of JSON lines."""
-        data = self._bytes(name)
-        bad = list[str]()
-        lines = (data or b"").split(b"\n")
+        """The objects of a file of JSON lines; it comes into being with its first line."""
+        data = self._bytes(name) if os.path.lexists(self.path / name) else None
+        lines, bad = (data or b"").split(b"\n"), list[str]()
         for position, line in enumerate(lines, 1):
-            if not line:
-                continue
-            value = _object(_decoded(line)[0])
-            if value is not None:
+            words, clean = _decoded(line)
+            value = _object(words) if line else {}
+            if value:
                 yield value
-            elif position == len(lines):
+            if value is None and position == len(lines):
                 self._warn(f"{name}: its last line is half-written, left out")
-            else:
+            elif value is None:
                 bad.append(f"{name}: line {position} is no JSON object, left out")
-            if not _decoded(line)[1] and value is not None:
+            elif not clean:
                 bad.append(f"{name}: line {position} holds bytes that are not UTF-8")
         for warning in bad[:_LISTED]:
             self._warn(warning)
@@ -159,9 +164,6 @@ class RunFiles:
         return None
 
 
-_ENDED: Final = ("success", "fail")
-
-
 def open_run(path: Path) -> RunFiles:
     """Read a run's folder.
 
@@ -185,13 +187,8 @@ def find(name: str | None, runs: Path, cwd: Path) -> list[Path]:
             raise ReportError(f"there are no runs in {runs}")
         return known[-1:]
     latest = f"the latest is {known[-1].name}" if known else "there are none"
-    try:
-        if by_id := [path for path in known if path.name == name]:
-            return by_id
-        path = cwd / name
-        found = [path] if (path / "run.json").is_file() else _runs_in(path)
-    except (OSError, ValueError):  # a name that no file can have
-        found = []
+    path = cwd / name
+    found = [path for path in known if path.name == name] or ([path] if _is_run(path) else _runs_in(path))
     if not name or not found:
         raise ReportError(f"no run {name!r} in {runs}, and no folder of runs of that name: {latest}")
     return found
@@ -227,9 +224,16 @@ def _has_open(process: str, lock: os.stat_result) -> bool:
 
 def _runs_in(folder: Path) -> list[Path]:
     try:
-        return sorted(path for path in folder.iterdir() if (path / "run.json").is_file())
-    except OSError:
+        return sorted(filter(_is_run, folder.iterdir()))
+    except (OSError, ValueError):
         return []
+
+
+def _is_run(path: Path) -> bool:
+    try:
+        return (path / "run.json").is_file()
+    except (OSError, ValueError):  # not to be read, or a name that no file can have
+        return False
 
 
 def _decoded(data: bytes) -> tuple[str, bool]:

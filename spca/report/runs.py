@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 from spca.curriculum import Task
@@ -35,7 +35,7 @@ def overview(files: RunFiles, checks: Mapping[int, str] = _NO_CHECKS) -> Run:
         id=files.id,
         folder=str(files.path),
         state="running" if running else "finished" if tasks and done >= len(tasks) else "stopped",
-        settings=settings,
+        settings={name: value for name, value in settings.items() if not isinstance(value, dict | list)},
         models=_words(files.info.get("models")),
         versions=_words(files.info.get("versions")),
         git_commit=text(files.info.get("git_commit")) or None,
@@ -90,6 +90,8 @@ class _Levels:
         self._files, self._began, self._seed, self._checks = files, began, seed, checks
         self._tasks = {task.index + 1: task for task in tasks}
         self._histories = histories(files.events)
+        begun = [whole(event.get("level_index")) for event in files.events if event.get("event") == "level_start"]
+        self._newest = begun[-1] if begun else None
         self._finished = {whole(s.get("index")) or at: s for at, s in enumerate(files.finished, 1)}
         self._records: dict[int, list[Mapping[str, Any]]] = {}
         for record in files.records:
@@ -100,20 +102,20 @@ class _Levels:
         numbers = self._tasks.keys() | self._histories.keys() | self._finished.keys()
         return tuple(self._row(number) for number in sorted(numbers) if number)
 
-    def _row(self, number_: int) -> LevelRow:
-        history = self._histories.get(number_, _NOTHING)
-        summary = self._finished.get(number_) or history.last("level_summary")
-        outcome, reason = self._outcome(number_, history, summary)
-        records = self._records.get(number_, [])
+    def _row(self, index: int) -> LevelRow:
+        history = self._histories.get(index, _NOTHING)
+        summary = self._finished.get(index) or history.last("level_summary")
+        outcome, reason = self._outcome(index, history, summary)
+        records = self._records.get(index, [])
         trajectory = self._files.trajectory(summary) or {}
         longest = number(table(table(summary.get("durations")).get("sim_s")).get("max"))
         open_status = "running" if outcome == "running" else "aborted"
         spent = spans(history, self._began, attempt_statuses(trajectory), open_status, longest)
         counters = table(summary.get("counters")) or {name: history.counted(name) for name in _COUNTERS}
-        task, level = self._tasks.get(number_), table(summary.get("level")) or history.last("level_start")
+        task, level = self._tasks.get(index), table(summary.get("level")) or history.last("level_start")
         seed = whole(level.get("seed"))
-        return LevelRow(
-            number=number_,
+        row = LevelRow(
+            number=index,
             category=text(level.get("category"), task.category if task else ""),
             level=text(level.get("lvl_group"), task.level if task else ""),
             env_id=text(level.get("level_name"), task.env_id if task else ""),
@@ -134,18 +136,19 @@ class _Levels:
             library={name: count(value) for name, value in table(summary.get("library")).items()} or None,
             corrections=tuple(filter(None, map(text, items(summary.get("corrections"))))),
             spans=spent,
-            check=self._checks.get(number_, ""),
-            version=_version(outcome, summary, history, len(records)),
         )
+        seen = repr((row, len(history.events), len(records)))
+        version = hashlib.sha256(seen.encode("utf-8", "backslashreplace")).hexdigest()[:12]
+        return replace(row, check=self._checks.get(index, ""), version=version)
 
-    def _outcome(self, number_: int, history: History, summary: Mapping[str, Any]) -> tuple[str, str]:
+    def _outcome(self, index: int, history: History, summary: Mapping[str, Any]) -> tuple[str, str]:
         """How a level ended, and why."""
         if summary:
             outcome = text(summary.get("outcome"))
             return outcome if outcome in _ENDED else "aborted", text(summary.get("reason"))
         if not history.begun:
             return "pending", ""
-        if self._files.running() and number_ == max(self._histories):
+        if self._files.running() and index == self._newest:
             return "running", ""
         return "aborted", "the process ended during it"
 
@@ -183,11 +186,6 @@ def _seconds(summary: Mapping[str, Any], history: History) -> float | None:
     if history.started is None or history.ended is None:
         return None
     return round(history.ended - history.started, 3)
-
-
-def _version(outcome: str, summary: Mapping[str, Any], history: History, records: int) -> str:
-    seen = [outcome, summary, history.begun, len(history.events), records]
-    return hashlib.sha256(json.dumps(seen, sort_keys=True).encode()).hexdigest()[:12]
 
 
 def _words(entry: object) -> dict[str, str]:

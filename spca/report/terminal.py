@@ -40,13 +40,13 @@ def show_run(run: Run, console: Console) -> None:
 def show_runs(runs: Sequence[Run], console: Console) -> None:
     """One row per run."""
     paid = any(map(_paid, runs))
-    table = _table("run", "state", "solved", "rounds", "calls", *("tokens", "USD") * paid, "time")
+    table = _table("run", "state", "solved", "calls", *("tokens", "USD") * paid, "time")
     table.columns[0].no_wrap = True
     table.columns[1].justify = "left"
     table.add_column("models", overflow="fold")
     for run in runs:
         seconds = sum(row.seconds or 0.0 for row in run.levels)
-        numbers = [f"{run.solved}/{run.planned}", _sum(run, "rounds"), _calls(run.levels)]
+        numbers = [f"{run.solved}/{run.planned}", _calls(run.levels)]
         models = "\n".join(dict.fromkeys(run.models.values()))
         cells = [run.id, run.state, *numbers, *_spent(run.usage) * paid, _clock(seconds), models]
         table.add_row(*map(_text, cells))
@@ -234,10 +234,6 @@ def _spent(usage: Usage) -> list[str]:
 
 def _calls(rows: Iterable[LevelRow]) -> str:
     return str(sum(row.planner_calls + row.coder_calls for row in rows))
-
-
-def _sum(run: Run, name: str) -> str:
-    return str(sum(getattr(row, name) for row in run.levels))
 
 
 def _word(outcome: str) -> str:
