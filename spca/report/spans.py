@@ -85,7 +85,7 @@ def spans(
         time = number(event.get("time"))
         if time is None:
             continue
-        at = round(time - began, 4)
+        at = round(max(0.0, time - began), 4)
         calls = _call_spans(event, this, at)
         works = calls or _counts(event, "spca_rounds") or _counts(event, "simulation_runs")
         if act and (works or event.get("event") == "level_summary"):
@@ -99,7 +99,7 @@ def spans(
             attempts += 1
             act = (at, (this, attempts))
     if act:
-        found.append(Span("act", act[1][0], max(0.0, act[0]), 0.0, statuses.get(act[1], open_status)))
+        found.append(Span("act", act[1][0], act[0], 0.0, statuses.get(act[1], open_status)))
     return tuple(found)
 
 
@@ -144,7 +144,7 @@ def _call_spans(event: Event, this: int, end: float) -> list[Span]:
 def _act(act: tuple[float, tuple[int, int]], until: float, longest: float | None, status: str) -> Span:
     start, (this, _) = act
     seconds = round(max(0.0, until - start), 4)
-    return Span("act", this, max(0.0, start), seconds if longest is None else min(seconds, longest), status)
+    return Span("act", this, start, seconds if longest is None else min(seconds, longest), status)
 
 
 def _counts(event: Event, name: str) -> bool:
