@@ -153,13 +153,13 @@ def _trajectory(files: RunFiles, level: str) -> tuple[Mapping[str, Any], str]:
         place = table(summary.get("level"))
         names[number] = text(place.get("category")), text(place.get("level_name"))
     number = _number(level, names)
-    title = visible(f"level {number}, {'/'.join(names[number])}")
+    title = _line(f"level {number}, {'/'.join(names[number])}")
     if number not in finished:
         raise ReportError(f"{title}: not finished, so nothing of it can be replayed")
     trajectory = files.trajectory(finished[number])
     if trajectory is None or not items(trajectory.get("attempts")):
         why = files.warnings[-1] if trajectory is None and files.warnings else "nothing was executed"
-        raise ReportError(f"{title}: there is nothing to replay: {visible(why)}")
+        raise ReportError(f"{title}: there is nothing to replay: {_line(why)}")
     return trajectory, title
 
 
@@ -171,12 +171,12 @@ def _number(level: str, names: Mapping[int, tuple[str, str]]) -> int:
     found = [n for n, (category, env_id) in names.items() if level in (env_id, f"{category}/{env_id}")]
     if len(found) > 1:
         choices = ", ".join(f"{n} ({'/'.join(names[n])})" for n in found)
-        raise ReportError(f"{visible(level)!r} is several levels, name one of them: {visible(choices)}")
+        raise ReportError(f"{_line(level)!r} is several levels, name one of them: {_line(choices)}")
     if not found:
         known = dict.fromkeys([env_id for _, env_id in names.values()] + ["/".join(name) for name in names.values()])
         near = difflib.get_close_matches(level, known, n=_NEAR, cutoff=0.4)
         hint = f": did you mean {' or '.join(near)}?" if near else f": the run has {_range(sorted(names))}"
-        raise ReportError(f"there is no level {visible(level)!r}{visible(hint)}")
+        raise ReportError(f"there is no level {_line(level)!r}{_line(hint)}")
     return found[0]
 
 
@@ -190,7 +190,7 @@ def _chosen(attempts: Sequence[_Attempt], name: str | None) -> int:
         if name in (None, attempts[index].name):
             return index
     names = ", ".join(dict.fromkeys(attempt.name for attempt in attempts))
-    raise ReportError(f"there is no attempt {visible(name or '')!r}: the level has {names}")
+    raise ReportError(f"there is no attempt {_line(name or '')!r}: the level has {names}")
 
 
 def _step(recorded: object) -> _Step:
@@ -207,7 +207,11 @@ def _call(recorded: object) -> str:
 
 
 def _say(console: Console, line: str) -> None:
-    console.print(visible(line), markup=False, soft_wrap=True)
+    console.print(_line(line), markup=False, soft_wrap=True)
+
+
+def _line(words: str) -> str:
+    return visible(words).replace("\n", " ")
 
 
 def _show(console: Console, attempts: Sequence[_Attempt], index: int, replayed: Sequence[Replayed]) -> None:
@@ -302,24 +306,27 @@ def _write(
 
     if not film.frames:
         return
-    painter = pictures.Painter(film.frames)
-    total = len(film.frames)
+    painter, total, step = pictures.Painter(film.frames), len(film.frames), options.png or 0
+    if "png" in targets and step >= total:
+        raise ReportError(f"step {step} cannot be shown: the re-simulation ends at step {total - 1}")
 
     def drawn(kind: str) -> Iterator[Picture]:
         return _tracked(film.pictures(painter), total, f"drawing {kind}")
 
-    step = options.png or 0
-    if "png" in targets and step >= total:
-        raise ReportError(f"step {step} cannot be shown: the re-simulation ends at step {total - 1}")
-    path = targets.get("png") or Path.cwd() / f"{trajectory['env_id']}-step{step}.png"
-    writers: dict[str, Callable[[Path], None]] = {
-        "png": lambda path: pictures.save_png(path, painter.draw(film.frames[step], film.caption(step))),
-        "gif": lambda path: pictures.save_gif(path, drawn("GIF"), total, painter.palette(film.frames), options.fps),
-        "mp4": lambda path: pictures.save_mp4(path, drawn("MP4"), painter.size, options.fps),
-    }
+    def png(path: Path) -> None:
+        pictures.save_png(path, painter.draw(film.frames[step], film.caption(step)))
+
+    def gif(path: Path) -> None:
+        pictures.save_gif(path, drawn("GIF"), total, painter.palette(film.frames), options.fps)
+
+    def mp4(path: Path) -> None:
+        pictures.save_mp4(path, drawn("MP4"), painter.size, options.fps)
+
+    writers: dict[str, Callable[[Path], None]] = {"png": png, "gif": gif, "mp4": mp4}
     for kind, target in targets.items():
-        writers[kind](target or path)
-        _say(console, f"{kind}: {target or path} ({(target or path).stat().st_size / 1000:.0f} kB)")
+        path = target or Path.cwd() / f"{trajectory['env_id']}-step{step}.png"
+        writers[kind](path)
+        _say(console, f"{kind}: {path} ({path.stat().st_size / 1000:.0f} kB)")
 
 
 def _tracked(values: Iterable[_Value], total: int, words: str) -> Iterator[_Value]:
