@@ -14,6 +14,7 @@ from spca.ast_merge import extract_code
 from spca.calls import answers
 from spca.errors import BadAnswerError, PlanTextError
 from spca.pddl_text import parse_plan
+from spca.report.highlighting import lines_in_strings
 from spca.report.lenient import count, items, number, table, text
 from spca.report.model import Action, Call, ChatMessage
 from spca.report.reading import RunFiles
@@ -26,6 +27,9 @@ _MAX_CODE: Final = 200_000
 """Characters of an answer in which code is looked for."""
 
 _ABOUT: Final = re.compile(r"<(?:snapshot|task)>\s*(?=\{)")
+_TOP_LEVEL: Final = re.compile(r"(?:def|class|async def|import|from) \w|@\w|\w+ = |[#)\]}\"']")
+"""What begins a line of code that is not indented."""
+
 _NOTHING: Final[Mapping[str, Any]] = {}
 
 
@@ -107,7 +111,16 @@ def _pddl(answer: str) -> tuple[str, str] | None:
 
 
 def _code(answer: str) -> str:
-    return extract_code(answer) if answer.strip() and len(answer) <= _MAX_CODE else ""
+    """The code in a coder's answer, as the merge takes it."""
+    if not answer.strip() or len(answer) > _MAX_CODE:
+        return ""
+    return answer if _is_code(answer) else extract_code(answer)
+
+
+def _is_code(answer: str) -> bool:
+    """Whether an answer is nothing but code, as far as can be told without compiling it, which takes long."""
+    lines = zip(answer.split("\n"), lines_in_strings(answer), strict=True)
+    return all(in_string or not line or line[0] in " \t" or _TOP_LEVEL.match(line) for line, in_string in lines)
 
 
 def _about(transcript: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
-from itertools import takewhile
-from typing import Final
+from functools import lru_cache
+from typing import Final, NamedTuple
 
 from spca.errors import PlanTextError
 from spca.pddl_text import extract_actions
@@ -16,6 +16,16 @@ from spca.report.texts import Shelf, visible
 
 _MAX_PAIRS: Final = 1_000_000
 """Pairs of equal lines that are weighed against each other; with more, what differs is shown as replaced."""
+
+
+class _Block(NamedTuple):
+    """Lines from ``i1`` up to ``i2`` of the old text, ``j1`` up to ``j2`` of the new one, counted from 0."""
+
+    equal: bool
+    i1: int
+    i2: int
+    j1: int
+    j2: int
 
 
 def diff(shelf: Shelf, old_text: str, new_text: str, language: str, context: int = 3) -> Diff | None:
@@ -30,38 +40,24 @@ def diff(shelf: Shelf, old_text: str, new_text: str, language: str, context: int
     return Diff(
         shelf.put(old_text, language),
         shelf.put(new_text, language),
-        tuple(_with_gaps(list(_rows(old, new)), context)),
+        tuple(_rows(_blocks(old, new), context)),
         _changed(_definitions(old_text, language), _definitions(new_text, language)),
     )
 
 
-def _rows(old: Sequence[str], new: Sequence[str]) -> Iterator[DiffRow]:
-    """Every line of both."""
-    head = sum(1 for _ in takewhile(_same, zip(old, new, strict=False)))
-    most = min(len(old), len(new)) - head
-    tail = (
-        sum(1 for _ in takewhile(_same, zip(reversed(old[-most:]), reversed(new[-most:]), strict=True))) if most else 0
-    )
-    yield from (DiffRow(" ", i + 1, i + 1) for i in range(head))
-    yield from _middle(old[head : len(old) - tail], new[head : len(new) - tail], head)
-    for i in range(tail, 0, -1):
-        yield DiffRow(" ", len(old) - i + 1, len(new) - i + 1)
-
-
-def _same(pair: tuple[str, str]) -> bool:
-    return pair[0] == pair[1]
-
-
-def _middle(old: Sequence[str], new: Sequence[str], above: int) -> Iterator[DiffRow]:
-    """The lines between what is equal at both ends; ``above`` lines are above them."""
-    for tag, i1, i2, j1, j2 in _changes(old, new):
-        if tag == "equal":
-            yield from (
-                DiffRow(" ", above + i + 1, above + j + 1) for i, j in zip(range(i1, i2), range(j1, j2), strict=True)
-            )
-        else:
-            yield from (DiffRow("-", above + i + 1, 0) for i in range(i1, i2))
-            yield from (DiffRow("+", 0, above + j + 1) for j in range(j1, j2))
+def _blocks(old: Sequence[str], new: Sequence[str]) -> list[_Block]:
+    """What is equal and what is not, in order; the equal ends are found first, since most of a text stays."""
+    shorter = min(len(old), len(new))
+    head = next((i for i in range(shorter) if old[i] != new[i]), shorter)
+    most = shorter - head
+    tail = next((i for i in range(most) if old[-1 - i] != new[-1 - i]), most)
+    i, j = len(old) - tail, len(new) - tail
+    inner = [
+        _Block(tag == "equal", head + i1, head + i2, head + j1, head + j2)
+        for tag, i1, i2, j1, j2 in _changes(old[head:i], new[head:j])
+    ]
+    ends = _Block(True, 0, head, 0, head), _Block(True, i, len(old), j, len(new))
+    return [ends[0], *inner, ends[1]]
 
 
 def _changes(old: Sequence[str], new: Sequence[str]) -> Sequence[tuple[str, int, int, int, int]]:
@@ -71,21 +67,23 @@ def _changes(old: Sequence[str], new: Sequence[str]) -> Sequence[tuple[str, int,
     return SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
 
 
-def _with_gaps(rows: Sequence[DiffRow], context: int) -> Iterator[DiffRow]:
-    """The rows near a change; each run of others becomes one row."""
-    near = set[int]()
-    for at, row in enumerate(rows):
-        if row.tag != " ":
-            near.update(range(at - context, at + context + 1))
-    gap = False
-    for at, row in enumerate(rows):
-        if at in near:
-            yield row
-        elif not gap:
-            yield DiffRow("@", row.old, row.new)
-        gap = at not in near
+def _rows(blocks: Sequence[_Block], context: int) -> Iterator[DiffRow]:
+    """Changed lines, and those around them; each run of others becomes one row. The first and last block are equal."""
+    for at, block in enumerate(blocks):
+        if not block.equal:
+            yield from (DiffRow("-", i + 1, 0) for i in range(block.i1, block.i2))
+            yield from (DiffRow("+", 0, j + 1) for j in range(block.j1, block.j2))
+            continue
+        size = block.i2 - block.i1
+        below = min(context, size) if at > 0 else 0
+        above = max(below, size - context) if at < len(blocks) - 1 else size
+        yield from (DiffRow(" ", block.i1 + n + 1, block.j1 + n + 1) for n in range(below))
+        if above > below:
+            yield DiffRow("@", block.i1 + below + 1, block.j1 + below + 1)
+        yield from (DiffRow(" ", block.i1 + n + 1, block.j1 + n + 1) for n in range(above, size))
 
 
+@lru_cache(maxsize=16)
 def _definitions(text: str, language: str) -> dict[str, str] | None:
     """What a text defines, by name; None where that cannot be told."""
     if language == "python":

@@ -89,8 +89,10 @@ def lines_in_strings(source: str) -> Iterator[bool]:
     state = ""
     for line in source.split("\n"):
         yield bool(state)
-        remembered = len(line) <= _MAX_REMEMBERED
-        state = (_remembering(_python, line, state) if remembered else _python(line, state))[1]
+        quoted = state in line if len(state) == 3 else state or '"' in line or "'" in line
+        if quoted:
+            remembered = len(line) <= _MAX_REMEMBERED
+            state = (_remembering(_python, line, state) if remembered else _python(line, state))[1]
 
 
 @lru_cache(maxsize=1 << 16)

@@ -13,7 +13,7 @@ from typing import Final
 
 from spca.report.highlighting import MAX_CHARS, lines_in_strings
 
-_DEFINITION: Final = re.compile(r"\s*+(?:async\s++)?def\s++(\w++)")
+_DEFINITION: Final = re.compile(r"(?:async\s++)?def\s++(\w++)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,25 +33,28 @@ def methods(source: str) -> tuple[Method, ...]:
     if len(source) > MAX_CHARS:
         return ()
     found = list[Method]()
-    margin, decorated = -1, 0
-    for number, (line, in_string) in enumerate(zip(source.split("\n"), lines_in_strings(source), strict=True), 1):
-        code = line.strip()
+    name, margin, first, line, last = "", 0, 0, 0, 0
+    decorated = 0
+    for number, (text, in_string) in enumerate(zip(source.split("\n"), lines_in_strings(source), strict=True), 1):
+        code = text.lstrip()
         if in_string:
-            if margin >= 0:
-                found[-1] = _until(found[-1], number)
+            last = number
             continue
-        if not code or code.startswith("#"):
+        if not code or code[0] == "#":
             continue
-        indent = len(line) - len(line.lstrip())
-        if indent <= margin and code[0] not in ")]}":
-            margin = -1
-        if margin >= 0:
-            found[-1] = _until(found[-1], number)
-        elif definition := _DEFINITION.match(line):
-            found.append(Method(definition[1], decorated or number, number, number))
-            margin = indent
-        decorated = (decorated or number) if margin < 0 and code.startswith("@") else 0
-    return tuple(found)
+        is_inner = len(text) - len(code) > margin or code[0] in ")]}"
+        if name and not is_inner:
+            found.append(Method(name, first, line, last))
+            name = ""
+        if not name and (definition := _DEFINITION.match(code)):
+            name, margin, line = definition[1], len(text) - len(code), number
+            first, decorated = decorated or number, 0
+        elif not name and code[0] == "@":
+            margin, decorated = len(text) - len(code), decorated or number
+        elif not name and not is_inner:
+            decorated = 0
+        last = number
+    return tuple([*found, Method(name, first, line, last)] if name else found)
 
 
 def method_at(source: str, line: int) -> Method | None:
@@ -62,7 +65,3 @@ def method_at(source: str, line: int) -> Method | None:
 def method_named(source: str, name: str) -> Method | None:
     """The method of a name; of several the last, which is the one that Python keeps."""
     return next((method for method in reversed(methods(source)) if method.name == name), None)
-
-
-def _until(method: Method, last: int) -> Method:
-    return Method(method.name, method.first, method.line, last)

@@ -21,13 +21,11 @@ _FILLERS: Final = re.compile(
 """Letters and marks of which nothing is seen; the selectors of text and emoji style are not among them."""
 
 
-class _Spelling(dict[int, str]):
+class _Spelling(dict[int, int | str]):
     """What ``str.translate`` asks: how a character is spelled, by its code."""
 
     def __missing__(self, code: int) -> int | str:
         character = chr(code)
-        if character in "\n\t":
-            return code
         if code < 0x20:
             return chr(0x2400 + code)
         if code == 0x7F:
@@ -36,7 +34,7 @@ class _Spelling(dict[int, str]):
         return f"⟨U+{code:04X}⟩" if hidden else code
 
 
-_SPELLING: Final = _Spelling()
+_SPELLING: Final = _Spelling((code, code) for code in (*b"\n\t", *range(0x20, 0x7F)))
 
 
 def visible(text: str) -> str:
