@@ -47,9 +47,8 @@ def show_runs(runs: Sequence[Run], console: Console) -> None:
     for run in runs:
         seconds = sum(row.seconds or 0.0 for row in run.levels)
         numbers = [f"{run.solved}/{run.planned}", _calls(run.levels)]
-        models = "\n".join(dict.fromkeys(run.models.values()))
-        cells = [run.id, run.state, *numbers, *_spent(run.usage) * paid, _clock(seconds), models]
-        table.add_row(*map(_text, cells))
+        cells = [run.id, run.state, *numbers, *_spent(run.usage) * paid, _clock(seconds)]
+        table.add_row(*map(_text, cells), _lines(dict.fromkeys(run.models.values())))
     console.print(table)
     for run in runs:
         for warning in run.warnings:
@@ -77,7 +76,10 @@ def _head(run: Run, console: Console) -> None:
     _say(console, f"{run.id}  {run.state}  {run.solved} of {run.planned} levels solved{others}", "bold")
     seed = "unknown" if run.seed is None else run.seed
     rules = ", judged by minigrid alone (--upstream-rules)" if run.settings.get("upstream_rules") is True else ""
-    facts = {"models": _models(run), "sandbox": f"{run.sandbox or 'unknown'}, seed {seed}{rules}"}
+    facts: dict[str, str | Text] = {
+        "models": _models(run),
+        "sandbox": f"{run.sandbox or 'unknown'}, seed {seed}{rules}",
+    }
     versions = [f"{name} {run.versions[name]}" for name in _VERSIONS if name in run.versions]
     commit = [f"commit {run.git_commit[:12]}"] if run.git_commit else []
     facts["made by"] = ", ".join([*versions, *commit])
@@ -89,14 +91,14 @@ def _head(run: Run, console: Console) -> None:
         _say(console, f"folder   {run.folder}")  # not folded: to be copied
 
 
-def _facts(facts: Mapping[str, str]) -> Table:
+def _facts(facts: Mapping[str, str | Text]) -> Table:
     """Names and what is known of them; nothing is said of what is not."""
     table = Table.grid(padding=(0, 1))
     table.add_column(min_width=8, no_wrap=True)
     table.add_column(overflow="fold")
     for name, known in facts.items():
         if known:
-            table.add_row(name, _text(known))
+            table.add_row(name, known if isinstance(known, Text) else _text(known))
     return table
 
 
@@ -114,7 +116,7 @@ def _solved(row: CategoryRow) -> Text:
     return Text(f"{row.solved}/{row.planned}", style)
 
 
-def _taken(run: Run) -> dict[str, str]:
+def _taken(run: Run) -> dict[str, str | Text]:
     """What the whole run took."""
     phases: dict[str, float] = {}
     for row in run.levels:
@@ -126,7 +128,7 @@ def _taken(run: Run) -> dict[str, str]:
     return {
         "spent": spent and f"{spending.counted(run.usage.requests, 'request')}, {spent}",
         "time": ", ".join(f"{name} {_clock(spent)}" for name, spent in phases.items() if spent),
-        "slowest": "\n".join(f"{_clock(row.seconds)}  {row.number} {row.env_id}" for row in slow),
+        "slowest": _lines(f"{_clock(row.seconds)}  {row.number} {row.env_id}" for row in slow),
     }
 
 
@@ -211,8 +213,12 @@ def _say(console: Console, words: str, style: str = "") -> None:
 
 
 def _text(value: object, style: str = "") -> Text:
-    """What may come from anywhere: nothing in it is markup, or controls the terminal."""
-    return Text(visible(str(value)), style)
+    """One line of what may come from anywhere: nothing in it is markup, or controls the terminal."""
+    return Text(" ".join(visible(str(value)).split("\n")), style)
+
+
+def _lines(values: Iterable[str]) -> Text:
+    return Text("\n").join(map(_text, values))
 
 
 def _models(run: Run) -> str:
