@@ -5,24 +5,22 @@ The check is always said: whether what is shown is what was recorded.
 
 from __future__ import annotations
 
-import difflib
 import importlib.util
 import os
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 
-from spca.agent_code import split_lines
-from spca.contracts import DIRECTIONS, PRIMITIVE_METHODS
+from spca.contracts import DIRECTIONS
 from spca.ending import EXIT_FINISHED, PROGRAM_VARIABLE
 from spca.errors import ReportError
 from spca.map_text import cropped, draw, legend
 from spca.perception import AGENT, grid_words
-from spca.report.lenient import count, items, table, text, whole
+from spca.report.lenient import items
 from spca.report.reading import RunFiles
+from spca.report.recordings import RecordedAttempt, Step, recording
 from spca.report.resimulating import Replayed, judged_as_upstream, replay_attempts
 from spca.report.texts import visible
 from spca.watching import Frame, WorldMaker
@@ -33,7 +31,6 @@ if TYPE_CHECKING:
     from spca.report.pictures import Painter, Picture
 
 EXIT_DIFFERENT: Final = 1
-_NEAR: Final = 3
 _Value = TypeVar("_Value")
 
 
@@ -48,40 +45,6 @@ class Options(Protocol):
     fps: float
 
 
-@dataclass(frozen=True, slots=True)
-class _Step:
-    """A recorded step: primitive, plan position from 0, source line from 1; -1 for what cannot be read."""
-
-    code: int
-    position: int
-    line: int
-
-    @property
-    def primitive(self) -> str:
-        return PRIMITIVE_METHODS[self.code] if 0 <= self.code < len(PRIMITIVE_METHODS) else "?"
-
-
-class _Attempt:
-    """What a trajectory says of an attempt, read leniently."""
-
-    def __init__(self, recorded: object, files: RunFiles) -> None:
-        known = table(recorded)
-        self.name = f"{count(known.get('round'))}.{count(known.get('attempt'))}"
-        self.status, self.message = text(known.get("status")), text(known.get("message"))
-        self.before = len(items(known.get("start")))
-        self.steps = [_step(each) for each in items(known.get("steps"))]
-        self.plan = [_call(each) for each in items(known.get("plan"))]
-        self._agent, self._files = text(known.get("agent")), files
-
-    def action(self, step: _Step) -> str:
-        """The step of the plan that a primitive belongs to."""
-        return self.plan[step.position] if 0 <= step.position < len(self.plan) else "?"
-
-    def sources(self) -> list[str]:
-        """Lines of the code that ran; none when its file cannot be read."""
-        return split_lines(self._files.source(self._agent) or "") if self._agent else []
-
-
 def replay(files: RunFiles, level: str, options: Options, make_world: WorldMaker, console: Console) -> int:
     """Show an attempt of a level, or write it into files; returns the exit code.
 
@@ -92,8 +55,8 @@ def replay(files: RunFiles, level: str, options: Options, make_world: WorldMaker
         ReportError: no such level, attempt or step, or a file that cannot be written.
     """
     targets = _targets(options)
-    trajectory, title = _trajectory(files, level)
-    attempts = [_Attempt(each, files) for each in items(trajectory.get("attempts"))]
+    trajectory, title = recording(files, level)
+    attempts = [RecordedAttempt(each, files) for each in items(trajectory.get("attempts"))]
     index = _chosen(attempts, options.attempt)
     if options.png is not None and options.png > len(attempts[index].steps):
         raise ReportError(
@@ -141,66 +104,13 @@ def _targets(options: Options) -> dict[str, Path | None]:
     return wanted
 
 
-def _trajectory(files: RunFiles, level: str) -> tuple[Mapping[str, Any], str]:
-    """What was recorded of the level that is meant, and its title.
-
-    Raises:
-        ReportError: no level or several are meant, or nothing was recorded of it.
-    """
-    finished = {whole(s.get("index")) or at: s for at, s in enumerate(files.finished, 1)}
-    names = {task.index + 1: (task.category, task.env_id) for task in files.tasks()}
-    for number, summary in finished.items():
-        place = table(summary.get("level"))
-        names[number] = text(place.get("category")), text(place.get("level_name"))
-    number = _number(level, names)
-    title = _line(f"level {number}, {'/'.join(names[number])}")
-    if number not in finished:
-        raise ReportError(f"{title}: not finished, so nothing of it can be replayed")
-    trajectory = files.trajectory(finished[number])
-    if trajectory is None or not items(trajectory.get("attempts")):
-        why = files.warnings[-1] if trajectory is None and files.warnings else "nothing was executed"
-        raise ReportError(f"{title}: there is nothing to replay: {_line(why)}")
-    return trajectory, title
-
-
-def _number(level: str, names: Mapping[int, tuple[str, str]]) -> int:
-    if level.isdecimal() and len(level) < 10:
-        if int(level) not in names:
-            raise ReportError(f"there is no level {level}: the run has {_range(sorted(names))}")
-        return int(level)
-    found = [n for n, (category, env_id) in names.items() if level in (env_id, f"{category}/{env_id}")]
-    if len(found) > 1:
-        choices = ", ".join(f"{n} ({'/'.join(names[n])})" for n in found)
-        raise ReportError(f"{_line(level)!r} is several levels, name one of them: {_line(choices)}")
-    if not found:
-        known = dict.fromkeys([env_id for _, env_id in names.values()] + ["/".join(name) for name in names.values()])
-        near = difflib.get_close_matches(level, known, n=_NEAR, cutoff=0.4)
-        hint = f": did you mean {' or '.join(near)}?" if near else f": the run has {_range(sorted(names))}"
-        raise ReportError(f"there is no level {_line(level)!r}{_line(hint)}")
-    return found[0]
-
-
-def _range(numbers: Sequence[int]) -> str:
-    return f"levels {numbers[0]} to {numbers[-1]}" if numbers else "no levels"
-
-
-def _chosen(attempts: Sequence[_Attempt], name: str | None) -> int:
+def _chosen(attempts: Sequence[RecordedAttempt], name: str | None) -> int:
     """Index of the attempt that is meant; the last of those of one name."""
     for index in reversed(range(len(attempts))):
         if name in (None, attempts[index].name):
             return index
     names = ", ".join(dict.fromkeys(attempt.name for attempt in attempts))
     raise ReportError(f"there is no attempt {_line(name or '')!r}: the level has {names}")
-
-
-def _step(recorded: object) -> _Step:
-    values = [value if (value := whole(v)) is not None else -1 for v in [*items(recorded)[:3], None, None, None]]
-    return _Step(*values[:3])
-
-
-def _call(recorded: object) -> str:
-    step = table(recorded)
-    return f"{text(step.get('action'), '?')}({', '.join(text(arg, '?') for arg in items(step.get('args')))})"
 
 
 # On the terminal -----------------------------------------------------------------------------------------------------
@@ -214,7 +124,7 @@ def _line(words: str) -> str:
     return visible(words).replace("\n", " ")
 
 
-def _show(console: Console, attempts: Sequence[_Attempt], index: int, replayed: Sequence[Replayed]) -> None:
+def _show(console: Console, attempts: Sequence[RecordedAttempt], index: int, replayed: Sequence[Replayed]) -> None:
     from rich.markup import escape
     from rich.table import Table
 
@@ -237,7 +147,7 @@ def _show(console: Console, attempts: Sequence[_Attempt], index: int, replayed: 
             _say(console, line)
 
 
-def _told(steps: Iterable[_Step]) -> Iterator[str]:
+def _told(steps: Iterable[Step]) -> Iterator[str]:
     """Primitives with the line that yielded them, equal neighbours once: ``move_forward x3 (line 70)``."""
     for step, run in groupby(steps):
         times = len(list(run))
@@ -269,7 +179,7 @@ def _command(files: RunFiles, level: str, attempt: str) -> str:
 class _Film:
     """The frames of an attempt and what is written below each."""
 
-    def __init__(self, mission: str, attempt: _Attempt, replayed: Replayed) -> None:
+    def __init__(self, mission: str, attempt: RecordedAttempt, replayed: Replayed) -> None:
         self.frames = replayed.frames
         self._mission, self._attempt, self._check = mission, attempt, replayed.check
         self._lines = attempt.sources()
@@ -302,7 +212,7 @@ class _Film:
 def _write(
     targets: Mapping[str, Path | None], film: _Film, trajectory: Mapping[str, Any], options: Options, console: Console
 ) -> None:
-    from spca.report import pictures
+    from spca.report import pictures, saving
 
     if not film.frames:
         return
@@ -314,13 +224,13 @@ def _write(
         return _tracked(film.pictures(painter), total, f"drawing {kind}")
 
     def png(path: Path) -> None:
-        pictures.save_png(path, painter.draw(film.frames[step], film.caption(step)))
+        saving.save_png(path, painter.draw(film.frames[step], film.caption(step)))
 
     def gif(path: Path) -> None:
-        pictures.save_gif(path, drawn("GIF"), total, painter.palette(film.frames), options.fps)
+        saving.save_gif(path, drawn("GIF"), total, painter.palette(film.frames), options.fps)
 
     def mp4(path: Path) -> None:
-        pictures.save_mp4(path, drawn("MP4"), painter.size, options.fps)
+        saving.save_mp4(path, drawn("MP4"), painter.size, options.fps)
 
     writers: dict[str, Callable[[Path], None]] = {"png": png, "gif": gif, "mp4": mp4}
     for kind, target in targets.items():

@@ -18,7 +18,8 @@ from PIL import Image, ImageSequence
 from minigridenv import MiniGridEnv
 from spca.errors import ReportError
 from spca.perception import UNSEEN, VOCABULARY
-from spca.report.pictures import Painter, Picture, save_gif, save_mp4, save_png
+from spca.report.pictures import Painter, Picture
+from spca.report.saving import save_gif, save_mp4, save_png
 from spca.watching import Frame
 from tests.contracts.truth import simulator
 
