@@ -71,7 +71,8 @@ function useArrival(route, come, title) {
     before.current = route;
     if (left === null) return;
     scrollTo(0, back ? SCROLLED.get(route.place) ?? 0 : 0);
-    const link = back && left.view === "level" && document.querySelector(`main a[href="${address(left.k, left.n)}"]`);
+    const from = `main th a[href="${address(left.k, left.n)}"]`;
+    const link = back && left.view === "level" && document.querySelector(from);
     (link || document.querySelector("main h1"))?.focus({preventScroll: true});
   }, [route.place]);
 }

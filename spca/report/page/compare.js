@@ -5,8 +5,11 @@ const RANK = {success: 3, running: 1, aborted: 1, fail: 1, pending: 0};
 
 /** What is compared: a name, the value of a side, how it is written. */
 const MEASURES = [
-  ["Rounds", (side) => side.rounds, count], ["Calls", (side) => side.calls, count], ["Tokens", (side) => side.tokens, count],
-  ["Steps", (side) => side.steps, count], ["Time", (side) => side.seconds, seconds],
+  ["Rounds", (side) => side.rounds, count],
+  ["Calls", (side) => side.calls, count],
+  ["Tokens", (side) => side.tokens, count],
+  ["Steps", (side) => side.steps, count],
+  ["Time", (side) => side.seconds, seconds],
 ];
 /** Times are never equal, so they do not count as a difference. */
 const COMPARED = MEASURES.filter(([name]) => name !== "Time");
@@ -25,13 +28,14 @@ const COMPARE_SHOWN = {
 /** How the second of two values relates to the first, as a sign that needs no colour, and a word. */
 function Change({kind}) {
   const [sign, tone] = SIGNS[kind];
-  return h("span", {class: classes("sign", tone)}, h("span", {"aria-hidden": "true"}, sign), h("span", {class: "unseen"}, kind));
+  return h("span", {class: classes("sign", tone)}, h("span", {"aria-hidden": "true"}, sign),
+    h("span", {class: "unseen"}, kind));
 }
 
 function OutcomeCells({level: {a, b}}) {
   const change = a && b ? Math.sign(RANK[b.outcome] - RANK[a.outcome]) : 0;
-  const cell = (side, sign) => h("td", {class: classes("outcomes", sign && "differs")}, side ? h(Outcome, {outcome: side.outcome})
-    : h("span", {class: "muted"}, "not in it"), sign);
+  const cell = (side, sign) => h("td", {class: classes("outcomes", sign && "differs")},
+    side ? h(Outcome, {outcome: side.outcome}) : h("span", {class: "muted"}, "not in it"), sign);
   return h(Fragment, null, cell(a, null), cell(b, change ? h(Change, {kind: change > 0 ? "better" : "worse"}) : null));
 }
 
@@ -39,14 +43,16 @@ function MeasureCells({a, b, value, written, quiet}) {
   const [one, two] = [a && value(a), b && value(b)];
   const change = one != null && two != null && !quiet ? Math.sign(two - one) : 0;
   return h(Fragment, null, h("td", {class: "number first"}, written(one)),
-    h("td", {class: classes("number", change && "differs")}, change !== 0 && h(Change, {kind: change > 0 ? "more" : "less"}), written(two)));
+    h("td", {class: classes("number", change && "differs")},
+      change !== 0 && h(Change, {kind: change > 0 ? "more" : "less"}), written(two)));
 }
 
 function ComparedLine({level, ks}) {
   const link = (side, k, letter) => side?.number != null && k >= 0 &&
     h("a", {href: address(k, side.number), "aria-label": `${level.env_id} in run ${letter}`}, letter);
   return h("tr", {class: differs(level) ? "differing" : ""},
-    h("th", {scope: "row"}, level.env_id, " ", h("span", {class: "ways"}, link(level.a, ks[0], "A"), link(level.b, ks[1], "B"))),
+    h("th", {scope: "row"}, level.env_id, " ",
+      h("span", {class: "ways"}, link(level.a, ks[0], "A"), link(level.b, ks[1], "B"))),
     h(OutcomeCells, {level}),
     MEASURES.map(([name, value, written]) =>
       h(MeasureCells, {key: name, a: level.a, b: level.b, value, written, quiet: name === "Time"})));
@@ -63,7 +69,8 @@ function totalsOf(sides) {
 
 function TotalLine({name, levels}) {
   const [a, b] = ["a", "b"].map((side) => totalsOf(levels.map((level) => level[side])));
-  const cell = (total, other) => h("td", {class: classes("outcomes", other && total.solved !== other.solved && "differs")},
+  const cell = (total, other) => h("td",
+    {class: classes("outcomes", other && total.solved !== other.solved && "differs")},
     `${total.solved} / ${total.levels} solved`);
   return h("tr", {class: "total"}, h("th", {scope: "row"}, name), cell(a), cell(b, a),
     MEASURES.map(([measure, value, written]) => h(MeasureCells, {key: measure, a, b, value, written})));
@@ -83,18 +90,20 @@ function CompareTable({levels, all, ks}) {
   const both = all.filter(({a, b}) => a && b);
   const [shownRows, more] = useGrowing(levels);
   const pairHeads = (name) => ["A", "B"].map((letter) =>
-    h("th", {key: name + letter, scope: "col", class: classes(name !== "Outcome" && "number", letter === "A" && "first"),
+    h("th", {key: name + letter, scope: "col",
+      class: classes(name !== "Outcome" && "number", letter === "A" && "first"),
       "aria-label": `${name} ${letter}`}, letter));
   const names = ["Outcome", ...MEASURES.map(([name]) => name)];
   return h(Fragment, null,
-    h("div", {class: "scroll", role: "region", "aria-label": "Levels of both runs", tabIndex: 0}, h("table", {class: "compared"},
-      h("thead", null,
-        h("tr", null, h("th", {scope: "col", rowSpan: 2}, "Level"),
-          names.map((name) => h("th", {key: name, scope: "colgroup", colSpan: 2, class: "pair"}, name))),
-        h("tr", null, names.map(pairHeads))),
-      h("tbody", {class: "totals"}, h(TotalLine, {name: "All levels", levels: all}),
-        both.length < all.length && h(TotalLine, {name: "Levels in both", levels: both})),
-      h("tbody", null, shownRows.map((level) => h(ComparedLine, {key: `${level.a?.number} ${level.b?.number} ${level.env_id}`, level, ks}))))), more);
+    h("div", {class: "scroll", role: "region", "aria-label": "Levels of both runs", tabIndex: 0},
+      h("table", {class: "compared"},
+        h("thead", null,
+          h("tr", null, h("th", {scope: "col", rowSpan: 2}, "Level"),
+            names.map((name) => h("th", {key: name, scope: "colgroup", colSpan: 2, class: "pair"}, name))),
+          h("tr", null, names.map(pairHeads))),
+        h("tbody", {class: "totals"}, h(TotalLine, {name: "All levels", levels: all}),
+          both.length < all.length && h(TotalLine, {name: "Levels in both", levels: both})),
+        h("tbody", null, shownRows.map((level) => h(ComparedLine, {key: all.indexOf(level), level, ks}))))), more);
 }
 
 /** A comparison: totals, and every level with what it took in either run. */
@@ -106,14 +115,18 @@ function CompareView({report, i, query, go}) {
   const word = (query.get("q") ?? "").toLowerCase().trim();
   const levels = pair.levels.filter((level) => COMPARE_SHOWN[show][1](level) &&
     `${level.env_id} ${level.category}`.toLowerCase().includes(word));
-  const options = Object.entries(COMPARE_SHOWN).map(([key, [text, fits]]) => [key, text, pair.levels.filter(fits).length]);
+  const options = Object.entries(COMPARE_SHOWN)
+    .map(([key, [text, fits]]) => [key, text, pair.levels.filter(fits).length]);
   return h(Fragment, null, h(CompareHead, {report, pair, ks}),
     h("section", {"aria-labelledby": "compared"}, h("h2", {id: "compared"}, "Levels"),
       h("div", {class: "filters"},
-        h(Choice, {name: "Show levels", options, chosen: show, choose: (key) => choose("show", key === "all" ? "" : key)}),
+        h(Choice, {name: "Show levels", options, chosen: show,
+          choose: (key) => choose("show", key === "all" ? "" : key)}),
         h(Search, {query, choose, hint: "level or category"}),
-        h("p", {class: "matches", role: "status"}, `${count(levels.length)} of ${plural(pair.levels.length, "level")}`)),
+        h("p", {class: "matches", role: "status"},
+          `${count(levels.length)} of ${plural(pair.levels.length, "level")}`)),
       h(CompareTable, {levels, all: pair.levels, ks}),
       !levels.length && h("p", {class: "empty"}, "No level fits these filters."),
-      h("p", {class: "key"}, "▲ ▼ say how B differs from A: better or worse, more or less. Times always differ and are not marked.")));
+      h("p", {class: "key"}, "▲ ▼ say how B differs from A: better or worse, more or less. ",
+        "Times of levels always differ and are not marked.")));
 }

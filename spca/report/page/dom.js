@@ -8,7 +8,7 @@ const UNKNOWN = "–";
 
 const OUTCOMES = {success: "solved", fail: "failed", aborted: "aborted", running: "running", pending: "not begun"};
 const OUTCOME_SIGNS = {success: "✓", fail: "✗", aborted: "!", running: "▸", pending: "·"};
-const PHASES = {plan: "plan", solve: "solve", code: "code", act: "act"};
+const ROWS_AT_ONCE = 250;
 
 /** @param {...(string|false|null|undefined)} names @returns {string} the value of a class attribute */
 function classes(...names) {
@@ -23,7 +23,8 @@ function count(n) {
 /** @param {number|null|undefined} n @returns {string} at most four characters and a unit: 12.3k */
 function compact(n) {
   if (n == null) return UNKNOWN;
-  return n < 10000 ? count(n) : new Intl.NumberFormat("en-US", {notation: "compact", maximumFractionDigits: 1}).format(n);
+  if (n < 10000) return count(n);
+  return new Intl.NumberFormat("en-US", {notation: "compact", maximumFractionDigits: 1}).format(n);
 }
 
 /** @param {number|null|undefined} n seconds @returns {string} 4 ms, 1.25 s, 12.3 s, 3 min 20 s, 2 h 05 min */
@@ -114,4 +115,75 @@ function Fact({name, children, title}) {
 /** What went wrong, said at once to those who listen. */
 function Trouble({title, children}) {
   return h("div", {class: "notice bad", role: "alert"}, h("strong", null, title), h("div", null, children));
+}
+
+/**
+ * What is chosen in a view, kept in its address.
+ * @returns {(name: string, value: string) => void} sets a choice; "" takes it away
+ */
+function useChoices(base, query, go) {
+  return (name, value) => {
+    const next = new URLSearchParams(query);
+    if (value) next.set(name, value);
+    else next.delete(name);
+    const text = next.toString();
+    go(text ? `${base}?${text}` : base, true);
+  };
+}
+
+/** @template T @param {T[]} rows @param {(row: T) => string|number} value @param {boolean} down @returns {T[]} */
+function sorted(rows, value, down) {
+  const sign = down ? -1 : 1;
+  const order = (a, b) => (typeof a === "string" ? a.localeCompare(b) : a - b);
+  return [...rows].sort((a, b) => sign * order(value(a), value(b)));
+}
+
+/** Buttons of which one is pressed; each says how many it would show. */
+function Choice({name, options, chosen, choose}) {
+  return h("div", {class: "choice", role: "group", "aria-label": name}, options.map(([key, text, n]) =>
+    h("button", {key, type: "button", "aria-pressed": String(key === chosen), "data-show": key,
+      onClick: () => choose(key)},
+      text, h("span", {class: "n"}, count(n)))));
+}
+
+/** A field for words to look for; they stand in the address as `q`. */
+function Search({query, choose, hint}) {
+  return h("label", {class: "search"}, h("span", null, "Search"),
+    h("input", {type: "search", value: query.get("q") ?? "",
+    placeholder: hint, onInput: (event) => choose("q", event.target.value)}));
+}
+
+/** A column's heading; its button sorts, up first, then down. */
+function SortHeading({column, query, go, base, first = "number"}) {
+  const sort = query.get("sort") ?? first;
+  const down = query.get("down") === "1";
+  const mine = sort === column.key;
+  const turn = () => {
+    const next = new URLSearchParams(query);
+    next.set("sort", column.key);
+    if (mine && !down) next.set("down", "1");
+    else next.delete("down");
+    go(`${base}?${next}`, true);
+  };
+  return h("th", {scope: "col", role: "columnheader", class: classes(column.number && "number", `c-${column.key}`),
+    "aria-sort": mine ? (down ? "descending" : "ascending") : undefined},
+  h("button", {type: "button", class: "sort", onClick: turn}, column.name,
+    h("span", {class: "arrow", "aria-hidden": "true"}, mine ? (down ? "▾" : "▴") : "")));
+}
+
+/** The first of many rows, and more of them when their end comes into view. */
+function useGrowing(rows) {
+  const [limit, setLimit] = useState(ROWS_AT_ONCE);
+  const end = useRef(null);
+  useEffect(() => {
+    if (!end.current) return undefined;
+    const seen = new IntersectionObserver((entries) => entries.some((entry) => entry.isIntersecting) &&
+      setLimit((now) => now + ROWS_AT_ONCE), {rootMargin: "600px"});
+    seen.observe(end.current);
+    return () => seen.disconnect();
+  }, [rows.length > limit, limit]);
+  const rest = rows.length - limit;
+  const more = rest > 0 && h("p", {ref: end, class: "more-rows"},
+    h("button", {type: "button", onClick: () => setLimit(rows.length)}, `Show ${count(rest)} more`));
+  return [rest > 0 ? rows.slice(0, limit) : rows, more];
 }

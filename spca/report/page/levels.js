@@ -14,14 +14,14 @@ const CHECKS = {
 const MARKS = {plan: ["P", "planner call"], code: ["C", "coder call"], act: ["A", "attempt"]};
 /** Marks of a round that are shown at once, by how many rounds there are; the rest are counted. */
 const MARKS_AT_ONCE = (rounds) => (rounds < 3 ? 10 : 3);
-const ROWS_AT_ONCE = 250;
 
 const calls = (row) => row.planner_calls + row.coder_calls;
+const ORDER = ["fail", "aborted", "running", "success", "pending"];
 const COLUMNS = [
   {key: "number", name: "#", number: true, value: (row) => row.number},
   {key: "env_id", name: "Level", value: (row) => row.env_id},
   {key: "category", name: "Category", value: (row) => row.category},
-  {key: "outcome", name: "Outcome", value: (row) => ["fail", "aborted", "running", "success", "pending"].indexOf(row.outcome)},
+  {key: "outcome", name: "Outcome", value: (row) => ORDER.indexOf(row.outcome)},
   {key: "rounds", name: "Rounds", value: (row) => row.rounds * 1000 + row.attempts},
   {key: "calls", name: "Calls", number: true, value: calls},
   {key: "tokens", name: "Tokens", number: true, value: (row) => tokensOf(row.usage)},
@@ -38,20 +38,6 @@ function overviewAddress(k) {
   return OVERVIEWS.get(k) ?? address(k);
 }
 
-/**
- * What is chosen in a view, kept in its address.
- * @returns {(name: string, value: string) => void} sets a choice; "" takes it away
- */
-function useChoices(base, query, go) {
-  return (name, value) => {
-    const next = new URLSearchParams(query);
-    if (value) next.set(name, value);
-    else next.delete(name);
-    const text = next.toString();
-    go(text ? `${base}?${text}` : base, true);
-  };
-}
-
 /** @returns {object[]} the levels that the choices leave, in the order they ask for */
 function chosenLevels(levels, query) {
   const [, fits] = SHOWN[query.get("show")] ?? SHOWN.all;
@@ -64,24 +50,6 @@ function chosenLevels(levels, query) {
     return words.every((word) => text.includes(word));
   });
   return column ? sorted(kept, column.value, query.get("down") === "1") : kept;
-}
-
-function sorted(rows, value, down) {
-  const sign = down ? -1 : 1;
-  const order = (a, b) => (typeof a === "string" ? a.localeCompare(b) : a - b);
-  return [...rows].sort((a, b) => sign * order(value(a), value(b)));
-}
-
-/** Buttons of which one is pressed; each says how many it would show. */
-function Choice({name, options, chosen, choose}) {
-  return h("div", {class: "choice", role: "group", "aria-label": name}, options.map(([key, text, n]) =>
-    h("button", {key, type: "button", "aria-pressed": String(key === chosen), "data-show": key, onClick: () => choose(key)},
-      text, h("span", {class: "n"}, count(n)))));
-}
-
-function Search({query, choose, hint}) {
-  return h("label", {class: "search"}, h("span", null, "Search"), h("input", {type: "search", value: query.get("q") ?? "",
-    placeholder: hint, onInput: (event) => choose("q", event.target.value)}));
 }
 
 function Filters({run, query, choose, matches}) {
@@ -100,24 +68,6 @@ function Filters({run, query, choose, matches}) {
     h("p", {class: "matches", role: "status"}, `${count(matches)} of ${plural(run.levels.length, "level")}`));
 }
 
-/** A column's heading; its button sorts, up first, then down. */
-function SortHeading({column, query, go, base, first = "number"}) {
-  const sort = query.get("sort") ?? first;
-  const down = query.get("down") === "1";
-  const mine = sort === column.key;
-  const turn = () => {
-    const next = new URLSearchParams(query);
-    next.set("sort", column.key);
-    if (mine && !down) next.set("down", "1");
-    else next.delete("down");
-    go(`${base}?${next}`, true);
-  };
-  return h("th", {scope: "col", role: "columnheader", class: classes(column.number && "number", `c-${column.key}`),
-    "aria-sort": mine ? (down ? "descending" : "ascending") : undefined},
-  h("button", {type: "button", class: "sort", onClick: turn}, column.name,
-    h("span", {class: "arrow", "aria-hidden": "true"}, mine ? (down ? "▾" : "▴") : "")));
-}
-
 /** @returns {{number: number, marks: {phase: string, status: string}[]}[]} what happened, round by round */
 function roundsOf(row) {
   const rounds = new Map();
@@ -132,7 +82,8 @@ function roundsOf(row) {
 function shortened(marks, atOnce) {
   if (marks.length <= atOnce + 1) return marks;
   const tail = Math.floor(atOnce / 3);
-  return [...marks.slice(0, atOnce - tail), {phase: "more", status: "", n: marks.length - atOnce}, ...marks.slice(-tail)];
+  return [...marks.slice(0, atOnce - tail), {phase: "more", status: "", n: marks.length - atOnce},
+    ...marks.slice(-tail)];
 }
 
 function Mark({phase, status, n}) {
@@ -149,8 +100,9 @@ function Strip({row}) {
   const failed = (marks) => marks.filter(({status}) => status && status !== "success").length;
   const told = rounds.map(({number, marks}) => `round ${number}: ${marks.map(({phase}) => MARKS[phase][0]).join(" ")}` +
     (failed(marks) ? `, ${failed(marks)} failed` : "")).join("; ");
+  const atOnce = MARKS_AT_ONCE(rounds.length);
   return h("span", {class: "strip", role: "img", "aria-label": told}, rounds.map(({number, marks}) =>
-    h("span", {class: "round", key: number}, shortened(marks, MARKS_AT_ONCE(rounds.length)).map((mark, i) => h(Mark, {key: i, ...mark})))));
+    h("span", {class: "round", key: number}, shortened(marks, atOnce).map((mark, i) => h(Mark, {key: i, ...mark})))));
 }
 
 function CheckMark({check}) {
@@ -172,30 +124,15 @@ function LevelLine({row, k}) {
     cell("number", row.number, true),
     h("th", {scope: "row", role: "rowheader", class: "c-env_id"},
       h("a", {href: address(k, row.number)}, row.env_id),
-      row.begun > 1 && h("span", {class: "badge warn", title: "begun again after the process was killed"}, `begun ${row.begun} times`),
+      row.begun > 1 && h("span", {class: "badge warn", title: "begun again after the process was killed"},
+        `begun ${row.begun} times`),
       row.corrections.length > 0 && h("span", {class: "badge", title: row.corrections.join(", ")}, "corrected"),
       reason && h("div", {class: "reason"}, reason)),
     cell("category", row.category), cell("outcome", h(Outcome, {outcome: row.outcome})),
     cell("rounds", begun ? h(Strip, {row}) : UNKNOWN), number("calls", count(calls(row))),
     number("tokens", tokenText(row.usage)), number("cost", usd(row.usage.cost_usd, row.usage.cost_unknown)),
-    number("steps", count(row.steps)), number("time", seconds(row.seconds)), cell("check", h(CheckMark, {check: row.check})));
-}
-
-/** The first of many rows, and more of them when their end comes into view. */
-function useGrowing(rows) {
-  const [limit, setLimit] = useState(ROWS_AT_ONCE);
-  const end = useRef(null);
-  useEffect(() => {
-    if (!end.current) return undefined;
-    const seen = new IntersectionObserver((entries) => entries.some((entry) => entry.isIntersecting) &&
-      setLimit((now) => now + ROWS_AT_ONCE), {rootMargin: "600px"});
-    seen.observe(end.current);
-    return () => seen.disconnect();
-  }, [rows.length > limit, limit]);
-  const rest = rows.length - limit;
-  const more = rest > 0 && h("p", {ref: end, class: "more-rows"},
-    h("button", {type: "button", onClick: () => setLimit(rows.length)}, `Show ${count(rest)} more`));
-  return [rest > 0 ? rows.slice(0, limit) : rows, more];
+    number("steps", count(row.steps)), number("time", seconds(row.seconds)),
+    cell("check", h(CheckMark, {check: row.check})));
 }
 
 /** The table of levels and its filters, which stand in the address. */
@@ -206,7 +143,8 @@ function LevelTable({run, k, query, go}) {
   OVERVIEWS.set(k, text ? `${base}?${text}` : base);
   const rows = useMemo(() => chosenLevels(run.levels, query), [run.levels, text]);
   // The same nodes again: preact then leaves rows alone that only change their place.
-  const lines = useMemo(() => new Map(run.levels.map((row) => [row, h(LevelLine, {key: row.number, row, k})])), [run.levels, k]);
+  const lines = useMemo(() => new Map(run.levels.map((row) => [row, h(LevelLine, {key: row.number, row, k})])),
+    [run.levels, k]);
   const [shownRows, more] = useGrowing(rows);
   return h("section", {"aria-labelledby": "levels"}, h("h2", {id: "levels", tabIndex: -1}, "Levels"),
     h(Filters, {run, query, choose, matches: rows.length}),
@@ -225,6 +163,8 @@ const GAP_SHARE = 0.05;
 const BREAK_SHARE = 0.015;
 const LANES = ["plan", "solve", "code", "act"];
 const LANE = 16;
+const TIMELINE_HINT = "A block is a level; striped blocks and split bars failed, lines begin further rounds. " +
+  "Point at a level or go through them with the arrow keys; the same figures are in the table below.";
 const ZOOMS = [1, 2, 4, 8, 16, 32, 64];
 
 /** @returns {[number, number][]} when something was done in a level, as beginnings and ends */
@@ -234,8 +174,8 @@ function workOf(row) {
 }
 
 /**
- * Time -> place on the axis (0 to 1). Long stretches in which nothing was done (a killed run that went on later) are cut
- * short.
+ * Time -> place on the axis (0 to 1). Long stretches in which nothing was done (a killed run that went on later) are
+ * cut short.
  * @returns {{at: (t: number) => number, shortest: number, breaks: {x: number, seconds: number}[], ends: number[][]}}
  */
 function timeScale(rows) {
@@ -284,8 +224,9 @@ function lanePaths(rows, scale) {
     const width = Math.max(1e5 * scale.at(start + long) - x, 25);
     const failed = status && status !== "success";
     const key = failed ? `${phase} failed` : phase;
-    const rect = (top, high) => `M${x.toFixed(1)} ${top}h${width.toFixed(1)}v${high}h-${width.toFixed(1)}z`;
-    paths[key] = (paths[key] ?? "") + (failed ? rect(lane * LANE + 2, 5) + rect(lane * LANE + 9, 5) : rect(lane * LANE + 2, 12));
+    const rect = (y, high) => `M${x.toFixed(1)} ${y}h${width.toFixed(1)}v${high}h-${width.toFixed(1)}z`;
+    const top = lane * LANE + 2;
+    paths[key] = (paths[key] ?? "") + (failed ? rect(top, 5) + rect(top + 7, 5) : rect(top, 12));
   }
   return paths;
 }
@@ -314,9 +255,10 @@ const clock = (t) => (t < 3600 ? `${Math.floor(t / 60)}:${String(t % 60).padStar
   : `${Math.floor(t / 3600)}:${String(Math.floor((t % 3600) / 60)).padStart(2, "0")} h`);
 
 function aboutLevel(row) {
-  const durations = LANES.filter((phase) => row.durations[phase]).map((phase) => `${phase} ${seconds(row.durations[phase])}`);
+  const parts = LANES.filter((phase) => row.durations[phase])
+    .map((phase) => `${phase} ${seconds(row.durations[phase])}`).join(", ");
   return `Level ${row.number}, ${row.env_id}: ${OUTCOMES[row.outcome]}, ${plural(row.rounds, "round")}, ` +
-    `${plural(row.attempts, "attempt")}, ${seconds(row.seconds)}${durations.length ? ` (${durations.join(", ")})` : ""}`;
+    `${plural(row.attempts, "attempt")}, ${seconds(row.seconds)}${parts && ` (${parts})`}`;
 }
 
 function TimelineLevels({rows, scale, k, tell}) {
@@ -329,15 +271,24 @@ function TimelineLevels({rows, scale, k, tell}) {
     setCurrent(rows[to].number);
     event.currentTarget.children[to].focus();
   };
-  return h("div", {class: "tl-levels", role: "group", "aria-label": "Levels in time; arrow keys go from one to the next", onKeyDown: step},
+  return h("div", {class: "tl-levels", role: "group",
+    "aria-label": "Levels in time; arrow keys go from one to the next", onKeyDown: step},
     rows.map((row, i) => {
       const work = workOf(row);
       const left = scale.at(Math.min(row.started ?? Infinity, ...work.map(([start]) => start)));
       const right = scale.at(Math.max(...work.map(([, end]) => end)));
-      return h("a", {key: row.number, href: address(k, row.number), class: `is-${row.outcome}`, "aria-label": aboutLevel(row),
+      return h("a", {key: row.number, href: address(k, row.number), class: `is-${row.outcome}`,
+        "aria-label": aboutLevel(row),
         tabIndex: i === at ? 0 : -1, style: {left: `${100 * left}%`, width: `${100 * (right - left)}%`},
         onMouseEnter: () => tell(row), onFocus: () => (tell(row), setCurrent(row.number))});
     }));
+}
+
+function TimelineLanes({paths, rounds}) {
+  const viewBox = `0 0 100000 ${LANES.length * LANE}`;
+  return h("svg", {class: "tl-lanes", viewBox, preserveAspectRatio: "none", "aria-hidden": "true"},
+    h("path", {class: "tl-round", d: rounds}),
+    Object.entries(paths).map(([key, d]) => h("path", {key, class: `tl-${key.replace(" ", " tl-")}`, d})));
 }
 
 /** All levels over the run's time: a block per level, and under it what was done in a lane per phase. */
@@ -359,22 +310,23 @@ function Timeline({run, k}) {
   if (!rows.length) return null;
   const {scale, paths, rounds} = drawn;
   const i = ZOOMS.indexOf(zoom);
+  const button = (text, can, onClick, label) =>
+    h("button", {type: "button", disabled: !can, "aria-label": label, onClick}, text);
   return h("section", {"aria-labelledby": "timeline"},
     h("div", {class: "heading"}, h("h2", {id: "timeline"}, "Timeline"),
       h("div", {class: "choice", role: "group", "aria-label": "Zoom"},
-        h("button", {type: "button", disabled: i === 0, "aria-label": "Zoom out", onClick: () => turn(ZOOMS[i - 1])}, "−"),
-        h("button", {type: "button", disabled: i === ZOOMS.length - 1, "aria-label": "Zoom in", onClick: () => turn(ZOOMS[i + 1])}, "+"),
-        h("button", {type: "button", disabled: i === 0, onClick: () => turn(1)}, "whole run"))),
+        button("−", i > 0, () => turn(ZOOMS[i - 1]), "Zoom out"),
+        button("+", i < ZOOMS.length - 1, () => turn(ZOOMS[i + 1]), "Zoom in"),
+        button("whole run", i > 0, () => turn(1)))),
     h("div", {class: "timeline"},
-      h("div", {class: "tl-names", "aria-hidden": "true"}, h("span", null, "levels"), LANES.map((phase) => h("span", {key: phase}, phase))),
-      h("div", {class: "tl-scroll", ref: scroller, onMouseLeave: () => tell(null)}, h("div", {class: "tl-body", style: {width: `${100 * zoom}%`}},
-        h(TimelineLevels, {rows, scale, k, tell}),
-        h("svg", {class: "tl-lanes", viewBox: `0 0 100000 ${LANES.length * LANE}`, preserveAspectRatio: "none", "aria-hidden": "true"},
-          h("path", {class: "tl-round", d: rounds}),
-          Object.entries(paths).map(([key, d]) => h("path", {key, class: `tl-${key}`, d}))),
-        scale.breaks.map((gap) => h("div", {key: gap.x, class: "tl-break", title: `${seconds(gap.seconds)} without work`, style: {left: `${100 * gap.x}%`}})),
-        h("div", {class: "tl-axis", "aria-hidden": "true"}, ticksOf(scale, zoom).map((t) =>
-          h("span", {key: t, style: {left: `${100 * scale.at(t)}%`}}, clock(t))))))),
-    h("p", {class: "tl-told"}, told ? aboutLevel(told) : "A block is a level; striped blocks and split bars failed, lines begin further rounds. " +
-      "Point at a level or go through them with the arrow keys; the same figures are in the table below."));
+      h("div", {class: "tl-names", "aria-hidden": "true"}, h("span", null, "levels"),
+        LANES.map((phase) => h("span", {key: phase}, phase))),
+      h("div", {class: "tl-scroll", ref: scroller, onMouseLeave: () => tell(null)},
+        h("div", {class: "tl-body", style: {width: `${100 * zoom}%`}},
+          h(TimelineLevels, {rows, scale, k, tell}), h(TimelineLanes, {paths, rounds}),
+          scale.breaks.map((gap) => h("div", {key: gap.x, class: "tl-break",
+            title: `${seconds(gap.seconds)} without work`, style: {left: `${100 * gap.x}%`}})),
+          h("div", {class: "tl-axis", "aria-hidden": "true"}, ticksOf(scale, zoom).map((t) =>
+            h("span", {key: t, style: {left: `${100 * scale.at(t)}%`}}, clock(t))))))),
+    h("p", {class: "tl-told"}, told ? aboutLevel(told) : TIMELINE_HINT));
 }

@@ -1,12 +1,13 @@
 // A run at a glance, and several runs side by side.
 
 function StateBadge({state}) {
-  return h("span", {class: classes("badge", state === "finished" ? "good" : state === "stopped" ? "warn" : "accent")}, state);
+  return h("span", {class: classes("badge", {finished: "good", stopped: "warn"}[state] ?? "accent")}, state);
 }
 
 function Sandbox({stamp}) {
   if (stamp === "unsafe") return h("strong", {class: "badge bad"}, "unsafe: no sandbox");
-  return stamp ? h("span", {class: "badge"}, `sandbox ${stamp}`) : h("span", {class: "badge warn"}, "sandbox not known");
+  if (stamp) return h("span", {class: "badge"}, `sandbox ${stamp}`);
+  return h("span", {class: "badge warn"}, "sandbox not known");
 }
 
 const asText = (value) => (typeof value === "string" ? value : JSON.stringify(value));
@@ -52,18 +53,19 @@ function KeyFigures({run, k}) {
   const failed = failedOf(run);
   const open = levels.length - solved - failed;
   const library = levels.findLast((row) => row.library)?.library;
-  const cost = [usage.cost_unknown && `${plural(usage.cost_unknown, "request")} of unknown cost`].filter(Boolean).join(", ");
-  const share = levels.length ? `${percent(solved, levels.length)}` : "";
+  const [planner, coder] = [sum(levels, (row) => row.planner_calls), sum(levels, (row) => row.coder_calls)];
+  const share = levels.length ? percent(solved, levels.length) : "";
   return h("dl", {class: "figures"},
     h(Key, {name: "Solved", value: `${count(solved)} / ${count(levels.length)}`, note: share},
       failed > 0 && h(LevelsLink, {class: "bad", k, filter: {show: "failed"}}, `${count(failed)} failed`),
       open > 0 && h(LevelsLink, {k, filter: {show: "unfinished"}}, `${count(open)} unfinished`)),
-    h(Key, {name: "Calls", value: count(sum(levels, calls)),
-      note: `${count(sum(levels, (row) => row.planner_calls))} planner, ${count(sum(levels, (row) => row.coder_calls))} coder`}),
+    h(Key, {name: "Calls", value: count(planner + coder), note: `${count(planner)} planner, ${count(coder)} coder`}),
     h(Key, {name: "Tokens", value: tokenText(usage),
       note: `${count(usage.input_tokens)} in, ${count(usage.output_tokens)} out` +
         (usage.estimated ? `; ${plural(usage.estimated, "request")} estimated` : "")}),
-    h(Key, {name: "Cost", value: usd(usage.cost_usd, usage.cost_unknown), note: cost || `${plural(usage.requests, "request")}`}),
+    h(Key, {name: "Cost", value: usd(usage.cost_usd, usage.cost_unknown),
+      note: plural(usage.requests, "request") +
+        (usage.cost_unknown ? `, ${count(usage.cost_unknown)} of unknown cost` : "")}),
     h(Key, {name: "Time", value: seconds(wholeTime(run) ?? sum(levels, (row) => row.seconds)),
       note: `${plural(sum(levels, (row) => row.steps_total ?? row.steps), "step")}`}),
     library && h(Key, {name: "Library", value: plural(library.actions, "action"),
@@ -91,19 +93,25 @@ function Share({part, whole, text}) {
     h("div", {class: "fill", style: {width: `${whole ? (100 * part) / whole : 0}%`}})), h("span", null, text));
 }
 
+const CATEGORY_HEADS = ["Category", "Solved", "Rounds", "Planner", "Coder", "Tokens", "Cost", "Steps", "Time"];
+
+function solvedText({solved, planned, finished}) {
+  return `${solved} / ${planned}${finished < planned ? `, ${planned - finished} to go` : ""}`;
+}
+
 function Categories({run, k}) {
   const number = (value) => h("td", {class: "number"}, value);
   return h("section", {"aria-labelledby": "categories"}, h("h2", {id: "categories"}, "Categories"),
-    h("div", {class: "scroll", role: "region", "aria-labelledby": "categories", tabIndex: 0}, h("table", {class: "categories"},
-      h("thead", null, h("tr", null, ["Category", "Solved", "Rounds", "Planner", "Coder", "Tokens", "Cost", "Steps", "Time"]
-        .map((name, i) => h("th", {key: name, scope: "col", class: i > 1 && "number"}, name)))),
-      h("tbody", null, run.categories.map((row) => h("tr", {key: row.name},
-        h("th", {scope: "row"}, h(LevelsLink, {k, filter: {category: row.name}}, row.name)),
-        h("td", {class: "c-share"}, h(Share, {part: row.solved, whole: row.planned,
-          text: `${row.solved} / ${row.planned}` + (row.finished < row.planned ? `, ${row.planned - row.finished} to go` : "")})),
-        number(count(row.rounds)), number(count(row.planner_calls)), number(count(row.coder_calls)),
-        number(tokenText(row.usage)), number(usd(row.usage.cost_usd, row.usage.cost_unknown)), number(count(row.steps)),
-        number(seconds(row.seconds))))))));
+    h("div", {class: "scroll", role: "region", "aria-labelledby": "categories", tabIndex: 0},
+      h("table", {class: "categories"},
+        h("thead", null, h("tr", null, CATEGORY_HEADS.map((name, i) =>
+          h("th", {key: name, scope: "col", class: i > 1 && "number"}, name)))),
+        h("tbody", null, run.categories.map((row) => h("tr", {key: row.name},
+          h("th", {scope: "row"}, h(LevelsLink, {k, filter: {category: row.name}}, row.name)),
+          h("td", {class: "c-share"}, h(Share, {part: row.solved, whole: row.planned, text: solvedText(row)})),
+          number(count(row.rounds)), number(count(row.planner_calls)), number(count(row.coder_calls)),
+          number(tokenText(row.usage)), number(usd(row.usage.cost_usd, row.usage.cost_unknown)),
+          number(count(row.steps)), number(seconds(row.seconds))))))));
 }
 
 /** A link to the table of levels with a filter set. */
@@ -137,17 +145,20 @@ const RUN_COLUMNS = [
 ];
 
 function RunLine({run, k}) {
+  const [solved, planned] = [solvedOf(run), run.levels.length];
   const different = run.levels.filter((row) => row.check === "different").length;
   const number = (value) => h("td", {class: "number"}, value);
   return h("tr", null,
     h("th", {scope: "row"}, h("a", {href: address(k), class: "mono"}, run.id),
       run.sandbox === "unsafe" && h(Sandbox, {stamp: run.sandbox}),
-      different > 0 && h("span", {class: "badge bad"}, `${plural(different, "replay")} differ`),
+      different > 0 && h("span", {class: "badge bad"}, plural(different, "replay differs", "replays differ")),
       run.warnings.length > 0 && h("span", {class: "badge warn"}, plural(run.warnings.length, "warning"))),
     h("td", null, h(StateBadge, {state: run.state})), h("td", null, moment(run.started)),
-    h("td", null, run.models.planner ?? UNKNOWN), h("td", null, run.models.coder ?? UNKNOWN), number(run.seed ?? UNKNOWN),
-    h("td", {class: "c-share"}, h(Share, {part: solvedOf(run), whole: run.levels.length, text: `${solvedOf(run)} / ${run.levels.length}`})),
-    number(count(sum(run.levels, calls))), number(tokenText(run.usage)), number(usd(run.usage.cost_usd, run.usage.cost_unknown)),
+    h("td", null, run.models.planner ?? UNKNOWN), h("td", null, run.models.coder ?? UNKNOWN),
+    number(run.seed ?? UNKNOWN),
+    h("td", {class: "c-share"}, h(Share, {part: solved, whole: planned, text: `${solved} / ${planned}`})),
+    number(count(sum(run.levels, calls))), number(tokenText(run.usage)),
+    number(usd(run.usage.cost_usd, run.usage.cost_unknown)),
     number(seconds(wholeTime(run) ?? sum(run.levels, (row) => row.seconds))));
 }
 

@@ -6,21 +6,29 @@ const live = document.body.hasAttribute("data-live");
 
 /** @param {string} text base64 of gzip of JSON @returns {Promise<any>} */
 async function unpack(text) {
-  if (typeof DecompressionStream === "undefined") throw new Error("this browser is too old: it cannot unpack the report");
+  if (typeof DecompressionStream === "undefined") throw new Error("this browser is too old to unpack the report");
   const packed = Uint8Array.from(atob(text.trim()), (character) => character.charCodeAt(0));
   const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
   return new Response(stream).json();
 }
 
+/** Texts name their lines by number, because most lines are in many texts. */
+function unfolded({value, lines}) {
+  for (const text of Object.values(value.texts ?? value)) {
+    if (Array.isArray(text?.lines)) text.lines = text.lines.map((number) => lines[number]);
+  }
+  return value;
+}
+
 async function fromPage(name) {
   const found = document.querySelector(`script[data-piece="${CSS.escape(name)}"]`);
   if (!found) throw new Error(`the report has no piece ${name}`);
-  return unpack(found.textContent);
+  return unfolded(await unpack(found.textContent));
 }
 
 async function fromServer(name) {
   const answer = await fetch(`piece/${name}`, {cache: "no-store"});
-  if (answer.ok) return answer.json();
+  if (answer.ok) return unfolded(await answer.json());
   const told = await answer.json().catch(() => ({}));
   throw new Error(told.error ?? `the server answered ${answer.status}`);
 }

@@ -36,7 +36,8 @@ function plotOptions({rows, xTitle, yTitle, stacked = false, right = null, go, k
       ...(right && {right: axis(right, {position: "right", stacked: false, grid: {display: false}})}),
     },
     plugins: {
-      legend: {labels: {color: colour("text"), boxWidth: 22, boxHeight: 9, usePointStyle: !stacked, pointStyle: "line"}},
+      legend: {labels: {color: colour("text"), boxWidth: 22, boxHeight: 9, usePointStyle: !stacked,
+        pointStyle: "line"}},
       tooltip: {callbacks: {title: ([item]) => rows[item?.dataIndex] ?
         `${rows[item.dataIndex].number} ${rows[item.dataIndex].env_id}` : `${item?.label ?? ""}`}},
     },
@@ -94,7 +95,8 @@ function Figures({caption, names, rows}) {
     h("summary", null, "Figures"),
     open && h("div", {class: "scroll figures-table", role: "region", "aria-label": caption, tabIndex: 0},
       h("table", {class: "levels"}, h("caption", {class: "unseen"}, caption),
-        h("thead", null, h("tr", null, names.map((name, i) => h("th", {key: i, scope: "col", class: i > 1 && "number"}, name)))),
+        h("thead", null, h("tr", null, names.map((name, i) =>
+          h("th", {key: i, scope: "col", class: i > 1 && "number"}, name)))),
         h("tbody", null, rows.map((row, i) => h("tr", {key: i}, row.map((cell, j) =>
           h("td", {key: j, class: j > 1 && "number"}, cell))))))));
 }
@@ -103,7 +105,8 @@ function Plot({title, note, label, make, names, rows, empty}) {
   const id = `plot-${title.toLowerCase().replace(/\W+/g, "-")}`;
   return h("figure", {class: classes("plot", empty && "is-empty"), "aria-labelledby": id},
     h("figcaption", null, h("h3", {id}, title), h("p", {class: "muted"}, note)),
-    empty ? h("p", {class: "empty"}, empty) : h(Fragment, null, h(Canvas, {label, make}), h(Figures, {caption: title, names, rows})));
+    empty ? h("p", {class: "empty"}, empty)
+      : h(Fragment, null, h(Canvas, {label, make}), h(Figures, {caption: title, names, rows})));
 }
 
 /** @returns {number[]} how many were solved after each */
@@ -130,7 +133,8 @@ function SuccessPlot({report, run, rows, k, go}) {
   const make = useCallback(() => ({
     data: {labels, datasets: [
       lineSet(run.id, "accent", own, {stepped: true}),
-      ...others.map(({name, solved}, i) => lineSet(name, ["code", "solve", "act"][i % 3], solved, {stepped: true, borderDash: [6, 3]})),
+      ...others.map(({name, solved}, i) => lineSet(name, ["code", "solve", "act"][i % 3], solved,
+        {stepped: true, borderDash: [6, 3]})),
       lineSet("every level solved", "muted", labels, {borderWidth: 1, borderDash: [2, 3], pointHitRadius: 0}),
     ]},
     options: plotOptions({rows, xTitle: "levels finished", yTitle: "levels solved", go, k}),
@@ -139,14 +143,18 @@ function SuccessPlot({report, run, rows, k, go}) {
     label: `Levels solved against levels finished: ${own.at(-1) ?? 0} of ${own.length}` +
       others.map(({name, solved}) => `; ${name}: ${solved.at(-1) ?? 0} of ${solved.length}`).join(""), make,
     names: ["#", "Level", run.id, ...others.map(({name}) => name)],
-    rows: labels.map((n, i) => [n, rows[i]?.env_id ?? "", own[i] ?? UNKNOWN, ...others.map(({solved}) => solved[i] ?? UNKNOWN)])});
+    rows: labels.map((n, i) => [n, rows[i]?.env_id ?? "", own[i] ?? UNKNOWN,
+      ...others.map(({solved}) => solved[i] ?? UNKNOWN)])});
 }
 
 /** Stacked bars, one per level. `parts` are [label, colour, value of a row]. */
 function BarsPlot({title, note, yTitle, parts, rows, k, go, written = count, empty}) {
   const totals = parts.map(([, , value]) => sum(rows, value));
   const make = useCallback(() => ({
-    data: {labels: rows.map((row) => row.number), datasets: parts.map(([label, name, value]) => barSet(label, name, rows.map(value)))},
+    data: {
+      labels: rows.map((row) => row.number),
+      datasets: parts.map(([label, name, value]) => barSet(label, name, rows.map(value))),
+    },
     options: plotOptions({rows, xTitle: "level", yTitle, stacked: true, go, k}),
   }), [rows]);
   return h(Plot, {title, note, make, empty: totals.some(Boolean) ? "" : empty,
@@ -161,24 +169,30 @@ function LibraryPlot({rows, k, go}) {
     data: {labels: told.map((row) => row.number), datasets: [
       lineSet("actions", "accent", told.map((row) => row.library.actions), {stepped: true}),
       lineSet("methods", "act", told.map((row) => row.library.methods), {stepped: true, borderDash: [6, 3]}),
-      lineSet("kB of source", "code", told.map((row) => row.library.bytes / 1000), {stepped: true, borderDash: [2, 2], yAxisID: "right"}),
+      lineSet("kB of source", "code", told.map((row) => row.library.bytes / 1000),
+        {stepped: true, borderDash: [2, 2], yAxisID: "right"}),
     ]},
     options: plotOptions({rows: told, xTitle: "level", yTitle: "actions and methods", right: "kB", go, k}),
   }), [rows]);
   const last = told.at(-1)?.library;
-  return h(Plot, {title: "Library", note: "What the agent had learned after each level", make, empty: last ? "" : "The library's size was not recorded.",
-    label: last ? `Growth of the library, to ${plural(last.actions, "action")}, ${plural(last.methods, "method")} and ${bytes(last.bytes)}` : "",
+  return h(Plot, {title: "Library", note: "What the agent had learned after each level", make,
+    empty: last ? "" : "The library's size was not recorded.",
+    label: last && `Growth of the library, to ${plural(last.actions, "action")}, ` +
+      `${plural(last.methods, "method")} and ${bytes(last.bytes)}`,
     names: ["#", "Level", "actions", "methods", "bytes"],
-    rows: told.map((row) => [row.number, row.env_id, row.library.actions, row.library.methods, count(row.library.bytes)])});
+    rows: told.map((row) => [row.number, row.env_id, row.library.actions, row.library.methods,
+      count(row.library.bytes)])});
 }
 
 const CALL_PARTS = [["planner", "plan", (row) => row.planner_calls], ["coder", "code", (row) => row.coder_calls]];
-const TOKEN_PARTS = [["input", "plan", (row) => row.usage.input_tokens], ["output", "code", (row) => row.usage.output_tokens]];
+const TOKEN_PARTS = [["input", "plan", (row) => row.usage.input_tokens],
+  ["output", "code", (row) => row.usage.output_tokens]];
 const TIME_PARTS = ["plan", "solve", "code", "act"].map((phase) => [phase, phase, (row) => row.durations[phase] ?? 0]);
 
 /** Every plot of a run. */
 function Plots({report, run, k, go}) {
-  const rows = useMemo(() => run.levels.filter(({outcome}) => outcome === "success" || outcome === "fail"), [run.levels]);
+  const rows = useMemo(() => run.levels.filter(({outcome}) => outcome === "success" || outcome === "fail"),
+    [run.levels]);
   if (!rows.length) return null;
   const bars = (title, note, yTitle, parts, more) => h(BarsPlot, {title, note, yTitle, parts, rows, k, go, ...more});
   return h("section", {"aria-labelledby": "plots"}, h("h2", {id: "plots"}, "Plots"),
@@ -189,5 +203,6 @@ function Plots({report, run, k, go}) {
       bars("Tokens", "Read and written by the models, per level", "tokens", TOKEN_PARTS,
         {empty: "No tokens were counted: the models of this run have none, or did not tell."}),
       h(LibraryPlot, {rows, k, go}),
-      bars("Time", "By phase, per level", "seconds", TIME_PARTS, {written: seconds, empty: "No times were recorded."})));
+      bars("Time", "By phase, per level", "seconds", TIME_PARTS,
+        {written: seconds, empty: "No times were recorded."})));
 }
