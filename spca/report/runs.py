@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
 from spca.curriculum import Task
 from spca.report.lenient import count, items, number, table, text, whole
-from spca.report.model import CategoryRow, LevelRow, Run, Usage
+from spca.report.model import CategoryRow, LevelRow, Run
 from spca.report.reading import RunFiles
 from spca.report.spans import History, attempt_statuses, durations, first_time, histories, last_time, spans
+from spca.report.usages import total, usage_of, used
 
 _ENDED: Final = ("success", "fail")
 _NOTHING: Final = History(0, ())
@@ -54,31 +55,6 @@ def categories(levels: Sequence[LevelRow]) -> tuple[CategoryRow, ...]:
     """Sums per category, in the order in which the run comes to them."""
     names = dict.fromkeys(row.category for row in levels)
     return tuple(_category(name, [row for row in levels if row.category == name]) for name in names)
-
-
-def usage_of(entry: object) -> Usage:
-    """Usage as summaries and ``run.json`` hold it."""
-    entry = table(entry)
-    cost = max(0.0, number(entry.get("cost_usd")) or 0.0)
-    return Usage(cost_usd=cost, **{name: count(entry.get(name)) for name in (*_COUNTS, "requests", "answered")})
-
-
-def used(records: Iterable[Mapping[str, Any]]) -> Usage:
-    """Sums over lines of the books, as :func:`spca.calls.ledger.sums` makes them of whole ones."""
-    records = list(records)
-    costs = [number(record.get("cost")) for record in records]
-    return Usage(
-        requests=len(records),
-        answered=sum(record.get("outcome") == "answered" for record in records),
-        cost_usd=math.fsum(cost for cost in costs if cost),
-        cost_unknown=costs.count(None),
-        estimated=sum(record.get("estimated") is True for record in records),
-        **{name: sum(count(record.get(name)) for record in records) for name in _TOKENS},
-    )
-
-
-_TOKENS: Final = ("input_tokens", "output_tokens", "cached_tokens", "reasoning_tokens")
-_COUNTS: Final = (*_TOKENS, "cost_unknown", "estimated")
 
 
 class _Levels:
@@ -169,13 +145,6 @@ def _category(name: str, rows: Sequence[LevelRow]) -> CategoryRow:
         seconds=round(math.fsum(row.seconds or 0.0 for row in rows), 3),
         usage=total(row.usage for row in rows),
     )
-
-
-def total(usages: Iterable[Usage]) -> Usage:
-    """Everything together."""
-    usages = list(usages)
-    counts = {name: sum(getattr(usage, name) for usage in usages) for name in (*_COUNTS, "requests", "answered")}
-    return Usage(cost_usd=math.fsum(usage.cost_usd for usage in usages), **counts)
 
 
 def _seconds(summary: Mapping[str, Any], history: History) -> float | None:

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spca.errors import ReportError
-from spca.report.reading import find, held, open_run
+from spca.report.reading import _has_open, find, held, open_run
 from spca.report.runs import overview
 from spca.runfolder import locked
 from tests.doubles import ROOT
@@ -235,6 +235,16 @@ def test_a_run_is_running_while_a_process_holds_it(finished_run: Path, tmp_path:
     assert not held(folder)
     assert not open_run(folder).running()
     assert (folder / ".lock").exists()
+
+
+def test_where_devices_have_two_numbers_the_holder_is_asked(tmp_path: Path) -> None:
+    """As on btrfs: what ``/proc/locks`` says of the device is not what ``stat`` says."""
+    lock = tmp_path / ".lock"
+    me = str(os.getpid())
+    with locked(tmp_path, "run"):
+        assert _has_open(me, lock.stat())
+    assert not _has_open(me, lock.stat())
+    assert not _has_open("-1", lock.stat())
 
 
 def test_looking_takes_no_lock(tmp_path: Path) -> None:

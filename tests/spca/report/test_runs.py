@@ -13,8 +13,9 @@ from spca.calls.ledger import Ledger, sums
 from spca.contracts import Status
 from spca.report.model import LevelRow, Run, Span, Usage
 from spca.report.reading import open_run
-from spca.report.runs import overview, used
+from spca.report.runs import overview
 from spca.report.spans import History, attempt_statuses, histories, spans
+from spca.report.usages import used
 from spca.runfolder import locked
 from tests.spca.report.making import IDS, Writing, finished_run
 
