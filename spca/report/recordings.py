@@ -63,14 +63,19 @@ def recording(files: RunFiles, level: str) -> tuple[Mapping[str, Any], str]:
         place = table(summary.get("level"))
         names[number] = text(place.get("category")), text(place.get("level_name"))
     number = _number(level, names)
-    title = _shown(f"level {number}, {'/'.join(names[number])}")
+    title = one_line(f"level {number}, {'/'.join(names[number])}")
     if number not in finished:
         raise ReportError(f"{title}: not finished, so nothing of it can be replayed")
     trajectory = files.trajectory(finished[number])
     if trajectory is None or not items(trajectory.get("attempts")):
         why = files.warnings[-1] if trajectory is None and files.warnings else "nothing was executed"
-        raise ReportError(f"{title}: there is nothing to replay: {_shown(why)}")
+        raise ReportError(f"{title}: there is nothing to replay: {one_line(why)}")
     return trajectory, title
+
+
+def one_line(words: str) -> str:
+    """A value of a file, fit for a line of a terminal."""
+    return visible(words).replace("\n", " ")
 
 
 def _number(level: str, names: Mapping[int, tuple[str, str]]) -> int:
@@ -81,21 +86,17 @@ def _number(level: str, names: Mapping[int, tuple[str, str]]) -> int:
     found = [n for n, (category, env_id) in names.items() if level in (env_id, f"{category}/{env_id}")]
     if len(found) > 1:
         choices = ", ".join(f"{n} ({'/'.join(names[n])})" for n in found)
-        raise ReportError(f"{_shown(level)!r} is several levels, name one of them: {_shown(choices)}")
+        raise ReportError(f"{one_line(level)!r} is several levels, name one of them: {one_line(choices)}")
     if not found:
         known = dict.fromkeys([env_id for _, env_id in names.values()] + ["/".join(name) for name in names.values()])
         near = difflib.get_close_matches(level, known, n=_NEAR, cutoff=0.4)
         hint = f": did you mean {' or '.join(near)}?" if near else f": the run has {_range(sorted(names))}"
-        raise ReportError(f"there is no level {_shown(level)!r}{_shown(hint)}")
+        raise ReportError(f"there is no level {one_line(level)!r}{one_line(hint)}")
     return found[0]
 
 
 def _range(numbers: Sequence[int]) -> str:
     return f"levels {numbers[0]} to {numbers[-1]}" if numbers else "no levels"
-
-
-def _shown(words: str) -> str:
-    return visible(words).replace("\n", " ")
 
 
 def _step(recorded: object) -> Step:

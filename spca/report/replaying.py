@@ -20,9 +20,8 @@ from spca.map_text import cropped, draw, legend
 from spca.perception import AGENT, grid_words
 from spca.report.lenient import items
 from spca.report.reading import RunFiles
-from spca.report.recordings import RecordedAttempt, Step, recording
+from spca.report.recordings import RecordedAttempt, Step, one_line, recording
 from spca.report.resimulating import Replayed, judged_as_upstream, replay_attempts
-from spca.report.texts import visible
 from spca.watching import Frame, WorldMaker
 
 if TYPE_CHECKING:
@@ -110,18 +109,14 @@ def _chosen(attempts: Sequence[RecordedAttempt], name: str | None) -> int:
         if name in (None, attempts[index].name):
             return index
     names = ", ".join(dict.fromkeys(attempt.name for attempt in attempts))
-    raise ReportError(f"there is no attempt {_line(name or '')!r}: the level has {names}")
+    raise ReportError(f"there is no attempt {one_line(name or '')!r}: the level has {names}")
 
 
 # On the terminal -----------------------------------------------------------------------------------------------------
 
 
 def _say(console: Console, line: str) -> None:
-    console.print(_line(line), markup=False, soft_wrap=True)
-
-
-def _line(words: str) -> str:
-    return visible(words).replace("\n", " ")
+    console.print(one_line(line), markup=False, soft_wrap=True)
 
 
 def _show(console: Console, attempts: Sequence[RecordedAttempt], index: int, replayed: Sequence[Replayed]) -> None:
@@ -129,7 +124,7 @@ def _show(console: Console, attempts: Sequence[RecordedAttempt], index: int, rep
     from rich.table import Table
 
     def row(*cells: object) -> list[str]:
-        return [escape(visible(str(cell))) for cell in cells]
+        return [escape(one_line(str(cell))) for cell in cells]
 
     tried = Table("attempt", "status", "steps", "check", "why", title="attempts", title_justify="left")
     for attempt, seen in zip(attempts, replayed, strict=True):
