@@ -8,16 +8,24 @@ import json
 import math
 from collections.abc import Mapping, Set
 from dataclasses import fields, is_dataclass
-from functools import cache
-from typing import Any
+from functools import cache, partial
+from typing import Any, TypeAlias
+
+from spca.report.model import Text, Token
+
+Line: TypeAlias = tuple[Token, ...]
 
 
 def to_json(value: Any) -> str:
-    """A value of :mod:`spca.report.model` as JSON in ASCII: dataclasses by field, tuples as arrays, no NaN (null)."""
+    """A piece as JSON in ASCII: ``{"value": ..., "lines": [...]}``.
+
+    Dataclasses become objects, tuples arrays, numbers that JSON has not null. The lines of a
+    :class:`~spca.report.model.Text` become numbers of ``lines``: versions of an agent share nearly all of them.
+    """
     try:
-        return json.dumps(value, default=_fields, separators=(",", ":"), allow_nan=False)
-    except ValueError:  # the encoder does not say where
-        return json.dumps(_finite(value), separators=(",", ":"), allow_nan=False)
+        return _encoded(value)
+    except ValueError:  # the encoder does not say where the number is
+        return _encoded(_finite(value))
 
 
 def piece(value: Any) -> str:
@@ -25,14 +33,27 @@ def piece(value: Any) -> str:
     return base64.b64encode(gzip.compress(to_json(value).encode("ascii"), mtime=0)).decode("ascii")
 
 
+def _encoded(value: Any) -> str:
+    lines: dict[Line, int] = {}
+
+    def fields_of(each: Any) -> Any:
+        if isinstance(each, Text):
+            return {"language": each.language, "lines": [lines.setdefault(line, len(lines)) for line in each.lines]}
+        return _fields(each)
+
+    dumps = partial(json.dumps, separators=(",", ":"), allow_nan=False)
+    body = dumps(value, default=fields_of)
+    return f'{{"value":{body},"lines":{dumps(list(lines))}}}'
+
+
 @cache
-def _names(cls: type) -> tuple[str, ...]:
+def _names(cls: Any) -> tuple[str, ...]:
     return tuple(field.name for field in fields(cls))
 
 
 def _fields(value: Any) -> Any:
     if is_dataclass(value):
-        return {name: getattr(value, name) for name in _names(type(value))}
+        return {name: getattr(value, name) for name in _names(value.__class__)}
     if isinstance(value, Mapping):
         return dict(value)
     if isinstance(value, Set):
@@ -47,5 +68,7 @@ def _finite(value: Any) -> Any:
         return value
     if isinstance(value, list | tuple):
         return [_finite(item) for item in value]
+    if isinstance(value, Text):
+        return value
     found = _fields(value)
     return {str(key): _finite(item) for key, item in found.items()} if isinstance(found, dict) else _finite(found)
