@@ -1,0 +1,320 @@
+"""Run folders as rows: the tables that ``query`` asks, column by column (pure, but for reading trajectories)."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Final, TypeAlias
+
+from spca.contracts import PRIMITIVE_METHODS
+from spca.report import lenient
+from spca.report.lenient import items, table
+from spca.report.model import LevelRow, Run, Usage
+from spca.report.reading import RunFiles
+from spca.report.runs import overview
+
+Row: TypeAlias = tuple[object, ...]
+
+_EPOCH: Final = datetime(1970, 1, 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column: its name, its SQL type, and where it stands in a record of a file, by default under its name."""
+
+    name: str
+    type: str
+    key: str = ""
+
+    def of(self, record: Mapping[str, Any]) -> object:
+        """Its value in a record; None where that has none, or one of another type."""
+        return _READERS[self.type](record.get(self.key or self.name))
+
+
+def _text(value: object) -> str | None:
+    """UTF-8 has no place for half of a surrogate pair, JSON has: it is spelled out."""
+    if not isinstance(value, str):
+        return None
+    return value if value.isascii() else value.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def _texts(value: object) -> list[str] | None:
+    if not isinstance(value, list | tuple):
+        return None
+    return [word for word in map(_text, value) if word is not None]
+
+
+def _moment(value: object) -> datetime | None:
+    seconds = lenient.number(value)
+    try:
+        return None if seconds is None else _EPOCH + timedelta(seconds=seconds)
+    except OverflowError:
+        return None
+
+
+def _json(value: object) -> str | None:
+    return None if value is None else json.dumps(value)
+
+
+_READERS: Final[Mapping[str, Callable[[object], object]]] = {
+    "VARCHAR": _text,
+    "BIGINT": lenient.whole,
+    "DOUBLE": lenient.number,
+    "BOOLEAN": lambda value: value if isinstance(value, bool) else None,
+    "TIMESTAMP": _moment,
+    "VARCHAR[]": _texts,
+    "JSON": _json,
+}
+"""How a value of a file becomes one of a column's type."""
+
+
+def _columns(**types: str) -> tuple[Column, ...]:
+    """Columns by name; a type may be followed by the key that records have it under."""
+    return tuple(Column(name, *words.split(" ")) for name, words in types.items())
+
+
+_TOKENS: Final = dict.fromkeys(("input_tokens", "output_tokens", "cached_tokens", "reasoning_tokens"), "BIGINT")
+_USAGE: Final = {
+    "requests": "BIGINT",
+    "answered": "BIGINT",
+    **_TOKENS,
+    "cost_usd": "DOUBLE",
+    "cost_unknown": "BIGINT",
+    "estimated": "BIGINT",
+}
+_MODES: Final = (
+    "planner_fresh",
+    "planner_reuse",
+    "planner_replan",
+    "planner_syntax",
+    "coder_first",
+    "coder_semantic",
+    "coder_syntax",
+)
+_PHASES: Final = ("plan", "solve", "code", "act")
+
+TABLES: Final[Mapping[str, tuple[Column, ...]]] = {
+    "runs": _columns(
+        run_id="VARCHAR",
+        state="VARCHAR",
+        seed="BIGINT",
+        sandbox="VARCHAR",
+        planner="VARCHAR",
+        planner_small="VARCHAR",
+        coder="VARCHAR",
+        upstream_rules="BOOLEAN",
+        cache="BOOLEAN",
+        engine="VARCHAR",
+        started="TIMESTAMP",
+        ended="TIMESTAMP",
+        seconds="DOUBLE",
+        planned="BIGINT",
+        finished="BIGINT",
+        solved="BIGINT",
+        **_USAGE,
+        git_commit="VARCHAR",
+        spca="VARCHAR",
+        minigrid="VARCHAR",
+        python="VARCHAR",
+        settings="JSON",
+    ),
+    "levels": _columns(
+        run_id="VARCHAR",
+        level_index="BIGINT",
+        category="VARCHAR",
+        level="VARCHAR",
+        env_id="VARCHAR",
+        seed="BIGINT",
+        outcome="VARCHAR",
+        reason="VARCHAR",
+        begun="BIGINT",
+        started="TIMESTAMP",
+        seconds="DOUBLE",
+        rounds="BIGINT",
+        attempts="BIGINT",
+        planner_calls="BIGINT",
+        coder_calls="BIGINT",
+        **dict.fromkeys(_MODES, "BIGINT"),
+        **{f"{phase}_s": "DOUBLE" for phase in _PHASES},
+        steps="BIGINT",
+        steps_total="BIGINT",
+        **_USAGE,
+        library_actions="BIGINT",
+        library_methods="BIGINT",
+        library_bytes="BIGINT",
+        corrections="VARCHAR[]",
+        agent_file="VARCHAR",
+        trajectory="VARCHAR",
+    ),
+    "calls": _columns(
+        run_id="VARCHAR",
+        number="BIGINT",
+        level_index="BIGINT index",
+        category="VARCHAR",
+        env_id="VARCHAR level",
+        seed="BIGINT",
+        round="BIGINT",
+        phase="VARCHAR",
+        mode="VARCHAR",
+        attempt="BIGINT",
+        model="VARCHAR",
+        form="VARCHAR",
+        key="VARCHAR",
+        started="TIMESTAMP",
+        latency_s="DOUBLE",
+        asked_tokens="BIGINT",
+        **_TOKENS,
+        estimated="BOOLEAN",
+        cost_usd="DOUBLE cost",
+        outcome="VARCHAR",
+        status="BIGINT",
+        error="VARCHAR",
+        transcript="VARCHAR",
+    ),
+    "events": _columns(
+        run_id="VARCHAR",
+        number="BIGINT",
+        time="TIMESTAMP",
+        event="VARCHAR",
+        level_index="BIGINT",
+        category="VARCHAR",
+        env_id="VARCHAR level_name",
+        name="VARCHAR",
+        value="BIGINT",
+        mode="VARCHAR",
+        model="VARCHAR",
+        seconds="DOUBLE",
+        solve_s="DOUBLE",
+        **_TOKENS,
+        requests="BIGINT",
+        cost_usd="DOUBLE cost",
+        source="VARCHAR",
+        ok="BOOLEAN",
+        error="VARCHAR",
+        transcript="VARCHAR",
+        outcome="VARCHAR",
+        reason="VARCHAR",
+        data="JSON",
+    ),
+    "steps": _columns(
+        run_id="VARCHAR",
+        level_index="BIGINT",
+        category="VARCHAR",
+        env_id="VARCHAR",
+        seed="BIGINT",
+        round="BIGINT",
+        attempt="BIGINT",
+        status="VARCHAR",
+        agent="VARCHAR",
+        step="BIGINT",
+        primitive="VARCHAR",
+        plan_position="BIGINT",
+        action="VARCHAR",
+        args="VARCHAR[]",
+        line="BIGINT",
+    ),
+}
+"""Columns by table; times are in UTC, ``docs/queries.md`` tells what each holds."""
+
+
+def rows(files: RunFiles, names: Collection[str]) -> dict[str, Iterable[Row]]:
+    """What a run has for each of the tables ``names``."""
+    found: dict[str, Iterable[Row]] = {}
+    if "runs" in names or "levels" in names:
+        run = overview(files)
+        found |= {"runs": _of(files, "runs", [_run(run)]), "levels": _of(files, "levels", _levels(run, files))}
+    found |= {
+        "calls": _of(files, "calls", files.records),
+        "events": _of(files, "events", _events(files)),
+        "steps": _steps(files),
+    }
+    return {name: found[name] for name in names}
+
+
+def _of(files: RunFiles, name: str, records: Iterable[Mapping[str, Any]]) -> Iterator[Row]:
+    """Records as rows of a table; the first column is always the run."""
+    columns = TABLES[name][1:]
+    head = _text(files.id)
+    return ((head, *(column.of(record) for column in columns)) for record in records)
+
+
+def _run(run: Run) -> dict[str, Any]:
+    return {
+        **run.settings,
+        **run.versions,
+        **run.models,
+        **_shared(run, "runs"),
+        **_shared(run.usage, "runs"),
+        "seconds": round(math.fsum(row.seconds or 0.0 for row in run.levels), 3),
+        "settings": dict(run.settings),
+    }
+
+
+def _levels(run: Run, files: RunFiles) -> Iterator[dict[str, Any]]:
+    summaries = dict(_numbered(files))
+    began = run.started or 0.0
+    return (_level(row, began, summaries.get(row.number, {})) for row in run.levels)
+
+
+def _level(row: LevelRow, began: float, summary: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        **_shared(row, "levels"),
+        **_shared(row.usage, "levels"),
+        "level_index": row.number,
+        "started": None if row.started is None else began + row.started,
+        **{name: table(summary.get("counters")).get(name) for name in _MODES},
+        **{f"{phase}_s": row.durations.get(phase) for phase in _PHASES},
+        **{f"library_{name}": value for name, value in (row.library or {}).items()},
+        "agent_file": summary.get("agent_file"),
+        "trajectory": summary.get("trajectory"),
+    }
+
+
+def _shared(value: Run | LevelRow | Usage, name: str) -> dict[str, object]:
+    """What a value of the report has under the names of a table's columns."""
+    return {column.name: getattr(value, column.name) for column in TABLES[name] if hasattr(value, column.name)}
+
+
+def _events(files: RunFiles) -> Iterator[dict[str, Any]]:
+    for number, event in enumerate(files.events, 1):
+        place = table(event.get("level"))
+        yield {**place, **event, "number": number, "data": event}
+
+
+def _numbered(files: RunFiles) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    """Finished levels by number."""
+    for position, summary in enumerate(files.finished, 1):
+        yield lenient.whole(summary.get("index")) or position, summary
+
+
+def _steps(files: RunFiles) -> Iterator[Row]:
+    head = _text(files.id)
+    for number, summary in _numbered(files):
+        trajectory = files.trajectory(summary) or {}
+        place = (_text(trajectory.get("category")), _text(trajectory.get("env_id")))
+        seed = lenient.whole(trajectory.get("seed"))
+        for attempt in map(table, items(trajectory.get("attempts"))):
+            yield from _attempt((head, number, *place, seed), attempt)
+
+
+def _attempt(head: Row, attempt: Mapping[str, Any]) -> Iterator[Row]:
+    plan = [_action(table(step)) for step in items(attempt.get("plan"))]
+    counts = (lenient.whole(attempt.get("round")), lenient.whole(attempt.get("attempt")))
+    head = (*head, *counts, _text(attempt.get("status")), _text(attempt.get("agent")))
+    for step, entry in enumerate(items(attempt.get("steps")), 1):
+        code, position, line = map(lenient.whole, entry) if len(items(entry)) == 3 else (None,) * 3
+        primitive = PRIMITIVE_METHODS[code] if code is not None and code < len(PRIMITIVE_METHODS) else None
+        action = plan[position] if position is not None and position < len(plan) else (None, None)
+        yield (*head, step, primitive, position, *action, line)
+
+
+def _action(step: Mapping[str, Any]) -> tuple[object, object]:
+    return _READERS["VARCHAR"](step.get("action")), _READERS["VARCHAR[]"](step.get("args"))
+
+
+def schema(columns: Sequence[Column]) -> str:
+    """Columns as ``CREATE TABLE`` wants them."""
+    return ", ".join(f'"{column.name}" {column.type}' for column in columns)
