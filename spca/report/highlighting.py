@@ -151,13 +151,13 @@ def _by_words(pattern: re.Pattern[str], words: dict[str, str]) -> _Scan:
 
 def _merged(pieces: list[tuple[str, str]]) -> Line:
     """Neighbours of one class become one token; blanks join what is before them."""
-    merged = list[tuple[str, str]]()
+    merged = list[tuple[str, list[str]]]()
     for kind, text in pieces:
         if merged and text and (kind == merged[-1][0] or text.isspace()):
-            merged[-1] = (merged[-1][0], merged[-1][1] + text)
+            merged[-1][1].append(text)
         elif text:
-            merged.append((kind, text))
-    return tuple((kind, text) if kind else text for kind, text in merged)
+            merged.append((kind, [text]))
+    return tuple((kind, "".join(parts)) if kind else "".join(parts) for kind, parts in merged)
 
 
 _SCANNERS: Final[dict[str, _Scan]] = {
