@@ -59,7 +59,7 @@ function CallBody({call, find}) {
 function Said({title, text}) {
   return h("div", {class: "said"},
     h("p", {class: "said-title"}, title),
-    h("pre", {class: "said-text", tabIndex: 0, role: "region", "aria-label": title}, text));
+    h("pre", {class: "said-text", tabIndex: 0, role: "group", "aria-label": title}, text));
 }
 
 /** A text in a fold, with its number of lines and a button that copies it. */

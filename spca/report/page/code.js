@@ -33,7 +33,7 @@ function CodeView({text, label, first = 1, last = Infinity, current = 0, tone = 
   if (!text) return h("p", {class: "muted"}, "This text is not in the run folder.");
   const width = String(end).length;
   return h(Fragment, null,
-    h("div", {class: classes("code", numbers && "numbered", tone), ref: box, tabIndex: 0, role: "region", "aria-label": label},
+    h("div", {class: classes("code", numbers && "numbered", tone), ref: box, tabIndex: 0, role: "group", "aria-label": label},
       h("pre", null, h("code", null, lines.map((line, i) => {
         const number = first + i;
         const marked = number === current;
@@ -48,7 +48,7 @@ function CodeView({text, label, first = 1, last = Infinity, current = 0, tone = 
 /** Scroll the marked line of a scroll region towards its middle; the page itself stays where it is. */
 function keepInView(box, current) {
   if (!box || !current) return;
-  const line = box.querySelector(`[data-line="${current}"]`);
+  const line = box.querySelector(".marked");
   if (!line) return;
   const at = line.getBoundingClientRect();
   const frame = box.getBoundingClientRect();
@@ -94,7 +94,7 @@ function DiffView({diff, find, label}) {
   if (!older || !newer) return h("p", {class: "muted"}, "The texts of this diff are not in the run folder.");
   const width = String(Math.max(older.lines.length, newer.lines.length)).length;
   const pad = (n) => (n ? String(n) : "").padStart(width);
-  return h("div", {class: "code numbered diff", tabIndex: 0, role: "region", "aria-label": label},
+  return h("div", {class: "code numbered diff", tabIndex: 0, role: "group", "aria-label": label},
     h("pre", null, h("code", null, diff.rows.map((row, i) => h(DiffLine, {key: i, row, pad, older, newer})))));
 }
 

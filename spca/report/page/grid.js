@@ -247,3 +247,20 @@ function frameInWords(episode, frame, codes, words) {
   const sight = things.length ? `In view: ${things.join(", ")}.` : "No object in view.";
   return `Agent at ${place(row, column)} facing ${DIRECTION_WORDS[direction]}, ${held}. ${sight}`;
 }
+
+/** Words of the things that an episode shows at any time. */
+function wordsOf(episode, words) {
+  const codes = new Set(episode.truth.first);
+  for (const flat of episode.truth.steps) flat.forEach((code, i) => i % 2 && codes.add(code));
+  return [...codes].sort((a, b) => a - b).map((code) => words[code]).filter((word) => word && !["unseen", "empty", "agent"].includes(word));
+}
+
+/** Paint a cell of the legend: a word, or `agent`, `unseen`, `view`, `dimmed`. */
+function drawSwatch(pen, code, tile) {
+  const special = ["agent", "unseen", "view", "dimmed"].includes(code);
+  drawGrid(pen, {
+    rows: 1, columns: 1, tile, words: ["unseen", special ? "empty" : code],
+    codes: Uint16Array.of(code === "unseen" ? 0 : 1), known: code === "dimmed" ? Uint16Array.of(0) : null,
+    view: new Set(code === "view" ? [0] : []), trail: [], inventory: null, agent: code === "agent" ? [0, 0, 0] : [-1, -1, 0],
+  });
+}

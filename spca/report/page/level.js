@@ -16,7 +16,7 @@ function LevelView({report, k, row, level, texts, route, go}) {
 
 function LevelHead({row, level}) {
   const outcome = level?.outcome ?? row.outcome;
-  const reason = level?.reason || row.reason;
+  const reason = outcome === "success" ? "" : level?.reason || row.reason;
   return h("header", {class: "level-head"},
     h("p", {class: "muted small"}, `Level ${row.number} · ${row.category}`),
     h("h1", {tabIndex: -1}, row.env_id),
@@ -66,8 +66,10 @@ function LevelBody({report, k, row, level, texts, route, go}) {
   const [target, setTarget] = useState(null);
   const watch = (id, step) => show({id, step, focus: true});
   const find = (id) => level.texts[id] ?? texts?.[id] ?? null;
-  const page = {report, find, target, reveal: setTarget, watch, remember};
-  useEffect(() => shown.focus && bringPlayer(), [shown]);
+  const page = {report, find, outcome: level.outcome, target, reveal: setTarget, watch, remember};
+  useEffect(() => {
+    if (shown.focus) bringPlayer();
+  }, [shown]);
   const current = attempts.find(({id}) => id === shown.id) ?? attempts.at(-1);
   return h(Fragment, null,
     h(WhereItFailed, {level, attempts, page}),
@@ -140,11 +142,12 @@ function Chip({item, isCurrent, show}) {
 
 /** The line of generated code where a level failed, or what kept anything from being executed. */
 function WhereItFailed({level, attempts, page}) {
-  if (level.outcome === "success") return null;
-  const title = level.outcome === "running" ? "Where the last attempt failed" : "Where it failed";
-  const content = level.blame ? h(Blamed, {blame: level.blame, attempts, page}) : h(LastError, {level, page});
+  const {outcome, blame} = level;
+  if (outcome === "success" || (outcome === "running" && !blame)) return null;
+  const title = outcome === "running" ? "Where the last attempt failed" : outcome === "aborted" ? "How far it came" : "Where it failed";
   return h("section", {class: "panel failure", id: "failure", "aria-labelledby": "failure-title"},
-    h("h2", {id: "failure-title"}, title), content);
+    h("h2", {id: "failure-title"}, title),
+    blame ? h(Blamed, {blame, attempts, page}) : h(LastError, {level, attempts, page}));
 }
 
 function Blamed({blame, attempts, page}) {
@@ -164,12 +167,13 @@ function blamedStep(attempt, blame) {
   return at < 0 ? attempt.steps.length : at + 1;
 }
 
-function LastError({level, page}) {
+function LastError({level, attempts, page}) {
   const calls = level.rounds.flatMap((round) => [...round.calls, ...round.tries.flatMap((item) => item.calls)]);
   const call = calls.findLast((item) => item.error);
-  if (!call) return h("p", null, level.reason || "Nothing was executed.");
+  const nothing = level.outcome === "fail" && !attempts.length ? "Nothing was executed. " : "";
+  if (!call) return h("p", {class: "message"}, nothing, level.reason || "No reason is recorded.");
   return h(Fragment, null,
-    h("p", null, "Nothing was executed. The last thing said to the ", call.phase, ":"),
+    h("p", null, nothing, "The last thing said to the ", call.phase, ":"),
     h(Said, {title: `${call.phase}, ${call.mode}`, text: call.error}),
     h("p", null, h("button", {type: "button", onClick: () => page.reveal({call: call.file})}, "Go to the call")));
 }

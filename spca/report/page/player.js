@@ -248,13 +248,6 @@ function Legend({episode, words}) {
     present.map((word) => h("li", {key: word}, h(Swatch, {code: word}), word)));
 }
 
-/** Words of the things that an episode shows at any time. */
-function wordsOf(episode, words) {
-  const codes = new Set(episode.truth.first);
-  for (const flat of episode.truth.steps) flat.forEach((code, i) => i % 2 && codes.add(code));
-  return [...codes].sort((a, b) => a - b).map((code) => words[code]).filter((word) => word && !["unseen", "empty", "agent"].includes(word));
-}
-
 function Swatch({code}) {
   const canvas = useRef(null);
   useLayoutEffect(() => {
@@ -263,15 +256,6 @@ function Swatch({code}) {
     drawSwatch(canvas.current.getContext("2d"), code, tile);
   }, [code]);
   return h("canvas", {ref: canvas, class: "swatch", "aria-hidden": "true"});
-}
-
-function drawSwatch(pen, code, tile) {
-  const special = ["agent", "unseen", "view", "dimmed"].includes(code);
-  drawGrid(pen, {
-    rows: 1, columns: 1, tile, words: ["unseen", special ? "empty" : code],
-    codes: Uint16Array.of(code === "unseen" ? 0 : 1), known: code === "dimmed" ? Uint16Array.of(0) : null,
-    view: new Set(code === "view" ? [0] : []), trail: [], inventory: null, agent: code === "agent" ? [0, 0, 0] : [-1, -1, 0],
-  });
 }
 
 function PlanList({attempt, plan, now, show}) {

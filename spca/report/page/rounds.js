@@ -1,5 +1,7 @@
 // Rounds of a level: what the planner and the coder were asked and answered, and what came of it, try by try.
 
+const NAMES_IN_LINE = 3;
+
 /** @param {{round: object, isLast: boolean, page: object}} props */
 function RoundView({round, isLast, page}) {
   const last = round.tries.length - 1;
@@ -52,21 +54,32 @@ function TryView({item, round, index, open, page}) {
   const id = attempt ? `${attempt.round}.${attempt.number}` : null;
   const aimed = page.target && ((id && page.target.attempt === id) || item.calls.some((call) => call.file === page.target.call));
   return h(Fold, {
-    summary: h(TryLine, {item, name: id ?? `${round.number}.–`}), open, opener: aimed ? page.target : null,
+    summary: h(TryLine, {item, name: id ?? `${round.number}.–`, outcome: page.outcome}), open, opener: aimed ? page.target : null,
     className: classes("try", attempt ? attempt.status === "success" ? "good" : "bad" : ""), key: index,
   }, () => h(TryBody, {item, id, page}));
 }
 
-function TryLine({item, name}) {
+function TryLine({item, name, outcome}) {
   const {attempt, calls, diff} = item;
   const failedCalls = calls.filter((call) => !call.ok).length;
   return h("span", {class: "one-line"},
     h("strong", {class: "mono"}, name),
-    attempt ? h(Status, {attempt}) : h("span", {class: "bad-text"}, "not executed"),
+    attempt ? h(Status, {attempt}) : h(Unexecuted, {outcome}),
     attempt && h("span", null, plural(attempt.steps.length, "step")),
     calls.length > 0 && h("span", {class: "muted"}, plural(calls.length, "coder call"), failedCalls ? ` (${failedCalls} failed)` : ""),
-    diff && h("span", {class: "muted"}, `code ${diffSize(diff)}`),
+    diff && h("span", {class: "muted"}, `code ${diffSize(diff)}`, diff.names.length > 0 && [" in ", h("span", {class: "mono"}, fewNames(diff.names))]),
     attempt && attempt.status !== "success" && h("span", {class: "muted cut"}, firstLine(attempt.message)));
+}
+
+/** A level that has not ended has no recording of its attempts yet. */
+function Unexecuted({outcome}) {
+  if (outcome === "running") return h("span", {class: "muted"}, "recorded when the level ends");
+  if (outcome === "aborted") return h("span", {class: "muted"}, "not recorded");
+  return h("span", {class: "bad-text"}, "not executed");
+}
+
+function fewNames(names) {
+  return names.length <= NAMES_IN_LINE ? names.join(", ") : `${plural(names.length, "method")}`;
 }
 
 /** How an attempt ended, by a sign, a word and a colour. */
