@@ -5,6 +5,9 @@ const MODES = {
   coder: {first: "first code", semantic: "repair of behaviour", syntax: "repair of the code"},
 };
 
+/** Languages whose lines are numbered and never wrapped. */
+const CODE = new Set(["python", "pddl"]);
+
 /** @param {{calls: object[], page: object}} props `page` is what LevelBody hands down */
 function CallList({calls, page}) {
   if (!calls.length) return null;
@@ -67,7 +70,7 @@ function TextFold({title, text, open = false, extra = null}) {
   const lines = text ? plural(text.lines.length, "line") : "missing";
   return h(Fold, {summary: h("span", null, title, " ", h("span", {class: "muted"}, extra ?? lines)), open}, () => h(Fragment, null,
     text && h(CopyButton, {text}),
-    h(CodeView, {text, label: title, numbers: text?.language !== "text"})));
+    h(CodeView, {text, label: title, numbers: CODE.has(text?.language)})));
 }
 
 function CopyButton({text}) {

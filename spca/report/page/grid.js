@@ -43,6 +43,44 @@ function applyChanges(codes, flat) {
   for (let i = 0; i + 1 < flat.length; i += 2) codes[flat[i]] = flat[i + 1];
 }
 
+/**
+ * The part of an episode's frame that ever holds anything, with a margin of one cell: the map is kept larger than that.
+ *
+ * @param {object} episode @returns {object} an episode
+ */
+function cropped(episode) {
+  const {columns} = episode;
+  const [top, bottom, left, right] = extent(episode);
+  const width = right - left + 1;
+  const inside = (cell) => cell >= top * columns && cell < (bottom + 1) * columns && cell % columns >= left && cell % columns <= right;
+  const moved = (cell) => (Math.floor(cell / columns) - top) * width + (cell % columns) - left;
+  const changes = ({first, steps}) => ({
+    first: first.filter((_, cell) => inside(cell)),
+    steps: steps.map((flat) => flat.flatMap((cell, i) => (i % 2 === 0 && inside(cell) ? [moved(cell), flat[i + 1]] : []))),
+  });
+  return {
+    ...episode, rows: bottom - top + 1, columns: width, top: episode.top + top, left: episode.left + left,
+    truth: changes(episode.truth), known: changes(episode.known),
+    agent: episode.agent.map(([row, column, direction]) => [row - top, column - left, direction]),
+    view: episode.view.map((cells) => cells.filter(inside).map(moved)),
+  };
+}
+
+/** First and last row, first and last column of what is in a frame at any time, and a cell around it. */
+function extent({rows, columns, truth, known, agent, view}) {
+  const cells = [...agent.map(([row, column]) => row * columns + column), ...view.flat()];
+  for (const {first, steps} of [truth, known]) {
+    first.forEach((code, cell) => code && cells.push(cell));
+    for (const flat of steps) for (let i = 0; i < flat.length; i += 2) cells.push(flat[i]);
+  }
+  const span = (places, last) => places.reduce(([low, high], at) => [Math.min(low, at), Math.max(high, at)], [last, 0]);
+  const around = ([low, high], last) => [Math.max(0, low - 1), Math.min(last, high + 1)];
+  return [
+    ...around(span(cells.map((cell) => Math.floor(cell / columns)), rows - 1), rows - 1),
+    ...around(span(cells.map((cell) => cell % columns), columns - 1), columns - 1),
+  ];
+}
+
 /** @param {string} word of a cell @returns {{kind: string, colour: string, state: string}} */
 function cellOf(word) {
   const [kind = "unseen", colour = "", state = ""] = (word ?? "unseen").split(" ");

@@ -13,6 +13,7 @@ function Player({attempt, plan, jump, page}) {
   const {episode} = attempt;
   const last = episode ? episode.agent.length - 1 : attempt.steps.length;
   const playback = usePlayback(last, jump);
+  const framed = useMemo(() => episode && cropped(episode), [episode]);
   const now = useMemo(() => momentOf(attempt, plan, playback.step, page.report.primitives), [attempt, plan, playback.step, page.report]);
   useEffect(() => page.remember(`${attempt.round}.${attempt.number}`, playback.step), [playback.step]);
   return h("div", {
@@ -20,7 +21,7 @@ function Player({attempt, plan, jump, page}) {
     onKeyDown: (event) => playByKey(event, playback), ...dataOf(now, last),
   },
     h("div", {class: "player-stage"},
-      episode ? h(Stage, {episode, now, words: page.report.vocabulary}) : h(Unplayable, {check: attempt.check}),
+      episode ? h(Stage, {episode: framed, now, words: page.report.vocabulary}) : h(Unplayable, {check: attempt.check}),
       h(Controls, {playback, last, now}),
       h(StateLine, {now, last, playing: playback.playing}),
       episode && h(Legend, {episode, words: page.report.vocabulary})),
