@@ -11,7 +11,7 @@ function RoundView({round, isLast, page}) {
     round.plan.length ? h(PlanLine, {round}) : h("p", {class: "muted"}, round.calls.length ? "No plan came out of this round." : ""),
     h(PddlFolds, {round, page}),
     round.tries.length > 0 && h("ol", {class: "tries"}, round.tries.map((item, i) =>
-      h("li", {key: i}, h(TryView, {item, round, index: i, open: isLast && i === last, page})))));
+      h("li", {key: i}, h(TryView, {item, index: i, open: isLast && i === last && page.outcome !== "running", page})))));
 }
 
 function roundInWords(round) {
@@ -20,7 +20,7 @@ function roundInWords(round) {
   return [
     plural(round.calls.length, "planner call") + (failed ? ` (${failed} failed)` : ""),
     plural(round.tries.reduce((sum, item) => sum + item.calls.length, 0), "coder call"),
-    plural(attempts, "attempt"),
+    attempts ? plural(attempts, "attempt") : plural(round.tries.length, "try", "tries"),
   ].join(" · ");
 }
 
@@ -49,13 +49,13 @@ function Names({names}) {
 }
 
 /** One turn of CODE and ACT, folded to one line. */
-function TryView({item, round, index, open, page}) {
+function TryView({item, index, open, page}) {
   const {attempt} = item;
   const id = attempt ? `${attempt.round}.${attempt.number}` : null;
   const aimed = page.target && ((id && page.target.attempt === id) || item.calls.some((call) => call.file === page.target.call));
   return h(Fold, {
-    summary: h(TryLine, {item, name: id ?? `${round.number}.–`, outcome: page.outcome}), open, opener: aimed ? page.target : null,
-    className: classes("try", attempt ? attempt.status === "success" ? "good" : "bad" : ""), key: index,
+    summary: h(TryLine, {item, name: id ?? `try ${index + 1}`, outcome: page.outcome}), open, opener: aimed ? page.target : null,
+    className: classes("try", attempt ? attempt.status === "success" ? "good" : "bad" : ""),
   }, () => h(TryBody, {item, id, page}));
 }
 
