@@ -67,7 +67,7 @@ class Visit:
         """Load an address and wait until the app has shown something."""
         self.page.goto(address)
         self.page.get_by_role("heading", level=1).wait_for()
-        self.requests.remove(address.partition("#")[0])
+        self.requests[:] = [asked for asked in self.requests if asked != address.partition("#")[0]]
         return self.page
 
 

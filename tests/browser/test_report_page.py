@@ -1,0 +1,188 @@
+"""The page of a run in a real browser, from a file: from "failed" to the line, and the player against the recording."""
+
+from __future__ import annotations
+
+import re
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Locator, Page, expect
+
+from minigridenv import MiniGridEnv
+from spca.contracts import PRIMITIVE_METHODS
+from tests import browsing
+from tests.browser.conftest import LEVELS
+from tests.browsing import Visit
+from tests.e2e.commands import read
+
+CRASHED = LEVELS["unlock_door"]
+SOLVED = LEVELS["goal_navigation"]
+
+NAME_OF_FOCUSED = """(() => {
+  const focused = document.activeElement;
+  return focused.ariaLabel ?? (focused.matches("a, button") ? focused.textContent : "");
+})()"""
+
+
+def rows(page: Page) -> Locator:
+    return page.locator("table.levels tbody tr")
+
+
+def trajectory(run: Path, env_id: str) -> Any:
+    (found,) = run.glob(f"trajectories/*_{env_id}.json")
+    return read(found)
+
+
+def poses(recorded: Any) -> list[tuple[int, int, int]]:
+    """(row, column, direction) of the agent in the simulator itself: at the beginning, and after each primitive."""
+    with closing(MiniGridEnv(recorded["env_id"], recorded["seed"])) as world:
+        simulator = world._env.unwrapped
+        found = []
+        for code in [None, *recorded["primitives"]]:
+            if code is not None:
+                world.step(code)
+            column, row = simulator.agent_pos
+            found.append((int(row), int(column), int(simulator.agent_dir)))
+        return found
+
+
+def told(page: Page) -> dict[str, str]:
+    """What the player says of the moment it shows."""
+    player = page.locator("#player")
+    names = ("step", "steps", "row", "column", "direction", "line", "action", "primitive")
+    return {name: player.get_attribute(f"data-{name}") or "" for name in names}
+
+
+def test_the_failing_line_of_a_failed_level_is_two_clicks_away(
+    visit: Visit, failing_report: Path, failing_run: Path
+) -> None:
+    page = visit.open(browsing.address(failing_report))
+    page.get_by_role("button", name="failed", exact=False).first.click()
+    expect(rows(page)).to_have_count(2)
+    page.get_by_role("link", name=CRASHED).first.click()
+
+    last = trajectory(failing_run, CRASHED)["attempts"][-1]
+    line = next(int(part.split(",")[0]) for part in last["traceback"].split("line ")[1:])
+    source = (failing_run / last["agent"]).read_text(encoding="utf-8").split("\n")[line - 1]
+    assert source.strip().startswith("raise ValueError")
+    marked = page.locator("#failure .line.marked")
+    expect(marked).to_have_attribute("data-line", str(line))
+    expect(marked).to_have_text(source)
+    expect(marked).to_be_in_viewport()
+
+
+def test_filters_leave_the_levels_asked_for_and_can_be_linked(visit: Visit, failing_report: Path) -> None:
+    page = visit.open(browsing.address(failing_report))
+    expect(rows(page)).to_have_count(len(LEVELS))
+    page.get_by_role("searchbox").fill("doorkey")
+    expect(rows(page)).to_have_count(1)
+    expect(rows(page)).to_contain_text(CRASHED)
+    again = page.url
+    page.goto("about:blank")
+    page.goto(again)
+    expect(rows(page)).to_have_count(1)
+    page.get_by_role("searchbox").fill("no such level")
+    expect(rows(page)).to_have_count(0)
+
+
+def test_the_player_shows_what_the_simulator_did_step_by_step(
+    visit: Visit, failing_report: Path, failing_run: Path
+) -> None:
+    recorded = trajectory(failing_run, SOLVED)
+    steps = recorded["attempts"][-1]["steps"]
+    page = visit.open(browsing.address(failing_report, "/run/0/level/1"))
+    player = page.locator("#player")
+    player.focus()
+    page.keyboard.press("Home")
+    for number, (row, column, direction) in enumerate(poses(recorded)):
+        expect(player).to_have_attribute("data-step", str(number))
+        now = told(page)
+        assert (now["row"], now["column"], now["direction"]) == (str(row), str(column), str(direction))
+        assert now["steps"] == str(len(steps))
+        if number:
+            code, position, line = steps[number - 1]
+            assert now["primitive"] == PRIMITIVE_METHODS[code]
+            assert now["line"] == str(line)
+            assert now["action"].startswith(recorded["attempts"][-1]["plan"][position]["action"])
+            expect(player.locator(".line.marked")).to_have_attribute("data-line", str(line))
+        page.keyboard.press("ArrowRight")
+    expect(player).to_have_attribute("data-step", str(len(steps)))
+
+
+def test_the_player_is_worked_by_buttons_slider_and_address_as_well(visit: Visit, failing_report: Path) -> None:
+    page = visit.open(browsing.address(failing_report, "/run/0/level/1/attempt/1.1?step=2"))
+    player = page.locator("#player")
+    expect(player).to_have_attribute("data-step", "2")
+    page.get_by_role("button", name="One step on").click()
+    expect(player).to_have_attribute("data-step", "3")
+    page.get_by_role("slider", name="Step").fill("1")
+    expect(player).to_have_attribute("data-step", "1")
+    expect(page).to_have_url(re.compile(r"step=1$"))
+    page.get_by_role("button", name="Play").click()
+    expect(player).to_have_attribute("data-step", told(page)["steps"])
+
+
+def test_every_attempt_can_be_watched(visit: Visit, failing_report: Path, failing_run: Path) -> None:
+    attempts = trajectory(failing_run, CRASHED)["attempts"]
+    page = visit.open(browsing.address(failing_report, "/run/0/level/3"))
+    chosen = page.get_by_role("group", name="Attempts").get_by_role("button")
+    expect(chosen).to_have_count(len(attempts))
+    chosen.nth(3).click()
+    name = f"{attempts[3]['round']}.{attempts[3]['attempt']}"
+    expect(page.get_by_role("group", name=f"Player of attempt {name}")).to_be_visible()
+    expect(page).to_have_url(re.compile(f"attempt/{re.escape(name)}"))
+
+
+def test_prompts_answers_and_patches_are_there_to_be_unfolded(
+    visit: Visit, failing_report: Path, failing_run: Path
+) -> None:
+    calls = [read(path) for path in sorted((failing_run / "llm").glob("*.json"))]
+    answer = next(call["answer"]["text"] for call in reversed(calls) if call["phase"] == "coder")
+    page = visit.open(browsing.address(failing_report, "/run/0/level/3"))
+    for _ in range(4):  # what is folded may hold more that is folded
+        page.evaluate("document.querySelectorAll('details').forEach((fold) => { fold.open = true; })")
+        page.wait_for_timeout(200)
+    shown = page.locator("main").inner_text()
+    for text in (calls[-1]["messages"][0]["text"][0], "(define (domain", answer[0]):
+        assert text in shown
+
+
+@pytest.mark.parametrize("width", [360, 1440])
+@pytest.mark.parametrize("route", ["/", "/run/0/level/1", "/run/0/level/3", "/compare/0"])
+def test_the_page_never_scrolls_sideways(chromium: Browser, failing_report: Path, width: int, route: str) -> None:
+    with browsing.visit(chromium, width=width) as made:
+        page = made.open(browsing.address(failing_report, route))
+        page.wait_for_load_state("networkidle")
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert made.complaints == []
+
+
+def test_nothing_leaves_the_page(visit: Visit, failing_report: Path) -> None:
+    for route in ("/", "/run/0/level/1", "/run/0/level/3", "/compare/0"):
+        visit.open(browsing.address(failing_report, route))
+    assert [asked for asked in visit.requests if not asked.startswith(("file:", "data:", "blob:"))] == []
+
+
+def test_the_whole_way_can_be_gone_with_the_keyboard(visit: Visit, failing_report: Path) -> None:
+    page = visit.open(browsing.address(failing_report))
+
+    def tab_to(name: str) -> None:
+        for _ in range(200):
+            page.keyboard.press("Tab")
+            text = str(page.evaluate(NAME_OF_FOCUSED))
+            if name in text:
+                return
+        raise AssertionError(f"{name} is not reached")
+
+    tab_to("failed")
+    page.keyboard.press("Enter")
+    expect(rows(page)).to_have_count(2)
+    tab_to(CRASHED)
+    page.keyboard.press("Enter")
+    expect(page.locator("#failure .line.marked")).to_be_visible()
+    tab_to("Player of attempt")
+    page.keyboard.press("Home")
+    page.keyboard.press("ArrowRight")
+    expect(page.locator("#player")).to_have_attribute("data-step", "1")
