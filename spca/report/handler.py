@@ -15,6 +15,7 @@ name that came in a request.
 from __future__ import annotations
 
 import gzip
+import json
 import re
 from collections.abc import Callable, Mapping
 from http import HTTPStatus
@@ -82,7 +83,8 @@ class Handler(BaseHTTPRequestHandler):
             piece = self.server.live.level(number)
         except Exception as error:  # whatever is wrong with one level, the others can be looked at
             words = " ".join(f"level {number} cannot be shown: {type(error).__name__}: {error}".split())
-            self._send(HTTPStatus.INTERNAL_SERVER_ERROR, packed({"error": words[:_LONGEST]}))
+            said = gzip.compress(json.dumps({"error": words[:_LONGEST]}).encode("ascii"))
+            self._send(HTTPStatus.INTERNAL_SERVER_ERROR, said)
             return
         self._send(HTTPStatus.OK if piece else HTTPStatus.NOT_FOUND, piece or b"")
 

@@ -27,11 +27,12 @@ _WATCHED: Final = ("", "metrics.jsonl", "calls.jsonl", "state.json", "run.json",
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """A folder as it was read once; ``version`` counts from 1."""
+    """A folder as it was read once; ``version`` counts from 1, ``report`` is a piece."""
 
     version: int
     files: RunFiles
     run: model.Run
+    report: bytes
 
 
 class LiveRun:
@@ -54,8 +55,8 @@ class LiveRun:
         self._levels = OrderedDict[int, tuple[str, bytes]]()
         self._seen, started = self._stamp(), time.monotonic()
         files = reading.open_run(path)
-        self._view = View(1, files, runs.overview(files))
-        self._intact = self._view.run
+        self._intact = runs.overview(files)
+        self._view = _view(1, files, self._intact)
         self._resting_until = self._end_of_rest(started)
 
     @property
@@ -70,8 +71,9 @@ class LiveRun:
             return False
         files, run = self._read()
         self._seen, self._resting_until = stamp, self._end_of_rest(started)
+        view = _view(self._view.version + 1, files, run)
         with self._changed:
-            self._view = View(self._view.version + 1, files, run)
+            self._view = view
             self._changed.notify_all()
         return True
 
@@ -92,8 +94,7 @@ class LiveRun:
 
     def report(self) -> bytes:
         """The piece of the :class:`model.Report`."""
-        run = self._view.run
-        return packed(building.report_of(run.id, [run], live=True))
+        return self._view.report
 
     def level(self, number: int) -> bytes | None:
         """The piece of a :class:`model.Level`, with all its texts; None when the run has not come to such a level.
@@ -137,6 +138,10 @@ class LiveRun:
     def _stamp(self) -> Mapping[str, Any]:
         """What is different after each change."""
         return {"held": reading.held(self._path), **{name: _stat(self._path / name) for name in _WATCHED}}
+
+
+def _view(version: int, files: RunFiles, run: model.Run) -> View:
+    return View(version, files, run, packed(building.report_of(run.id, [run], live=True)))
 
 
 def _stat(path: Path) -> tuple[int, int, int] | None:

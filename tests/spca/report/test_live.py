@@ -35,7 +35,7 @@ def refreshed(live: LiveRun, tries: int = 200) -> bool:
 
 def value(piece: bytes | None) -> Any:
     assert piece is not None
-    return json.loads(gzip.decompress(piece))
+    return json.loads(gzip.decompress(piece))["value"]
 
 
 def outcomes(live: LiveRun) -> list[str]:

@@ -60,7 +60,7 @@ def get(address: str) -> str:
 
 
 def outcomes(address: str) -> list[str]:
-    return [row["outcome"] for row in json.loads(get(f"{address}piece/report"))["runs"][0]["levels"]]
+    return [row["outcome"] for row in json.loads(get(f"{address}piece/report"))["value"]["runs"][0]["levels"]]
 
 
 def test_a_run_is_seen_level_by_level(tmp_path: Path) -> None:
@@ -76,7 +76,7 @@ def test_a_run_is_seen_level_by_level(tmp_path: Path) -> None:
             run.solve()
             assert json.loads(next(seen)[6:])["version"] > 1
             assert outcomes(address) == ["success", "pending", "pending"]
-            assert json.loads(get(f"{address}piece/run/0/level/1"))["outcome"] == "success"
+            assert json.loads(get(f"{address}piece/run/0/level/1"))["value"]["outcome"] == "success"
         assert said.empty()
 
 
