@@ -98,12 +98,10 @@ class TableWriter:
 
     def end(self) -> None:
         width = shutil.get_terminal_size().columns
-        if self._terminal and self._rows and len(self._names) * _NARROW > width:
-            tables = [self._record(row) for row in self._rows]
-        else:
-            tables = [self._table()]
-        for table in tables:
+        narrow = self._terminal and len(self._names) * _NARROW > width
+        for table in map(self._record, self._rows) if narrow and self._rows else [self._table()]:
             self._out.write(rendered(table, width if self._terminal else None, colour=self._terminal))
+            self._out.write("\n" * narrow)
         self._out.write(f"{self._count} row{'s' * (self._count != 1)}\n")
         if self._count > MOST_ROWS:
             self._out.write(f"shown are the first {MOST_ROWS}; --format csv and --format json give all\n")

@@ -35,6 +35,7 @@ _CONFIG: Final[dict[str, str | bool | int | float | list[str]]] = {
     "autoload_known_extensions": "false",
     "allow_community_extensions": "false",
     "allow_persistent_secrets": "false",
+    "home_directory": "none",
     "secret_directory": "none",
     "python_enable_replacements": "false",
 }
@@ -46,7 +47,7 @@ _LOCKS: Final = (
     "BEGIN TRANSACTION READ ONLY",
 )
 _BATCH: Final = 10_000
-_ZONED: Final = "TIMESTAMP WITH TIME ZONE"
+_ZONED: Final = "WITH TIME ZONE"
 _SAID: Final = 3
 """Lines of an error that are told."""
 _READING: Final = (
@@ -201,7 +202,7 @@ def _words(error: Exception) -> str:
     """What DuckDB says, with the place in the statement where it tells one."""
     import duckdb
 
-    text = visible(str(error))
+    text = visible(str(error)).partition("Traceback (most recent call last)")[0]
     if isinstance(error, duckdb.TransactionException):
         return "SQL here only reads: the tables cannot be changed"
     said, _, place = text.partition("\n\nLINE ")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -18,6 +19,7 @@ from spca.report.runs import overview
 
 Row: TypeAlias = tuple[object, ...]
 
+_HALVES: Final = re.compile("[\ud800-\udfff]")
 _EPOCH: Final = datetime(1970, 1, 1)
 
 
@@ -36,9 +38,7 @@ class Column:
 
 def _text(value: object) -> str | None:
     """UTF-8 has no place for half of a surrogate pair, JSON has: it is spelled out."""
-    if not isinstance(value, str):
-        return None
-    return value if value.isascii() else value.encode("utf-8", "backslashreplace").decode("utf-8")
+    return _HALVES.sub(lambda half: f"\\u{ord(half[0]):04x}", value) if isinstance(value, str) else None
 
 
 def _texts(value: object) -> list[str] | None:
@@ -56,7 +56,14 @@ def _moment(value: object) -> datetime | None:
 
 
 def _json(value: object) -> str | None:
-    return None if value is None else json.dumps(value)
+    if value is None:
+        return None
+    try:
+        text = json.dumps(value, ensure_ascii=False)
+    except RecursionError:  # writing takes more stack than reading took
+        return None
+    # DuckDB refuses halves of surrogate pairs in JSON even where they are escaped.
+    return _HALVES.sub(lambda half: f"\\\\u{ord(half[0]):04x}", text)
 
 
 _READERS: Final[Mapping[str, Callable[[object], object]]] = {
