@@ -3,6 +3,7 @@
 const FASTEST = 20;
 const TILE_LIMIT = 44;
 const STAGE_HEIGHT = 430;
+const STACKED = "(max-width: 560px)";
 
 /**
  * The player of one attempt.
@@ -120,7 +121,7 @@ function Stage({episode, now, words}) {
   const [box, width] = useWidth();
   const ratio = window.devicePixelRatio || 1;
   const {rows, columns} = episode;
-  const fit = Math.min(width / columns, STAGE_HEIGHT / rows, TILE_LIMIT);
+  const fit = Math.min(width / columns, stageHeight() / rows, TILE_LIMIT);
   const tile = Math.max(2, Math.floor(fit * ratio));
   const scene = {
     rows, columns, tile, ratio, words,
@@ -140,6 +141,11 @@ function Stage({episode, now, words}) {
         h("figcaption", null, "The agent's map"),
         h(Grid, {scene: {...scene, codes: knownCodes, known: null}, label: `The agent's map, ${size}, ${unseenShare(knownCodes)}. ${inWords}`, onHover: setHovered}))),
     h("p", {class: "hovered small muted"}, hoveredText(episode, hovered, trueCodes, knownCodes, words)));
+}
+
+/** Grids that stand one above the other leave room for the controls beneath them. */
+function stageHeight() {
+  return matchMedia(STACKED).matches ? Math.max(180, 0.31 * innerHeight) : STAGE_HEIGHT;
 }
 
 function unseenShare(codes) {
