@@ -81,10 +81,12 @@ function useArrival(route, come, title) {
 function useReport() {
   const [state, setState] = useState({report: null, error: "", connection: live ? "open" : ""});
   useEffect(() => {
-    const load = () => pieces.load("report").then(
-      (report) => setState((now) => ({...now, report, error: ""})),
-      (error) => setState((now) => ({...now, error: error.message})),
-    );
+    let asked = 0;
+    const load = () => {
+      const mine = ++asked; // answers may overtake each other
+      const told = (news) => mine === asked && setState((now) => ({...now, ...news}));
+      pieces.load("report").then((report) => told({report, error: ""}), (error) => told({error: error.message}));
+    };
     load();
     return pieces.listen(load, (connection) => setState((now) => ({...now, connection})));
   }, []);

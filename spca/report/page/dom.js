@@ -8,7 +8,7 @@ const UNKNOWN = "–";
 
 const OUTCOMES = {success: "solved", fail: "failed", aborted: "aborted", running: "running", pending: "not begun"};
 const OUTCOME_SIGNS = {success: "✓", fail: "✗", aborted: "!", running: "▸", pending: "·"};
-const ROWS_AT_ONCE = 250;
+const ROWS_AT_ONCE = 160;
 
 /** @param {...(string|false|null|undefined)} names @returns {string} the value of a class attribute */
 function classes(...names) {

@@ -148,7 +148,7 @@ function LevelTable({run, k, query, go}) {
   const [shownRows, more] = useGrowing(rows);
   return h("section", {"aria-labelledby": "levels"}, h("h2", {id: "levels", tabIndex: -1}, "Levels"),
     h(Filters, {run, query, choose, matches: rows.length}),
-    h("div", {class: "scroll c-levels", role: "region", "aria-labelledby": "levels", tabIndex: 0},
+    h("div", {class: "scroll c-levels", role: "region", "aria-label": "Table of levels", tabIndex: 0},
       h("table", {class: "levels", role: "table"},
         h("thead", {role: "rowgroup"}, h("tr", {role: "row"},
           COLUMNS.map((column) => h(SortHeading, {key: column.key, column, query, go, base})))),
@@ -176,7 +176,8 @@ function workOf(row) {
 /**
  * Time -> place on the axis (0 to 1). Long stretches in which nothing was done (a killed run that went on later) are
  * cut short.
- * @returns {{at: (t: number) => number, shortest: number, breaks: {x: number, seconds: number}[], ends: number[][]}}
+ * @returns {{at: (t: number) => number, whole: number, stretches: number[][], breaks: {x: number, seconds: number}[]}}
+ *   `whole` is the length of the axis in seconds, `stretches` are the beginnings and ends of what is not cut
  */
 function timeScale(rows) {
   const busy = [];
@@ -187,12 +188,15 @@ function timeScale(rows) {
   }
   const work = sum(busy, ([start, end]) => end - start) || 1;
   const knots = [];
+  const stretches = [];
   const breaks = [];
   let x = 0;
   busy.forEach(([start, end], i) => {
     const idle = i ? start - busy[i - 1][1] : 0;
     const cut = idle > GAP_SHARE * work;
     if (cut) breaks.push({x: x + BREAK_SHARE * work / 2, seconds: idle});
+    if (cut || !i) stretches.push([start, end]);
+    else stretches.at(-1)[1] = end;
     x += cut ? BREAK_SHARE * work : idle;
     knots.push([start, x], [end, x + end - start]);
     x += end - start;
@@ -211,24 +215,35 @@ function timeScale(rows) {
     const [[t0, x0], [t1, x1]] = [knots[low], knots[high]];
     return (x0 + (t1 > t0 ? ((t - t0) / (t1 - t0)) * (x1 - x0) : 0)) / whole;
   };
-  return {at, whole, breaks: breaks.map((gap) => ({...gap, x: gap.x / whole})), ends: busy};
+  return {at, whole, stretches, breaks: breaks.map((gap) => ({...gap, x: gap.x / whole}))};
 }
 
-/** One path per phase, and one for what failed of it: thousands of spans cost eight elements. */
-function lanePaths(rows, scale) {
-  const paths = {};
+const WIDE = 1e5;
+
+/**
+ * One path per phase, and one for what failed of it: thousands of spans cost eight elements. Spans that would touch
+ * each other on the screen become one.
+ */
+function lanePaths(rows, scale, zoom) {
+  const [least, near] = [100 / zoom, 40 / zoom];
+  const bars = new Map(LANES.flatMap((phase) => [[phase, []], [`${phase} failed`, []]]));
   for (const {phase, start, seconds: long, status} of rows.flatMap((row) => row.spans)) {
-    const lane = LANES.indexOf(phase);
-    if (lane < 0) continue;
-    const x = 1e5 * scale.at(start);
-    const width = Math.max(1e5 * scale.at(start + long) - x, 25);
-    const failed = status && status !== "success";
-    const key = failed ? `${phase} failed` : phase;
-    const rect = (y, high) => `M${x.toFixed(1)} ${y}h${width.toFixed(1)}v${high}h-${width.toFixed(1)}z`;
-    const top = lane * LANE + 2;
-    paths[key] = (paths[key] ?? "") + (failed ? rect(top, 5) + rect(top + 7, 5) : rect(top, 12));
+    const found = bars.get(status && status !== "success" ? `${phase} failed` : phase);
+    if (!found) continue;
+    const x = WIDE * scale.at(start);
+    const end = Math.max(WIDE * scale.at(start + long), x + least);
+    const last = found.at(-1);
+    if (last && x >= last[0] && x - last[1] < near) last[1] = Math.max(last[1], end);
+    else found.push([x, end]);
   }
-  return paths;
+  return [...bars].map(([key, found], i) =>
+    [key, found.map(([x, end]) => barPath(x, end, i >> 1, i % 2 === 1)).join("")]);
+}
+
+function barPath(x, end, lane, failed) {
+  const rect = (y, high) => `M${x.toFixed(1)} ${y}H${end.toFixed(1)}v${high}H${x.toFixed(1)}z`;
+  const top = lane * LANE + 2;
+  return failed ? rect(top, 5) + rect(top + 7, 5) : rect(top, 12);
 }
 
 /** Lines where the second and later rounds of a level begin. */
@@ -236,7 +251,7 @@ function roundLines(rows, scale) {
   return rows.flatMap((row) => {
     const first = new Map();
     for (const {round, start} of row.spans) if (!first.has(round)) first.set(round, start);
-    return [...first].slice(1).map(([, start]) => `M${(1e5 * scale.at(start)).toFixed(1)} 0v${LANES.length * LANE}`);
+    return [...first].slice(1).map(([, start]) => `M${(WIDE * scale.at(start)).toFixed(1)} 0v${LANES.length * LANE}`);
   }).join("");
 }
 
@@ -245,10 +260,10 @@ function ticksOf(scale, zoom) {
   const steps = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 43200, 86400];
   const step = steps.find((size) => size >= target) ?? 86400 * Math.ceil(target / 86400);
   const ticks = [];
-  for (const [start, end] of scale.ends) {
-    for (let t = Math.ceil(start / step) * step; t <= end; t += step) ticks.push(t);
+  for (const [start, end] of scale.stretches) {
+    for (let t = Math.ceil((start - step / 20) / step) * step; t <= end; t += step) ticks.push(t);
   }
-  return [...new Set(ticks)];
+  return ticks;
 }
 
 const clock = (t) => (t < 3600 ? `${Math.floor(t / 60)}:${String(t % 60).padStart(2, "0")}`
@@ -284,11 +299,12 @@ function TimelineLevels({rows, scale, k, tell}) {
     }));
 }
 
-function TimelineLanes({paths, rounds}) {
-  const viewBox = `0 0 100000 ${LANES.length * LANE}`;
+function TimelineLanes({rows, scale, zoom}) {
+  const paths = lanePaths(rows, scale, zoom);
+  const viewBox = `0 0 ${WIDE} ${LANES.length * LANE}`;
   return h("svg", {class: "tl-lanes", viewBox, preserveAspectRatio: "none", "aria-hidden": "true"},
-    h("path", {class: "tl-round", d: rounds}),
-    Object.entries(paths).map(([key, d]) => h("path", {key, class: `tl-${key.replace(" ", " tl-")}`, d})));
+    h("path", {class: "tl-round", d: roundLines(rows, scale)}),
+    paths.map(([key, d]) => h("path", {key, class: `tl-${key.replace(" ", " tl-")}`, d})));
 }
 
 /** All levels over the run's time: a block per level, and under it what was done in a lane per phase. */
@@ -297,10 +313,9 @@ function Timeline({run, k}) {
   const [told, tell] = useState(null);
   const scroller = useRef(null);
   const rows = useMemo(() => run.levels.filter((row) => workOf(row).length), [run.levels]);
-  const drawn = useMemo(() => {
-    const scale = timeScale(rows);
-    return {scale, paths: lanePaths(rows, scale), rounds: roundLines(rows, scale)};
-  }, [rows]);
+  const scale = useMemo(() => timeScale(rows), [rows]);
+  const blocks = useMemo(() => rows.length > 0 && h(TimelineLevels, {rows, scale, k, tell}), [rows, k]);
+  const lanes = useMemo(() => h(TimelineLanes, {rows, scale, zoom}), [rows, zoom]);
   const turn = (to) => {
     const box = scroller.current;
     const middle = (box.scrollLeft + box.clientWidth / 2) / box.scrollWidth;
@@ -308,7 +323,6 @@ function Timeline({run, k}) {
     requestAnimationFrame(() => (box.scrollLeft = middle * box.scrollWidth - box.clientWidth / 2));
   };
   if (!rows.length) return null;
-  const {scale, paths, rounds} = drawn;
   const i = ZOOMS.indexOf(zoom);
   const button = (text, can, onClick, label) =>
     h("button", {type: "button", disabled: !can, "aria-label": label, onClick}, text);
@@ -323,7 +337,7 @@ function Timeline({run, k}) {
         LANES.map((phase) => h("span", {key: phase}, phase))),
       h("div", {class: "tl-scroll", ref: scroller, onMouseLeave: () => tell(null)},
         h("div", {class: "tl-body", style: {width: `${100 * zoom}%`}},
-          h(TimelineLevels, {rows, scale, k, tell}), h(TimelineLanes, {paths, rounds}),
+          blocks, lanes,
           scale.breaks.map((gap) => h("div", {key: gap.x, class: "tl-break",
             title: `${seconds(gap.seconds)} without work`, style: {left: `${100 * gap.x}%`}})),
           h("div", {class: "tl-axis", "aria-hidden": "true"}, ticksOf(scale, zoom).map((t) =>

@@ -32,7 +32,8 @@ function Head({run}) {
       run.seed != null && h("span", {class: "badge"}, `seed ${run.seed}`),
       Object.entries(run.models).map(([role, name]) =>
         h("span", {class: "badge", key: role}, h("span", {class: "muted"}, `${role.replaceAll("_", " ")} `), name))),
-    h("p", {class: "when"}, `${moment(run.started)} – ${moment(run.ended)}`, run.git_commit && h(Fragment, null,
+    h("p", {class: "when"}, run.state === "running" ? `since ${moment(run.started)}`
+      : `${moment(run.started)} – ${moment(run.ended)}`, run.git_commit && h(Fragment, null,
       " · commit ", h("code", null, run.git_commit.slice(0, 12)))),
     h("details", {class: "fold"}, h("summary", null, "Settings and versions"), h("div", {class: "columns"},
       h(Pairs, {caption: "Settings", values: run.settings}), h(Pairs, {caption: "Models", values: run.models}),
@@ -102,7 +103,7 @@ function solvedText({solved, planned, finished}) {
 function Categories({run, k}) {
   const number = (value) => h("td", {class: "number"}, value);
   return h("section", {"aria-labelledby": "categories"}, h("h2", {id: "categories"}, "Categories"),
-    h("div", {class: "scroll", role: "region", "aria-labelledby": "categories", tabIndex: 0},
+    h("div", {class: "scroll", role: "region", "aria-label": "Table of categories", tabIndex: 0},
       h("table", {class: "categories"},
         h("thead", null, h("tr", null, CATEGORY_HEADS.map((name, i) =>
           h("th", {key: name, scope: "col", class: i > 1 && "number"}, name)))),
@@ -126,8 +127,11 @@ function LevelsLink({k, filter, children, ...rest}) {
 
 /** One run. */
 function RunView({report, run, k, query, go}) {
-  return h(Fragment, null, h(Head, {run}), h(Warnings, {run, k}), h(KeyFigures, {run, k}),
-    h(Timeline, {run, k}), h(LevelTable, {run, k, query, go}), h(Categories, {run, k}), h(Plots, {report, run, k, go}));
+  // The same nodes again: what is typed into the filters leaves everything but the table alone.
+  const above = useMemo(() => h(Fragment, null, h(Head, {run}), h(Warnings, {run, k}), h(KeyFigures, {run, k}),
+    h(Timeline, {run, k})), [run, k]);
+  const below = useMemo(() => h(Fragment, null, h(Categories, {run, k}), h(Plots, {report, run, k, go})), [report, k]);
+  return h(Fragment, null, above, h(LevelTable, {run, k, query, go}), below);
 }
 
 const RUN_COLUMNS = [
