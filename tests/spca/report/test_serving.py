@@ -8,22 +8,20 @@ import json
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 import minigridenv
-from spca.report.access import LOOPBACK, Access
 from spca.report.live import LiveRun
-from spca.report.serving import Limits, LiveServer, Page, answering
-from spca.watching import ReplayedWorld, WorldMaker
+from spca.report.serving import Limits, LiveServer
+from spca.watching import ReplayedWorld
+from tests.spca.report.asking import HTML, TOKEN, answering_threads, ask, raw, served, until
 from tests.spca.report.making import Writing
 
-TOKEN = "the-token"  # noqa: S105  # of these tests
-HTML = "<!doctype html><title>page</title>" + "x" * 2000
 SAME_ON_ALL = {
     "Cache-Control": "no-store",
     "Connection": "close",
@@ -35,66 +33,15 @@ SAME_ON_ALL = {
 }
 
 
-@contextmanager
-def served(
-    path: Path, limits: Limits | None = None, make_world: WorldMaker = minigridenv.MiniGridEnv
-) -> Iterator[LiveServer]:
-    live = LiveRun(path, make_world, rest_s=0.0)
-    page = Page.of(HTML, "default-src 'none'; script-src 'sha256-x'")
-    access = Access(TOKEN, LOOPBACK)
-    server = LiveServer(socket.AF_INET, ("127.0.0.1", 0), live, page, access, limits or Limits())
-    with answering(server):
-        yield server
-
-
 @pytest.fixture(scope="module")
 def server(mixed_run: Path) -> Iterator[LiveServer]:
     with served(mixed_run) as server:
         yield server
 
 
-def ask(
-    server: LiveServer,
-    path: str,
-    method: str = "GET",
-    headers: Mapping[str, str] | None = None,
-    body: str | None = None,
-) -> tuple[int, dict[str, str], bytes]:
-    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=20)
-    try:
-        connection.request(method, path, body, dict(headers or {}))
-        answer = connection.getresponse()
-        return answer.status, dict(answer.getheaders()), answer.read()
-    finally:
-        connection.close()
-
-
-def raw(server: LiveServer, data: bytes, timeout: float = 20) -> bytes:
-    """What comes back until the server closes."""
-    with socket.create_connection(("127.0.0.1", server.port), timeout=timeout) as client:
-        with suppress(ConnectionError):  # it may have answered and closed before everything was sent
-            client.sendall(data)
-        parts = list[bytes]()
-        with suppress(ConnectionError):
-            while part := client.recv(65536):
-                parts.append(part)
-        return b"".join(parts)
-
-
 def without_date(answer: tuple[int, dict[str, str], bytes]) -> tuple[int, dict[str, str], bytes]:
     status, headers, body = answer
     return status, {name: value for name, value in headers.items() if name != "Date"}, body
-
-
-def answering_threads() -> list[threading.Thread]:
-    return [thread for thread in threading.enumerate() if "process_request_thread" in thread.name]
-
-
-def until(condition: Callable[[], bool], seconds: float = 5.0) -> None:
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, "waited in vain"
-        time.sleep(0.01)
 
 
 def test_the_page_and_the_pieces(server: LiveServer) -> None:
@@ -256,95 +203,6 @@ def test_more_connections_than_allowed_are_closed_and_room_comes_back(finished_r
             return False
 
         until(answered)
-
-
-def test_event_streams_leave_room_for_requests(finished_run: Path) -> None:
-    with served(finished_run, Limits(streams=2)) as server:
-        streams = [events(server) for _ in range(2)]
-        assert [next(stream)["id"] for stream in streams] == ["1", "1"]
-        assert ask(server, f"/{TOKEN}/events")[0] == 503
-        assert ask(server, f"/{TOKEN}/")[0] == 200
-
-
-def events(server: LiveServer, last: str | None = None, timeout: float = 10) -> Iterator[dict[str, str]]:
-    """Events as a browser takes them in; comments have the name "": they are events here so that tests see them."""
-    client = socket.create_connection(("127.0.0.1", server.port), timeout=timeout)
-    known = f"Last-Event-ID: {last}\r\n" if last is not None else ""
-    client.sendall(f"GET /{TOKEN}/events HTTP/1.1\r\nHost: localhost\r\n{known}\r\n".encode())
-    with client, client.makefile("r", encoding="utf-8", newline="\n") as lines:
-        assert lines.readline() == "HTTP/1.1 200 OK\r\n"
-        while lines.readline() != "\r\n":
-            continue
-        fields = dict[str, str]()
-        for line in lines:
-            if line != "\n":
-                name, _, value = line.rstrip("\n").partition(": ")
-                fields[name] = value
-            elif set(fields) - {"retry"}:
-                yield fields
-                fields = {}
-            else:
-                assert fields == {"retry": "2000"}
-                fields = {}
-
-
-def test_a_stream_tells_the_present_version_then_each_change(tmp_path: Path) -> None:
-    run = Writing(tmp_path)
-    with served(run.path) as server:
-        stream = events(server)
-        first = next(stream)
-        assert first == {"id": "1", "event": "change", "data": '{"version": 1}'}
-        for expected, step in ((2, run.begin), (3, run.plan)):
-            step()
-            until(server.live.refresh)
-            assert json.loads(next(stream)["data"]) == {"version": expected}
-        again = events(server, last="2")
-        assert next(again)["id"] == "3"
-
-
-def test_a_silent_stream_says_that_it_is_alive(finished_run: Path) -> None:
-    with served(finished_run, Limits(heartbeat_s=0.05)) as server:
-        stream = events(server, last="1")
-        assert [next(stream), next(stream)] == [{"": "still here"}] * 2
-        for strange in ("-1", "x", "1" * 400, ""):
-            assert next(events(server, last=strange))["id"] == "1"
-
-
-def test_streams_outlast_the_time_for_asking(finished_run: Path) -> None:
-    with served(finished_run, Limits(asking_s=0.1, heartbeat_s=0.3)) as server:
-        stream = events(server)
-        assert [next(stream).get("id") for _ in range(3)] == ["1", None, None]
-
-
-def test_streams_of_clients_that_went_away_end_silently_and_make_room(
-    finished_run: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
-    with served(finished_run, Limits(heartbeat_s=0.05, streams=1)) as server:
-        for _ in range(2):
-            stream = events(server)
-            next(stream)
-            until(lambda: len(answering_threads()) == 1)
-            stream.close()  # type: ignore[attr-defined]  # it is a generator
-            until(lambda: not answering_threads())
-    assert capfd.readouterr() == ("", "")
-
-
-def test_closing_ends_open_streams_and_idle_connections_at_once(finished_run: Path) -> None:
-    with served(finished_run) as server:
-        streams = [events(server) for _ in range(3)]
-        for stream in streams:
-            next(stream)
-        idle = socket.create_connection(("127.0.0.1", server.port), timeout=10)
-        until(lambda: len(answering_threads()) == 4)
-        started = time.monotonic()
-    assert time.monotonic() - started < 2
-    until(lambda: not answering_threads())
-    for stream in streams:
-        assert list(stream) == []
-    with idle:
-        assert idle.recv(10) == b""
-    with pytest.raises(ConnectionRefusedError):
-        ask(server, f"/{TOKEN}/")
 
 
 def test_many_at_once(server: LiveServer) -> None:
