@@ -87,3 +87,14 @@ def visit(started: Browser, *, width: int = 1440, height: int = 900, dark: bool 
 def address(page: Path, route: str = "") -> str:
     """The address of a page on the disk; ``route`` is what stands behind the ``#``."""
     return page.resolve().as_uri() + (f"#{route}" if route else "")
+
+
+def unfold(page: Page) -> None:
+    """Open everything that is folded, of many tries only the last; what is folded may hold more that is."""
+    for _ in range(4):
+        page.evaluate(
+            """for (const fold of document.querySelectorAll("main details")) {
+                 if (!fold.closest(".tries > li:not(:last-child)")) fold.open = true;
+               }"""
+        )
+        page.wait_for_timeout(200)

@@ -6,14 +6,19 @@ import base64
 import gzip
 import json
 import math
+import re
 from collections.abc import Mapping, Set
 from dataclasses import fields, is_dataclass
 from functools import cache, partial
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from spca.report.model import Text, Token
+from spca.report.texts import visible
 
 Line: TypeAlias = tuple[Token, ...]
+
+_ESCAPE: Final = re.compile(r"\\r\\n|\\u(?:d[89ab]..\\ud[c-f]..|....)|\\.")
+"""Escapes of JSON in ASCII: all characters that are not seen are written as one. A pair of surrogates is one too."""
 
 
 def to_json(value: Any) -> str:
@@ -21,6 +26,7 @@ def to_json(value: Any) -> str:
 
     Dataclasses become objects, tuples arrays, numbers that JSON has not null. The lines of a
     :class:`~spca.report.model.Text` become numbers of ``lines``: versions of an agent share nearly all of them.
+    Every string is as :func:`~spca.report.texts.visible` makes it, wherever it came from.
     """
     try:
         return _encoded(value)
@@ -43,7 +49,14 @@ def _encoded(value: Any) -> str:
 
     dumps = partial(json.dumps, separators=(",", ":"), allow_nan=False)
     body = dumps(value, default=fields_of)
-    return f'{{"value":{body},"lines":{dumps(list(lines))}}}'
+    return _ESCAPE.sub(_visible, f'{{"value":{body},"lines":{dumps(list(lines))}}}')
+
+
+def _visible(escape: re.Match[str]) -> str:
+    """An escape of JSON, spelled out where it stands for a character that would not be seen."""
+    character = json.loads(f'"{escape[0]}"')
+    shown = visible(character)
+    return escape[0] if shown == character else json.dumps(shown)[1:-1]
 
 
 @cache

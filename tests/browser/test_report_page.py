@@ -14,7 +14,7 @@ from minigridenv import MiniGridEnv
 from spca.contracts import PRIMITIVE_METHODS
 from tests import browsing
 from tests.browser.conftest import LEVELS
-from tests.browsing import Visit
+from tests.browsing import Visit, unfold
 from tests.e2e.commands import read
 
 CRASHED = LEVELS["unlock_door"]
@@ -141,9 +141,7 @@ def test_prompts_answers_and_patches_are_there_to_be_unfolded(
     calls = [read(path) for path in sorted((failing_run / "llm").glob("*.json"))]
     answer = next(call["answer"]["text"] for call in reversed(calls) if call["phase"] == "coder")
     page = visit.open(browsing.address(failing_report, "/run/0/level/3"))
-    for _ in range(4):  # what is folded may hold more that is folded
-        page.evaluate("document.querySelectorAll('details').forEach((fold) => { fold.open = true; })")
-        page.wait_for_timeout(200)
+    unfold(page)
     shown = page.locator("main").inner_text()
     for text in (calls[-1]["messages"][0]["text"][0], "(define (domain", answer[0]):
         assert text in shown
