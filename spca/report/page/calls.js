@@ -16,7 +16,8 @@ function CallList({calls, page}) {
 
 function CallView({call, page}) {
   const opener = page.target?.call === call.file ? page.target : null;
-  return h(Fold, {summary: h(CallLine, {call}), className: classes("call", !call.ok && "failed"), opener}, () => h(CallBody, {call, find: page.find}));
+  return h(Fold, {summary: h(CallLine, {call}), className: classes("call", !call.ok && "failed"), opener},
+    () => h(CallBody, {call, find: page.find}));
 }
 
 function CallLine({call}) {
@@ -48,12 +49,14 @@ function Sign({ok}) {
 }
 
 function CallBody({call, find}) {
-  const pddlNames = call.pddl.length === 2 ? ["Domain", "Problem"] : call.pddl.map((_, i) => `PDDL ${i + 1}`);
+  const pddlNames = call.pddl.length === 2 ? ["domain", "problem"] : call.pddl.map((_, i) => `text ${i + 1}`);
   return h(Fragment, null,
     call.error && h(Said, {title: "What was said to the answer", text: call.error}),
-    call.messages.map((message, i) => h(TextFold, {key: i, title: `Prompt: ${message.role}`, text: find(message.text)})),
+    call.messages.map((message, i) =>
+      h(TextFold, {key: i, title: `Prompt: ${message.role}`, text: find(message.text)})),
     call.answer ? h(TextFold, {title: "Answer", text: find(call.answer)}) : h("p", {class: "muted"}, "No answer came."),
-    call.pddl.map((id, i) => h(TextFold, {key: id + i, title: `Answer as PDDL: ${pddlNames[i].toLowerCase()}`, text: find(id)})),
+    call.pddl.map((id, i) =>
+      h(TextFold, {key: id + i, title: `Answer as PDDL: ${pddlNames[i]}`, text: find(id)})),
     call.code && h(TextFold, {title: "Answer as code", text: find(call.code)}),
     h("p", {class: "muted mono small"}, call.file));
 }
@@ -68,7 +71,8 @@ function Said({title, text}) {
 /** A text in a fold, with its number of lines and a button that copies it. */
 function TextFold({title, text, open = false, extra = null}) {
   const lines = text ? plural(text.lines.length, "line") : "missing";
-  return h(Fold, {summary: h("span", null, title, " ", h("span", {class: "muted"}, extra ?? lines)), open}, () => h(Fragment, null,
+  return h(Fold, {summary: h("span", null, title, " ", h("span", {class: "muted"}, extra ?? lines)), open},
+    () => h(Fragment, null,
     text && h(CopyButton, {text}),
     h(CodeView, {text, label: title, numbers: CODE.has(text?.language)})));
 }
@@ -76,6 +80,8 @@ function TextFold({title, text, open = false, extra = null}) {
 function CopyButton({text}) {
   const [said, setSaid] = useState("Copy");
   if (!navigator.clipboard?.writeText) return null;
-  const copy = () => navigator.clipboard.writeText(plainText(text)).then(() => setSaid("Copied"), () => setSaid("Not allowed"));
-  return h("button", {type: "button", class: "copy", onClick: copy, onBlur: () => setSaid("Copy"), "aria-live": "polite"}, said);
+  const copy = () => navigator.clipboard.writeText(plainText(text))
+    .then(() => setSaid("Copied"), () => setSaid("Not allowed"));
+  return h("button", {type: "button", class: "copy", onClick: copy, onBlur: () => setSaid("Copy"),
+    "aria-live": "polite"}, said);
 }

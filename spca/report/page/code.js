@@ -33,7 +33,8 @@ function CodeView({text, label, first = 1, last = Infinity, current = 0, tone = 
   if (!text) return h("p", {class: "muted"}, "This text is not in the run folder.");
   const width = String(end).length;
   return h(Fragment, null,
-    h("div", {class: classes("code", numbers && "numbered", tone), ref: box, tabIndex: 0, role: "group", "aria-label": label},
+    h("div", {class: classes("code", numbers && "numbered", tone), ref: box, tabIndex: 0, role: "group",
+      "aria-label": label},
       h("pre", null, h("code", null, lines.map((line, i) => {
         const number = first + i;
         const marked = number === current;
@@ -42,7 +43,8 @@ function CodeView({text, label, first = 1, last = Infinity, current = 0, tone = 
           "data-line": number, "aria-current": marked ? "true" : undefined,
         }, line, "\n");
       })))),
-    shown < end && h("button", {type: "button", onClick: () => setLimit(Infinity)}, `Show all ${count(end - first + 1)} lines`));
+    shown < end && h("button", {type: "button", onClick: () => setLimit(Infinity)},
+      `Show all ${count(end - first + 1)} lines`));
 }
 
 /** Scroll the marked line of a scroll region towards its middle; the page itself stays where it is. */
@@ -126,7 +128,8 @@ function Fold({summary, children, open = false, opener = null, className = "", i
     element.current?.querySelector("summary").focus({preventScroll: true});
     element.current?.scrollIntoView({block: "start"});
   }, [opener]);
-  return h("details", {class: classes("drawer", className), open: isOpen, ref: element, id, onToggle: (event) => setOpen(event.currentTarget.open)},
+  return h("details", {class: classes("drawer", className), open: isOpen, ref: element, id,
+    onToggle: (event) => setOpen(event.currentTarget.open)},
     h("summary", null, summary),
     isOpen && h("div", {class: "drawer-body"}, children()));
 }

@@ -52,11 +52,13 @@ function cropped(episode) {
   const {columns} = episode;
   const [top, bottom, left, right] = extent(episode);
   const width = right - left + 1;
-  const inside = (cell) => cell >= top * columns && cell < (bottom + 1) * columns && cell % columns >= left && cell % columns <= right;
+  const between = (at, low, high) => at >= low && at <= high;
+  const inside = (cell) => between(Math.floor(cell / columns), top, bottom) && between(cell % columns, left, right);
   const moved = (cell) => (Math.floor(cell / columns) - top) * width + (cell % columns) - left;
   const changes = ({first, steps}) => ({
     first: first.filter((_, cell) => inside(cell)),
-    steps: steps.map((flat) => flat.flatMap((cell, i) => (i % 2 === 0 && inside(cell) ? [moved(cell), flat[i + 1]] : []))),
+    steps: steps.map((flat) =>
+      flat.flatMap((cell, i) => (i % 2 === 0 && inside(cell) ? [moved(cell), flat[i + 1]] : []))),
   });
   return {
     ...episode, rows: bottom - top + 1, columns: width, top: episode.top + top, left: episode.left + left,
@@ -290,7 +292,8 @@ function frameInWords(episode, frame, codes, words) {
 function wordsOf(episode, words) {
   const codes = new Set(episode.truth.first);
   for (const flat of episode.truth.steps) flat.forEach((code, i) => i % 2 && codes.add(code));
-  return [...codes].sort((a, b) => a - b).map((code) => words[code]).filter((word) => word && !["unseen", "empty", "agent"].includes(word));
+  const isThing = (word) => word && !["unseen", "empty", "agent"].includes(word);
+  return [...codes].sort((a, b) => a - b).map((code) => words[code]).filter(isThing);
 }
 
 /** Paint a cell of the legend: a word, or `agent`, `unseen`, `view`, `dimmed`. */
@@ -299,6 +302,7 @@ function drawSwatch(pen, code, tile) {
   drawGrid(pen, {
     rows: 1, columns: 1, tile, words: ["unseen", special ? "empty" : code],
     codes: Uint16Array.of(code === "unseen" ? 0 : 1), known: code === "dimmed" ? Uint16Array.of(0) : null,
-    view: new Set(code === "view" ? [0] : []), trail: [], inventory: null, agent: code === "agent" ? [0, 0, 0] : [-1, -1, 0],
+    view: new Set(code === "view" ? [0] : []), trail: [], inventory: null,
+    agent: code === "agent" ? [0, 0, 0] : [-1, -1, 0],
   });
 }

@@ -31,9 +31,12 @@ function LevelFacts({row}) {
   return h("dl", {class: "facts"},
     h(Fact, {name: "Rounds"}, count(row.rounds)),
     h(Fact, {name: "Attempts"}, count(row.attempts)),
-    h(Fact, {name: "Calls", title: "of the planner and of the coder"}, `${count(row.planner_calls)} planner, ${count(row.coder_calls)} coder`),
-    h(Fact, {name: "Steps"}, count(row.steps), discarded && h("span", {class: "muted"}, ` of ${count(row.steps_total)}`)),
-    h(Fact, {name: "Tokens", title: "in → out"}, `${count(row.usage.input_tokens)} → ${count(row.usage.output_tokens)}`),
+    h(Fact, {name: "Calls", title: "of the planner and of the coder"},
+      `${count(row.planner_calls)} planner, ${count(row.coder_calls)} coder`),
+    h(Fact, {name: "Steps"}, count(row.steps),
+      discarded && h("span", {class: "muted"}, ` of ${count(row.steps_total)}`)),
+    h(Fact, {name: "Tokens", title: "in → out"},
+      `${count(row.usage.input_tokens)} → ${count(row.usage.output_tokens)}`),
     h(Fact, {name: "Cost"}, usd(row.usage.cost_usd, row.usage.cost_unknown)),
     h(Fact, {name: "Time"}, seconds(row.seconds)),
     h(Fact, {name: "Seed"}, h("span", {class: "mono"}, row.seed)),
@@ -45,11 +48,14 @@ function CheckLine({row, level}) {
   const attempts = attemptsOf(level).map(({attempt}) => attempt);
   const different = attempts.filter((attempt) => attempt.check.result === "different");
   if (!different.length && row.check !== "different") {
-    return row.check ? h("p", {class: "small muted"}, row.check === "equal" ? "✓ " : "", checkWords(row.check), ".") : null;
+    return row.check ? h("p", {class: "small muted"}, row.check === "equal" ? "✓ " : "", checkWords(row.check), ".")
+      : null;
   }
   return h("div", {class: "notice warn", role: "note"},
-    h("strong", null, "The re-simulation differs from the recording. "), "What the player shows may not be what happened.",
-    h("ul", null, different.map((attempt) => h("li", {key: `${attempt.round}.${attempt.number}`}, `Attempt ${attempt.round}.${attempt.number}: `, attempt.check.message))));
+    h("strong", null, "The re-simulation differs from the recording. "),
+    "What the player shows may not be what happened.",
+    h("ul", null, different.map((attempt) => h("li", {key: `${attempt.round}.${attempt.number}`},
+      `Attempt ${attempt.round}.${attempt.number}: `, attempt.check.message))));
 }
 
 /** @param {object|null} level @returns {{id: string, round: object, attempt: object}[]} in the order of execution */
@@ -80,7 +86,8 @@ function LevelBody({report, k, row, level, texts, route, go}) {
     h("section", {"aria-labelledby": "rounds-title"},
       h("h2", {id: "rounds-title"}, "Rounds"),
       !level.rounds.length && h("p", {class: "muted"}, "Nothing of this level is recorded yet."),
-      level.rounds.map((round, i) => h(RoundView, {key: round.number, round, isLast: i === level.rounds.length - 1, page}))));
+      level.rounds.map((round, i) => h(RoundView,
+        {key: round.number, round, isLast: i === level.rounds.length - 1, page}))));
 }
 
 function bringPlayer() {
@@ -113,7 +120,8 @@ function useAddress(k, number, go) {
   const remember = (id, step) => {
     clearTimeout(timer.current);
     const place = `${id}?step=${step}`;
-    if (last.current !== null) timer.current = setTimeout(() => go(`${address(k, number)}/attempt/${place}`, true), REMEMBER_MS);
+    const write = () => go(`${address(k, number)}/attempt/${place}`, true);
+    if (last.current !== null) timer.current = setTimeout(write, REMEMBER_MS);
     last.current = place;
   };
   const isOurs = (route) => last.current === `${route.attempt}?step=${route.step ?? 0}`;
@@ -135,18 +143,20 @@ function Chip({item, isCurrent, show}) {
   const {id, attempt: {status}} = item;
   const ok = status === "success";
   return h("button", {
-    type: "button", class: classes("chip mono", ok ? "good" : "bad"), "aria-pressed": String(isCurrent), title: statusWords(status),
+    type: "button", class: classes("chip mono", ok ? "good" : "bad"), "aria-pressed": String(isCurrent),
+    title: statusWords(status),
     onClick: () => show({id, step: 0}),
   }, ok ? "✓" : "✗", " ", id, h("span", {class: "unseen"}, ` ${statusWords(status)}`));
 }
+
+const FAILURE_TITLES = {running: "Where the last attempt failed", aborted: "How far it came"};
 
 /** The line of generated code where a level failed, or what kept anything from being executed. */
 function WhereItFailed({level, attempts, page}) {
   const {outcome, blame} = level;
   if (outcome === "success" || (outcome === "running" && !blame)) return null;
-  const title = outcome === "running" ? "Where the last attempt failed" : outcome === "aborted" ? "How far it came" : "Where it failed";
   return h("section", {class: "panel failure", id: "failure", "aria-labelledby": "failure-title"},
-    h("h2", {id: "failure-title"}, title),
+    h("h2", {id: "failure-title"}, FAILURE_TITLES[outcome] ?? "Where it failed"),
     blame ? h(Blamed, {blame, attempts, page}) : h(LastError, {level, attempts, page}));
 }
 
@@ -154,10 +164,13 @@ function Blamed({blame, attempts, page}) {
   const id = `${blame.round}.${blame.attempt}`;
   const attempt = attempts.find((item) => item.id === id)?.attempt;
   return h(Fragment, null,
-    h("p", null, `Attempt ${id}: `, h("strong", {class: "bad-text"}, statusWords(blame.status)), " — ", h("span", {class: "message"}, blame.message)),
-    blame.line > 0 ? h(BlameExcerpt, {blame, page}) : h("p", null, blame.method && [h("span", {class: "mono"}, blame.method), ": "], blame.why),
+    h("p", null, `Attempt ${id}: `, h("strong", {class: "bad-text"}, statusWords(blame.status)), " — ",
+      h("span", {class: "message"}, blame.message)),
+    blame.line > 0 ? h(BlameExcerpt, {blame, page})
+      : h("p", null, blame.method && [h("span", {class: "mono"}, blame.method), ": "], blame.why),
     h("p", {class: "row"},
-      attempt && attempt.steps.length > 0 && h("button", {type: "button", onClick: () => page.watch(id, blamedStep(attempt, blame))}, "Show the step in the player"),
+      attempt && attempt.steps.length > 0 && h("button",
+        {type: "button", onClick: () => page.watch(id, blamedStep(attempt, blame))}, "Show the step in the player"),
       attempt && h("button", {type: "button", onClick: () => page.reveal({attempt: id})}, `Go to attempt ${id}`)));
 }
 

@@ -15,10 +15,12 @@ function Player({attempt, plan, jump, page}) {
   const last = episode ? episode.agent.length - 1 : attempt.steps.length;
   const playback = usePlayback(last, jump);
   const framed = useMemo(() => episode && cropped(episode), [episode]);
-  const now = useMemo(() => momentOf(attempt, plan, playback.step, page.report.primitives), [attempt, plan, playback.step, page.report]);
+  const now = useMemo(() => momentOf(attempt, plan, playback.step, page.report.primitives),
+    [attempt, plan, playback.step, page.report]);
   useEffect(() => page.remember(`${attempt.round}.${attempt.number}`, playback.step), [playback.step]);
   return h("div", {
-    class: "player", id: "player", tabIndex: 0, role: "group", "aria-label": `Player of attempt ${attempt.round}.${attempt.number}`,
+    class: "player", id: "player", tabIndex: 0, role: "group",
+    "aria-label": `Player of attempt ${attempt.round}.${attempt.number}`,
     onKeyDown: (event) => playByKey(event, playback), ...dataOf(now, last),
   },
     h("div", {class: "player-stage"},
@@ -42,9 +44,12 @@ function usePlayback(last, jump) {
   }, [jump]);
   useEffect(() => {
     if (!playing) return undefined;
-    const timer = setTimeout(() => (step < last ? setStep(step + 1) : setPlaying(false)), 1000 / speed);
-    return () => clearTimeout(timer);
-  }, [playing, step, speed, last]);
+    const timer = setInterval(() => setStep((at) => Math.min(at + 1, last)), 1000 / speed);
+    return () => clearInterval(timer);
+  }, [playing, speed, last]);
+  useEffect(() => {
+    if (step >= last) setPlaying(false);
+  }, [step, last]);
   const show = (n) => {
     setPlaying(false);
     setStep(within(n));
@@ -80,7 +85,8 @@ function actionText(action) {
 
 function dataOf(now, last) {
   return {
-    "data-step": now.step, "data-steps": last, "data-row": now.row, "data-column": now.column, "data-direction": now.direction,
+    "data-step": now.step, "data-steps": last, "data-row": now.row, "data-column": now.column,
+    "data-direction": now.direction,
     "data-line": now.line, "data-action": now.action, "data-primitive": now.primitive,
   };
 }
@@ -136,10 +142,12 @@ function Stage({episode, now, words}) {
     h("div", {class: "grids"},
       h("figure", {ref: box},
         h("figcaption", null, "True grid"),
-        h(Grid, {scene: {...scene, codes: trueCodes, known: knownCodes}, label: `True grid, ${size}. ${inWords}`, onHover: setHovered})),
+        h(Grid, {scene: {...scene, codes: trueCodes, known: knownCodes}, label: `True grid, ${size}. ${inWords}`,
+          onHover: setHovered})),
       h("figure", null,
         h("figcaption", null, "The agent's map"),
-        h(Grid, {scene: {...scene, codes: knownCodes, known: null}, label: `The agent's map, ${size}, ${unseenShare(knownCodes)}. ${inWords}`, onHover: setHovered}))),
+        h(Grid, {scene: {...scene, codes: knownCodes, known: null},
+          label: `The agent's map, ${size}, ${unseenShare(knownCodes)}. ${inWords}`, onHover: setHovered}))),
     h("p", {class: "hovered small muted"}, hoveredText(episode, hovered, trueCodes, knownCodes, words)));
 }
 
@@ -154,9 +162,10 @@ function unseenShare(codes) {
 
 function hoveredText(episode, cell, trueCodes, knownCodes, words) {
   if (cell < 0 || cell >= trueCodes.length) return "Point at a cell to read what it holds.";
-  const place = `row ${Math.floor(cell / episode.columns) + episode.top}, column ${(cell % episode.columns) + episode.left}`;
+  const row = Math.floor(cell / episode.columns) + episode.top;
+  const column = (cell % episode.columns) + episode.left;
   const truth = trueCodes[cell] ? words[trueCodes[cell]] : "outside";
-  return `${place}: ${truth}; in the map: ${words[knownCodes[cell]]}`;
+  return `row ${row}, column ${column}: ${truth}; in the map: ${words[knownCodes[cell]]}`;
 }
 
 /** @returns {[object, number]} a ref and the width of its element in CSS pixels */
@@ -201,28 +210,34 @@ const ICONS = {
 };
 
 function Icon({path}) {
-  return h("svg", {viewBox: "0 0 16 16", width: 14, height: 14, "aria-hidden": "true"}, h("path", {d: path, fill: "currentColor"}));
+  return h("svg", {viewBox: "0 0 16 16", width: 14, height: 14, "aria-hidden": "true"},
+    h("path", {d: path, fill: "currentColor"}));
 }
 
 function Controls({playback, last, now}) {
   const {step, playing, speed, show, toggle, setSpeed} = playback;
-  const button = (name, icon, act, disabled) =>
-    h("button", {type: "button", "aria-label": name, title: name, onClick: act, disabled}, h(Icon, {path: ICONS[icon]}));
+  const button = (name, icon, act, ends) => // not `disabled`: keys would be lost with the focus
+    h("button", {type: "button", "aria-label": name, title: name, onClick: act, "aria-disabled": String(ends)},
+      h(Icon, {path: ICONS[icon]}));
   return h("div", {class: "controls"},
     h("div", {class: "buttons"},
       button("First frame (Home)", "first", () => show(0), step === 0),
       button("One step back (left arrow)", "back", () => show(step - 1), step === 0),
-      h("button", {type: "button", class: "play", onClick: toggle, disabled: last === 0, title: "Space or K"}, playing ? "Pause" : "Play"),
+      h("button", {
+        type: "button", class: "play", title: "Space or K", onClick: toggle, "aria-disabled": String(last === 0),
+      }, playing ? "Pause" : "Play"),
       button("One step on (right arrow)", "on", () => show(step + 1), step === last),
       button("Last frame (End)", "last", () => show(last), step === last)),
     h("label", {class: "scrub"}, h("span", {class: "unseen"}, "Step"),
       h("input", {
-        type: "range", min: 0, max: last, step: 1, value: step, disabled: last === 0, onInput: (event) => show(Number(event.target.value)),
+        type: "range", min: 0, max: last, step: 1, value: step, disabled: last === 0,
+        onInput: (event) => show(Number(event.target.value)),
         "aria-valuetext": `step ${step} of ${last}${now.primitive ? `: ${now.primitive}` : ""}`,
       })),
     h("output", {class: "mono"}, `${step} / ${last}`),
     h("label", {class: "speed"}, "Speed",
-      h("input", {type: "range", min: 1, max: FASTEST, step: 1, value: speed, onInput: (event) => setSpeed(Number(event.target.value)), "aria-valuetext": `${speed} steps a second`}),
+      h("input", {type: "range", min: 1, max: FASTEST, step: 1, value: speed,
+        onInput: (event) => setSpeed(Number(event.target.value)), "aria-valuetext": `${speed} steps a second`}),
       h("span", {class: "mono"}, `${speed}/s`)));
 }
 
@@ -241,7 +256,8 @@ function StateLine({now, last, playing}) {
 
 function stateInWords(now, last) {
   const done = now.primitive ? `${now.primitive}, for ${now.action}, line ${now.line}` : "before the first step";
-  const place = now.direction >= 0 ? ` Row ${now.row}, column ${now.column}, facing ${DIRECTION_WORDS[now.direction]}.` : "";
+  const place = now.direction >= 0
+    ? ` Row ${now.row}, column ${now.column}, facing ${DIRECTION_WORDS[now.direction]}.` : "";
   return `Step ${now.step} of ${last}: ${done}.${place}`;
 }
 
@@ -277,7 +293,8 @@ function PlanList({attempt, plan, now, show}) {
     h("ol", {class: "plan-list", ref: list}, plan.map((action, i) => h("li", {key: i},
       h("button", {
         type: "button", class: "action mono", disabled: !begins.has(i), onClick: () => show(begins.get(i) + 1),
-        "aria-current": i === now.planned ? "step" : undefined, title: begins.has(i) ? `Go to step ${begins.get(i) + 1}` : "No step of it was executed",
+        "aria-current": i === now.planned ? "step" : undefined,
+        title: begins.has(i) ? `Go to step ${begins.get(i) + 1}` : "No step of it was executed",
       }, actionText(action))))));
 }
 
@@ -291,10 +308,13 @@ function firstSteps(steps) {
 function SourcePanel({attempt, now, text}) {
   const line = now.line || attempt.steps[0]?.[2] || 0;
   const method = useMemo(() => (text && line ? methodAround(text, line) : null), [text, line]);
-  if (!text) return h("section", {class: "source"}, h("h3", null, "Source"), h("p", {class: "muted"}, "The source of this attempt is missing."));
-  if (!line) return h("section", {class: "source"}, h("h3", null, "Source"), h("p", {class: "muted"}, "No primitive was executed."));
+  if (!text) return h("section", {class: "source"}, h("h3", null, "Source"),
+    h("p", {class: "muted"}, "The source of this attempt is missing."));
+  if (!line) return h("section", {class: "source"}, h("h3", null, "Source"),
+    h("p", {class: "muted"}, "No primitive was executed."));
   const {first, last, name} = method ?? {first: Math.max(1, line - 10), last: line + 10, name: ""};
   return h("section", {class: "source"},
-    h("h3", null, "Source ", h("span", {class: "mono"}, name), now.line ? h("span", {class: "muted"}, ` line ${now.line}`) : null),
+    h("h3", null, "Source ", h("span", {class: "mono"}, name),
+      now.line ? h("span", {class: "muted"}, ` line ${now.line}`) : null),
     h(CodeView, {text, first, last, current: now.line, label: `Source of ${name || "the agent"}`}));
 }

@@ -5,13 +5,16 @@ const NAMES_IN_LINE = 3;
 /** @param {{round: object, isLast: boolean, page: object}} props */
 function RoundView({round, isLast, page}) {
   const last = round.tries.length - 1;
+  const opens = isLast && page.outcome !== "running";
   return h("section", {class: "round", "aria-labelledby": `round-${round.number}`},
-    h("h3", {id: `round-${round.number}`}, `Round ${round.number}`, h("span", {class: "muted"}, ` ${roundInWords(round)}`)),
+    h("h3", {id: `round-${round.number}`}, `Round ${round.number}`,
+      h("span", {class: "muted"}, ` ${roundInWords(round)}`)),
     h(CallList, {calls: round.calls, page}),
-    round.plan.length ? h(PlanLine, {round}) : h("p", {class: "muted"}, round.calls.length ? "No plan came out of this round." : ""),
+    round.plan.length > 0 && h(PlanLine, {round}),
+    !round.plan.length && round.calls.length > 0 && h("p", {class: "muted"}, "No plan came out of this round."),
     h(PddlFolds, {round, page}),
     round.tries.length > 0 && h("ol", {class: "tries"}, round.tries.map((item, i) =>
-      h("li", {key: i}, h(TryView, {item, index: i, open: isLast && i === last && page.outcome !== "running", page})))));
+      h("li", {key: i}, h(TryView, {item, index: i, open: opens && i === last, page})))));
 }
 
 function roundInWords(round) {
@@ -26,12 +29,14 @@ function roundInWords(round) {
 
 function PlanLine({round}) {
   return h("div", {class: "plan-line"},
-    h("p", {class: "small muted"}, `Plan of ${plural(round.plan.length, "action")}`, round.engine && ` by ${round.engine}`),
+    h("p", {class: "small muted"}, `Plan of ${plural(round.plan.length, "action")}`,
+      round.engine && ` by ${round.engine}`),
     h("ol", {class: "plan-actions mono"}, round.plan.map((action, i) => h("li", {key: i}, actionText(action)))));
 }
 
 function PddlFolds({round, page}) {
-  const changes = (name, diff) => diff?.rows.length > 0 && h(DiffFold, {title: `${name}: changes since the plan before`, diff, find: page.find});
+  const changes = (name, diff) => diff?.rows.length > 0
+    && h(DiffFold, {title: `${name}: changes since the plan before`, diff, find: page.find});
   return h("div", {class: "folds"},
     round.domain && h(TextFold, {title: "PDDL domain", text: page.find(round.domain)}),
     changes("Domain", round.domain_diff),
@@ -40,21 +45,25 @@ function PddlFolds({round, page}) {
 }
 
 function DiffFold({title, diff, find, open = false}) {
-  const summary = h("span", null, title, " ", h("span", {class: "muted"}, diffSize(diff)), h(Names, {names: diff.names}));
+  const summary = h("span", null, title, " ", h("span", {class: "muted"}, diffSize(diff)),
+    h(Names, {names: diff.names}));
   return h(Fold, {summary, open}, () => h(DiffView, {diff, find, label: title}));
 }
 
 function Names({names}) {
-  return names.length > 0 && h("span", {class: "names mono"}, names.map((name) => h("span", {key: name, class: "tag"}, name)));
+  return names.length > 0 && h("span", {class: "names mono"},
+    names.map((name) => h("span", {key: name, class: "tag"}, name)));
 }
 
 /** One turn of CODE and ACT, folded to one line. */
 function TryView({item, index, open, page}) {
   const {attempt} = item;
   const id = attempt ? `${attempt.round}.${attempt.number}` : null;
-  const aimed = page.target && ((id && page.target.attempt === id) || item.calls.some((call) => call.file === page.target.call));
+  const aimed = page.target && ((id && page.target.attempt === id)
+    || item.calls.some((call) => call.file === page.target.call));
   return h(Fold, {
-    summary: h(TryLine, {item, name: id ?? `try ${index + 1}`, outcome: page.outcome}), open, opener: aimed ? page.target : null,
+    summary: h(TryLine, {item, name: id ?? `try ${index + 1}`, outcome: page.outcome}), open,
+    opener: aimed ? page.target : null,
     className: classes("try", attempt ? attempt.status === "success" ? "good" : "bad" : ""),
   }, () => h(TryBody, {item, id, page}));
 }
@@ -66,8 +75,10 @@ function TryLine({item, name, outcome}) {
     h("strong", {class: "mono"}, name),
     attempt ? h(Status, {attempt}) : h(Unexecuted, {outcome}),
     attempt && h("span", null, plural(attempt.steps.length, "step")),
-    calls.length > 0 && h("span", {class: "muted"}, plural(calls.length, "coder call"), failedCalls ? ` (${failedCalls} failed)` : ""),
-    diff && h("span", {class: "muted"}, `code ${diffSize(diff)}`, diff.names.length > 0 && [" in ", h("span", {class: "mono"}, fewNames(diff.names))]),
+    calls.length > 0 && h("span", {class: "muted"}, plural(calls.length, "coder call"),
+      failedCalls ? ` (${failedCalls} failed)` : ""),
+    diff && h("span", {class: "muted"}, `code ${diffSize(diff)}`,
+      diff.names.length > 0 && [" in ", h("span", {class: "mono"}, fewNames(diff.names))]),
     attempt && attempt.status !== "success" && h("span", {class: "muted cut"}, firstLine(attempt.message)));
 }
 
@@ -107,10 +118,13 @@ function AttemptView({attempt, id, page}) {
   return h("div", {class: "attempt"},
     h("div", {class: "row"},
       h(Status, {attempt}),
-      h("span", null, plural(attempt.steps.length, "step"), attempt.before ? ` after ${count(attempt.before)} of earlier plans` : ""),
+      h("span", null, plural(attempt.steps.length, "step"),
+        attempt.before ? ` after ${count(attempt.before)} of earlier plans` : ""),
       h("span", null, `reward ${Number(attempt.reward.toFixed(4))}`),
-      h("span", {class: attempt.check.result === "different" ? "bad-text" : "muted", title: attempt.check.message}, checkWords(attempt.check.result)),
-      h("button", {type: "button", onClick: () => page.watch(id, 0)}, "Watch", h("span", {class: "unseen"}, ` attempt ${id}`))),
+      h("span", {class: attempt.check.result === "different" ? "bad-text" : "muted", title: attempt.check.message},
+        checkWords(attempt.check.result)),
+      h("button", {type: "button", onClick: () => page.watch(id, 0)}, "Watch",
+        h("span", {class: "unseen"}, ` attempt ${id}`))),
     h("p", {class: "message"}, attempt.message),
     blame?.line > 0 && h(BlameExcerpt, {blame, page, around: 3}),
     attempt.traceback && h(Said, {title: "Traceback", text: attempt.traceback}),
@@ -132,6 +146,8 @@ function BlameExcerpt({blame, page, around = Infinity}) {
   const first = Math.max(1, blame.first, blame.line - around);
   const last = Math.min(blame.last, blame.line + around);
   return h("div", {class: "excerpt"},
-    h("p", {class: "small"}, "Line ", h("strong", {class: "mono"}, blame.line), blame.method && [" of ", h("span", {class: "mono"}, blame.method)], " ", blame.why),
-    h(CodeView, {text: page.find(blame.agent), first, last, current: blame.line, tone: "bad", label: `Line ${blame.line} and its method`}));
+    h("p", {class: "small"}, "Line ", h("strong", {class: "mono"}, blame.line),
+      blame.method && [" of ", h("span", {class: "mono"}, blame.method)], " ", blame.why),
+    h(CodeView, {text: page.find(blame.agent), first, last, current: blame.line, tone: "bad",
+      label: `Line ${blame.line} and its method`}));
 }
