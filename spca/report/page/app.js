@@ -25,7 +25,7 @@ function parseRoute(hash) {
 /** The route of the address bar, and `go(hash, replace)`; going back finds the page where it was left. */
 function useRoute(first) {
   const [hash, setHash] = useState(() => location.hash || first);
-  const come = useRef({back: false, from: ""});
+  const come = useRef({back: false, place: ""});
   useEffect(() => {
     history.scrollRestoration = "manual";
     const arrive = (event) => {
@@ -36,7 +36,7 @@ function useRoute(first) {
     return () => removeEventListener("popstate", arrive);
   }, []);
   const go = useCallback((to, replace = false) => {
-    SCROLLED.set(parseRoute(location.hash).place, scrollY);
+    SCROLLED.set(come.current.place, scrollY);
     come.current.back = false;
     if (replace) history.replaceState(null, "", to);
     else if (to !== location.hash) history.pushState(null, "", to);
@@ -69,6 +69,7 @@ function useArrival(route, come, title) {
     const {back} = come.current;
     const left = before.current;
     before.current = route;
+    come.current.place = route.place;
     if (left === null) return;
     scrollTo(0, back ? SCROLLED.get(route.place) ?? 0 : 0);
     const from = `main th a[href="${address(left.k, left.n)}"]`;

@@ -324,8 +324,9 @@ function Timeline({run, k}) {
   };
   if (!rows.length) return null;
   const i = ZOOMS.indexOf(zoom);
-  const button = (text, can, onClick, label) =>
-    h("button", {type: "button", disabled: !can, "aria-label": label, onClick}, text);
+  // Not `disabled`: a button that has the focus would lose it to nothing.
+  const button = (text, can, onClick, label) => h("button",
+    {type: "button", "aria-disabled": String(!can), "aria-label": label, onClick: () => can && onClick()}, text);
   return h("section", {"aria-labelledby": "timeline"},
     h("div", {class: "heading"}, h("h2", {id: "timeline"}, "Timeline"),
       h("div", {class: "choice", role: "group", "aria-label": "Zoom"},
