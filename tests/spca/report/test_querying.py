@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import os
+import re
 import shutil
 import signal
 import sys
@@ -12,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from spca.errors import QueryError
+from spca.errors import QueryError, ReportError
 from spca.report import database
 from spca.report.database import mentioned
 from spca.report.querying import query
@@ -239,6 +240,44 @@ def test_a_table_elsewhere_than_on_a_terminal_is_not_cut(finished_run: Path) -> 
     assert not [part for part in ("long" * 100, "NULL", "a␊b") if part not in text]
     assert text.endswith("1 row\n")
     assert "\x1b" not in text
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.fixture
+def terminal(monkeypatch: pytest.MonkeyPatch) -> Terminal:
+    monkeypatch.setenv("COLUMNS", "60")
+    return Terminal()
+
+
+def test_a_terminal_cuts_what_is_wide(finished_run: Path, terminal: Terminal) -> None:
+    query([open_run(finished_run)], "SELECT repeat('long', 100) AS words, 1 AS n", out=terminal)
+    assert "longlong" in terminal.getvalue()
+    assert "long" * 15 not in terminal.getvalue()
+    assert "…" in terminal.getvalue()
+
+
+def test_a_terminal_shows_many_columns_one_below_the_other(finished_run: Path, terminal: Terminal) -> None:
+    query([open_run(finished_run)], "FROM levels LIMIT 2", out=terminal)
+    names = [
+        line.split()[0] for line in re.sub("\x1b\\[[0-9;]*m", "", terminal.getvalue()).splitlines() if line.strip()
+    ]
+    assert names == [column.name for column in TABLES["levels"]] * 2 + ["2"]
+
+
+@pytest.mark.parametrize("format", ["table", "csv", "json"])
+def test_nothing_controls_a_terminal(finished_run: Path, terminal: Terminal, format: str) -> None:
+    query([open_run(finished_run)], "SELECT chr(155) || '2J' || chr(8238) AS \"a\x1b[2J\"", format=format, out=terminal)
+    assert not [character for character in ("\x9b", "\u202e", "\x1b[2J") if character in terminal.getvalue()]
+
+
+def test_without_duckdb(finished_run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "duckdb", None)
+    with pytest.raises(ReportError, match=r"query needs duckdb: pip install duckdb \(extra \[report\]\)"):
+        ask(finished_run, "FROM runs")
 
 
 def test_nothing_found_still_has_names(finished_run: Path) -> None:

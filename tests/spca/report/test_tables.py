@@ -14,6 +14,7 @@ from spca.contracts import Status
 from spca.report import database
 from spca.report.reading import open_run
 from spca.report.tables import TABLES, rows
+from tests.doubles import ROOT
 from tests.spca.report.making import Writing
 
 
@@ -114,6 +115,14 @@ def test_steps_of_every_attempt(tmp_path: Path) -> None:
     assert [step["plan_position"] for step in steps] == positions
     actions = [recorded[0]["plan"][at]["action"] if at < 1 else None for at in positions]
     assert [step["action"] for step in steps] == actions
+
+
+def test_the_documentation_has_every_column() -> None:
+    told = (ROOT / "docs/queries.md").read_text().split("\n### ")[1:]
+    for section, (name, columns) in zip(told, TABLES.items(), strict=True):
+        lines = [line.split("|")[1:3] for line in section.splitlines() if line.startswith("| ")][1:]
+        found = {column.strip(" `"): type_.strip() for type_, names in lines for column in names.split(",")}
+        assert (section.split("\n")[0], found) == (name, {column.name: column.type for column in columns})
 
 
 ANYTHING = st.recursive(
