@@ -24,6 +24,8 @@ MOST_ROWS: Final = 10_000
 """Rows of a table; the other formats have no limit."""
 _NARROW: Final = 8
 """Columns that would be narrower than this on a terminal are shown one below the other."""
+_NAME: Final = 24
+"""Characters of a name that are shown there in any case."""
 _EXPLAINED: Final = ("explain_key", "explain_value")
 """Columns of a plan, which is a drawing of many lines."""
 _NUMERIC: Final = re.compile("U?(TINY|SMALL|BIG|HUGE)INT|U?INTEGER|FLOAT|DOUBLE|DECIMAL")
@@ -123,7 +125,7 @@ class TableWriter:
         from rich.table import Table
 
         table = Table(box=SIMPLE_HEAD, padding=0, show_edge=False, show_header=False)
-        table.add_column(style="bold", no_wrap=True)
+        table.add_column(style="bold", no_wrap=True, min_width=min(_NAME, max(map(len, self._names))))
         table.add_column(no_wrap=True)
         for name, value in zip(self._names, row, strict=True):
             table.add_row(_line(name), _text_of(value))
