@@ -112,6 +112,10 @@ def mentioned(sql: str) -> list[str]:
 
 def _check(connection: DuckDBPyConnection, sql: str) -> None:
     """Refuse what is not one statement that reads, by the word of DuckDB's parser."""
+    try:
+        sql.encode()
+    except UnicodeEncodeError as error:  # bytes of a command line that are no text
+        raise QueryError("the SQL is not UTF-8") from error
     statements = connection.extract_statements(sql)
     if len(statements) != 1:
         raise QueryError(f'one statement is wanted, as "FROM levels" is, here are {len(statements) or "none"}')

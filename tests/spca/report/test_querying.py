@@ -203,6 +203,7 @@ def test_what_duckdb_tells_of_itself_names_no_place(
         ("", "one statement"),
         ("-- nothing", "one statement"),
         ("SELECT 1; SELECT 2", "here are 2"),
+        ("SELECT '\udcff'", "not UTF-8"),
         ("FROM nope", "The tables are runs, levels, calls, events, steps\nLINE 1: FROM nope\n"),
         ("SELECT sed FROM runs", 'column "sed" not found'),
         ("SELEC 1", "syntax error"),
