@@ -1,3 +1,5 @@
+"""Diffs that can be followed line by line, of anything, in little time."""
+
 from __future__ import annotations
 
 import time

@@ -1,3 +1,5 @@
+"""Highlighting: the text stays the text, whatever it is, and takes little time."""
+
 from __future__ import annotations
 
 import time

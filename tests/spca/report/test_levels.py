@@ -1,3 +1,5 @@
+"""A level from its files: rounds, turns and calls as they happened, also where files are missing or broken."""
+
 from __future__ import annotations
 
 import json

@@ -1,3 +1,5 @@
+"""Methods of a source, read from its lines, as the parser would find them."""
+
 from __future__ import annotations
 
 import ast

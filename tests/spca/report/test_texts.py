@@ -1,3 +1,5 @@
+"""What nobody could see is spelled out; the shelf keeps each text once."""
+
 from __future__ import annotations
 
 import threading
