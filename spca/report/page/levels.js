@@ -72,6 +72,8 @@ function Filters({run, query, choose, matches}) {
 function roundsOf(row) {
   const rounds = new Map();
   for (const {phase, round, status} of row.spans) {
+    const last = rounds.get(round)?.marks.at(-1);
+    if (phase === "solve" && status && last?.phase === "plan") last.status ||= status; // an answer without a plan
     if (!MARKS[phase]) continue;
     if (!rounds.has(round)) rounds.set(round, {number: round, marks: []});
     rounds.get(round).marks.push({phase, status});
