@@ -17,7 +17,7 @@ from types import FrameType, TracebackType
 from typing import Any, Final, Self
 
 from spca.errors import SettingsError
-from spca.runfolder import write_atomic
+from spca.runfolder import json_text, write_atomic
 
 COUNTERS: Final = (
     "spca_rounds",
@@ -191,7 +191,7 @@ class MetricsLogger:
         at = {} if self._level is None else {"level_index": self._level["index"]}
         record = {"event": event, "time": round(time.time(), 3), "run_id": self._run_id, **at, **data}
         with _translated(self._path):
-            os.write(self._file, (json.dumps(record, ensure_ascii=False) + "\n").encode())
+            os.write(self._file, (json_text(record) + "\n").encode())
 
 
 def _aggregate(values: list[float]) -> dict[str, float | int]:

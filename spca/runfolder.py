@@ -49,6 +49,11 @@ def write_atomic(path: Path, text: str) -> None:
         raise SettingsError(f"cannot write {path}: {error.strerror}") from error
 
 
+def json_text(value: object, indent: int | None = None) -> str:
+    """JSON to be read by people: characters as they are, but for what UTF-8 cannot hold (lone surrogates: escapes)."""
+    return json.dumps(value, indent=indent, ensure_ascii=False).encode("utf-8", "backslashreplace").decode()
+
+
 def check_folder(path: Path) -> None:
     """Refuse a folder that could not be made or written to, without making it.
 
@@ -184,7 +189,7 @@ class RunFolder:
             raise ResumeError(f"{self.path / name} cannot be read: {error}") from error
 
     def write_json(self, name: str, value: object) -> None:
-        write_atomic(self.path / name, json.dumps(value, indent=1, ensure_ascii=False) + "\n")
+        write_atomic(self.path / name, json_text(value, indent=1) + "\n")
 
     def save_version(self, number: int, agent: AgentSource, plan: Plan | None, *, solved: bool) -> str:
         """Save the agent and PDDL after level ``number``; returns the name of the agent's file."""

@@ -51,6 +51,11 @@ def test_every_event_is_on_disk_at_once(logger: MetricsLogger, tmp_path: Path) -
     assert (repair["run_id"], repair["level_index"], repair["error"]) == ("run-1", 1, "ünïcode\nand lines")
 
 
+def test_half_a_surrogate_pair_in_an_event_is_written_as_an_escape(logger: MetricsLogger, tmp_path: Path) -> None:
+    logger("planner_call", {"mode": "fresh", "seconds": 0.0, "solve_s": 0.0, "error": "no \ud800"})
+    assert log_of(tmp_path)[-1]["error"] == "no \ud800"
+
+
 def test_calls_count_by_mode_and_add_to_durations(logger: MetricsLogger, tmp_path: Path) -> None:
     logger.start_level(LEVEL, 1)
     for mode in ("fresh", "syntax", "syntax"):

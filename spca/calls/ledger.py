@@ -18,6 +18,7 @@ from typing import Any, Final
 
 from spca.errors import ResumeError, SettingsError
 from spca.providers.base import Usage
+from spca.runfolder import json_text
 
 BOOK: Final = "calls.jsonl"
 IN_FLIGHT: Final = "call_in_flight.json"
@@ -184,8 +185,7 @@ def rejected(record: Record, latency_s: float, status: int | None, error: str, *
 
 
 def _line(record: Record) -> bytes:
-    # What UTF-8 cannot hold, lone surrogates in an error's words, are escapes in JSON.
-    return (json.dumps(record.to_dict(), ensure_ascii=False) + "\n").encode("utf-8", "backslashreplace")
+    return (json_text(record.to_dict()) + "\n").encode()
 
 
 def _write(path: Path, line: bytes, how: int) -> None:

@@ -21,7 +21,7 @@ from spca.calls.keys import call_key, prompt_key, question
 from spca.calls.ledger import Place, Record
 from spca.errors import BadAnswerError, ResumeError
 from spca.providers.base import Finish, Request, Response, ToolCall, Usage
-from spca.runfolder import make_folder, write_atomic
+from spca.runfolder import json_text, make_folder, write_atomic
 
 FOLDER: Final = "llm"
 _NAME: Final = re.compile(r"[0-9]+-.+\.json")
@@ -126,9 +126,7 @@ class Transcripts:
 
 def to_text(call: Call, record: Record, answer: Answer, source: str) -> str:
     """A transcript file; ``source`` is "model" or "cache"."""
-    text = json.dumps(_to_json(call, record, answer, source), indent=1, ensure_ascii=False)
-    # What UTF-8 cannot hold, lone surrogates, are escapes in JSON.
-    return text.encode("utf-8", "backslashreplace").decode() + "\n"
+    return json_text(_to_json(call, record, answer, source), indent=1) + "\n"
 
 
 def _to_json(call: Call, record: Record, answer: Answer, source: str) -> dict[str, Any]:

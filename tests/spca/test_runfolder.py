@@ -151,6 +151,13 @@ def test_versions_of_failed_levels_have_a_prefix(tmp_path: Path) -> None:
     assert not {"fail_domain_v3.pddl", "domain_v2.pddl"} & names
 
 
+def test_half_a_surrogate_pair_in_a_message_of_generated_code_can_be_kept(tmp_path: Path) -> None:
+    folder = RunFolder(tmp_path)
+    folder.write_json("x.json", {"message": "ValueError: \ud800 é"})
+    assert folder.read_json("x.json") == {"message": "ValueError: \ud800 é"}
+    assert "é" in (tmp_path / "x.json").read_text(encoding="utf-8")
+
+
 def test_an_executed_source_is_kept_once(tmp_path: Path) -> None:
     folder = made(tmp_path)
     other = AgentSource(AGENT.text + "# more\n")
