@@ -202,7 +202,7 @@ def resumed_settings(
 
 
 def parse(argv: Sequence[str] | None) -> dict[str, Any]:
-    """The options given, by name; for a command that looks at runs, which has a parser of its own, its ``arguments``."""
+    """The options given, by name; a command that looks at runs has a parser of its own, which gets ``arguments``."""
     arguments = sys.argv[1:] if argv is None else argv
     if looking.is_asked(arguments):
         return {"command": arguments[0], "arguments": arguments}

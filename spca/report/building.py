@@ -7,15 +7,14 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
 from spca import __version__
 from spca.contracts import PRIMITIVE_METHODS
 from spca.perception import VOCABULARY
 from spca.report import model, packing, page
-from spca.report.levels import level
+from spca.report.levels import Simulate, level
 from spca.report.reading import RunFiles
-from spca.report.resimulating import resimulate
+from spca.report.resimulating import judged_as_upstream, resimulate
 from spca.report.runs import overview
 from spca.report.texts import Shelf
 from spca.watching import WorldMaker
@@ -39,11 +38,9 @@ def report_of(
     )
 
 
-def simulator(files: RunFiles, make_world: WorldMaker) -> Callable[[Any], Any]:
+def simulator(files: RunFiles, make_world: WorldMaker) -> Simulate:
     """Re-simulates trajectories of a run by the rules it was judged by."""
-    settings = files.info.get("settings")
-    upstream = isinstance(settings, dict) and settings.get("upstream_rules") is True
-    return partial(resimulate, make_world, upstream_rules=upstream)
+    return partial(resimulate, make_world, upstream_rules=judged_as_upstream(files.info))
 
 
 def packed_run(

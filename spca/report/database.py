@@ -99,7 +99,7 @@ def ask(files: Sequence[RunFiles], sql: str) -> Result:
     except duckdb.Error as error:
         connection.close()
         raise QueryError(_words(error)) from error
-    except BaseException:
+    except BaseException:  # whatever it is, nobody will read from this connection
         connection.close()
         raise
 

@@ -184,7 +184,7 @@ def find(name: str | None, runs: Path, cwd: Path) -> list[Path]:
     known = _runs_in(runs)
     if name is None:
         if not known:
-            raise ReportError(f"there are no runs in {runs}")
+            raise ReportError(f"there are no runs in {runs}: main.py without a command begins one")
         return known[-1:]
     latest = f"the latest is {known[-1].name}" if known else "there are none"
     path = cwd / name

@@ -1,3 +1,5 @@
+"""SQL over runs: what it answers, how it is shown, and everything that it must not do."""
+
 from __future__ import annotations
 
 import csv

@@ -1,3 +1,5 @@
+"""Rows of the tables agree with the page, and with what docs/queries.md says of them."""
+
 from __future__ import annotations
 
 import json
