@@ -6,10 +6,11 @@ import ast
 import inspect
 import re
 import tokenize
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from io import StringIO
+from types import MappingProxyType
 
 from spca import compiling
 from spca.errors import PatchError
@@ -155,13 +156,15 @@ def agent_class(source: str) -> ast.ClassDef:
     raise PatchError(f"the source has no class {AGENT_CLASS}")
 
 
-def methods_of(source: str) -> dict[str, ast.FunctionDef]:
+@lru_cache(maxsize=16)
+def methods_of(source: str) -> Mapping[str, ast.FunctionDef]:
     """Nodes of the agent's methods in source order; of duplicates the last, which is the one Python keeps.
 
     Raises:
         PatchError: as :func:`agent_class`.
     """
-    return {node.name: node for node in agent_class(source).body if isinstance(node, ast.FunctionDef)}
+    nodes = {node.name: node for node in agent_class(source).body if isinstance(node, ast.FunctionDef)}
+    return MappingProxyType(nodes)
 
 
 def split_lines(text: str) -> list[str]:

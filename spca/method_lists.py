@@ -31,6 +31,12 @@ def calls(source: str) -> Mapping[str, tuple[str, ...]]:
     return {method.name: agent_code.direct_calls(source, method.name) for method in methods(source)}
 
 
+@lru_cache(maxsize=2)
+def _parameters(source: str) -> Mapping[str, str]:
+    """The parameters of each method as they are written."""
+    return {name: ast.unparse(node.args) for name, node in agent_code.methods_of(source).items()}
+
+
 def ranked(
     source: str, chosen: Iterable[agent_code.MethodInfo], relevant_to: Iterable[str]
 ) -> Sequence[agent_code.MethodInfo]:
@@ -52,7 +58,7 @@ def nearest(source: str, chosen: Iterable[agent_code.MethodInfo], name: str) -> 
 
 def call(source: str, method: agent_code.MethodInfo) -> str:
     """The signature of a method as it is written; ``yields`` marks a generator: ``_walk(self, to, steps=9) yields``."""
-    signature = f"{method.name}({ast.unparse(agent_code.methods_of(source)[method.name].args)})"
+    signature = f"{method.name}({_parameters(source)[method.name]})"
     return f"{signature} yields" if method.is_generator else signature
 
 
