@@ -65,8 +65,7 @@ class FaultyProvider:
     def complete(self, request: Request) -> Response:
         good = self._reference.complete(replace(request, model=request.model.removeprefix("stubborn/")))
         if request.model == "stubborn/coder":
-            self._faulty += 1
-            return Response(_stubborn(good.text, f"{self._faulty}"), NO_TOKENS)
+            return Response(_stubborn(good.text), NO_TOKENS)
         fault = self._next_fault(request)
         if fault == "none":
             return good
@@ -120,14 +119,14 @@ def _body(code: str) -> Callable[[str, str], str]:
     return fault
 
 
-def _stubborn(text: str, tag: str) -> str:
+def _stubborn(text: str) -> str:
     """The answer with the faults of its actions, each always the same."""
 
     def change(function: ast.FunctionDef) -> None:
         number = int(hashlib.sha256(function.name.encode()).hexdigest()[:8], 16)
         if number % STUBBORN_ODDS == 0:
             fault = STUBBORN_FAULTS[number // STUBBORN_ODDS % len(STUBBORN_FAULTS)]
-            function.body = ast.parse(_BODIES[fault].replace("TAG", tag)).body
+            function.body = ast.parse(_BODIES[fault].replace("TAG", function.name)).body
 
     return _changed_actions(text, change)
 

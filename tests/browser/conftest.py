@@ -18,7 +18,7 @@ LEVELS = {
     "open_door": "MiniGrid-GoToDoor-5x5-v0",
     "unlock_door": "MiniGrid-DoorKey-5x5-v0",
 }
-"""With ``faulty/stubborn/coder``: solved, stuck, and a crash, thirty attempts long."""
+"""With ``faulty/stubborn/coder``: solved, stuck in every attempt, and a crash in every attempt."""
 
 
 @pytest.fixture(scope="session")
