@@ -7,6 +7,7 @@ configs environment ids. Whether an id exists is for the simulator to say.
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
@@ -165,8 +166,7 @@ def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
     """A JSON object; a key that is there twice is an error, since only the last one would count."""
     entries = dict(pairs)
     if len(entries) < len(pairs):
-        keys = [key for key, _ in pairs]
-        repeated = next(key for key in keys if keys.count(key) > 1)
+        repeated = next(key for key, times in Counter(key for key, _ in pairs).items() if times > 1)
         raise ValueError(f"an object has the key {_quoted(repeated)} twice")
     return entries
 

@@ -16,6 +16,7 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import json
 import os
@@ -38,15 +39,33 @@ def write_atomic(path: Path, text: str) -> None:
     Raises:
         SettingsError: the file system refuses.
     """
-    temporary = path.with_name(f".{path.name}.tmp")
     try:
-        with temporary.open("w", encoding="utf-8") as file:
-            file.write(text)
+        replace_file(path, text.encode("utf-8"))
+    except OSError as error:
+        raise SettingsError(f"cannot write {path}: {error.strerror}") from error
+
+
+def replace_file(path: Path, data: bytes) -> None:
+    """Replace a file by the whole of ``data``, or leave it as it is.
+
+    The folder may be a stranger's: a link or a pipe that waits in it under either name is not written to.
+
+    Raises:
+        OSError: the file system refuses, or the file is a device or a pipe.
+    """
+    if path.exists() and not (path.is_file() or path.is_dir()):
+        raise OSError(errno.EINVAL, "it is no regular file")
+    temporary = path.with_name(f".{path.name}.tmp")
+    temporary.unlink(missing_ok=True)
+    try:
+        with temporary.open("xb") as file:
+            file.write(data)
             file.flush()
             os.fsync(file.fileno())
         temporary.replace(path)
-    except OSError as error:
-        raise SettingsError(f"cannot write {path}: {error.strerror}") from error
+    except OSError:
+        temporary.unlink(missing_ok=True)
+        raise
 
 
 def json_text(value: object, indent: int | None = None) -> str:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from spca.errors import ReportError
 from spca.report.pictures import Picture
+from spca.runfolder import replace_file
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -104,10 +105,7 @@ def _with_long_end(pictures: Iterable[Picture], more: int) -> Iterator[Picture]:
 
 def _write(path: Path, data: bytes) -> None:
     """Replace a file by the whole of ``data``, or leave it as it is."""
-    temporary = path.with_name(f".{path.name}.tmp")
     try:
-        temporary.write_bytes(data)
-        temporary.replace(path)
+        replace_file(path, data)
     except OSError as error:
-        temporary.unlink(missing_ok=True)
         raise ReportError(f"cannot write {path}: {error.strerror or error}") from error

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -46,6 +47,31 @@ def test_a_file_that_cannot_be_written_is_a_users_mistake(tmp_path: Path) -> Non
     (tmp_path / "folder").mkdir()
     with pytest.raises(SettingsError, match=r"cannot write .*folder: Is a directory"):
         write_atomic(tmp_path / "folder", "text")
+
+
+@pytest.mark.parametrize("name", ["a.html", ".a.html.tmp"])
+def test_a_link_in_the_folder_leads_nowhere(tmp_path: Path, name: str) -> None:
+    """Run folders come from strangers too: whoever made one chose what lies in it under the names to be written."""
+    (tmp_path / "mine").write_text("mine")
+    (tmp_path / "theirs").mkdir()
+    (tmp_path / "theirs" / name).symlink_to(tmp_path / "mine")
+    write_atomic(tmp_path / "theirs" / "a.html", "text")
+    assert (tmp_path / "mine").read_text() == "mine"
+    assert not (tmp_path / "theirs" / "a.html").is_symlink()
+    assert os.listdir(tmp_path / "theirs") == ["a.html"]
+
+
+def test_a_pipe_keeps_nobody_waiting(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / ".a.html.tmp")
+    write_atomic(tmp_path / "a.html", "text")
+    assert (tmp_path / "a.html").read_text() == "text"
+
+
+def test_a_device_is_not_replaced(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "device")
+    with pytest.raises(SettingsError, match=r"cannot write .*device: it is no regular file"):
+        write_atomic(tmp_path / "device", "text")
+    assert os.listdir(tmp_path) == ["device"]
 
 
 @pytest.mark.parametrize("below", ["file", "file/a", "file/a/b"])

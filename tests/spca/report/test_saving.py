@@ -102,6 +102,14 @@ def test_files_are_whole_or_as_they_were(tmp_path: Path, frames: list[Frame]) ->
     assert sorted(os.listdir(tmp_path)) == ["a.gif", "folder"]
 
 
+def test_a_link_in_a_strangers_folder_leads_nowhere(tmp_path: Path, frames: list[Frame]) -> None:
+    (tmp_path / "mine").write_text("mine")
+    (tmp_path / ".a.png.tmp").symlink_to(tmp_path / "mine")
+    save_png(tmp_path / "a.png", Painter(frames).draw(frames[0]))
+    assert (tmp_path / "mine").read_text() == "mine"
+    assert sorted(os.listdir(tmp_path)) == ["a.png", "mine"]
+
+
 def test_a_missing_video_library_is_named(tmp_path: Path, frames: list[Frame], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "av", None)
     painter = Painter(frames)
