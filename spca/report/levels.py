@@ -18,7 +18,7 @@ from spca.report.diffs import diff
 from spca.report.lenient import count, items, number, table, text, whole
 from spca.report.reading import RunFiles
 from spca.report.resimulating import Resimulated
-from spca.report.spans import histories
+from spca.report.spans import ending, histories
 from spca.report.texts import Shelf, visible
 
 Simulate = Callable[[Mapping[str, Any]], Resimulated]
@@ -26,7 +26,6 @@ Simulate = Callable[[Mapping[str, Any]], Resimulated]
 
 _INITIAL_AGENT: Final = "agent_v0.py"
 _NOT_SIMULATED: Final = model.Check("", "not re-simulated")
-_ENDED: Final = ("success", "fail")
 
 
 def level(files: RunFiles, number: int, shelf: Shelf, simulate: Simulate | None) -> model.Level:
@@ -66,6 +65,11 @@ class _Round:
     planner: list[ShownCall] = field(default_factory=list)
     turns: list[_Turn] = field(default_factory=list)
 
+    def ended_in_calls(self) -> bool:
+        """Whether it ended for want of a plan or of code, and not with an attempt."""
+        last = self.turns[-1] if self.turns else None
+        return last is None or (not last.acted and not last.calls[-1].call.ok)
+
 
 class _Reader:
     """Puts one level together."""
@@ -74,9 +78,8 @@ class _Reader:
         self._files, self._number, self._shelf = files, number_, shelf
         mine = (event for event in files.events if event.get("level_index") == number_)
         self._history = histories(mine).get(number_)
-        done = (s for at, s in enumerate(files.finished, 1) if (whole(s.get("index")) or at) == number_)
         logged = self._history.last("level_summary") if self._history else {}
-        self._summary = next(done, logged)
+        self._summary = files.summaries().get(number_) or logged
         trajectory = files.trajectory(self._summary) or {}
         self._attempts: Sequence[Mapping[str, Any]] = [table(each) for each in items(trajectory.get("attempts"))]
         self._replayed = simulate(trajectory) if simulate and trajectory else None
@@ -87,7 +90,8 @@ class _Reader:
         skeleton = self._skeleton()
         _attach(skeleton, self._attempts)
         rounds = tuple(map(self._round, skeleton))
-        outcome, reason = self._outcome()
+        begun = self._history.begun if self._history else 0
+        outcome, reason = ending(self._summary, begun, under_way=self._files.level_under_way() == self._number)
         shown = (turn.attempt for this in reversed(rounds) for turn in reversed(this.tries) if turn.attempt)
         blamed = next((attempt.blame for attempt in shown if attempt.blame), None)
         missions = (call.mission for this in skeleton for call in this.planner if call.mission)
@@ -96,27 +100,16 @@ class _Reader:
             mission=visible(self._replayed.mission if self._replayed else "") or next(missions, ""),
             outcome=outcome,
             reason=visible(reason),
-            blame=None if outcome == "success" else blamed,
+            blame=None if outcome == "success" or (skeleton and skeleton[-1].ended_in_calls()) else blamed,
             rounds=rounds,
             texts={},
         )
 
-    def _outcome(self) -> tuple[str, str]:
-        if self._summary:
-            outcome = text(self._summary.get("outcome"))
-            return outcome if outcome in _ENDED else "aborted", text(self._summary.get("reason"))
-        if self._history is None or not self._history.begun:
-            return "pending", ""
-        latest = max((whole(event.get("level_index")) or 0 for event in self._files.events), default=0)
-        if self._files.running() and self._number == latest:
-            return "running", ""
-        return "aborted", "the process ended during it"
-
     def _library(self) -> str:
         """The agent that the level began with."""
         name = _INITIAL_AGENT
-        for at, summary in enumerate(self._files.finished, 1):
-            if (whole(summary.get("index")) or at) < self._number and summary.get("outcome") == "success":
+        for number_, summary in self._files.summaries().items():
+            if number_ < self._number and summary.get("outcome") == "success":
                 name = text(summary.get("agent_file"), name)
         return self._files.source(name) or ""
 

@@ -373,7 +373,10 @@ class Round:
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """Everything about a level. ``texts`` holds the texts it alone uses; the others are in the run's own piece."""
+    """Everything about a level. ``texts`` holds the texts it alone uses; the others are in the run's own piece.
+
+    ``blame`` is that of the attempt which the level ended with; None where it ended for want of a plan or of code.
+    """
 
     number: int
     mission: str

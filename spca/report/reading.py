@@ -54,6 +54,15 @@ class RunFiles:
         """Whether a process held the folder when it was opened."""
         return self._running
 
+    def level_under_way(self) -> int | None:
+        """Number of the level that the run is at; None of a run that does not go on."""
+        begun = (event for event in reversed(self.events) if event.get("event") == "level_start")
+        return whole(next(begun, dict[str, Any]()).get("level_index")) if self._running else None
+
+    def summaries(self) -> dict[int, dict[str, Any]]:
+        """Summaries of finished levels, by number."""
+        return {whole(summary.get("index")) or at: summary for at, summary in enumerate(self.finished, 1)}
+
     def tasks(self) -> tuple[Task, ...]:
         """The levels of the run in order, those to come included; () where the curriculum cannot be read."""
         chosen = table(self.info.get("settings"))
@@ -101,10 +110,10 @@ class RunFiles:
             self._warn("state.json: lists no finished levels")
         # A level that was aborted and then begun again may have left summaries of both.
         logged = [event for event in self.events if event.get("event") == "level_summary"]
-        found = {whole(s.get("index")): s for s in (*self._summaries(), *logged) if s.get("outcome") in _ENDED}
+        found = {whole(s.get("index")): s for s in (*self._summary_files(), *logged) if s.get("outcome") in _ENDED}
         return [found[number] for number in sorted(number for number in found if number)]
 
-    def _summaries(self) -> Iterator[dict[str, Any]]:
+    def _summary_files(self) -> Iterator[dict[str, Any]]:
         for path in sorted(self.path.glob("summary_*.json")):
             if (summary := self._object(path.name)) is not None:
                 yield summary

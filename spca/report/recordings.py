@@ -57,7 +57,7 @@ def recording(files: RunFiles, level: str) -> tuple[Mapping[str, Any], str]:
     Raises:
         ReportError: no level or several are meant, or nothing was recorded of it.
     """
-    finished = {whole(s.get("index")) or at: s for at, s in enumerate(files.finished, 1)}
+    finished = files.summaries()
     names = {task.index + 1: (task.category, task.env_id) for task in files.tasks()}
     for number, summary in finished.items():
         place = table(summary.get("level"))

@@ -12,7 +12,7 @@ from spca.curriculum import Task
 from spca.report.lenient import count, items, number, table, text, whole
 from spca.report.model import CategoryRow, LevelRow, Run
 from spca.report.reading import RunFiles
-from spca.report.spans import History, attempt_statuses, durations, first_time, histories, last_time, spans
+from spca.report.spans import History, attempt_statuses, durations, ending, first_time, histories, last_time, spans
 from spca.report.usages import total, usage_of, used
 
 _ENDED: Final = ("success", "fail")
@@ -66,9 +66,8 @@ class _Levels:
         self._files, self._began, self._seed, self._checks = files, began, seed, checks
         self._tasks = {task.index + 1: task for task in tasks}
         self._histories = histories(files.events)
-        begun = [whole(event.get("level_index")) for event in files.events if event.get("event") == "level_start"]
-        self._newest = begun[-1] if begun else None
-        self._finished = {whole(s.get("index")) or at: s for at, s in enumerate(files.finished, 1)}
+        self._under_way = files.level_under_way()
+        self._finished = files.summaries()
         self._records: dict[int, list[Mapping[str, Any]]] = {}
         for record in files.records:
             self._records.setdefault(count(record.get("index")), []).append(record)
@@ -81,7 +80,7 @@ class _Levels:
     def _row(self, index: int) -> LevelRow:
         history = self._histories.get(index, _NOTHING)
         summary = self._finished.get(index) or history.last("level_summary")
-        outcome, reason = self._outcome(index, history, summary)
+        outcome, reason = ending(summary, history.begun, under_way=index == self._under_way)
         records = self._records.get(index, [])
         trajectory = self._files.trajectory(summary) or {}
         longest = number(table(table(summary.get("durations")).get("sim_s")).get("max"))
@@ -116,17 +115,6 @@ class _Levels:
         seen = repr((row, len(history.events), len(records)))
         version = hashlib.sha256(seen.encode("utf-8", "backslashreplace")).hexdigest()[:12]
         return replace(row, check=self._checks.get(index, ""), version=version)
-
-    def _outcome(self, index: int, history: History, summary: Mapping[str, Any]) -> tuple[str, str]:
-        """How a level ended, and why."""
-        if summary:
-            outcome = text(summary.get("outcome"))
-            return outcome if outcome in _ENDED else "aborted", text(summary.get("reason"))
-        if not history.begun:
-            return "pending", ""
-        if self._files.running() and index == self._newest:
-            return "running", ""
-        return "aborted", "the process ended during it"
 
 
 _COUNTERS: Final = ("spca_rounds", "simulation_runs", "planner_calls", "coder_calls")

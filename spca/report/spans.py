@@ -12,6 +12,7 @@ from spca.report.model import Span
 Event = Mapping[str, Any]
 
 _CALLS: Final = ("planner_call", "coder_call")
+_ENDED: Final = ("success", "fail")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +54,16 @@ def histories(events: Iterable[Event]) -> dict[int, History]:
             kept[level] = []
         kept.setdefault(level, []).append(event)
     return {level: History(begun.get(level, 0), tuple(those)) for level, those in kept.items()}
+
+
+def ending(summary: Mapping[str, Any], begun: int, *, under_way: bool) -> tuple[str, str]:
+    """A level's outcome, and why, given its summary (empty where there is none) and how often it was begun."""
+    if summary:
+        outcome = text(summary.get("outcome"))
+        return outcome if outcome in _ENDED else "aborted", text(summary.get("reason"))
+    if not begun:
+        return "pending", ""
+    return ("running", "") if under_way else ("aborted", "the process ended during it")
 
 
 def first_time(events: Iterable[Event]) -> float | None:

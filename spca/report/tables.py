@@ -261,7 +261,7 @@ def _run(run: Run) -> dict[str, Any]:
 
 
 def _levels(run: Run, files: RunFiles) -> Iterator[dict[str, Any]]:
-    summaries = dict(_numbered(files))
+    summaries = files.summaries()
     began = run.started or 0.0
     return (_level(row, began, summaries.get(row.number, {})) for row in run.levels)
 
@@ -291,15 +291,9 @@ def _events(files: RunFiles) -> Iterator[dict[str, Any]]:
         yield {**place, **event, "number": number, "data": event}
 
 
-def _numbered(files: RunFiles) -> Iterator[tuple[int, Mapping[str, Any]]]:
-    """Finished levels by number."""
-    for position, summary in enumerate(files.finished, 1):
-        yield lenient.whole(summary.get("index")) or position, summary
-
-
 def _steps(files: RunFiles) -> Iterator[Row]:
     head = _text(files.id)
-    for number, summary in _numbered(files):
+    for number, summary in files.summaries().items():
         trajectory = files.trajectory(summary) or {}
         place = (_text(trajectory.get("category")), _text(trajectory.get("env_id")))
         seed = lenient.whole(trajectory.get("seed"))

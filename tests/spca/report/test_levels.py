@@ -172,6 +172,33 @@ def test_a_level_that_is_under_way_or_was_aborted_is_shown_as_far_as_it_came(wri
     assert (read(writing.path, 3).outcome, read(writing.path, 99).outcome) == ("pending", "pending")
 
 
+@pytest.mark.parametrize("phase", ["planner", "coder"])
+def test_a_level_that_ended_for_want_of_a_plan_or_of_code_blames_no_line(writing: Writing, phase: str) -> None:
+    writing.begin()
+    writing.plan()
+    writing.code()
+    writing.act(Status.STUCK, "it turns and turns")
+    writing.plan(error="unsolvable" if phase == "planner" else "")
+    if phase == "coder":
+        writing.code(error="no code")
+    writing.finish(f"no use of the {phase}")
+    found = read(writing.path, 1)
+    assert [attempt.blame is None for attempt in attempts(found)] == [False]
+    assert (found.outcome, found.reason, found.blame) == ("fail", f"no use of the {phase}", None)
+
+
+def test_a_level_whose_coder_had_no_other_code_blames_its_last_attempt(writing: Writing) -> None:
+    writing.begin()
+    writing.plan()
+    writing.code()
+    writing.act(Status.STUCK, "it turns and turns")
+    writing.code()
+    writing.finish()
+    found = read(writing.path, 1)
+    assert found.blame is not None
+    assert found.blame == attempts(found)[0].blame
+
+
 def test_episodes_and_checks_come_from_the_simulation(finished_run: Path) -> None:
     equal = model.Check("equal", "")
 
