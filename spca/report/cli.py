@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from spca.ending import EXIT_FINISHED, EXIT_USER_ERROR, PROGRAM_VARIABLE
-from spca.errors import ReportError
+from spca.errors import ReportError, UserError
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -48,7 +48,12 @@ def main(argv: Sequence[str], root: Path, make_world: WorldMaker) -> int:
     given = build_parser().parse_args(argv)
     given.runs = Path.cwd() / given.runs if given.runs else root / "runs"
     command: Callable[[argparse.Namespace, WorldMaker], int] = _COMMANDS[given.command]
-    return command(given, make_world)
+    try:
+        return command(given, make_world)
+    except UserError as error:  # it may name files and runs, and is going to be printed
+        from spca.report.texts import visible
+
+        raise type(error)(visible(str(error))) from error
 
 
 class _Parser(argparse.ArgumentParser):
@@ -135,8 +140,14 @@ def _report(given: argparse.Namespace, make_world: WorldMaker) -> int:
 
     if given.compare and given.run:
         raise ReportError("report takes a run or --compare A B, not both")
+    if given.all and not given.compare:
+        raise ReportError("--all goes with --compare")
+    if given.out and given.no_page:
+        raise ReportError("report takes --out or --no-page, not both")
     console = Console(highlight=False)
     folders, target = _folders(given)
+    if not given.no_page:
+        _check_target(target)
     with _progress() as done:
         runs, comparisons, pieces = _gather(folders, given, make_world, done)
     if given.compare:
@@ -146,22 +157,23 @@ def _report(given: argparse.Namespace, make_world: WorldMaker) -> int:
     else:
         terminal.show_runs(runs, console)
     if not given.no_page:
-        _write_page(Path.cwd() / given.out if given.out else target, runs, comparisons, pieces, console)
+        _write_page(target, runs, comparisons, pieces, console)
     return EXIT_FINISHED
 
 
 def _folders(given: argparse.Namespace) -> tuple[list[Path | None], Path]:
-    """The run folders asked for (None: the published run), and where the page goes unless told."""
+    """The run folders asked for (None: the published run), and where the page goes."""
     from spca.report.reading import find
 
+    out = Path.cwd() / given.out if given.out else None
     if given.compare:
         found = [None if name == PUBLISHED else _one(name, given.runs) for name in given.compare]
         names = [folder.name if folder else PUBLISHED for folder in found]
         beside = next((folder.parent for folder in found if folder), given.runs)
-        return list(found), beside / f"compare_{names[0]}_{names[1]}.html"
+        return list(found), out or beside / f"compare_{names[0]}_{names[1]}.html"
     folders = find(given.run, given.runs, Path.cwd())
     several = len(folders) > 1
-    return list(folders), (folders[0].parent if several else folders[0]) / "report.html"
+    return list(folders), out or (folders[0].parent if several else folders[0]) / "report.html"
 
 
 def _one(name: str | None, runs: Path) -> Path:
@@ -195,6 +207,14 @@ def _gather(
     return found, [compare(a, b) for a, b in pairs], pieces
 
 
+def _check_target(target: Path) -> None:
+    """Refuse a page that cannot be written before there is one."""
+    if not target.parent.is_dir():
+        raise ReportError(f"cannot write {target}: there is no folder {target.parent}")
+    if target.is_dir():
+        raise ReportError(f"cannot write {target}: it is a folder")
+
+
 def _write_page(
     target: Path,
     runs: Sequence[model.Run],
@@ -203,15 +223,15 @@ def _write_page(
     console: Console,
 ) -> None:
     from spca.report import building
+    from spca.report.texts import visible
     from spca.runfolder import write_atomic
 
     title = runs[0].id if len(runs) == 1 else f"{len(runs)} runs"
     report = building.report_of(title, runs, comparisons)
-    if not target.parent.is_dir():
-        raise ReportError(f"cannot write {target}: there is no folder {target.parent}")
     write_atomic(target, building.document(title, report, pieces))
     size = target.stat().st_size / 1e6
-    console.print(f"page: {target} ({size:.1f} MB); open it in a browser", soft_wrap=True, markup=False)
+    said = f"page: {visible(str(target))} ({size:.1f} MB); open it in a browser"
+    console.print(said, soft_wrap=True, markup=False)
 
 
 def _replay(given: argparse.Namespace, make_world: WorldMaker) -> int:

@@ -62,9 +62,11 @@ def policy(*, live: bool) -> str:
 def _render(title: str, pieces: Mapping[str, str], *, live: bool) -> str:
     from jinja2 import Environment, StrictUndefined
 
+    from spca.report.texts import visible
+
     template = Environment(autoescape=True, undefined=StrictUndefined).from_string(_asset("page.html.jinja"))
     return template.render(
-        title=title, csp=policy(live=live), css=_style(), script=_script(), pieces=pieces.items(), live=live
+        title=visible(title), csp=policy(live=live), css=_style(), script=_script(), pieces=pieces.items(), live=live
     )
 
 

@@ -1,0 +1,55 @@
+"""The commands that look at runs: what is refused before any work is done, and names that nobody has vouched for."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from minigridenv import MiniGridEnv
+from spca.errors import ReportError
+from spca.report import cli
+from tests.spca.report.making import Writing
+
+
+def untouched(*_: object, **__: object) -> Any:
+    raise AssertionError("a world was built")
+
+
+@pytest.mark.parametrize(
+    ("flags", "words"),
+    [
+        (["--out", "there/is/none/page.html"], "there is no folder"),
+        (["--out", "."], "it is a folder"),
+        (["--out", "page.html", "--no-page"], "--out or --no-page, not both"),
+        (["--all"], "--all goes with --compare"),
+    ],
+)
+def test_a_page_that_cannot_be_written_is_refused_before_anything_is_simulated(
+    finished_run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, flags: list[str], words: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ReportError, match=words):
+        cli.main(["report", str(finished_run), *flags], tmp_path, untouched)
+    assert list(tmp_path.iterdir()) == []
+
+
+NAME = "run\x1b]0;title\x07\udcff"
+
+
+def test_a_run_may_have_any_name_that_a_folder_can_have(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run = Writing(tmp_path / "written")
+    run.end()
+    try:
+        os.rename(run.path, tmp_path / NAME)
+    except OSError:
+        pytest.skip("this file system has UTF-8 names only")
+    assert cli.main(["report", "--runs", str(tmp_path)], tmp_path, MiniGridEnv) == 0
+    said = capsys.readouterr().out
+    assert "run␛]0;title␇⟨U+DCFF⟩/report.html" in said
+    assert "\x1b]" not in said
+    assert "<title>run␛]0;title␇⟨U+DCFF⟩</title>" in (tmp_path / NAME / "report.html").read_text(encoding="utf-8")
+    with pytest.raises(ReportError, match="the latest is run␛"):
+        cli.main(["report", "no such run", "--runs", str(tmp_path)], tmp_path, MiniGridEnv)
