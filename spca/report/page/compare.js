@@ -110,7 +110,7 @@ function CompareTable({levels, all, ks}) {
 function CompareView({report, i, query, go}) {
   const pair = report.comparisons[i];
   const choose = useChoices(`#/compare/${i}`, query, go);
-  const ks = [pair.a, pair.b].map((id) => report.runs.findIndex((run) => run.id === id));
+  const ks = [report.runs.findIndex((run) => run.id === pair.a), report.runs.findLastIndex((run) => run.id === pair.b)];
   const show = COMPARE_SHOWN[query.get("show")] ? query.get("show") : "all";
   const word = (query.get("q") ?? "").toLowerCase().trim();
   const levels = pair.levels.filter((level) => COMPARE_SHOWN[show][1](level) &&

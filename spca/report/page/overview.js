@@ -20,10 +20,8 @@ function Pairs({caption, values}) {
       h("td", null, value == null || value === "" ? h("span", {class: "muted"}, "not set") : asText(value))))));
 }
 
-/** When a run began and how long it took; the present moment stands for the end of one that goes on. */
-function wholeTime(run) {
-  return run.started != null && run.ended != null ? Math.max(0, run.ended - run.started) : null;
-}
+/** How long a run worked: the time that it lay still, between a kill and what came after it, does not count. */
+const workTime = (run) => sum(run.levels, (row) => row.seconds);
 
 function Head({run}) {
   return h("section", {class: "head", "aria-label": "The run"},
@@ -67,7 +65,7 @@ function KeyFigures({run, k}) {
     h(Key, {name: "Cost", value: usd(usage.cost_usd, usage.cost_unknown),
       note: plural(usage.requests, "request") +
         (usage.cost_unknown ? `, ${count(usage.cost_unknown)} of unknown cost` : "")}),
-    h(Key, {name: "Time", value: seconds(wholeTime(run) ?? sum(levels, (row) => row.seconds)),
+    h(Key, {name: "Time", value: seconds(workTime(run)),
       note: `${plural(sum(levels, (row) => row.steps_total ?? row.steps), "step")}`}),
     library && h(Key, {name: "Library", value: plural(library.actions, "action"),
       note: `${plural(library.methods, "method")}, ${bytes(library.bytes)}`}));
@@ -145,7 +143,7 @@ const RUN_COLUMNS = [
   {key: "calls", name: "Calls", number: true, value: (run) => sum(run.levels, calls)},
   {key: "tokens", name: "Tokens", number: true, value: (run) => tokensOf(run.usage)},
   {key: "cost", name: "Cost", number: true, value: (run) => run.usage.cost_usd},
-  {key: "time", name: "Time", number: true, value: (run) => wholeTime(run) ?? 0},
+  {key: "time", name: "Time", number: true, value: workTime},
 ];
 
 function RunLine({run, k}) {
@@ -163,7 +161,7 @@ function RunLine({run, k}) {
     h("td", {class: "c-share"}, h(Share, {part: solved, whole: planned, text: `${solved} / ${planned}`})),
     number(count(sum(run.levels, calls))), number(tokenText(run.usage)),
     number(usd(run.usage.cost_usd, run.usage.cost_unknown)),
-    number(seconds(wholeTime(run) ?? sum(run.levels, (row) => row.seconds))));
+    number(seconds(workTime(run))));
 }
 
 /** Several runs, a row each. */
