@@ -24,6 +24,9 @@ MOST_ROWS: Final = 10_000
 """Rows of a table; the other formats have no limit."""
 _NARROW: Final = 8
 """Columns that would be narrower than this on a terminal are shown one below the other."""
+_LARGEST: Final = 50_000_000
+"""Characters of a table outside of a terminal; of a larger one, where one long value makes all rows long, the columns
+are shown one below the other as well."""
 _NAME: Final = 24
 """Characters of a name that are shown there in any case."""
 _EXPLAINED: Final = ("explain_key", "explain_value")
@@ -100,13 +103,19 @@ class TableWriter:
 
     def end(self) -> None:
         width = shutil.get_terminal_size().columns
-        narrow = self._terminal and len(self._names) * _NARROW > width
+        narrow = len(self._names) * _NARROW > width if self._terminal else self._size() > _LARGEST
         for table in map(self._record, self._rows) if narrow and self._rows else [self._table()]:
             self._out.write(rendered(table, width if self._terminal else None, colour=self._terminal))
             self._out.write("\n" * narrow)
         self._out.write(f"{self._count} row{'s' * (self._count != 1)}\n")
         if self._count > MOST_ROWS:
             self._out.write(f"shown are the first {MOST_ROWS}; --format csv and --format json give all\n")
+
+    def _size(self) -> int:
+        """Characters of the table, in which all rows are as long as the longest value of each column makes them."""
+        return len(self._rows) * sum(
+            max(len(cell(value)) for value in column) for column in zip(*self._rows, strict=True)
+        )
 
     def _table(self) -> Table:
         from rich.box import SIMPLE_HEAD

@@ -21,6 +21,11 @@ from spca.watching import Frame, ReplayedWorld, WorldMaker
 ENV_ID: Final = re.compile(r"(?:MiniGrid|BabyAI)-[A-Za-z0-9._-]{1,100}")
 """Environment ids that may be built. Gymnasium's form ``module:id`` imports the module, so that no other may be."""
 
+MOST_STEPS: Final = 100_000
+"""Primitives of a level that are replayed; thirty attempts of a thousand that each begin after a thousand have less."""
+
+_RESET: Final = 20
+"""Primitives that take as long as resetting a world."""
 _MAX_SEED: Final = 2**64
 _CODES: Final = frozenset(Primitive)
 _SHOWN: Final = 40
@@ -102,16 +107,21 @@ class _Run:
 
 
 class _Stage:
-    """Replays in one world; attempts that do the same are replayed once."""
+    """Replays in one world, :data:`MOST_STEPS` at most; attempts that do the same are replayed once."""
 
     def __init__(self, world: ReplayedWorld) -> None:
         self._world = world
         self._begin = world.checkpoint()
         self._known: dict[tuple[_Recorded, _Recorded], _Run] = {}
+        self._left = MOST_STEPS
 
-    def run(self, before: _Recorded, steps: _Recorded) -> _Run:
+    def run(self, before: _Recorded, steps: _Recorded) -> _Run | None:
+        """None when too much was replayed already."""
         key = before, steps
         if key not in self._known:
+            if self._left <= 0:
+                return None
+            self._left -= _RESET
             self._known[key] = self._played(before, steps)
         return self._known[key]
 
@@ -141,6 +151,7 @@ class _Stage:
         """Execute a recorded primitive; why it cannot be executed, or ""."""
         if isinstance(code, str):
             return f"{code} is not a primitive"
+        self._left -= 1
         try:
             self._world.step(code)
         except (SPCAError, ValueError) as error:
@@ -155,6 +166,8 @@ def _replayed(stage: _Stage, attempt: object, older_hash: object) -> Replayed:
     if isinstance(steps, list):
         steps = [step[0] if isinstance(step, list) and step else step for step in steps]
     run = stage.run(_recorded(attempt.get("start")), _recorded(steps))
+    if run is None:
+        return Replayed((), Check("unrecorded", f"not replayed: the level has more than {MOST_STEPS:,} primitives"))
     if run.problem:
         return Replayed(run.frames, Check("different", run.problem))
     recorded = (attempt.get("start_hash") or older_hash, attempt.get("end_hash"), attempt.get("reward"))

@@ -245,6 +245,15 @@ def test_a_table_elsewhere_than_on_a_terminal_is_not_cut(finished_run: Path) -> 
     assert "\x1b" not in text
 
 
+def test_a_long_value_does_not_make_all_rows_long(finished_run: Path) -> None:
+    """A line of the log that is a megabyte long would make a table of gigabytes."""
+    sql = "SELECT repeat('a', 200000 * (i = 7)::INT) AS words, i FROM range(1000) AS t(i)"
+    text = answer(finished_run, sql)
+    assert 200_000 < len(text) < 2_000_000
+    assert "a" * 200_000 in text
+    assert text.endswith("1000 rows\n")
+
+
 class Terminal(io.StringIO):
     def isatty(self) -> bool:
         return True

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from minigridenv import MiniGridEnv
 from spca import curriculum, perception
 from spca.report import model
-from spca.report.resimulating import judged_as_upstream, resimulate
+from spca.report.resimulating import MOST_STEPS, judged_as_upstream, resimulate
 from spca.watching import Frame, ReplayedWorld
 from tests.contracts.truth import simulator
 from tests.test_architecture import ROOT
@@ -146,6 +146,17 @@ def test_an_attempt_without_steps_is_its_beginning() -> None:
     assert check.result == "equal"
     assert episode is not None
     assert (len(episode.agent), episode.truth.steps) == (1, ())
+
+
+def test_a_file_of_endless_attempts_is_replayed_for_a_while() -> None:
+    """A few megabytes of them would take gigabytes and hours."""
+    trajectory = recorded()
+    good, endless = trajectory["attempts"][0], [{"start": [f"x{n}"], "steps": []} for n in range(MOST_STEPS // 20)]
+    trajectory["attempts"] = [good, *endless, {"start": [0], "steps": []}, good]
+    first, *_, late, known = resimulate(MiniGridEnv, trajectory).attempts
+    assert first == known
+    assert first[1].result == "equal"
+    assert late == (None, model.Check("unrecorded", "not replayed: the level has more than 100,000 primitives"))
 
 
 # What is held against the recording ----------------------------------------------------------------------------------
