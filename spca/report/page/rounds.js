@@ -4,7 +4,8 @@ const NAMES_IN_LINE = 3;
 
 /** @param {{round: object, isLast: boolean, page: object}} props */
 function RoundView({round, isLast, page}) {
-  const last = round.tries.length - 1;
+  const executed = round.tries.findLastIndex((item) => item.attempt);
+  const last = executed < 0 ? round.tries.length - 1 : executed;
   const opens = isLast && page.outcome !== "running";
   return h("section", {class: "round", "aria-labelledby": `round-${round.number}`},
     h("h3", {id: `round-${round.number}`}, `Round ${round.number}`,
@@ -73,7 +74,7 @@ function TryLine({item, name, outcome}) {
   const failedCalls = calls.filter((call) => !call.ok).length;
   return h("span", {class: "one-line"},
     h("strong", {class: "mono"}, name),
-    attempt ? h(Status, {attempt}) : h(Unexecuted, {outcome}),
+    attempt ? h(Status, {attempt}) : h(Unexecuted, {outcome, calls}),
     attempt && h("span", null, plural(attempt.steps.length, "step")),
     calls.length > 0 && h("span", {class: "muted"}, plural(calls.length, "coder call"),
       failedCalls ? ` (${failedCalls} failed)` : ""),
@@ -82,10 +83,11 @@ function TryLine({item, name, outcome}) {
     attempt && attempt.status !== "success" && h("span", {class: "muted cut"}, firstLine(attempt.message)));
 }
 
-/** A level that has not ended has no recording of its attempts yet. */
-function Unexecuted({outcome}) {
+/** A level that has not ended has no recording of its attempts yet; code that was tried before is not tried again. */
+function Unexecuted({outcome, calls}) {
   if (outcome === "running") return h("span", {class: "muted"}, "recorded when the level ends");
   if (outcome === "aborted") return h("span", {class: "muted"}, "not recorded");
+  if (calls.at(-1)?.ok) return h("span", {class: "muted"}, "not executed: no other code came");
   return h("span", {class: "bad-text"}, "not executed");
 }
 
