@@ -257,7 +257,9 @@ def _watch(given: argparse.Namespace, make_world: WorldMaker) -> int:
 
 
 def _announce(line: str) -> None:
-    print(line, flush=True)
+    from spca.report.recordings import one_line
+
+    print(one_line(line), flush=True)
 
 
 def _query(given: argparse.Namespace, _make_world: WorldMaker) -> int:
@@ -274,6 +276,8 @@ def _progress() -> Iterator[Callable[[str], None]]:
     from rich.console import Console
     from rich.markup import escape
 
+    from spca.report.recordings import one_line
+
     console = Console(stderr=True, highlight=False)
     if not console.is_terminal:
         yield lambda _name: None
@@ -284,7 +288,7 @@ def _progress() -> Iterator[Callable[[str], None]]:
         def done(name: str) -> None:
             nonlocal count
             count += 1
-            status.update(f"{count} levels re-simulated, {escape(name)}")
+            status.update(f"{count} levels re-simulated, {escape(one_line(name))}")
 
         yield done
 

@@ -16,6 +16,8 @@ from spca.curriculum import Task
 from spca.errors import CurriculumError, ReportError
 from spca.report.lenient import parsed, table, text, whole
 
+LARGEST: Final = 256 << 20
+"""Bytes of a file that are read; the log of a run of 150 levels has a hundredth of it."""
 _LISTED: Final = 5
 """Bad lines of a file that are named one by one."""
 _LOCKS: Final = Path("/proc/locks")
@@ -165,11 +167,19 @@ class RunFiles:
             elif path.exists() and not path.is_file():  # a pipe would keep the reader waiting
                 self._warn(f"{name}: is no file")
             else:
-                return path.read_bytes()
+                return self._limited(path, name)
         except OSError as error:
             self._warn(f"{name}: cannot be read: {error.strerror or error}")
         except (ValueError, RuntimeError) as error:  # a name that no file can have; links in a circle
             self._warn(f"{name}: cannot be read: {error}")
+        return None
+
+    def _limited(self, path: Path, name: str) -> bytes | None:
+        """A file's bytes unless it is too large: one of nothing but a hole takes no room on a disk, but all memory."""
+        with path.open("rb") as file:
+            if os.fstat(file.fileno()).st_size <= LARGEST and len(data := file.read(LARGEST + 1)) <= LARGEST:
+                return data
+        self._warn(f"{name}: is larger than {LARGEST >> 20} MB, left out")
         return None
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -53,3 +54,21 @@ def test_a_run_may_have_any_name_that_a_folder_can_have(tmp_path: Path, capsys: 
     assert "<title>run␛]0;title␇⟨U+DCFF⟩</title>" in (tmp_path / NAME / "report.html").read_text(encoding="utf-8")
     with pytest.raises(ReportError, match="the latest is run␛"):
         cli.main(["report", "no such run", "--runs", str(tmp_path)], tmp_path, MiniGridEnv)
+
+
+def test_the_line_that_tells_of_progress_controls_no_terminal(
+    finished_run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = shutil.copytree(finished_run, tmp_path / finished_run.name)
+    state = (run / "state.json").read_text(encoding="utf-8")
+    (run / "state.json").write_text(state.replace('"level_name": "', '"level_name": "\\u001b]0;title\\u0007'), "utf-8")
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    assert cli.main(["report", str(run)], tmp_path, MiniGridEnv) == 0
+    said = capsys.readouterr().err
+    assert "levels re-simulated, ␛]0;title␇" in said
+    assert "\x1b]" not in said
+
+
+def test_what_is_announced_controls_no_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    cli._announce("run a\x1b]0;title\x07\u202e has finished")
+    assert capsys.readouterr().out == "run a␛]0;title␇⟨U+202E⟩ has finished\n"

@@ -55,6 +55,14 @@ def test_a_folder_without_run_json_is_no_run(damaged: Path, content: bytes | Non
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.parametrize("name", ["metrics.jsonl", "state.json", "curriculum.json"])
+def test_a_file_that_no_memory_could_hold_is_left_out(damaged: Path, name: str) -> None:
+    os.truncate(damaged / name, 1 << 40)
+    files = open_run(damaged)
+    overview(files)
+    assert f"{name}: is larger than 256 MB, left out" in files.warnings
+
+
 def test_a_log_may_end_at_any_byte(tmp_path: Path) -> None:
     run = Writing(tmp_path, IDS[:1])
     run.begin()
