@@ -14,6 +14,8 @@ const MEASURES = [
 /** Times are never equal, so they do not count as a difference. */
 const COMPARED = MEASURES.filter(([name]) => name !== "Time");
 
+/** What a level took is known only after its end. */
+const hasEnded = (side) => side != null && ["success", "fail", "aborted"].includes(side.outcome);
 const outcomeDiffers = ({a, b}) => (a?.outcome ?? "") !== (b?.outcome ?? "");
 const measureDiffers = ({a, b}, value) => a && b && value(a) != null && value(b) != null && value(a) !== value(b);
 const differs = (level) => outcomeDiffers(level) || COMPARED.some(([, value]) => measureDiffers(level, value));
@@ -87,7 +89,7 @@ function CompareHead({report, pair, ks}) {
 }
 
 function CompareTable({levels, all, ks}) {
-  const both = all.filter(({a, b}) => a && b);
+  const both = all.filter(({a, b}) => hasEnded(a) && hasEnded(b));
   const [shownRows, more] = useGrowing(levels);
   const pairHeads = (name) => ["A", "B"].map((letter) =>
     h("th", {key: name + letter, scope: "col",
@@ -102,7 +104,7 @@ function CompareTable({levels, all, ks}) {
             names.map((name) => h("th", {key: name, scope: "colgroup", colSpan: 2, class: "pair"}, name))),
           h("tr", null, names.map(pairHeads))),
         h("tbody", {class: "totals"}, h(TotalLine, {name: "All levels", levels: all}),
-          both.length < all.length && h(TotalLine, {name: "Levels in both", levels: both})),
+          both.length < all.length && h(TotalLine, {name: "Levels ended in both", levels: both})),
         h("tbody", null, shownRows.map((level) => h(ComparedLine, {key: all.indexOf(level), level, ks}))))), more);
 }
 
