@@ -161,9 +161,13 @@ function Crumbs({report, route}) {
     h("li", {key: href}, h("a", {href, "aria-current": i === steps.length - 1 ? "page" : undefined}, text)))));
 }
 
-function ComparisonLinks({report}) {
-  if (!report.comparisons.length) return null;
-  return h("nav", {class: "tabs", "aria-label": "Comparisons"}, report.comparisons.map((pair, i) =>
+/** The comparisons of a run; elsewhere the only one, since a page of many runs has one for each. */
+function ComparisonLinks({report, route}) {
+  const id = route.view === "run" ? report.runs[route.k]?.id : null;
+  const links = report.comparisons.map((pair, i) => ({pair, i}))
+    .filter(({pair}) => (id == null ? report.comparisons.length === 1 : id === pair.a || id === pair.b));
+  if (!links.length) return null;
+  return h("nav", {class: "tabs", "aria-label": "Comparisons"}, links.map(({pair, i}) =>
     h("a", {key: i, href: `#/compare/${i}`}, `Compare ${pair.a} with ${pair.b}`)));
 }
 
@@ -250,7 +254,7 @@ function Loaded({report, error, connection, choice, choose}) {
       h(Crumbs, {report, route}), h(Connection, {connection, report}), h(ThemeChoice, {choice, choose}))),
     h("main", {id: "main", class: "frame", tabIndex: -1},
       error && h(Trouble, {title: "The newest state could not be loaded"}, error),
-      route.view !== "level" && h(ComparisonLinks, {report}), view),
+      route.view !== "level" && h(ComparisonLinks, {report, route}), view),
     h("footer", {class: "frame"}, `${report.program} · report made ${moment(report.made)}`));
 }
 
