@@ -206,9 +206,13 @@ def parse(argv: Sequence[str] | None) -> dict[str, Any]:
     arguments = sys.argv[1:] if argv is None else argv
     if looking.is_asked(arguments):
         return {"command": arguments[0], "arguments": arguments}
-    given = vars(build_parser().parse_args(arguments))
+    parser = build_parser()
+    parsed, surplus = parser.parse_known_args(arguments)
+    given = vars(parsed)
     if given["command"] in looking.HELP:
-        build_parser().error(f"{given['command']} comes before its options")
+        parser.error(f"{given['command']} comes before its options")
+    if surplus:
+        parser.error(f"unrecognized arguments: {' '.join(surplus)}")
     return given
 
 

@@ -23,9 +23,14 @@ Progress = Callable[[str], None]
 
 
 def report_of(
-    title: str, runs: Sequence[model.Run], comparisons: Sequence[model.Comparison] = (), *, live: bool = False
+    title: str,
+    runs: Sequence[model.Run],
+    comparisons: Sequence[model.Comparison] = (),
+    *,
+    live: bool = False,
+    view: str = "",
 ) -> model.Report:
-    """What a page shows first."""
+    """What a page shows first; ``view`` is the address within it that it opens with."""
     return model.Report(
         title=title,
         program=f"sense-plan-code-act {__version__}",
@@ -35,6 +40,7 @@ def report_of(
         primitives=PRIMITIVE_METHODS,
         comparisons=tuple(comparisons),
         live=live,
+        view=view,
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import shlex
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from spca.ending import EXIT_FINISHED, EXIT_USER_ERROR, PROGRAM_VARIABLE
 from spca.errors import ReportError, UserError
+from spca.report.finding import PUBLISHED, find, find_one, program
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -19,9 +21,6 @@ if TYPE_CHECKING:
     from spca.report import model
     from spca.report.reading import RunFiles
     from spca.watching import WorldMaker
-
-PUBLISHED: Final = "published"
-"""What stands for the published run of the original system where a run is asked for."""
 
 HELP: Final[Mapping[str, str]] = {
     "report": "runs as a page (one HTML file) and as tables",
@@ -45,7 +44,10 @@ def main(argv: Sequence[str], root: Path, make_world: WorldMaker) -> int:
     Raises:
         ReportError: one line that names what is wrong and how to mend it.
     """
-    given = build_parser().parse_args(argv)
+    parser = build_parser()
+    given, surplus = parser.parse_known_args(argv)
+    if surplus:
+        parser.error(_surplus(given.command, surplus))
     given.runs = Path.cwd() / given.runs if given.runs else root / "runs"
     command: Callable[[argparse.Namespace, WorldMaker], int] = _COMMANDS[given.command]
     try:
@@ -106,7 +108,7 @@ def _add_watch(part: argparse.ArgumentParser) -> None:
 
 
 def _add_query(part: argparse.ArgumentParser) -> None:
-    part.add_argument("run", help="run id, run folder or folder of runs")
+    part.add_argument("run", nargs="?", help="run id, run folder or folder of runs (default: the latest run)")
     part.add_argument("sql", help="one SELECT over the tables runs, levels, calls, events, steps (docs/queries.md)")
     part.add_argument("--format", choices=("table", "csv", "json"), default="table", help="default table")
 
@@ -133,6 +135,16 @@ def _port(text: str) -> int:
     return int(text)
 
 
+def _surplus(command: str, surplus: Sequence[str]) -> str:
+    """What to do about arguments that are too many."""
+    words = [word for word in surplus if not word.startswith("-")]
+    if len(words) == len(surplus) and command == "report":
+        return "report takes one run; two side by side: report --compare A B"
+    if len(words) == len(surplus) and command == "query":
+        return "query takes a run and one statement: put the SQL in quotes"
+    return f"unrecognized arguments: {' '.join(surplus)}"
+
+
 def _report(given: argparse.Namespace, make_world: WorldMaker) -> int:
     from rich.console import Console
 
@@ -154,35 +166,35 @@ def _report(given: argparse.Namespace, make_world: WorldMaker) -> int:
         terminal.show_comparison(comparisons[0], runs[0], runs[1], console, everything=given.all)
     elif len(runs) == 1:
         terminal.show_run(runs[0], console)
+        _say_how_to_go_on(runs[0], given.runs, console)
     else:
         terminal.show_runs(runs, console)
     if not given.no_page:
-        _write_page(target, runs, comparisons, pieces, console)
+        _write_page(target, runs, comparisons, pieces, console, compared=bool(given.compare))
     return EXIT_FINISHED
+
+
+def _say_how_to_go_on(run: model.Run, runs: Path, console: Console) -> None:
+    """The command that goes on with a run that was stopped."""
+    from spca.report.texts import visible
+
+    if run.state == "stopped" and run.finished < run.planned:
+        elsewhere = "" if runs == Path(run.folder).parent else f" --runs {shlex.quote(str(Path(run.folder).parent))}"
+        said = f"go on with: {program()} --resume {run.id}{elsewhere}"
+        console.print(visible(said), soft_wrap=True, markup=False)
 
 
 def _folders(given: argparse.Namespace) -> tuple[list[Path | None], Path]:
     """The run folders asked for (None: the published run), and where the page goes."""
-    from spca.report.reading import find
-
     out = Path.cwd() / given.out if given.out else None
     if given.compare:
-        found = [None if name == PUBLISHED else _one(name, given.runs) for name in given.compare]
+        found = [None if name == PUBLISHED else find_one(name, given.runs, Path.cwd()) for name in given.compare]
         names = [folder.name if folder else PUBLISHED for folder in found]
         beside = next((folder.parent for folder in found if folder), given.runs)
         return list(found), out or beside / f"compare_{names[0]}_{names[1]}.html"
     folders = find(given.run, given.runs, Path.cwd())
     several = len(folders) > 1
     return list(folders), out or (folders[0].parent if several else folders[0]) / "report.html"
-
-
-def _one(name: str | None, runs: Path) -> Path:
-    from spca.report.reading import find
-
-    found = find(name, runs, Path.cwd())
-    if len(found) != 1:
-        raise ReportError(f"{name} holds {len(found)} runs: name one of them, such as {found[-1].name}")
-    return found[0]
 
 
 def _gather(
@@ -221,13 +233,16 @@ def _write_page(
     comparisons: Sequence[model.Comparison],
     pieces: dict[str, str],
     console: Console,
+    *,
+    compared: bool,
 ) -> None:
     from spca.report import building
     from spca.report.texts import visible
     from spca.runfolder import write_atomic
 
-    title = runs[0].id if len(runs) == 1 else f"{len(runs)} runs"
-    report = building.report_of(title, runs, comparisons)
+    title = " and ".join(run.id for run in runs) if compared or len(runs) == 1 else f"{len(runs)} runs"
+    view = "#/compare/0" if compared else ""
+    report = building.report_of(title, runs, comparisons, view=view)
     write_atomic(target, building.document(title, report, pieces))
     size = target.stat().st_size / 1e6
     said = f"page: {visible(str(target))} ({size:.1f} MB); open it in a browser"
@@ -240,7 +255,7 @@ def _replay(given: argparse.Namespace, make_world: WorldMaker) -> int:
     from spca.report import replaying
     from spca.report.reading import open_run
 
-    files = open_run(_one(given.run, given.runs))
+    files = open_run(find_one(given.run, given.runs, Path.cwd()))
     return replaying.replay(files, given.level, given, make_world, Console(highlight=False))
 
 
@@ -248,9 +263,9 @@ def _watch(given: argparse.Namespace, make_world: WorldMaker) -> int:
     from spca.report import watch
 
     try:
-        watch.serve(
-            _one(given.run, given.runs), make_world, host=given.host, port=given.port, announce=_announce, stop=None
-        )
+        folder = find_one(given.run, given.runs, Path.cwd())
+        print("open this address in a browser; Ctrl-C ends:", file=sys.stderr)
+        watch.serve(folder, make_world, host=given.host, port=given.port, announce=_announce, stop=None)
     except KeyboardInterrupt:
         print(file=sys.stderr)
     return EXIT_FINISHED
@@ -264,7 +279,7 @@ def _announce(line: str) -> None:
 
 def _query(given: argparse.Namespace, _make_world: WorldMaker) -> int:
     from spca.report import querying
-    from spca.report.reading import find, open_run
+    from spca.report.reading import open_run
 
     files: list[RunFiles] = [open_run(folder) for folder in find(given.run, given.runs, Path.cwd())]
     return querying.query(files, given.sql, format=given.format)

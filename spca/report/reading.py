@@ -192,27 +192,6 @@ def open_run(path: Path) -> RunFiles:
     return RunFiles(path)
 
 
-def find(name: str | None, runs: Path, cwd: Path) -> list[Path]:
-    """The run folders that ``name`` means: a run of ``runs``, a folder of a run, or a folder of runs, sorted by id.
-
-    ``None`` means the latest run of ``runs``; relative paths are relative to ``cwd``.
-
-    Raises:
-        ReportError: there is none.
-    """
-    known = _runs_in(runs)
-    if name is None:
-        if not known:
-            raise ReportError(f"there are no runs in {runs}: main.py without a command begins one")
-        return known[-1:]
-    latest = f"the latest is {known[-1].name}" if known else "there are none"
-    path = cwd / name
-    found = [path for path in known if path.name == name] or ([path] if _is_run(path) else _runs_in(path))
-    if not name or not found:
-        raise ReportError(f"no run {name!r} in {runs}, and no folder of runs of that name: {latest}")
-    return found
-
-
 def held(folder: Path) -> bool:
     """Whether a process holds the folder's lock, told without touching it: a run may want it in this moment."""
     try:
@@ -239,20 +218,6 @@ def _has_open(process: str, lock: os.stat_result) -> bool:
         except OSError:
             continue
     return False
-
-
-def _runs_in(folder: Path) -> list[Path]:
-    try:
-        return sorted(filter(_is_run, folder.iterdir()))
-    except (OSError, ValueError):
-        return []
-
-
-def _is_run(path: Path) -> bool:
-    try:
-        return (path / "run.json").is_file()
-    except (OSError, ValueError):  # not to be read, or a name that no file can have
-        return False
 
 
 def _decoded(data: bytes) -> tuple[str, bool]:

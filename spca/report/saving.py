@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+import shlex
+import sys
 from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from itertools import repeat
@@ -62,7 +64,7 @@ def save_mp4(path: Path, pictures: Iterable[Picture], size: tuple[int, int], fps
     try:
         import av
     except ImportError as error:
-        raise ReportError("--mp4 needs PyAV: pip install av (or the extra [video])") from error
+        raise ReportError(f"--mp4 needs PyAV: {shlex.quote(sys.executable)} -m pip install av") from error
     rate = Fraction(fps).limit_denominator(1000)
     buffer = io.BytesIO()
     with av.open(buffer, "w", format="mp4") as container:

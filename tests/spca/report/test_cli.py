@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import base64
+import gzip
+import json
 import os
+import re
 import shutil
 from pathlib import Path
 from typing import Any
@@ -35,6 +39,41 @@ def test_a_page_that_cannot_be_written_is_refused_before_anything_is_simulated(
     with pytest.raises(ReportError, match=words):
         cli.main(["report", str(finished_run), *flags], tmp_path, untouched)
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["report", "a", "b"], "report takes one run; two side by side: report --compare A B"),
+        (["query", "a", "select", "1"], "put the SQL in quotes"),
+        (["replay", "a", "1", "--nonsense"], "unrecognized arguments: --nonsense"),
+        (["replay", "a"], "the following arguments are required: level"),
+    ],
+)
+def test_too_many_or_too_few_arguments_are_told_with_the_way_out(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], words: str
+) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        cli.main(arguments, tmp_path, untouched)
+    assert words in capsys.readouterr().err
+
+
+def test_a_stopped_run_is_shown_with_how_to_go_on(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run = Writing(tmp_path / "runs")
+    run.solve()
+    run.kill()
+    assert cli.main(["report", "--no-page"], tmp_path, untouched) == 0
+    assert f"go on with: python main.py --resume {run.path.name}\n" in capsys.readouterr().out
+
+
+def test_a_comparison_opens_with_the_comparison(finished_run: Path, tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    assert (
+        cli.main(["report", "--compare", str(finished_run), "published", "--out", str(page)], tmp_path, MiniGridEnv)
+        == 0
+    )
+    (piece,) = re.findall(r'data-piece="report">([^<]+)<', page.read_text(encoding="utf-8"))
+    assert json.loads(gzip.decompress(base64.b64decode(piece)))["value"]["view"] == "#/compare/0"
 
 
 NAME = "run\x1b]0;title\x07\udcff"

@@ -15,10 +15,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spca.errors import ReportError
-from spca.report.reading import _has_open, find, held, open_run
+from spca.report.reading import _has_open, held, open_run
 from spca.report.runs import overview
 from spca.runfolder import locked
 from tests.doubles import ROOT
+from tests.e2e.commands import only_run
 from tests.spca.report.making import IDS, Writing
 
 
@@ -273,7 +274,7 @@ def test_a_run_is_read_while_it_is_written(tmp_path: Path) -> None:
         while writer.poll() is None:
             if not any(tmp_path.glob("*/run.json")):
                 continue
-            run = overview(open_run(find(None, tmp_path, tmp_path)[0]))
+            run = overview(open_run(only_run(tmp_path)))
             assert run.planned == 30
             assert run.finished >= seen
             assert [row.outcome for row in run.levels[: run.finished]] == (["success", "success", "fail"] * 10)[
@@ -283,45 +284,7 @@ def test_a_run_is_read_while_it_is_written(tmp_path: Path) -> None:
             seen = run.finished
     assert writer.returncode == 0
     assert run is not None
-    assert overview(open_run(find(None, tmp_path, tmp_path)[0])).finished == 30
-
-
-@pytest.fixture
-def runs(tmp_path: Path) -> Path:
-    for name in ("20260101-000000-aaaa", "20260102-000000-bbbb"):
-        (tmp_path / "runs" / name).mkdir(parents=True)
-        (tmp_path / "runs" / name / "run.json").write_text("{}", encoding="utf-8")
-    (tmp_path / "runs" / "llm_cache").mkdir()
-    (tmp_path / "runs" / "notes.txt").touch()
-    return tmp_path / "runs"
-
-
-def test_a_run_is_found_by_its_id_by_its_path_or_as_the_latest(runs: Path, tmp_path: Path) -> None:
-    first, second = runs / "20260101-000000-aaaa", runs / "20260102-000000-bbbb"
-    assert find(first.name, runs, tmp_path) == [first]
-    assert find(f"runs/{first.name}", Path("/nowhere"), tmp_path) == [first]
-    assert find(str(first), Path("/nowhere"), Path("/")) == [first]
-    assert find(".", Path("/nowhere"), first) == [first]
-    assert find(None, runs, tmp_path) == [second]
-
-
-def test_a_folder_of_runs_means_all_of_them(runs: Path) -> None:
-    assert [path.name[-4:] for path in find("runs", Path("/nowhere"), runs.parent)] == ["aaaa", "bbbb"]
-
-
-@pytest.mark.parametrize("name", ["20260103", "", "runs/llm_cache", "runs/notes.txt", "a\0b", "x" * 5000, "\x1b[31m"])
-def test_a_name_that_means_nothing_is_answered_with_the_latest_run(runs: Path, tmp_path: Path, name: str) -> None:
-    with pytest.raises(ReportError, match="the latest is 20260102-000000-bbbb") as caught:
-        find(name, runs, tmp_path)
-    assert repr(name) in str(caught.value)
-    assert str(caught.value).isprintable()
-
-
-def test_without_any_runs_there_is_no_latest(tmp_path: Path) -> None:
-    with pytest.raises(ReportError, match="there are no runs in"):
-        find(None, tmp_path, tmp_path)
-    with pytest.raises(ReportError, match="there are none"):
-        find("x", tmp_path, tmp_path)
+    assert overview(open_run(only_run(tmp_path))).finished == 30
 
 
 def test_a_run_that_has_only_just_begun_is_no_broken_one(tmp_path: Path) -> None:

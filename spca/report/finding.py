@@ -1,0 +1,92 @@
+"""Which run folders a user means."""
+
+from __future__ import annotations
+
+import difflib
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from spca.ending import PROGRAM_VARIABLE
+from spca.errors import ReportError
+
+PUBLISHED: Final = "published"
+"""What stands for the published run of the original system where two runs are compared."""
+
+
+def program() -> str:
+    """How a user calls the program."""
+    return os.environ.get(PROGRAM_VARIABLE, "python main.py")
+
+
+def find(name: str | None, runs: Path, cwd: Path) -> list[Path]:
+    """The run folders that ``name`` means: a run of ``runs``, a folder of a run, or a folder of runs, sorted by id.
+
+    A run of ``runs`` may be named by the beginning of its id, if it is the only one that begins so. ``None`` means the
+    latest run of ``runs``; relative paths are relative to ``cwd``.
+
+    Raises:
+        ReportError: there is none; names the nearest.
+    """
+    known = _runs_in(runs)
+    if name is None:
+        if not known:
+            raise ReportError(f"there are no runs in {runs}: {program()} begins one")
+        return known[-1:]
+    path = cwd / name
+    found = [each for each in known if each.name == name] or ([path] if _is_run(path) else _runs_in(path))
+    found = found or ([each for each in known if each.name.startswith(name)] if name else [])
+    if not name or not found:
+        raise ReportError(_nothing(name, path, runs, known))
+    if len(found) > 1 and found[0].parent == runs and not _is_folder(path):
+        raise ReportError(
+            f"{len(found)} runs in {runs} begin with {name}, such as {found[-1].name}: give more of the id"
+        )
+    return found
+
+
+def find_one(name: str | None, runs: Path, cwd: Path) -> Path:
+    """The run folder that ``name`` means, see :func:`find`.
+
+    Raises:
+        ReportError: there is none, or it is a folder of several runs.
+    """
+    found = find(name, runs, cwd)
+    if len(found) != 1:
+        raise ReportError(f"{name} holds {len(found)} runs: name one of them, such as {found[-1].name}")
+    return found[0]
+
+
+def _nothing(name: str, path: Path, runs: Path, known: Sequence[Path]) -> str:
+    if name == PUBLISHED:
+        return f"the published run is there to be compared with: report --compare RUN {PUBLISHED}"
+    if name and _is_folder(path):
+        return f"{path} holds no run"
+    if os.sep in name:
+        return f"there is no folder {path}"
+    names = [each.name for each in known]
+    near = difflib.get_close_matches(name, names, n=1, cutoff=0.8)
+    hint = f"did you mean {near[0]}?" if near else f"the latest is {names[-1]}" if names else "there are none"
+    return f"no run {name!r} in {runs}: {hint}"
+
+
+def _runs_in(folder: Path) -> list[Path]:
+    try:
+        return sorted(filter(_is_run, folder.iterdir()))
+    except (OSError, ValueError):
+        return []
+
+
+def _is_run(path: Path) -> bool:
+    try:
+        return (path / "run.json").is_file()
+    except (OSError, ValueError):  # not to be read, or a name that no file can have
+        return False
+
+
+def _is_folder(path: Path) -> bool:
+    try:
+        return path.is_dir()
+    except (OSError, ValueError):
+        return False
