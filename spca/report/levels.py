@@ -190,6 +190,7 @@ class _Reader:
             blame=None if source is None else blame(record, source, agent),
             episode=episode,
             check=check,
+            file=visible(text(record.get("agent"))),
         )
 
 

@@ -329,8 +329,9 @@ class Action:
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """An execution of a plan. ``agent`` is the text that ran; ``steps`` is [primitive, plan position, source line] per
-    primitive, plan positions from 0, lines from 1; ``before`` counts the primitives executed before it."""
+    """An execution of a plan. ``agent`` is the text that ran, ``file`` its file's name as recorded, "" where unknown;
+    ``steps`` is [primitive, plan position, source line] per primitive, plan positions from 0, lines from 1; ``before``
+    counts the primitives executed before it."""
 
     round: int
     number: int
@@ -345,6 +346,7 @@ class Attempt:
     blame: Blame | None
     episode: Episode | None
     check: Check
+    file: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -67,8 +67,8 @@ def test_a_real_run_is_shown_as_it_was_logged(mixed_run: Path) -> None:
         assert len(found.rounds) == counters["spca_rounds"]
         assert [call.phase for call in made].count("planner") == counters["planner_calls"]
         assert [call.phase for call in made].count("coder") == counters["coder_calls"]
-        assert [(a.round, a.number, a.status) for a in attempts(found)] == [
-            (a["round"], a["attempt"], a["status"]) for a in recorded
+        assert [(a.round, a.number, a.status, a.file) for a in attempts(found)] == [
+            (a["round"], a["attempt"], a["status"], a["agent"]) for a in recorded
         ]
         assert all(call.messages and call.answer for call in made)
         assert (found.outcome, found.reason) == (summary["outcome"], summary["reason"])
