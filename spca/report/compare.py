@@ -8,8 +8,8 @@ from typing import Final, TypeAlias, TypeVar
 
 from spca.report.model import ComparedLevel, Comparison, LevelRow, Run, Side
 
-ENDED: Final = ("success", "fail", "aborted")
-"""Outcomes after which a level counts: what it took is known."""
+ENDED: Final = ("success", "fail")
+"""Outcomes after which a level counts: what it took is known. Others are not finished: aborted, running, pending."""
 
 _Number = TypeVar("_Number", int, float)
 _Key: TypeAlias = tuple[str, str, int]
@@ -109,7 +109,7 @@ def _notes(a: Run, b: Run, levels: Sequence[ComparedLevel]) -> list[str]:
         if alone:
             notes.append(f"{_levels(len(alone))} only in {run.id}")
         if open_levels := sum(row.outcome not in ENDED for row in run.levels):
-            notes.append(f"{_levels(open_levels)} of {run.id} not ended")
+            notes.append(f"{_levels(open_levels)} of {run.id} not finished")
     return notes
 
 

@@ -65,6 +65,7 @@ def show_comparison(comparison: Comparison, a: Run, b: Run, console: Console, *,
     shown = [level for level in comparison.levels if everything or compare.differs(level)]
     if shown:
         console.print(_levels_table(shown))
+        _say(console, "5|1: 5 in A, 1 in B; -: not known")
     else:
         _say(console, "no level that both have went differently")
     _shared_totals(comparison, console)

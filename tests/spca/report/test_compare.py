@@ -74,7 +74,7 @@ def test_what_makes_runs_hard_to_compare_is_noted() -> None:
         "other rules: only a was judged by minigrid alone (--upstream-rules)",
         "minigrid 3.2.0 of a, 3.1.0 of b",
         "generated code of b ran without the wall",
-        "1 level of b not ended",
+        "1 level of b not finished",
     )
 
 
@@ -89,10 +89,14 @@ def test_a_difference_in_anything_but_time_counts(changed: str) -> None:
 
 
 def test_sums_are_over_what_ended_in_both() -> None:
-    a = run_of(row(1, "x"), row(2, "y", "fail"), row(3, "z"))
-    b = run_of(row(1, "x", "aborted"), row(2, "y"), row(3, "z", "running"))
-    pairs = shared(compare(a, b))
-    assert [(one.outcome, other.outcome) for one, other in pairs] == [("success", "aborted"), ("fail", "success")]
+    a = run_of(row(1, "x"), row(2, "y", "fail"), row(3, "z"), row(4, "w"), row(5, "v"))
+    b = run_of(
+        row(1, "x"), row(2, "y"), row(3, "z", "running"), row(4, "w", "aborted"), row(5, "v", "pending"), name="b"
+    )
+    comparison = compare(a, b)
+    assert comparison.notes == ("3 levels of b not finished",)
+    pairs = shared(comparison)
+    assert [(one.outcome, other.outcome) for one, other in pairs] == [("success", "success"), ("fail", "success")]
     sums = totals([one for one, _ in pairs])
     assert (sums.solved, sums.rounds, sums.calls, sums.tokens, sums.steps, sums.seconds) == (1, 2, 6, 200, 10, 5.0)
     unknown = totals([replace(pairs[0][0], steps=None, tokens=None), pairs[1][0]])

@@ -131,6 +131,7 @@ def test_a_comparison_shows_what_differs_and_sums(run: Run) -> None:
     assert f"A: {run.id} 2 of 3 levels solved" in shown
     assert "MiniGrid-Empty-6x6-v0 failed solved 1|2 2|2 220|220 2|2" in shown
     assert not any(line.startswith("MiniGrid-Empty-5x5-v0") for line in shown)
+    assert "5|1: 5 in A, 1 in B; -: not known" in shown
     assert any(line.startswith("A 2 3 6 660 6 ") for line in shown)
     assert any(line.startswith("B 3 4 6 660 6 ") for line in shown)
     assert "solved only by A: 0; only by B: 1" in shown
