@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -14,6 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from spca import spending
+from spca.ending import program
 
 _PAID = ("tokens", "USD")
 
@@ -146,6 +148,7 @@ class Display:
                 soft_wrap=True,
             )
         self._console.print(f"{_clock(elapsed)} elapsed; everything about the run lies in {where}", soft_wrap=True)
+        self.note(f"look at it: {program()} report {shlex.quote(where)}")
 
 
 def list_tasks(rows: Sequence[tuple[str, str, str]]) -> None:

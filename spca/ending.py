@@ -62,5 +62,9 @@ def _stopped(code: int, reason: str, go_on: str) -> int:
 def how_to_resume(settings: Settings, run_id: str, root: Path) -> str:
     """The command that goes on with a run."""
     elsewhere = f" --runs {shlex.quote(settings.runs)}" if Path(settings.runs) != root / "runs" else ""
-    program = os.environ.get(PROGRAM_VARIABLE, "python main.py")
-    return f"{program} --resume {run_id}{elsewhere}"
+    return f"{program()} --resume {run_id}{elsewhere}"
+
+
+def program() -> str:
+    """How a user calls the program."""
+    return os.environ.get(PROGRAM_VARIABLE, "python main.py")

@@ -11,9 +11,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
-from spca.ending import EXIT_FINISHED, EXIT_USER_ERROR, PROGRAM_VARIABLE
+from spca.ending import EXIT_FINISHED, EXIT_USER_ERROR, PROGRAM_VARIABLE, program
 from spca.errors import ReportError, UserError
-from spca.report.finding import PUBLISHED, find, find_one, program
+from spca.report.finding import PUBLISHED, find, find_one
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -8,16 +8,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from spca.ending import PROGRAM_VARIABLE
+from spca.ending import program
 from spca.errors import ReportError
 
 PUBLISHED: Final = "published"
 """What stands for the published run of the original system where two runs are compared."""
-
-
-def program() -> str:
-    """How a user calls the program."""
-    return os.environ.get(PROGRAM_VARIABLE, "python main.py")
 
 
 def find(name: str | None, runs: Path, cwd: Path) -> list[Path]:

@@ -38,8 +38,9 @@ def test_nothing_but_our_plain_lines_is_printed(learned: Learned) -> None:
     assert [found[1] for line in lines if (found := re.fullmatch(solved, line))] == list(ALL)
     table = lines.index(next(line for line in lines if line.strip() == "6 of 6 levels solved"))
     assert table == 10
-    assert [line.split()[0] for line in lines[table + 1 : -1] if line[0] != "─"] == ["category", "navigation", "doors"]
-    assert re.fullmatch(r"\d+:\d\d elapsed; everything about the run lies in .*", lines[-1])
+    assert [line.split()[0] for line in lines[table + 1 : -2] if line[0] != "─"] == ["category", "navigation", "doors"]
+    assert re.fullmatch(r"\d+:\d\d elapsed; everything about the run lies in .*", lines[-2])
+    assert re.fullmatch(r"look at it: python main.py report \S+", lines[-1])
     assert "\x1b" not in learned.done.stdout
 
 

@@ -69,7 +69,10 @@ def test_plain_lines_when_it_is_no_terminal() -> None:
     assert lines[4].strip() == "stuck: round"
     assert lines[5].strip() == "1 of 2 levels solved"
     assert any("a [b]" in line and "1/2" in line and "34" in line for line in lines[6:])
-    assert lines[-1] == "1:01 elapsed; everything about the run lies in /runs/1"
+    assert lines[-2:] == [
+        "1:01 elapsed; everything about the run lies in /runs/1",
+        "look at it: python main.py report /runs/1",
+    ]
     assert "\x1b" not in shown()
 
 
