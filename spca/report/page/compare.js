@@ -16,15 +16,17 @@ const COMPARED = MEASURES.filter(([name]) => name !== "Time");
 
 /** What a level took is known only after its end. */
 const hasEnded = (side) => side != null && ["success", "fail", "aborted"].includes(side.outcome);
-const outcomeDiffers = ({a, b}) => (a?.outcome ?? "") !== (b?.outcome ?? "");
+const outcomeDiffers = ({a, b}) => Boolean(a && b) && a.outcome !== b.outcome;
 const measureDiffers = ({a, b}, value) => a && b && value(a) != null && value(b) != null && value(a) !== value(b);
 const differs = (level) => outcomeDiffers(level) || COMPARED.some(([, value]) => measureDiffers(level, value));
 
 const COMPARE_SHOWN = {
-  all: ["all levels", () => true],
-  differing: ["only differing", differs],
+  differing: ["in both runs, differing", differs],
   outcomes: ["other outcome", outcomeDiffers],
   both: ["in both runs", ({a, b}) => a && b],
+  a: ["only in A", ({b}) => !b],
+  b: ["only in B", ({a}) => !a],
+  all: ["all levels", () => true],
 };
 
 /** How the second of two values relates to the first, as a sign that needs no colour, and a word. */
@@ -69,13 +71,14 @@ function totalsOf(sides) {
     steps: add((side) => side.steps), seconds: add((side) => side.seconds)};
 }
 
-function TotalLine({name, levels}) {
+/** Sums of a side; `quiet` where the sides are not sums over the same levels. */
+function TotalLine({name, levels, quiet = false}) {
   const [a, b] = ["a", "b"].map((side) => totalsOf(levels.map((level) => level[side])));
   const cell = (total, other) => h("td",
-    {class: classes("outcomes", other && total.solved !== other.solved && "differs")},
+    {class: classes("outcomes", !quiet && other && total.solved !== other.solved && "differs")},
     `${total.solved} / ${total.levels} solved`);
   return h("tr", {class: "total"}, h("th", {scope: "row"}, name), cell(a), cell(b, a),
-    MEASURES.map(([measure, value, written]) => h(MeasureCells, {key: measure, a, b, value, written})));
+    MEASURES.map(([measure, value, written]) => h(MeasureCells, {key: measure, a, b, value, written, quiet})));
 }
 
 function CompareHead({report, pair, ks}) {
@@ -103,8 +106,8 @@ function CompareTable({levels, all, ks}) {
           h("tr", null, h("th", {scope: "col", rowSpan: 2}, "Level"),
             names.map((name) => h("th", {key: name, scope: "colgroup", colSpan: 2, class: "pair"}, name))),
           h("tr", null, names.map(pairHeads))),
-        h("tbody", {class: "totals"}, h(TotalLine, {name: "All levels", levels: all}),
-          both.length < all.length && h(TotalLine, {name: "Levels ended in both", levels: both})),
+        h("tbody", {class: "totals"}, h(TotalLine, {name: "All levels", levels: all, quiet: true}),
+          both.length > 0 && h(TotalLine, {name: "Levels ended in both", levels: both})),
         h("tbody", null, shownRows.map((level) => h(ComparedLine, {key: all.indexOf(level), level, ks}))))), more);
 }
 
@@ -113,7 +116,8 @@ function CompareView({report, i, query, go}) {
   const pair = report.comparisons[i];
   const choose = useChoices(`#/compare/${i}`, query, go);
   const ks = [report.runs.findIndex((run) => run.id === pair.a), report.runs.findLastIndex((run) => run.id === pair.b)];
-  const show = COMPARE_SHOWN[query.get("show")] ? query.get("show") : "all";
+  const usual = pair.levels.some(differs) ? "differing" : "all";
+  const show = Object.hasOwn(COMPARE_SHOWN, query.get("show")) ? query.get("show") : usual;
   const word = (query.get("q") ?? "").toLowerCase().trim();
   const levels = pair.levels.filter((level) => COMPARE_SHOWN[show][1](level) &&
     `${level.env_id} ${level.category}`.toLowerCase().includes(word));
@@ -123,7 +127,7 @@ function CompareView({report, i, query, go}) {
     h("section", {"aria-labelledby": "compared"}, h("h2", {id: "compared"}, "Levels"),
       h("div", {class: "filters"},
         h(Choice, {name: "Show levels", options, chosen: show,
-          choose: (key) => choose("show", key === "all" ? "" : key)}),
+          choose: (key) => choose("show", key === usual ? "" : key)}),
         h(Search, {query, choose, hint: "level or category"}),
         h("p", {class: "matches", role: "status"},
           `${count(levels.length)} of ${plural(pair.levels.length, "level")}`)),
