@@ -30,7 +30,7 @@ function useRoute(first) {
     history.scrollRestoration = "manual";
     const arrive = (event) => {
       come.current.back = event.type === "popstate";
-      setHash(location.hash);
+      setHash(location.hash || first);
     };
     addEventListener("popstate", arrive);
     return () => removeEventListener("popstate", arrive);
@@ -165,6 +165,7 @@ function Crumbs({report, route}) {
 function ComparisonLinks({report, route}) {
   const id = route.view === "run" ? report.runs[route.k]?.id : null;
   const links = report.comparisons.map((pair, i) => ({pair, i}))
+    .filter(({i}) => route.view !== "compare" || i !== route.k)
     .filter(({pair}) => (id == null ? report.comparisons.length === 1 : id === pair.a || id === pair.b));
   if (!links.length) return null;
   return h("nav", {class: "tabs", "aria-label": "Comparisons"}, links.map(({pair, i}) =>
@@ -185,6 +186,9 @@ function shown(report, route, go) {
     return [`Run ${run.id}`, h(RunView, {key: route.k, report, run, k: route.k, query: route.query, go})];
   }
   const row = run?.levels.find((level) => level.number === route.n);
+  if (route.view === "level" && row && run.published) {
+    return [row.env_id, h(Unrecorded, {row, k: route.k})];
+  }
   if (route.view === "level" && row) {
     return [`${row.env_id} · level ${row.number}`,
       h(LevelPage, {key: route.place, report, run, k: route.k, row, route, go})];
@@ -195,6 +199,14 @@ function shown(report, route, go) {
 function Nowhere() {
   return h(Fragment, null, h("h1", {tabIndex: -1}, "Nothing here"),
     h("p", null, "The report has nothing under this address. ", h("a", {href: "#/"}, "To the overview")));
+}
+
+/** A level of the published run, whose rounds nobody has recorded. */
+function Unrecorded({row, k}) {
+  return h(Fragment, null, h("h1", {tabIndex: -1}, row.env_id),
+    h("p", null, "This level is one of the published run of the original system, of which no calls, attempts and steps " +
+      "are recorded: there is nothing more to see of it than its line in the ",
+    h("a", {href: address(k)}, "table of levels"), "."));
 }
 
 /** A level: loads it, shows it, and leads on to its neighbours. */

@@ -15,7 +15,7 @@ const MEASURES = [
 const COMPARED = MEASURES.filter(([name]) => name !== "Time");
 
 /** What a level took is known only after its end. */
-const hasEnded = (side) => side != null && ["success", "fail", "aborted"].includes(side.outcome);
+const hasEnded = (side) => side != null && ["success", "fail"].includes(side.outcome);
 const outcomeDiffers = ({a, b}) => Boolean(a && b) && a.outcome !== b.outcome;
 const measureDiffers = ({a, b}, value) => a && b && value(a) != null && value(b) != null && value(a) !== value(b);
 const differs = (level) => outcomeDiffers(level) || COMPARED.some(([, value]) => measureDiffers(level, value));

@@ -11,6 +11,7 @@ const CHECKS = {
   different: ["≠", "bad", "re-simulation differs from the recording"],
   unrecorded: ["?", "", "the recording has no state hashes to compare with"],
 };
+const OPEN = "outcome not recorded yet";
 const MARKS = {plan: ["P", "planner call"], code: ["C", "coder call"], act: ["A", "attempt"]};
 /** Marks of a round that are shown at once, by how many rounds there are; the rest are counted. */
 const MARKS_AT_ONCE = (rounds) => (rounds < 3 ? 10 : 3);
@@ -30,6 +31,9 @@ const COLUMNS = [
   {key: "time", name: "Time", number: true, value: (row) => row.seconds ?? -1},
   {key: "check", name: "Replay", value: (row) => row.check},
 ];
+
+/** The columns for which a run has values: replays are checked when a page is made, not when it is served. */
+const columnsOf = (run) => (live || run.published ? COLUMNS.filter(({key}) => key !== "check") : COLUMNS);
 
 const OVERVIEWS = new Map();
 
@@ -64,19 +68,29 @@ function Filters({run, query, choose, matches}) {
     h(Search, {query, choose, hint: "level or reason"}),
     h("label", {class: "sort-by"}, h("span", null, "Sort by"),
       h("select", {value: query.get("sort") ?? "number", onChange: (event) => choose("sort", event.target.value)},
-        COLUMNS.map(({key, name}) => h("option", {key, value: key}, name)))),
+        columnsOf(run).map(({key, name}) => h("option", {key, value: key}, name)))),
     h("p", {class: "matches", role: "status"}, `${count(matches)} of ${plural(run.levels.length, "level")}`));
 }
 
-/** @returns {{number: number, marks: {phase: string, status: string}[]}[]} what happened, round by round */
+/** How a span ended: "" well, "failed", or "open": attempts are recorded with the end of their level. */
+function endOf(row, {phase, status}) {
+  const open = phase === "act" && (row.outcome === "running" || row.outcome === "aborted");
+  if (open && (!status || status === row.outcome)) return "open";
+  return status && status !== "success" ? "failed" : "";
+}
+
+/** @returns {{number: number, marks: {phase: string, status: string, end: string}[]}[]} what happened, by round */
 function roundsOf(row) {
   const rounds = new Map();
-  for (const {phase, round, status} of row.spans) {
+  for (const span of row.spans) {
+    const {phase, round, status} = span;
     const last = rounds.get(round)?.marks.at(-1);
-    if (phase === "solve" && status && last?.phase === "plan") last.status ||= status; // an answer without a plan
+    if (phase === "solve" && status && last?.phase === "plan" && !last.status) { // an answer without a plan
+      Object.assign(last, {status, end: "failed"});
+    }
     if (!MARKS[phase]) continue;
     if (!rounds.has(round)) rounds.set(round, {number: round, marks: []});
-    rounds.get(round).marks.push({phase, status});
+    rounds.get(round).marks.push({phase, status, end: endOf(row, span)});
   }
   return [...rounds.values()];
 }
@@ -84,22 +98,22 @@ function roundsOf(row) {
 function shortened(marks, atOnce) {
   if (marks.length <= atOnce + 1) return marks;
   const tail = Math.floor(atOnce / 3);
-  return [...marks.slice(0, atOnce - tail), {phase: "more", status: "", n: marks.length - atOnce},
+  return [...marks.slice(0, atOnce - tail), {phase: "more", n: marks.length - atOnce},
     ...marks.slice(-tail)];
 }
 
-function Mark({phase, status, n}) {
+function Mark({phase, status, end, n}) {
   if (phase === "more") return h("i", {class: "more"}, `+${n}`);
   const [letter, name] = MARKS[phase];
-  return h("i", {class: classes("mark", `p-${phase}`, status && status !== "success" && "failed"),
-    title: `${name}${status ? `: ${firstLine(status)}` : ""}`}, letter);
+  const told = end === "open" ? OPEN : firstLine(status);
+  return h("i", {class: classes("mark", `p-${phase}`, end), title: name + (told && `: ${told}`)}, letter);
 }
 
 /** The rounds of a level as marks: P planner call, C coder call, A attempt; those that failed are crossed. */
 function Strip({row}) {
   const rounds = roundsOf(row);
   if (!rounds.length) return row.rounds ? plural(row.rounds, "round") : UNKNOWN;
-  const failed = (marks) => marks.filter(({status}) => status && status !== "success").length;
+  const failed = (marks) => marks.filter(({end}) => end === "failed").length;
   const told = rounds.map(({number, marks}) => `round ${number}: ${marks.map(({phase}) => MARKS[phase][0]).join(" ")}` +
     (failed(marks) ? `, ${failed(marks)} failed` : "")).join("; ");
   const atOnce = MARKS_AT_ONCE(rounds.length);
@@ -114,7 +128,12 @@ function CheckMark({check}) {
     h("span", {"aria-hidden": "true"}, found[0]), h("span", {class: "unseen"}, found[2]));
 }
 
-function LevelLine({row, k}) {
+/** The name of a level, which leads to it where there is more to see. */
+function LevelName({run, row, k}) {
+  return run.published ? row.env_id : h("a", {href: address(k, row.number)}, row.env_id);
+}
+
+function LevelLine({run, row, k}) {
   const cell = (key, content, number = false) => {
     const column = COLUMNS.find((one) => one.key === key);
     return h("td", {role: "cell", class: classes(`c-${key}`, number && "number"), "data-name": column.name}, content);
@@ -125,16 +144,17 @@ function LevelLine({row, k}) {
   return h("tr", {role: "row", class: `is-${row.outcome}`, "data-level": row.number},
     cell("number", row.number, true),
     h("th", {scope: "row", role: "rowheader", class: "c-env_id"},
-      h("a", {href: address(k, row.number)}, row.env_id),
+      h(LevelName, {run, row, k}),
       row.begun > 1 && h("span", {class: "badge warn", title: "begun again after the process was killed"},
         `begun ${row.begun} times`),
       row.corrections.length > 0 && h("span", {class: "badge", title: row.corrections.join(", ")}, "corrected"),
       reason && h("div", {class: "reason"}, reason)),
     cell("category", row.category), cell("outcome", h(Outcome, {outcome: row.outcome})),
     cell("rounds", begun ? h(Strip, {row}) : UNKNOWN), number("calls", count(calls(row))),
-    number("tokens", tokenText(row.usage)), number("cost", usd(row.usage.cost_usd, row.usage.cost_unknown)),
+    number("tokens", run.published ? UNKNOWN : tokenText(row.usage)),
+    number("cost", run.published ? UNKNOWN : usd(row.usage.cost_usd, row.usage.cost_unknown)),
     number("steps", count(row.steps)), number("time", seconds(row.seconds)),
-    cell("check", h(CheckMark, {check: row.check})));
+    columnsOf(run).some(({key}) => key === "check") && cell("check", h(CheckMark, {check: row.check})));
 }
 
 /** The table of levels and its filters, which stand in the address. */
@@ -145,25 +165,28 @@ function LevelTable({run, k, query, go}) {
   OVERVIEWS.set(k, text ? `${base}?${text}` : base);
   const rows = useMemo(() => chosenLevels(run.levels, query), [run.levels, text]);
   // The same nodes again: preact then leaves rows alone that only change their place.
-  const lines = useMemo(() => new Map(run.levels.map((row) => [row, h(LevelLine, {key: row.number, row, k})])),
-    [run.levels, k]);
+  const lines = useMemo(() => new Map(run.levels.map((row) => [row, h(LevelLine, {key: row.number, run, row, k})])),
+    [run.levels, run.published, k]);
   const [shownRows, more] = useGrowing(rows);
   return h("section", {"aria-labelledby": "levels"}, h("h2", {id: "levels", tabIndex: -1}, "Levels"),
     h(Filters, {run, query, choose, matches: rows.length}),
     h("div", {class: "scroll c-levels", role: "region", "aria-label": "Table of levels", tabIndex: 0},
       h("table", {class: "levels", role: "table"},
         h("thead", {role: "rowgroup"}, h("tr", {role: "row"},
-          COLUMNS.map((column) => h(SortHeading, {key: column.key, column, query, go, base})))),
+          columnsOf(run).map((column) => h(SortHeading, {key: column.key, column, query, go, base})))),
         h("tbody", {role: "rowgroup"}, shownRows.map((row) => lines.get(row))))),
     more, !rows.length && h("p", {class: "empty"}, "No level fits these filters."),
     h("p", {class: "key"}, "Rounds: ", Object.entries(MARKS).map(([phase, [letter, name]]) =>
       h("span", {key: phase}, h("i", {class: `mark p-${phase}`}, letter), ` ${name} `)),
-    h("span", null, h("i", {class: "mark p-act failed"}, "A"), " failed")));
+    h("span", null, h("i", {class: "mark p-act failed"}, "A"), " failed"),
+    run.levels.some((row) => row.spans.some((span) => endOf(row, span) === "open")) &&
+      h("span", null, h("i", {class: "mark p-act open"}, "A"), ` ${OPEN}`)));
 }
 
 const GAP_SHARE = 0.05;
 const BREAK_SHARE = 0.015;
 const LANES = ["plan", "solve", "code", "act"];
+const ENDS = ["", "failed", "open"];
 const LANE = 16;
 const TIMELINE_HINT = "A block is a level; striped blocks and split bars failed, lines begin further rounds. " +
   "Point at a level or go through them with the arrow keys; the same figures are in the table below.";
@@ -223,14 +246,15 @@ function timeScale(rows) {
 const WIDE = 1e5;
 
 /**
- * One path per phase, and one for what failed of it: thousands of spans cost eight elements. Spans that would touch
+ * One path per phase and way to end: thousands of spans cost a dozen elements. Spans that would touch
  * each other on the screen become one.
  */
 function lanePaths(rows, scale, zoom) {
   const [least, near] = [100 / zoom, 40 / zoom];
-  const bars = new Map(LANES.flatMap((phase) => [[phase, []], [`${phase} failed`, []]]));
-  for (const {phase, start, seconds: long, status} of rows.flatMap((row) => row.spans)) {
-    const found = bars.get(status && status !== "success" ? `${phase} failed` : phase);
+  const bars = new Map(LANES.flatMap((phase) => ENDS.map((end) => [`${phase} ${end}`.trim(), []])));
+  const spans = rows.flatMap((row) => row.spans.map((span) => [span, endOf(row, span)]));
+  for (const [{phase, start, seconds: long}, ending] of spans) {
+    const found = bars.get(`${phase} ${ending}`.trim());
     if (!found) continue;
     const x = WIDE * scale.at(start);
     const end = Math.max(WIDE * scale.at(start + long), x + least);
@@ -239,7 +263,7 @@ function lanePaths(rows, scale, zoom) {
     else found.push([x, end]);
   }
   return [...bars].map(([key, found], i) =>
-    [key, found.map(([x, end]) => barPath(x, end, i >> 1, i % 2 === 1)).join("")]);
+    [key, found.map(([x, end]) => barPath(x, end, Math.floor(i / ENDS.length), key.endsWith("failed"))).join("")]);
 }
 
 function barPath(x, end, lane, failed) {

@@ -23,19 +23,23 @@ function Pairs({caption, values}) {
 /** How long a run worked: the time that it lay still, between a kill and what came after it, does not count. */
 const workTime = (run) => sum(run.levels, (row) => row.seconds);
 
+const PUBLISHED = "The published run of the original system. Outcome, rounds, attempts, calls and time of its levels are " +
+  "known, and what it cost as a whole; no more is.";
+
 function Head({run}) {
   return h("section", {class: "head", "aria-label": "The run"},
     h("h1", {tabIndex: -1}, run.published ? "" : "Run ", h("span", {class: "id"}, run.id)),
-    h("p", {class: "badges"}, h(StateBadge, {state: run.state}), h(Sandbox, {stamp: run.sandbox}),
+    h("p", {class: "badges"}, !run.published && h(StateBadge, {state: run.state}), h(Sandbox, {stamp: run.sandbox}),
       run.seed != null && h("span", {class: "badge"}, `seed ${run.seed}`),
       Object.entries(run.models).map(([role, name]) =>
         h("span", {class: "badge", key: role}, h("span", {class: "muted"}, `${role.replaceAll("_", " ")} `), name))),
-    h("p", {class: "when"}, run.state === "running" ? `since ${moment(run.started)}`
+    h("p", {class: "when"}, run.published ? PUBLISHED : run.state === "running" ? `since ${moment(run.started)}`
       : `${moment(run.started)} – ${moment(run.ended)}`, run.git_commit && h(Fragment, null,
       " · commit ", h("code", null, run.git_commit.slice(0, 12)))),
     h("details", {class: "fold"}, h("summary", null, "Settings and versions"), h("div", {class: "columns"},
       h(Pairs, {caption: "Settings", values: run.settings}), h(Pairs, {caption: "Models", values: run.models}),
-      h(Pairs, {caption: "Versions", values: {...run.versions, "git commit": run.git_commit, folder: run.folder}}))));
+      !run.published && h(Pairs, {caption: "Versions",
+        values: {...run.versions, "git commit": run.git_commit, folder: run.folder}}))));
 }
 
 const solvedOf = (run) => run.levels.filter((row) => row.outcome === "success").length;
@@ -44,6 +48,12 @@ const failedOf = (run) => run.levels.filter((row) => row.outcome === "fail").len
 function Key({name, value, note, children}) {
   return h("div", {class: "figure"}, h("dt", null, name), h("dd", null, h("span", {class: "value"}, value),
     note && h("span", {class: "note"}, note), children));
+}
+
+/** Steps of the attempts that count, and of all where those are more. */
+function stepsText(levels) {
+  const [counted, all] = [sum(levels, (row) => row.steps), sum(levels, (row) => row.steps_total ?? row.steps)];
+  return plural(counted, "step") + (all > counted ? ` of ${count(all)} in all attempts` : "");
 }
 
 function KeyFigures({run, k}) {
@@ -59,14 +69,14 @@ function KeyFigures({run, k}) {
       failed > 0 && h(LevelsLink, {class: "bad", k, filter: {show: "failed"}}, `${count(failed)} failed`),
       open > 0 && h(LevelsLink, {k, filter: {show: "unfinished"}}, `${count(open)} unfinished`)),
     h(Key, {name: "Calls", value: count(planner + coder), note: `${count(planner)} planner, ${count(coder)} coder`}),
-    h(Key, {name: "Tokens", value: tokenText(usage),
+    !run.published && h(Key, {name: "Tokens", value: tokenText(usage),
       note: `${count(usage.input_tokens)} in, ${count(usage.output_tokens)} out` +
         (usage.estimated ? `; ${plural(usage.estimated, "request")} estimated` : "")}),
     h(Key, {name: "Cost", value: usd(usage.cost_usd, usage.cost_unknown),
-      note: plural(usage.requests, "request") +
+      note: run.published ? "as a whole" : plural(usage.requests, "request") +
         (usage.cost_unknown ? `, ${count(usage.cost_unknown)} of unknown cost` : "")}),
     h(Key, {name: "Time", value: seconds(workTime(run)),
-      note: `${plural(sum(levels, (row) => row.steps_total ?? row.steps), "step")}`}),
+      note: run.published ? "" : stepsText(levels)}),
     library && h(Key, {name: "Library", value: plural(library.actions, "action"),
       note: `${plural(library.methods, "method")}, ${bytes(library.bytes)}`}));
 }
@@ -109,8 +119,9 @@ function Categories({run, k}) {
           h("th", {scope: "row"}, h(LevelsLink, {k, filter: {category: row.name}}, row.name)),
           h("td", {class: "c-share"}, h(Share, {part: row.solved, whole: row.planned, text: solvedText(row)})),
           number(count(row.rounds)), number(count(row.planner_calls)), number(count(row.coder_calls)),
-          number(tokenText(row.usage)), number(usd(row.usage.cost_usd, row.usage.cost_unknown)),
-          number(count(row.steps)), number(seconds(row.seconds))))))));
+          number(run.published ? UNKNOWN : tokenText(row.usage)),
+          number(run.published ? UNKNOWN : usd(row.usage.cost_usd, row.usage.cost_unknown)),
+          number(run.published ? UNKNOWN : count(row.steps)), number(seconds(row.seconds))))))));
 }
 
 /** A link to the table of levels with a filter set. */
@@ -146,20 +157,28 @@ const RUN_COLUMNS = [
   {key: "time", name: "Time", number: true, value: workTime},
 ];
 
-function RunLine({run, k}) {
+/** The comparisons of a run, by the names of the others. */
+function RunComparisons({report, run}) {
+  const links = report.comparisons.map(({a, b}, i) => ({i, a, b})).filter(({a, b}) => a === run.id || b === run.id);
+  return links.length > 0 && h("div", {class: "ways"}, links.map(({i, a, b}) => h("a", {key: i, href: `#/compare/${i}`,
+    "aria-label": `Compare ${a} with ${b}`}, `compare with ${a === run.id ? b : a}`)));
+}
+
+function RunLine({report, run, k}) {
   const [solved, planned] = [solvedOf(run), run.levels.length];
   const different = run.levels.filter((row) => row.check === "different").length;
   const number = (value) => h("td", {class: "number"}, value);
   return h("tr", null,
-    h("th", {scope: "row"}, h("a", {href: address(k), class: "mono"}, run.id),
+    h("th", {scope: "row"}, h("a", {href: address(k), class: "mono"}, run.id), h(RunComparisons, {report, run}),
       run.sandbox === "unsafe" && h(Sandbox, {stamp: run.sandbox}),
       different > 0 && h("span", {class: "badge bad"}, plural(different, "replay differs", "replays differ")),
       run.warnings.length > 0 && h("span", {class: "badge warn"}, plural(run.warnings.length, "warning"))),
-    h("td", null, h(StateBadge, {state: run.state})), h("td", null, moment(run.started)),
-    h("td", null, run.models.planner ?? UNKNOWN), h("td", null, run.models.coder ?? UNKNOWN),
+    h("td", null, run.published ? UNKNOWN : h(StateBadge, {state: run.state})),
+    h("td", {class: "c-moment"}, moment(run.started)),
+    h("td", {class: "c-model"}, run.models.planner ?? UNKNOWN), h("td", {class: "c-model"}, run.models.coder ?? UNKNOWN),
     number(run.seed ?? UNKNOWN),
     h("td", {class: "c-share"}, h(Share, {part: solved, whole: planned, text: `${solved} / ${planned}`})),
-    number(count(sum(run.levels, calls))), number(tokenText(run.usage)),
+    number(count(sum(run.levels, calls))), number(run.published ? UNKNOWN : tokenText(run.usage)),
     number(usd(run.usage.cost_usd, run.usage.cost_unknown)),
     number(seconds(workTime(run))));
 }
@@ -185,5 +204,5 @@ function RunsView({report, query, go}) {
     h("div", {class: "scroll", role: "region", "aria-labelledby": "runs", tabIndex: 0}, h("table", {class: "runs"},
       h("thead", null, h("tr", null, RUN_COLUMNS.map((column) =>
         h(SortHeading, {key: column.key, column, query, go, base, first: "run"})))),
-      h("tbody", null, shownRows.map(({run, k}) => h(RunLine, {key: k, run, k}))))), more);
+      h("tbody", null, shownRows.map(({run, k}) => h(RunLine, {key: k, report, run, k}))))), more);
 }

@@ -24,10 +24,10 @@ function plotOptions({rows, xTitle, yTitle, stacked = false, right = null, go, k
     interaction: {mode: "index", intersect: false},
     onClick: (event, elements) => {
       const row = rows[elements[0]?.index];
-      if (row) go(address(k, row.number));
+      if (row && go) go(address(k, row.number));
     },
     onHover: (event, elements) => {
-      event.native.target.style.cursor = rows[elements[0]?.index] ? "pointer" : "default";
+      event.native.target.style.cursor = go && rows[elements[0]?.index] ? "pointer" : "default";
     },
     scales: {
       x: {...axis(xTitle), grid: {display: false}, ticks: {color: text, autoSkip: false, maxRotation: 0,
@@ -190,19 +190,20 @@ const TOKEN_PARTS = [["input", "plan", (row) => row.usage.input_tokens],
 const TIME_PARTS = ["plan", "solve", "code", "act"].map((phase) => [phase, phase, (row) => row.durations[phase] ?? 0]);
 
 /** Every plot of a run. */
-function Plots({report, run, k, go}) {
+function Plots({report, run, k, go: open}) {
+  const go = run.published ? null : open;
   const rows = useMemo(() => run.levels.filter(({outcome}) => outcome === "success" || outcome === "fail"),
     [run.levels]);
   if (!rows.length) return null;
   const bars = (title, note, yTitle, parts, more) => h(BarsPlot, {title, note, yTitle, parts, rows, k, go, ...more});
   return h("section", {"aria-labelledby": "plots"}, h("h2", {id: "plots"}, "Plots"),
-    h("p", {class: "muted"}, "A click on a plot opens the level there."),
+    go && h("p", {class: "muted"}, "A click on a plot opens the level there."),
     h("div", {class: "plots"},
       h(SuccessPlot, {report, run, rows, k, go}),
       bars("Calls", "Of planner and coder, per level", "calls", CALL_PARTS, {empty: "No calls were recorded."}),
-      bars("Tokens", "Read and written by the models, per level", "tokens", TOKEN_PARTS,
+      !run.published && bars("Tokens", "Read and written by the models, per level", "tokens", TOKEN_PARTS,
         {empty: "No tokens were counted: the models of this run have none, or did not tell."}),
-      h(LibraryPlot, {rows, k, go}),
-      bars("Time", "By phase, per level", "seconds", TIME_PARTS,
+      !run.published && h(LibraryPlot, {rows, k, go}),
+      !run.published && bars("Time", "By phase, per level", "seconds", TIME_PARTS,
         {written: seconds, empty: "No times were recorded."})));
 }
