@@ -72,6 +72,39 @@ def blame(attempt: Mapping[str, Any], source: str, agent_id: str) -> Blame | Non
     )
 
 
+def exception(attempt: Mapping[str, Any]) -> str | None:
+    """Class of the exception that ended an attempt; None where none did: of code that was stopped, for instance."""
+    if text(attempt.get("status")) not in (Status.RUNTIME_ERROR, Status.SYNTAX_ERROR):
+        return None
+    raised = _RAISED.match(text(attempt.get("message")))
+    return raised[1] if raised else None
+
+
+def plan_position(attempt: Mapping[str, Any]) -> int | None:
+    """The step of the plan, from 0, at which an attempt ended; None without a plan.
+
+    It is that of the last primitive, or a later one if the code ended in its action before that yielded anything.
+    """
+    plan = [text(table(step).get("action")) for step in items(attempt.get("plan"))]
+    if not plan:
+        return None
+    taken = items(attempt.get("steps"))
+    if not taken and text(attempt.get("status")) == Status.GOAL_NOT_REACHED:
+        return len(plan) - 1
+    last = count(items(taken[-1])[1]) if taken and len(items(taken[-1])) == 3 else 0
+    named = _action_named(text(attempt.get("message")), text(attempt.get("traceback")))
+    later = (position for position in range(last, len(plan)) if plan[position] == named)
+    return next(later, min(last, len(plan) - 1))
+
+
+def _action_named(message: str, traceback: str) -> str:
+    """The method that the end of an attempt names: that of the outermost frame, which is the action's."""
+    if frame := _FRAME.search(traceback.removesuffix(message)):
+        return frame[2]
+    named = _NO_GENERATOR.match(message) or _NO_METHOD.search(message) or _WHERE.search(message)
+    return named[1] if named else ""
+
+
 def _ended(attempt: Mapping[str, Any], message: str, source: str) -> _Ended:
     plan = tuple(text(table(step).get("action")) for step in items(attempt.get("plan")))
     lines = tuple(count(step[2]) for step in map(items, items(attempt.get("steps"))) if len(step) == 3)

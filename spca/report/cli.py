@@ -109,7 +109,7 @@ def _add_watch(part: argparse.ArgumentParser) -> None:
 
 def _add_query(part: argparse.ArgumentParser) -> None:
     part.add_argument("run", nargs="?", help="run id, run folder or folder of runs (default: the latest run)")
-    part.add_argument("sql", help="one SELECT over the tables runs, levels, calls, events, steps (docs/queries.md)")
+    part.add_argument("sql", help="one SELECT over runs, levels, calls, events, attempts and steps (docs/queries.md)")
     part.add_argument("--format", choices=("table", "csv", "json"), default="table", help="default table")
 
 

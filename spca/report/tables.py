@@ -12,6 +12,7 @@ from typing import Any, Final, TypeAlias
 
 from spca.contracts import PRIMITIVE_METHODS
 from spca.report import lenient
+from spca.report.blame import blame, exception, plan_position
 from spca.report.lenient import items, table
 from spca.report.model import LevelRow, Run, Usage
 from spca.report.reading import RunFiles
@@ -206,6 +207,26 @@ TABLES: Final[Mapping[str, tuple[Column, ...]]] = {
         reason="VARCHAR",
         data="JSON",
     ),
+    "attempts": _columns(
+        run_id="VARCHAR",
+        level_index="BIGINT",
+        category="VARCHAR",
+        env_id="VARCHAR",
+        seed="BIGINT",
+        round="BIGINT",
+        attempt="BIGINT",
+        status="VARCHAR",
+        message="VARCHAR",
+        exception="VARCHAR",
+        line="BIGINT",
+        method="VARCHAR",
+        plan_position="BIGINT",
+        action="VARCHAR",
+        args="VARCHAR[]",
+        steps="BIGINT",
+        reward="DOUBLE",
+        agent="VARCHAR",
+    ),
     "steps": _columns(
         run_id="VARCHAR",
         level_index="BIGINT",
@@ -236,6 +257,7 @@ def rows(files: RunFiles, names: Collection[str]) -> dict[str, Iterable[Row]]:
     found |= {
         "calls": _of(files, "calls", files.records),
         "events": _of(files, "events", _events(files)),
+        "attempts": _of(files, "attempts", _attempts(files)),
         "steps": _steps(files),
     }
     return {name: found[name] for name in names}
@@ -291,14 +313,38 @@ def _events(files: RunFiles) -> Iterator[dict[str, Any]]:
         yield {**place, **event, "number": number, "data": event}
 
 
-def _steps(files: RunFiles) -> Iterator[Row]:
-    head = _text(files.id)
+def _recorded(files: RunFiles) -> Iterator[tuple[dict[str, Any], Mapping[str, Any]]]:
+    """Every attempt of the finished levels, after what says of which level it is."""
     for number, summary in files.summaries().items():
         trajectory = files.trajectory(summary) or {}
-        place = (_text(trajectory.get("category")), _text(trajectory.get("env_id")))
-        seed = lenient.whole(trajectory.get("seed"))
-        for attempt in map(table, items(trajectory.get("attempts"))):
-            yield from _attempt((head, number, *place, seed), attempt)
+        place = {name: trajectory.get(name) for name in ("category", "env_id", "seed")}
+        for attempt in items(trajectory.get("attempts")):
+            yield {**place, "level_index": number}, table(attempt)
+
+
+def _attempts(files: RunFiles) -> Iterator[dict[str, Any]]:
+    for place, attempt in _recorded(files):
+        agent, position = lenient.text(attempt.get("agent")), plan_position(attempt)
+        source = files.source(agent) if agent else None
+        blamed = None if source is None else blame(attempt, source, "")
+        step = {} if position is None else table(attempt["plan"][position])
+        yield {
+            **attempt,
+            **place,
+            "exception": exception(attempt),
+            "line": (blamed.line or None) if blamed else None,
+            "method": (blamed.method or None) if blamed else None,
+            "plan_position": position,
+            "action": step.get("action"),
+            "args": step.get("args"),
+            "steps": len(items(attempt.get("steps"))),
+        }
+
+
+def _steps(files: RunFiles) -> Iterator[Row]:
+    head = _text(files.id)
+    for place, attempt in _recorded(files):
+        yield from _attempt((head, *(column.of(place) for column in TABLES["steps"][1:5])), attempt)
 
 
 def _attempt(head: Row, attempt: Mapping[str, Any]) -> Iterator[Row]:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spca.contracts import AgentSource, Executor, Failed, PlanStep, Status, Yielded
-from spca.report.blame import blame
+from spca.report.blame import blame, exception, plan_position
 from spca.report.model import Blame
 from spca.sandbox.executor import SandboxExecutor
 from spca.sandbox.limits import Limits
@@ -148,3 +148,43 @@ def test_whatever_a_file_holds_there_is_a_line_or_none(status: Status, fields: d
     if found is not None:
         assert 0 <= found.line <= source.count("\n") + 1
         assert found.line == 0 or found.first <= found.line <= found.last
+    position, plan = plan_position({"status": status.value, **fields}), fields.get("plan")
+    assert position in range(len(plan)) if isinstance(plan, list) and plan else position is None
+
+
+def frames(*names: str) -> str:
+    """A traceback, outermost frame first."""
+    return "".join(f"  agent_tmp.py, line 3, in {name}\n    x\n" for name in names)
+
+
+@pytest.mark.parametrize(
+    ("status", "more", "position"),
+    [
+        (Status.SUCCESS, {}, 0),
+        (Status.SUCCESS, {"plan": []}, None),
+        (Status.RUNTIME_ERROR, {"traceback": frames("stop", "help")}, 1),
+        (Status.RUNTIME_ERROR, {"traceback": frames("go", "stop")}, 0),
+        (Status.RUNTIME_ERROR, {"message": "stop returned None: an action must yield"}, 0),
+        (Status.RUNTIME_ERROR, {"message": "TypeError: stop returned None: an action must yield"}, 1),
+        (Status.RUNTIME_ERROR, {"message": "no yield for 1.0 s in stop, line 3"}, 1),
+        (Status.MISSING_METHOD, {"message": "class Agent has no method stop", "steps": []}, 1),
+        (Status.GOAL_NOT_REACHED, {"steps": []}, 1),
+        (Status.STUCK, {"steps": [[2, 9, 3]]}, 1),
+        (Status.STUCK, {"steps": ["x"]}, 0),
+    ],
+)
+def test_the_step_of_the_plan_at_which_it_ended(status: Status, more: dict[str, Any], position: int | None) -> None:
+    assert plan_position(record(status, steps("go", "stop"), (3,)) | more) == position
+
+
+@pytest.mark.parametrize(
+    ("status", "message", "name"),
+    [
+        (Status.RUNTIME_ERROR, "KeyError: 'x'", "KeyError"),
+        (Status.RUNTIME_ERROR, "StopIteration", "StopIteration"),
+        (Status.RUNTIME_ERROR, "no yield for 1.0 s in go, line 3", None),
+        (Status.STUCK, "KeyError: 'x'", None),
+    ],
+)
+def test_the_class_of_what_was_raised(status: Status, message: str, name: str | None) -> None:
+    assert exception(record(status, message=message)) == name

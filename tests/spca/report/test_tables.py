@@ -119,6 +119,29 @@ def test_steps_of_every_attempt(tmp_path: Path) -> None:
     assert [step["action"] for step in steps] == actions
 
 
+def test_attempts_without_a_primitive_are_there_and_tell_the_line_that_raised(tmp_path: Path) -> None:
+    run = Writing(tmp_path)
+    run.solve()
+    run.fail()
+    run.kill()
+    path = run.path / "trajectories/navigation_MiniGrid-Empty-6x6-v0.json"
+    trajectory = json.loads(path.read_text())
+    stuck = trajectory["attempts"][0]
+    stuck["steps"][-1][2] = 2
+    raised = {"status": "runtime_error", "message": "KeyError: 'x'", "steps": [], "attempt": 2}
+    raised["traceback"] = "Traceback (most recent call last):\n  agent_tmp.py, line 1, in go\n    x\nKeyError: 'x'"
+    trajectory["attempts"] += [stuck | raised, stuck | {"agent": "agents/none.py", "attempt": 3}, "no attempt"]
+    path.write_text(json.dumps(trajectory))
+    good, last, error, lost, nothing = table(run.path, "attempts")
+    assert (good["level_index"], good["status"], good["line"], good["exception"]) == (1, "success", None, None)
+    assert (good["steps"], good["plan_position"], good["reward"]) == (2, 0, stuck["reward"])
+    assert (last["attempt"], last["line"]) == (1, 2)
+    assert (error["exception"], error["line"], error["steps"], error["plan_position"]) == ("KeyError", 1, 0, 0)
+    assert (error["action"], error["args"]) == (stuck["plan"][0]["action"], stuck["plan"][0]["args"])
+    assert (lost["status"], lost["line"], lost["agent"]) == ("stuck", None, "agents/none.py")
+    assert (nothing["level_index"], nothing["env_id"], nothing["status"]) == (2, "MiniGrid-Empty-6x6-v0", None)
+
+
 def test_the_documentation_has_every_column() -> None:
     told = (ROOT / "docs/queries.md").read_text().split("\n### ")[1:]
     for section, (name, columns) in zip(told, TABLES.items(), strict=True):
