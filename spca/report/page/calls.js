@@ -8,21 +8,23 @@ const MODES = {
 /** Languages whose lines are numbered and never wrapped. */
 const CODE = new Set(["python", "pddl"]);
 
-/** @param {{calls: object[], page: object}} props `page` is what LevelBody hands down */
-function CallList({calls, page}) {
+/** @param {{calls: object[], page: object, idle?: object}} props `page` is what LevelBody hands down; `idle` is the
+ *   call whose answer was accepted and changed nothing */
+function CallList({calls, page, idle = null}) {
   if (!calls.length) return null;
-  return h("ul", {class: "calls"}, calls.map((call) => h("li", {key: call.file}, h(CallView, {call, page}))));
+  return h("ul", {class: "calls"}, calls.map((call) => h("li", {key: call.file}, h(CallView, {call, page, idle: call === idle}))));
 }
 
-function CallView({call, page}) {
+function CallView({call, page, idle}) {
   const opener = page.target?.call === call.file ? page.target : null;
-  return h(Fold, {summary: h(CallLine, {call}), className: classes("call", !call.ok && "failed"), opener},
+  return h(Fold, {summary: h(CallLine, {call, idle}), className: classes("call", !call.ok && "failed"), opener},
     () => h(CallBody, {call, find: page.find}));
 }
 
-function CallLine({call}) {
+function CallLine({call, idle}) {
   return h("span", {class: "one-line"},
-    h(Sign, {ok: call.ok}),
+    idle ? h("span", {class: "muted", title: "the answer changed nothing"}, h("span", {"aria-hidden": "true"}, "="),
+      h("span", {class: "unseen"}, "changed nothing")) : h(Sign, {ok: call.ok}),
     h("strong", null, call.phase),
     h("span", {title: MODES[call.phase]?.[call.mode]}, call.mode),
     h("span", {class: "mono"}, call.model),

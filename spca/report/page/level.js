@@ -77,6 +77,7 @@ function LevelBody({report, k, row, level, texts, route, go}) {
     if (shown.focus) bringPlayer();
   }, [shown]);
   const current = attempts.find(({id}) => id === shown.id) ?? attempts.at(-1);
+  const unrecorded = isUnfinished(level.outcome) && level.rounds.some(({tries}) => tries.some((item) => !item.attempt));
   return h(Fragment, null,
     h(WhereItFailed, {level, attempts, page}),
     current && h("section", {class: "panel", "aria-labelledby": "player-title"},
@@ -86,6 +87,9 @@ function LevelBody({report, k, row, level, texts, route, go}) {
     h("section", {"aria-labelledby": "rounds-title"},
       h("h2", {id: "rounds-title"}, "Rounds"),
       !level.rounds.length && h("p", {class: "muted"}, "Nothing of this level is recorded yet."),
+      unrecorded && h("p", {class: "muted"}, level.outcome === "running"
+        ? "Attempts are recorded when the level ends; until then there are only the calls of each try."
+        : "Attempts are recorded when the level ends. This one was broken off: there are only the calls of each try."),
       level.rounds.map((round, i) => h(RoundView,
         {key: round.number, round, isLast: i === level.rounds.length - 1, page}))));
 }
@@ -103,7 +107,8 @@ function bringPlayer() {
  */
 function useShown(attempts, route, isOurs) {
   const asked = {id: route.attempt ?? attempts.at(-1)?.id ?? null, step: route.step ?? 0};
-  const [shown, show] = useState(asked);
+  const linked = route.step != null && !SCROLLED.has(route.place); // not where a reader only comes back to
+  const [shown, show] = useState({...asked, focus: linked});
   const arrived = useRef(false);
   useEffect(() => {
     if (arrived.current && route.attempt && !isOurs(route)) show(asked);
@@ -162,11 +167,11 @@ function WhereItFailed({level, attempts, page}) {
 
 function Blamed({blame, attempts, page}) {
   const id = `${blame.round}.${blame.attempt}`;
-  const attempt = attempts.find((item) => item.id === id)?.attempt;
+  const {attempt, round} = attempts.find((item) => item.id === id) ?? {};
   return h(Fragment, null,
     h("p", null, `Attempt ${id}: `, h("strong", {class: "bad-text"}, statusWords(blame.status)), " — ",
       h("span", {class: "message"}, blame.message)),
-    blame.line > 0 ? h(BlameExcerpt, {blame, page})
+    blame.line > 0 ? h(BlameExcerpt, {blame, attempt, plan: round?.plan, page})
       : h("p", null, blame.method && [h("span", {class: "mono"}, blame.method), ": "], blame.why),
     h("p", {class: "row"},
       attempt && attempt.steps.length > 0 && h("button",

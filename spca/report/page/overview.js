@@ -164,6 +164,12 @@ function RunComparisons({report, run}) {
     "aria-label": `Compare ${a} with ${b}`}, `compare with ${a === run.id ? b : a}`)));
 }
 
+/** The name of a model; long ones go on in a new line after a slash. */
+function ModelCell({name}) {
+  const parts = (name ?? UNKNOWN).split("/");
+  return h("td", {class: "c-model"}, parts.map((part, i) => (i ? ["/", h("wbr"), part] : part)));
+}
+
 function RunLine({report, run, k}) {
   const [solved, planned] = [solvedOf(run), run.levels.length];
   const different = run.levels.filter((row) => row.check === "different").length;
@@ -175,7 +181,7 @@ function RunLine({report, run, k}) {
       run.warnings.length > 0 && h("span", {class: "badge warn"}, plural(run.warnings.length, "warning"))),
     h("td", null, run.published ? UNKNOWN : h(StateBadge, {state: run.state})),
     h("td", {class: "c-moment"}, moment(run.started)),
-    h("td", {class: "c-model"}, run.models.planner ?? UNKNOWN), h("td", {class: "c-model"}, run.models.coder ?? UNKNOWN),
+    h(ModelCell, {name: run.models.planner}), h(ModelCell, {name: run.models.coder}),
     number(run.seed ?? UNKNOWN),
     h("td", {class: "c-share"}, h(Share, {part: solved, whole: planned, text: `${solved} / ${planned}`})),
     number(count(sum(run.levels, calls))), number(run.published ? UNKNOWN : tokenText(run.usage)),

@@ -17,6 +17,7 @@ function Player({attempt, plan, jump, page}) {
   const framed = useMemo(() => episode && cropped(episode), [episode]);
   const now = useMemo(() => momentOf(attempt, plan, playback.step, page.report.primitives),
     [attempt, plan, playback.step, page.report]);
+  useKeys(playback);
   useEffect(() => page.remember(`${attempt.round}.${attempt.number}`, playback.step), [playback.step]);
   return h("div", {
     class: "player", id: "player", tabIndex: 0, role: "group",
@@ -89,6 +90,21 @@ function dataOf(now, last) {
     "data-direction": now.direction,
     "data-line": now.line, "data-action": now.action, "data-primitive": now.primitive,
   };
+}
+
+/** The keys of the player work all over the page, but not where the focus is on something that has keys of its own. */
+function useKeys(playback) {
+  const now = useRef(playback);
+  now.current = playback;
+  useEffect(() => {
+    const listen = (event) => {
+      if (event.defaultPrevented || (event.shiftKey && event.key !== "+")) return;
+      if (event.target.closest("#player, a, button, summary, input, select, textarea, [tabindex='0']")) return;
+      playByKey(event, now.current);
+    };
+    document.addEventListener("keydown", listen);
+    return () => document.removeEventListener("keydown", listen);
+  }, []);
 }
 
 /** Keys of the player; those that the focused control itself needs are left to it. */
@@ -268,7 +284,8 @@ function Legend({episode, words}) {
     h("li", null, h(Swatch, {code: "unseen"}), "unseen"),
     h("li", null, h(Swatch, {code: "view"}), "in view"),
     h("li", null, h(Swatch, {code: "dimmed"}), "never seen so far"),
-    present.map((word) => h("li", {key: word}, h(Swatch, {code: word}), word)));
+    present.map((word) => h("li", {key: word}, h(Swatch, {code: word}), word)),
+    h("li", null, "keys: space, arrows, home, end, + -"));
 }
 
 function Swatch({code}) {

@@ -15,7 +15,7 @@ function RoundView({round, isLast, page}) {
     !round.plan.length && round.calls.length > 0 && h("p", {class: "muted"}, "No plan came out of this round."),
     h(PddlFolds, {round, page}),
     round.tries.length > 0 && h("ol", {class: "tries"}, round.tries.map((item, i) =>
-      h("li", {key: i}, h(TryView, {item, index: i, open: opens && i === last, page})))));
+      h("li", {key: i}, h(TryView, {item, index: i, plan: round.plan, open: opens && i === last, page})))));
 }
 
 function roundInWords(round) {
@@ -57,7 +57,7 @@ function Names({names}) {
 }
 
 /** One turn of CODE and ACT, folded to one line. */
-function TryView({item, index, open, page}) {
+function TryView({item, index, plan, open, page}) {
   const {attempt} = item;
   const id = attempt ? `${attempt.round}.${attempt.number}` : null;
   const aimed = page.target && ((id && page.target.attempt === id)
@@ -66,7 +66,7 @@ function TryView({item, index, open, page}) {
     summary: h(TryLine, {item, name: id ?? `try ${index + 1}`, outcome: page.outcome}), open,
     opener: aimed ? page.target : null,
     className: classes("try", attempt ? attempt.status === "success" ? "good" : "bad" : ""),
-  }, () => h(TryBody, {item, id, page}));
+  }, () => h(TryBody, {item, id, plan, page}));
 }
 
 function TryLine({item, name, outcome}) {
@@ -74,7 +74,7 @@ function TryLine({item, name, outcome}) {
   const failedCalls = calls.filter((call) => !call.ok).length;
   return h("span", {class: "one-line"},
     h("strong", {class: "mono"}, name),
-    attempt ? h(Status, {attempt}) : h(Unexecuted, {outcome, calls}),
+    attempt ? h(Status, {attempt}) : !isUnfinished(outcome) && h(Unexecuted, {calls}),
     attempt && h("span", null, plural(attempt.steps.length, "step")),
     calls.length > 0 && h("span", {class: "muted"}, plural(calls.length, "coder call"),
       failedCalls ? ` (${failedCalls} failed)` : ""),
@@ -83,12 +83,21 @@ function TryLine({item, name, outcome}) {
     attempt && attempt.status !== "success" && h("span", {class: "muted cut"}, firstLine(attempt.message)));
 }
 
-/** A level that has not ended has no recording of its attempts yet; code that was tried before is not tried again. */
-function Unexecuted({outcome, calls}) {
-  if (outcome === "running") return h("span", {class: "muted"}, "recorded when the level ends");
-  if (outcome === "aborted") return h("span", {class: "muted"}, "not recorded");
-  if (calls.at(-1)?.ok) return h("span", {class: "muted"}, "not executed: no other code came");
-  return h("span", {class: "bad-text"}, "not executed");
+/** @param {string} outcome of a level @returns {boolean} whether its attempts are not recorded (yet) */
+function isUnfinished(outcome) {
+  return outcome === "running" || outcome === "aborted";
+}
+
+/** The calls of a try that nothing was executed after although the last answer was accepted. */
+const changedNothing = ({attempt, calls}, outcome) =>
+  !attempt && !isUnfinished(outcome) && calls.length > 0 && !calls.at(-1).error;
+
+/** Why nothing was executed; code that was tried before is not tried again. */
+function Unexecuted({calls}) {
+  const error = calls.at(-1)?.error;
+  if (!error) return h("span", {class: "muted"}, "not executed: the answer changed nothing");
+  return h(Fragment, null, h("span", {class: "bad-text"}, "not executed"),
+    h("span", {class: "muted cut"}, firstLine(error)));
 }
 
 function fewNames(names) {
@@ -107,15 +116,15 @@ function statusWords(status) {
   return status.replaceAll("_", " ");
 }
 
-function TryBody({item, id, page}) {
+function TryBody({item, id, plan, page}) {
   const {attempt, calls, diff} = item;
   return h(Fragment, null,
-    h(CallList, {calls, page}),
+    h(CallList, {calls, page, idle: changedNothing(item, page.outcome) ? calls.at(-1) : null}),
     diff?.rows.length > 0 && h(DiffFold, {title: "Code: changes", diff, find: page.find, open: true}),
-    attempt && h(AttemptView, {attempt, id, page}));
+    attempt && h(AttemptView, {attempt, id, plan, page}));
 }
 
-function AttemptView({attempt, id, page}) {
+function AttemptView({attempt, id, plan, page}) {
   const {blame} = attempt;
   return h("div", {class: "attempt"},
     h("div", {class: "row"},
@@ -128,7 +137,7 @@ function AttemptView({attempt, id, page}) {
       h("button", {type: "button", onClick: () => page.watch(id, 0)}, "Watch",
         h("span", {class: "unseen"}, ` attempt ${id}`))),
     h("p", {class: "message"}, attempt.message),
-    blame?.line > 0 && h(BlameExcerpt, {blame, page, around: 3}),
+    blame?.line > 0 && h(BlameExcerpt, {blame, attempt, plan, page, around: 3}),
     attempt.traceback && h(Said, {title: "Traceback", text: attempt.traceback}),
     attempt.printed && h(Said, {title: "Printed by the generated code", text: attempt.printed}),
     attempt.agent && h(TextFold, {title: "Whole source of the agent", text: page.find(attempt.agent)}));
@@ -143,13 +152,36 @@ function checkWords(result) {
   }[result] ?? "not re-simulated";
 }
 
+/**
+ * The step of the plan that was being carried out when an attempt ended: that of the last primitive, or a later one if
+ * the code ended in its action (the outermost frame) before that yielded anything.
+ */
+function plannedAtEnd(attempt, plan, blame) {
+  if (!attempt.steps.length && blame.status === "goal_not_reached") return plan.length - 1;
+  const last = attempt.steps.at(-1)?.[1] ?? 0;
+  if (blame.status !== "runtime_error") return last;
+  const outermost = /, line \d+, in (\w+)$/m.exec(attempt.traceback)?.[1] ?? blame.method;
+  const later = plan.findIndex(({name}, at) => at >= last && name === outermost);
+  return later < 0 ? last : later;
+}
+
+/** "called in plan step 2 of 2, put_near(…)", where the method to blame is not the action itself. */
+function CalledIn({blame, attempt, plan}) {
+  if (!attempt || !blame.method || blame.status === "syntax_error") return null;
+  const at = plannedAtEnd(attempt, plan, blame);
+  if (!plan[at] || plan[at].name === blame.method) return null;
+  return [`, called in plan step ${at + 1} of ${plan.length}, `, h("span", {class: "mono"}, actionText(plan[at]))];
+}
+
 /** The line to blame in its method, or in `around` lines before and after it. */
-function BlameExcerpt({blame, page, around = Infinity}) {
+function BlameExcerpt({blame, attempt = null, plan = [], page, around = Infinity}) {
   const first = Math.max(1, blame.first, blame.line - around);
   const last = Math.min(blame.last, blame.line + around);
   return h("div", {class: "excerpt"},
     h("p", {class: "small"}, "Line ", h("strong", {class: "mono"}, blame.line),
-      blame.method && [" of ", h("span", {class: "mono"}, blame.method)], " ", blame.why),
+      blame.method && [" of ", h("span", {class: "mono"}, blame.method)],
+      attempt?.file && [" in ", h("span", {class: "mono"}, attempt.file)], " ", blame.why,
+      h(CalledIn, {blame, attempt, plan})),
     h(CodeView, {text: page.find(blame.agent), first, last, current: blame.line, tone: "bad",
       label: `Line ${blame.line} and its method`}));
 }
