@@ -124,6 +124,21 @@ def test_the_player_is_worked_by_buttons_slider_and_address_as_well(visit: Visit
     expect(player).to_have_attribute("data-step", told(page)["steps"])
 
 
+def test_a_linked_moment_is_in_view_and_keys_work_all_over_its_page(visit: Visit, failing_report: Path) -> None:
+    page = visit.open(browsing.address(failing_report, "/run/0/level/3/attempt/1.1?step=0"))
+    player = page.locator("#player")
+    expect(player.locator("canvas").first).to_be_in_viewport()
+    steps = told(page)["steps"]
+    page.get_by_role("heading", level=1).focus()
+    page.keyboard.press("End")
+    expect(player).to_have_attribute("data-step", steps)
+    page.keyboard.press("Home")
+    expect(player).to_have_attribute("data-step", "0")
+    page.locator("summary").first.focus()
+    page.keyboard.press("End")
+    expect(player).to_have_attribute("data-step", "0")
+
+
 def test_every_attempt_can_be_watched(visit: Visit, failing_report: Path, failing_run: Path) -> None:
     attempts = trajectory(failing_run, CRASHED)["attempts"]
     page = visit.open(browsing.address(failing_report, "/run/0/level/3"))

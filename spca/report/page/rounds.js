@@ -76,7 +76,7 @@ function TryLine({item, name, outcome}) {
     h("strong", {class: "mono"}, name),
     attempt ? h(Status, {attempt}) : !isUnfinished(outcome) && h(Unexecuted, {calls}),
     attempt && h("span", null, plural(attempt.steps.length, "step")),
-    calls.length > 0 && h("span", {class: "muted"}, plural(calls.length, "coder call"),
+    (calls.length > 0 || !attempt) && h("span", {class: "muted"}, plural(calls.length, "coder call"),
       failedCalls ? ` (${failedCalls} failed)` : ""),
     diff && h("span", {class: "muted"}, `code ${diffSize(diff)}`,
       diff.names.length > 0 && [" in ", h("span", {class: "mono"}, fewNames(diff.names))]),
@@ -170,7 +170,7 @@ function CalledIn({blame, attempt, plan}) {
   if (!attempt || !blame.method || blame.status === "syntax_error") return null;
   const at = plannedAtEnd(attempt, plan, blame);
   if (!plan[at] || plan[at].name === blame.method) return null;
-  return [`, called in plan step ${at + 1} of ${plan.length}, `, h("span", {class: "mono"}, actionText(plan[at]))];
+  return [`, called in plan step ${at + 1} of ${plan.length}, `, h("span", {class: "mono"}, actionText(plan[at])), ","];
 }
 
 /** The line to blame in its method, or in `around` lines before and after it. */
@@ -180,8 +180,8 @@ function BlameExcerpt({blame, attempt = null, plan = [], page, around = Infinity
   return h("div", {class: "excerpt"},
     h("p", {class: "small"}, "Line ", h("strong", {class: "mono"}, blame.line),
       blame.method && [" of ", h("span", {class: "mono"}, blame.method)],
-      attempt?.file && [" in ", h("span", {class: "mono"}, attempt.file)], " ", blame.why,
-      h(CalledIn, {blame, attempt, plan})),
+      attempt?.file && [" in ", h("span", {class: "mono"}, attempt.file)],
+      h(CalledIn, {blame, attempt, plan}), " ", blame.why),
     h(CodeView, {text: page.find(blame.agent), first, last, current: blame.line, tone: "bad",
       label: `Line ${blame.line} and its method`}));
 }
