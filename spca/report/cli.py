@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from spca.report.reading import RunFiles
     from spca.watching import WorldMaker
 
+_PIPED: Final = 400
+"""Columns of tables outside of a terminal, at most."""
 HELP: Final[Mapping[str, str]] = {
     "report": "runs as a page (one HTML file) and as tables",
     "replay": "an episode again, exactly: as text, picture, GIF or MP4",
@@ -97,7 +99,7 @@ def _add_replay(part: argparse.ArgumentParser) -> None:
     part.add_argument("--gif", metavar="FILE", help="write an animation")
     part.add_argument("--mp4", metavar="FILE", help="write a video; needs the extra [video]")
     part.add_argument("--png", metavar="STEP", type=_step, help="write the picture after this step; 0 is the beginning")
-    part.add_argument("--out", metavar="FILE", help="where --png goes (default: named after level and step)")
+    part.add_argument("--out", metavar="FILE", help="where --png goes (default: named after level, attempt and step)")
     part.add_argument("--fps", metavar="N", type=_rate, default=5.0, help="steps per second (default 5)")
 
 
@@ -145,9 +147,14 @@ def _surplus(command: str, surplus: Sequence[str]) -> str:
     return f"unrecognized arguments: {' '.join(surplus)}"
 
 
-def _report(given: argparse.Namespace, make_world: WorldMaker) -> int:
+def _console() -> Console:
+    """Standard output; in a pipe or a file lines are as long as they need to be, for ``less -S`` and ``grep``."""
     from rich.console import Console
 
+    return Console(highlight=False, width=None if sys.stdout.isatty() else _PIPED)
+
+
+def _report(given: argparse.Namespace, make_world: WorldMaker) -> int:
     from spca.report import terminal
 
     if given.compare and given.run:
@@ -156,7 +163,7 @@ def _report(given: argparse.Namespace, make_world: WorldMaker) -> int:
         raise ReportError("--all goes with --compare")
     if given.out and given.no_page:
         raise ReportError("report takes --out or --no-page, not both")
-    console = Console(highlight=False)
+    console = _console()
     folders, target = _folders(given)
     if not given.no_page:
         _check_target(target)
@@ -250,13 +257,11 @@ def _write_page(
 
 
 def _replay(given: argparse.Namespace, make_world: WorldMaker) -> int:
-    from rich.console import Console
-
     from spca.report import replaying
     from spca.report.reading import open_run
 
     files = open_run(find_one(given.run, given.runs, Path.cwd()))
-    return replaying.replay(files, given.level, given, make_world, Console(highlight=False))
+    return replaying.replay(files, given.level, given, make_world, _console())
 
 
 def _watch(given: argparse.Namespace, make_world: WorldMaker) -> int:

@@ -10,6 +10,7 @@ from typing import Any, Final
 from spca.agent_code import split_lines
 from spca.contracts import PRIMITIVE_METHODS
 from spca.errors import ReportError
+from spca.report.blame import blame, plan_position
 from spca.report.lenient import count, items, table, text, whole
 from spca.report.reading import RunFiles
 from spca.report.texts import visible
@@ -40,11 +41,23 @@ class RecordedAttempt:
         self.before = len(items(known.get("start")))
         self.steps = [_step(each) for each in items(known.get("steps"))]
         self.plan = [_call(each) for each in items(known.get("plan"))]
-        self._agent, self._files = text(known.get("agent")), files
+        self._known, self._agent, self._files = known, text(known.get("agent")), files
 
     def action(self, step: Step) -> str:
         """The step of the plan that a primitive belongs to."""
         return self.plan[step.position] if 0 <= step.position < len(self.plan) else "?"
+
+    def blamed(self) -> str:
+        """Where it failed, and at which step of the plan; "" where nothing is to blame."""
+        source = self._files.source(self._agent) if self._agent else None
+        found = None if source is None else blame(self._known, source, "")
+        if found is None:
+            return ""
+        line = f"line {found.line}" if found.line else ""
+        where = " of ".join(filter(None, (line, found.method))) or "no line"
+        position = plan_position(self._known)
+        at = "" if position is None else f"; step {position + 1} of {len(self.plan)} of the plan: {self.plan[position]}"
+        return f"{where} ({self._agent}) {found.why}{at}"
 
     def sources(self) -> list[str]:
         """Lines of the code that ran; none when its file cannot be read."""

@@ -11,14 +11,14 @@ import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
+from typing import TYPE_CHECKING, Final, Protocol, TypeVar
 
 from spca.contracts import DIRECTIONS
 from spca.ending import EXIT_FINISHED, PROGRAM_VARIABLE
 from spca.errors import ReportError
 from spca.map_text import cropped, draw, legend
 from spca.perception import AGENT, grid_words
-from spca.report.lenient import items
+from spca.report.lenient import items, text
 from spca.report.reading import RunFiles
 from spca.report.recordings import RecordedAttempt, Step, one_line, recording
 from spca.report.resimulating import Replayed, judged_as_upstream, replay_attempts
@@ -71,7 +71,8 @@ def replay(files: RunFiles, level: str, options: Options, make_world: WorldMaker
     _say(console, f"{title}, attempt {attempts[index].name}")
     _say(console, f"mission: {mission}")
     if targets:
-        _write(targets, _Film(mission, attempts[index], chosen), trajectory, options, console)
+        name = f"{text(trajectory.get('env_id'))}-{attempts[index].name}"
+        _write(targets, _Film(name, mission, attempts[index], chosen), options, console)
     else:
         _show(console, attempts, index, replayed)
         _say(console, f"to see it move: {_command(files, level, attempts[index].name)}")
@@ -131,11 +132,19 @@ def _show(console: Console, attempts: Sequence[RecordedAttempt], index: int, rep
         tried.add_row(*row(attempt.name, attempt.status, len(attempt.steps), seen.check.result, attempt.message))
     console.print(tried)
     chosen = attempts[index]
-    done = Table("#", "action", "primitives", title=f"attempt {chosen.name}, step by step", title_justify="left")
+    names = ("step of the plan", "action", "--png", "primitives")
+    done = Table(*names, title=f"attempt {chosen.name}, step by step", title_justify="left")
+    past = 0
     for position, run in groupby(chosen.steps, key=lambda step: step.position):
         steps = list(run)
-        done.add_row(*row(position + 1, chosen.action(steps[0]), "; ".join(_told(steps))))
+        pictures = f"{past + 1} to {past + len(steps)}" if len(steps) > 1 else past + 1
+        done.add_row(*row(position + 1, chosen.action(steps[0]), pictures, "; ".join(_told(steps))))
+        past += len(steps)
     console.print(done)
+    numbered = f"1 to {past} for a primitive, " if past else ""
+    _say(console, f"--png takes {numbered}0 for the beginning")
+    if failed := chosen.blamed():
+        _say(console, f"failed: {failed}")
     if replayed[index].frames:
         console.print("what the agent knows at the end:")
         for line in _map_lines(replayed[index].frames[-1]):
@@ -172,10 +181,10 @@ def _command(files: RunFiles, level: str, attempt: str) -> str:
 
 
 class _Film:
-    """The frames of an attempt and what is written below each."""
+    """The frames of an attempt and what is written below each; ``name`` is for files."""
 
-    def __init__(self, mission: str, attempt: RecordedAttempt, replayed: Replayed) -> None:
-        self.frames = replayed.frames
+    def __init__(self, name: str, mission: str, attempt: RecordedAttempt, replayed: Replayed) -> None:
+        self.name, self.frames = name, replayed.frames
         self._mission, self._attempt, self._check = mission, attempt, replayed.check
         self._lines = attempt.sources()
 
@@ -204,9 +213,7 @@ class _Film:
             yield painter.draw(frame, self.caption(number))
 
 
-def _write(
-    targets: Mapping[str, Path | None], film: _Film, trajectory: Mapping[str, Any], options: Options, console: Console
-) -> None:
+def _write(targets: Mapping[str, Path | None], film: _Film, options: Options, console: Console) -> None:
     from spca.report import pictures, saving
 
     if not film.frames:
@@ -229,7 +236,7 @@ def _write(
 
     writers: dict[str, Callable[[Path], None]] = {"png": png, "gif": gif, "mp4": mp4}
     for kind, target in targets.items():
-        path = target or Path.cwd() / f"{trajectory['env_id']}-step{step}.png"
+        path = target or Path.cwd() / f"{film.name}-step{step}.png"
         writers[kind](path)
         _say(console, f"{kind}: {path} ({path.stat().st_size / 1000:.0f} kB)")
 

@@ -22,6 +22,8 @@ _LISTED: Final = 30
 _REASON: Final = 160
 """Characters of a reason that are shown."""
 _SLOWEST: Final = 3
+_WIDE: Final = 120
+"""Columns from which on no name is folded."""
 _VERSIONS: Final = ("spca", "minigrid", "python")
 _STYLES: Final = {"success": "green", "fail": "red", "aborted": "yellow", "running": "cyan"}
 _WORDS: Final = {"success": "solved", "fail": "failed"}
@@ -139,7 +141,7 @@ def _unsolved(run: Run, console: Console) -> None:
         return
     table = Table(box=SIMPLE_HEAD, padding=0, show_edge=False)
     table.add_column("level", justify="right", no_wrap=True)
-    table.add_column("environment", overflow="fold", max_width=34)
+    table.add_column("environment", overflow="fold", max_width=34 if console.width < _WIDE else None)
     table.add_column("what became of it", overflow="fold")
     for row in rows[:_LISTED]:
         table.add_row(_text(row.number), _text(row.env_id), _became(row))

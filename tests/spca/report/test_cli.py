@@ -66,6 +66,18 @@ def test_a_stopped_run_is_shown_with_how_to_go_on(tmp_path: Path, capsys: pytest
     assert f"go on with: python main.py --resume {run.path.name}\n" in capsys.readouterr().out
 
 
+def test_in_a_pipe_no_cell_is_folded(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    run = Writing(tmp_path / "runs")
+    message = "it turns " * 12
+    run.fail(message)
+    run.kill()
+    assert cli.main(["report", "--no-page"], tmp_path, untouched) == 0
+    assert re.search(rf"^ +1 {run.tasks[0].env_id} +stuck: {message.strip()}", capsys.readouterr().out, re.MULTILINE)
+
+
 def test_a_comparison_opens_with_the_comparison(finished_run: Path, tmp_path: Path) -> None:
     page = tmp_path / "page.html"
     assert (

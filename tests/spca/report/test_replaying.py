@@ -74,6 +74,23 @@ def test_an_attempt_in_words(mixed_run: Path) -> None:
     assert f"re-simulation equals the recording (state hash {last['end_hash'][:12]})" in output
     assert f"--attempt {last['round']}.{last['attempt']} --gif" in output
     assert "the agent faces" in output
+    total, plan = len(last["steps"]), last["plan"]
+    assert f"--png takes 1 to {total} for a primitive, 0 for the beginning" in output
+    step = f"step {final[1] + 1} of {len(plan)} of the plan: {plan[final[1]]['action']}("
+    said = re.search(rf"failed: line {final[2]} of \w+ \({last['agent']}\) yielded the last primitive.*", output)
+    assert said
+    assert step in said[0]
+
+
+def test_the_line_that_raised_is_named_and_a_success_has_none(damaged: Path) -> None:
+    assert "failed: " not in replayed(damaged, "1")[1]
+    trace = "Traceback (most recent call last):\n  agent_tmp.py, line 1, in go\n    x\nKeyError: 'x'"
+    before = edit(damaged, SOLVED, status="runtime_error", message="KeyError: 'x'", traceback=trace, end_hash=None)
+    last = before["attempts"][-1]
+    output = replayed(damaged, "1")[1]
+    assert re.search(rf"failed: line 1 of \S+ \({last['agent']}\) raised KeyError; step \d of \d of the plan: ", output)
+    edit(damaged, SOLVED, agent="agents/none.py")
+    assert "failed: " not in replayed(damaged, "1")[1]
 
 
 def test_the_line_to_type_works(mixed_run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -188,10 +205,10 @@ def test_pictures_go_where_they_are_asked_for(mixed_run: Path, tmp_path: Path, m
     monkeypatch.chdir(tmp_path)
     code, output = replayed(mixed_run, SOLVED, "--png", 2)
     assert code == 0
-    assert str(tmp_path / f"{SOLVED}-step2.png") in output.replace("\n", "")
+    assert str(tmp_path / f"{SOLVED}-1.1-step2.png") in output.replace("\n", "")
     flags = ("--png", 0, "--out", "first.png", "--gif", tmp_path / "a.gif", "--mp4", "a.mp4", "--fps", 10)
     assert replayed(mixed_run, SOLVED, *flags)[0] == 0
-    assert sorted(os.listdir(tmp_path)) == [f"{SOLVED}-step2.png", "a.gif", "a.mp4", "first.png"]
+    assert sorted(os.listdir(tmp_path)) == [f"{SOLVED}-1.1-step2.png", "a.gif", "a.mp4", "first.png"]
     with Image.open("a.gif") as image, Image.open("first.png") as first:
         assert image.info["duration"] == 100
         assert image.size == first.size
