@@ -204,8 +204,8 @@ function Nowhere() {
 /** A level of the published run, whose rounds nobody has recorded. */
 function Unrecorded({row, k}) {
   return h(Fragment, null, h("h1", {tabIndex: -1}, row.env_id),
-    h("p", null, "This level is one of the published run of the original system, of which no calls, attempts and steps " +
-      "are recorded: there is nothing more to see of it than its line in the ",
+    h("p", null, "This level is one of the published run of the original system, of which no single call, attempt or " +
+      "step is recorded: there is nothing more to see of it than its line in the ",
     h("a", {href: address(k)}, "table of levels"), "."));
 }
 
