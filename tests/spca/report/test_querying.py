@@ -206,7 +206,7 @@ def test_what_duckdb_tells_of_itself_names_no_place(
         ("-- nothing", "one statement"),
         ("SELECT 1; SELECT 2", "here are 2"),
         ("SELECT '\udcff'", "not UTF-8"),
-        ("FROM nope", "The tables are runs, levels, calls, events, steps\nLINE 1: FROM nope\n"),
+        ("FROM nope", "The tables are runs, levels, calls, events, attempts, steps\nLINE 1: FROM nope\n"),
         ("SELECT sed FROM runs", 'column "sed" not found'),
         ("SELEC 1", "syntax error"),
         ("CREATE TABLE x(a INT)", "CREATE is refused"),
