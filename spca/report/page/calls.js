@@ -12,7 +12,8 @@ const CODE = new Set(["python", "pddl"]);
  *   call whose answer was accepted and changed nothing */
 function CallList({calls, page, idle = null}) {
   if (!calls.length) return null;
-  return h("ul", {class: "calls"}, calls.map((call) => h("li", {key: call.file}, h(CallView, {call, page, idle: call === idle}))));
+  return h("ul", {class: "calls"}, calls.map((call) =>
+    h("li", {key: call.file}, h(CallView, {call, page, idle: call === idle}))));
 }
 
 function CallView({call, page, idle}) {

@@ -23,8 +23,8 @@ function Pairs({caption, values}) {
 /** How long a run worked: the time that it lay still, between a kill and what came after it, does not count. */
 const workTime = (run) => sum(run.levels, (row) => row.seconds);
 
-const PUBLISHED = "The published run of the original system. Outcome, rounds, attempts, calls and time of its levels are " +
-  "known, and what it cost as a whole; no more is.";
+const PUBLISHED = "The published run of the original system. Outcome, rounds, attempts, calls and time of its levels " +
+  "are known, and what it cost as a whole; no more is.";
 
 function Head({run}) {
   return h("section", {class: "head", "aria-label": "The run"},
