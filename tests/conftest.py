@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import socket
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -39,6 +40,13 @@ def no_provider_settings() -> Iterator[None]:
         for name in ("no_proxy", "NO_PROXY"):
             patch.setenv(name, "localhost,127.0.0.1,::1")
         yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def interruptible_children() -> None:
+    """Where the tests run in the background SIGINT may be ignored, which the programs they start would inherit."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -12,7 +12,7 @@ What holds the wall, each part by itself:
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypeVar
 
@@ -47,6 +47,7 @@ _LOCKS: Final = (
     "BEGIN TRANSACTION READ ONLY",
 )
 _BATCH: Final = 10_000
+_INTERRUPT_S: Final = 0.2
 _ZONED: Final = "WITH TIME ZONE"
 _SAID: Final = 3
 """Lines of an error that are told."""
@@ -196,7 +197,10 @@ def _stoppable(connection: DuckDBPyConnection, work: Callable[[], T]) -> T:
         try:
             return done.result()
         except KeyboardInterrupt:
-            connection.interrupt()
+            while not wait(
+                [done], timeout=_INTERRUPT_S
+            ).done:  # one that comes before the statement begins is forgotten
+                connection.interrupt()
             raise
         except duckdb.Error as error:
             raise QueryError(_words(error)) from error
