@@ -8,10 +8,10 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import Any, Final, NoReturn
+from typing import Any, Final
 
 from spca import __version__, choosing
-from spca.ending import EXIT_USER_ERROR, PROGRAM_VARIABLE
+from spca.ending import PROGRAM_VARIABLE, Parser
 from spca.errors import ResumeError, SettingsError
 from spca.providers.base import TIMEOUT_S
 from spca.report import cli as looking
@@ -75,16 +75,9 @@ class Settings:
         return asdict(self)
 
 
-class _Parser(argparse.ArgumentParser):
-    """A parser whose complaints are one line, like all others."""
-
-    def error(self, message: str) -> NoReturn:
-        self.exit(EXIT_USER_ERROR, f"error: {message}; --help lists all options\n")
-
-
 def build_parser() -> argparse.ArgumentParser:
     """The parser; options that were not given are absent from its namespace."""
-    parser = _Parser(
+    parser = Parser(
         prog=os.environ.get(PROGRAM_VARIABLE, "main.py"),
         description="Sense-Plan-Code-Act: learn a curriculum of grid-world levels by planning and writing code.",
         argument_default=argparse.SUPPRESS,

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 import shlex
 import sys
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Final, Self
+from typing import TYPE_CHECKING, Final, NoReturn, Self
 
 from spca.errors import BudgetReached, UserError
 
@@ -22,6 +23,13 @@ EXIT_NOT_STRICT: Final = 1
 EXIT_USER_ERROR: Final = 2
 EXIT_BUDGET: Final = 3
 EXIT_INTERRUPTED: Final = 130
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser whose complaints are one line, like all others."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(EXIT_USER_ERROR, f"error: {message}; --help lists all options\n")
 
 
 class Ending:

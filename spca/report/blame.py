@@ -68,6 +68,7 @@ def blame(attempt: Mapping[str, Any], source: str, agent_id: str) -> Blame | Non
         method=visible(method.name if method else place.name),
         first=method.first if method else line,
         last=method.last if method else line,
+        position=plan_position(attempt),
         why=visible(place.why),
     )
 

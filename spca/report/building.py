@@ -26,8 +26,6 @@ def report_of(
     title: str,
     runs: Sequence[model.Run],
     comparisons: Sequence[model.Comparison] = (),
-    *,
-    live: bool = False,
     view: str = "",
 ) -> model.Report:
     """What a page shows first; ``view`` is the address within it that it opens with."""
@@ -39,7 +37,6 @@ def report_of(
         vocabulary=VOCABULARY,
         primitives=PRIMITIVE_METHODS,
         comparisons=tuple(comparisons),
-        live=live,
         view=view,
     )
 
@@ -54,13 +51,15 @@ def packed_run(
 ) -> tuple[model.Run, dict[str, str]]:
     """The overview of a run and its pieces; ``done`` is told of each level."""
     shelf, simulate, levels = Shelf(), simulator(files, make_world), list[model.Level]()
-    first = overview(files)
-    for row in first.levels:
+    run = overview(files)
+    for row in run.levels:
         if row.outcome != "pending":
             levels.append(level(files, row.number, shelf, simulate))
             done(row.env_id)
     checks = {each.number: _check(each) for each in levels}
-    return overview(files, checks), dict(_pieces(number, levels))
+    rows = tuple(replace(row, check=checks.get(row.number, "")) for row in run.levels)
+    # What could not be read of a level is known only now.
+    return replace(run, levels=rows, warnings=tuple(files.warnings)), dict(_pieces(number, levels))
 
 
 def _check(level: model.Level) -> str:

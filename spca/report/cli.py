@@ -9,11 +9,11 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NoReturn
+from typing import TYPE_CHECKING, Any, Final
 
-from spca.ending import EXIT_FINISHED, EXIT_USER_ERROR, PROGRAM_VARIABLE, program
+from spca.ending import EXIT_FINISHED, PROGRAM_VARIABLE, Parser, program
 from spca.errors import ReportError, UserError
-from spca.report.finding import PUBLISHED, find, find_one
+from spca.report.finding import PUBLISHED, check_target, find, find_one
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -60,15 +60,10 @@ def main(argv: Sequence[str], root: Path, make_world: WorldMaker) -> int:
         raise type(error)(visible(str(error))) from error
 
 
-class _Parser(argparse.ArgumentParser):
-    def error(self, message: str) -> NoReturn:
-        self.exit(EXIT_USER_ERROR, f"error: {message}; --help lists all options\n")
-
-
 def build_parser() -> argparse.ArgumentParser:
     """The parser of all four commands."""
-    parser = _Parser(prog=os.environ.get(PROGRAM_VARIABLE, "main.py"))
-    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND", parser_class=_Parser)
+    parser = Parser(prog=os.environ.get(PROGRAM_VARIABLE, "main.py"))
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND", parser_class=Parser)
     parts = {name: commands.add_parser(name, help=text, description=text) for name, text in HELP.items()}
     for part in parts.values():
         part.add_argument("--runs", metavar="DIR", help="where run folders lie (default runs)")
@@ -166,7 +161,7 @@ def _report(given: argparse.Namespace, make_world: WorldMaker) -> int:
     console = _console()
     folders, target = _folders(given)
     if not given.no_page:
-        _check_target(target)
+        check_target(target)
     with _progress() as done:
         runs, comparisons, pieces = _gather(folders, given, make_world, done)
     if given.compare:
@@ -212,7 +207,8 @@ def _gather(
     from spca.report.reading import open_run
 
     published = baseline.published()
-    found, pieces = list[Any](), dict[str, str]()
+    found: list[model.Run] = []
+    pieces: dict[str, str] = {}
     for number, folder in enumerate(folders):
         if folder is None:
             found.append(published)
@@ -224,14 +220,6 @@ def _gather(
             pieces |= of_run
     pairs = [(found[0], found[1])] if given.compare else [(run, published) for run in found]
     return found, [compare(a, b) for a, b in pairs], pieces
-
-
-def _check_target(target: Path) -> None:
-    """Refuse a page that cannot be written before there is one."""
-    if not target.parent.is_dir():
-        raise ReportError(f"cannot write {target}: there is no folder {target.parent}")
-    if target.is_dir():
-        raise ReportError(f"cannot write {target}: it is a folder")
 
 
 def _write_page(

@@ -1,4 +1,4 @@
-"""Which run folders a user means."""
+"""Which run folders a user means, and where what is made of them may go."""
 
 from __future__ import annotations
 
@@ -51,6 +51,18 @@ def find_one(name: str | None, runs: Path, cwd: Path) -> Path:
     if len(found) != 1:
         raise ReportError(f"{name} holds {len(found)} runs: name one of them, such as {found[-1].name}")
     return found[0]
+
+
+def check_target(path: Path) -> None:
+    """Refuse a file that cannot be written, before there is anything to write.
+
+    Raises:
+        ReportError: says why.
+    """
+    if not path.parent.is_dir():
+        raise ReportError(f"cannot write {path}: there is no folder {path.parent}")
+    if path.is_dir():
+        raise ReportError(f"cannot write {path}: it is a folder")
 
 
 def _nothing(name: str, path: Path, runs: Path, known: Sequence[Path]) -> str:

@@ -18,7 +18,7 @@ from spca.report.diffs import diff
 from spca.report.lenient import count, items, number, table, text, whole
 from spca.report.reading import RunFiles
 from spca.report.resimulating import Resimulated
-from spca.report.spans import ending, histories
+from spca.report.spans import ending
 from spca.report.texts import Shelf, visible
 
 Simulate = Callable[[Mapping[str, Any]], Resimulated]
@@ -76,8 +76,7 @@ class _Reader:
 
     def __init__(self, files: RunFiles, number_: int, shelf: Shelf, simulate: Simulate | None) -> None:
         self._files, self._number, self._shelf = files, number_, shelf
-        mine = (event for event in files.events if event.get("level_index") == number_)
-        self._history = histories(mine).get(number_)
+        self._history = files.histories.get(number_)
         logged = self._history.last("level_summary") if self._history else {}
         self._summary = files.summaries().get(number_) or logged
         trajectory = files.trajectory(self._summary) or {}

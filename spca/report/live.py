@@ -141,7 +141,7 @@ class LiveRun:
 
 
 def _view(version: int, files: RunFiles, run: model.Run) -> View:
-    return View(version, files, run, packed(building.report_of(run.id, [run], live=True)))
+    return View(version, files, run, packed(building.report_of(run.id, [run])))
 
 
 def _stat(path: Path) -> tuple[int, int, int] | None:

@@ -194,7 +194,7 @@ class Report:
     """What a page shows first; everything else it loads piece by piece.
 
     ``made`` is seconds since the epoch; ``view`` is the address within the page that it opens with, "" for the
-    overview. A ``live`` page asks its server for pieces and listens for changes. ``vocabulary`` has the words of cell
+    overview. ``vocabulary`` has the words of cell
     codes, ``primitives`` the names of the agent's primitives.
     """
 
@@ -205,7 +205,6 @@ class Report:
     vocabulary: tuple[str, ...]
     primitives: tuple[str, ...]
     comparisons: tuple[Comparison, ...] = ()
-    live: bool = False
     view: str = ""
 
 
@@ -267,6 +266,7 @@ class Blame:
     """The line of generated code where an attempt ended, and why that one.
 
     ``line`` counts from 1 in the text ``agent``, 0 where no line is to blame; ``last`` is the end of its method.
+    ``position`` is the step of the plan, from 0, that was being carried out; None without a plan.
     """
 
     round: int
@@ -278,6 +278,7 @@ class Blame:
     method: str
     first: int
     last: int
+    position: int | None
     why: str
 
 

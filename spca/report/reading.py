@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
 
@@ -15,6 +16,7 @@ from spca import curriculum
 from spca.curriculum import Task
 from spca.errors import CurriculumError, ReportError
 from spca.report.lenient import parsed, table, text, whole
+from spca.report.spans import History, histories
 
 LARGEST: Final = 256 << 20
 """Bytes of a file that are read; the log of a run of 150 levels has a hundredth of it."""
@@ -60,6 +62,11 @@ class RunFiles:
         """Number of the level that the run is at; None of a run that does not go on."""
         begun = (event for event in reversed(self.events) if event.get("event") == "level_start")
         return whole(next(begun, dict[str, Any]()).get("level_index")) if self._running else None
+
+    @cached_property
+    def histories(self) -> Mapping[int, History]:
+        """What the log tells of each level, by its number."""
+        return histories(self.events)
 
     def summaries(self) -> dict[int, dict[str, Any]]:
         """Summaries of finished levels, by number."""

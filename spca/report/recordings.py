@@ -10,7 +10,7 @@ from typing import Any, Final
 from spca.agent_code import split_lines
 from spca.contracts import PRIMITIVE_METHODS
 from spca.errors import ReportError
-from spca.report.blame import blame, plan_position
+from spca.report.blame import blame
 from spca.report.lenient import count, items, table, text, whole
 from spca.report.reading import RunFiles
 from spca.report.texts import visible
@@ -55,7 +55,7 @@ class RecordedAttempt:
             return ""
         line = f"line {found.line}" if found.line else ""
         where = " of ".join(filter(None, (line, found.method))) or "no line"
-        position = plan_position(self._known)
+        position = found.position
         at = "" if position is None else f"; step {position + 1} of {len(self.plan)} of the plan: {self.plan[position]}"
         return f"{where} ({self._agent}) {found.why}{at}"
 

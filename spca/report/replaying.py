@@ -14,10 +14,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, Protocol, TypeVar
 
 from spca.contracts import DIRECTIONS
-from spca.ending import EXIT_FINISHED, PROGRAM_VARIABLE
+from spca.ending import EXIT_FINISHED, program
 from spca.errors import ReportError
 from spca.map_text import cropped, draw, legend
 from spca.perception import AGENT, grid_words
+from spca.report.finding import check_target
 from spca.report.lenient import items, text
 from spca.report.reading import RunFiles
 from spca.report.recordings import RecordedAttempt, Step, one_line, recording
@@ -94,10 +95,7 @@ def _targets(options: Options) -> dict[str, Path | None]:
     if options.out and options.png is None:
         raise ReportError("--out goes with --png STEP; --gif and --mp4 name their own files")
     for path in filter(None, targets.values()):
-        if not path.parent.is_dir():
-            raise ReportError(f"cannot write {path}: there is no folder {path.parent}")
-        if path.is_dir():
-            raise ReportError(f"cannot write {path}: it is a folder")
+        check_target(path)
     wanted = {kind: path for kind, path in targets.items() if path or (kind == "png" and options.png is not None)}
     if wanted and importlib.util.find_spec("PIL") is None:
         raise ReportError("pictures need Pillow: pip install pillow (or the extra [report])")
@@ -173,8 +171,7 @@ def _verdict(chosen: Replayed) -> str:
 
 def _command(files: RunFiles, level: str, attempt: str) -> str:
     path = os.path.relpath(files.path) if files.path.is_relative_to(Path.cwd()) else str(files.path)
-    program = os.environ.get(PROGRAM_VARIABLE, "python main.py")
-    return f"{program} replay {shlex.quote(path)} {shlex.quote(level)} --attempt {attempt} --gif episode.gif"
+    return f"{program()} replay {shlex.quote(path)} {shlex.quote(level)} --attempt {attempt} --gif episode.gif"
 
 
 # As pictures ---------------------------------------------------------------------------------------------------------

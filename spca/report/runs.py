@@ -12,23 +12,18 @@ from spca.curriculum import Task
 from spca.report.lenient import count, items, number, table, text, whole
 from spca.report.model import CategoryRow, LevelRow, Run
 from spca.report.reading import RunFiles
-from spca.report.spans import History, attempt_statuses, durations, ending, first_time, histories, last_time, spans
+from spca.report.spans import History, attempt_statuses, durations, ending, first_time, last_time, spans
 from spca.report.usages import total, usage_of, used
 
 _ENDED: Final = ("success", "fail")
 _NOTHING: Final = History(0, ())
-_NO_CHECKS: Final[Mapping[int, str]] = {}
 
 
-def overview(files: RunFiles, checks: Mapping[int, str] = _NO_CHECKS) -> Run:
-    """What a run has come to so far.
-
-    Args:
-        checks: whether levels re-simulate as recorded, by number (see :class:`spca.report.model.LevelRow`).
-    """
+def overview(files: RunFiles) -> Run:
+    """What a run has come to so far; nothing is re-simulated for it, so that ``check`` of its levels is empty."""
     settings, tasks = table(files.info.get("settings")), files.tasks()
     began, seed = first_time(files.events), whole(settings.get("seed"))
-    levels = _Levels(files, tasks, began or 0.0, seed or 0, checks).rows()
+    levels = _Levels(files, tasks, began or 0.0, seed or 0).rows()
     done = sum(row.outcome in _ENDED for row in levels)
     running = files.running()
     usage = used(files.records) if files.records else usage_of(files.info.get("usage"))
@@ -60,12 +55,10 @@ def categories(levels: Sequence[LevelRow]) -> tuple[CategoryRow, ...]:
 class _Levels:
     """The rows of a run's levels."""
 
-    def __init__(
-        self, files: RunFiles, tasks: Sequence[Task], began: float, seed: int, checks: Mapping[int, str]
-    ) -> None:
-        self._files, self._began, self._seed, self._checks = files, began, seed, checks
+    def __init__(self, files: RunFiles, tasks: Sequence[Task], began: float, seed: int) -> None:
+        self._files, self._began, self._seed = files, began, seed
         self._tasks = {task.index + 1: task for task in tasks}
-        self._histories = histories(files.events)
+        self._histories = files.histories
         self._under_way = files.level_under_way()
         self._finished = files.summaries()
         self._records: dict[int, list[Mapping[str, Any]]] = {}
@@ -114,7 +107,7 @@ class _Levels:
         )
         seen = repr((row, len(history.events), len(records)))
         version = hashlib.sha256(seen.encode("utf-8", "backslashreplace")).hexdigest()[:12]
-        return replace(row, check=self._checks.get(index, ""), version=version)
+        return replace(row, version=version)
 
 
 _COUNTERS: Final = ("spca_rounds", "simulation_runs", "planner_calls", "coder_calls")

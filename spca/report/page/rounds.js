@@ -152,24 +152,10 @@ function checkWords(result) {
   }[result] ?? "not re-simulated";
 }
 
-/**
- * The step of the plan that was being carried out when an attempt ended: that of the last primitive, or a later one if
- * the code ended in its action (the outermost frame) before that yielded anything.
- */
-function plannedAtEnd(attempt, plan, blame) {
-  if (!attempt.steps.length && blame.status === "goal_not_reached") return plan.length - 1;
-  const last = attempt.steps.at(-1)?.[1] ?? 0;
-  if (blame.status !== "runtime_error") return last;
-  const outermost = /, line \d+, in (\w+)$/m.exec(attempt.traceback)?.[1] ?? blame.method;
-  const later = plan.findIndex(({name}, at) => at >= last && name === outermost);
-  return later < 0 ? last : later;
-}
-
 /** "called in plan step 2 of 2, put_near(…)", where the method to blame is not the action itself. */
-function CalledIn({blame, attempt, plan}) {
-  if (!attempt || !blame.method || blame.status === "syntax_error") return null;
-  const at = plannedAtEnd(attempt, plan, blame);
-  if (!plan[at] || plan[at].name === blame.method) return null;
+function CalledIn({blame, plan}) {
+  const at = blame.position;
+  if (!blame.method || blame.status === "syntax_error" || !plan[at] || plan[at].name === blame.method) return null;
   return [`, called in plan step ${at + 1} of ${plan.length}, `, h("span", {class: "mono"}, actionText(plan[at])), ","];
 }
 
@@ -181,7 +167,7 @@ function BlameExcerpt({blame, attempt = null, plan = [], page, around = Infinity
     h("p", {class: "small"}, "Line ", h("strong", {class: "mono"}, blame.line),
       blame.method && [" of ", h("span", {class: "mono"}, blame.method)],
       attempt?.file && [" in ", h("span", {class: "mono"}, attempt.file)],
-      h(CalledIn, {blame, attempt, plan}), " ", blame.why),
+      h(CalledIn, {blame, plan}), " ", blame.why),
     h(CodeView, {text: page.find(blame.agent), first, last, current: blame.line, tone: "bad",
       label: `Line ${blame.line} and its method`}));
 }
