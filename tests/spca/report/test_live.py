@@ -51,6 +51,12 @@ def test_a_folder_that_is_no_run_is_refused(tmp_path: Path) -> None:
         opened(tmp_path)
 
 
+def test_the_report_is_that_of_the_run(finished_run: Path) -> None:
+    report = value(opened(finished_run).report())
+    assert [run["id"] for run in report["runs"]] == [finished_run.name]
+    assert report["title"] == finished_run.name
+
+
 def test_every_step_of_a_run_is_seen(tmp_path: Path) -> None:
     run = Writing(tmp_path)
     with locked(run.path, "run"):
