@@ -1,0 +1,103 @@
+"""JSON files in and out, read strictly and written whole.
+
+What comes in is data of strangers: repeated keys survive as a mark that the reader reports with its path, and every
+way in which a file can be broken is a :class:`~gridworld.errors.TaskError` with one line.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from gridworld.errors import TaskError
+
+MAX_BYTES = 16 * 1024 * 1024
+
+
+class JsonObject(dict[str, Any]):
+    """A JSON object that remembers which of its keys were given more than once."""
+
+    repeated: tuple[str, ...] = ()
+
+
+def read_json(path: str | os.PathLike[str]) -> Any:
+    """The value in a file.
+
+    Raises:
+        TaskError: the file cannot be read, is not UTF-8 or not JSON, or has more than ``MAX_BYTES``.
+    """
+    source = os.fspath(path)
+    try:
+        with open(source, "rb") as file:
+            content = file.read(MAX_BYTES + 1)
+    except OSError as error:
+        raise TaskError(f"cannot be read: {error.strerror or error}", source) from None
+    except ValueError as error:  # a NUL in the path
+        raise TaskError(f"cannot be read: {error}", source) from None
+    return parse_json(content, source)
+
+
+def parse_json(content: bytes | str, source: str = "") -> Any:
+    """The value in a text; objects become :class:`JsonObject`.
+
+    Raises:
+        TaskError: as :func:`read_json`.
+    """
+    if len(content) > MAX_BYTES:
+        raise TaskError(f"has more than {MAX_BYTES // 1024**2} MiB, which no task needs", source)
+    try:
+        text = content if isinstance(content, str) else content.decode("utf-8-sig")
+        if not text.strip():
+            raise TaskError("is empty; a task is a JSON object", source)
+        return json.loads(text, object_pairs_hook=_object)
+    except UnicodeDecodeError as error:
+        raise TaskError(f"is not UTF-8 text: byte {error.start} is 0x{error.object[error.start]:02x}", source) from None
+    except json.JSONDecodeError as error:
+        raise TaskError(f"is not JSON: line {error.lineno} column {error.colno}: {error.msg}", source) from None
+    except RecursionError:
+        raise TaskError("is nested too deeply", source) from None
+    except TaskError:
+        raise
+    except ValueError:  # CPython converts integers of a limited length only
+        raise TaskError("holds an integer of thousands of digits", source) from None
+
+
+def _object(pairs: list[tuple[str, Any]]) -> JsonObject:
+    made = JsonObject(pairs)
+    if len(made) < len(pairs):
+        keys = [key for key, _ in pairs]
+        made.repeated = tuple(dict.fromkeys(key for key in keys if keys.count(key) > 1))
+    return made
+
+
+def write_json(path: str | os.PathLike[str], data: Any) -> None:
+    """Write a value as UTF-8 with an indent of 2; the file appears whole or not at all.
+
+    Raises:
+        TaskError: the file cannot be written.
+    """
+    target = Path(path)
+    try:
+        text = json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+        handle, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".tmp", dir=target.parent)
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(text.encode())
+            os.chmod(name, 0o666 & ~_umask())
+            os.replace(name, target)
+        except BaseException:
+            os.unlink(name)
+            raise
+    except OSError as error:
+        raise TaskError(f"cannot be written: {error.strerror or error}", str(target)) from None
+    except ValueError as error:
+        raise TaskError(f"cannot be written: {error}", str(target)) from None
+
+
+def _umask() -> int:
+    mask = os.umask(0o022)
+    os.umask(mask)
+    return mask

@@ -1,0 +1,239 @@
+"""From JSON values to the dataclasses of :mod:`gridworld.task_spec` and back, strictly and by name.
+
+The dataclasses are the only description of the format: their types, defaults and field metadata say what may stand in
+a file, and :mod:`gridworld.schema` derives the JSON Schema from the same plan. Nothing is guessed or dropped: all that
+is wrong is reported at once, each problem with the path of its field.
+
+Metadata of a field: ``keys``, its names in JSON (the first is written), ``absent``, makes its value if the file has
+none, ``also``, other words for values. A class with ``as_list`` is written as the list of its fields.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+import json
+import math
+import types
+import unicodedata
+from collections.abc import Callable, Mapping
+from functools import cache
+from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+
+from gridworld.errors import TaskError
+
+MIN_INT, MAX_INT = -(2**63), 2**63 - 1
+MAX_LIST = 128 * 128
+MAX_TEXT = 10_000
+MAX_DEPTH = 32
+
+T = TypeVar("T")
+
+_BIDI = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+_UNPRINTABLE = frozenset({"Cc", "Cs", "Zl", "Zp"})
+_NAMES = {str: "a text", int: "an integer", bool: "true or false", list: "a list", dict: "an object"}
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class FieldPlan:
+    """What may stand in one field: its attribute, keys in JSON, type, default maker (None: required), other words."""
+
+    name: str
+    keys: tuple[str, ...]
+    hint: Any
+    default: Callable[[], Any] | None
+    also: Mapping[str, str]
+
+
+@cache
+def plan_of(cls: type) -> tuple[FieldPlan, ...]:
+    """The fields of a dataclass in order."""
+    hints = get_type_hints(cls)
+    return tuple(_plan(field, hints[field.name]) for field in dataclasses.fields(cls))
+
+
+def _plan(field: dataclasses.Field[Any], hint: Any) -> FieldPlan:
+    default: Callable[[], Any] | None = field.metadata.get("absent")
+    if field.default_factory is not dataclasses.MISSING:
+        default = field.default_factory
+    elif field.default is not dataclasses.MISSING:
+        value = field.default
+        default = lambda: value  # noqa: E731
+    keys = field.metadata.get("keys", (field.name,))
+    return FieldPlan(field.name, keys, hint, default, field.metadata.get("also", {}))
+
+
+def read(cls: type[T], data: Any, source: str = "", moved: Mapping[str, str] | None = None) -> T:
+    """An object of a dataclass from JSON data; ``moved`` maps paths to those where the data really stood.
+
+    Raises:
+        TaskError: with all problems of the data.
+    """
+    reader = _Reader(moved or {})
+    made = reader.value(cls, data, "")
+    if reader.problems:
+        raise TaskError(reader.problems, source)
+    return made  # type: ignore[no-any-return]
+
+
+def write(value: Any) -> Any:
+    """The JSON value of an object; fields that are None are left out. Shares nothing with the object."""
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        plans = plan_of(type(value))
+        if getattr(value, "as_list", False):
+            return [write(getattr(value, plan.name)) for plan in plans]
+        found = ((plan.keys[0], getattr(value, plan.name)) for plan in plans)
+        return {key: write(item) for key, item in found if item is not None}
+    if isinstance(value, Mapping):
+        return {key: write(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [write(item) for item in value]
+    return value
+
+
+def shown(value: Any) -> str:
+    """A value for an error message: short, on one line, control characters escaped."""
+    if isinstance(value, int) and not isinstance(value, bool) and abs(value) > 10**30:
+        return "an integer of more than 30 digits"
+    if isinstance(value, dict | list):
+        return f"{'an object' if isinstance(value, dict) else 'a list'} of {len(value)}"
+    text = json.dumps(value) if value is None or isinstance(value, bool) else ascii(value)
+    return text if len(text) <= 80 else f"{text[:77]}..."
+
+
+def unprintable(text: str) -> str:
+    """The first character that may not stand in a text, "" if there is none."""
+    return next((c for c in text if unicodedata.category(c) in _UNPRINTABLE or c in _BIDI), "")
+
+
+class _Reader:
+    """Reads one file; collects what is wrong with it."""
+
+    def __init__(self, moved: Mapping[str, str]) -> None:
+        self.problems: list[str] = []
+        self.moved = moved
+
+    def wrong(self, path: str, reason: str) -> Any:
+        """Note a problem; None, in place of the value."""
+        self.problems.append(f"{path}: {reason}" if path else reason)
+        return None
+
+    def value(self, hint: Any, data: Any, path: str, also: Mapping[str, str] = types.MappingProxyType({})) -> Any:
+        """The value that ``hint`` describes; None with a problem noted if the data is not of that form."""
+        origin = get_origin(hint)
+        if origin in {Union, types.UnionType}:
+            inner = next(arg for arg in get_args(hint) if arg is not type(None))
+            return None if data is None else self.value(inner, data, path, also)
+        if origin is Literal:
+            return self.word(get_args(hint), data, path, also)
+        if origin in {list, tuple}:
+            return self.sequence(hint, data, path)
+        if dataclasses.is_dataclass(hint):
+            return self.record(hint, data, path)
+        return self.scalar(hint, data, path)
+
+    def mistyped(self, wanted: str, data: Any, path: str) -> Any:
+        return self.wrong(path, f"must be {wanted}, not {shown(data)}")
+
+    def scalar(self, hint: Any, data: Any, path: str) -> Any:
+        if get_origin(hint) is dict:
+            return self.free(data, path) if isinstance(data, Mapping) else self.mistyped("an object", data, path)
+        if type(data) is not hint:
+            return self.mistyped(_NAMES[hint], data, path)
+        if hint is int and not MIN_INT <= data <= MAX_INT:
+            return self.wrong(path, f"{shown(data)} does not fit 64 bits")
+        return self.text(data, path) if hint is str else data
+
+    def text(self, data: str, path: str) -> Any:
+        if bad := unprintable(data):
+            return self.wrong(path, f"holds the control character U+{ord(bad):04X}")
+        if len(data) > MAX_TEXT:
+            return self.wrong(path, f"has {len(data)} characters; at most {MAX_TEXT}")
+        return data
+
+    def word(self, words: tuple[str, ...], data: Any, path: str, also: Mapping[str, str]) -> Any:
+        if isinstance(data, str):
+            found = also.get(data, data)
+            if found in words:
+                return found
+        hint = _hint(data, words)
+        return self.wrong(path, f"must be one of {', '.join(words)}, not {shown(data)}{hint}")
+
+    def sequence(self, hint: Any, data: Any, path: str) -> Any:
+        if get_origin(hint) is list:
+            return self.items(get_args(hint)[0], data, path)
+        found = self.items(get_args(hint)[0], data, path, len(get_args(hint)))
+        return None if found is None or None in found else tuple(found)
+
+    def items(self, hint: Any, data: Any, path: str, length: int | None = None) -> Any:
+        if not isinstance(data, list | tuple):
+            return self.mistyped("a list", data, path)
+        if length is not None and len(data) != length:
+            return self.wrong(path, f"must be a list of {length}, not of {len(data)}")
+        if len(data) > MAX_LIST:
+            return self.wrong(path, f"has {len(data)} items; at most {MAX_LIST}")
+        return [self.value(hint, item, f"{path}[{index}]") for index, item in enumerate(data)]
+
+    def record(self, cls: Any, data: Any, path: str) -> Any:
+        plans = plan_of(cls)
+        if getattr(cls, "as_list", False) and isinstance(data, list | tuple):
+            found = self.items(int, data, path, len(plans))
+            return None if found is None or None in found else cls(*found)
+        if not isinstance(data, Mapping):
+            return self.mistyped("a list or an object" if getattr(cls, "as_list", False) else "an object", data, path)
+        before = len(self.problems)
+        self.keys([key for plan in plans for key in plan.keys], data, path)
+        values = {plan.name: self.field(plan, data, path) for plan in plans}
+        return cls(**values) if len(self.problems) == before else None
+
+    def keys(self, known: list[str], data: Mapping[Any, Any], path: str) -> None:
+        """Every key must be known, and given once."""
+        for key in getattr(data, "repeated", ()):
+            self.wrong(self.under(path, key), "is given more than once")
+        for key in data:
+            if not isinstance(key, str) or key not in known:
+                self.wrong(self.under(path, key), f"is not a field of the format{_hint(key, known)}")
+
+    def field(self, plan: FieldPlan, data: Mapping[str, Any], path: str) -> Any:
+        given = [key for key in plan.keys if key in data]
+        if len(given) > 1:
+            return self.wrong(self.under(path, given[1]), f"says the same as {given[0]}; give one of them")
+        if given:
+            return self.value(plan.hint, data[given[0]], self.under(path, given[0]), plan.also)
+        if plan.default is None:
+            return self.wrong(self.under(path, plan.keys[0]), "is missing")
+        return plan.default()
+
+    def free(self, data: Any, path: str, depth: int = 0) -> Any:
+        """A copy of any JSON value."""
+        if depth > MAX_DEPTH:
+            return self.wrong(path, f"is nested more than {MAX_DEPTH} deep")
+        if isinstance(data, Mapping):
+            self.keys([key for key in data if isinstance(key, str) and not _broken(key)], data, path)
+            return {key: self.free(item, self.under(path, key), depth + 1) for key, item in data.items()}
+        if isinstance(data, list | tuple):
+            return [self.free(item, f"{path}[{index}]", depth + 1) for index, item in enumerate(data)]
+        return self.free_scalar(data, path)
+
+    def free_scalar(self, data: Any, path: str) -> Any:
+        if isinstance(data, str):
+            return self.wrong(path, "holds half a character (a lone surrogate)") if _broken(data) else data
+        if type(data) is float:
+            return data if math.isfinite(data) else self.wrong(path, f"must be a finite number, not {data}")
+        if type(data) is int:
+            return self.scalar(int, data, path)
+        return data if data is None or isinstance(data, bool) else self.mistyped("a JSON value", data, path)
+
+    def under(self, path: str, key: Any) -> str:
+        name = key if isinstance(key, str) and key.isidentifier() and key.isascii() else shown(key)
+        here = f"{path}.{name}" if path else name
+        return self.moved.get(here, here)
+
+
+def _broken(text: str) -> bool:
+    return any(unicodedata.category(c) == "Cs" for c in text)
+
+
+def _hint(given: Any, known: list[str] | tuple[str, ...]) -> str:
+    close = difflib.get_close_matches(given[:100], known, n=1) if isinstance(given, str) else []
+    return f"; did you mean {close[0]}?" if close else ""
