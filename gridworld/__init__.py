@@ -1,0 +1,1 @@
+"""Gridworld tasks: specification, two backends, runner, evaluation of models."""

@@ -1,0 +1,1 @@
+"""Backends: environments that play a task."""

@@ -1,0 +1,62 @@
+"""Every error that gridworld raises on purpose, in one tree.
+
+::
+
+    GridworldError
+    ├── TaskError          a task specification or file that cannot be used (also a ValueError)
+    ├── ActionError        an action that does not exist (also a ValueError)
+    ├── BackendError       a call that makes no sense now: step before reset or after the end (also a RuntimeError)
+    ├── SearchLimitError   the exact search was given too little room to decide
+    ├── GenerationError    no task as asked for could be made
+    ├── ModelError         a model that does not exist, lacks something, or does not answer
+    └── EvaluationError    results or settings of an evaluation that cannot be used
+
+``str(error)`` is one line that names the thing and the fix. A task that was not solved is a result, never an error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+
+class GridworldError(Exception):
+    """Root of the tree."""
+
+
+class TaskError(GridworldError, ValueError):
+    """A task specification that cannot be used.
+
+    Args:
+        problems: what is wrong, each "field: reason"; at least one.
+        source: the file it came from, "" for none.
+    """
+
+    def __init__(self, problems: Iterable[str] | str, source: str = "") -> None:
+        self.problems = (problems,) if isinstance(problems, str) else tuple(problems)
+        self.source = source
+        more = f" (and {len(self.problems) - 1} more)" if len(self.problems) > 1 else ""
+        super().__init__(f"{source}: {self.problems[0]}{more}" if source else f"{self.problems[0]}{more}")
+
+
+class ActionError(GridworldError, ValueError):
+    """An action that does not exist."""
+
+
+class BackendError(GridworldError, RuntimeError):
+    """A call that makes no sense now; names the one that has to come first."""
+
+
+class SearchLimitError(GridworldError):
+    """The exact search was given too little room to decide."""
+
+
+class GenerationError(GridworldError):
+    """No task as asked for could be made."""
+
+
+class ModelError(GridworldError):
+    """A model that does not exist, lacks something, or does not answer."""
+
+
+class EvaluationError(GridworldError):
+    """Results or settings of an evaluation that cannot be used."""
