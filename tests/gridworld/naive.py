@@ -44,7 +44,10 @@ class NaiveWorld:
 
         doorways = [cell_of(d["position"]) for d in [*self.doors.values(), *self.gates.values()]]
         border = [(x, y) for x, y in self.cells if x in (0, self.width - 1) or y in (0, self.height - 1)]
-        self.walls = {c for c in [*border, *map(cell_of, maze.get("walls", []))] if c not in doorways}
+        # Not on the page of rules: with a list of floor cells, all others are walls.
+        floor = {cell_of(c) for c in maze.get("floor") or self.cells}
+        walls = {*border, *map(cell_of, maze.get("walls", [])), *(self.cells - floor)}
+        self.walls = {c for c in walls if c not in doorways}
 
         self.key_at: dict[str, Cell] = {i: cell_of(k["position"]) for i, k in self.keys.items()}
         self.block_at: dict[str, Cell] = {i: cell_of(b["position"]) for i, b in self.blocks.items()}
@@ -207,8 +210,8 @@ class NaiveWorld:
             return
         self.hand = key
         del self.key_at[key]
-        self.happened.append("picked_own_cell" if here else "picked_ahead")
-        self.happened.append("picked_again" if key in self.collected else "collected")
+        again = "picked_again" if key in self.collected else "collected"
+        self.happened += ["picked_own_cell" if here else "picked_ahead", again]
         self.collected.add(key)
 
     def drop(self) -> None:
@@ -284,8 +287,8 @@ class NaiveWorld:
     # The end
 
     def finish(self) -> None:
+        self.terminated = self.dead
         if self.dead:
-            self.terminated = True
             return
         goal = self.goal_holds()
         if goal and all(self.condition_holds(text) for text in self.goal.get("auxiliary_conditions") or []):
@@ -332,20 +335,16 @@ class NaiveWorld:
     # What is seen
 
     def blocks_view(self, cell: Cell) -> bool:
-        """A hidden door or gate blocks the view all the same: it is not seen, but it acts."""
-        return self.is_wall(cell) or self.closed(cell)
+        """What is hidden blocks the view all the same; the agent looks out of its own cell, whatever it is."""
+        return cell != self.at and (self.is_wall(cell) or self.closed(cell))
 
     def visible(self) -> set[Cell]:
         if self.observability == "full":
             return set(self.cells)
-        seen = self.hex_cone() if self.hex else self.square_cone()
-        return seen & self.cells
+        return (self.hex_cone() if self.hex else self.square_cone()) & self.cells
 
     def square_cone(self) -> set[Cell]:
-        """As ``Grid.process_vis`` of MiniGrid: rows from near to far, each swept to the right and then to the left.
-
-        Someone who stands in a gate that has closed sees only that cell, for so MiniGrid does.
-        """
+        """As ``Grid.process_vis`` of MiniGrid: rows from near to far, each swept to the right and then to the left."""
         ahead, right = SQUARE[self.heading], SQUARE[(self.heading + 1) % 4]
         middle, last = self.view_size // 2, self.view_size - 1
 
@@ -362,7 +361,7 @@ class NaiveWorld:
         return {cell(side, far) for side, far in lit if far < self.view_size}
 
     def hex_cone(self) -> set[Cell]:
-        """By steps in the three headings. As on squares, whoever stands in a closed gate does not see out of it."""
+        """By steps in the heading and the two next to it."""
         three = [(self.heading + turn) % 6 for turn in (-1, 0, 1)]
         seen = edge = {self.at}
         for _ in range(self.view_size - 1):
