@@ -44,7 +44,6 @@ class NaiveWorld:
 
         doorways = [cell_of(d["position"]) for d in [*self.doors.values(), *self.gates.values()]]
         border = [(x, y) for x, y in self.cells if x in (0, self.width - 1) or y in (0, self.height - 1)]
-        # Not on the page of rules: with a list of floor cells, all others are walls.
         floor = {cell_of(c) for c in maze.get("floor") or self.cells}
         walls = {*border, *map(cell_of, maze.get("walls", [])), *(self.cells - floor)}
         self.walls = {c for c in walls if c not in doorways}
@@ -225,20 +224,16 @@ class NaiveWorld:
         self.happened.append("dropped")
 
     def toggle(self) -> None:
-        cell = self.ahead()
-        switch = self.first(self.switches, self.at)
+        switch, door = self.first(self.switches, self.at), self.first(self.doors, self.ahead())
         if switch is not None:
-            self.happened.append("toggled_underfoot")
-            self.toggle_switch(switch)
-            return
-        if self.first(self.blocks, cell) is not None:
-            self.happened.append("block_toggled")
-            return
-        switch, door = self.first(self.switches, cell), self.first(self.doors, cell)
-        if switch is not None:
+            self.happened.append("door_out_of_reach" if door else "toggled_underfoot")
             self.toggle_switch(switch)
         elif door is not None and door not in self.open_doors:
             self.unlock(door)
+        elif self.first(self.switches, self.ahead()) is not None:
+            self.happened.append("switch_ahead_toggled_in_vain")
+        elif self.first(self.blocks, self.ahead()) is not None:
+            self.happened.append("block_toggled_in_vain")
 
     def unlock(self, door: str) -> None:
         if self.hand is None or self.keys[self.hand]["color"] != self.doors[door]["requires_key"]:
