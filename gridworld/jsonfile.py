@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import tempfile
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -68,8 +69,7 @@ def parse_json(content: bytes | str, source: str = "") -> Any:
 def _object(pairs: list[tuple[str, Any]]) -> JsonObject:
     made = JsonObject(pairs)
     if len(made) < len(pairs):
-        keys = [key for key, _ in pairs]
-        made.repeated = tuple(dict.fromkeys(key for key in keys if keys.count(key) > 1))
+        made.repeated = tuple(key for key, count in Counter(key for key, _ in pairs).items() if count > 1)
     return made
 
 

@@ -5,7 +5,8 @@ a file, and :mod:`gridworld.schema` derives the JSON Schema from the same plan. 
 is wrong is reported at once, each problem with the path of its field.
 
 Metadata of a field: ``keys``, its names in JSON (the first is written), ``absent``, makes its value if the file has
-none, ``also``, other words for values. A class with ``as_list`` is written as the list of its fields.
+none, ``also``, other words for values, ``bounds``, the least and greatest value that makes sense (validation and schema
+use them; reading accepts any). A class with ``as_list`` is written as the list of its fields.
 """
 
 from __future__ import annotations
@@ -16,8 +17,9 @@ import json
 import math
 import types
 import unicodedata
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
+from itertools import islice
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from gridworld.errors import TaskError
@@ -26,6 +28,7 @@ MIN_INT, MAX_INT = -(2**63), 2**63 - 1
 MAX_LIST = 128 * 128
 MAX_TEXT = 10_000
 MAX_DEPTH = 32
+MAX_PROBLEMS = 100
 
 T = TypeVar("T")
 
@@ -36,18 +39,24 @@ _NAMES = {str: "a text", int: "an integer", bool: "true or false", list: "a list
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class FieldPlan:
-    """What may stand in one field: its attribute, keys in JSON, type, default maker (None: required), other words."""
+    """What may stand in one field: its attribute, keys in JSON, type, default maker (None: required) and the rest."""
 
     name: str
     keys: tuple[str, ...]
     hint: Any
     default: Callable[[], Any] | None
     also: Mapping[str, str]
+    bounds: tuple[int | None, int | None] | None
+
+
+def plan_of(cls: type) -> tuple[FieldPlan, ...]:
+    """The fields of a dataclass in order."""
+    hashable: Any = cls  # it is, though instances of a dataclass that can change are not
+    return _plans(hashable)
 
 
 @cache
-def plan_of(cls: type) -> tuple[FieldPlan, ...]:
-    """The fields of a dataclass in order."""
+def _plans(cls: Any) -> tuple[FieldPlan, ...]:
     hints = get_type_hints(cls)
     return tuple(_plan(field, hints[field.name]) for field in dataclasses.fields(cls))
 
@@ -60,35 +69,71 @@ def _plan(field: dataclasses.Field[Any], hint: Any) -> FieldPlan:
         value = field.default
         default = lambda: value  # noqa: E731
     keys = field.metadata.get("keys", (field.name,))
-    return FieldPlan(field.name, keys, hint, default, field.metadata.get("also", {}))
+    return FieldPlan(field.name, keys, hint, default, field.metadata.get("also", {}), field.metadata.get("bounds"))
 
 
-def read(cls: type[T], data: Any, source: str = "", moved: Mapping[str, str] | None = None) -> T:
-    """An object of a dataclass from JSON data; ``moved`` maps paths to those where the data really stood.
+class _EnoughError(Exception):
+    """As many problems as anybody reads."""
+
+
+def read(cls: type[T], data: Any, source: str = "") -> T:
+    """An object of a dataclass from JSON data.
 
     Raises:
-        TaskError: with all problems of the data.
+        TaskError: with the problems of the data, the first ``MAX_PROBLEMS`` of them.
     """
-    reader = _Reader(moved or {})
-    made = reader.value(cls, data, "")
+    reader = _Reader()
+    made = None
+    try:
+        made = reader.value(cls, data, "")
+    except _EnoughError:
+        reader.problems.append(f"there are more than {MAX_PROBLEMS} problems; the others are not listed")
     if reader.problems:
         raise TaskError(reader.problems, source)
-    return made  # type: ignore[no-any-return]
+    return made  # type: ignore[return-value]
 
 
 def write(value: Any) -> Any:
-    """The JSON value of an object; fields that are None are left out. Shares nothing with the object."""
+    """The JSON value of an object; what may be None and is, is left out. Shares nothing with the object."""
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         plans = plan_of(type(value))
         if getattr(value, "as_list", False):
             return [write(getattr(value, plan.name)) for plan in plans]
-        found = ((plan.keys[0], getattr(value, plan.name)) for plan in plans)
-        return {key: write(item) for key, item in found if item is not None}
+        found = ((plan, getattr(value, plan.name)) for plan in plans)
+        return {plan.keys[0]: write(item) for plan, item in found if item is not None or not _optional(plan.hint)}
     if isinstance(value, Mapping):
         return {key: write(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [write(item) for item in value]
     return value
+
+
+def form_problems(value: Any) -> list[str]:
+    """What of an object that was made by hand is not of the type that its field has."""
+    try:
+        again = read(type(value), write(value))
+    except TaskError as error:
+        return list(error.problems)
+    except RecursionError:
+        return ["holds itself"]
+    return list(islice(_other_types(again, value, ""), MAX_PROBLEMS))
+
+
+def _other_types(wanted: Any, given: Any, path: str) -> Iterator[str]:
+    """Places where a tuple, a list or a mapping stands for what JSON writes the same way."""
+    if not isinstance(given, type(wanted)):
+        yield f"{path}: must be a {type(wanted).__name__}, not {shown(given)}"
+    elif dataclasses.is_dataclass(wanted):
+        for plan in plan_of(type(wanted)):
+            inner = f"{path}.{plan.name}" if path else plan.name
+            yield from _other_types(getattr(wanted, plan.name), getattr(given, plan.name), inner)
+    elif isinstance(wanted, list):
+        for index, (item, other) in enumerate(zip(wanted, given, strict=True)):
+            yield from _other_types(item, other, f"{path}[{index}]")
+
+
+def _optional(hint: Any) -> bool:
+    return get_origin(hint) in {Union, types.UnionType}
 
 
 def shown(value: Any) -> str:
@@ -109,19 +154,20 @@ def unprintable(text: str) -> str:
 class _Reader:
     """Reads one file; collects what is wrong with it."""
 
-    def __init__(self, moved: Mapping[str, str]) -> None:
+    def __init__(self) -> None:
         self.problems: list[str] = []
-        self.moved = moved
 
     def wrong(self, path: str, reason: str) -> Any:
         """Note a problem; None, in place of the value."""
+        if len(self.problems) == MAX_PROBLEMS:
+            raise _EnoughError
         self.problems.append(f"{path}: {reason}" if path else reason)
         return None
 
     def value(self, hint: Any, data: Any, path: str, also: Mapping[str, str] = types.MappingProxyType({})) -> Any:
         """The value that ``hint`` describes; None with a problem noted if the data is not of that form."""
         origin = get_origin(hint)
-        if origin in {Union, types.UnionType}:
+        if _optional(hint):
             inner = next(arg for arg in get_args(hint) if arg is not type(None))
             return None if data is None else self.value(inner, data, path, also)
         if origin is Literal:
@@ -145,10 +191,10 @@ class _Reader:
         return self.text(data, path) if hint is str else data
 
     def text(self, data: str, path: str) -> Any:
-        if bad := unprintable(data):
-            return self.wrong(path, f"holds the control character U+{ord(bad):04X}")
         if len(data) > MAX_TEXT:
             return self.wrong(path, f"has {len(data)} characters; at most {MAX_TEXT}")
+        if bad := unprintable(data):
+            return self.wrong(path, f"holds the control character U+{ord(bad):04X}")
         return data
 
     def word(self, words: tuple[str, ...], data: Any, path: str, also: Mapping[str, str]) -> Any:
@@ -226,12 +272,15 @@ class _Reader:
 
     def under(self, path: str, key: Any) -> str:
         name = key if isinstance(key, str) and key.isidentifier() and key.isascii() else shown(key)
-        here = f"{path}.{name}" if path else name
-        return self.moved.get(here, here)
+        return f"{path}.{name}" if path else name
 
 
 def _broken(text: str) -> bool:
-    return any(unicodedata.category(c) == "Cs" for c in text)
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return True
+    return False
 
 
 def _hint(given: Any, known: list[str] | tuple[str, ...]) -> str:

@@ -10,11 +10,10 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal, Self, TypeAlias, TypeVar
+from typing import Any, ClassVar, Literal, Self, TypeAlias, cast
 
-from gridworld.errors import TaskError
-from gridworld.jsonfile import JsonObject, read_json, write_json
-from gridworld.reading import read, shown, write
+from gridworld.jsonfile import read_json, write_json
+from gridworld.reading import read, write
 
 Color: TypeAlias = Literal["red", "green", "blue", "purple", "yellow", "grey"]
 DoorState: TypeAlias = Literal["locked", "open"]
@@ -25,7 +24,6 @@ HazardType: TypeAlias = Literal["lava", "pit", "spike"]
 Observability: TypeAlias = Literal["full", "view_cone", "fog_of_war"]
 GoalType: TypeAlias = Literal["reach_position", "collect_all", "push_block_to", "survive_steps"]
 
-_T = TypeVar("_T")
 _GREY = {"also": {"gray": "grey"}}
 
 
@@ -40,6 +38,15 @@ class _Record:
             TaskError: with every missing, mistyped or unknown field.
         """
         return read(cls, data)
+
+
+class _Colored(_Record):
+    """A part with a colour; "gray" becomes "grey"."""
+
+    def __post_init__(self) -> None:
+        for name in ("color", "requires_key"):
+            if getattr(self, name, None) == "gray":
+                setattr(self, name, "grey")
 
 
 @dataclass
@@ -65,7 +72,7 @@ class Position(_Record):
 
 
 @dataclass
-class KeySpec(_Record):
+class KeySpec(_Colored):
     """A key that opens doors of its colour."""
 
     id: str
@@ -74,7 +81,7 @@ class KeySpec(_Record):
 
 
 @dataclass
-class DoorSpec(_Record):
+class DoorSpec(_Colored):
     """A door; ``requires_key`` is the colour of the keys that open it."""
 
     id: str
@@ -84,7 +91,7 @@ class DoorSpec(_Record):
 
 
 @dataclass
-class SwitchSpec(_Record):
+class SwitchSpec(_Colored):
     """A switch that controls gates; without a type of its own it has that of the rules."""
 
     id: str
@@ -96,7 +103,7 @@ class SwitchSpec(_Record):
 
 
 @dataclass
-class GateSpec(_Record):
+class GateSpec(_Colored):
     """A gate: open if it was open initially or a switch that controls it is active."""
 
     id: str
@@ -106,7 +113,7 @@ class GateSpec(_Record):
 
 
 @dataclass
-class BlockSpec(_Record):
+class BlockSpec(_Colored):
     """A block that can be pushed, or cannot."""
 
     id: str
@@ -142,14 +149,14 @@ class MazeLayout(_Record):
     inner cells that are not in ``floor`` are walls too (:meth:`wall_cells` tells both).
     """
 
-    dimensions: tuple[int, int]
+    dimensions: tuple[int, int] = field(metadata={"bounds": (3, 128)})
     walls: list[Position] = field(metadata={"absent": list})
     start: Position
     goal: Position
     floor: list[Position] | None = None
 
     def __post_init__(self) -> None:
-        self.dimensions = (self.dimensions[0], self.dimensions[1])
+        self.dimensions = cast("tuple[int, int]", tuple(self.dimensions))
         self.floor = self.floor or None
 
     def wall_cells(self) -> frozenset[tuple[int, int]]:
@@ -183,7 +190,7 @@ class Rules(_Record):
     switch_type: SwitchType = "toggle"
     hidden_mechanisms: list[str] = field(default_factory=list)
     observability: Observability = "full"
-    view_size: int = 7
+    view_size: int = field(default=7, metadata={"bounds": (3, 257)})
 
 
 @dataclass
@@ -231,10 +238,10 @@ class TaskSpecification(_Record):
 
     task_id: str
     seed: int
-    difficulty_tier: int
+    difficulty_tier: int = field(metadata={"bounds": (1, None)})
     maze: MazeLayout
     goal: GoalSpec
-    max_steps: int
+    max_steps: int = field(metadata={"bounds": (1, 100_000)})
     mechanisms: MechanismSet = field(default_factory=MechanismSet)
     rules: Rules = field(default_factory=Rules)
     dependency_chain: DependencyChain | None = None
@@ -250,7 +257,9 @@ class TaskSpecification(_Record):
         Raises:
             TaskError: with every missing, mistyped or unknown field.
         """
-        return _read_task(cls, data, "")
+        from gridworld.forms import read_task
+
+        return read_task(cls, data)
 
     @classmethod
     def from_json(cls, path: str | os.PathLike[str]) -> Self:
@@ -259,7 +268,9 @@ class TaskSpecification(_Record):
         Raises:
             TaskError: the file cannot be read or is not a task; names the file.
         """
-        return _read_task(cls, read_json(path), os.fspath(path))
+        from gridworld.forms import read_task
+
+        return read_task(cls, read_json(path), os.fspath(path))
 
     def to_dict(self) -> dict[str, Any]:
         """What :meth:`from_dict` reads; fields that are None are left out."""
@@ -281,44 +292,7 @@ class TaskSpecification(_Record):
         return not problems, problems
 
     def get_mission_text(self) -> str:
-        """The task in words."""
-        return self.description or self.goal.goal_type
+        """The task in words: its description, or what the goal asks for."""
+        from gridworld.mission import mission_text
 
-
-def _read_task(cls: type[_T], data: Any, source: str) -> _T:
-    """Read a task in any of the three forms of its file."""
-    moved: dict[str, str] = {}
-    if isinstance(data, Mapping) and "TaskSpecification" in data:
-        _alone(data, source)
-        data = data["TaskSpecification"]
-    if isinstance(data, Mapping) and isinstance(data.get("maze"), Mapping):
-        data = _flat(data, moved)
-    return read(cls, data, source, moved)
-
-
-def _alone(data: Mapping[str, Any], source: str) -> None:
-    """Nothing stands beside a wrapped task, and it is wrapped once."""
-    others = [key for key in data if key != "TaskSpecification"]
-    if others:
-        raise TaskError(f"{shown(others[0])} stands beside TaskSpecification; put it inside", source)
-    if getattr(data, "repeated", ()):
-        raise TaskError("TaskSpecification: is given more than once", source)
-
-
-def _flat(data: Mapping[str, Any], moved: dict[str, str]) -> Mapping[str, Any]:
-    """The task with the contents of ``maze.layout`` in ``maze``, and ``maze.mechanisms`` at the top.
-
-    What is given in both places stays where it is, and is refused there as unknown.
-    """
-    maze, task = JsonObject(data["maze"]), JsonObject(data)
-    maze.repeated, task.repeated = getattr(data["maze"], "repeated", ()), getattr(data, "repeated", ())
-    layout = maze.get("layout")
-    if isinstance(layout, Mapping) and not maze.keys() & layout.keys() and not getattr(layout, "repeated", ()):
-        del maze["layout"]
-        maze.update(layout)
-        moved.update({f"maze.{key}": f"maze.layout.{key}" for key in layout})
-    if "mechanisms" in maze and "mechanisms" not in task:
-        task["mechanisms"] = maze.pop("mechanisms")
-        moved["mechanisms"] = "maze.mechanisms"
-    task["maze"] = maze
-    return task
+        return mission_text(self)

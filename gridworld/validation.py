@@ -2,12 +2,79 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import os
+from collections.abc import Iterator
+from itertools import islice
+from typing import Any
 
-if TYPE_CHECKING:
-    from gridworld.task_spec import TaskSpecification
+from gridworld.errors import TaskError
+from gridworld.reading import MAX_PROBLEMS, form_problems, plan_of
+from gridworld.task_spec import TaskSpecification
+from gridworld.validating.places import Grid, maze_problems, place_problems
+from gridworld.validating.references import (
+    Directory,
+    annotation_problems,
+    goal_problems,
+    id_problems,
+    mechanism_problems,
+)
+from gridworld.validating.things import things_of
 
 
 def validate(spec: TaskSpecification) -> list[str]:
-    """Everything that is wrong with a task, each "field: reason"; in order, each once."""
-    return [] if spec.max_steps >= 1 else [f"max_steps: {spec.max_steps} must be at least 1"]
+    """Everything that is wrong with a task, each "field: reason"; in order, each once, at most ``MAX_PROBLEMS``.
+
+    A task whose values do not even have the types that they should have is told only that.
+    """
+    if problems := form_problems(spec):
+        return problems
+    return list(islice(dict.fromkeys(_problems(spec)), MAX_PROBLEMS))
+
+
+def check_file(path: str | os.PathLike[str]) -> list[str]:
+    """Everything that is wrong with a file, each "FILE: field: reason"; nothing if it is a valid task."""
+    source = os.fspath(path)
+    try:
+        problems = validate(TaskSpecification.from_json(path))
+    except TaskError as error:
+        problems = list(error.problems)
+    return [f"{source}: {problem}" for problem in problems]
+
+
+def _problems(spec: TaskSpecification) -> Iterator[str]:
+    things = things_of(spec.mechanisms)
+    sized = not any(_outside_bounds(spec.maze, "maze."))
+    grid = Grid(spec) if sized else None
+    known = Directory(things)
+    yield from _number_problems(spec)
+    yield from id_problems(things)
+    if grid is not None:
+        yield from maze_problems(spec, grid)
+        yield from place_problems(spec, grid, things)
+    yield from mechanism_problems(spec, known)
+    yield from annotation_problems(spec, known)
+    yield from goal_problems(spec, grid, known)
+
+
+def _number_problems(spec: TaskSpecification) -> Iterator[str]:
+    if not spec.task_id.strip():
+        yield "task_id: must not be empty"
+    yield from _outside_bounds(spec, "")
+    yield from _outside_bounds(spec.maze, "maze.")
+    yield from _outside_bounds(spec.rules, "rules.")
+    if spec.rules.view_size % 2 == 0:
+        yield f"rules.view_size: {spec.rules.view_size} must be odd"
+
+
+def _outside_bounds(part: Any, prefix: str) -> Iterator[str]:
+    """Numbers of a part that are not within the bounds of their fields."""
+    for plan in plan_of(type(part)):
+        if plan.bounds is None:
+            continue
+        least, greatest = plan.bounds
+        field, value = f"{prefix}{plan.keys[0]}", getattr(part, plan.name)
+        for number in value if isinstance(value, tuple) else (value,):
+            if least is not None and number < least:
+                yield f"{field}: {number} must be at least {least}"
+            if greatest is not None and number > greatest:
+                yield f"{field}: {number} must be at most {greatest}"

@@ -1,0 +1,1 @@
+"""The checks of :mod:`gridworld.validation`: places, references and goals; each yields lines "field: reason"."""
