@@ -93,7 +93,7 @@ def write_json(path: str | os.PathLike[str], data: Any) -> None:
             raise
     except OSError as error:
         raise TaskError(f"cannot be written: {error.strerror or error}", str(target)) from None
-    except ValueError as error:
+    except (TypeError, ValueError, RecursionError) as error:  # not a JSON value
         raise TaskError(f"cannot be written: {error}", str(target)) from None
 
 

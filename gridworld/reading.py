@@ -115,7 +115,7 @@ def form_problems(value: Any) -> list[str]:
     except TaskError as error:
         return list(error.problems)
     except RecursionError:
-        return ["holds itself"]
+        return ["is nested too deeply"]
     return list(islice(_other_types(again, value, ""), MAX_PROBLEMS))
 
 

@@ -195,7 +195,10 @@ class Rules(_Record):
 
 @dataclass
 class GoalSpec(_Record):
-    """When the task is solved; the conditions are written as in :mod:`gridworld.conditions`."""
+    """When the task is solved.
+
+    The conditions are written as in :mod:`gridworld.conditions`.
+    """
 
     goal_type: GoalType = field(default="reach_position", metadata={"keys": ("type", "goal_type")})
     target: Position | None = None
@@ -263,14 +266,15 @@ class TaskSpecification(_Record):
 
     @classmethod
     def from_json(cls, path: str | os.PathLike[str]) -> Self:
-        """Read a file.
+        """Read a file; paths of shipped tasks lead to them from any folder (:func:`gridworld.library.resolve`).
 
         Raises:
             TaskError: the file cannot be read or is not a task; names the file.
         """
         from gridworld.forms import read_task
+        from gridworld.library import resolve
 
-        return read_task(cls, read_json(path), os.fspath(path))
+        return read_task(cls, read_json(resolve(path)), os.fspath(path))
 
     def to_dict(self) -> dict[str, Any]:
         """What :meth:`from_dict` reads; fields that are None are left out."""
