@@ -1,0 +1,1 @@
+"""Runner: plays episodes on any backend and keeps what happened."""
