@@ -1,1 +1,57 @@
-"""Backends: environments that play a task."""
+"""Backends: environments that play a task.
+
+Names are loaded when they are used: MiniGrid is imported by who asks for it, not with this package.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final
+
+from gridworld.errors import BackendError
+
+if TYPE_CHECKING:
+    from gridworld.backends.base import AbstractGridBackend, GridState
+    from gridworld.backends.minigrid_backend import MiniGridBackend
+    from gridworld.backends.multigrid_backend import MultiGridBackend
+
+__all__ = ["BACKENDS", "AbstractGridBackend", "GridState", "MiniGridBackend", "MultiGridBackend", "get_backend"]
+
+BACKENDS: Final[dict[str, str]] = {"minigrid": "MiniGridBackend", "multigrid": "MultiGridBackend"}
+"""Names of the classes of this package by the names that ``--backend`` takes."""
+
+_MODULES: Final = {
+    "AbstractGridBackend": "gridworld.backends.base",
+    "GridState": "gridworld.backends.base",
+    "MiniGridBackend": "gridworld.backends.minigrid_backend",
+    "MultiGridBackend": "gridworld.backends.multigrid_backend",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_MODULES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_MODULES})
+
+
+def get_backend(name: str, **options: Any) -> AbstractGridBackend:
+    """A backend by its name.
+
+    Args:
+        name: a key of :data:`BACKENDS`.
+        options: arguments of its class, such as ``render_mode=None`` or ``tiling="hex"``.
+
+    Raises:
+        BackendError: there is no such backend, or it has no such option.
+    """
+    if name not in BACKENDS:
+        raise BackendError(f"unknown backend {name!r:.80}; there are {', '.join(BACKENDS)}")
+    backend: type[AbstractGridBackend] = __getattr__(BACKENDS[name])
+    try:
+        return backend(**options)
+    except TypeError as error:
+        raise BackendError(f"backend {name}: {str(error).partition('__init__() ')[2] or error}") from error

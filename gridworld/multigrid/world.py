@@ -1,0 +1,75 @@
+"""The world of MultiGrid: a task on a tiling, stepped by native actions.
+
+The rules are those of every backend (:mod:`gridworld.transition`); only the tiling and the numbers of actions differ.
+"""
+
+from __future__ import annotations
+
+from typing import SupportsIndex
+
+from gridworld.backends.base import GridState
+from gridworld.episode import Episode
+from gridworld.errors import BackendError
+from gridworld.layout import Layout
+from gridworld.multigrid.agent import to_external
+from gridworld.observation import Observation
+from gridworld.task_spec import TaskSpecification
+from gridworld.tilings import TILINGS, Tiling
+
+
+def tiling_named(name: str) -> Tiling:
+    """A tiling by its name.
+
+    Raises:
+        BackendError: there is none; names those there are.
+    """
+    if name not in TILINGS:
+        raise BackendError(f"unknown tiling {name!r:.80}; there are {', '.join(TILINGS)}")
+    return TILINGS[name]
+
+
+class MultiGridWorld:
+    """An episode of a task; a new world stands at its start.
+
+    Args:
+        spec: the task, which must not be changed afterwards.
+        tiling: "square" or "hex"; cells are (column, row) on both, hexagons in rows of which the odd ones are shifted.
+
+    Raises:
+        TaskError: the task is not valid.
+        BackendError: there is no such tiling.
+    """
+
+    def __init__(self, spec: TaskSpecification, tiling: str = "square") -> None:
+        self.spec = spec
+        self.tiling = tiling_named(tiling)
+        self._episode = Episode(Layout(spec, self.tiling))
+
+    def reset(self) -> GridState:
+        """Begin again."""
+        self._episode.reset()
+        return self.state
+
+    def step(self, action: SupportsIndex) -> GridState:
+        """Do one native action (:class:`~gridworld.multigrid.agent.Action`).
+
+        Raises:
+            ActionError: there is no such action; nothing has happened.
+            BackendError: the episode is over.
+        """
+        self._episode.step(to_external(action))
+        return self.state
+
+    @property
+    def state(self) -> GridState:
+        """The present state, a copy."""
+        return self._episode.grid_state()
+
+    @property
+    def over(self) -> bool:
+        """Whether the episode has ended."""
+        return self._episode.over
+
+    def observe(self) -> Observation:
+        """What the observability of the task lets a model know now."""
+        return self._episode.observe()
