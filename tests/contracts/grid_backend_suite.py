@@ -1,0 +1,377 @@
+"""What every grid backend keeps: the order of calls, the actions, states that are copies, and views that tell no more.
+
+Derive a test class from :class:`GridBackendSuite`, name its ``tiling``, and give it a ``make`` fixture: a callable that
+makes a backend with a ``render_mode``. Everything happens in one row, so the suite is the same on every tiling.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gridworld.actions import Action
+from gridworld.backends.base import AbstractGridBackend, GridState
+from gridworld.errors import ActionError, BackendError, TaskError
+from gridworld.observation import Look, Observation
+from gridworld.task_spec import TaskSpecification
+from gridworld.tilings import TILINGS
+from tests.contracts.grid_corridor import (
+    DONE,
+    EVERYTHING,
+    FORWARD,
+    KEY,
+    LEFT,
+    PICKUP,
+    RIGHT,
+    THROUGH,
+    TOGGLE,
+    Make,
+    played,
+    started,
+    task,
+)
+
+
+class GridBackendSuite:
+    """Inherit, name the tiling and override ``make``."""
+
+    tiling = "square"
+
+    @pytest.fixture
+    def make(self) -> Make:
+        raise NotImplementedError
+
+    @pytest.fixture
+    def backend(self, make: Make) -> Iterator[AbstractGridBackend]:
+        with closing(make(render_mode=None)) as backend:
+            yield backend
+
+    @pytest.fixture
+    def screen(self, make: Make) -> Iterator[AbstractGridBackend]:
+        with closing(make(render_mode="rgb_array")) as backend:
+            yield backend
+
+    @pytest.fixture
+    def around(self) -> tuple[int, ...]:
+        """Half a turn."""
+        return (LEFT,) * (TILINGS[self.tiling].headings // 2)
+
+    # The order of calls
+
+    def test_nothing_can_be_done_without_a_task(self, backend: AbstractGridBackend) -> None:
+        assert not backend.is_configured
+        calls: tuple[Callable[[], Any], ...] = (
+            backend.reset,
+            lambda: backend.step(0),
+            backend.render,
+            backend.observe,
+            backend.get_state,
+            backend.get_mission_text,
+        )
+        for call in calls:
+            with pytest.raises(BackendError, match="configure"):
+                call()
+
+    def test_an_episode_must_be_begun(self, backend: AbstractGridBackend) -> None:
+        backend.configure(task())
+        assert backend.is_configured
+        for call in (lambda: backend.step(0), backend.render, backend.observe, backend.get_state):
+            with pytest.raises(BackendError, match="reset"):
+                call()
+        backend.reset()
+        backend.configure(task())
+        with pytest.raises(BackendError, match="reset"):
+            backend.step(0)
+
+    def test_an_ended_episode_cannot_be_stepped(self, backend: AbstractGridBackend) -> None:
+        end = played(backend, task(max_steps=2), DONE, DONE)
+        assert end.truncated
+        with pytest.raises(BackendError, match="reset"):
+            backend.step(DONE)
+        assert backend.get_state() == end
+        backend.reset()
+        assert backend.step(DONE)[4].step_count == 1
+
+    def test_a_closed_backend_can_be_used_again(self, backend: AbstractGridBackend) -> None:
+        first = played(backend, task(), FORWARD)
+        backend.close()
+        backend.close()
+        assert played(backend, task(), FORWARD) == first
+
+    def test_an_invalid_task_leaves_the_former_one(self, backend: AbstractGridBackend) -> None:
+        before = played(backend, task(), FORWARD)
+        wrong = task()
+        wrong.max_steps = 0
+        with pytest.raises(TaskError, match="max_steps"):
+            backend.configure(wrong)
+        assert backend.get_state() == before
+        assert backend.step(FORWARD)[4].agent_position == (3, 1)
+        assert backend.task_spec is not wrong
+
+    def test_backends_do_not_meet(self, make: Make) -> None:
+        spec = task(EVERYTHING)
+        with closing(make(render_mode=None)) as one, closing(make(render_mode=None)) as other:
+            still = started(one, spec)
+            played(other, spec, *THROUGH)
+            assert one.get_state() == still
+
+    # Actions
+
+    @pytest.mark.parametrize("action", [7, -1, "2", 2.5, None, True, np.float64(2), 10**30, [2]])
+    def test_an_unknown_action_is_refused_and_does_nothing(self, backend: AbstractGridBackend, action: Any) -> None:
+        before = started(backend, task())
+        with pytest.raises(ActionError, match="2 move_forward"):
+            backend.step(action)
+        assert backend.get_state() == before
+
+    @pytest.mark.parametrize("action", [2, np.int64(2), np.uint8(2), Action.MOVE_FORWARD])
+    def test_a_number_of_any_kind_is_an_action(self, backend: AbstractGridBackend, action: Any) -> None:
+        assert played(backend, task(), action).agent_position == (2, 1)
+
+    def test_a_turn_is_one_heading(self, backend: AbstractGridBackend) -> None:
+        headings = TILINGS[self.tiling].headings
+        assert played(backend, task(), LEFT).agent_direction == headings - 1
+        assert played(backend, task(), RIGHT).agent_direction == 1
+        assert played(backend, task(), *(RIGHT,) * headings).agent_direction == 0
+
+    def test_a_task_is_played_through(self, backend: AbstractGridBackend) -> None:
+        state = played(backend, task(EVERYTHING), *THROUGH)
+        assert state.collected_keys == {"k"}
+        assert (state.open_doors, state.active_switches, state.open_gates) == ({"d"}, {"s"}, {"g"})
+        assert (state.agent_position, state.block_positions, state.agent_carrying) == ((6, 1), {"b": (7, 1)}, None)
+
+    # States
+
+    def test_what_a_step_returns(self, backend: AbstractGridBackend) -> None:
+        backend.configure(task())
+        _, state, info = backend.reset()
+        assert isinstance(state, GridState)
+        assert isinstance(info, dict)
+        assert (state.agent_position, state.agent_direction, state.step_count, state.max_steps) == ((1, 1), 0, 0, 20)
+        _, reward, terminated, truncated, after, info = backend.step(FORWARD)
+        assert (type(reward), terminated, truncated, type(info)) == (float, False, False, dict)
+        assert after == backend.get_state()
+        assert (after.reward, after.terminated, after.truncated, after.step_count) == (0.0, False, False, 1)
+
+    def test_a_state_is_a_copy(self, backend: AbstractGridBackend) -> None:
+        played(backend, task(EVERYTHING), *THROUGH)
+        plain = backend.get_state().to_dict()
+        state = backend.get_state()
+        for held in (state.open_doors, state.collected_keys, state.active_switches, state.open_gates):
+            held.add("forged")
+        for cells in (state.visible_cells, state.explored_cells):
+            cells.clear()
+        state.block_positions["b"] = (1, 1)
+        state.teleporter_cooldowns.clear()
+        state.agent_position = (9, 1)
+        assert backend.get_state().to_dict() == plain
+        assert backend.step(DONE)[4].step_count == len(THROUGH) + 1
+
+    def test_former_states_do_not_change(self, backend: AbstractGridBackend) -> None:
+        first = started(backend, task(EVERYTHING, observability="fog_of_war"))
+        plain = first.to_dict()
+        for action in THROUGH:
+            backend.step(action)
+        assert first.to_dict() == plain
+
+    def test_a_state_survives_json(self, backend: AbstractGridBackend) -> None:
+        for spec in (task(EVERYTHING), task(EVERYTHING, observability="view_cone")):
+            state = played(backend, spec, *THROUGH)
+            assert GridState.from_dict(json.loads(json.dumps(state.to_dict()))) == state
+
+    def test_reset_restores_everything(self, backend: AbstractGridBackend) -> None:
+        spec = task(EVERYTHING, hidden_mechanisms=["b"], observability="fog_of_war")
+        first, seen = started(backend, spec), backend.observe().text()
+        for _ in range(2):
+            played(backend, spec, *THROUGH)
+            assert backend.reset()[1] == first
+            assert backend.observe().text() == seen
+
+    def test_every_seed_is_taken_and_decides_nothing(self, backend: AbstractGridBackend) -> None:
+        backend.configure(task(EVERYTHING))
+        first = backend.reset()[1]
+        assert all(backend.reset(seed=seed)[1] == first for seed in (0, 7, None, 2**31))
+
+    def test_the_task_is_not_changed(self, backend: AbstractGridBackend) -> None:
+        spec = task(EVERYTHING)
+        before = spec.to_dict()
+        played(backend, spec, *THROUGH)
+        assert spec.to_dict() == before
+
+    # The end
+
+    def test_success_pays_by_the_steps_taken(self, backend: AbstractGridBackend) -> None:
+        state = played(backend, task(), DONE, *(FORWARD,) * 8)
+        assert (state.terminated, state.truncated, state.goal_reached) == (True, False, True)
+        assert state.reward == 1 - 0.9 * 9 / 20
+
+    def test_the_last_step_can_still_succeed(self, backend: AbstractGridBackend) -> None:
+        state = played(backend, task(max_steps=8), *(FORWARD,) * 8)
+        assert (state.terminated, state.truncated, state.goal_reached) == (True, False, True)
+
+    def test_time_runs_out_without_reward(self, backend: AbstractGridBackend) -> None:
+        backend.configure(task(max_steps=2))
+        backend.reset()
+        assert backend.step(DONE)[1:4] == (0.0, False, False)
+        _, reward, terminated, truncated, state, _ = backend.step(DONE)
+        assert (reward, terminated, truncated, state.goal_reached) == (0.0, False, True, False)
+
+    def test_a_hazard_ends_without_reward(self, backend: AbstractGridBackend) -> None:
+        backend.configure(task({"hazards": [{"id": "h", "position": [2, 1]}]}, max_steps=1))
+        backend.reset()
+        _, reward, terminated, truncated, state, _ = backend.step(FORWARD)
+        assert (reward, terminated, truncated, state.goal_reached) == (0.0, True, False, False)
+        assert state.agent_position == (2, 1)
+
+    # What is shown
+
+    def test_an_image_is_rgb(self, screen: AbstractGridBackend) -> None:
+        screen.configure(task(EVERYTHING))
+        seen = screen.reset()[0]
+        for _ in range(2):
+            image = screen.render()
+            assert (image.dtype, image.ndim, image.shape[2]) == (np.uint8, 3, 3)
+            assert np.array_equal(seen, image)
+            seen = screen.step(FORWARD)[0]
+
+    def test_an_image_is_the_callers(self, screen: AbstractGridBackend) -> None:
+        screen.configure(task(EVERYTHING))
+        seen = screen.reset()[0]
+        kept = seen.copy()
+        screen.render()[:] = 0
+        seen[:] = 0
+        assert np.array_equal(screen.render(), kept)
+        screen.step(LEFT)
+        screen.reset()
+        assert np.array_equal(screen.render(), kept)
+
+    def test_every_heading_looks_different(self, screen: AbstractGridBackend) -> None:
+        started(screen, task())
+        headings = TILINGS[self.tiling].headings
+        assert len({screen.step(LEFT)[0].tobytes() for _ in range(headings)}) == headings
+
+    def test_without_images_the_observation_is_codes(self, backend: AbstractGridBackend) -> None:
+        backend.configure(task(EVERYTHING))
+        seen = backend.reset()[0]
+        assert isinstance(seen, Observation)
+        assert seen.codes.shape == seen.visible.shape == (3, 11)
+        assert isinstance(backend.step(FORWARD)[0], Observation)
+        assert backend.observe().position == (2, 1)
+
+    def test_the_observation_in_words(self, backend: AbstractGridBackend) -> None:
+        played(backend, task(KEY | {"blocks": [{"id": "b", "position": [6, 1]}]}), FORWARD)
+        assert backend.get_mission_text() == backend.observe().mission == "Walk to the end of the corridor."
+        before = backend.observe().text()
+        assert "column 2, row 1" in before
+        assert "blue key at column 3, row 1" in before
+        backend.step(PICKUP)
+        after = backend.observe().text()
+        assert "In hand: blue key" in after
+        assert "key at column 3" not in after
+
+    def test_full_observability_shows_every_cell(self, backend: AbstractGridBackend) -> None:
+        state = started(backend, task())
+        everything = {(column, row) for column in range(11) for row in range(3)}
+        assert state.visible_cells == state.explored_cells == everything
+        assert backend.observe().visible.all()
+
+    @pytest.mark.parametrize("mode", ["view_cone", "fog_of_war"])
+    def test_what_is_out_of_view_shows_nowhere(
+        self, screen: AbstractGridBackend, mode: str, around: tuple[int, ...]
+    ) -> None:
+        """Tasks that differ in cells that were never seen look the same; under full observability they do not."""
+        beyond = {"hazards": [{"id": "h", "position": [6, 1]}], "blocks": [{"id": "b", "position": [5, 1]}]}
+        for rules, same in (({"observability": mode, "view_size": 3}, True), ({}, False)):
+            shown = []
+            for mechanisms in (None, beyond):
+                started(screen, task(mechanisms, **rules))
+                views = [(screen.step(action)[0].tobytes(), screen.observe().text()) for action in (FORWARD, *around)]
+                shown.append((screen.render().tobytes(), views))
+            assert (shown[0] == shown[1]) is same
+
+    def test_a_wall_hides_what_is_behind(self, screen: AbstractGridBackend) -> None:
+        door = {"doors": [{"id": "d", "position": [3, 1], "requires_key": "red"}]}
+        key = {"keys": [{"id": "k", "position": [2, 1], "color": "red"}]}
+        images = []
+        for more in ({}, {"blocks": [{"id": "b", "position": [4, 1]}]}):
+            state = started(screen, task(door | key | more, observability="view_cone"))
+            assert (3, 1) in state.visible_cells
+            assert (4, 1) not in state.visible_cells
+            images.append(screen.render())
+        assert np.array_equal(*images)
+
+    @pytest.mark.parametrize("mode", ["full", "view_cone", "fog_of_war"])
+    @pytest.mark.parametrize("kind", ["keys", "switches", "blocks", "hazards", "teleporters", "gates", "doors"])
+    def test_a_hidden_mechanism_is_not_shown_until_touched(
+        self, screen: AbstractGridBackend, kind: str, mode: str
+    ) -> None:
+        """The open door and gate let the light through, as the floor does."""
+        things: dict[str, dict[str, Any]] = {
+            "keys": {"position": [3, 1], "color": "red"},
+            "switches": {"position": [3, 1], "controls": []},
+            "teleporters": {"position_a": [3, 1], "position_b": [8, 1]},
+            "gates": {"position": [3, 1], "initial_state": "open"},
+            "doors": {"position": [3, 1], "requires_key": "red", "initial_state": "open"},
+        }
+        hidden = {kind: [{"id": "x"} | things.get(kind, {"position": [3, 1]})]}
+        # Toggling touches without changing anything but what is known.
+        actions = (FORWARD, TOGGLE)
+        empty, unknown, known = [
+            self.shown(screen, task(mechanisms, observability=mode, hidden_mechanisms=names), *actions)
+            for mechanisms, names in ((None, []), (hidden, ["x"]), (hidden, []))
+        ]
+        assert empty[:2] == unknown[:2] != known[:2]
+        assert unknown[2] == known[2] != empty[2]
+
+    @staticmethod
+    def shown(backend: AbstractGridBackend, spec: TaskSpecification, *actions: int) -> list[tuple[bytes, str]]:
+        started(backend, spec)
+        views = [(backend.render().tobytes(), backend.observe().text())]
+        for action in actions:
+            backend.step(action)
+            views.append((backend.render().tobytes(), backend.observe().text()))
+        return views
+
+    def test_a_view_cone_forgets(self, backend: AbstractGridBackend, around: tuple[int, ...]) -> None:
+        state = played(backend, task(KEY, observability="view_cone"), *around)
+        assert (3, 1) not in state.visible_cells
+        assert (3, 1) in state.explored_cells
+        assert backend.observe().look((3, 1)) == Look("unseen")
+
+    def test_fog_of_war_remembers_dimmed(self, screen: AbstractGridBackend, around: tuple[int, ...]) -> None:
+        images = {}
+        for mode in ("full", "view_cone", "fog_of_war"):
+            state = played(screen, task(KEY, observability=mode), *around)
+            images[mode] = screen.render()
+        assert (3, 1) not in state.visible_cells
+        assert (3, 1) in state.explored_cells
+        assert screen.observe().look((3, 1)) == Look("key", "blue")
+        assert "blue key at column 3, row 1 (seen before)" in screen.observe().text()
+        brightness = {mode: int(image.astype(np.int64).sum()) for mode, image in images.items()}
+        assert brightness["view_cone"] < brightness["fog_of_war"] < brightness["full"]
+
+    def test_fog_of_war_shows_what_was_and_not_what_is(
+        self, screen: AbstractGridBackend, around: tuple[int, ...]
+    ) -> None:
+        """A gate that opens behind the agent's back looks as before until it is seen again."""
+        views = []
+        for controls in ([], ["g"]):
+            things = {
+                "switches": [{"id": "s", "position": [2, 1], "controls": controls}],
+                "gates": [{"id": "g", "position": [4, 1]}],
+            }
+            state = played(screen, task(things, observability="fog_of_war"), FORWARD, *around, TOGGLE)
+            assert state.open_gates == set(controls)
+            assert screen.observe().look((4, 1)).state == "closed"
+            views.append([screen.render()])
+            for action in around:
+                screen.step(action)
+            views[-1].append(screen.render())
+        (closed_remembered, closed_seen), (open_remembered, open_seen) = views
+        assert np.array_equal(closed_remembered, open_remembered)
+        assert not np.array_equal(closed_seen, open_seen)
