@@ -42,6 +42,10 @@ class NaiveWorld:
         self.teleporters = {t["id"]: t for t in things.get("teleporters", [])}
         self.hazards = {h["id"]: h for h in things.get("hazards", [])}
 
+        fixed = [self.doors, self.switches, self.gates, self.hazards]
+        self.fixed = {i: [cell_of(thing["position"])] for group in fixed for i, thing in group.items()}
+        self.fixed |= {i: [cell_of(t["position_a"]), cell_of(t["position_b"])] for i, t in self.teleporters.items()}
+
         doorways = [cell_of(d["position"]) for d in [*self.doors.values(), *self.gates.values()]]
         border = [(x, y) for x, y in self.cells if x in (0, self.width - 1) or y in (0, self.height - 1)]
         floor = {cell_of(c) for c in maze.get("floor") or self.cells}
@@ -79,19 +83,14 @@ class NaiveWorld:
         self.press_hold_switches()
         self.touch(self.at)
         # The page does not say whether the first look counts as explored; the agent "has seen" it.
-        self.explored = self.visible()
+        self.seen = self.explored = self.visible()
 
     # What stands where
 
     def ids_at(self, cell: Cell) -> list[str]:
         """Every mechanism standing on a cell now, a key in hand excepted."""
-        fixed = [self.doors, self.switches, self.gates, self.hazards]
-        found = [i for group in fixed for i, thing in group.items() if cell_of(thing["position"]) == cell]
-        found += [i for i, at in [*self.key_at.items(), *self.block_at.items()] if at == cell]
-        found += [
-            i for i, t in self.teleporters.items() if cell in (cell_of(t["position_a"]), cell_of(t["position_b"]))
-        ]
-        return found
+        moving = [i for i, at in [*self.key_at.items(), *self.block_at.items()] if at == cell]
+        return [i for i, cells in self.fixed.items() if cell in cells] + moving
 
     def is_wall(self, cell: Cell) -> bool:
         """Beyond the grid is wall too: the page names no such cell, for nobody gets past the border."""
@@ -154,7 +153,8 @@ class NaiveWorld:
         self.press_hold_switches()
         self.touch(self.at)
         self.finish()
-        self.explored |= self.visible()
+        self.seen = self.visible()
+        self.explored = self.explored | self.seen
 
     def move_forward(self) -> None:
         cell = self.ahead()
@@ -385,7 +385,7 @@ class NaiveWorld:
             "teleporter_cooldowns": dict(self.cooldown),
             "goal_reached": self.reached,
             "observability_mode": self.observability,
-            "visible_cells": as_lists(self.visible()),
+            "visible_cells": as_lists(self.seen),
             "explored_cells": as_lists(self.explored),
         }
 

@@ -1,0 +1,199 @@
+"""One truth: walks through a task on every simulator at once, and what they disagree about.
+
+Held against the naive simulator (:mod:`tests.gridworld.naive`): both backends on the square tiling, MultiGrid on the
+hexagonal one, and the transition function as the exact solver uses it. :func:`run` is what the soak test calls.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from gridworld import solver
+from gridworld.actions import Action
+from gridworld.backends.base import AbstractGridBackend, GridState
+from gridworld.backends.minigrid_backend import MiniGridBackend
+from gridworld.backends.multigrid_backend import MultiGridBackend
+from gridworld.generator import generate
+from gridworld.layout import Layout
+from gridworld.observation import Look, Observation
+from gridworld.task_spec import TaskSpecification
+from gridworld.tilings import TILINGS
+from gridworld.transition import achieved
+from tests.gridworld.naive import NaiveWorld
+from tests.gridworld.naive_view import NaiveView
+from tests.gridworld.random_tasks import random_task
+from tests.gridworld.walks import walk
+
+LENGTH = 40
+"""Actions of a walk, at most."""
+
+_EVENTS = """
+    wall_refused closed_refused pushed pushed_on_switch push_refused unpushable_refused death teleported teleported_back
+    one_way_end collected picked_own_cell picked_ahead picked_again pickup_refused dropped drop_refused door_opened
+    consumed door_refused door_out_of_reach toggled_underfoot switched_on switched_off one_shot one_shot_again
+    hold_toggled switch_ahead_toggled_in_vain block_toggled_in_vain held_by_agent held_by_block released inside_closed
+    hidden_touched condition_missing truncated success_reach_position success_collect_all success_push_block_to
+    success_survive_steps
+"""
+EVENTS = frozenset(_EVENTS.split())
+"""What has to happen in a sample that is large enough."""
+
+
+@dataclass
+class Summary:
+    """What was played and where simulators disagreed; ``missing``: events that never occurred."""
+
+    tasks: int = 0
+    walks: int = 0
+    steps: int = 0
+    events: Counter[str] = field(default_factory=Counter)
+    differences: list[str] = field(default_factory=list)
+
+    @property
+    def missing(self) -> frozenset[str]:
+        return EVENTS - self.events.keys()
+
+
+def run(
+    count_tasks: int = 500,
+    sequences: int = 20,
+    seed: int = 0,
+    progress: Callable[[int, int], None] | None = None,
+    *,
+    certified: bool = True,
+) -> Summary:
+    """Walk through tasks on both tilings.
+
+    Args:
+        count_tasks: half of them certified by the generator, half random, unless ``certified`` is False.
+        sequences: walks through each task on the square tiling; a quarter as many on the hexagonal one.
+        seed: of tasks and walks.
+        progress: told how many tasks of how many are done.
+    """
+    summary = Summary()
+    square, hexagonal = (
+        (MiniGridBackend(render_mode=None), MultiGridBackend(render_mode=None)),
+        MultiGridBackend("hex", None),
+    )
+    for index in range(count_tasks):
+        rng = random.Random(f"{seed}/{index}")
+        spec = _task(rng, seed, index, certified)
+        summary.tasks += 1
+        for tiling, backends, count in (("square", square, sequences), ("hex", (hexagonal,), -(-sequences // 4))):
+            for backend in backends:
+                backend.configure(spec)
+            for number in range(count):
+                _compare(summary, spec, tiling, backends, rng, f"task {index} (seed {seed}), {tiling}, walk {number}")
+        if progress is not None:
+            progress(index + 1, count_tasks)
+    return summary
+
+
+def _task(rng: random.Random, seed: int, index: int, certified: bool) -> TaskSpecification:
+    if certified and index % 2 == 0:
+        return generate(1 + index // 2 % 5, seed, index=index)
+    return TaskSpecification.from_dict(random_task(rng))
+
+
+def _compare(
+    summary: Summary,
+    spec: TaskSpecification,
+    tiling: str,
+    backends: Sequence[AbstractGridBackend],
+    rng: random.Random,
+    name: str,
+) -> None:
+    """One walk; ends at the first difference."""
+    world = NaiveWorld(spec.to_dict(), tiling)
+    view, search = NaiveView(world), SolverWalk(spec, tiling)
+    summary.walks += 1
+    played: list[int] = []
+    states = [backend.reset()[1] for backend in backends]
+    found = list(_differences(world, view, backends, states, search))
+    for action in () if found else walk(world, rng, LENGTH):
+        world.step(action)
+        view.see()
+        search.step(action)
+        played.append(action)
+        states = [_stepped(backend, action) for backend in backends]
+        summary.events.update(world.happened)
+        summary.steps += 1
+        found = list(_differences(world, view, backends, states, search))
+        if found:
+            break
+    if found:
+        summary.differences.append(f"{name}, after {played}: {'; '.join(found)}")
+
+
+def _stepped(backend: AbstractGridBackend, action: int) -> GridState:
+    """The state after a step; what is returned beside it must agree."""
+    _, reward, terminated, truncated, state, _ = backend.step(action)
+    assert (reward, terminated, truncated) == (state.reward, state.terminated, state.truncated)
+    return state
+
+
+def _differences(
+    world: NaiveWorld,
+    view: NaiveView,
+    backends: Sequence[AbstractGridBackend],
+    states: Sequence[GridState],
+    search: SolverWalk,
+) -> Iterator[str]:
+    expected, looks = world.state(), view.looks()
+    for backend, state in zip(backends, states, strict=True):
+        yield from _unequal(type(backend).__name__, expected, state.to_dict())
+        yield from _unequal(f"{type(backend).__name__} shows", looks, shown(backend.observe()))
+    yield from _unequal("solver", expected | {"touched": world.touched}, search.state())
+
+
+def _unequal(who: str, expected: dict[Any, Any], got: dict[Any, Any]) -> Iterator[str]:
+    """Every field of ``got`` that is not as expected."""
+    for name, value in got.items():
+        if value != expected[name]:
+            yield f"{who} {name}: {value!r}, not {expected[name]!r}"
+
+
+def shown(observation: Observation) -> dict[tuple[int, int], str]:
+    """The looks of all cells as words, as :class:`NaiveView` has them."""
+    rows, columns = observation.codes.shape
+    return {(x, y): _words(observation.look((x, y))) for x in range(columns) for y in range(rows)}
+
+
+def _words(look: Look) -> str:
+    return f"{look.state} teleporter" if look.kind == "teleporter" else str(look)
+
+
+class SolverWalk:
+    """The states that the exact search goes through, stepped by the function that it imports."""
+
+    def __init__(self, spec: TaskSpecification, tiling: str) -> None:
+        self.layout = Layout(spec, TILINGS[tiling])
+        self.now = self.layout.start()
+        self.steps = 0
+
+    def step(self, action: int) -> None:
+        self.now = solver.transition(self.layout, self.now, Action(action))
+        self.steps += 1
+
+    def state(self) -> dict[str, Any]:
+        """What of a GridState a state of the search tells."""
+        layout, now = self.layout, self.now
+        reached = self.steps > 0 and achieved(layout, now, at_limit=self.steps == layout.spec.max_steps)
+        return {
+            "agent_position": list(now.position),
+            "agent_direction": now.heading,
+            "agent_carrying": now.carrying,
+            "terminated": now.dead or reached,
+            "goal_reached": reached,
+            "open_doors": sorted(now.open_doors),
+            "collected_keys": sorted(now.collected),
+            "active_switches": sorted(now.active_switches),
+            "open_gates": sorted(layout.open_gates(now.active_switches)),
+            "block_positions": {b.id: list(cell) for b, cell in zip(layout.blocks, now.block_cells, strict=True)},
+            "teleporter_cooldowns": {end: int(end == now.cooling) for end in layout.ends},
+            "touched": now.touched,
+        }
