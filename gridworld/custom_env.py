@@ -1,0 +1,217 @@
+"""A task as a MiniGrid environment: the gymnasium interface over :class:`~gridworld.episode.Episode`."""
+
+from __future__ import annotations
+
+import operator
+import os
+from collections.abc import Mapping
+from typing import Any, SupportsIndex
+
+import numpy as np
+from minigrid.core.constants import TILE_PIXELS
+from minigrid.core.mission import MissionSpace
+from minigrid.core.world_object import WorldObj
+from minigrid.minigrid_env import MiniGridEnv
+from numpy.typing import NDArray
+
+from gridworld.backends.base import GridState
+from gridworld.episode import Episode
+from gridworld.errors import BackendError
+from gridworld.layout import Layout
+from gridworld.library import resolve
+from gridworld.minigrid_view import TaskGrid, egocentric, encode, picture, view_objects
+from gridworld.objects import EMPTY, GroundKey, Hidden, Image, object_of
+from gridworld.observation import CODES, LOOKS, Look, Observation, background, things
+from gridworld.task_spec import TaskSpecification
+
+_FLOOR = CODES[Look("floor")]
+
+
+def as_task(task: TaskSpecification | Mapping[str, Any] | str | os.PathLike[str]) -> TaskSpecification:
+    """The specification itself, or what a dict or file says.
+
+    Raises:
+        TaskError: it cannot be read.
+    """
+    if isinstance(task, TaskSpecification):
+        return task
+    if isinstance(task, Mapping):
+        return TaskSpecification.from_dict(task)
+    return TaskSpecification.from_json(resolve(task))
+
+
+class CustomMiniGridEnv(MiniGridEnv):
+    """A task on MiniGrid.
+
+    An observation is MiniGrid's: ``image`` is the agent's own view of ``rules.view_size`` (see
+    :mod:`gridworld.objects` for its codes), through walls if the observability is full; then ``direction`` and
+    ``mission``. It tells no more than a model may know, and neither does :meth:`render`, which shows the whole grid as
+    far as it is known. ``grid`` is the truth and agrees with :attr:`state` after every step; mechanisms in it that the
+    agent may not know of are :class:`~gridworld.objects.Hidden`. Tasks are deterministic: seeds decide nothing.
+
+    Args:
+        task: a specification, its data, or the path of its file (also one of a shipped task).
+        render_mode: "rgb_array", "human" (a window) or None.
+        tile_size: width of a cell in pictures, in pixels, at least 8.
+
+    Raises:
+        TaskError: the task cannot be read or is not valid.
+        BackendError: a mode or size that does not exist.
+    """
+
+    def __init__(
+        self,
+        task: TaskSpecification | Mapping[str, Any] | str | os.PathLike[str],
+        render_mode: str | None = None,
+        tile_size: int = TILE_PIXELS,
+    ) -> None:
+        if render_mode not in {None, *self.metadata["render_modes"]}:
+            raise BackendError(f"unknown render_mode {render_mode!r:.80}; there are 'rgb_array', 'human' and None")
+        if tile_size not in range(8, 257):
+            raise BackendError(f"tile_size is {tile_size!r:.80}; it must be an integer from 8 to 256")
+        self.task_spec = spec = as_task(task)
+        self._layout = Layout(spec)
+        self._episode: Episode | None = None
+        self._hand: GroundKey | None = None
+        mission = spec.get_mission_text()
+        super().__init__(
+            mission_space=MissionSpace(mission_func=lambda: mission),
+            width=self._layout.width,
+            height=self._layout.height,
+            max_steps=spec.max_steps,
+            see_through_walls=spec.rules.observability == "full",
+            agent_view_size=spec.rules.view_size,
+            render_mode=render_mode,
+            highlight=False,
+            tile_size=tile_size,
+        )
+
+    @property
+    def state(self) -> GridState:
+        """Everything about the present moment, a copy.
+
+        Raises:
+            BackendError: before ``reset``.
+        """
+        return self._playing().grid_state()
+
+    def observe(self) -> Observation:
+        """What a model may know, of the whole grid.
+
+        Raises:
+            BackendError: before ``reset``.
+        """
+        return self._playing().observe()
+
+    def reset(  # type: ignore[override]  # MiniGrid leaves its type variables open
+        self, *, seed: SupportsIndex | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Begin again: (observation, info).
+
+        Args:
+            seed: of ``np_random``, which no task uses; any integer.
+            options: none are known.
+        """
+        # gymnasium refuses negative seeds, tasks may have them.
+        number = None if seed is None else operator.index(seed) % 2**64
+        observation, _ = super().reset(seed=number, options=options)
+        return observation, {"is_success": False}
+
+    def step(  # type: ignore[override]
+        self, action: SupportsIndex
+    ) -> tuple[dict[str, Any], float, bool, bool, dict[str, Any]]:
+        """Do one action: (observation, reward, terminated, truncated, info); ``info["is_success"]``: goal reached.
+
+        Raises:
+            ActionError: there is no such action; nothing has happened.
+            BackendError: before ``reset``, or after the end.
+        """
+        episode = self._playing()
+        episode.step(action)
+        self._sync(episode)
+        if self.render_mode == "human":
+            self.render()  # type: ignore[no-untyped-call]
+        info = {"is_success": episode.goal_reached}
+        return self.gen_obs(), episode.reward, episode.terminated, episode.truncated, info
+
+    def gen_obs(self) -> dict[str, Any]:
+        """MiniGrid's observation of the present moment."""
+        image = encode(self._view(self.agent_view_size))
+        # As in MiniGrid, the agent's own cell shows what is in its hand.
+        image[self.agent_view_size // 2, -1] = EMPTY if self._hand is None else self._hand.encode()
+        return {"image": image, "direction": self.agent_dir, "mission": self.mission}
+
+    def gen_obs_grid(self, agent_view_size: int | None = None) -> tuple[TaskGrid, NDArray[np.bool_]]:
+        """The agent's view as a grid, with the mask of what is seen, shape (width, height)."""
+        size = agent_view_size or self.agent_view_size
+        codes = self._view(size)
+        grid = TaskGrid(size, size)
+        grid.grid = view_objects(codes)
+        grid.set(size // 2, size - 1, self._hand)
+        return grid, codes != CODES[Look("unseen")]
+
+    def get_full_render(self, highlight: bool, tile_size: int) -> Image:  # noqa: ARG002 - MiniGrid's signature
+        """The whole grid as far as it is known; shape (height * tile_size, width * tile_size, 3)."""
+        return picture(self.observe(), tile_size)
+
+    def get_pov_render(self, tile_size: int) -> Image:
+        """The agent's own view, as MiniGrid draws it."""
+        grid, seen = self.gen_obs_grid()
+        agent = self.agent_view_size // 2, self.agent_view_size - 1
+        image: Image = grid.render(tile_size, agent, agent_dir=3, highlight_mask=seen)
+        return image
+
+    def close(self) -> None:
+        """Close the window, if there is one."""
+        super().close()  # type: ignore[no-untyped-call]
+        self.window = None
+
+    def _gen_grid(self, width: int, height: int) -> None:
+        self._episode = episode = Episode(self._layout)
+        self.grid = TaskGrid(width, height)
+        self._true = np.full((height, width), _FLOOR, dtype=np.uint8)
+        self._known = self._true.copy()
+        self._background = background(self._layout)
+        self._sync(episode)
+
+    def _sync(self, episode: Episode) -> None:
+        """Bring MiniGrid's attributes up to date with the state."""
+        state = episode.state
+        self.agent_pos, self.agent_dir, self.step_count = state.position, state.heading, episode.step_count
+        self._hand = None if state.carrying is None else GroundKey(self._layout.colour_of_key[state.carrying])
+        self.carrying = self._hand  # type: ignore[assignment]
+        known = self._codes()
+        true = self._codes(everything=True) if self._layout.hidden else known
+        changed = (true != self._true) | (known != self._known)
+        self._true, self._known = true, known
+        for row, column in np.argwhere(changed).tolist():
+            self.put_obj(_object(int(true[row, column]), int(known[row, column])), column, row)
+
+    def _codes(self, *, everything: bool = False) -> NDArray[np.uint8]:
+        """Codes of all cells, also of hidden mechanisms or without those that are not known."""
+        layout, state = self._layout, self._playing().state
+        codes = self._background.copy()
+        shown = state._replace(touched=layout.hidden) if everything else state
+        for (column, row), code, _ in things(layout, shown):
+            codes[row, column] = code
+        return codes
+
+    def put_obj(self, obj: WorldObj | None, i: int, j: int) -> None:
+        """Put an object, or None for the floor, on cell (i, j)."""
+        self.grid.set(i, j, obj)
+        if obj is not None:
+            obj.init_pos = obj.cur_pos = (i, j)
+
+    def _view(self, size: int) -> NDArray[np.uint8]:
+        return egocentric(self.observe(), size, see_through_walls=self.see_through_walls)
+
+    def _playing(self) -> Episode:
+        if self._episode is None:
+            raise BackendError("there is no episode: call reset() first")
+        return self._episode
+
+
+def _object(true: int, known: int) -> WorldObj | None:
+    """An object of the grid, of its true code and the one that may be known."""
+    thing = object_of(LOOKS[true])
+    return thing if thing is None or true == known else Hidden(thing, object_of(LOOKS[known]))
