@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
+import secrets
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -80,24 +80,16 @@ def write_json(path: str | os.PathLike[str], data: Any) -> None:
         TaskError: the file cannot be written.
     """
     target = Path(path)
+    made = target.with_name(f".{target.name}.{secrets.token_hex(8)}.tmp")
     try:
         text = json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
-        handle, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".tmp", dir=target.parent)
         try:
-            with os.fdopen(handle, "wb") as file:
+            with open(made, "xb") as file:
                 file.write(text.encode())
-            os.chmod(name, 0o666 & ~_umask())
-            os.replace(name, target)
-        except BaseException:
-            os.unlink(name)
-            raise
+            os.replace(made, target)
+        finally:
+            made.unlink(missing_ok=True)
     except OSError as error:
         raise TaskError(f"cannot be written: {error.strerror or error}", str(target)) from None
     except (TypeError, ValueError, RecursionError) as error:  # not a JSON value
         raise TaskError(f"cannot be written: {error}", str(target)) from None
-
-
-def _umask() -> int:
-    mask = os.umask(0o022)
-    os.umask(mask)
-    return mask
