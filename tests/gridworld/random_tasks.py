@@ -101,10 +101,19 @@ def _mechanisms(rng: random.Random, board: _Board) -> dict[str, list[Thing]]:
         found[kind] = []
         for number in range(rng.choice((0, 1, 2, 3 if kind == "keys" else 1))):
             name = f"{kind.removesuffix('s')}_{number}"
-            cell = board.take_doorway() if kind in ("doors", "gates") else board.take()
+            cell = board.take_doorway() if kind in ("doors", "gates") else _place(rng, board, kind, found)
             if cell is not None:
                 found[kind] += _thing(rng, board, kind, {"id": name, "position": list(cell)}, found)
     return found
+
+
+def _place(rng: random.Random, board: _Board, kind: str, found: dict[str, list[Thing]]) -> Cell | None:
+    """Anywhere; switches often beside a gate, blocks beside a switch, so that something comes of it."""
+    partners = found.get({"switches": "gates", "blocks": "switches"}.get(kind, ""))
+    if not partners or rng.random() < 0.4:
+        return board.take()
+    column, row = rng.choice(partners)["position"]
+    return board.take_beside((column, row))
 
 
 def _thing(rng: random.Random, board: _Board, kind: str, thing: Thing, found: dict[str, list[Thing]]) -> list[Thing]:

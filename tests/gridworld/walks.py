@@ -44,7 +44,8 @@ def _uses(world: NaiveWorld, rng: random.Random) -> Iterator[tuple[str, Cell, in
     for gate in world.gates.values():
         yield "gate", cell_of(gate["position"]), None, enter
     for switch in world.switches.values():
-        yield "switch", cell_of(switch["position"]), None, [FORWARD, TOGGLE]
+        use = rng.choice(([FORWARD, TOGGLE], [FORWARD, TOGGLE, FORWARD], [FORWARD, FORWARD], [TOGGLE]))
+        yield "switch", cell_of(switch["position"]), None, use
     for i, cell in world.block_at.items():
         heading = rng.randrange(6 if world.hex else 4)
         yield i, cell, heading, [FORWARD] * rng.choice((1, 2))
