@@ -1,7 +1,28 @@
-"""Pictures of tasks: what a model sees, as RGB arrays and as files."""
+"""Pictures of tasks and episodes: what a model sees, as RGB arrays and as files.
+
+::
+
+    from gridworld.drawing import episode_frames, save_gif, save_png, task_picture
+
+    save_png("task.png", task_picture(spec, "hex", reveal=True))
+    save_gif("episode.gif", episode_frames(spec, "hex", [2, 2, 1]), seconds_per_frame=0.3)
+
+Pictures need numpy alone, files Pillow.
+"""
 
 from __future__ import annotations
 
+from gridworld.drawing.files import png_bytes, save_gif, save_png
 from gridworld.drawing.picturing import TILE_SIZE, checked_tile_size, picture
+from gridworld.drawing.tasks import episode_frames, task_picture
 
-__all__ = ["TILE_SIZE", "checked_tile_size", "picture"]
+__all__ = [
+    "TILE_SIZE",
+    "checked_tile_size",
+    "episode_frames",
+    "picture",
+    "png_bytes",
+    "save_gif",
+    "save_png",
+    "task_picture",
+]

@@ -1,18 +1,26 @@
-"""An observation as a picture (pure)."""
+"""An observation as a picture: bright what is seen, dimmed what is remembered, dark what is not known.
+
+Square tiling: a cell of ``tile_size`` pixels starts at (column * tile_size, row * tile_size). Hexagonal: pointy-top
+hexagons ``tile_size`` wide (one more if odd) and about 1.15 times as high, rows 0.87 times apart, odd rows half a cell
+to the right; the rest of the picture looks as if unseen.
+"""
 
 from __future__ import annotations
 
-import colorsys
+from collections.abc import Collection
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from gridworld.drawing.glyphs import UNSEEN
+from gridworld.drawing.stamps import Geometry, Stamp, geometry, stamp
 from gridworld.errors import BackendError
-from gridworld.observation import LOOKS, Observation
+from gridworld.observation import Observation
+from gridworld.tilings import Cell
 
 TILE_SIZE: Final = 32
-"""Width of a cell, in pixels."""
+"""Default width of a cell, in pixels."""
 
 
 def checked_tile_size(size: object) -> int:
@@ -26,15 +34,52 @@ def checked_tile_size(size: object) -> int:
     return size
 
 
-def picture(observation: Observation, tile_size: int = TILE_SIZE) -> NDArray[np.uint8]:
-    """RGB, shape (height, width, 3)."""
-    count = len(LOOKS)
-    colours = np.array([colorsys.hsv_to_rgb(n / count, 0.8, 0.9 if n else 0.1) for n in range(count)])
-    image = (colours[observation.codes] * 255).astype(np.uint8)
-    image[~observation.visible] //= 2
-    image = image.repeat(tile_size, axis=0).repeat(tile_size, axis=1)
+def picture(
+    observation: Observation, tile_size: int = TILE_SIZE, *, marked: Collection[Cell] = ()
+) -> NDArray[np.uint8]:
+    """RGB, shape (height, width, 3); equal observations have equal pictures.
+
+    Args:
+        observation: what to show.
+        tile_size: width of a cell, in pixels; every look is a different one from 16 on.
+        marked: cells to be framed as hidden from the agent.
+
+    Raises:
+        BackendError: a ``tile_size`` that is no whole number from 8 to 256.
+    """
+    size = checked_tile_size(tile_size)
+    kinds, which = _stamps(observation, marked)
+    images = np.stack([stamp(observation.tiling, size, kind) for kind in kinds])
+    return _composed(images, which, geometry(observation.tiling, size))
+
+
+def _stamps(observation: Observation, marked: Collection[Cell]) -> tuple[list[Stamp], NDArray[np.intp]]:
+    """The different stamps of an observation, and the index of each cell's, shape (height, width)."""
+    keys = observation.codes.astype(np.int64) * 4 + observation.visible * 2
+    for column, row in marked:
+        keys[row, column] += 1
+    found, which = np.unique(keys, return_inverse=True)
+    kinds = [Stamp(key // 4, bool(key & 2), bool(key & 1)) for key in found.tolist()]
     column, row = observation.position
-    part = slice(tile_size // 4, -(tile_size // 4))
-    cell = image[row * tile_size : (row + 1) * tile_size, column * tile_size : (column + 1) * tile_size]
-    cell[part, part] = 255 - 30 * observation.heading
-    return image
+    which = which.reshape(keys.shape)
+    here = kinds[which[row, column]]
+    which[row, column] = len(kinds)
+    return [*kinds, here._replace(heading=observation.heading, carrying=observation.carrying)], which
+
+
+def _composed(images: NDArray[np.uint8], which: NDArray[np.intp], shape: Geometry) -> NDArray[np.uint8]:
+    """Stamps side by side. Rows of one parity never overlap, so each parity is laid at once."""
+    rows, columns = which.shape
+    if shape.mask.all():
+        return images[which].swapaxes(1, 2).reshape(rows * shape.height, columns * shape.width, 3)
+    band = 2 * shape.pitch
+    high, wide = (rows - 1) * shape.pitch + shape.height, columns * shape.width + shape.shift
+    canvas = np.full(((rows + 2) * shape.pitch + shape.height, wide, 3), UNSEEN, dtype=np.uint8)
+    mask = shape.mask[:, None, :, None]
+    for parity in range(2):
+        laid = images[which[parity::2]].swapaxes(1, 2)
+        left, top = parity * shape.shift, parity * shape.pitch
+        part = canvas[top : top + len(laid) * band, left : left + columns * shape.width]
+        cells = part.reshape(len(laid), band, columns, shape.width, 3)[:, : shape.height]
+        np.copyto(cells, laid, where=mask)
+    return np.ascontiguousarray(canvas[:high])

@@ -1,0 +1,172 @@
+"""Pictures into files: PNG and GIF, each written whole or not at all. Pillow is imported on use."""
+
+from __future__ import annotations
+
+import io
+import os
+import secrets
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gridworld.errors import GridworldError
+
+LAST_FRAME_S: Final = 2.0
+"""How much longer the last frame of an animation stays, in seconds."""
+
+_SHORTEST_FRAME_MS: Final = 20
+"""Programs that show GIFs take shorter frames for ten times as long."""
+_LONGEST_FRAME_MS: Final = 655_350
+_PALETTE_SIZE: Final = 256
+
+
+def png_bytes(image: NDArray[np.uint8]) -> bytes:
+    """An RGB picture as the content of a PNG file.
+
+    Raises:
+        GridworldError: Pillow is missing, or it is no array of uint8 of shape (height, width, 3).
+    """
+    buffer = io.BytesIO()
+    _pillow().fromarray(_checked(image)).save(buffer, "PNG")
+    return buffer.getvalue()
+
+
+def save_png(path: str | os.PathLike[str], image: NDArray[np.uint8]) -> None:
+    """Write an RGB picture.
+
+    Raises:
+        GridworldError: as :func:`png_bytes`, or the file cannot be written.
+    """
+    _write(Path(path), png_bytes(image))
+
+
+def save_gif(
+    path: str | os.PathLike[str], images: Iterable[NDArray[np.uint8]], seconds_per_frame: float = 0.25
+) -> None:
+    """Write RGB pictures of one size as an animation that repeats; the last one stays ``LAST_FRAME_S`` longer.
+
+    All share one palette: the colours themselves where there are at most 256, else the most frequent ones that are
+    far enough from each other, so that areas keep their exact colours.
+
+    Args:
+        path: of the file.
+        images: uint8, shape (height, width, 3); at least one.
+        seconds_per_frame: at least 0.02, which is the least that programs show.
+
+    Raises:
+        GridworldError: Pillow is missing, the pictures are no such ones, or the file cannot be written.
+    """
+    if not 0 < seconds_per_frame < _LONGEST_FRAME_MS / 1000 - LAST_FRAME_S:
+        raise GridworldError(f"seconds_per_frame {seconds_per_frame!r:.80}: must be more than 0 and less than 650")
+    pillow = _pillow()
+    frames = [_frame(image) for image in _of_one_size(images)]
+    if not frames:
+        raise GridworldError("an animation needs at least one picture")
+    colours, counts = _colours(frames)
+    palette = _palette(colours, counts)
+    nearest = _nearest(colours, palette)
+    flat = _channels(palette).astype(np.uint8).tobytes()
+
+    def indexed(frame: _Frame) -> Any:
+        entries = nearest[np.searchsorted(colours, frame.colours)]
+        image = pillow.fromarray(entries[frame.pixels])
+        image.putpalette(flat)
+        return image
+
+    step = max(round(1000 * seconds_per_frame), _SHORTEST_FRAME_MS)
+    durations = [step] * (len(frames) - 1) + [step + round(1000 * LAST_FRAME_S)]
+    buffer = io.BytesIO()
+    rest = map(indexed, frames[1:])
+    indexed(frames[0]).save(
+        buffer, "GIF", save_all=True, append_images=rest, duration=durations, loop=0, optimize=False
+    )
+    _write(Path(path), buffer.getvalue())
+
+
+class _Frame(NamedTuple):
+    """A picture as its different colours, ascending (uint32, 0xRRGGBB), how often each occurs, and their indices."""
+
+    colours: NDArray[np.uint32]
+    counts: NDArray[np.intp]
+    pixels: NDArray[np.unsignedinteger]
+
+
+def _frame(image: NDArray[np.uint8]) -> _Frame:
+    red, green, blue = np.moveaxis(image.astype(np.uint32), 2, 0)
+    colours, pixels, counts = np.unique(red << 16 | green << 8 | blue, return_inverse=True, return_counts=True)
+    return _Frame(colours, counts, pixels.reshape(image.shape[:2]).astype(np.min_scalar_type(len(colours))))
+
+
+def _colours(frames: list[_Frame]) -> tuple[NDArray[np.uint32], NDArray[np.float64]]:
+    """All colours, ascending, and how often each occurs."""
+    colours, which = np.unique(np.concatenate([frame.colours for frame in frames]), return_inverse=True)
+    return colours, np.bincount(which, weights=np.concatenate([frame.counts for frame in frames]))
+
+
+def _palette(colours: NDArray[np.uint32], counts: NDArray[np.float64]) -> NDArray[np.uint32]:
+    """At most 256 of the colours, such that none is farther from one of them than needs be."""
+    ordered = colours[np.argsort(-counts, kind="stable")]
+    distance = 0
+    while True:
+        chosen, left = [], ordered
+        while len(left) and len(chosen) <= _PALETTE_SIZE:
+            chosen.append(left[0])
+            left = left[np.abs(_channels(left) - _channels(left[:1])).sum(axis=1) > distance]
+        if len(chosen) <= _PALETTE_SIZE:
+            return np.array(chosen, dtype=np.uint32)
+        distance += 4
+
+
+def _nearest(colours: NDArray[np.uint32], palette: NDArray[np.uint32]) -> NDArray[np.uint8]:
+    """Index into the palette for each colour."""
+    known = _channels(palette)
+    found = [np.abs(known - colour).sum(axis=1).argmin() for colour in _channels(colours)]
+    return np.array(found, dtype=np.uint8)
+
+
+def _channels(colours: NDArray[np.uint32]) -> NDArray[np.int64]:
+    """Red, green and blue, shape (n, 3)."""
+    return np.stack([colours >> 16, colours >> 8 & 255, colours & 255], axis=1).astype(np.int64)
+
+
+def _of_one_size(images: Iterable[NDArray[np.uint8]]) -> Iterator[NDArray[np.uint8]]:
+    shape = None
+    for image in images:
+        if _checked(image).shape != (shape or image.shape):
+            raise GridworldError(f"pictures of one animation must have one size: {shape} and {image.shape}")
+        shape = image.shape
+        yield image
+
+
+def _checked(image: Any) -> NDArray[np.uint8]:
+    if not (isinstance(image, np.ndarray) and image.dtype == np.uint8 and image.ndim == 3 and image.shape[2] == 3):
+        raise GridworldError("a picture must be a numpy array of uint8 of shape (height, width, 3)")
+    if not image.size:
+        raise GridworldError("a picture must have at least one pixel")
+    return image
+
+
+def _pillow() -> ModuleType:
+    try:
+        from PIL import Image
+    except ImportError as error:
+        raise GridworldError("writing pictures needs Pillow: pip install 'sense-plan-code-act[report]'") from error
+    return Image
+
+
+def _write(path: Path, data: bytes) -> None:
+    """Replace a file by the whole of ``data``, or leave it as it is."""
+    made = path.with_name(f".{path.name}.{secrets.token_hex(8)}.tmp")
+    try:
+        try:
+            made.write_bytes(data)
+            os.replace(made, path)
+        finally:
+            made.unlink(missing_ok=True)
+    except (OSError, ValueError) as error:  # ValueError: a NUL in the path
+        reason = error.strerror if isinstance(error, OSError) else None
+        raise GridworldError(f"cannot write {str(path)!r}: {reason or error}") from None

@@ -1,0 +1,80 @@
+"""Tasks and episodes as pictures: as the model sees them, or revealed for their author (pure)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from typing import SupportsIndex
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gridworld.drawing.picturing import TILE_SIZE, picture
+from gridworld.episode import Episode
+from gridworld.errors import BackendError
+from gridworld.layout import Layout
+from gridworld.observation import background, things
+from gridworld.task_spec import TaskSpecification
+from gridworld.tilings import SQUARE, TILINGS, Tiling
+
+
+def task_picture(
+    spec: TaskSpecification, tiling: Tiling | str = SQUARE, *, reveal: bool = True, tile_size: int = TILE_SIZE
+) -> NDArray[np.uint8]:
+    """A task at its start, RGB, shape (height, width, 3).
+
+    Args:
+        spec: the task.
+        tiling: one, or its name.
+        reveal: everything, hidden mechanisms in a dashed frame; else what a model sees.
+        tile_size: width of a cell, in pixels.
+
+    Raises:
+        TaskError: the task is not valid.
+        BackendError: there is no such tiling or size.
+    """
+    return _shown(_episode(spec, tiling), reveal, tile_size)
+
+
+def episode_frames(
+    spec: TaskSpecification,
+    tiling: Tiling | str,
+    actions: Iterable[SupportsIndex],
+    *,
+    reveal: bool = False,
+    tile_size: int = TILE_SIZE,
+) -> Iterator[NDArray[np.uint8]]:
+    """Pictures of an episode: its start, and after each external action. Arguments as of :func:`task_picture`.
+
+    Raises:
+        ActionError: there is no such action.
+        BackendError: an action after the end; there is no such tiling or size.
+        TaskError: the task is not valid.
+    """
+    episode = _episode(spec, tiling)
+    yield _shown(episode, reveal, tile_size)
+    for action in actions:
+        episode.step(action)
+        yield _shown(episode, reveal, tile_size)
+
+
+def _episode(spec: TaskSpecification, tiling: Tiling | str) -> Episode:
+    if isinstance(tiling, str):
+        if tiling not in TILINGS:
+            raise BackendError(f"unknown tiling {tiling!r:.80}; there are {', '.join(TILINGS)}")
+        tiling = TILINGS[tiling]
+    return Episode(Layout(spec, tiling))
+
+
+def _shown(episode: Episode, reveal: bool, tile_size: int) -> NDArray[np.uint8]:
+    observation = episode.observe()
+    if not reveal:
+        return picture(observation, tile_size)
+    layout, state = episode.layout, episode.state
+    codes = background(layout)
+    everything = list(things(layout, state._replace(touched=layout.hidden)))
+    for (column, row), code, _ in everything:
+        codes[row, column] = code
+    marked = {cell for cell, _, name in everything if name in layout.hidden - state.touched}
+    revealed = replace(observation, codes=codes, visible=np.ones_like(observation.visible))
+    return picture(revealed, tile_size, marked=marked)
