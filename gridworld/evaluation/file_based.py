@@ -5,8 +5,8 @@ for one of this::
 
     episode.json            task_id, mission, max_steps, seed, tiling
     input/step_N.png        what is seen before step N; the first step is 1
-    input/step_N.json       step_number, max_steps, text_prompt, action_space, image_path, image_paths of earlier steps,
-                            and additional_context if there is any; written after the picture
+    input/step_N.json       step_number, max_steps, text_prompt, action_space, image_path, prior_image_paths, and
+                            additional_context if there is any; written after the picture
     output/step_N.json      the answer: {"action": 2}, and if you like "confidence" and "reasoning"
     result.json             written when the episode is over: success, steps_taken, total_reward
 
@@ -18,7 +18,8 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -75,6 +76,8 @@ class FileBasedModelInterface(ModelInterface):
         del backend
         self.setup()
         self._use(self._fresh(file_stem(task_spec.task_id)))
+        for folder in (self.input, self.output):
+            self._writing(folder.mkdir)
         told = {
             "task_id": task_spec.task_id,
             "mission": task_spec.get_mission_text(),
@@ -104,7 +107,8 @@ class FileBasedModelInterface(ModelInterface):
         }
         if input.additional_context:
             told["additional_context"] = input.additional_context
-        self._writing(lambda: [folder.mkdir(parents=True, exist_ok=True) for folder in (self.input, self.output)])
+        for folder in (self.input, self.output):
+            self._writing(partial(folder.mkdir, parents=True, exist_ok=True))
         self._writing(lambda: write_whole(self.input / f"{name}.png", png_bytes(input.image)))
         self._write(self.input / f"{name}.json", told)
         return _output(self._answer(self.output / f"{name}.json"), input, self.output / f"{name}.json")
@@ -126,15 +130,14 @@ class FileBasedModelInterface(ModelInterface):
                 continue
             except OSError as error:
                 raise _unwritable(error) from None
-            self._writing(lambda made=folder: [(made / name).mkdir() for name in ("input", "output")])
             return folder
-        raise AssertionError("counting has no end")
+        raise ModelError(f"{self.work_dir}: has no room for another episode")
 
     def _write(self, path: Path, data: Mapping[str, Any]) -> None:
         self._writing(lambda: write_whole(path, (json_text(data, indent=2) + "\n").encode()))
 
     @staticmethod
-    def _writing(write: Any) -> None:
+    def _writing(write: Callable[[], object]) -> None:
         try:
             write()
         except OSError as error:

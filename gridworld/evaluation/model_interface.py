@@ -66,7 +66,7 @@ class ModelInterface(ABC):
     """A model that plays tasks: at least ``model_name`` and ``predict``.
 
     The harness calls ``setup`` once, then for each episode ``begin_episode``, ``predict`` before each action,
-    ``episode_details`` and ``end_episode``, and ``teardown`` at the end. A :class:`~gridworld.errors.ModelError` before
+    ``end_episode`` and ``episode_details``, and ``teardown`` at the end. A :class:`~gridworld.errors.ModelError` before
     the first answer ever ends the evaluation, since the model cannot be used; anything raised later ends the episode
     only, which counts as not solved and names the error.
 

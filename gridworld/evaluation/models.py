@@ -22,8 +22,8 @@ __all__ = ["BFSModelInterface", "GreedyModelInterface", "RandomModelInterface"]
 class RandomModelInterface(ModelInterface):
     """Any action, all equally likely.
 
-    Every episode has a stream of its own, drawn from ``seed``, the seed of the episode and the name of the task: results
-    depend neither on the order of tasks nor on how many processes play them.
+    Every episode has a stream of its own, drawn from ``seed``, the seed of the episode and the name of the task:
+    results depend neither on the order of tasks nor on how many processes play them.
 
     Args:
         seed: of the model.

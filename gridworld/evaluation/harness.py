@@ -1,0 +1,179 @@
+"""EvaluationHarness: lets a model play tasks and tells how it did."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from gridworld import library
+from gridworld.backends.base import AbstractGridBackend
+from gridworld.errors import ModelError, TaskError
+from gridworld.evaluation.metrics import BenchmarkEvaluationResult, EvaluationResult, TaskBenchmarkResult, TierMetrics
+from gridworld.evaluation.model_interface import ModelInterface
+from gridworld.evaluation.optima import optimal_steps
+from gridworld.evaluation.player import Player, Telling
+from gridworld.runner.episode_result import EpisodeResult
+from gridworld.runner.grid_runner import GridRunner
+from gridworld.task_spec import TaskSpecification
+
+
+class EvaluationHarness:
+    """Adapts a model to :class:`~gridworld.runner.grid_runner.GridRunner` and computes metrics.
+
+    Tasks may be named as in the repository (``gridworld/tasks``, ``mazes/validation_10``) from any directory. Nothing
+    a model raises ends an evaluation, with one exception: a :class:`~gridworld.errors.ModelError` before its first
+    answer, since the model cannot be used then.
+
+    Args:
+        model: who plays; its ``setup`` is called before the first episode.
+        backend: where; by default a MiniGrid backend of its own.
+        render_mode: of that default backend.
+        history_images: how many earlier images the model gets.
+        history_text: whether it is told what its last actions visibly did.
+        history_text_window: how many of them.
+        text_observation: whether it gets the observation as text too.
+        device: for ``model.setup``; None if that has been done.
+    """
+
+    def __init__(
+        self,
+        model: ModelInterface,
+        backend: AbstractGridBackend | None = None,
+        render_mode: str | None = "rgb_array",
+        history_images: int = 2,
+        history_text: bool = True,
+        history_text_window: int = 3,
+        text_observation: bool = False,
+        device: str | None = "cpu",
+    ) -> None:
+        self.model = model
+        self.runner = GridRunner(backend, render_mode)
+        self.telling = Telling(history_images, history_text, history_text_window, text_observation)
+        self._device = device
+        self._ready = device is None
+        self._answered = False
+
+    def evaluate_task(
+        self,
+        task_spec: TaskSpecification,
+        seed: int | None = None,
+        verbose: bool = False,
+        record_observations: bool = True,
+    ) -> EpisodeResult:
+        """Let the model play one task.
+
+        Args:
+            task_spec: the task.
+            seed: of the episode; None takes the task's own.
+            verbose: print every step.
+            record_observations: keep every image in the trajectory.
+
+        Returns:
+            the episode; ``info["model_error"]`` names what the model raised, if it did.
+
+        Raises:
+            TaskError: the task is not valid.
+            ModelError: the model cannot be used.
+        """
+        self._set_up()
+        seed = task_spec.seed if seed is None else seed
+        player = Player(self.model, self.runner.backend, task_spec, seed, self.telling)
+        result = self.runner.run_episode(
+            task_spec, player, seed=seed, verbose=verbose, record_observations=record_observations
+        )
+        self._answered = self._answered or player.answers > 0
+        if isinstance(player.error, ModelError) and not self._answered:
+            raise player.error
+        player.finish(result)
+        return result
+
+    def judge(self, task_spec: TaskSpecification, verbose: bool = False) -> TaskBenchmarkResult:
+        """Let the model play one task and compare with the optimum; images are not kept.
+
+        Raises:
+            TaskError: the task is not valid.
+            ModelError: the model cannot be used.
+        """
+        episode = self.evaluate_task(task_spec, verbose=verbose, record_observations=False)
+        tiling = self.runner.backend.observe().tiling
+        return TaskBenchmarkResult.of(task_spec, episode, optimal_steps(task_spec, tiling))
+
+    def evaluate_tier(
+        self, tier: int, task_dir: str | os.PathLike[str] = library.TASKS, verbose: bool = False
+    ) -> TierMetrics:
+        """Let the model play every task in ``task_dir/tier<tier>``.
+
+        Raises:
+            TaskError: there is no such folder, or a file in it is not a valid task.
+            ModelError: the model cannot be used.
+        """
+        specs = load_tasks(library.task_files(library.tier_dir(tier, task_dir)))
+        episodes = [self.evaluate_task(spec, verbose=verbose, record_observations=False) for spec in specs]
+        return TierMetrics.of(tier, episodes)
+
+    def evaluate_all(
+        self,
+        task_dir: str | os.PathLike[str] = library.TASKS,
+        tiers: Sequence[int] | None = None,
+        verbose: bool = False,
+    ) -> EvaluationResult:
+        """Let the model play every task of ``tiers``; None: of every folder ``tier1``, ``tier2``, ... that is there.
+
+        Raises:
+            TaskError: a folder is not there, or a file is not a valid task.
+            ModelError: the model cannot be used.
+        """
+        chosen = library.tiers(task_dir) if tiers is None else tiers
+        metrics = {tier: self.evaluate_tier(tier, task_dir, verbose) for tier in chosen}
+        return EvaluationResult.of(self.model.model_name, metrics)
+
+    def evaluate_task_set(
+        self, task_specs: Iterable[TaskSpecification], benchmark_name: str = "custom", verbose: bool = False
+    ) -> BenchmarkEvaluationResult:
+        """Let the model play tasks, and give points.
+
+        Raises:
+            TaskError: one is not valid.
+            ModelError: the model cannot be used.
+        """
+        results = [self.judge(spec, verbose) for spec in task_specs]
+        return BenchmarkEvaluationResult.of(benchmark_name, self.model.model_name, results)
+
+    def evaluate_task_dir(
+        self, task_dir: str | os.PathLike[str], benchmark_name: str | None = None, verbose: bool = False
+    ) -> BenchmarkEvaluationResult:
+        """Let the model play every task in a folder, and give points; the folder's name is the benchmark's by default.
+
+        Raises:
+            TaskError: there is no such folder, or a file in it is not a valid task.
+            ModelError: the model cannot be used.
+        """
+        specs = load_tasks(library.task_files(task_dir))
+        return self.evaluate_task_set(specs, benchmark_name or library.resolve(task_dir).resolve().stem, verbose)
+
+    def close(self) -> None:
+        """Release the model and the backend."""
+        self.model.teardown()
+        self.runner.close()
+
+    def _set_up(self) -> None:
+        if not self._ready:
+            self.model.setup(self._device or "cpu")
+            self._ready = True
+
+
+def load_tasks(files: Iterable[Path]) -> list[TaskSpecification]:
+    """The tasks in files, each read and checked before any is played.
+
+    Raises:
+        TaskError: one cannot be used; names its file.
+    """
+    specs = []
+    for file in files:
+        spec = TaskSpecification.from_json(file)
+        _, problems = spec.validate()
+        if problems:
+            raise TaskError(problems, str(file))
+        specs.append(spec)
+    return specs

@@ -1,0 +1,235 @@
+"""What an evaluation comes to: per task, per tier, per benchmark (pure).
+
+A solved task earns ``available_points * optimality_ratio``, the ratio being optimal steps by steps taken, so 1.0 for a
+shortest way. Available are as many points as the tier of the task, unless its ``metadata`` gives ``points``. Where the
+optimum is not known, since the search had too little room, ``optimal_steps`` and ``optimality_ratio`` are None and
+nothing is earned.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from gridworld.runner.episode_result import EpisodeResult
+from gridworld.task_spec import TaskSpecification
+
+
+@dataclass
+class TaskBenchmarkResult:
+    """How one task went.
+
+    Attributes:
+        optimal_steps: length of a shortest solution; None if there is none or it is not known.
+        optimality_ratio: optimal steps by steps taken, in (0, 1]; None if the task was not solved.
+        points_earned: available points times the ratio; 0.0 if the task was not solved.
+    """
+
+    task_id: str
+    success: bool
+    steps_taken: int
+    optimal_steps: int | None
+    optimality_ratio: float | None
+    available_points: float
+    points_earned: float
+    episode: EpisodeResult = field(repr=False)
+
+    @classmethod
+    def of(cls, spec: TaskSpecification, episode: EpisodeResult, optimal_steps: int | None) -> TaskBenchmarkResult:
+        """Judge an episode."""
+        ratio = None
+        if episode.success and optimal_steps and episode.steps_taken:
+            ratio = optimal_steps / episode.steps_taken
+        available = available_points(spec)
+        return cls(
+            task_id=spec.task_id,
+            success=episode.success,
+            steps_taken=episode.steps_taken,
+            optimal_steps=optimal_steps,
+            optimality_ratio=ratio,
+            available_points=available,
+            points_earned=available * (ratio or 0.0),
+            episode=episode,
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """As in the results file; the episode without the states of its steps, which its actions give back."""
+        names = ("task_id", "success", "steps_taken", "optimal_steps", "optimality_ratio")
+        data = {name: getattr(self, name) for name in (*names, "available_points", "points_earned")}
+        return {**data, "episode": self.episode.to_dict(states=False)}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> TaskBenchmarkResult:
+        """The inverse of :meth:`to_dict`.
+
+        Raises:
+            KeyError, TypeError, ValueError: it is not what :meth:`to_dict` wrote.
+        """
+        optimal, ratio = data["optimal_steps"], data["optimality_ratio"]
+        return cls(
+            task_id=str(data["task_id"]),
+            success=bool(data["success"]),
+            steps_taken=int(data["steps_taken"]),
+            optimal_steps=None if optimal is None else int(optimal),
+            optimality_ratio=None if ratio is None else float(ratio),
+            available_points=float(data["available_points"]),
+            points_earned=float(data["points_earned"]),
+            episode=EpisodeResult.from_dict(data["episode"]),
+        )
+
+
+@dataclass
+class TierMetrics:
+    """Figures of one tier; averages are over all its tasks, solved or not."""
+
+    tier: int
+    num_tasks: int
+    num_success: int
+    success_rate: float
+    avg_steps: float
+    avg_reward: float
+    results: list[EpisodeResult] = field(default_factory=list, repr=False)
+
+    @classmethod
+    def of(cls, tier: int, results: Sequence[EpisodeResult]) -> TierMetrics:
+        """The figures of episodes."""
+        solved = sum(each.success for each in results)
+        return cls(
+            tier=tier,
+            num_tasks=len(results),
+            num_success=solved,
+            success_rate=_mean(each.success for each in results),
+            avg_steps=_mean(each.steps_taken for each in results),
+            avg_reward=_mean(each.total_reward for each in results),
+            results=list(results),
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """The figures; without the episodes."""
+        names = ("tier", "num_tasks", "num_success", "success_rate", "avg_steps", "avg_reward")
+        return {name: getattr(self, name) for name in names}
+
+
+@dataclass
+class EvaluationResult:
+    """Figures of several tiers and of all their tasks together."""
+
+    model_name: str
+    tier_metrics: dict[int, TierMetrics]
+    overall_success_rate: float
+    overall_avg_steps: float
+    overall_avg_reward: float
+
+    @classmethod
+    def of(cls, model_name: str, tiers: Mapping[int, TierMetrics]) -> EvaluationResult:
+        """The figures of tiers."""
+        episodes = [each for tier in tiers.values() for each in tier.results]
+        return cls(
+            model_name=model_name,
+            tier_metrics=dict(tiers),
+            overall_success_rate=_mean(each.success for each in episodes),
+            overall_avg_steps=_mean(each.steps_taken for each in episodes),
+            overall_avg_reward=_mean(each.total_reward for each in episodes),
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-able, tiers by their number as text."""
+        overall = ("overall_success_rate", "overall_avg_steps", "overall_avg_reward")
+        return {
+            "model_name": self.model_name,
+            "tier_metrics": {str(tier): metrics.to_dict() for tier, metrics in self.tier_metrics.items()},
+            **{name: getattr(self, name) for name in overall},
+        }
+
+    def save(self, path: str) -> None:
+        """Write a JSON file, whole or not at all.
+
+        Raises:
+            EvaluationError: it cannot be written.
+        """
+        from gridworld.evaluation.results import write_results
+
+        write_results(path, self.to_dict())
+
+
+@dataclass
+class BenchmarkEvaluationResult:
+    """Figures of a named set of tasks.
+
+    Attributes:
+        point_rate: points earned by points available.
+        avg_optimality_ratio: mean over the solved tasks; 0.0 if there are none.
+    """
+
+    benchmark_name: str
+    model_name: str
+    num_tasks: int
+    num_success: int
+    success_rate: float
+    total_available_points: float
+    total_points_earned: float
+    point_rate: float
+    avg_optimality_ratio: float
+    task_results: list[TaskBenchmarkResult] = field(default_factory=list, repr=False)
+
+    @classmethod
+    def of(
+        cls, benchmark_name: str, model_name: str, results: Sequence[TaskBenchmarkResult]
+    ) -> BenchmarkEvaluationResult:
+        """The figures of tasks."""
+        available = math.fsum(each.available_points for each in results)
+        earned = math.fsum(each.points_earned for each in results)
+        return cls(
+            benchmark_name=benchmark_name,
+            model_name=model_name,
+            num_tasks=len(results),
+            num_success=sum(each.success for each in results),
+            success_rate=_mean(each.success for each in results),
+            total_available_points=available,
+            total_points_earned=earned,
+            point_rate=earned / available if available else 0.0,
+            avg_optimality_ratio=_mean(each.optimality_ratio for each in results if each.optimality_ratio is not None),
+            task_results=list(results),
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """As in the results file."""
+        names = ("benchmark_name", "model_name", "num_tasks", "num_success", "success_rate")
+        points = ("total_available_points", "total_points_earned", "point_rate", "avg_optimality_ratio")
+        data = {name: getattr(self, name) for name in (*names, *points)}
+        return {**data, "task_results": [each.to_dict() for each in self.task_results]}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> BenchmarkEvaluationResult:
+        """The inverse of :meth:`to_dict`; the figures are computed again.
+
+        Raises:
+            KeyError, TypeError, ValueError: it is not what :meth:`to_dict` wrote.
+        """
+        results = [TaskBenchmarkResult.from_dict(each) for each in data["task_results"]]
+        return cls.of(str(data["benchmark_name"]), str(data["model_name"]), results)
+
+    def save(self, path: str) -> None:
+        """Write a JSON file, whole or not at all.
+
+        Raises:
+            EvaluationError: it cannot be written.
+        """
+        from gridworld.evaluation.results import write_results
+
+        write_results(path, self.to_dict())
+
+
+def available_points(spec: TaskSpecification) -> float:
+    """``metadata["points"]`` if that is a number of at least 0, else the tier."""
+    points = (spec.metadata or {}).get("points")
+    if isinstance(points, int | float) and not isinstance(points, bool) and 0 <= points < math.inf:
+        return float(points)
+    return float(spec.difficulty_tier)
+
+
+def _mean(values: Iterable[float]) -> float:
+    listed = list(values)
+    return math.fsum(listed) / len(listed) if listed else 0.0
