@@ -13,35 +13,18 @@ import io
 import os
 import warnings
 from collections.abc import Hashable, Iterable, Iterator
-from contextlib import closing
-from dataclasses import replace
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from spca import perception, slam
-from spca.contracts import (
-    DIRECTIONS,
-    AgentSource,
-    AgentView,
-    Checkpoint,
-    Episode,
-    Executor,
-    Failed,
-    Finished,
-    Outcome,
-    Plan,
-    Primitive,
-    Snapshot,
-    Status,
-    TraceStep,
-)
+from spca.acting import ActingWorld
+from spca.contracts import DIRECTIONS, AgentView, Executor, Primitive, Snapshot
 from spca.corrections import correct
-from spca.errors import RestoreError, UserError, WorldError
+from spca.errors import UserError, WorldError
 from spca.replay import hash_state
 from spca.sandbox.executor import default_executor
-from spca.stuck import StuckDetector
 from spca.watching import Frame
 
 _NO_OBJECT: Final = bytes((1, 0, 0))
@@ -90,7 +73,7 @@ def _codes_of(grid: Any) -> NDArray[np.uint8]:
     return perception.encode_view(image.transpose(1, 0, 2))
 
 
-class MiniGridEnv:
+class MiniGridEnv(ActingWorld):
     """A World on one environment id and seed, reset and ready.
 
     Args:
@@ -116,17 +99,15 @@ class MiniGridEnv:
         executor: Executor | None = None,
         upstream_rules: bool = False,
     ) -> None:
+        super().__init__(env_id, executor or default_executor())
         self._seed = seed
         self._upstream_rules = upstream_rules
-        self._executor = executor or default_executor()
         mode = "human" if render else None
         try:
             with _quiet():
                 self._env = _gymnasium().make(env_id, render_mode=mode, disable_env_checker=True)
         except Exception as error:  # boundary: gymnasium and the environments raise errors of many kinds
             raise WorldError(f"{env_id}: cannot be built: {type(error).__name__}: {error}") from error
-        self._env_id = env_id
-        self.previous_actions: list[int] = []
         self._map: slam.GridMap
         self._over: bool
         self._reset()
@@ -175,7 +156,7 @@ class MiniGridEnv:
             mission=self.mission,
             direction=self.current_dir,
             inventory=self.inventory,
-            visible_grid=perception.grid_words(self._map.with_agent(self._position)),
+            visible_grid=self._map_words(),
             visible_objects=perception.visible_objects(self._facing_view),
         )
 
@@ -210,72 +191,15 @@ class MiniGridEnv:
         self._over = self._terminated or bool(truncated)
         self.SLAM(obs)
 
-    def run_sim(self, plan: Plan, agent: AgentSource) -> Outcome:
-        """Execute a plan with the generated methods of ``agent`` until it ends, fails or is stuck.
-
-        Raises:
-            WorldError: the episode is over.
-            SandboxError: generated code cannot be executed safely.
-        """
-        self._refuse_when_over()
-        with closing(self._executor.start(agent, plan.steps, self.previous_actions)) as episode:
-            outcome = self._carry_out(plan, episode)
-            return replace(outcome, printed=episode.printed)
-
-    def checkpoint(self) -> Checkpoint:
-        """The present state as primitives since the reset, and its hash."""
-        return Checkpoint(tuple(self.previous_actions), self._hash())
-
-    def restore(self, checkpoint: Checkpoint) -> None:
-        """Reset, replay, and prove that the state is the recorded one.
-
-        Raises:
-            RestoreError: the primitives cannot be replayed, or the state they lead to hashes differently.
-        """
-        self._reset()
-        try:
-            for code in checkpoint.primitives:
-                self.step(code)
-        except (WorldError, ValueError) as error:
-            done, count = len(self.previous_actions), len(checkpoint.primitives)
-            raise RestoreError(f"{self._env_id}: only {done} of {count} primitives can be replayed: {error}") from error
-        if self._hash() != checkpoint.state_hash:
-            raise RestoreError(
-                f"{self._env_id}: replaying {len(checkpoint.primitives)} primitives led to another state"
-            )
-
     def close(self) -> None:
         self._env.close()
-
-    def _carry_out(self, plan: Plan, episode: Episode) -> Outcome:
-        trace: list[TraceStep] = []
-        detector = StuckDetector()
-        detector.observe(self._state())
-        while True:
-            event = episode.advance(self._agent_view())
-            if isinstance(event, Finished):
-                message = "the plan was carried out but the mission is not complete"
-                return self._outcome(Status.GOAL_NOT_REACHED, message, trace, plan)
-            if isinstance(event, Failed):
-                return self._outcome(event.status, event.message, trace, plan, event.position, event.traceback)
-            self.step(event.step.code)
-            trace.append(event.step)
-            if self._over:
-                return self._ended(trace, plan)
-            reason = detector.observe(self._state())
-            if reason is not None:
-                return self._outcome(Status.STUCK, reason, trace, plan, event.step.position)
-
-    def _refuse_when_over(self) -> None:
-        if self._over:
-            raise WorldError("the episode is over: restore a checkpoint before going on")
 
     def _reset(self) -> None:
         try:
             with _quiet():
                 self._env.reset(seed=self._seed)
         except Exception as error:  # boundary: level generators raise errors of many kinds
-            raise WorldError(f"{self._env_id}: reset failed: {type(error).__name__}: {error}") from error
+            raise WorldError(f"{self.name}: reset failed: {type(error).__name__}: {error}") from error
         self._sim: Any = self._env.unwrapped
         self.corrections: set[str] = set()
         if not self._upstream_rules:
@@ -320,38 +244,16 @@ class MiniGridEnv:
         seen = (self._state(), self._view, self._start_direction, self.mission)
         return hash_state(seen, tuple(self.previous_actions), self._over, self._reward, self._sim)
 
-    def _ended(self, trace: list[TraceStep], plan: Plan) -> Outcome:
-        if self._terminated and self._reward > 0:
-            return self._outcome(Status.SUCCESS, "the mission is complete", trace, plan)
-        steps = len(self.previous_actions)
-        message = f"the episode ended after {steps} primitives with reward {self._reward:g}: {self._why_over()}"
-        return self._outcome(Status.REWARD_FAILED, message, trace, plan, trace[-1].position)
+    def _solved(self) -> bool:
+        return self._terminated and self._reward > 0
 
     def _why_over(self) -> str:
         if not self._terminated:
             return "the step limit was reached"
         return "the last primitive broke a rule of the task or was fatal"
 
-    def _outcome(
-        self,
-        status: Status,
-        message: str,
-        trace: list[TraceStep],
-        plan: Plan,
-        position: int | None = None,
-        traceback: str = "",
-    ) -> Outcome:
-        step = plan.steps[position] if position is not None else None
-        return Outcome(
-            status=status,
-            message=message,
-            trace=tuple(trace),
-            last_map=perception.grid_words(self._map.with_agent(self._position)),
-            position=position,
-            action=step.action if step else None,
-            args=step.args if step else (),
-            traceback=traceback,
-            reward=self._reward,
-            corrections=tuple(sorted(self.corrections)),
-            state_hash=self._hash(),
-        )
+    def _map_words(self) -> tuple[tuple[str, ...], ...]:
+        return perception.grid_words(self._map.with_agent(self._position))
+
+    def _corrections(self) -> tuple[str, ...]:
+        return tuple(sorted(self.corrections))
