@@ -40,6 +40,18 @@ def as_task(task: TaskSpecification | Mapping[str, Any] | str | os.PathLike[str]
     return TaskSpecification.from_json(resolve(task))
 
 
+def check_rendering(render_mode: object, tile_size: object) -> None:
+    """Refuse what cannot be rendered.
+
+    Raises:
+        BackendError: a mode other than "rgb_array" and None, or tiles that are not 8 to 256 pixels wide.
+    """
+    if render_mode not in (None, "rgb_array"):  # noqa: PLR6201 - it may be unhashable
+        raise BackendError(f"unknown render_mode {render_mode!r:.80}; there are 'rgb_array' and None")
+    if isinstance(tile_size, bool) or not isinstance(tile_size, int) or not 8 <= tile_size <= 256:
+        raise BackendError(f"tile_size {tile_size!r:.80}: must be a whole number of pixels from 8 to 256")
+
+
 class CustomMiniGridEnv(MiniGridEnv):
     """A task on MiniGrid.
 
@@ -51,13 +63,15 @@ class CustomMiniGridEnv(MiniGridEnv):
 
     Args:
         task: a specification, its data, or the path of its file (also one of a shipped task).
-        render_mode: "rgb_array", "human" (a window) or None.
-        tile_size: width of a cell in pictures, in pixels, at least 8.
+        render_mode: "rgb_array" or None; gymnasium makes a window ("human") of the former by itself.
+        tile_size: width of a cell in pictures, in pixels, from 8 to 256.
 
     Raises:
         TaskError: the task cannot be read or is not valid.
         BackendError: a mode or size that does not exist.
     """
+
+    metadata = {"render_modes": ["rgb_array"], "render_fps": 10}  # noqa: RUF012 - as in MiniGrid
 
     def __init__(
         self,
@@ -65,10 +79,7 @@ class CustomMiniGridEnv(MiniGridEnv):
         render_mode: str | None = None,
         tile_size: int = TILE_PIXELS,
     ) -> None:
-        if render_mode not in {None, *self.metadata["render_modes"]}:
-            raise BackendError(f"unknown render_mode {render_mode!r:.80}; there are 'rgb_array', 'human' and None")
-        if tile_size not in range(8, 257):
-            raise BackendError(f"tile_size is {tile_size!r:.80}; it must be an integer from 8 to 256")
+        check_rendering(render_mode, tile_size)
         self.task_spec = spec = as_task(task)
         self._layout = Layout(spec)
         self._episode: Episode | None = None
@@ -129,8 +140,6 @@ class CustomMiniGridEnv(MiniGridEnv):
         episode = self._playing()
         episode.step(action)
         self._sync(episode)
-        if self.render_mode == "human":
-            self.render()  # type: ignore[no-untyped-call]
         info = {"is_success": episode.goal_reached}
         return self.gen_obs(), episode.reward, episode.terminated, episode.truncated, info
 
@@ -160,11 +169,6 @@ class CustomMiniGridEnv(MiniGridEnv):
         agent = self.agent_view_size // 2, self.agent_view_size - 1
         image: Image = grid.render(tile_size, agent, agent_dir=3, highlight_mask=seen)
         return image
-
-    def close(self) -> None:
-        """Close the window, if there is one."""
-        super().close()  # type: ignore[no-untyped-call]
-        self.window = None
 
     def _gen_grid(self, width: int, height: int) -> None:
         self._episode = episode = Episode(self._layout)

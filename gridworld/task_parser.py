@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from gridworld.custom_env import CustomMiniGridEnv, as_task
+from gridworld.custom_env import CustomMiniGridEnv, as_task, check_rendering
 from gridworld.task_spec import TaskSpecification
 
 
@@ -14,11 +14,15 @@ class TaskParser:
     """Makes environments that have been reset and populated: there is no need to reset them again.
 
     Args:
-        render_mode: of the environments: "rgb_array", "human" or None.
+        render_mode: of the environments: "rgb_array" or None.
         tile_size: width of a cell in their pictures, in pixels.
+
+    Raises:
+        BackendError: a mode or size that does not exist.
     """
 
     def __init__(self, render_mode: str | None = "rgb_array", tile_size: int = 32) -> None:
+        check_rendering(render_mode, tile_size)
         self.render_mode = render_mode
         self.tile_size = tile_size
 

@@ -20,7 +20,7 @@ class MiniGridBackend(AbstractGridBackend):
     """A task as a :class:`~gridworld.custom_env.CustomMiniGridEnv`.
 
     Args:
-        render_mode: "rgb_array": observations are pictures; "human": a window shows them too; None: they are of type
+        render_mode: "rgb_array": observations are pictures; None: they are of type
             :class:`~gridworld.observation.Observation`.
         tile_size: width of a cell in pictures, in pixels.
 
@@ -39,8 +39,7 @@ class MiniGridBackend(AbstractGridBackend):
 
     def configure(self, task_spec: TaskSpecification) -> None:
         env = self.parser.parse(task_spec)
-        self.close()
-        self.task_spec, self._configured = task_spec, env
+        self.task_spec, self._configured, self.env = task_spec, env, None
 
     def reset(self, seed: int | None = None) -> tuple[Any, GridState, dict[str, Any]]:
         env, spec = self._configured, self.task_spec
@@ -67,8 +66,6 @@ class MiniGridBackend(AbstractGridBackend):
         return self._playing().state
 
     def close(self) -> None:
-        if self._configured is not None:
-            self._configured.close()
         self.env = self._configured = self.task_spec = None
 
     def _playing(self) -> CustomMiniGridEnv:
