@@ -1,0 +1,159 @@
+"""Exact search: a shortest sequence of actions that solves a task, or the proof that there is none.
+
+A* (Hart, Nilsson and Raphael, 1968) on :func:`gridworld.transition.transition`, the rules themselves, with the lower
+bounds of :mod:`gridworld.relaxation`. The task's ``max_steps`` is not looked at, but for ``survive_steps``.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from copy import copy
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from gridworld.actions import Action
+from gridworld.errors import SearchLimitError
+from gridworld.layout import NOTHING, Layout, State
+from gridworld.relaxation import UNREACHABLE, Relaxation
+from gridworld.task_spec import TaskSpecification
+from gridworld.tilings import SQUARE, Tiling
+from gridworld.transition import achieved, transition
+
+DEFAULT_LIMIT: Final = 300_000
+"""States that a search expands before it gives up."""
+
+_ACTIONS: Final = tuple(action for action in Action if action is not Action.DONE)
+"""Waiting changes nothing that a shortest way could need."""
+
+
+@dataclass(frozen=True, slots=True)
+class Solution:
+    """What the search found.
+
+    Attributes:
+        status: "solved", or "unsolvable", which is proven.
+        actions: a shortest sequence that solves the task; empty if there is none.
+        expanded: states whose successors were made; 0 if the relaxation alone decided.
+    """
+
+    status: Literal["solved", "unsolvable"]
+    actions: tuple[Action, ...]
+    expanded: int
+
+    @property
+    def solved(self) -> bool:
+        return self.status == "solved"
+
+    @property
+    def steps(self) -> int:
+        """Length of ``actions``."""
+        return len(self.actions)
+
+
+class Solver:
+    """Searches from any number of states of one task; the relaxation is made once.
+
+    Args:
+        layout: the task.
+        start: the state that every state searched from is reached from; the task's own start by default.
+    """
+
+    def __init__(self, layout: Layout, start: State | None = None) -> None:
+        self._layout = copy(layout)
+        # What was touched changes what is seen, not what happens.
+        self._layout.hidden = NOTHING
+        self._start = _plain(layout.start() if start is None else start)
+        self._relaxation = Relaxation(self._layout, self._start)
+
+    def distance(self, state: State) -> int:
+        """A lower bound on the steps left; ``UNREACHABLE``: there is no way."""
+        return self._relaxation.distance(state)
+
+    def solve(self, state: State | None = None, limit: int | None = DEFAULT_LIMIT) -> Solution:
+        """Search from a state, by default the start; a ``survive_steps`` goal counts its steps from there.
+
+        Raises:
+            SearchLimitError: not decided after expanding ``limit`` states (None: no limit).
+        """
+        start = self._start if state is None else _plain(state)
+        solution = self._search(start, limit)
+        if not solution.solved:
+            return solution
+        if self._layout.spec.goal.goal_type == "survive_steps":
+            waiting = self._layout.spec.max_steps - solution.steps
+            if waiting < 0:
+                return Solution("unsolvable", (), solution.expanded)
+            return Solution("solved", solution.actions + (Action.DONE,) * waiting, solution.expanded)
+        # The goal is looked at after a step only.
+        return solution if solution.actions else Solution("solved", (Action.DONE,), solution.expanded)
+
+    def _search(self, start: State, limit: int | None) -> Solution:
+        bound = self._relaxation.distance(start)
+        if bound >= UNREACHABLE:
+            return Solution("unsolvable", (), 0)
+        reached: dict[State, tuple[int, State, Action]] = {start: (0, start, Action.DONE)}
+        # By length of the whole way; of equal ones the newest, which is the farthest.
+        border: defaultdict[int, list[tuple[int, State]]] = defaultdict(list)
+        border[bound].append((0, start))
+        done: set[State] = set()
+        while border:
+            total = min(border)
+            steps, state = border[total].pop()
+            if not border[total]:
+                del border[total]
+            if state in done:
+                continue
+            if steps == total and achieved(self._layout, state, at_limit=True):
+                return Solution("solved", _way(reached, state), len(done))
+            if len(done) == limit:
+                raise SearchLimitError(
+                    f"task {self._layout.spec.task_id!a} is not decided after {limit} states: raise the limit, "
+                    "or make the task smaller"
+                )
+            done.add(state)
+            for action in _ACTIONS:
+                after = _plain(transition(self._layout, state, action))
+                known = reached.get(after)
+                if after.dead or (known is not None and known[0] <= steps + 1):
+                    continue
+                left = self._relaxation.distance(after)
+                if left < UNREACHABLE:
+                    reached[after] = steps + 1, state, action
+                    border[steps + 1 + left].append((steps + 1, after))
+        return Solution("unsolvable", (), len(done))
+
+
+def solve(
+    task: TaskSpecification | Layout,
+    *,
+    tiling: Tiling = SQUARE,
+    limit: int | None = DEFAULT_LIMIT,
+    start: State | None = None,
+) -> Solution:
+    """A shortest solution of a task, or the proof that there is none.
+
+    Args:
+        task: what to solve; nothing of it is changed.
+        tiling: for a specification; a layout has its own.
+        limit: states to expand at most; None for no limit.
+        start: a state of the task other than its start.
+
+    Raises:
+        TaskError: the specification is not valid.
+        SearchLimitError: not decided within the limit.
+    """
+    layout = task if isinstance(task, Layout) else Layout(task, tiling)
+    return Solver(layout, start).solve(limit=limit)
+
+
+def _plain(state: State) -> State:
+    """Without what has no effect on what happens: a cooldown ends before the next action, a touch is only seen."""
+    return state._replace(cooling="", touched=NOTHING) if state.cooling or state.touched else state
+
+
+def _way(reached: dict[State, tuple[int, State, Action]], state: State) -> tuple[Action, ...]:
+    actions: list[Action] = []
+    while (step := reached[state])[0]:
+        _, state, action = step
+        actions.append(action)
+    return tuple(reversed(actions))
