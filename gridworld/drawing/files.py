@@ -8,11 +8,12 @@ import secrets
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from types import ModuleType
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from gridworld.drawing.palettes import Reel
 from gridworld.errors import GridworldError
 
 LAST_FRAME_S: Final = 2.0
@@ -21,7 +22,6 @@ LAST_FRAME_S: Final = 2.0
 _SHORTEST_FRAME_MS: Final = 20
 """Programs that show GIFs take shorter frames for ten times as long."""
 _LONGEST_FRAME_MS: Final = 655_350
-_PALETTE_SIZE: Final = 256
 
 
 def png_bytes(image: NDArray[np.uint8]) -> bytes:
@@ -63,74 +63,24 @@ def save_gif(
     if not 0 < seconds_per_frame < _LONGEST_FRAME_MS / 1000 - LAST_FRAME_S:
         raise GridworldError(f"seconds_per_frame {seconds_per_frame!r:.80}: must be more than 0 and less than 650")
     pillow = _pillow()
-    frames = [_frame(image) for image in _of_one_size(images)]
-    if not frames:
+    reel = Reel()
+    for image in _of_one_size(images):
+        reel.add(image)
+    if not len(reel):
         raise GridworldError("an animation needs at least one picture")
-    colours, counts = _colours(frames)
-    palette = _palette(colours, counts)
-    nearest = _nearest(colours, palette)
-    flat = _channels(palette).astype(np.uint8).tobytes()
+    palette = reel.palette()
 
-    def indexed(frame: _Frame) -> Any:
-        entries = nearest[np.searchsorted(colours, frame.colours)]
-        image = pillow.fromarray(entries[frame.pixels])
-        image.putpalette(flat)
-        return image
+    def coloured(indices: NDArray[np.uint8]) -> Any:
+        frame = pillow.fromarray(indices)
+        frame.putpalette(palette.tobytes())
+        return frame
 
     step = max(round(1000 * seconds_per_frame), _SHORTEST_FRAME_MS)
-    durations = [step] * (len(frames) - 1) + [step + round(1000 * LAST_FRAME_S)]
+    durations = [step] * (len(reel) - 1) + [step + round(1000 * LAST_FRAME_S)]
+    frames = map(coloured, reel.indexed(palette))
     buffer = io.BytesIO()
-    rest = map(indexed, frames[1:])
-    indexed(frames[0]).save(
-        buffer, "GIF", save_all=True, append_images=rest, duration=durations, loop=0, optimize=False
-    )
+    next(frames).save(buffer, "GIF", save_all=True, append_images=frames, duration=durations, loop=0, optimize=False)
     _write(Path(path), buffer.getvalue())
-
-
-class _Frame(NamedTuple):
-    """A picture as its different colours, ascending (uint32, 0xRRGGBB), how often each occurs, and their indices."""
-
-    colours: NDArray[np.uint32]
-    counts: NDArray[np.intp]
-    pixels: NDArray[np.unsignedinteger]
-
-
-def _frame(image: NDArray[np.uint8]) -> _Frame:
-    red, green, blue = np.moveaxis(image.astype(np.uint32), 2, 0)
-    colours, pixels, counts = np.unique(red << 16 | green << 8 | blue, return_inverse=True, return_counts=True)
-    return _Frame(colours, counts, pixels.reshape(image.shape[:2]).astype(np.min_scalar_type(len(colours))))
-
-
-def _colours(frames: list[_Frame]) -> tuple[NDArray[np.uint32], NDArray[np.float64]]:
-    """All colours, ascending, and how often each occurs."""
-    colours, which = np.unique(np.concatenate([frame.colours for frame in frames]), return_inverse=True)
-    return colours, np.bincount(which, weights=np.concatenate([frame.counts for frame in frames]))
-
-
-def _palette(colours: NDArray[np.uint32], counts: NDArray[np.float64]) -> NDArray[np.uint32]:
-    """At most 256 of the colours, such that none is farther from one of them than needs be."""
-    ordered = colours[np.argsort(-counts, kind="stable")]
-    distance = 0
-    while True:
-        chosen, left = [], ordered
-        while len(left) and len(chosen) <= _PALETTE_SIZE:
-            chosen.append(left[0])
-            left = left[np.abs(_channels(left) - _channels(left[:1])).sum(axis=1) > distance]
-        if len(chosen) <= _PALETTE_SIZE:
-            return np.array(chosen, dtype=np.uint32)
-        distance += 4
-
-
-def _nearest(colours: NDArray[np.uint32], palette: NDArray[np.uint32]) -> NDArray[np.uint8]:
-    """Index into the palette for each colour."""
-    known = _channels(palette)
-    found = [np.abs(known - colour).sum(axis=1).argmin() for colour in _channels(colours)]
-    return np.array(found, dtype=np.uint8)
-
-
-def _channels(colours: NDArray[np.uint32]) -> NDArray[np.int64]:
-    """Red, green and blue, shape (n, 3)."""
-    return np.stack([colours >> 16, colours >> 8 & 255, colours & 255], axis=1).astype(np.int64)
 
 
 def _of_one_size(images: Iterable[NDArray[np.uint8]]) -> Iterator[NDArray[np.uint8]]:

@@ -74,12 +74,16 @@ def _composed(images: NDArray[np.uint8], which: NDArray[np.intp], shape: Geometr
         return images[which].swapaxes(1, 2).reshape(rows * shape.height, columns * shape.width, 3)
     band = 2 * shape.pitch
     high, wide = (rows - 1) * shape.pitch + shape.height, columns * shape.width + shape.shift
-    canvas = np.full(((rows + 2) * shape.pitch + shape.height, wide, 3), UNSEEN, dtype=np.uint8)
-    mask = shape.mask[:, None, :, None]
+    canvas = np.empty(((rows + 2) * shape.pitch + shape.height, wide, 3), dtype=np.uint8)
+    canvas[:] = np.tile(np.array(UNSEEN, dtype=np.uint8), (wide, 1))
+    # Channels are taken with the pixels of a line: long runs copy several times as fast.
+    run = 3 * shape.width
+    mask = shape.mask.repeat(3, axis=1)[:, None, :]
+    lines = images.reshape(len(images), shape.height, run)
     for parity in range(2):
-        laid = images[which[parity::2]].swapaxes(1, 2)
+        laid = lines[which[parity::2]].swapaxes(1, 2)
         left, top = parity * shape.shift, parity * shape.pitch
         part = canvas[top : top + len(laid) * band, left : left + columns * shape.width]
-        cells = part.reshape(len(laid), band, columns, shape.width, 3)[:, : shape.height]
+        cells = part.reshape(len(laid), band, columns, run)[:, : shape.height]
         np.copyto(cells, laid, where=mask)
     return np.ascontiguousarray(canvas[:high])

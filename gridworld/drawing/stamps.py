@@ -19,7 +19,7 @@ from gridworld.drawing.shapes import Distances, Shape, box, regular_polygon
 from gridworld.observation import LOOKS
 from gridworld.tilings import TILINGS
 
-_REMEMBERED: Final = 0.42
+_REMEMBERED: Final = 0.58
 """Share of a remembered cell's colour that is left; the rest is that of unseen cells."""
 
 
