@@ -37,10 +37,9 @@ def resolve(where: str | os.PathLike[str]) -> Path:
     Raises:
         TaskError: to nothing; names the benchmarks.
     """
-    path = Path(where)
-    if _exists(path):
+    path, name = Path(where), os.fspath(where)
+    if name and _exists(path):
         return path
-    name = os.fspath(where)
     if name in BENCHMARKS:
         return benchmark_dir(name)
     parts = PurePath(name).parts

@@ -29,6 +29,7 @@ MAX_LIST = 128 * 128
 MAX_TEXT = 10_000
 MAX_DEPTH = 32
 MAX_PROBLEMS = 100
+MAX_SHOWN = 80
 
 T = TypeVar("T")
 
@@ -142,12 +143,17 @@ def shown(value: Any) -> str:
         return "an integer of more than 30 digits"
     if isinstance(value, dict | list):
         return f"{'an object' if isinstance(value, dict) else 'a list'} of {len(value)}"
-    text = json.dumps(value) if value is None or isinstance(value, bool) else ascii(value)
-    return text if len(text) <= 80 else f"{text[:77]}..."
+    if value is None or isinstance(value, bool):
+        return json.dumps(value)
+    text = ascii(value[:MAX_SHOWN] if isinstance(value, str) else value).replace("\n", " ")
+    whole = len(text) <= MAX_SHOWN and not (isinstance(value, str) and len(value) > MAX_SHOWN)
+    return text if whole else f"{text[: MAX_SHOWN - 3]}..."
 
 
 def unprintable(text: str) -> str:
     """The first character that may not stand in a text, "" if there is none."""
+    if text.isprintable():
+        return ""
     return next((c for c in text if unicodedata.category(c) in _UNPRINTABLE or c in _BIDI), "")
 
 
@@ -228,16 +234,19 @@ class _Reader:
         if not isinstance(data, Mapping):
             return self.mistyped("a list or an object" if getattr(cls, "as_list", False) else "an object", data, path)
         before = len(self.problems)
-        self.keys([key for plan in plans for key in plan.keys], data, path)
+        self.keys(tuple(key for plan in plans for key in plan.keys), data, path)
         values = {plan.name: self.field(plan, data, path) for plan in plans}
         return cls(**values) if len(self.problems) == before else None
 
-    def keys(self, known: list[str], data: Mapping[Any, Any], path: str) -> None:
-        """Every key must be known, and given once."""
+    def once(self, data: Mapping[Any, Any], path: str) -> None:
         for key in getattr(data, "repeated", ()):
             self.wrong(self.under(path, key), "is given more than once")
+
+    def keys(self, known: tuple[str, ...], data: Mapping[Any, Any], path: str) -> None:
+        """Every key must be known, and given once."""
+        self.once(data, path)
         for key in data:
-            if not isinstance(key, str) or key not in known:
+            if key not in known:
                 self.wrong(self.under(path, key), f"is not a field of the format{_hint(key, known)}")
 
     def field(self, plan: FieldPlan, data: Mapping[str, Any], path: str) -> Any:
@@ -255,11 +264,14 @@ class _Reader:
         if depth > MAX_DEPTH:
             return self.wrong(path, f"is nested more than {MAX_DEPTH} deep")
         if isinstance(data, Mapping):
-            self.keys([key for key in data if isinstance(key, str) and not _broken(key)], data, path)
-            return {key: self.free(item, self.under(path, key), depth + 1) for key, item in data.items()}
+            self.once(data, path)
+            return {self.free_key(key, path): self.free(data[key], self.under(path, key), depth + 1) for key in data}
         if isinstance(data, list | tuple):
             return [self.free(item, f"{path}[{index}]", depth + 1) for index, item in enumerate(data)]
         return self.free_scalar(data, path)
+
+    def free_key(self, key: Any, path: str) -> Any:
+        return key if isinstance(key, str) and not _broken(key) else self.wrong(self.under(path, key), "is not a text")
 
     def free_scalar(self, data: Any, path: str) -> Any:
         if isinstance(data, str):
@@ -271,7 +283,8 @@ class _Reader:
         return data if data is None or isinstance(data, bool) else self.mistyped("a JSON value", data, path)
 
     def under(self, path: str, key: Any) -> str:
-        name = key if isinstance(key, str) and key.isidentifier() and key.isascii() else shown(key)
+        plain = isinstance(key, str) and len(key) <= MAX_SHOWN and key.isascii() and key.isidentifier()
+        name = key if plain else shown(key)
         return f"{path}.{name}" if path else name
 
 
@@ -283,6 +296,6 @@ def _broken(text: str) -> bool:
     return False
 
 
-def _hint(given: Any, known: list[str] | tuple[str, ...]) -> str:
-    close = difflib.get_close_matches(given[:100], known, n=1) if isinstance(given, str) else []
+def _hint(given: Any, known: tuple[str, ...]) -> str:
+    close = difflib.get_close_matches(given[:MAX_SHOWN], known, n=1) if isinstance(given, str) else []
     return f"; did you mean {close[0]}?" if close else ""

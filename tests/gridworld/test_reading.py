@@ -152,7 +152,7 @@ def test_what_is_not_an_object_is_not_a_task(data: Any) -> None:
         (b"", "is empty; a task is a JSON object"),
         (b" \n", "is empty; a task is a JSON object"),
         (b"\xff{}", "is not UTF-8 text: byte 0 is 0xff"),
-        (b'{"seed": 1,}', "is not JSON: line 1 column 11: Illegal trailing comma before end of object"),
+        (b'{"seed" 1}', "is not JSON: line 1 column 9: Expecting ':' delimiter"),
         (b"{\n'a': 1}", "is not JSON: line 2 column 1: Expecting property name enclosed in double quotes"),
         (b"[" * 200_000, "is nested too deeply"),
         (b'{"seed": ' + b"9" * 5000 + b"}", "holds an integer of thousands of digits"),
@@ -160,8 +160,7 @@ def test_what_is_not_an_object_is_not_a_task(data: Any) -> None:
     ],
 )
 def test_a_broken_file_is_named(tmp_path: Path, content: bytes, problem: str) -> None:
-    told = file_problem(tmp_path, content)
-    assert told == problem or (told.startswith("is not JSON: line 1") and problem.startswith("is not JSON: line 1"))
+    assert file_problem(tmp_path, content) == problem
 
 
 def test_keys_given_twice_are_named_with_their_path(tmp_path: Path) -> None:
@@ -196,6 +195,11 @@ def test_hostile_sizes_take_no_time() -> None:
     assert problems(changed("maze.walls", [[1, 1]] * 20_000)) == ("maze.walls: has 20000 items; at most 16384",)
     many = parse_json(b"{" + b'"a": 1, ' * 100_000 + b'"b": 2}')
     assert many.repeated == ("a",)
+    TaskSpecification.from_dict(task() | {"metadata": {f"key{number}": 1 for number in range(100_000)}})
+    (named,) = problems(task() | {"metadata": {"k" * 10**6: float("nan")}})
+    assert len(named) < 200
+    (named,) = problems(task() | {"seed": "x" * 10**6})
+    assert len(named) < 200
     held: dict[str, Any] = {}
     held["a"] = held["b"] = held
     assert problems(task() | {"seed": 10**5000}) == ("seed: an integer of more than 30 digits does not fit 64 bits",)
