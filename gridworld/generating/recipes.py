@@ -1,0 +1,208 @@
+"""What a task of each tier is made of, as data, and how it is put together."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from gridworld.generating.decoys import DECOYS
+from gridworld.generating.draft import Draft, UnfitError
+from gridworld.generating.goals import ERRANDS, collect_goal, survive_goal
+from gridworld.generating.locks import lay_chain
+from gridworld.generating.plans import LARGEST, PLANS, SMALLEST, draw_floor
+from gridworld.generating.pushing import block_the_way, push_goal
+from gridworld.task_spec import GoalType, Observability
+from gridworld.tilings import Tiling
+
+MECHANISMS: Final = ("keys", "doors", "switches", "gates", "blocks", "teleporters", "hazards")
+"""Kinds of mechanisms, as ``mechanisms`` of a task names them."""
+
+_NEEDS: Final[Mapping[str, frozenset[str]]] = {
+    name: frozenset(kinds.split())
+    for kinds, names in {
+        "keys": "wrong_key fetch bring leave_alone collect_all survive_steps",
+        "keys doors": "key_door master_key side_door trap_door put_down unlock keep_locked",
+        "switches": "idle_switch switch_on switch_off",
+        "switches gates": "toggle_gate one_shot_gate side_gate",
+        "gates": "open_passage",
+        "": "reach_position",
+        "switches gates blocks": "hold_gate",
+        "teleporters": "teleport side_teleporter",
+        "blocks": "loose_block fixed_block push_aside clear_away block_the_way push_block_to",
+        "hazards": "hazards",
+    }.items()
+    for name in names.split()
+}
+"""Kinds of mechanisms that a lock, decoy, errand or goal consists of."""
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """What a tier draws from; what stands twice in a list is drawn twice as often.
+
+    Attributes:
+        what: of the tier, in words.
+        sizes: least and greatest width and height.
+        plans: names of floor plans.
+        depths: numbers of locks.
+        locks: kinds of locks.
+        marks: a task of the tier has at least one of these locks, decoys or goals; empty: no such demand.
+        goals: types of goals.
+        obstacles: numbers of blocks in the way.
+        errands, errand_counts: auxiliary conditions, and how many of them.
+        decoys, decoy_counts: things that are not needed, and how many of them.
+        observability: modes.
+        hides: share of the tasks in which mechanisms are hidden.
+        tells: whether the description of a task names the steps of its chain.
+    """
+
+    what: str
+    sizes: tuple[int, int] = (8, LARGEST)
+    plans: tuple[str, ...] = ("rooms", "rooms", "rooms", "vaults", "vaults", "maze", "braided_maze", "serpentine")
+    depths: tuple[int, ...] = (0,)
+    locks: tuple[str, ...] = ()
+    marks: frozenset[str] = frozenset()
+    goals: tuple[GoalType, ...] = ("reach_position",)
+    obstacles: tuple[int, ...] = (0,)
+    errands: tuple[str, ...] = ()
+    errand_counts: tuple[int, ...] = (0,)
+    decoys: tuple[str, ...] = ()
+    decoy_counts: tuple[int, ...] = (0,)
+    observability: tuple[Observability, ...] = ("full",)
+    hides: float = 0.0
+    tells: bool = True
+
+
+_MOSTLY_REACH: Final[tuple[GoalType, ...]] = ("reach_position",) * 4 + ("collect_all",)
+_KEYS: Final = ("key_door",) * 4 + ("master_key",)
+_GATES: Final = ("toggle_gate", "toggle_gate", "one_shot_gate")
+_KEY_ERRANDS: Final = ("fetch", "bring", "put_down", "unlock", "keep_locked", "leave_alone")
+_SWITCH_ERRANDS: Final = ("switch_on", "switch_off")
+_BLOCK_ERRANDS: Final = ("push_aside", "clear_away")
+_KEY_DECOYS: Final = ("wrong_key", "wrong_key", "side_door")
+_GATE_DECOYS: Final = ("side_gate", "idle_switch", "open_passage")
+
+TIERS: Final[Mapping[int, Recipe]] = {
+    1: Recipe("navigation", sizes=(SMALLEST, LARGEST), plans=tuple(PLANS)),
+    2: Recipe(
+        "keys and doors",
+        depths=(1, 1, 2, 2, 3, 4),
+        locks=_KEYS,
+        marks=frozenset(_KEYS),
+        goals=_MOSTLY_REACH,
+        errands=_KEY_ERRANDS,
+        errand_counts=(0, 0, 0, 1),
+        decoys=_KEY_DECOYS,
+        decoy_counts=(0, 1, 1, 2),
+    ),
+    3: Recipe(
+        "switches and gates",
+        depths=(1, 2, 2, 3, 3, 4, 5),
+        locks=(*_KEYS, *_GATES, *_GATES, "hold_gate"),
+        marks=frozenset({*_GATES, "hold_gate"}),
+        goals=_MOSTLY_REACH,
+        errands=(*_KEY_ERRANDS, *_SWITCH_ERRANDS, *_SWITCH_ERRANDS),
+        errand_counts=(0, 0, 0, 1),
+        decoys=(*_KEY_DECOYS, *_GATE_DECOYS, *_GATE_DECOYS),
+        decoy_counts=(0, 0, 1, 1, 2),
+    ),
+    4: Recipe(
+        "what cannot be undone",
+        plans=("rooms", "rooms", "rooms", "vaults", "vaults", "hall"),
+        depths=(0, 1, 1, 2, 2, 3),
+        locks=("key_door", "key_door", "hold_gate", "hold_gate", "one_shot_gate"),
+        marks=frozenset({"hold_gate", "trap_door", "block_the_way", "push_block_to"}),
+        goals=(*_MOSTLY_REACH, "push_block_to", "push_block_to"),
+        obstacles=(0, 0, 1, 1, 2),
+        errands=(*_KEY_ERRANDS, *_BLOCK_ERRANDS, *_BLOCK_ERRANDS),
+        errand_counts=(0, 0, 0, 1),
+        decoys=("trap_door", "trap_door", "fixed_block", "loose_block", "wrong_key"),
+        decoy_counts=(0, 1, 1, 2),
+    ),
+    5: Recipe(
+        "hidden information",
+        plans=tuple(PLANS),
+        depths=(0, 1, 1, 2, 2, 3, 4),
+        locks=("key_door", "key_door", *_GATES, "teleport", "teleport", "hold_gate"),
+        goals=(*_MOSTLY_REACH, "survive_steps"),
+        errands=(*_KEY_ERRANDS, *_SWITCH_ERRANDS, *_BLOCK_ERRANDS),
+        errand_counts=(0, 0, 0, 1),
+        decoys=(
+            *_KEY_DECOYS,
+            *_GATE_DECOYS,
+            "hazards",
+            "hazards",
+            "hazards",
+            "hazards",
+            "side_teleporter",
+            "fixed_block",
+        ),
+        decoy_counts=(0, 1, 1, 2, 3),
+        observability=("full", "view_cone", "view_cone", "fog_of_war", "fog_of_war"),
+        hides=0.5,
+        tells=False,
+    ),
+}
+"""What the tiers are made of."""
+
+
+def fits(recipe: Recipe, allowed: Collection[str]) -> bool:
+    """Whether there are tasks of the tier with these kinds of mechanisms only."""
+    return not recipe.marks or any(_NEEDS[name] <= set(allowed) for name in recipe.marks)
+
+
+def cook(rng: random.Random, tiling: Tiling, recipe: Recipe, allowed: Collection[str]) -> Draft:
+    """One draw of a task.
+
+    Args:
+        allowed: kinds of mechanisms that may occur.
+
+    Raises:
+        UnfitError: it came to nothing.
+    """
+    draft = Draft.on(rng, draw_floor(rng, tiling, rng.choice(recipe.plans), *recipe.sizes))
+    draft.rules.switch_type = rng.choice(("toggle", "toggle", "hold", "one_shot"))
+    goal, locks = _goal(rng, recipe, allowed), _drawn(rng, recipe.locks, recipe.depths, allowed)
+    blocks = rng.choice(recipe.obstacles) if "blocks" in allowed else 0
+    errands = _drawn(rng, recipe.errands, recipe.errand_counts, allowed)
+    decoys = _drawn(rng, recipe.decoys, recipe.decoy_counts, allowed)
+    if recipe.marks and recipe.marks.isdisjoint({*locks, *decoys, goal, "block_the_way" if blocks else ""}):
+        raise UnfitError("nothing that marks the tier")
+    if goal == "push_block_to":
+        push_goal(draft, rng.choice((1, 1, 2)))
+    lay_chain(draft, locks)
+    for _ in range(blocks):
+        block_the_way(draft)
+    if goal in _LATE_GOALS:
+        _LATE_GOALS[goal](draft)
+    for name in errands:
+        draft.goal_spec.auxiliary_conditions.append(ERRANDS[name](draft))
+    for name in decoys:
+        DECOYS[name](draft)
+    _veil(draft, recipe)
+    return draft
+
+
+_LATE_GOALS: Final[Mapping[str, Callable[[Draft], None]]] = {"collect_all": collect_goal, "survive_steps": survive_goal}
+
+
+def _goal(rng: random.Random, recipe: Recipe, allowed: Collection[str]) -> GoalType:
+    return rng.choice([goal for goal in recipe.goals if _NEEDS[goal] <= set(allowed)])
+
+
+def _drawn(rng: random.Random, names: Sequence[str], counts: Sequence[int], allowed: Collection[str]) -> list[str]:
+    fitting = [name for name in names if _NEEDS[name] <= set(allowed)]
+    return rng.choices(fitting, k=rng.choice(counts)) if fitting else []
+
+
+def _veil(draft: Draft, recipe: Recipe) -> None:
+    """How much can be seen, and what is hidden; never a hazard, which could be learnt of only by dying."""
+    rng, rules = draft.rng, draft.rules
+    rules.observability = rng.choice(recipe.observability)
+    rules.view_size = rng.choice((3, 5, 5, 7, 7, 9)) if rules.observability != "full" else rules.view_size
+    hazards = {hazard.id for hazard in draft.made.hazards}
+    names = [name for name in draft.ids() if name not in hazards]
+    if names and rng.random() < recipe.hides:
+        rules.hidden_mechanisms = sorted(rng.sample(names, min(len(names), rng.randint(1, 2))))

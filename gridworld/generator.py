@@ -1,0 +1,167 @@
+"""Tasks of every tier and mechanism, each proven; the same arguments make the same task on every machine.
+
+A task is drawn (:mod:`gridworld.generating`) and kept if its certificate proves that it can be solved, in a sensible
+number of steps, and that every element of its dependency chain is necessary; else the next draw of the same stream is
+tried. Tiers: 1 navigation, 2 keys and doors, 3 switches and gates, 4 what cannot be undone (blocks, keys to waste),
+5 hidden information (views, hidden mechanisms, teleporters, hazards).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import random
+from collections.abc import Collection, Iterator, Mapping
+from itertools import count as count_from
+from typing import Any, Final
+
+from gridworld.errors import GenerationError, SearchLimitError
+from gridworld.generating.draft import Draft, UnfitError
+from gridworld.generating.proving import enough_steps
+from gridworld.generating.recipes import MECHANISMS, TIERS, cook, fits
+from gridworld.task_spec import TaskSpecification
+from gridworld.tilings import TILINGS
+
+VERSION: Final = 1
+"""Of the drawn tasks: another version makes other tasks of the same arguments."""
+ATTEMPTS: Final = 400
+"""Draws that are tried for a task."""
+_IN_A_ROW: Final = 200
+"""Equal tasks that are skipped before there are none left to make."""
+_LARGEST_SEED: Final = 2**63 - 1
+
+
+def generate(
+    tier: int,
+    seed: int,
+    *,
+    index: int = 0,
+    tiling: str = "square",
+    mechanisms: Collection[str] | None = None,
+) -> TaskSpecification:
+    """Make a task.
+
+    Args:
+        tier: 1 to 5.
+        seed, index: tasks of one seed are told apart by their index, from 0.
+        tiling: the name of the tiling on which the task is to be played; only there it is certified.
+        mechanisms: kinds of mechanisms that may occur ("keys", "doors", ...); None for all.
+
+    Returns:
+        The task; ``metadata["generator"]`` holds the arguments, ``metadata["certificate"]`` the proof, ``max_steps`` is
+        three times the optimum and 10 more, at least 50.
+
+    Raises:
+        GenerationError: an argument makes no sense, or no task came of any draw.
+    """
+    allowed = _checked(tier, seed, index, tiling, mechanisms)
+    stream = f"gridworld {VERSION} {tier} {seed} {index} {tiling} {' '.join(allowed)}"
+    for attempt in range(ATTEMPTS):
+        # Not for secrets: the same seed has to make the same task.
+        rng = random.Random(f"{stream} {attempt}")  # noqa: S311
+        try:
+            draft = cook(rng, TILINGS[tiling], TIERS[tier], allowed)
+            spec = _specification(draft, tier, seed, index, mechanisms)
+            spec.max_steps = enough_steps(spec, TILINGS[tiling])
+            spec.description = draft.description(spec) if TIERS[tier].tells else spec.get_mission_text()
+            return spec
+        except (UnfitError, SearchLimitError):
+            continue
+    raise GenerationError(
+        f"no task of tier {tier} came of {ATTEMPTS} draws with seed {seed}, index {index}: take another seed or allow "
+        "more mechanisms"
+    )
+
+
+def generate_many(
+    tier: int,
+    count: int,
+    seed: int,
+    *,
+    tiling: str = "square",
+    mechanisms: Collection[str] | None = None,
+) -> Iterator[TaskSpecification]:
+    """Make ``count`` tasks no two of which are equal, with rising indices; an index is left out if its task is not new.
+
+    Raises:
+        GenerationError: as :func:`generate`; or there are not so many.
+    """
+    seen, last = set[str](), -1
+    for index in count_from():
+        if len(seen) >= count:
+            return
+        if index - last > _IN_A_ROW:
+            raise GenerationError(f"no more than {len(seen)} different tasks of tier {tier} came of seed {seed}")
+        spec = generate(tier, seed, index=index, tiling=tiling, mechanisms=mechanisms)
+        if (found := content(spec)) not in seen:
+            seen.add(found)
+            last = index
+            yield spec
+
+
+def regenerate(spec: TaskSpecification) -> TaskSpecification:
+    """Make a generated task again from its metadata.
+
+    Raises:
+        GenerationError: it was not generated, or by another version.
+    """
+    made = (spec.metadata or {}).get("generator")
+    if not isinstance(made, Mapping) or not {"version", "tier", "seed", "index", "tiling"} <= made.keys():
+        raise GenerationError(f"task {spec.task_id!a} has no metadata.generator: it was not generated")
+    if made["version"] != VERSION:
+        raise GenerationError(
+            f"task {spec.task_id!a} is of version {made['version']!r:.20} of the generator, not {VERSION}"
+        )
+    return generate(
+        made["tier"],
+        made["seed"],
+        index=made["index"],
+        tiling=made["tiling"],
+        mechanisms=made.get("mechanisms"),
+    )
+
+
+def task_name(tier: int, seed: int, index: int, tiling: str = "square") -> str:
+    """The id of a generated task, which is the stem of its file."""
+    return f"t{tier}_{seed}_{index:04d}{'' if tiling == 'square' else f'_{tiling}'}"
+
+
+def content(spec: TaskSpecification) -> str:
+    """A hash of what a task is to the one who plays it: not of its id, seed, words or metadata."""
+    data = spec.to_dict()
+    for name in ("task_id", "seed", "description", "metadata", "version"):
+        data.pop(name, None)
+    return hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()
+
+
+def _specification(
+    draft: Draft, tier: int, seed: int, index: int, mechanisms: Collection[str] | None
+) -> TaskSpecification:
+    tiling = draft.floor.tiling.name
+    spec = draft.specification(task_name(tier, seed, index, tiling), seed, tier)
+    made: dict[str, Any] = {"version": VERSION, "tier": tier, "seed": seed, "index": index, "tiling": tiling}
+    if mechanisms is not None:
+        made["mechanisms"] = sorted(set(mechanisms))
+    spec.metadata = {"generator": made, "tiling": tiling, "wall_topology": draft.floor.plan}
+    return spec
+
+
+def _checked(tier: int, seed: int, index: int, tiling: str, mechanisms: Collection[str] | None) -> tuple[str, ...]:
+    """The kinds of mechanisms that may occur, in a fixed order, of arguments that make sense."""
+    for name, number in (("tier", tier), ("seed", seed), ("index", index)):
+        if isinstance(number, bool) or not isinstance(number, int):
+            raise GenerationError(f"{name} must be an integer, not {number!r:.40}")
+    if tier not in TIERS:
+        raise GenerationError(f"there is no tier {tier}; tiers are {min(TIERS)} to {max(TIERS)}")
+    if abs(seed) > _LARGEST_SEED or not 0 <= index <= _LARGEST_SEED:
+        raise GenerationError("seed and index must fit 64 bits, and index be at least 0")
+    if tiling not in TILINGS:
+        raise GenerationError(f"there is no tiling {tiling!r:.40}; there are {', '.join(TILINGS)}")
+    if mechanisms is None:
+        return MECHANISMS
+    if unknown := sorted({str(name) for name in mechanisms} - set(MECHANISMS)):
+        raise GenerationError(f"there are no mechanisms {', '.join(unknown):.80}; there are {', '.join(MECHANISMS)}")
+    allowed = tuple(name for name in MECHANISMS if name in mechanisms)
+    if not fits(TIERS[tier], allowed):
+        raise GenerationError(f"tier {tier} is about {TIERS[tier].what}, which needs more mechanisms than the allowed")
+    return allowed
