@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from gridworld import solver
 from gridworld.actions import Action
 from gridworld.backends.base import AbstractGridBackend, GridState
 from gridworld.backends.minigrid_backend import MiniGridBackend
@@ -22,7 +21,7 @@ from gridworld.layout import Layout
 from gridworld.observation import Look, Observation
 from gridworld.task_spec import TaskSpecification
 from gridworld.tilings import TILINGS
-from gridworld.transition import achieved
+from gridworld.transition import achieved, transition
 from tests.gridworld.naive import NaiveWorld
 from tests.gridworld.naive_view import NaiveView
 from tests.gridworld.random_tasks import random_task
@@ -52,6 +51,7 @@ class Summary:
     steps: int = 0
     events: Counter[str] = field(default_factory=Counter)
     differences: list[str] = field(default_factory=list)
+    naive: type[NaiveWorld] = NaiveWorld
 
     @property
     def missing(self) -> frozenset[str]:
@@ -65,16 +65,19 @@ def run(
     progress: Callable[[int, int], None] | None = None,
     *,
     certified: bool = True,
+    naive: type[NaiveWorld] = NaiveWorld,
 ) -> Summary:
     """Walk through tasks on both tilings.
 
     Args:
-        count_tasks: half of them certified by the generator, half random, unless ``certified`` is False.
+        count_tasks: half of them certified by the generator, half random; all random if ``certified`` is False.
         sequences: walks through each task on the square tiling; a quarter as many on the hexagonal one.
         seed: of tasks and walks.
         progress: told how many tasks of how many are done.
+        certified: whether to take tasks from the generator.
+        naive: the simulator that everything is held against.
     """
-    summary = Summary()
+    summary = Summary(naive=naive)
     square, hexagonal = (
         (MiniGridBackend(render_mode=None), MultiGridBackend(render_mode=None)),
         MultiGridBackend("hex", None),
@@ -108,7 +111,7 @@ def _compare(
     name: str,
 ) -> None:
     """One walk; ends at the first difference."""
-    world = NaiveWorld(spec.to_dict(), tiling)
+    world = summary.naive(spec.to_dict(), tiling)
     view, search = NaiveView(world), SolverWalk(spec, tiling)
     summary.walks += 1
     played: list[int] = []
@@ -168,7 +171,7 @@ def _words(look: Look) -> str:
 
 
 class SolverWalk:
-    """The states that the exact search goes through, stepped by the function that it imports."""
+    """The states that the exact search goes through, stepped by its function."""
 
     def __init__(self, spec: TaskSpecification, tiling: str) -> None:
         self.layout = Layout(spec, TILINGS[tiling])
@@ -176,7 +179,7 @@ class SolverWalk:
         self.steps = 0
 
     def step(self, action: int) -> None:
-        self.now = solver.transition(self.layout, self.now, Action(action))
+        self.now = transition(self.layout, self.now, Action(action))
         self.steps += 1
 
     def state(self) -> dict[str, Any]:
