@@ -1,3 +1,5 @@
+"""Auxiliary conditions are read in exactly the forms of the rules."""
+
 from __future__ import annotations
 
 import pytest

@@ -1,3 +1,5 @@
+"""The shipped tasks: all there, all valid, and found from anywhere."""
+
 from __future__ import annotations
 
 import json

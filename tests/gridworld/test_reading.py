@@ -1,3 +1,5 @@
+"""Mistakes in files are named with file, field path and reason, whatever stands in them."""
+
 from __future__ import annotations
 
 import json

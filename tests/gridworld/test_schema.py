@@ -1,3 +1,5 @@
+"""The schema is the one that ships, and says what the reader says."""
+
 from __future__ import annotations
 
 import json

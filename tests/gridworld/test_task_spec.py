@@ -1,3 +1,5 @@
+"""Tasks are written as they are read, in every form of the file."""
+
 from __future__ import annotations
 
 import json

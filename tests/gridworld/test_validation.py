@@ -1,3 +1,5 @@
+"""What makes no sense is told by field and value; what the rules allow is not."""
+
 from __future__ import annotations
 
 from typing import Any
