@@ -118,20 +118,15 @@ def _push_problems(spec: TaskSpecification, known: Directory) -> Iterator[str]:
 def _mark_problems(spec: TaskSpecification, grid: Grid | None, known: Directory) -> Iterator[str]:
     """Target positions are cells where a block can stand, each for one block."""
     cells = [position.to_tuple() for position in spec.goal.target_positions]
-    barred: dict[Cell, Thing] = {
-        cell: thing for thing in known.by_id.values() if thing.kind in _NO_PLACE_FOR_BLOCKS for _, cell in thing.cells()
-    }
+    barred = _barred(known)
     for index, cell in enumerate(cells):
-        field = f"goal.target_positions[{index}]"
-        if grid is not None:
-            yield from grid.on_wall(field, cell, barred)
-        if cell in barred:
-            yield f"{field}: no block can stand on {barred[cell]} at {cell}"
+        yield from _no_place(f"goal.target_positions[{index}]", cell, grid, barred)
     for index in repeats(cells):
         yield f"goal.target_positions[{index}]: {cells[index]} is named twice"
 
 
 def _condition_problems(spec: TaskSpecification, grid: Grid | None, known: Directory) -> Iterator[str]:
+    barred = _barred(known)
     for index, text in enumerate(spec.goal.auxiliary_conditions):
         field = f"goal.auxiliary_conditions[{index}]"
         try:
@@ -140,5 +135,18 @@ def _condition_problems(spec: TaskSpecification, grid: Grid | None, known: Direc
             yield f"{field}: {error}"
             continue
         yield from known.unknown(field, condition.id, *_CONDITION_KINDS[condition.kind])
-        if condition.position is not None and grid is not None:
-            yield from grid.on_wall(field, condition.position)
+        if condition.position is not None:
+            yield from _no_place(field, condition.position, grid, barred)
+
+
+def _barred(known: Directory) -> dict[Cell, Thing]:
+    """Cells on which no block can ever stand, with what stands there."""
+    things = (thing for thing in known.by_id.values() if thing.kind in _NO_PLACE_FOR_BLOCKS)
+    return {cell: thing for thing in things for _, cell in thing.cells()}
+
+
+def _no_place(field: str, cell: Cell, grid: Grid | None, barred: dict[Cell, Thing]) -> Iterator[str]:
+    if grid is not None:
+        yield from grid.on_wall(field, cell, barred)
+    if cell in barred:
+        yield f"{field}: no block can stand on {barred[cell]} at {cell}"

@@ -124,10 +124,13 @@ def test_the_task_by_hand_is_valid() -> None:
         ),
         (
             "goal.auxiliary_conditions",
-            ["open:k", "at:b:99,1", "active:x"],
+            ["open:k", "at:b:99,1", "active:x", "not at:b:3,3", "k"],
             "goal.auxiliary_conditions[0]: 'k' is a key; it must be a door or gate|"
             "goal.auxiliary_conditions[1]: (99, 1) is outside the grid of 10 x 8|"
-            "goal.auxiliary_conditions[2]: there is no switch 'x'",
+            "goal.auxiliary_conditions[2]: there is no switch 'x'|"
+            "goal.auxiliary_conditions[3]: no block can stand on door 'd' at (3, 3)|"
+            "goal.auxiliary_conditions[4]: 'k' is not a condition; the forms are collected:KEY, carrying:KEY, "
+            'open:DOOR_OR_GATE, active:SWITCH and at:BLOCK:COLUMN,ROW, each also after "not "',
         ),
     ],
 )
