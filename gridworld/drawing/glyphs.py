@@ -87,10 +87,10 @@ def agent(angle: float, carrying: str | None, *, on_floor: bool) -> list[Layer]:
     body = placed(arrow, turn=angle, scale=scale)
     drawn = [Layer(grown(body, 0.085), _WHITE), Layer(grown(body, 0.045), INK), Layer(grown(body, -0.015), _AGENT)]
     if carrying is not None:
-        back = (-0.27 * math.cos(angle), -0.27 * math.sin(angle))
-        badge = circle(0.21, back)
-        key = placed(_KEY, at=back, turn=_KEY_TURN, scale=0.5)
-        drawn += [Layer(badge, INK), Layer(grown(badge, -0.04), _WHITE), Layer(key, PAINTS[carrying])]
+        back = (-0.26 * math.cos(angle), -0.26 * math.sin(angle))
+        disc, colour = circle(0.24, back), PAINTS[carrying]
+        key = placed(_KEY, at=back, turn=_KEY_TURN, scale=0.52)
+        drawn += [Layer(disc, INK), Layer(grown(disc, -0.04), colour), Layer(key, _contrast(colour))]
     return drawn
 
 
@@ -111,6 +111,12 @@ def _outlined(shape: Shape, colour: Rgb) -> list[Layer]:
 def _darker(colour: Rgb, share: float = 0.35) -> Rgb:
     red, green, blue = (round(part * (1 - share)) for part in colour)
     return red, green, blue
+
+
+def _contrast(colour: Rgb) -> Rgb:
+    """Dark on light colours, white on dark ones; luma after ITU-R BT.601."""
+    red, green, blue = colour
+    return INK if 0.299 * red + 0.587 * green + 0.114 * blue > 130 else _WHITE
 
 
 def _unseen(_look: Look, cell: Shape) -> list[Layer]:

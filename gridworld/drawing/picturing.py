@@ -68,22 +68,30 @@ def _stamps(observation: Observation, marked: Collection[Cell]) -> tuple[list[St
 
 
 def _composed(images: NDArray[np.uint8], which: NDArray[np.intp], shape: Geometry) -> NDArray[np.uint8]:
-    """Stamps side by side. Rows of one parity never overlap, so each parity is laid at once."""
+    """Stamps side by side, shape (height, width, 3)."""
     rows, columns = which.shape
-    if shape.mask.all():
+    if not shape.shift:
         return images[which].swapaxes(1, 2).reshape(rows * shape.height, columns * shape.width, 3)
-    band = 2 * shape.pitch
+    # A ring of unseen cells, two rows of it on top to keep what is odd odd, so that the outermost edges are smooth too.
+    images = np.concatenate([images, np.broadcast_to(np.array(UNSEEN, dtype=np.uint8), images[:1].shape)])
+    canvas = _laid(images, np.pad(which, ((2, 2), (1, 1)), constant_values=len(images) - 1), shape)
     high, wide = (rows - 1) * shape.pitch + shape.height, columns * shape.width + shape.shift
-    canvas = np.empty(((rows + 2) * shape.pitch + shape.height, wide, 3), dtype=np.uint8)
-    canvas[:] = np.tile(np.array(UNSEEN, dtype=np.uint8), (wide, 1))
-    # Channels are taken with the pixels of a line: long runs copy several times as fast.
-    run = 3 * shape.width
-    mask = shape.mask.repeat(3, axis=1)[:, None, :]
+    top, left = 2 * shape.pitch, shape.width
+    return np.ascontiguousarray(canvas[top : top + high, left : left + wide])
+
+
+def _laid(images: NDArray[np.uint8], which: NDArray[np.intp], shape: Geometry) -> NDArray[np.uint8]:
+    """Shifted rows over the others; stamps of rows of one parity do not overlap, so they are laid at once."""
+    rows, columns = which.shape
+    band, run = 2 * shape.pitch, 3 * shape.width
+    canvas = np.zeros(((rows + 2) * shape.pitch, columns * shape.width + shape.shift, 3), dtype=np.uint8)
+    # Channels are taken with the pixels of a line: long runs are several times as fast.
     lines = images.reshape(len(images), shape.height, run)
+    cover = shape.cover.repeat(3, axis=1)[:, None, :].astype(np.uint16)
     for parity in range(2):
         laid = lines[which[parity::2]].swapaxes(1, 2)
         left, top = parity * shape.shift, parity * shape.pitch
         part = canvas[top : top + len(laid) * band, left : left + columns * shape.width]
         cells = part.reshape(len(laid), band, columns, run)[:, : shape.height]
-        np.copyto(cells, laid, where=mask)
-    return np.ascontiguousarray(canvas[:high])
+        cells[:] = (laid * cover + cells * (8 - cover) + 4) // 8 if parity else laid
+    return canvas

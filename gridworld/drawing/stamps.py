@@ -1,7 +1,7 @@
 """Cells as small images, made once for each look and size (pure, but for the cache).
 
-A stamp fills a rectangle; of a hexagon only the pixels of its mask belong to the cell. Masks of neighbours tile the
-plane exactly: each pixel belongs to the nearest middle of a cell.
+A stamp fills a rectangle, of which a hexagon covers a part. Each pixel belongs to the nearest middle of a cell, so the
+cells tile the plane exactly, whatever whole numbers of pixels their distances are rounded to.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Geometry:
         width, height: of a stamp; ``width`` is also the distance of columns.
         pitch: distance of rows.
         shift: of odd rows to the right.
-        mask: bool, shape (height, width): pixels of the cell.
+        cover: uint8, shape (height, width): how much of each pixel is the cell's, in eighths.
         outline: of a cell, in units of its width.
         headings: of the tiling.
     """
@@ -58,7 +58,7 @@ class Geometry:
     height: int
     pitch: int
     shift: int
-    mask: NDArray[np.bool_]
+    cover: NDArray[np.uint8]
     outline: Shape
     headings: int
 
@@ -68,13 +68,13 @@ def geometry(tiling: str, tile_size: int) -> Geometry:
     """The geometry of a tiling whose cells are ``tile_size`` wide; hexagons are an even number of pixels wide."""
     headings = TILINGS[tiling].headings
     if tiling == "square":
-        mask = np.ones((tile_size, tile_size), dtype=np.bool_)
-        return Geometry(tile_size, tile_size, tile_size, 0, mask, box(0.5, 0.5), headings)
+        cover = np.full((tile_size, tile_size), 8, dtype=np.uint8)
+        return Geometry(tile_size, tile_size, tile_size, 0, cover, box(0.5, 0.5), headings)
     width = tile_size + tile_size % 2
     height = 2 * math.ceil(width / math.sqrt(3)) + 2
     pitch, shift = round(width * math.sqrt(3) / 2), width // 2
-    mask = _nearest(width, height, pitch, shift)
-    return Geometry(width, height, pitch, shift, mask, regular_polygon(6, 0.5), headings)
+    cover = _nearest(width, height, pitch, shift)
+    return Geometry(width, height, pitch, shift, cover, regular_polygon(6, 0.5), headings)
 
 
 @lru_cache(maxsize=2048)
@@ -115,13 +115,13 @@ def _paint(image: NDArray[np.float64], layer: Layer, x: Distances, y: Distances)
     image += cover * np.array(layer.colour)
 
 
-def _nearest(width: int, height: int, pitch: int, shift: int) -> NDArray[np.bool_]:
-    """Pixels nearer to the middle of their stamp than to those of the six neighbours; of equals the first one wins."""
+def _nearest(width: int, height: int, pitch: int, shift: int) -> NDArray[np.uint8]:
+    """How much of each pixel is nearer to the middle of its stamp than to those of the six neighbours, in eighths."""
     down, across = np.indices((height, width)) + 0.5
     down, across = down - height / 2, across - width / 2
-    own = down**2 + across**2
-    mask = np.ones((height, width), dtype=np.bool_)
+    edges = []
     for row, column in ((-pitch, -shift), (-pitch, shift), (0, -width), (0, width), (pitch, -shift), (pitch, shift)):
-        other = (down - row) ** 2 + (across - column) ** 2
-        mask &= own < other if (row, column) < (0, 0) else own <= other
-    return mask
+        away = math.hypot(row, column)
+        edges.append((down * row + across * column) / away - away / 2)
+    cover: NDArray[np.float64] = np.clip(0.5 - np.max(edges, axis=0), 0, 1)
+    return np.rint(cover * 8).astype(np.uint8)
