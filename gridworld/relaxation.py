@@ -63,7 +63,7 @@ class Relaxation:
 
 
 def whole_pattern(layout: Layout) -> Pattern:
-    """Everything that may matter: locked doors and keys that fit one, switches that open gates, blocks, what is named."""
+    """Everything that may matter: locked doors, keys that fit one, switches that open gates, blocks, what is named."""
     named = _named(layout)
     doors = [door for door in layout.doors.values() if door.initial_state != "open"]
     colours = {door.requires_key for door in doors}
