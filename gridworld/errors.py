@@ -28,12 +28,12 @@ class TaskError(GridworldError, ValueError):
 
     Args:
         problems: what is wrong, each "field: reason"; at least one.
-        source: the file it came from, "" for none.
+        source: the file it came from, "" for none; control characters in it are escaped.
     """
 
     def __init__(self, problems: Iterable[str] | str, source: str = "") -> None:
         self.problems = (problems,) if isinstance(problems, str) else tuple(problems)
-        self.source = source
+        self.source = source = source if source.isprintable() else source.encode("unicode_escape").decode("ascii")
         more = f" (and {len(self.problems) - 1} more)" if len(self.problems) > 1 else ""
         super().__init__(f"{source}: {self.problems[0]}{more}" if source else f"{self.problems[0]}{more}")
 
