@@ -6,6 +6,7 @@ Names are loaded when they are used: MiniGrid is imported by who asks for it, no
 from __future__ import annotations
 
 from importlib import import_module
+from inspect import signature
 from typing import TYPE_CHECKING, Any, Final
 
 from gridworld.errors import BackendError
@@ -52,6 +53,7 @@ def get_backend(name: str, **options: Any) -> AbstractGridBackend:
         raise BackendError(f"unknown backend {name!r:.80}; there are {', '.join(BACKENDS)}")
     backend: type[AbstractGridBackend] = __getattr__(BACKENDS[name])
     try:
-        return backend(**options)
+        signature(backend).bind(**options)
     except TypeError as error:
-        raise BackendError(f"backend {name}: {str(error).partition('__init__() ')[2] or error}") from error
+        raise BackendError(f"backend {name}: {error}") from None
+    return backend(**options)
