@@ -46,7 +46,7 @@ def check_rendering(render_mode: object, tile_size: object) -> None:
     Raises:
         BackendError: a mode other than "rgb_array" and None, or tiles that are not 8 to 256 pixels wide.
     """
-    if render_mode not in (None, "rgb_array"):  # noqa: PLR6201 - it may be unhashable
+    if render_mode not in (None, "rgb_array"):
         raise BackendError(f"unknown render_mode {render_mode!r:.80}; there are 'rgb_array' and None")
     if isinstance(tile_size, bool) or not isinstance(tile_size, int) or not 8 <= tile_size <= 256:
         raise BackendError(f"tile_size {tile_size!r:.80}: must be a whole number of pixels from 8 to 256")
@@ -59,7 +59,8 @@ class CustomMiniGridEnv(MiniGridEnv):
     :mod:`gridworld.objects` for its codes), through walls if the observability is full; then ``direction`` and
     ``mission``. It tells no more than a model may know, and neither does :meth:`render`, which shows the whole grid as
     far as it is known. ``grid`` is the truth and agrees with :attr:`state` after every step; mechanisms in it that the
-    agent may not know of are :class:`~gridworld.objects.Hidden`. Tasks are deterministic: seeds decide nothing.
+    agent may not know of are :class:`~gridworld.objects.Hidden`, and MiniGrid's ``FullyObsWrapper``, which encodes the
+    whole of it, suits full observability only. Tasks are deterministic: seeds decide nothing.
 
     Args:
         task: a specification, its data, or the path of its file (also one of a shipped task).
@@ -71,6 +72,7 @@ class CustomMiniGridEnv(MiniGridEnv):
         BackendError: a mode or size that does not exist.
     """
 
+    carrying: Any
     metadata = {"render_modes": ["rgb_array"], "render_fps": 10}  # noqa: RUF012 - as in MiniGrid
 
     def __init__(
@@ -83,7 +85,6 @@ class CustomMiniGridEnv(MiniGridEnv):
         self.task_spec = spec = as_task(task)
         self._layout = Layout(spec)
         self._episode: Episode | None = None
-        self._hand: GroundKey | None = None
         mission = spec.get_mission_text()
         super().__init__(
             mission_space=MissionSpace(mission_func=lambda: mission),
@@ -147,7 +148,7 @@ class CustomMiniGridEnv(MiniGridEnv):
         """MiniGrid's observation of the present moment."""
         image = encode(self._view(self.agent_view_size))
         # As in MiniGrid, the agent's own cell shows what is in its hand.
-        image[self.agent_view_size // 2, -1] = EMPTY if self._hand is None else self._hand.encode()
+        image[self.agent_view_size // 2, -1] = EMPTY if self.carrying is None else self.carrying.encode()
         return {"image": image, "direction": self.agent_dir, "mission": self.mission}
 
     def gen_obs_grid(self, agent_view_size: int | None = None) -> tuple[TaskGrid, NDArray[np.bool_]]:
@@ -156,8 +157,12 @@ class CustomMiniGridEnv(MiniGridEnv):
         codes = self._view(size)
         grid = TaskGrid(size, size)
         grid.grid = view_objects(codes)
-        grid.set(size // 2, size - 1, self._hand)
+        grid.set(size // 2, size - 1, self.carrying)
         return grid, codes != CODES[Look("unseen")]
+
+    def render(self) -> Image | None:
+        """The whole grid as far as it is known, None if there is no ``render_mode``."""
+        return None if self.render_mode is None else self.get_full_render(False, self.tile_size)
 
     def get_full_render(self, highlight: bool, tile_size: int) -> Image:  # noqa: ARG002 - MiniGrid's signature
         """The whole grid as far as it is known; shape (height * tile_size, width * tile_size, 3)."""
@@ -182,8 +187,7 @@ class CustomMiniGridEnv(MiniGridEnv):
         """Bring MiniGrid's attributes up to date with the state."""
         state = episode.state
         self.agent_pos, self.agent_dir, self.step_count = state.position, state.heading, episode.step_count
-        self._hand = None if state.carrying is None else GroundKey(self._layout.colour_of_key[state.carrying])
-        self.carrying = self._hand  # type: ignore[assignment]
+        self.carrying = None if state.carrying is None else GroundKey(self._layout.colour_of_key[state.carrying])
         known = self._codes()
         true = self._codes(everything=True) if self._layout.hidden else known
         changed = (true != self._true) | (known != self._known)

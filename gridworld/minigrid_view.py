@@ -15,7 +15,7 @@ from gridworld.objects import EMPTY, UNSEEN, GroundKey, Image, object_of
 from gridworld.observation import CODES, LOOKS, Look, Observation
 
 _WALL: Final = CODES[Look("wall")]
-_DIMMED: Final = 0.45
+_DIMMED: Final = 0.6
 """Brightness of what is remembered."""
 
 
@@ -60,8 +60,7 @@ def egocentric(observation: Observation, view_size: int, *, see_through_walls: b
 def picture(observation: Observation, tile_size: int = TILE_PIXELS) -> Image:
     """What may be known, as MiniGrid draws it; shape (height * tile_size, width * tile_size, 3).
 
-    Remembered cells are dimmed; cells that were never seen are black, without grid lines. A key in hand is drawn small
-    beside the agent.
+    Remembered cells are dimmed; unknown ones are hatched in dark grey. A key in hand is drawn small on the agent's cell.
     """
     height, width = observation.codes.shape
     image = np.zeros((height * tile_size, width * tile_size, 3), dtype=np.uint8)
@@ -102,7 +101,8 @@ def _view_offsets(view_size: int, heading: int) -> tuple[NDArray[np.intp], NDArr
 @cache
 def _tile(code: int, tile_size: int, visible: bool) -> Image:
     if LOOKS[code].kind == "unseen":
-        return np.zeros((tile_size, tile_size, 3), dtype=np.uint8)
+        diagonal = np.add.outer(np.arange(tile_size), np.arange(tile_size)) * 4 // tile_size % 2
+        return np.repeat(diagonal[..., np.newaxis] * 24, 3, axis=2).astype(np.uint8)
     tile = TaskGrid.render_tile(specimen(code), tile_size=tile_size)
     return np.asarray(tile if visible else tile * _DIMMED, dtype=np.uint8)
 
@@ -111,6 +111,9 @@ def _tile(code: int, tile_size: int, visible: bool) -> Image:
 def _agent_tile(code: int, tile_size: int, heading: int, carrying: str | None) -> Image:
     tile = np.array(TaskGrid.render_tile(specimen(code), agent_dir=heading, tile_size=tile_size), dtype=np.uint8)
     if carrying is not None:
-        half = tile_size // 2
-        tile[half:, :half] = TaskGrid.render_tile(GroundKey(carrying), tile_size=half)
+        # The corner on the right of the agent's tip, which its triangle leaves free.
+        size = round(0.4 * tile_size)
+        top, left = ((-size, -size), (-size, 0), (0, 0), (0, -size))[heading]
+        corner = tile[top:, left:][:size, :size]
+        corner[:] = TaskGrid.render_tile(GroundKey(carrying), tile_size=size)
     return tile
