@@ -76,7 +76,7 @@ class EvaluationHarness:
             TaskError: the task is not valid.
             ModelError: the model cannot be used.
         """
-        self._set_up()
+        self.set_up()
         seed = task_spec.seed if seed is None else seed
         player = Player(self.model, self.runner.backend, task_spec, seed, self.telling)
         result = self.runner.run_episode(
@@ -157,7 +157,12 @@ class EvaluationHarness:
         self.model.teardown()
         self.runner.close()
 
-    def _set_up(self) -> None:
+    def set_up(self) -> None:
+        """Make the model ready, once.
+
+        Raises:
+            ModelError: it cannot be used.
+        """
         if not self._ready:
             self.model.setup(self._device or "cpu")
             self._ready = True

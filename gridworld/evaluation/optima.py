@@ -35,4 +35,4 @@ def _search(spec: TaskSpecification, tiling: str) -> int | None:
         solution = solve(spec, tiling=TILINGS[tiling])
     except SearchLimitError:
         return None
-    return solution.steps if solution.status == "solved" else None
+    return solution.steps if solution.solved else None

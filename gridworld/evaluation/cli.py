@@ -1,0 +1,199 @@
+"""The command ``multinet-run-eval``: let a model play a benchmark, and tools around tasks and results."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shlex
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from gridworld.errors import GridworldError
+from gridworld.evaluation.registry import MODELS, ModelEntry, count, count_or_zero, find_model
+from gridworld.evaluation.terminal import (
+    EXIT_FINISHED,
+    EXIT_INTERRUPTED,
+    EXIT_USER_ERROR,
+    Parser,
+    complain,
+    program,
+)
+
+_BENCHMARKS: Final = ("validation_10", "tiers", "directory")
+_ENGINES: Final = ("local", "ray")
+_BACKENDS: Final = ("minigrid", "multigrid")
+_TILINGS: Final = ("square", "hex")
+_TOOLS: Final = "validate, generate, certify, draw, leaderboard, list"
+
+_EPILOG: Final = f"""\
+exit codes: 0 finished, 2 a mistake in what was asked, 130 interrupted
+
+tools, each with --help of its own: {_TOOLS}
+
+examples:
+  %(prog)s --benchmark validation_10 --model random
+  %(prog)s --benchmark tiers --tier 1-3 --model bfs --workers 2
+  %(prog)s --benchmark directory --task-dir my_tasks --model ollama --ollama-model qwen2.5vl:7b
+"""
+
+
+def build_parser(models: Mapping[str, ModelEntry] = MODELS) -> argparse.ArgumentParser:
+    """The parser, with the options of every model.
+
+    Args:
+        models: the models that can be named.
+    """
+    parser = Parser(
+        prog=program(),
+        description="Let a model play gridworld tasks and measure how well it does.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    known = "; ".join(f"{name}: {entry.help}" if entry.help else name for name, entry in models.items())
+    parser.add_argument("--model", required=True, metavar="NAME", help=known.replace("%", "%%"))
+    _add_tasks(parser.add_argument_group("what is played"))
+    _add_telling(parser.add_argument_group("what the model is given"))
+    _add_running(parser.add_argument_group("how it is carried out"))
+    for name, entry in models.items():
+        if entry.options is not None:
+            entry.options(parser.add_argument_group(f"model {name}"))
+    return parser
+
+
+def _add_tasks(group: argparse._ArgumentGroup) -> None:
+    group.add_argument("--benchmark", choices=_BENCHMARKS, default="validation_10", help="default %(default)s")
+    group.add_argument("--tier", type=_tiers, metavar="TIERS", help="of tiers: all (default), 1, 1-3 or 2,4,5")
+    group.add_argument("--task-dir", metavar="DIR", help="folder of tasks, or for tiers of folders tier1, tier2, ...")
+    group.add_argument("--backend", choices=_BACKENDS, default="minigrid", help="default %(default)s")
+    group.add_argument("--tiling", choices=_TILINGS, default="square", help="default %(default)s; hex needs multigrid")
+    group.add_argument("--seed", type=int, default=42, metavar="N", help="of the model (default 42); tasks have theirs")
+    group.add_argument("--device", default="cpu", metavar="NAME", help="where a local model computes (default cpu)")
+
+
+def _add_telling(group: argparse._ArgumentGroup) -> None:
+    switch = argparse.BooleanOptionalAction
+    add = group.add_argument
+    add("--history-images", type=count_or_zero, default=2, metavar="N", help="earlier images (default 2)")
+    add("--history-text", action=switch, default=True, help="what the last actions visibly did (default: yes)")
+    add("--history-text-window", type=count, default=3, metavar="N", help="how many of them (default 3)")
+    add("--text-observation", action=switch, default=False, help="the observation as text too (default: no)")
+
+
+def _add_running(group: argparse._ArgumentGroup) -> None:
+    add = group.add_argument
+    add("--output", type=Path, metavar="FILE", help="results file (default results/<model>_<benchmark>.json)")
+    add("--workers", type=count, default=1, metavar="N", help="processes, each with a model of its own (default 1)")
+    add("--engine", choices=_ENGINES, default="local", help="processes of this machine (default), or Ray")
+    add("--resume", action="store_true", help="go on with an evaluation that was interrupted")
+    add("--overwrite", action="store_true", help="begin again, whatever there is")
+    add("-v", "--verbose", action="store_true", help="print every step")
+    add("--quiet", action="store_true", help="print the summary only")
+
+
+def main(argv: Sequence[str] | None = None, models: Mapping[str, ModelEntry] | None = None) -> int:
+    """Run the command.
+
+    Args:
+        argv: arguments; None takes those of the process.
+        models: models beside those that ship.
+
+    Returns:
+        the exit code: 0 finished, 2 the user's mistake, 130 interrupted.
+    """
+    given = list(sys.argv[1:] if argv is None else argv)
+    try:
+        if given and not given[0].startswith("-"):
+            return _tool(given[0], given[1:])
+        return _evaluate(given, {**MODELS, **(models or {})})
+    except GridworldError as error:
+        complain(f"error: {error}")
+        return EXIT_USER_ERROR
+    except KeyboardInterrupt:
+        complain("interrupted")
+        return EXIT_INTERRUPTED
+    except BrokenPipeError:  # whoever read our output has left; what is written to files is complete
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return EXIT_FINISHED
+
+
+def _tool(name: str, arguments: Sequence[str]) -> int:
+    from gridworld.evaluation.tools import COMMANDS
+
+    if name not in COMMANDS:
+        complain(
+            f"error: there is no command {name!a}; there are {', '.join(COMMANDS)}; --help tells about evaluations"
+        )
+        return EXIT_USER_ERROR
+    return COMMANDS[name](arguments)
+
+
+def _evaluate(given: Sequence[str], models: Mapping[str, ModelEntry]) -> int:
+    arguments = build_parser(models).parse_args(given)
+    from gridworld.evaluation.display import Bar, show
+    from gridworld.evaluation.evaluating import Evaluation
+
+    entry = find_model(arguments.model, models)
+    settings, how = _settings(arguments, entry)
+    evaluation = Evaluation(settings, entry, how)
+    try:
+        with Bar(arguments.quiet or arguments.verbose) as bar:
+            evaluated = evaluation.run(bar.update)
+    except KeyboardInterrupt:
+        complain(f"interrupted; {_how_to_go_on(evaluation.finished, given)}")
+        return EXIT_INTERRUPTED
+    except GridworldError as error:
+        more = f"; {_how_to_go_on(evaluation.finished, given)}" if evaluation.finished else ""
+        complain(f"error: {error}{more}")
+        return EXIT_USER_ERROR
+    show(evaluated, arguments.quiet)
+    return EXIT_FINISHED
+
+
+def _settings(arguments: argparse.Namespace, entry: ModelEntry) -> tuple[Any, Any]:
+    from gridworld.evaluation.evaluating import How
+    from gridworld.evaluation.player import Telling
+    from gridworld.evaluation.settings import Settings
+
+    settings = Settings(
+        benchmark=arguments.benchmark,
+        model=arguments.model,
+        task_dir=arguments.task_dir,
+        tiers=arguments.tier,
+        options={name: getattr(arguments, name) for name in entry.option_names()},
+        backend=arguments.backend,
+        tiling=arguments.tiling,
+        seed=arguments.seed,
+        device=arguments.device,
+        telling=Telling(
+            arguments.history_images,
+            arguments.history_text,
+            arguments.history_text_window,
+            arguments.text_observation,
+        ),
+    )
+    names = ("output", "workers", "engine", "resume", "overwrite", "verbose")
+    return settings, How(**{name: getattr(arguments, name) for name in names})
+
+
+def _how_to_go_on(finished: int, given: Sequence[str]) -> str:
+    if not finished:
+        return "no task was finished"
+    again = [argument for argument in given if argument not in ("--resume", "--overwrite")]
+    tasks = "1 task is" if finished == 1 else f"{finished} tasks are"
+    return f"{tasks} finished; go on with: {program()} {shlex.join([*again, '--resume'])}"
+
+
+def _tiers(text: str) -> tuple[int, ...] | None:
+    from gridworld.evaluation.settings import parse_tiers
+
+    try:
+        return parse_tiers(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+
+
+if __name__ == "__main__":
+    sys.exit(main())

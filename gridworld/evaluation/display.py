@@ -1,0 +1,126 @@
+"""What a user sees of an evaluation: a bar on a terminal while it runs, tables at the end."""
+
+from __future__ import annotations
+
+import sys
+from types import TracebackType
+from typing import TYPE_CHECKING, Final, Self
+
+from gridworld.evaluation.terminal import visible
+
+if TYPE_CHECKING:
+    from rich.progress import Progress, TaskID
+    from rich.table import Table
+
+    from gridworld.evaluation.evaluating import Evaluated
+    from gridworld.evaluation.metrics import BenchmarkEvaluationResult, EvaluationResult, TaskBenchmarkResult
+
+_WIDE: Final = 200
+"""Columns where standard output is no terminal: nothing is cut."""
+
+
+class Bar:
+    """A progress bar on standard error, if that is a terminal.
+
+    Args:
+        quiet: show none in any case.
+    """
+
+    def __init__(self, quiet: bool = False) -> None:
+        self._shown = sys.stderr.isatty() and not quiet
+        self._progress: Progress | None = None
+        self._task: TaskID | None = None
+
+    def __enter__(self) -> Self:
+        if self._shown:
+            from rich.console import Console
+            from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+            columns = (BarColumn(), MofNCompleteColumn(), TextColumn("tasks, {task.fields[solved]} solved"))
+            self._progress = Progress(*columns, TimeElapsedColumn(), console=Console(stderr=True), transient=True)
+            self._task = self._progress.add_task("", total=None, solved=0)
+            self._progress.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._progress is not None:
+            self._progress.stop()
+
+    def update(self, finished: int, total: int, solved: int) -> None:
+        """Show how far the evaluation is."""
+        if self._progress is not None and self._task is not None:
+            self._progress.update(self._task, completed=finished, total=total, solved=solved)
+
+
+def show(evaluated: Evaluated, quiet: bool = False) -> None:
+    """Print the tables of an evaluation on standard output; only the summary if ``quiet``."""
+    benchmark = evaluated.benchmark
+    if not quiet:
+        _show_tables(evaluated)
+    for result in benchmark.task_results:
+        error = result.episode.info.get("model_error")
+        if error is not None:
+            print(visible(f"model error in {result.task_id}: {error}"))
+    print(_summary(benchmark))
+    print(visible(f"results: {evaluated.output}"))
+
+
+def _summary(benchmark: BenchmarkEvaluationResult) -> str:
+    return visible(
+        f"{benchmark.model_name} on {benchmark.benchmark_name}: {benchmark.num_success} of {benchmark.num_tasks} solved"
+        f" ({benchmark.success_rate:.1%}), {benchmark.total_points_earned:.2f} of"
+        f" {benchmark.total_available_points:g} points ({benchmark.point_rate:.1%}),"
+        f" optimality {benchmark.avg_optimality_ratio:.3f}"
+    )
+
+
+def _show_tables(evaluated: Evaluated) -> None:
+    from rich.console import Console
+
+    console = Console(highlight=False, width=None if sys.stdout.isatty() else _WIDE)
+    console.print(_task_table(evaluated.benchmark.task_results))
+    if evaluated.tiers is not None:
+        console.print(_tier_table(evaluated.tiers))
+
+
+def _task_table(results: list[TaskBenchmarkResult]) -> Table:
+    from rich.text import Text
+
+    table = _table("", "task", "steps", "optimal", "ratio", "points", left=2)
+    for result in results:
+        ratio = "" if result.optimality_ratio is None else f"{result.optimality_ratio:.3f}"
+        table.add_row(
+            Text("pass", style="green") if result.success else Text("FAIL", style="red"),
+            Text(visible(result.task_id)),
+            str(result.steps_taken),
+            "?" if result.optimal_steps is None else str(result.optimal_steps),
+            ratio,
+            f"{result.points_earned:.2f} / {result.available_points:g}",
+        )
+    return table
+
+
+def _tier_table(evaluation: EvaluationResult) -> Table:
+    table = _table("tier", "tasks", "solved", "rate", "mean steps", "mean reward", left=0)
+    for tier in evaluation.tier_metrics.values():
+        table.add_row(
+            str(tier.tier),
+            str(tier.num_tasks),
+            str(tier.num_success),
+            f"{tier.success_rate:.1%}",
+            f"{tier.avg_steps:.1f}",
+            f"{tier.avg_reward:.3f}",
+        )
+    return table
+
+
+def _table(*columns: str, left: int) -> Table:
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+
+    table = Table(box=SIMPLE_HEAD)
+    for number, column in enumerate(columns):
+        table.add_column(column, justify="left" if number < left else "right", overflow="fold")
+    return table

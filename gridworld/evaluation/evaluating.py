@@ -1,0 +1,172 @@
+"""One evaluation from settings to results file; whatever stops it, nothing that is finished is lost."""
+
+from __future__ import annotations
+
+import platform
+import re
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from importlib import metadata
+from pathlib import Path
+from typing import Any, Final
+
+from gridworld.errors import EvaluationError
+from gridworld.evaluation.journal import Journal, difference
+from gridworld.evaluation.metrics import BenchmarkEvaluationResult, EvaluationResult, TaskBenchmarkResult, TierMetrics
+from gridworld.evaluation.recipe import Recipe
+from gridworld.evaluation.registry import ModelEntry
+from gridworld.evaluation.results import read_results, write_results
+from gridworld.evaluation.settings import Settings, Task, tasks_of
+from gridworld.evaluation.workers import ENGINES
+
+OnProgress = Callable[[int, int, int], None]
+"""Called with finished tasks, all tasks, solved tasks."""
+
+_UNSAFE: Final = re.compile(r"[^A-Za-z0-9_.-]+")
+
+
+@dataclass(frozen=True, slots=True)
+class How:
+    """How an evaluation is carried out; nothing of it changes the results.
+
+    Attributes:
+        output: the results file; None: ``results/<model>_<benchmark>.json``.
+        resume: go on with what was interrupted.
+        overwrite: begin again, whatever there is.
+    """
+
+    output: Path | None = None
+    workers: int = 1
+    engine: str = "local"
+    resume: bool = False
+    overwrite: bool = False
+    verbose: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluated:
+    """A finished evaluation; ``tiers`` for the benchmark "tiers" only."""
+
+    benchmark: BenchmarkEvaluationResult
+    tiers: EvaluationResult | None
+    output: Path
+
+
+class Evaluation:
+    """Everything that can be checked has been when this is made; :meth:`run` plays.
+
+    Attributes:
+        output: the results file.
+        finished: number of finished tasks, also after an interruption.
+
+    Raises:
+        GridworldError: a setting, task or model that cannot be used.
+    """
+
+    def __init__(self, settings: Settings, entry: ModelEntry, how: How) -> None:
+        if entry.max_workers is not None and how.workers > entry.max_workers:
+            raise EvaluationError(f"model {settings.model} runs in at most {entry.max_workers} process: --workers 1")
+        self._settings, self._entry, self._how = settings, entry, how
+        self._tasks = tasks_of(settings)
+        self._recipe = Recipe(settings, entry.factory, how.verbose)
+        model = self._recipe.model()
+        self._model_name, self._model_details = model.model_name, dict(model.describe())
+        self.output = how.output or self._default_output()
+        self.finished = 0
+
+    def run(self, on_progress: OnProgress = lambda *_: None) -> Evaluated:
+        """Play what is not finished yet, and write the results.
+
+        Raises:
+            GridworldError: the model cannot be used, a file cannot be written, or the output belongs to something else.
+        """
+        header = {
+            "settings": self._settings.to_dict(),
+            "tasks": [task.to_dict() for task in self._tasks],
+            "started": _now(),
+        }
+        journal_path = self.output.with_name(f"{self.output.name}.partial.jsonl")
+        if self.output.exists() and not self._how.overwrite and not journal_path.exists():
+            return self._already_there(header)
+        how, may_change = self._how, self._entry.may_change
+        with Journal(journal_path, header, may_change, resume=how.resume, overwrite=how.overwrite) as journal:
+            try:
+                self._play(journal, on_progress)
+            finally:
+                self.finished = len(journal.finished)
+                if not self.finished:
+                    journal.remove()
+            evaluated = self._write([journal.finished[task.index] for task in self._tasks], journal.header)
+            journal.remove()
+        return evaluated
+
+    def _play(self, journal: Journal, on_progress: OnProgress) -> None:
+        left = [task for task in self._tasks if task.index not in journal.finished]
+        solved = sum(result.success for result in journal.finished.values())
+        on_progress(len(journal.finished), len(self._tasks), solved)
+        if not left:
+            return
+        for index, result in ENGINES[self._how.engine](self._recipe, left, self._how.workers):
+            journal.add(index, result)
+            solved += result.success
+            on_progress(len(journal.finished), len(self._tasks), solved)
+
+    def _write(self, results: list[TaskBenchmarkResult], header: Mapping[str, Any]) -> Evaluated:
+        evaluated = self._evaluated(results)
+        data = evaluated.benchmark.to_dict()
+        task_results = data.pop("task_results")
+        if evaluated.tiers is not None:
+            data |= evaluated.tiers.to_dict()
+        run = {
+            **header,
+            "finished": _now(),
+            "versions": _versions(["sense-plan-code-act", "gymnasium", "minigrid", "numpy"]),
+            "model": self._model_details,
+        }
+        write_results(self.output, {**data, "run": run, "task_results": task_results})
+        return evaluated
+
+    def _evaluated(self, results: list[TaskBenchmarkResult]) -> Evaluated:
+        benchmark = BenchmarkEvaluationResult.of(self._settings.benchmark_name, self._model_name, results)
+        tiers = None
+        if self._settings.benchmark == "tiers":
+            tiers = EvaluationResult.of(self._model_name, _by_tier(self._tasks, results))
+        return Evaluated(benchmark, tiers, self.output)
+
+    def _already_there(self, header: Mapping[str, Any]) -> Evaluated:
+        if not self._how.resume:
+            raise EvaluationError(f"{self.output}: exists; choose another --output, or --overwrite it")
+        found, run = read_results(self.output)
+        different = difference(run, header, self._entry.may_change)
+        if different:
+            raise EvaluationError(f"{self.output}: is of another evaluation: {different}; choose another --output")
+        self.finished = len(found.task_results)
+        return self._evaluated(found.task_results)
+
+    def _default_output(self) -> Path:
+        tiling = "" if self._settings.tiling == "square" else f"_{self._settings.tiling}"
+        name = f"{self._model_name}_{self._settings.benchmark_name}{tiling}"
+        return Path("results") / f"{_UNSAFE.sub('_', name).lstrip('.')[:150]}.json"
+
+
+def _by_tier(tasks: Iterable[Task], results: Iterable[TaskBenchmarkResult]) -> dict[int, TierMetrics]:
+    episodes: dict[int, list[Any]] = {}
+    for task, result in zip(tasks, results, strict=True):
+        if task.tier is not None:
+            episodes.setdefault(task.tier, []).append(result.episode)
+    return {tier: TierMetrics.of(tier, of_tier) for tier, of_tier in episodes.items()}
+
+
+def _versions(distributions: Iterable[str]) -> dict[str, str]:
+    """Versions of what is installed; this project is not where it runs from a checkout."""
+    found = {"python": platform.python_version()}
+    for name in distributions:
+        with suppress(metadata.PackageNotFoundError):
+            found[name] = metadata.version(name)
+    return found
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")

@@ -1,0 +1,95 @@
+"""How a worker makes what it needs, whichever engine runs it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+from gridworld.evaluation.harness import EvaluationHarness
+from gridworld.evaluation.metrics import TaskBenchmarkResult
+from gridworld.evaluation.model_interface import ModelInterface
+from gridworld.evaluation.optima import optimal_steps
+from gridworld.evaluation.registry import Factory
+from gridworld.evaluation.settings import Settings, Task
+from gridworld.runner.episode_result import EpisodeResult
+
+TRIES: Final = 2
+"""How often the task of a worker that dies is begun."""
+
+Finished: TypeAlias = tuple[int, TaskBenchmarkResult]
+"""Number of a task and its result."""
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """How a worker makes its harness, with a model and a backend of its own."""
+
+    settings: Settings
+    factory: Factory
+    verbose: bool = False
+
+    def model(self) -> ModelInterface:
+        return self.factory({**self.settings.options, "seed": self.settings.seed})
+
+    def harness(self) -> EvaluationHarness:
+        """A harness whose model is ready.
+
+        Raises:
+            ModelError: the model cannot be used.
+        """
+        from gridworld.backends import get_backend
+
+        settings, model = self.settings, self.model()
+        options = {"tiling": settings.tiling} if settings.backend == "multigrid" else {}
+        render_mode = "rgb_array" if model.uses_images else None
+        backend = get_backend(settings.backend, render_mode=render_mode, **options)
+        telling = settings.telling
+        harness = EvaluationHarness(
+            model,
+            backend,
+            history_images=telling.history_images,
+            history_text=telling.history_text,
+            history_text_window=telling.history_text_window,
+            text_observation=telling.text_observation,
+            device=settings.device,
+        )
+        try:
+            harness.set_up()
+        except BaseException:
+            harness.close()
+            raise
+        return harness
+
+
+def play_here(recipe: Recipe, tasks: Sequence[Task], workers: int) -> Iterator[Finished]:
+    """One after another in this process."""
+    del workers
+    with closing(recipe.harness()) as harness:
+        for task in tasks:
+            yield task.index, harness.judge(task.spec, recipe.verbose)
+
+
+def lost(task: Task, recipe: Recipe, how: str) -> TaskBenchmarkResult:
+    """The result of a task whose worker died each time: nothing was done."""
+    from gridworld.episode import Episode
+    from gridworld.layout import Layout
+    from gridworld.tilings import TILINGS
+
+    spec, tiling = task.spec, recipe.settings.tiling
+    episode = EpisodeResult(
+        task_id=spec.task_id,
+        success=False,
+        total_reward=0.0,
+        steps_taken=0,
+        max_steps=spec.max_steps,
+        terminated=False,
+        truncated=False,
+        trajectory=[],
+        final_state=Episode(Layout(spec, TILINGS[tiling])).grid_state(),
+        seed=spec.seed,
+        mission=spec.get_mission_text(),
+        info={"model_error": f"{how}, {TRIES} times"},
+    )
+    return TaskBenchmarkResult.of(spec, episode, optimal_steps(spec, tiling))
