@@ -20,12 +20,25 @@ _SYMBOLS: Final = {
     "key": "k",
     "ball": "b",
     "box": "x",
+    "pit": "%",
+    "spike": "*",
+    "target": "+",
+    "block": "B",
+    "teleporter": "T",
+    "exit": "t",
 }
-_DOORS: Final = {"open": "O", "closed": "D", "locked": "L"}
+_BY_STATE: Final = {
+    "door": {"open": "O", "closed": "D", "locked": "L"},
+    "switch": {"off": "s", "on": "S"},
+    "gate": {"open": "_", "closed": "|"},
+    "block": {"fixed": "X"},
+}
 _FACING: Final = {"East": ">", "South": "v", "West": "<", "North": "^"}
-_SCENERY: Final = frozenset({"unseen", "wall", "empty", "floor", "agent", "lava"})
+_SCENERY: Final = frozenset({"unseen", "wall", "empty", "floor", "agent", "lava", "pit", "spike"})
 _MEANINGS: Final = {symbol: word for word, symbol in _SYMBOLS.items()} | {
-    symbol: f"{state} door" for state, symbol in _DOORS.items()
+    symbol: f"{kind} {state}" if kind == "switch" else f"{state} {kind}"
+    for kind, symbols in _BY_STATE.items()
+    for state, symbol in symbols.items()
 }
 _ROW: Final = re.compile("[{}]*".format(re.escape("".join([*_MEANINGS, *_FACING.values()]))))
 
@@ -35,8 +48,8 @@ Grid = Sequence[Sequence[str]]
 
 def symbol(word: str) -> str:
     """The symbol of a cell word."""
-    kind, _, rest = word.partition(" ")
-    return _DOORS[rest.rpartition(" ")[2]] if kind == "door" else _SYMBOLS[kind]
+    kind, *rest = word.split(" ")
+    return _BY_STATE[kind][rest[1]] if len(rest) > 1 else _SYMBOLS[kind]
 
 
 def cropped(grid: Grid) -> Grid:
@@ -67,7 +80,7 @@ def drawing(grid: Grid) -> list[str]:
 
 
 def known_objects(grid: Grid) -> dict[str, list[list[int]]]:
-    """Doors, keys, balls, boxes and goals on the map: for each name the [row, column] of all that are called so."""
+    """Doors, keys, balls, boxes, goals and the like on the map: for each name the [row, column] of all called so."""
     found: dict[str, list[list[int]]] = {}
     for r, row in enumerate(grid):
         for c, word in enumerate(row):
@@ -117,5 +130,5 @@ def as_state(state: Mapping[str, Any]) -> str:
 def _in_view(thing: VisibleObject) -> str:
     """ "door red closed: 2 ahead, 1 left"."""
     side = f"{abs(thing.right)} {'right' if thing.right > 0 else 'left'}" if thing.right else ""
-    place = ", ".join(filter(None, [f"{thing.forward} ahead" if thing.forward else "", side]))
+    place = ", ".join(filter(None, [f"{thing.forward} ahead" if thing.forward else "", side])) or "here"
     return f"{thing.name} {thing.state}: {place}" if thing.state else f"{thing.name}: {place}"

@@ -1,6 +1,8 @@
-"""From MiniGrid's encoded observations to words: vocabulary, view rotation, visible objects (pure).
+"""From encoded observations to words: vocabulary, view rotation, visible objects (pure).
 
-An egocentric image has shape (view, view, 3), indexed [x, y] with x to the agent's right and y towards the agent,
+The vocabulary holds MiniGrid's words, then those that only the mechanisms of gridworld tasks need.
+
+An egocentric image of MiniGrid has shape (view, view, 3), indexed [x, y] with x to the agent's right and y towards the agent,
 channels object, colour and state (``minigrid.core.constants``); the agent stands at ``[view // 2, view - 1]`` facing
 decreasing y. That cell shows what the agent carries, never what it stands on.
 """
@@ -34,8 +36,16 @@ def _words_of(kind: str) -> Iterator[str]:
             yield f"{kind} {colour}"
 
 
-VOCABULARY: Final[tuple[str, ...]] = tuple(
-    word for kind in (*_PLAIN, "goal", "door", "key", "ball", "box") for word in _words_of(kind)
+_MECHANISMS: Final = (
+    *("pit", "spike", "target"),
+    *(f"switch {colour} {state}" for colour in COLOURS for state in ("off", "on")),
+    *(f"gate {colour} {state}" for colour in COLOURS for state in ("closed", "open")),
+    *(f"block {colour}{state}" for colour in COLOURS for state in ("", " fixed")),
+    *(f"{end} {colour}" for end in ("teleporter", "exit") for colour in COLOURS),
+)
+VOCABULARY: Final[tuple[str, ...]] = (
+    *(word for kind in (*_PLAIN, "goal", "door", "key", "ball", "box") for word in _words_of(kind)),
+    *_MECHANISMS,
 )
 """Every cell word; a cell code is an index into it. Code 0 is "unseen"."""
 
@@ -86,6 +96,12 @@ def rotate_view(view: NDArray[np.uint8], direction: int) -> NDArray[np.uint8]:
     return (view if direction % 2 else view.T)[_FLIPS[direction]]
 
 
+def facing_view(view: NDArray[np.uint8], direction: int) -> NDArray[np.uint8]:
+    """The inverse of :func:`rotate_view`: a view whose rows run north to south, turned so that the agent faces up."""
+    turned = view[_FLIPS[direction]]
+    return turned if direction % 2 else turned.T
+
+
 def agent_cell(view_size: int, direction: int) -> tuple[int, int]:
     """Row and column of the agent in a view rotated by :func:`rotate_view`."""
     half, last = view_size // 2, view_size - 1
@@ -99,8 +115,8 @@ def carried(view: NDArray[np.uint8]) -> str | None:
 
 
 def split_word(word: str) -> tuple[str, str | None]:
-    """``"door red closed"`` -> ``("door red", "closed")``; other words have no state."""
-    if word.startswith("door "):
+    """``"door red closed"`` -> ``("door red", "closed")``; words of less than three parts have no state."""
+    if word.count(" ") == 2:
         name, _, state = word.rpartition(" ")
         return name, state
     return word, None

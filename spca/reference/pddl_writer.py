@@ -31,6 +31,15 @@ class Implication:
 
 
 @dataclass(frozen=True, slots=True)
+class Universal:
+    """A condition on every object of a type: where ``premise`` holds of it, ``fact`` has to."""
+
+    variable: tuple[str, str]
+    premise: Atom
+    fact: Atom
+
+
+@dataclass(frozen=True, slots=True)
 class Action:
     """A STRIPS action, with implications among its conditions and conditional additions among its effects."""
 
@@ -41,6 +50,7 @@ class Action:
     deletes: tuple[Atom, ...] = ()
     conditional: tuple[Conditional, ...] = ()
     implications: tuple[Implication, ...] = ()
+    universals: tuple[Universal, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +78,9 @@ def domain_forms(domain: Domain) -> tuple[str, ...]:
     """The parts of a domain as text, each complete: requirements, types, constants, predicates one by one, actions."""
     features = [":strips", ":typing"]
     features += [":conditional-effects"] * any(action.conditional for action in domain.actions)
-    features += [":disjunctive-preconditions"] * any(action.implications for action in domain.actions)
+    implies = any(action.implications or action.universals for action in domain.actions)
+    features += [":disjunctive-preconditions"] * implies
+    features += [":universal-preconditions"] * any(action.universals for action in domain.actions)
     requirements = f"(:requirements {' '.join(features)})"
     constants = (f"(:constants {_typed(domain.constants)})",) if domain.constants else ()
     predicates = (f"({name} {_typed(signature)})" for name, signature in domain.predicates.items())
@@ -93,6 +105,10 @@ def action_text(action: Action) -> str:
     effects += [f"(when {_all(map(_atom, rule.condition))} {_atom(rule.add)})" for rule in action.conditional]
     conditions = [_atom(atom) for atom in action.needs]
     conditions += [f"(imply {_atom(rule.premise)} {_all(map(_atom, rule.facts))})" for rule in action.implications]
+    conditions += [
+        f"(forall ({_typed((rule.variable,))}) (imply {_atom(rule.premise)} {_atom(rule.fact)}))"
+        for rule in action.universals
+    ]
     needs = f"\n    :precondition {_all(conditions)}" if conditions else ""
     parameters = f"\n    :parameters ({_typed(action.parameters)})"
     return f"(:action {action.name}{parameters}{needs}\n    :effect {_all(effects)})"

@@ -1,22 +1,29 @@
 """The planner half of the embedded reference model: a deterministic stand-in for an LLM that writes PDDL.
 
 It sees what an LLM sees, the text of the chat, and answers in the same form. It reads the mission by grammar, not by
-understanding, so it covers the missions of MiniGrid and BabyAI and nothing else.
+understanding, so it covers the missions of MiniGrid and BabyAI and those of gridworld tasks, and nothing else.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
 
 from spca.errors import BadAnswerError
 from spca.providers.base import Message
 from spca.reference.formulation import STRATEGIES, formulate
 from spca.reference.locks import Context
+from spca.reference.mechanisms import formulation as mechanisms
+from spca.reference.mechanisms.errands import read_errands
+from spca.reference.mechanisms.strategy import History, jobs
+from spca.reference.mechanisms.terrain import read_terrain
 from spca.reference.mission import MissionError, Stages, parse, stages
 from spca.reference.pddl_writer import Domain, Problem, domain_forms, domain_text, problem_text
 from spca.reference.scene import read_scene
+
+MECHANISMS: Final = "gridworld"
+"""Category of the levels that are gridworld tasks, in lower case."""
 
 
 def answer(messages: Sequence[Message]) -> str:
@@ -31,12 +38,27 @@ def answer(messages: Sequence[Message]) -> str:
     snapshot = _newest(messages, "snapshot")
     if snapshot is None:
         raise BadAnswerError("the reference planner needs a <snapshot> block; the prompt has none")
-    scene = read_scene(snapshot)
     level = _newest(messages, "level") or {}
+    trusted = str((_newest(messages, "trusted_pddl") or {}).get("domain", ""))
+    if str(level.get("category", "")).lower() == MECHANISMS:
+        return _written(*_mechanisms(snapshot, level, messages), trusted)
+    scene = read_scene(snapshot)
     context = Context(scene, str(level.get("category", "")).lower())
     tasks = formulations(_read_mission(scene.mission), context)
-    domain, problem = tasks[_failures(messages) % len(tasks)]
-    trusted = str((_newest(messages, "trusted_pddl") or {}).get("domain", ""))
+    return _written(*tasks[_failures(messages) % len(tasks)], trusted)
+
+
+def _mechanisms(
+    snapshot: Mapping[str, Any], level: Mapping[str, Any], messages: Sequence[Message]
+) -> tuple[Domain, Problem]:
+    """The planning task for a gridworld task."""
+    terrain, errands = read_terrain(snapshot), read_errands(str(snapshot.get("mission", "")))
+    keeps_keys = "stays in hand" in str(level.get("skill", ""))
+    history = History.read(_failed_plans(messages))
+    return mechanisms.formulate(jobs(terrain, errands, history, keeps_keys=keeps_keys), terrain.held)
+
+
+def _written(domain: Domain, problem: Problem, trusted: str) -> str:
     text = trusted if _suffices(trusted, domain) else domain_text(domain)
     return json.dumps({"domain": text, "problem": problem_text(problem, domain.name)})
 
@@ -71,11 +93,16 @@ def _suffices(trusted: str, domain: Domain) -> bool:
 
 def _failures(messages: Sequence[Message]) -> int:
     """How many plans of this level have failed so far."""
+    return len(_failed_plans(messages))
+
+
+def _failed_plans(messages: Sequence[Message]) -> list[str]:
+    """Those plans as text, oldest first."""
     told = [block for block in _blocks(messages, "feedback") if block.get("kind") == "plan_failed"]
-    if not told:
-        return 0
-    plans = told[-1].get("failed_plans")
-    return len(plans) if isinstance(plans, list) else len(told)
+    plans = told[-1].get("failed_plans") if told else []
+    if not isinstance(plans, list):
+        return [""] * len(told)
+    return [str(plan.get("plan", "")) if isinstance(plan, dict) else "" for plan in plans]
 
 
 def _newest(messages: Sequence[Message], tag: str) -> dict[str, Any] | None:

@@ -132,8 +132,8 @@ class Agent:
         best = int(worth.argmax())
         return self._trace(found, poses[best]) if gains[best] > 0 else None
 
-    def _gains(self, poses):
-        """How many unseen places the 7x7 view would show from each pose, unseen ground taken to be transparent."""
+    def _gains(self, poses, size=7):
+        """How many unseen places a view of that side shows from each pose, unseen ground taken to be transparent."""
         unseen, opaque = self._layers()
         top, left = 7 + self.start_position[0], 7 + self.start_position[1]
         depth, across = np.arange(7)[:, None, None], np.arange(-3, 4)[None, :, None]
@@ -144,7 +144,8 @@ class Agent:
             rows[:, :, mine] = depth * down + across * right + (at[mine, 0] + top)
             columns[:, :, mine] = depth * right - across * down + (at[mine, 1] + left)
         lit = self._lit(~opaque[rows, columns])
-        return (lit & unseen[rows, columns]).sum(axis=(0, 1))
+        shown = slice(3 - size // 2, 4 + size // 2)
+        return (lit & unseen[rows, columns])[:size, shown].sum(axis=(0, 1))
 
     def _layers(self):
         """Which cells of the map, padded by 7 on all sides, are unseen, and which cannot be looked through."""

@@ -1,0 +1,96 @@
+"""A gridworld task as PDDL: which jobs there are, what each needs, and which has to come before which (pure)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import chain, pairwise
+from typing import Final
+
+from spca.reference.mechanisms.strategy import Job
+from spca.reference.pddl_writer import Action, Atom, Domain, Problem, Signature, Universal
+
+AGENT: Final = "a1"
+TYPES: Final[Signature] = (
+    *((name, "object") for name in ("agent", "item")),
+    *((name, "item") for name in ("key", "door", "gate", "block", "place", "goal")),
+    *((name, "place") for name in ("switch", "mark")),
+)
+PREDICATES: Final[dict[str, Signature]] = {
+    "hand_empty": (("?a", "agent"),),
+    "holding": (("?a", "agent"), ("?k", "key")),
+    "fits": (("?k", "key"), ("?d", "door")),
+    "opens": (("?s", "switch"), ("?g", "gate")),
+    "after": (("?x", "item"), ("?y", "item")),
+    "settled": (("?x", "item"),),
+    "survived": (("?a", "agent"),),
+}
+_A: Final = ("?a", "agent")
+_HAND: Final[Atom] = ("hand_empty", "?a")
+_HOLDING: Final[Atom] = ("holding", "?a", "?k")
+
+
+def _job(name: str, *things: tuple[str, str], needs: tuple[Atom, ...] = (), adds: tuple[Atom, ...] = ()) -> Action:
+    """An action that settles its first thing, once everything that comes before that is settled."""
+    first = things[0][0]
+    deletes = (_HOLDING,) if name == "use_key" else (_HAND,) if name == "take_key" else ()
+    turn = Universal(("?y", "item"), ("after", first, "?y"), ("settled", "?y"))
+    return Action(name, (_A, *things), needs, (("settled", first), *adds), deletes, universals=(turn,))
+
+
+_K, _D, _S, _G = ("?k", "key"), ("?d", "door"), ("?s", "switch"), ("?g", "gate")
+ACTIONS: Final = (
+    _job("take_key", _K, needs=(_HAND,), adds=(_HOLDING,)),
+    Action("put_down", (_A, _K), (_HOLDING,), (_HAND,), (_HOLDING,)),
+    _job("use_key", _D, _K, needs=(_HOLDING, ("fits", "?k", "?d")), adds=(_HAND,)),
+    _job("press_switch", _S, _G, needs=(("opens", "?s", "?g"),), adds=(("settled", "?g"),)),
+    _job("find_switch", _G),
+    _job("push_block_to", ("?b", "block"), ("?p", "place")),
+    _job("walk_to_goal", ("?g", "goal")),
+    Action("survive", (_A,), adds=(("survived", "?a"),)),
+)
+"""In the order in which the domain lists them; every task has the same domain."""
+
+
+def formulate(jobs: Sequence[Job], held: str | None) -> tuple[Domain, Problem]:
+    """The planning task whose solution is these jobs; ``held`` is the colour of the key in hand."""
+    names = tuple(dict.fromkeys(chain.from_iterable(job.things for job in jobs)))
+    hand: Atom = ("holding", AGENT, _in_hand(jobs, held)) if held else ("hand_empty", AGENT)
+    extra = (_in_hand(jobs, held),) if held else ()
+    objects = ((AGENT, "agent"), *((name, _type(name)) for name in dict.fromkeys((*names, *extra))))
+    facts = tuple(dict.fromkeys((hand, *_facts(jobs))))
+    return Domain("mechanisms", TYPES, (), PREDICATES, ACTIONS), Problem("task", objects, facts, tuple(_goals(jobs)))
+
+
+def _in_hand(jobs: Sequence[Job], held: str | None) -> str:
+    """The name of the key in hand: as the first job that needs a key of that colour calls it."""
+    for job in jobs:
+        for name in job.things:
+            if job.action in ("use_key", "put_down") and name.startswith(f"key_{held}"):
+                return name
+    return f"key_{held}"
+
+
+def _facts(jobs: Sequence[Job]) -> Iterator[Atom]:
+    for job in jobs:
+        if job.action == "use_key":
+            door, key = job.things
+            yield ("fits", key, door)
+        elif job.action == "press_switch":
+            switch, gate = job.things
+            yield ("opens", switch, gate)
+    ordered = [job.things[0] for job in jobs if job.things and job.action != "put_down"]
+    for earlier, later in pairwise(dict.fromkeys(ordered)):
+        yield ("after", later, earlier)
+
+
+def _goals(jobs: Sequence[Job]) -> Iterator[Atom]:
+    for job in jobs:
+        if job.action == "survive":
+            yield ("survived", AGENT)
+        elif job.action != "put_down":
+            yield ("settled", job.things[0])
+
+
+def _type(name: str) -> str:
+    kind = name.partition("_")[0]
+    return "mark" if kind == "target" else kind

@@ -1,0 +1,179 @@
+"""What to do next in a gridworld task: the cheapest way to its goal, or else to where more may be learned (pure)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from spca.reference.mechanisms.errands import Errand
+from spca.reference.mechanisms.search import Event, Search, Test, Way
+from spca.reference.mechanisms.terrain import Terrain, Thing
+
+GOAL: Final = "goal_green"
+ANY_GATE: Final = "gate_any"
+_CALL: Final = re.compile(r"(\w+)\(([^()]*)\)")
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One action of a plan with its objects, the agent left out."""
+
+    action: str
+    things: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """Plans of this task that were carried out and did not solve it, oldest first, as jobs."""
+
+    plans: tuple[tuple[Job, ...], ...] = ()
+
+    @classmethod
+    def read(cls, texts: Sequence[str]) -> History:
+        """From plans as text: ``[walk_to_goal(a1, goal_green)]``."""
+        return cls(tuple(tuple(_jobs(text)) for text in texts))
+
+    def tried(self, action: str) -> bool:
+        """Whether an action was part of a plan."""
+        return any(job.action == action for plan in self.plans for job in plan)
+
+    def pressed(self) -> frozenset[str]:
+        """Switches that were pressed."""
+        return frozenset(job.things[0] for plan in self.plans for job in plan if job.action == "press_switch")
+
+
+def jobs(terrain: Terrain, errands: Sequence[Errand], history: History, *, keeps_keys: bool) -> tuple[Job, ...]:
+    """What to do, in order; at least one job."""
+    last = tuple(_last(errands))
+    test = _fulfilled(terrain, errands)
+    held_down = history.pressed()  # one that is off again in spite of that
+    searches = [
+        Search(terrain, keeps_keys=keeps_keys, held_down=held_down, generous=generous) for generous in (False, True)
+    ]
+    goals = frozenset(thing.cell for thing in terrain.of_kind("goal"))
+    towards = goals if any(errand.verb == "get" for errand in errands) else frozenset()
+    if test is not None:
+        for search in searches:
+            way = search.way(test(search), towards)
+            if way is not None:
+                return (*_work(terrain, way, errands), *last) or (Job("survive"),)
+    return (*_scouting(terrain, searches[0], history), *(last or _wanted(errands)))
+
+
+def _scouting(terrain: Terrain, search: Search, history: History) -> tuple[Job, ...]:
+    """What to open or search for where the way to the goal is not known; nothing before all was explored."""
+    if not history.plans:
+        return ()
+    gates = [gate.name for gate in terrain.of_kind("gate", "closed")]
+    sweep = tuple(Job("find_switch", (gate,)) for gate in gates[:1])
+    tests: list[Test] = [
+        lambda state: bool(state.opened) and terrain.borders_on_unseen(state.cell),
+        lambda state: state.cell in state.opened,
+    ]
+    swept = history.tried("find_switch")
+    for number, test in enumerate(tests):
+        way = search.way(test)
+        if way is not None:
+            return tuple(_work(terrain, way, ()))
+        if sweep and not number and not swept:
+            return sweep
+    return sweep
+
+
+def _last(errands: Sequence[Errand]) -> Iterator[Job]:
+    """The job that ends the task, if there is one that does."""
+    if any(errand.verb == "get" for errand in errands):
+        yield Job("walk_to_goal", (GOAL,))
+    elif any(errand.verb == "survive" for errand in errands):
+        yield Job("survive")
+
+
+def _wanted(errands: Sequence[Errand]) -> tuple[Job, ...]:
+    """Jobs for errands whose things are not all known: each of the actions looks for its thing."""
+    made: dict[str, Callable[[str], Job]] = {
+        "pick up": lambda name: Job("take_key", (name,)),
+        "carry": lambda name: Job("take_key", (name,)),
+        "turn on": lambda name: Job("press_switch", (name, ANY_GATE)),
+        "push": lambda name: Job("push_block_to", (name, "target")),
+        "open": lambda name: Job("use_key", (name, name.replace("door", "key", 1))),
+    }
+    chosen = [e for e in errands if e.verb in made and not e.forbidden and not e.thing.startswith("gate")]
+    return tuple(made[errand.verb](errand.thing) for errand in chosen) or (Job("walk_to_goal", (GOAL,)),)
+
+
+def _fulfilled(terrain: Terrain, errands: Sequence[Errand]) -> Callable[[Search], Test] | None:
+    """A test for the end of the task; None while something that it is about is not known."""
+    if any(e.thing and e.thing not in terrain.things and not e.forbidden for e in errands):
+        return None
+    if any(e.verb == "get" for e in errands) and not terrain.of_kind("goal"):
+        return None
+    if any(e.verb == "push" and e.target > len(terrain.of_kind("target")) for e in errands):
+        return None
+
+    def made(search: Search) -> Test:
+        checks = [_check(search, errand) for errand in errands if not errand.thing or errand.thing in terrain.things]
+        gates = {e.thing for e in errands if e.verb == "open" and e.thing.startswith("gate") and not e.forbidden}
+        shut = {terrain.things[name].cell for name in gates if terrain.things[name].state == "closed"}
+        return lambda state: all(check(state) for check in checks) and search.opens(state, shut)
+
+    return made
+
+
+def _check(search: Search, errand: Errand) -> Test:
+    terrain = search.terrain
+    if errand.verb == "get":
+        goals = {thing.cell for thing in terrain.of_kind("goal")}
+        return lambda state: state.cell in goals
+    if not errand.thing:
+        return lambda _: True
+    thing = terrain.things[errand.thing]
+    holds = _holds(search, errand, thing)
+    return (lambda state: not holds(state)) if errand.forbidden else holds
+
+
+def _holds(search: Search, errand: Errand, thing: Thing) -> Test:
+    """Whether what an errand speaks of is so."""
+    if errand.verb in ("pick up", "carry") and thing.kind == "key":
+        index = [key.name for key in search.keys].index(thing.name)
+        if errand.verb == "pick up":
+            return lambda state: state.keys[index] is None
+        return lambda state: state.keys[index] is None and state.held == thing.colour
+    if errand.verb == "turn on":
+        return lambda state: thing.state == "on" or thing.cell in state.pressed
+    if errand.verb == "push" and thing.kind == "block":
+        places = [target.cell for target in search.terrain.of_kind("target")]
+        place = errand.cell or places[errand.target - 1]
+        index = next((i for i, block in enumerate(search.blocks) if block.name == thing.name), -1)
+        return lambda state: (state.blocks[index] if index >= 0 else thing.cell) == place
+    if thing.kind == "gate" and not errand.forbidden:
+        return lambda _: True
+    return lambda state: thing.state == "open" or thing.cell in state.opened
+
+
+def _work(terrain: Terrain, way: Way, errands: Sequence[Errand]) -> Iterator[Job]:
+    """The jobs that a way consists of, walking left out."""
+    asked = [e.thing for e in errands if e.verb == "open" and e.thing.startswith("gate") and not e.forbidden]
+    passed = [event.thing for event in way.events if event.verb == "pass"]
+    gates = iter(dict.fromkeys([*passed, *(name for name in asked if terrain.things[name].state == "closed")]))
+    held = f"key_{terrain.held}" if terrain.held else ""
+    placed = {event.thing: event for event in way.events if event.verb == "push"}
+    for event in way.events:
+        match event:
+            case Event("take", key):
+                held = key
+                yield Job("take_key", (key,))
+            case Event("drop", _):
+                yield Job("put_down", (held,))
+            case Event("unlock", door):
+                yield Job("use_key", (door, held))
+            case Event("press", switch):
+                yield Job("press_switch", (switch, next(gates, ANY_GATE)))
+            case Event("push", block, place) if placed[block] is event:
+                yield Job("push_block_to", (block, place))
+
+
+def _jobs(text: str) -> Iterator[Job]:
+    for name, arguments in _CALL.findall(text):
+        yield Job(name, tuple(part.strip() for part in arguments.split(","))[1:])
