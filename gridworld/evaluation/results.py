@@ -16,7 +16,7 @@ _MAX_BYTES: Final = 1 << 30
 
 
 def write_results(path: str | os.PathLike[str], data: Mapping[str, Any]) -> None:
-    """Write ``data`` as JSON, whole or not at all; its folder is made.
+    """Write ``data`` as JSON, whole or not at all, one line per field and per task; its folder is made.
 
     Raises:
         EvaluationError: it cannot be written.
@@ -24,9 +24,19 @@ def write_results(path: str | os.PathLike[str], data: Mapping[str, Any]) -> None
     target = Path(path)
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(target, (json_text(data, indent=1) + "\n").encode())
+        write_whole(target, _lines(data).encode())
     except OSError as error:
         raise EvaluationError(f"{target}: cannot be written: {error.strerror or error}") from None
+
+
+def _lines(data: Mapping[str, Any]) -> str:
+    fields = []
+    for name, value in data.items():
+        text = json_text(value)
+        if name == "task_results" and value:
+            text = "[\n" + ",\n".join(json_text(each) for each in value) + "\n]"
+        fields.append(f"{json_text(name)}: {text}")
+    return "{\n" + ",\n".join(fields) + "\n}\n"
 
 
 def read_results(path: str | os.PathLike[str]) -> tuple[BenchmarkEvaluationResult, dict[str, Any]]:

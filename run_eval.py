@@ -1,0 +1,17 @@
+"""Evaluate a model on gridworld tasks: ``multinet-run-eval`` with the agent of this project among the models."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+from gridworld.evaluation import cli
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command; returns its exit code."""
+    return cli.main(argv)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
