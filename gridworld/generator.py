@@ -10,15 +10,18 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import random
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from itertools import count as count_from
+from pathlib import Path
 from typing import Any, Final
 
 from gridworld.errors import GenerationError, SearchLimitError
 from gridworld.generating.draft import Draft, UnfitError
-from gridworld.generating.proving import enough_steps
+from gridworld.generating.proving import certified, enough_steps
 from gridworld.generating.recipes import MECHANISMS, TIERS, cook, fits
+from gridworld.generating.writing import Written, read_made, write_tasks
 from gridworld.task_spec import TaskSpecification
 from gridworld.tilings import TILINGS
 
@@ -61,10 +64,7 @@ def generate(
         rng = random.Random(f"{stream} {attempt}")  # noqa: S311
         try:
             draft = cook(rng, TILINGS[tiling], TIERS[tier], allowed)
-            spec = _specification(draft, tier, seed, index, mechanisms)
-            spec.max_steps = enough_steps(spec, TILINGS[tiling])
-            spec.description = draft.description(spec) if TIERS[tier].tells else spec.get_mission_text()
-            return spec
+            return _proven(draft, tier, seed, _origin(tier, seed, index, tiling, allowed))
         except (UnfitError, SearchLimitError):
             continue
     raise GenerationError(
@@ -86,17 +86,43 @@ def generate_many(
     Raises:
         GenerationError: as :func:`generate`; or there are not so many.
     """
-    seen, last = set[str](), -1
-    for index in count_from():
-        if len(seen) >= count:
-            return
-        if index - last > _IN_A_ROW:
-            raise GenerationError(f"no more than {len(seen)} different tasks of tier {tier} came of seed {seed}")
-        spec = generate(tier, seed, index=index, tiling=tiling, mechanisms=mechanisms)
-        if (found := content(spec)) not in seen:
-            seen.add(found)
-            last = index
-            yield spec
+    _checked(tier, seed, 0, tiling, mechanisms)
+    return _distinct(
+        tier, count, seed, lambda index: generate(tier, seed, index=index, tiling=tiling, mechanisms=mechanisms)
+    )
+
+
+def write_many(
+    tier: int,
+    count: int,
+    seed: int,
+    out_dir: str | os.PathLike[str],
+    *,
+    tiling: str = "square",
+    mechanisms: Collection[str] | None = None,
+    overwrite: bool = False,
+) -> Iterator[Written]:
+    """The tasks of :func:`generate_many` as files ``ID.json`` in a folder, each told once it is there.
+
+    What an interrupted call has written is kept by the next one, and not made again: a file whose task has the
+    fingerprint that its certificate names.
+
+    Args:
+        overwrite: replace files that hold something else.
+
+    Raises:
+        GenerationError: as :func:`generate_many`; or a file holds something else, or cannot be written. What was
+            written stays.
+    """
+    allowed = _checked(tier, seed, 0, tiling, mechanisms)
+    folder = Path(out_dir)
+
+    def made_or_kept(index: int) -> TaskSpecification:
+        name, origin = task_name(tier, seed, index, tiling), _origin(tier, seed, index, tiling, allowed)
+        there = read_made(folder / f"{name}.json", name, origin)
+        return there or generate(tier, seed, index=index, tiling=tiling, mechanisms=mechanisms)
+
+    return write_tasks(_distinct(tier, count, seed, made_or_kept), folder, overwrite=overwrite)
 
 
 def regenerate(spec: TaskSpecification) -> TaskSpecification:
@@ -134,16 +160,35 @@ def content(spec: TaskSpecification) -> str:
     return hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()
 
 
-def _specification(
-    draft: Draft, tier: int, seed: int, index: int, mechanisms: Collection[str] | None
-) -> TaskSpecification:
-    tiling = draft.floor.tiling.name
-    spec = draft.specification(task_name(tier, seed, index, tiling), seed, tier)
+def _distinct(
+    tier: int, count: int, seed: int, make: Callable[[int], TaskSpecification]
+) -> Iterator[TaskSpecification]:
+    seen, last = set[str](), -1
+    for index in count_from():
+        if len(seen) >= count:
+            return
+        if index - last > _IN_A_ROW:
+            raise GenerationError(f"no more than {len(seen)} different tasks of tier {tier} came of seed {seed}")
+        spec = make(index)
+        if (found := content(spec)) not in seen:
+            seen.add(found)
+            last = index
+            yield spec
+
+
+def _origin(tier: int, seed: int, index: int, tiling: str, allowed: tuple[str, ...]) -> dict[str, Any]:
+    """The arguments of a task, as its metadata keeps them."""
     made: dict[str, Any] = {"version": VERSION, "tier": tier, "seed": seed, "index": index, "tiling": tiling}
-    if mechanisms is not None:
-        made["mechanisms"] = sorted(set(mechanisms))
-    spec.metadata = {"generator": made, "tiling": tiling, "wall_topology": draft.floor.plan}
-    return spec
+    return made if allowed == MECHANISMS else {**made, "mechanisms": list(allowed)}
+
+
+def _proven(draft: Draft, tier: int, seed: int, origin: dict[str, Any]) -> TaskSpecification:
+    tiling = draft.floor.tiling
+    spec = draft.specification(task_name(tier, seed, origin["index"], tiling.name), seed, tier)
+    spec.metadata = {"generator": origin, "tiling": tiling.name, "wall_topology": draft.floor.plan}
+    spec.max_steps = enough_steps(spec, tiling)
+    spec.description = draft.description(spec) if TIERS[tier].tells else spec.get_mission_text()
+    return certified(spec, tiling)
 
 
 def _checked(tier: int, seed: int, index: int, tiling: str, mechanisms: Collection[str] | None) -> tuple[str, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from gridworld.actions import Action
+from gridworld.certificate import attached, certify
 from gridworld.generating.draft import UnfitError
 from gridworld.layout import Layout
 from gridworld.solver import solve
@@ -34,3 +35,16 @@ def enough_steps(spec: TaskSpecification, tiling: Tiling) -> int:
     if not (solution.solved and SHORTEST <= steps <= LONGEST):
         raise UnfitError("not solvable, too easy or too long")
     return max(50, 3 * steps + 10)
+
+
+def certified(spec: TaskSpecification, tiling: Tiling) -> TaskSpecification:
+    """The task with a certificate in its metadata.
+
+    Raises:
+        UnfitError: an element of its dependency chain is not necessary.
+        SearchLimitError: undecided.
+    """
+    certificate = certify(spec, tiling, limit=SEARCH_LIMIT)
+    if not certificate.sound:
+        raise UnfitError("the certificate is not sound")
+    return attached(spec, certificate)
