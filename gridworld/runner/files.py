@@ -14,13 +14,14 @@ from typing import Any, Final
 import numpy as np
 
 _UNSAFE: Final = re.compile(r"[^A-Za-z0-9_.-]+")
+_HASHED: Final = re.compile(r"-[0-9a-f]{8}$")
 _LONGEST: Final = 100
 
 
 def file_stem(text: str) -> str:
     """A file name, without suffix, that tells ``text``; different texts never share one, on any file system."""
     safe = _UNSAFE.sub("_", text).lstrip(".")[:_LONGEST]
-    if safe == text and safe == safe.lower():
+    if safe == text == safe.lower() and safe and not _HASHED.search(safe):
         return safe
     return f"{safe}-{hashlib.sha256(text.encode('utf-8', 'surrogatepass')).hexdigest()[:8]}"
 
