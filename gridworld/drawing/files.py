@@ -79,7 +79,9 @@ def save_gif(
     durations = [step] * (len(reel) - 1) + [step + round(1000 * LAST_FRAME_S)]
     frames = map(coloured, reel.indexed(palette))
     buffer = io.BytesIO()
-    next(frames).save(buffer, "GIF", save_all=True, append_images=frames, duration=durations, loop=0, optimize=False)
+    timing = {"duration": durations, "loop": 0}
+    # Without the palette as an argument Pillow writes it again for every frame.
+    next(frames).save(buffer, "GIF", save_all=True, append_images=frames, palette=palette.tobytes(), **timing)
     _write(Path(path), buffer.getvalue())
 
 

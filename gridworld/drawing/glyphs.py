@@ -189,7 +189,7 @@ def _gate(look: Look, cell: Shape) -> list[Layer]:
     colour = PAINTS[look.color]
     bars = union(*(box(0.1, 1.0, at=(x, 0.0)) for x in (-0.3, 0.0, 0.3)))
     if look.state == "open":
-        stubs = common(bars, grown(cell, -0.04), outside(box(1.0, 0.28)))
+        stubs = common(grown(bars, 0.01), grown(cell, -0.04), outside(grown(cell, -0.27)), outside(box(1.0, 0.14)))
         return [*_ground(cell), *_outlined(stubs, colour)]
     rail = common(box(1.0, 0.05), cell)
     return [*_ground(cell, INK, INK), Layer(common(grown(bars, -0.02), cell), colour), *_outlined(rail, colour)]

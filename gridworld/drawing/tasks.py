@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 
 from gridworld.drawing.picturing import TILE_SIZE, picture
 from gridworld.episode import Episode
-from gridworld.errors import BackendError
 from gridworld.layout import Layout
+from gridworld.multigrid.world import tiling_named
 from gridworld.observation import background, things
 from gridworld.task_spec import TaskSpecification
-from gridworld.tilings import SQUARE, TILINGS, Tiling
+from gridworld.tilings import SQUARE, Tiling
 
 
 def task_picture(
@@ -59,11 +59,8 @@ def episode_frames(
 
 
 def _episode(spec: TaskSpecification, tiling: Tiling | str) -> Episode:
-    if isinstance(tiling, str):
-        if tiling not in TILINGS:
-            raise BackendError(f"unknown tiling {tiling!r:.80}; there are {', '.join(TILINGS)}")
-        tiling = TILINGS[tiling]
-    return Episode(Layout(spec, tiling))
+    chosen = tiling_named(tiling) if isinstance(tiling, str) else tiling
+    return Episode(Layout(spec, chosen))
 
 
 def _shown(episode: Episode, reveal: bool, tile_size: int) -> NDArray[np.uint8]:
