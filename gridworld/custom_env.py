@@ -84,10 +84,10 @@ class CustomMiniGridEnv(MiniGridEnv):
         check_rendering(render_mode, tile_size)
         self.task_spec = spec = as_task(task)
         self._layout = Layout(spec)
+        self._background = background(self._layout)
         self._episode: Episode | None = None
-        mission = spec.get_mission_text()
         super().__init__(
-            mission_space=MissionSpace(mission_func=lambda: mission),
+            mission_space=MissionSpace(mission_func=_mission, ordered_placeholders=[[spec.get_mission_text()]]),
             width=self._layout.width,
             height=self._layout.height,
             max_steps=spec.max_steps,
@@ -175,13 +175,21 @@ class CustomMiniGridEnv(MiniGridEnv):
         image: Image = grid.render(tile_size, agent, agent_dir=3, highlight_mask=seen)
         return image
 
+    def put_obj(self, obj: WorldObj | None, i: int, j: int) -> None:
+        """Put an object, or None for the floor, on cell (i, j)."""
+        self.grid.set(i, j, obj)
+        if obj is not None:
+            obj.init_pos = obj.cur_pos = (i, j)
+
     def _gen_grid(self, width: int, height: int) -> None:
-        self._episode = episode = Episode(self._layout)
+        if self._episode is None:
+            self._episode = Episode(self._layout)
+        else:
+            self._episode.reset()
         self.grid = TaskGrid(width, height)
         self._true = np.full((height, width), _FLOOR, dtype=np.uint8)
         self._known = self._true.copy()
-        self._background = background(self._layout)
-        self._sync(episode)
+        self._sync(self._episode)
 
     def _sync(self, episode: Episode) -> None:
         """Bring MiniGrid's attributes up to date with the state."""
@@ -204,12 +212,6 @@ class CustomMiniGridEnv(MiniGridEnv):
             codes[row, column] = code
         return codes
 
-    def put_obj(self, obj: WorldObj | None, i: int, j: int) -> None:
-        """Put an object, or None for the floor, on cell (i, j)."""
-        self.grid.set(i, j, obj)
-        if obj is not None:
-            obj.init_pos = obj.cur_pos = (i, j)
-
     def _view(self, size: int) -> NDArray[np.uint8]:
         return egocentric(self.observe(), size, see_through_walls=self.see_through_walls)
 
@@ -217,6 +219,11 @@ class CustomMiniGridEnv(MiniGridEnv):
         if self._episode is None:
             raise BackendError("there is no episode: call reset() first")
         return self._episode
+
+
+def _mission(text: str) -> str:
+    """Of a mission space with one mission; a lambda would keep it from going to other processes."""
+    return text
 
 
 def _object(true: int, known: int) -> WorldObj | None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 import subprocess
 import sys
 import tomllib
@@ -61,6 +63,19 @@ def test_an_episode_through_gymnasium() -> None:
     env.reset(seed=0)
     *_, last = (env.step(FORWARD) for _ in range(8))
     assert last[1:] == (1 - 0.9 * 8 / 20, True, False, {"is_success": True})
+
+
+def test_environments_can_be_copied_and_their_spaces_sent_to_processes() -> None:
+    env = gymnasium.make(ANY_TASK, task=task()).unwrapped
+    assert isinstance(env, CustomMiniGridEnv)
+    env.reset()
+    other = copy.deepcopy(env)
+    other.step(FORWARD)
+    assert (env.state.step_count, other.state.step_count) == (0, 1)
+    space = pickle.loads(pickle.dumps(env.observation_space))  # noqa: S301 - our own
+    assert space == env.observation_space
+    assert env.gen_obs() in space
+    assert env.mission == space["mission"].sample() == "Walk to the end of the corridor."
 
 
 def test_registering_again_changes_nothing() -> None:
