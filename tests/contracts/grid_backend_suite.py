@@ -228,8 +228,10 @@ class GridBackendSuite:
         _, reward, terminated, truncated, state, _ = backend.step(DONE)
         assert (reward, terminated, truncated, state.goal_reached) == (0.0, False, True, False)
 
-    def test_a_hazard_ends_without_reward(self, backend: AbstractGridBackend) -> None:
-        backend.configure(task({"hazards": [{"id": "h", "position": [2, 1]}]}, max_steps=1))
+    @pytest.mark.parametrize("goal", [None, {"type": "survive_steps"}])
+    def test_a_hazard_ends_without_reward(self, backend: AbstractGridBackend, goal: dict[str, Any] | None) -> None:
+        """At the limit too, where surviving would have been enough."""
+        backend.configure(task({"hazards": [{"id": "h", "position": [2, 1]}]}, max_steps=1, goal=goal))
         backend.reset()
         _, reward, terminated, truncated, state, _ = backend.step(FORWARD)
         assert (reward, terminated, truncated, state.goal_reached) == (0.0, True, False, False)

@@ -14,7 +14,12 @@ KEY = {"keys": [{"id": "k", "position": [3, 1], "color": "blue"}]}
 Make = Callable[..., AbstractGridBackend]
 
 
-def task(mechanisms: dict[str, Any] | None = None, max_steps: int = 20, **rules: Any) -> TaskSpecification:
+def task(
+    mechanisms: dict[str, Any] | None = None,
+    max_steps: int = 20,
+    goal: dict[str, Any] | None = None,
+    **rules: Any,
+) -> TaskSpecification:
     """A corridor of 11 x 3 cells, from column 1 to the goal in column 9."""
     return TaskSpecification.from_dict(
         {
@@ -25,7 +30,7 @@ def task(mechanisms: dict[str, Any] | None = None, max_steps: int = 20, **rules:
             "maze": {"dimensions": [11, 3], "walls": [], "start": [1, 1], "goal": FAR},
             "mechanisms": mechanisms or {},
             "rules": rules,
-            "goal": {"type": "reach_position", "target": FAR},
+            "goal": goal or {"type": "reach_position", "target": FAR},
             "max_steps": max_steps,
         }
     )

@@ -30,6 +30,9 @@ from tests.gridworld.walks import walk
 LENGTH = 40
 """Actions of a walk, at most."""
 
+LARGE = 1000
+"""Walks of a sample in which everything has to happen."""
+
 _EVENTS = """
     wall_refused closed_refused pushed pushed_on_switch push_refused unpushable_refused death teleported teleported_back
     one_way_end collected picked_own_cell picked_ahead picked_again pickup_refused dropped drop_refused door_opened
@@ -40,11 +43,17 @@ _EVENTS = """
 """
 EVENTS = frozenset(_EVENTS.split())
 """What has to happen in a sample that is large enough."""
+REFUSALS = frozenset(
+    f"{what}_by_{kind}"
+    for what in ("drop_refused", "push_refused")
+    for kind in ("wall", "goal", "key", "door", "gate", "block", "teleporter", "hazard")
+) | {"drop_refused_by_switch"}
+"""What has to happen besides in a large one."""
 
 
 @dataclass
 class Summary:
-    """What was played and where simulators disagreed; ``missing``: events that never occurred."""
+    """What was played and where simulators disagreed; ``missing``: events that never occurred, of those to expect."""
 
     tasks: int = 0
     walks: int = 0
@@ -55,7 +64,8 @@ class Summary:
 
     @property
     def missing(self) -> frozenset[str]:
-        return EVENTS - self.events.keys()
+        expected = EVENTS | REFUSALS if self.walks >= LARGE else EVENTS
+        return expected - self.events.keys()
 
 
 def run(
@@ -133,13 +143,32 @@ def _compare(
         search.step(action)
         played.append(action)
         states = [_stepped(backend, action) for backend in backends]
-        summary.events.update(world.happened)
+        summary.events.update((*world.happened, *_refusals(world)))
         summary.steps += 1
         found = list(_differences(world, view, backends, states, search))
         if found:
             break
     if found:
         summary.differences.append(f"{name}, after {played}: {'; '.join(found)}")
+
+
+def _refusals(world: NaiveWorld) -> Iterator[str]:
+    """What stood where nothing could be dropped or pushed to."""
+    ahead = world.ahead()
+    for what, cell in (("drop_refused", ahead), ("push_refused", world.neighbour(ahead, world.heading))):
+        if what in world.happened:
+            groups = {
+                "wall": world.is_wall(cell),
+                "goal": cell == world.goal_square,
+                "key": world.first(world.keys, cell),
+                "door": world.first(world.doors, cell),
+                "gate": world.first(world.gates, cell),
+                "switch": world.first(world.switches, cell),
+                "block": world.first(world.blocks, cell),
+                "teleporter": world.first(world.teleporters, cell),
+                "hazard": world.first(world.hazards, cell),
+            }
+            yield from (f"{what}_by_{kind}" for kind, there in groups.items() if there)
 
 
 def _stepped(backend: AbstractGridBackend, action: int) -> GridState:

@@ -29,7 +29,7 @@ OPTIMA = json.loads((Path(__file__).parent / "optimal_steps.json").read_text(enc
 
 def test_every_simulator_agrees_on_random_tasks() -> None:
     """A sample; ``scripts/soak gridworld`` plays 10,000 walks through 500 tasks."""
-    summary = run(count_tasks=50, sequences=3, certified=False)
+    summary = run(count_tasks=50, sequences=3, seed=1, certified=False)
     assert not summary.differences, "\n".join(summary.differences)
     assert (summary.tasks, summary.walks) == (63, 189)
     assert not summary.missing

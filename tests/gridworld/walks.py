@@ -57,13 +57,14 @@ def _uses(world: NaiveWorld, rng: random.Random) -> Iterator[tuple[str, Cell, in
     if world.goal_square is not None:
         yield "goal", world.goal_square, None, enter
     if world.hand is not None:
-        yield "drop", rng.choice(sorted(world.cells - world.walls)), None, [DROP]
+        taken = {cell for cells in world.fixed.values() for cell in cells} | {*world.block_at.values()}
+        yield "drop", rng.choice(sorted(rng.choice((taken, world.cells - world.walls)) or world.cells)), None, [DROP]
 
 
 def _pushes(world: NaiveWorld, block: Cell) -> Iterator[tuple[str, Cell, int | None, list[int]]]:
-    """Straight pushes of a block onto marks and switches."""
+    """Straight pushes of a block onto marks and switches, and at whatever else stands there."""
     marks = [cell_of(position) for position in world.goal.get("target_positions") or []]
-    marks += [cell_of(switch["position"]) for switch in world.switches.values()]
+    marks += [cell for cells in (*world.fixed.values(), world.key_at.values()) for cell in cells]
     for heading in range(6 if world.hex else 4):
         cell = block
         for pushes in range(1, 5):
