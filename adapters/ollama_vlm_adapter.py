@@ -1,0 +1,7 @@
+"""OllamaVLMAdapter: the public name of :mod:`gridworld.adapters.ollama_vlm_adapter`."""
+
+from __future__ import annotations
+
+from gridworld.adapters.ollama_vlm_adapter import OllamaVLMAdapter
+
+__all__ = ["OllamaVLMAdapter"]
