@@ -60,7 +60,7 @@ def egocentric(observation: Observation, view_size: int, *, see_through_walls: b
 def picture(observation: Observation, tile_size: int = TILE_PIXELS) -> Image:
     """What may be known, as MiniGrid draws it; shape (height * tile_size, width * tile_size, 3).
 
-    Remembered cells are dimmed; unknown ones are hatched in dark grey. A key in hand is drawn small on the agent's cell.
+    Remembered cells are dimmed; unknown ones are hatched in grey. A key in hand is drawn small on the agent's cell.
     """
     height, width = observation.codes.shape
     image = np.zeros((height * tile_size, width * tile_size, 3), dtype=np.uint8)
