@@ -1,10 +1,11 @@
 """Lower bounds on the steps that are left: exact distances in projections of the task (pattern databases).
 
-A projection keeps the agent's pose and the *tracked* things: of a key whether it was never picked up, is in hand, lies
-somewhere or is used up; whether doors are open and switches active; where blocks stand. It forgets where keys were
-dropped, so they can be picked up anywhere, and everything untracked: such doors and gates are passed freely, such
-blocks are not in the way, such keys are at hand where a door needs one. A step in the task is a step or a stay in the
-projection: distances never overestimate and are consistent, and where it has no way to the goal the task has none.
+A projection keeps the agent's pose and the *tracked* things: of a key whether it was never picked up, is in hand, is
+used up, or in which part of the grid it was dropped; whether doors are open and switches active; where blocks stand.
+It forgets where in that part a key lies, so it can be picked up anywhere there, keys whose doors are all open, and
+everything untracked: such doors and gates are passed freely, such blocks are not in the way, such keys are at hand
+where a door needs one. A step in the task is a step or a stay in the projection: distances never overestimate and are
+consistent, and where it has no way to the goal the task has none.
 After Culberson and Schaeffer, "Pattern Databases" (1998), and Edelkamp, "Planning with Pattern Databases" (2001).
 """
 
@@ -14,14 +15,17 @@ from dataclasses import replace
 from typing import Final
 
 from gridworld.layout import Layout, State
-from gridworld.relaxing.modes import Pattern, TooLargeError
+from gridworld.relaxing.numbering import Pattern, TooLargeError, named
 from gridworld.relaxing.places import Places
 from gridworld.relaxing.projection import UNREACHABLE, Projection
 
-PROJECTION_LIMIT: Final = 300_000
+PROJECTION_LIMIT: Final = 200_000
 """Most states of one projection; a task that needs more gets several smaller ones, and the greatest bound counts."""
 
-__all__ = ["PROJECTION_LIMIT", "UNREACHABLE", "Relaxation", "goal_pattern", "whole_pattern"]
+COARSE: Final = 128
+"""The grain at which dropped keys are told apart by connected component alone; as large as a grid can be."""
+
+__all__ = ["COARSE", "PROJECTION_LIMIT", "UNREACHABLE", "Relaxation", "goal_pattern", "whole_pattern"]
 
 
 class Relaxation:
@@ -31,6 +35,7 @@ class Relaxation:
         layout: the task.
         start: the task's own start by default.
         pattern: what is tracked; by default everything that matters for the goal.
+        grains: sizes of the parts in which dropped keys are told apart, finest first; the first that fits is taken.
         limit: of the number of states of one projection.
     """
 
@@ -39,10 +44,11 @@ class Relaxation:
         layout: Layout,
         start: State | None = None,
         pattern: Pattern | None = None,
+        grains: tuple[int, ...] = (COARSE,),
         limit: int = PROJECTION_LIMIT,
     ) -> None:
-        self._start = layout.start() if start is None else start
-        self._places, self._limit = Places(layout, self._start), limit
+        self._layout, self._start = layout, layout.start() if start is None else start
+        self._places, self._grains, self._limit = Places(layout, self._start), grains, limit
         self._projections: dict[Pattern, Projection] = {}
         self._project(whole_pattern(layout) if pattern is None else pattern)
 
@@ -54,27 +60,46 @@ class Relaxation:
         """Track a pattern by one projection if it is small enough, else by several; the poses alone always are."""
         if pattern in self._projections:
             return
-        try:
-            limit = self._limit if pattern != Pattern() else UNREACHABLE
-            self._projections[pattern] = Projection(self._places, self._start, pattern, limit)
-        except TooLargeError:
-            for part in _parts(pattern):
-                self._project(part)
+        limit = self._limit if pattern != Pattern() else UNREACHABLE
+        for grain in self._grains if pattern.keys else (COARSE,):
+            try:
+                self._projections[pattern] = Projection(self._places, self._start, pattern, grain, limit)
+            except TooLargeError:
+                continue
+            return
+        for part in self._parts(pattern):
+            self._project(part)
+
+    def _parts(self, pattern: Pattern) -> tuple[Pattern, ...]:
+        """Smaller patterns that together track what a pattern does: by block, then without blocks, then by halves."""
+        without = replace(pattern, blocks=())
+        if len(pattern.blocks) > 1:
+            return tuple(replace(pattern, blocks=(block,)) for block in pattern.blocks)
+        if pattern.blocks and without != Pattern():
+            return without, Pattern(blocks=pattern.blocks)
+        doors: dict[str, str] = {door.id: door.requires_key for door in self._layout.doors.values()}
+        names = sorted((*pattern.keys, *pattern.doors), key=lambda name: self._colour(name, doors))
+        names += pattern.switches
+        half = len(names) // 2
+        return (pattern.only(names[:half]), pattern.only(names[half:])) if half else (Pattern(),)
+
+    def _colour(self, name: str, doors: dict[str, str]) -> str:
+        return doors[name] if name in doors else self._layout.colour_of_key[name]
 
 
 def whole_pattern(layout: Layout) -> Pattern:
     """Everything that may matter: locked doors, keys that fit one, switches that open gates, blocks, what is named."""
-    named = _named(layout)
+    wanted = named(layout)
     doors = [door for door in layout.doors.values() if door.initial_state != "open"]
     colours = {door.requires_key for door in doors}
     shut = {gate.id for gate in layout.gates.values() if gate.initial_state != "open"}
     return Pattern(
-        keys=tuple(key.id for key in layout.keys if key.color in colours or key.id in named),
+        keys=tuple(key.id for key in layout.keys if key.color in colours or key.id in wanted),
         doors=tuple(door.id for door in doors),
         switches=tuple(
             s.id
             for s in layout.switches.values()
-            if layout.switch_type(s.id) != "hold" and (s.id in named or not shut.isdisjoint(s.controls))
+            if layout.switch_type(s.id) != "hold" and (s.id in wanted or not shut.isdisjoint(s.controls))
         ),
         blocks=tuple(block.id for block in layout.blocks if block.pushable),
     )
@@ -82,20 +107,4 @@ def whole_pattern(layout: Layout) -> Pattern:
 
 def goal_pattern(layout: Layout) -> Pattern:
     """What goal and auxiliary conditions name; ignores locks."""
-    return whole_pattern(layout).only(_named(layout))
-
-
-def _named(layout: Layout) -> frozenset[str]:
-    return frozenset((*layout.spec.goal.target_ids, *(condition.id for condition in layout.conditions)))
-
-
-def _parts(pattern: Pattern) -> tuple[Pattern, ...]:
-    """Smaller patterns that together track what a pattern does: by block, then without blocks, then by halves."""
-    without = replace(pattern, blocks=())
-    if len(pattern.blocks) > 1:
-        return tuple(replace(pattern, blocks=(block,)) for block in pattern.blocks)
-    if pattern.blocks and without != Pattern():
-        return without, Pattern(blocks=pattern.blocks)
-    names = (*pattern.keys, *pattern.doors, *pattern.switches)
-    half = len(names) // 2
-    return (pattern.only(names[:half]), pattern.only(names[half:])) if half else (Pattern(),)
+    return whole_pattern(layout).only(named(layout))

@@ -8,19 +8,25 @@ from __future__ import annotations
 
 from collections import defaultdict
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 from gridworld.actions import Action
 from gridworld.errors import SearchLimitError
 from gridworld.layout import NOTHING, Layout, State
-from gridworld.relaxation import UNREACHABLE, Relaxation
+from gridworld.relaxation import COARSE, UNREACHABLE, Relaxation
 from gridworld.task_spec import TaskSpecification
 from gridworld.tilings import SQUARE, Tiling
 from gridworld.transition import achieved, transition
 
 DEFAULT_LIMIT: Final = 300_000
 """States that a search expands before it gives up."""
+
+_COARSE_LIMIT: Final = 1_000
+"""States to expand before it pays to make a finer relaxation."""
+
+_FINE_GRAINS: Final = (2, 3, 4, 6, 8, COARSE)
+_FINE_PROJECTION_LIMIT: Final = 600_000
 
 _ACTIONS: Final = tuple(action for action in Action if action is not Action.DONE)
 """Waiting changes nothing that a shortest way could need."""
@@ -51,7 +57,7 @@ class Solution:
 
 
 class Solver:
-    """Searches from any number of states of one task; the relaxation is made once.
+    """Searches from any number of states of one task; relaxations are made once, the finer one if it is needed.
 
     Args:
         layout: the task.
@@ -64,6 +70,7 @@ class Solver:
         self._layout.hidden = NOTHING
         self._start = _plain(layout.start() if start is None else start)
         self._relaxation = Relaxation(self._layout, self._start)
+        self._fine = False
 
     def distance(self, state: State) -> int:
         """A lower bound on the steps left; ``UNREACHABLE``: there is no way."""
@@ -76,7 +83,7 @@ class Solver:
             SearchLimitError: not decided after expanding ``limit`` states (None: no limit).
         """
         start = self._start if state is None else _plain(state)
-        solution = self._search(start, limit)
+        solution = self._decided(start, limit)
         if not solution.solved:
             return solution
         if self._layout.spec.goal.goal_type == "survive_steps":
@@ -87,7 +94,29 @@ class Solver:
         # The goal is looked at after a step only.
         return solution if solution.actions else Solution("solved", (Action.DONE,), solution.expanded)
 
-    def _search(self, start: State, limit: int | None) -> Solution:
+    def _decided(self, start: State, limit: int | None) -> Solution:
+        spent = 0
+        if not self._fine:
+            coarse = _COARSE_LIMIT if limit is None else min(limit, _COARSE_LIMIT)
+            if (found := self._search(start, coarse)) is not None:
+                return found
+            spent = coarse
+        if limit is None or spent < limit:
+            self._refine()
+            if (found := self._search(start, None if limit is None else limit - spent)) is not None:
+                return replace(found, expanded=found.expanded + spent)
+        raise SearchLimitError(
+            f"task {self._layout.spec.task_id!a} is not decided after {limit} states: raise the limit, "
+            "or make the task smaller"
+        )
+
+    def _refine(self) -> None:
+        if not self._fine:
+            self._relaxation = Relaxation(self._layout, self._start, grains=_FINE_GRAINS, limit=_FINE_PROJECTION_LIMIT)
+            self._fine = True
+
+    def _search(self, start: State, limit: int | None) -> Solution | None:
+        """None: not decided after ``limit`` states."""
         bound = self._relaxation.distance(start)
         if bound >= UNREACHABLE:
             return Solution("unsolvable", (), 0)
@@ -106,10 +135,7 @@ class Solver:
             if steps == total and achieved(self._layout, state, at_limit=True):
                 return Solution("solved", _way(reached, state), len(done))
             if len(done) == limit:
-                raise SearchLimitError(
-                    f"task {self._layout.spec.task_id!a} is not decided after {limit} states: raise the limit, "
-                    "or make the task smaller"
-                )
+                return None
             done.add(state)
             for action in _ACTIONS:
                 after = _plain(transition(self._layout, state, action))

@@ -29,7 +29,7 @@ class Places:
         cell: number of the cell, by pose.
         ahead: number of the cell ahead, by pose; -1 if the agent can never be there.
         after: pose after moving ahead if nothing is in the way, by pose; -1 if it never can.
-        room: poses in which a key might be dropped.
+        component: number of the cell's connected component, by pose; doors and gates separate, and are one each.
         reach: by pushable block, the cells onto which it can be pushed if nothing else is in the way, numbered.
     """
 
@@ -59,6 +59,28 @@ class Places:
         """Which poses have a cell ahead."""
         return np.equal(self.ahead, self.index.get(cell, NO_CELL))
 
+    def parts(self, grain: int) -> dict[Cell, int]:
+        """Cells on which a key might be dropped, in numbered parts: components cut into squares of ``grain`` cells."""
+        components, numbers, parts = self._components(), dict[tuple[int, ...], int](), dict[Cell, int]()
+        for cell in self.index:
+            if self.layout.is_free(cell, self._bare):
+                part = components[cell], cell[0] // grain, cell[1] // grain
+                parts[cell] = numbers.setdefault(part, len(numbers))
+        return parts
+
+    def _components(self) -> dict[Cell, int]:
+        passages = self.layout.doors.keys() | self.layout.gates.keys()
+        found: dict[Cell, int] = {}
+        for number, cell in enumerate(self.index):
+            border = [] if cell in found else [cell]
+            found.setdefault(cell, number)
+            while border and cell not in passages:
+                for other in self.layout.tiling.neighbours(border.pop()):
+                    if other in self.index and other not in found and other not in passages:
+                        found[other] = number
+                        border.append(other)
+        return found
+
     def _number_poses(self) -> None:
         layout, index = self.layout, self.index
         ways = range(self.headings)
@@ -71,8 +93,8 @@ class Places:
         self.after: Numbers = np.where(
             never, -1, arrival * self.headings + np.tile(np.arange(self.headings), len(index))
         )
-        free = [i for cell, i in index.items() if layout.is_free(cell, self._bare)]
-        self.room: Mask = np.isin(self.ahead, free)
+        components = self._components()
+        self.component: Numbers = np.array([components[cell] for cell in index], dtype=np.int64)[self.cell]
 
     def _pushed(self, start: Cell) -> dict[Cell, int]:
         ahead, found, border = self.layout.tiling.ahead, {start: 0}, [start]

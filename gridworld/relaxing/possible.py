@@ -10,16 +10,17 @@ from functools import reduce
 import numpy as np
 
 from gridworld.conditions import Condition
-from gridworld.relaxing.modes import HAND, HOME, Modes
-from gridworld.relaxing.places import Mask, Places
+from gridworld.relaxing.modes import Modes
+from gridworld.relaxing.numbering import HAND, HOME
+from gridworld.relaxing.places import Mask
 from gridworld.tilings import Cell
 
 
 class Possible:
     """Answers for all states of a projection at once; ``wanted`` False asks whether the opposite may hold."""
 
-    def __init__(self, places: Places, modes: Modes) -> None:
-        self.layout, self.places, self.modes = places.layout, places, modes
+    def __init__(self, modes: Modes) -> None:
+        self.layout, self.places, self.modes = modes.places.layout, modes.places, modes
         self._switches = {switch.id: cell for cell, switch in self.layout.switches.items()}
         self._doors = {door.id: door for door in self.layout.doors.values()}
         self._gates = {gate.id: gate for gate in self.layout.gates.values()}

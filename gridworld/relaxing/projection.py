@@ -8,7 +8,9 @@ from typing import Final
 import numpy as np
 
 from gridworld.layout import State
-from gridworld.relaxing.modes import HOME, Event, Modes, Pattern
+from gridworld.relaxing.events import Event
+from gridworld.relaxing.modes import Modes
+from gridworld.relaxing.numbering import HOME, Numbering, Pattern
 from gridworld.relaxing.places import Mask, Numbers, Places
 from gridworld.relaxing.possible import Possible
 
@@ -23,16 +25,17 @@ class Projection:
         places: the poses of the task.
         start: the state that every state asked for is reached from.
         pattern: what is tracked.
+        grain: size of the parts of the grid in which dropped keys are told apart.
         limit: of the number of states.
 
     Raises:
         TooLargeError: there would be more.
     """
 
-    def __init__(self, places: Places, start: State, pattern: Pattern, limit: int) -> None:
-        self.places = places
-        self.modes = Modes(places, start, pattern, limit)
-        self.possible = Possible(places, self.modes)
+    def __init__(self, places: Places, start: State, pattern: Pattern, grain: int, limit: int) -> None:
+        self.places, self.pattern = places, pattern
+        self.modes = Modes(Numbering(places, pattern, grain), start, limit)
+        self.possible = Possible(self.modes)
         self._rows: dict[tuple[object, ...], int] = {}
         self._distances = self._measured()
 
@@ -83,7 +86,7 @@ class Projection:
         passages += [(cell, gate.id) for cell, gate in layout.gates.items()]
         for cell, name in passages:
             self._require(allowed, places.facing(cell), self.possible.open(name, True))
-        for block in self.modes.pattern.blocks:
+        for block in self.pattern.blocks:
             for cell in places.reach[block]:
                 self._require(allowed, places.facing(cell), self.possible.at(block, cell, False))
         rows, poses = np.nonzero(allowed)
@@ -97,9 +100,9 @@ class Projection:
         """Steps onto a tracked block; what is tracked must not be in its way."""
         places, tiling = self.places, self.places.layout.tiling
         homes = {key.position.to_tuple(): key.id for key in places.layout.keys}
-        for block in self.modes.pattern.blocks:
-            reach, stride = places.reach[block], self.modes.strides[block]
-            others = [other for other in self.modes.pattern.blocks if other != block]
+        for block in self.pattern.blocks:
+            reach, stride = places.reach[block], self.modes.numbering.strides[block]
+            others = [other for other in self.pattern.blocks if other != block]
             for cell, digit in reach.items():
                 for pose in np.flatnonzero(places.facing(cell)):
                     beyond = tiling.ahead(cell, int(pose) % places.headings)
@@ -108,7 +111,7 @@ class Projection:
                     key = homes.get(beyond, "")
                     other = [(o, places.reach[o][beyond]) for o in others if beyond in places.reach[o]]
                     other += [(key, HOME)] if key in self.modes else []
-                    event = Event(places.room, ((block, digit),), tuple(other), (reach[beyond] - digit) * stride)
+                    event = Event(places.on(cell), ((block, digit),), tuple(other), (reach[beyond] - digit) * stride)
                     rows, after = self.modes.changes(event)
                     yield rows * len(places) + pose, after * len(places) + places.after[pose]
 

@@ -1,0 +1,124 @@
+"""What a projection tracks besides the pose, as numbers in a mixed radix: its modes (pure)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from math import prod
+from typing import Final, TypeAlias
+
+import numpy as np
+
+from gridworld.layout import Layout, State
+from gridworld.relaxing.places import Mask, Numbers, Places
+
+HOME, HAND, GONE, LOOSE = range(4)
+"""Digits of a key: never picked up; in hand; used up, or of no more use; from LOOSE on: in which part of the grid."""
+
+_MAX_CODE: Final = 1 << 62
+
+Digits: TypeAlias = tuple[tuple[str, int], ...]
+"""Pairs of a tracked thing and its digit."""
+
+
+class TooLargeError(Exception):
+    """A projection has more states than allowed. Never leaves this package."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """Ids of the things that a projection tracks: keys, locked doors, switches that do not "hold", pushable blocks."""
+
+    keys: tuple[str, ...] = ()
+    doors: tuple[str, ...] = ()
+    switches: tuple[str, ...] = ()
+    blocks: tuple[str, ...] = ()
+
+    def only(self, names: Iterable[str]) -> Pattern:
+        """The part of it that tracks these."""
+        kept = frozenset(names)
+        groups = (self.keys, self.doors, self.switches, self.blocks)
+        return Pattern(*(tuple(name for name in group if name in kept) for group in groups))
+
+
+def named(layout: Layout) -> frozenset[str]:
+    """Ids that goal and auxiliary conditions name."""
+    return frozenset((*layout.spec.goal.target_ids, *(condition.id for condition in layout.conditions)))
+
+
+class Numbering:
+    """Codes of modes.
+
+    Args:
+        places: the poses of the task.
+        pattern: what is tracked.
+        grain: size of the parts of the grid, within connected components, in which dropped keys are told apart.
+
+    Attributes:
+        parts: number of its part, by cell on which a key can be dropped.
+        strides: by tracked thing; blocks have the highest.
+        radices: by tracked thing.
+        uses: doors of each key that is of no more use, and forgotten, once they are open.
+
+    Raises:
+        TooLargeError: the numbers do not fit 64 bits.
+    """
+
+    def __init__(self, places: Places, pattern: Pattern, grain: int) -> None:
+        self.places, self.layout, self.pattern = places, places.layout, pattern
+        self.parts = places.parts(grain)
+        self.radices = dict.fromkeys(pattern.keys, LOOSE + 1 + max(self.parts.values(), default=0))
+        self.radices |= dict.fromkeys((*pattern.doors, *pattern.switches), 2)
+        self.radices |= {name: len(places.reach[name]) for name in pattern.blocks}
+        if prod(self.radices.values()) * len(places) >= _MAX_CODE:
+            raise TooLargeError
+        names = list(self.radices)
+        self.strides = {name: prod(self.radices[other] for other in names[:i]) for i, name in enumerate(names)}
+        doors = [door for door in self.layout.doors.values() if door.id in self]
+        colours = {name: self.layout.colour_of_key[name] for name in pattern.keys if name not in named(self.layout)}
+        self.uses = {name: tuple(d.id for d in doors if d.requires_key == colour) for name, colour in colours.items()}
+
+    def __contains__(self, name: object) -> bool:
+        """Whether a thing is tracked."""
+        return name in self.strides
+
+    def having(self, codes: Numbers, name: str, digit: int) -> Mask:
+        """Which codes have a digit."""
+        return np.equal(codes // self.strides[name] % self.radices[name], digit)
+
+    def allowing(self, codes: Numbers, equal: Digits, other: Digits) -> Mask:
+        """Which codes have all digits of ``equal`` and none of ``other``."""
+        allowed = np.ones(len(codes), dtype=np.bool_)
+        for name, digit in equal:
+            allowed &= self.having(codes, name, digit)
+        for name, digit in other:
+            allowed &= ~self.having(codes, name, digit)
+        return allowed
+
+    def settled(self, codes: Numbers) -> Numbers:
+        """The codes with keys of no more use forgotten, wherever they are but in hand."""
+        for name, doors in self.uses.items():
+            stride = self.strides[name]
+            useless = self.allowing(codes, tuple((door, 1) for door in doors), ((name, HAND),))
+            codes = np.where(useless, codes + (GONE - codes // stride % self.radices[name]) * stride, codes)
+        return codes
+
+    def code(self, state: State, blocks: bool = True) -> int:
+        """Code of a state's mode, as settled; without ``blocks`` their digits are 0."""
+        digits = {name: self._status(name, state) for name in self.pattern.keys}
+        digits |= {name: int(name in state.open_doors) for name in self.pattern.doors}
+        digits |= {name: int(name in state.active_switches) for name in self.pattern.switches}
+        for name in self.pattern.blocks if blocks else ():
+            digits[name] = self.places.reach[name][state.block_cells[self.layout.block_index[name]]]
+        for name, doors in self.uses.items():
+            if digits[name] != HAND and all(digits[door] for door in doors):
+                digits[name] = GONE
+        return sum(digit * self.strides[name] for name, digit in digits.items())
+
+    def _status(self, name: str, state: State) -> int:
+        if state.carrying == name:
+            return HAND
+        cell = state.key_cells[self.layout.key_index[name]]
+        if cell is None:
+            return GONE
+        return LOOSE + self.parts[cell] if name in state.collected else HOME
