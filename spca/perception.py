@@ -2,9 +2,9 @@
 
 The vocabulary holds MiniGrid's words, then those that only the mechanisms of gridworld tasks need.
 
-An egocentric image of MiniGrid has shape (view, view, 3), indexed [x, y] with x to the agent's right and y towards the agent,
-channels object, colour and state (``minigrid.core.constants``); the agent stands at ``[view // 2, view - 1]`` facing
-decreasing y. That cell shows what the agent carries, never what it stands on.
+An egocentric image of MiniGrid has shape (view, view, 3), indexed [x, y] with x to the agent's right and y towards
+the agent, channels object, colour and state (``minigrid.core.constants``); the agent stands at
+``[view // 2, view - 1]`` facing decreasing y. That cell shows what the agent carries, never what it stands on.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """The coder half of the embedded reference model: answers like an LLM that knows these skills by heart.
 
-The skills are Python files in :mod:`spca.reference.skills`, each a piece of one ``class Agent``. They are read as
-text, never imported: an answer is the source of the methods asked for and of the helpers they need.
+The skills are Python files in :mod:`spca.reference.skills` and the folder in it, each a piece of one ``class
+Agent``. They are read as text, never imported: an answer is the source of the methods asked for and of the helpers they
+need.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from typing import Any
 from spca.errors import BadAnswerError
 from spca.providers.base import Message
 
+_FOLDERS = (("skills",), ("skills", "mechanisms"))
 _LISTED = re.compile(r"^\s*(\w+)\(self\b", re.MULTILINE)
 _DEFINED = re.compile(r"^\s*def (\w+)\(self\b", re.MULTILINE)
 
@@ -66,8 +68,9 @@ def write(actions: Iterable[str], present: Iterable[str] = ()) -> str:
 @lru_cache(maxsize=1)
 def library() -> Mapping[str, Skill]:
     """Every method of the skill files by name, in the order of the files."""
-    folder = resources.files("spca.reference") / "skills"
-    files = sorted((entry for entry in folder.iterdir() if entry.name.endswith(".py")), key=lambda entry: entry.name)
+    folders = (resources.files("spca.reference").joinpath(*path) for path in _FOLDERS)
+    entries = (sorted(folder.iterdir(), key=lambda entry: entry.name) for folder in folders)
+    files = [entry for folder in entries for entry in folder if entry.name.endswith(".py")]
     return {name: skill for entry in files for name, skill in _skills_of(entry.read_text(encoding="utf-8")).items()}
 
 

@@ -34,8 +34,8 @@ GRIDS = st.integers(1, 6).flatmap(
 
 @pytest.mark.parametrize("word", VOCABULARY)
 def test_every_cell_word_has_a_symbol_that_the_legend_explains(word: str) -> None:
-    kind, _, rest = word.partition(" ")
-    meaning = f"{rest.rpartition(' ')[2]} door" if kind == "door" else kind
+    kind, *rest = word.split()
+    meaning = kind if len(rest) < 2 else f"switch {rest[1]}" if kind == "switch" else f"{rest[1]} {kind}"
     assert legend(draw([[word]])) == f"{symbol(word)} {meaning}"
 
 

@@ -23,6 +23,10 @@ def test_every_cell_word_is_known_once() -> None:
     expected = {"unseen", "empty", "wall", "floor", "lava", "agent"}
     expected |= {f"{kind} {colour}" for kind in ("goal", "key", "ball", "box") for colour in colours}
     expected |= {f"door {colour} {state}" for colour in colours for state in ("open", "closed", "locked")}
+    expected |= {f"switch {colour} {state}" for colour in colours for state in ("off", "on")}
+    expected |= {f"gate {colour} {state}" for colour in colours for state in ("open", "closed")}
+    expected |= {f"block {colour}{fixed}" for colour in colours for fixed in ("", " fixed")}
+    expected |= {f"{end} {colour}" for end in ("teleporter", "exit") for colour in colours} | {"pit", "spike", "target"}
     assert set(perception.VOCABULARY) == expected
     assert len(perception.VOCABULARY) == len(expected)
     assert perception.VOCABULARY[perception.UNSEEN] == "unseen"

@@ -29,6 +29,9 @@ PARAMETERS = {
     **dict.fromkeys(["go_to_object", "go_to_door", "announce", "pick_up_object", "drop_held", "open_door"], 2),
     **dict.fromkeys(["clear_blocker", "open_box", "observe_cue", "go_to_match"], 2),
     **dict.fromkeys(["fetch_key", "unlock_door", "put_next_to", "put_near"], 3),
+    **dict.fromkeys(["walk_to_goal", "take_key", "put_down", "find_switch"], 2),
+    **dict.fromkeys(["use_key", "press_switch", "push_block_to"], 3),
+    "survive": 1,
 }
 """Every action with its number of parameters, the agent included: what planner and coder agree on."""
 

@@ -14,11 +14,12 @@ class Agent:
         since a passage was opened; ``_span`` is the side of the view as far as it was noticed.
         """
         self._look()
-        if not hasattr(self, "_roll"):
+        try:
+            if self._noted == self._looked:
+                return
+        except AttributeError:
             self._roll, self._blind, self._passable, self._span, self._noted = {}, set(), 0, 7, -1
             self._began_at, self._stood = self._place, set()
-        if self._noted == self._looked:
-            return
         known = len(self._seen)
         self._note(self.full_grid, -self.start_position[0], -self.start_position[1])
         if self._seen[self._place].startswith("block"):

@@ -1,0 +1,1 @@
+"""Skills for gridworld tasks, which use some of those for the curriculum."""
