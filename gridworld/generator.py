@@ -19,7 +19,7 @@ from typing import Any, Final
 
 from gridworld.errors import GenerationError, SearchLimitError
 from gridworld.generating.draft import Draft, UnfitError
-from gridworld.generating.proving import certified, enough_steps
+from gridworld.generating.proving import proven
 from gridworld.generating.recipes import MECHANISMS, TIERS, cook, fits
 from gridworld.generating.writing import Written, read_made, write_tasks
 from gridworld.task_spec import TaskSpecification
@@ -64,7 +64,7 @@ def generate(
         rng = random.Random(f"{stream} {attempt}")  # noqa: S311
         try:
             draft = cook(rng, TILINGS[tiling], TIERS[tier], allowed)
-            return _proven(draft, tier, seed, _origin(tier, seed, index, tiling, allowed))
+            return _made(draft, tier, seed, _origin(tier, seed, index, tiling, allowed))
         except (UnfitError, SearchLimitError):
             continue
     raise GenerationError(
@@ -182,13 +182,11 @@ def _origin(tier: int, seed: int, index: int, tiling: str, allowed: tuple[str, .
     return made if allowed == MECHANISMS else {**made, "mechanisms": list(allowed)}
 
 
-def _proven(draft: Draft, tier: int, seed: int, origin: dict[str, Any]) -> TaskSpecification:
+def _made(draft: Draft, tier: int, seed: int, origin: dict[str, Any]) -> TaskSpecification:
     tiling = draft.floor.tiling
     spec = draft.specification(task_name(tier, seed, origin["index"], tiling.name), seed, tier)
     spec.metadata = {"generator": origin, "tiling": tiling.name, "wall_topology": draft.floor.plan}
-    spec.max_steps = enough_steps(spec, tiling)
-    spec.description = draft.description(spec) if TIERS[tier].tells else spec.get_mission_text()
-    return certified(spec, tiling)
+    return proven(spec, tiling, draft.description if TIERS[tier].tells else TaskSpecification.get_mission_text)
 
 
 def _checked(tier: int, seed: int, index: int, tiling: str, mechanisms: Collection[str] | None) -> tuple[str, ...]:

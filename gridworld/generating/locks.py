@@ -8,7 +8,7 @@ on the one before it, and none can be left out.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Final, Literal, TypeAlias
+from typing import Final, TypeAlias
 
 from gridworld.generating.draft import Draft, Link, UnfitError
 from gridworld.generating.pushing import push_line
@@ -79,10 +79,14 @@ def one_shot_gate(draft: Draft, cut: Cell) -> Cell:
 def _switched(draft: Draft, cut: Cell, kind: SwitchType) -> Cell:
     draft.close(cut)
     cell, gate = draft.take(draft.near), draft.gate(cut)
-    named = None if kind == draft.rules.switch_type and draft.rng.random() < 0.5 else kind
-    switch = draft.switch(cell, [gate], named)
+    switch = draft.switch(cell, [gate], _named(draft, kind))
     draft.links.insert(0, Link("switch-gate", switch, gate, f"use switch {switch} to open gate {gate}"))
     return cell
+
+
+def _named(draft: Draft, kind: SwitchType) -> SwitchType | None:
+    """The type of a switch, which it may leave to the rules where they say the same."""
+    return None if kind == draft.rules.switch_type and draft.rng.random() < 0.5 else kind
 
 
 def hold_gate(draft: Draft, cut: Cell) -> Cell:
@@ -91,7 +95,7 @@ def hold_gate(draft: Draft, cut: Cell) -> Cell:
     away = [cell for cell in draft.near - draft.floor.narrow if draft.floor.tiling.distance(cell, cut) > 1]
     line = push_line(draft, away)
     gate = draft.gate(cut)
-    switch, block = draft.switch(line.target, [gate], "hold"), draft.block(line.block)
+    switch, block = draft.switch(line.target, [gate], _named(draft, "hold")), draft.block(line.block)
     words = f"push block {block} onto switch {switch}, which holds gate {gate} open"
     draft.links[:0] = [Link("block-switch", block, switch, words), Link("switch-gate", switch, gate, "")]
     return line.agent
@@ -108,8 +112,6 @@ def teleport(draft: Draft, cut: Cell) -> Cell:
     draft.links.insert(0, Link("teleporter", name, name, f"take teleporter {name}"))
     return entrance
 
-
-LockKind: TypeAlias = Literal["key_door", "master_key", "toggle_gate", "one_shot_gate", "hold_gate", "teleport"]
 
 LOCKS: Final[Mapping[str, Lock]] = {
     lock.__name__: lock for lock in (key_door, master_key, toggle_gate, one_shot_gate, hold_gate, teleport)

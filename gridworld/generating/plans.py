@@ -89,9 +89,8 @@ def rooms(rng: random.Random, tiling: Tiling, width: int, height: int) -> set[Ce
         lines = [[(x, y) for y in range(top, bottom + 1)] for x in range(left + 2, right - 1)]
         lines += [[(x, y) for x in range(left, right + 1)] for y in range(top + 2, bottom - 1)]
         small = right - left < 6 and bottom - top < 6
-        lines = [
-            line for line in lines if not any(near in doorways for cell in line for near in tiling.neighbours(cell))
-        ]
+        beside = {near for doorway in doorways for near in tiling.neighbours(doorway)}
+        lines = [line for line in lines if beside.isdisjoint(line)]
         if not lines or (small and rng.random() < 0.3):
             continue
         line = rng.choice(lines)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Final
 
 from gridworld.actions import Action
-from gridworld.certificate import attached, certify
+from gridworld.certificate import attached, certify, fingerprint
 from gridworld.generating.draft import UnfitError
-from gridworld.layout import Layout
-from gridworld.solver import solve
 from gridworld.task_spec import TaskSpecification
 from gridworld.tilings import Tiling
 
@@ -19,32 +19,31 @@ LONGEST: Final = 250
 """Bounds of the steps that a task may need."""
 
 
-def enough_steps(spec: TaskSpecification, tiling: Tiling) -> int:
-    """A ``max_steps`` that leaves a player room: three times what is needed and 10 more, at least 50.
+def proven(spec: TaskSpecification, tiling: Tiling, describe: Callable[[TaskSpecification], str]) -> TaskSpecification:
+    """The task with its ``max_steps``, its description and a certificate in its metadata.
+
+    Args:
+        spec: the task as drawn.
+        tiling: on which it is played.
+        describe: what makes its description, once ``max_steps`` is there.
 
     Raises:
-        UnfitError: the task cannot be solved, or needs too few or too many steps.
+        UnfitError: it cannot be solved, needs too few or too many steps, or an element of its chain is not necessary.
         SearchLimitError: undecided.
     """
-    spec.max_steps = 4 * LONGEST
-    solution = solve(Layout(spec, tiling), limit=SEARCH_LIMIT)
-    steps = solution.steps
+    proof = certify(replace(spec, max_steps=4 * LONGEST), tiling, SEARCH_LIMIT)
     # Who has to survive waits when all else is done.
-    while steps and solution.actions[steps - 1] is Action.DONE:
-        steps -= 1
-    if not (solution.solved and SHORTEST <= steps <= LONGEST):
-        raise UnfitError("not solvable, too easy or too long")
-    return max(50, 3 * steps + 10)
+    needed = len(proof.actions.rstrip(str(Action.DONE.value)))
+    if not (proof.sound and SHORTEST <= needed <= LONGEST):
+        raise UnfitError("not solvable, too easy or too long, or its chain is not necessary")
+    final = replace(spec, max_steps=enough_steps(needed))
+    final.description = describe(final)
+    if spec.goal.goal_type == "survive_steps":
+        return attached(final, certify(final, tiling, SEARCH_LIMIT))
+    # For other goals nothing else of the proof depends on max_steps.
+    return attached(final, replace(proof, fingerprint=fingerprint(final)))
 
 
-def certified(spec: TaskSpecification, tiling: Tiling) -> TaskSpecification:
-    """The task with a certificate in its metadata.
-
-    Raises:
-        UnfitError: an element of its dependency chain is not necessary.
-        SearchLimitError: undecided.
-    """
-    certificate = certify(spec, tiling, limit=SEARCH_LIMIT)
-    if not certificate.sound:
-        raise UnfitError("the certificate is not sound")
-    return attached(spec, certificate)
+def enough_steps(needed: int) -> int:
+    """A ``max_steps`` that leaves a player room."""
+    return max(50, 3 * needed + 10)
