@@ -12,6 +12,7 @@ After Culberson and Schaeffer, "Pattern Databases" (1998), and Edelkamp, "Planni
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import combinations
 from typing import Final
 
 from gridworld.layout import Layout, State
@@ -71,10 +72,11 @@ class Relaxation:
             self._project(part)
 
     def _parts(self, pattern: Pattern) -> tuple[Pattern, ...]:
-        """Smaller patterns that together track what a pattern does: by block, then without blocks, then by halves."""
+        """Smaller patterns that together track what a pattern does: fewer blocks, then none, then halves."""
         without = replace(pattern, blocks=())
         if len(pattern.blocks) > 1:
-            return tuple(replace(pattern, blocks=(block,)) for block in pattern.blocks)
+            fewer = combinations(pattern.blocks, 2 if len(pattern.blocks) > 2 else 1)
+            return tuple(replace(pattern, blocks=blocks) for blocks in fewer)
         if pattern.blocks and without != Pattern():
             return without, Pattern(blocks=pattern.blocks)
         doors: dict[str, str] = {door.id: door.requires_key for door in self._layout.doors.values()}

@@ -64,9 +64,9 @@ class Modes:
         return rows[known], after[known]
 
     def _closure(self, start: State, most: int) -> Numbers:
-        """Modes with blocks' digits 0; found with the component in which the agent then is, code x width + component."""
+        """Modes with blocks' digits 0; found with the component where the agent then is: code x width + component."""
         width = len(self.places)
-        where = [(event, np.unique(self.places.component[event.poses])) for event in self.events]
+        where = [(event, self._components(event)) for event in self.events]
         between = crossings(self.numbering)
         first = self.numbering.code(start, blocks=False) * width + self.places.component[self.places.pose(start)]
         known = fresh = np.array([first], dtype=np.int64)
@@ -84,12 +84,17 @@ class Modes:
             raise TooLargeError
         return codes
 
-    def _happened(self, event: Event, codes: Numbers, components: Numbers, where: Numbers) -> Numbers:
-        there = self.numbering.allowing(codes, event.equal, event.other)
-        there &= np.isin(components, where)
+    def _components(self, event: Event) -> Mask:
+        """In which components an event can happen."""
+        found = np.zeros(len(self.places), dtype=np.bool_)
+        found[self.places.component[event.poses]] = True
+        return found
+
+    def _happened(self, event: Event, codes: Numbers, components: Numbers, where: Mask) -> Numbers:
+        there = self.numbering.allowing(codes, event.equal, event.other) & where[components]
         after = self.numbering.settled(codes[there] + event.delta)
-        return np.add(after * len(self.places), components[there])
+        return after * len(self.places) + components[there]
 
     def _crossed(self, crossing: Crossing, codes: Numbers, components: Numbers) -> Numbers:
-        there = (components == crossing.origin) & self.numbering.allowing(codes, crossing.equal, ())
+        there = np.equal(components, crossing.origin) & self.numbering.allowing(codes, crossing.equal, ())
         return codes[there] * len(self.places) + crossing.target

@@ -61,10 +61,10 @@ class Places:
 
     def parts(self, grain: int) -> dict[Cell, int]:
         """Cells on which a key might be dropped, in numbered parts: components cut into squares of ``grain`` cells."""
-        components, numbers, parts = self._components(), dict[tuple[int, ...], int](), dict[Cell, int]()
+        numbers, parts = dict[tuple[int, ...], int](), dict[Cell, int]()
         for cell in self.index:
             if self.layout.is_free(cell, self._bare):
-                part = components[cell], cell[0] // grain, cell[1] // grain
+                part = self._component_of[cell], cell[0] // grain, cell[1] // grain
                 parts[cell] = numbers.setdefault(part, len(numbers))
         return parts
 
@@ -93,8 +93,8 @@ class Places:
         self.after: Numbers = np.where(
             never, -1, arrival * self.headings + np.tile(np.arange(self.headings), len(index))
         )
-        components = self._components()
-        self.component: Numbers = np.array([components[cell] for cell in index], dtype=np.int64)[self.cell]
+        self._component_of = self._components()
+        self.component: Numbers = np.array([self._component_of[cell] for cell in index], dtype=np.int64)[self.cell]
 
     def _pushed(self, start: Cell) -> dict[Cell, int]:
         ahead, found, border = self.layout.tiling.ahead, {start: 0}, [start]
