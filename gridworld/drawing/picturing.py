@@ -87,11 +87,19 @@ def _laid(images: NDArray[np.uint8], which: NDArray[np.intp], shape: Geometry) -
     canvas = np.zeros(((rows + 2) * shape.pitch, columns * shape.width + shape.shift, 3), dtype=np.uint8)
     # Channels are taken with the pixels of a line: long runs are several times as fast.
     lines = images.reshape(len(images), shape.height, run)
-    cover = shape.cover.repeat(3, axis=1)[:, None, :].astype(np.uint16)
+    cover = shape.cover.repeat(3, axis=1)
+    inside = (cover == 8)[:, None, :]
+    y, x = np.nonzero((cover > 0) & (cover < 8))
+    share = cover[y, x, None, None].astype(np.uint16)
     for parity in range(2):
         laid = lines[which[parity::2]].swapaxes(1, 2)
         left, top = parity * shape.shift, parity * shape.pitch
         part = canvas[top : top + len(laid) * band, left : left + columns * shape.width]
         cells = part.reshape(len(laid), band, columns, run)[:, : shape.height]
-        cells[:] = (laid * cover + cells * (8 - cover) + 4) // 8 if parity else laid
+        if parity:
+            edges = (laid[:, y, :, x] * share + cells[:, y, :, x] * (8 - share) + 4) // 8
+            np.copyto(cells, laid, where=inside)
+            cells[:, y, :, x] = edges
+        else:
+            cells[:] = laid
     return canvas
