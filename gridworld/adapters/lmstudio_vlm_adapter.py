@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
-from gridworld.adapters.vision import AbsentError, PassingError, Reply, Turn, VisionModel, one_line, png_base64
+from gridworld.adapters.vision import HEADERS, AbsentError, PassingError, Reply, Turn, VisionModel, one_line, png_base64
 from gridworld.errors import ModelError
 
 _NO_KEY: Final = "lm-studio"
@@ -51,13 +51,12 @@ class LMStudioVLMAdapter(VisionModel):
             ModelError: the SDK, the server or the model is missing; names the fix.
         """
         del device
-        library = _library()
         try:
             names = [each.id for each in self._connected().models.list(timeout=_SETUP_TIMEOUT_S).data]
-        except library.APIStatusError:
-            return  # a server that does not tell
         except Exception as error:  # the boundary to the SDK, which raises what its HTTP client met
-            raise self._translated(error) from None
+            if isinstance(found := self._translated(error), AbsentError):
+                raise found from None
+            return  # a server that does not tell
         if names and self.model not in names:
             known = one_line(", ".join(names[:_SHOWN_MODELS]))
             raise ModelError(
@@ -103,6 +102,7 @@ class LMStudioVLMAdapter(VisionModel):
                 base_url=base,
                 timeout=self.timeout,
                 max_retries=0,
+                default_headers=HEADERS,
                 http_client=library.DefaultHttpxClient(
                     trust_env=False, follow_redirects=False, timeout=self.timeout, base_url=base
                 ),

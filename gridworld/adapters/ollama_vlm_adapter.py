@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
-from gridworld.adapters.vision import AbsentError, PassingError, Reply, Turn, VisionModel, one_line, png_base64
+from gridworld.adapters.vision import HEADERS, AbsentError, PassingError, Reply, Turn, VisionModel, one_line, png_base64
 from gridworld.errors import ModelError
 
 _PROMPT_TOKENS: Final = 8192
@@ -56,7 +56,9 @@ class OllamaVLMAdapter(VisionModel):
                 raise self._unknown() from None
             return  # a server that only chats
         except Exception as error:  # the boundary to the SDK, which raises what its HTTP client met
-            raise self._translated(error) from None
+            if isinstance(found := self._translated(error), AbsentError):
+                raise found from None
+            return
         able = shown.capabilities
         if able and "vision" not in able:
             raise ModelError(
@@ -88,8 +90,8 @@ class OllamaVLMAdapter(VisionModel):
             )
             return Reply(
                 text=answer.message.content or "",
-                input_tokens=answer.prompt_eval_count,
-                output_tokens=answer.eval_count,
+                input_tokens=answer.prompt_eval_count or None,  # 0: it was not counted
+                output_tokens=answer.eval_count or None,
                 cut=answer.done_reason == "length",
                 model=answer.model,
             )
@@ -99,7 +101,9 @@ class OllamaVLMAdapter(VisionModel):
             raise self._translated(error) from None
 
     def _connected(self, timeout: float) -> Any:
-        return _library().Client(self.base_url, timeout=timeout, trust_env=False, follow_redirects=False)
+        return _library().Client(
+            self.base_url, headers=HEADERS, timeout=timeout, trust_env=False, follow_redirects=False
+        )
 
     def _refused(self, error: Any) -> ModelError:
         words = one_line(error.error)

@@ -70,9 +70,8 @@ def user_parts(seen: ModelInput) -> Iterator[Part]:
         ago = len(prior) - number
         yield f"Image before the last {ago} actions:" if ago > 1 else "Image before the last action:"
         yield image
-    yield "Image now:"
+    yield "Choose the next action from the image now:"
     yield seen.image
-    yield "What is the next action?"
 
 
 def repair_text(action_space: Mapping[int, str]) -> str:

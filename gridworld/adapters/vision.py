@@ -27,6 +27,9 @@ from gridworld.errors import ModelError
 from gridworld.evaluation.model_interface import ModelInput, ModelInterface, ModelOutput
 from gridworld.task_spec import TaskSpecification
 
+HEADERS: Final = {"connection": "close"}
+"""A connection kept open may be closed by the server in the moment it is used again."""
+
 _SHOWN: Final = 200
 _REPEATED: Final = 2000
 """Characters of an unreadable answer that the model is shown again."""
