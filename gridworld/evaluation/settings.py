@@ -18,7 +18,7 @@ from gridworld.task_spec import TaskSpecification
 TILINGS_OF: Final[Mapping[str, tuple[str, ...]]] = {"minigrid": ("square",), "multigrid": ("square", "hex")}
 """Tilings by backend."""
 
-_TIERS: Final = re.compile(r"\d{1,9}(-\d{1,9})?(,\d{1,9}(-\d{1,9})?)*")
+_TIERS: Final = re.compile(r"[0-9]{1,9}(-[0-9]{1,9})?(,[0-9]{1,9}(-[0-9]{1,9})?)*")
 _MOST_TIERS: Final = 1000
 _PACKAGE: Final = Path(library.__file__).resolve().parent
 _CREDENTIALS: Final = re.compile(r"(?<=://)[^/@\s]*@")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -81,7 +82,7 @@ def test_what_is_no_action_is_refused(wrong: Any) -> None:
 
 
 def test_actions_may_be_numpy_integers_and_members() -> None:
-    actions = iter([np.int64(2), Action.MOVE_FORWARD, (np.uint8(2), None)])
+    actions: Iterator[Any] = iter([np.int64(2), Action.MOVE_FORWARD, (np.uint8(2), None)])
     result = runner().run_episode(CORRIDOR, lambda *_: next(actions))
     assert (result.success, result.actions) == (True, WAY)
 
@@ -145,9 +146,9 @@ def test_a_result_is_saved_whole_and_loaded(tmp_path: Path) -> None:
 def test_what_is_no_result_is_named(tmp_path: Path, content: str) -> None:
     path = tmp_path / "episode.json"
     path.write_text(content, encoding="utf-8")
-    with pytest.raises(EvaluationError, match="episode.json"):
+    with pytest.raises(EvaluationError, match=r"episode\.json"):
         EpisodeResult.load(path)
-    with pytest.raises(EvaluationError, match="missing.json"):
+    with pytest.raises(EvaluationError, match=r"missing\.json"):
         EpisodeResult.load(tmp_path / "missing.json")
 
 

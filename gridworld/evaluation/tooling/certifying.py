@@ -1,0 +1,102 @@
+"""``certify``: prove again what certificates claim, or prove what can be proven of tasks without one."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from gridworld.certificate import FIELD, Certificate, attached, certify, recertify
+from gridworld.errors import GridworldError
+from gridworld.evaluation.registry import count
+from gridworld.evaluation.terminal import EXIT_FINISHED, EXIT_USER_ERROR, visible
+from gridworld.evaluation.tooling.common import counted, files_of, load, tiling_of, tool_parser, with_progress
+from gridworld.solver import DEFAULT_LIMIT
+from gridworld.task_spec import TaskSpecification
+from gridworld.tilings import TILINGS
+
+EXIT_NOT_PROVEN: Final = 1
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """The parser of the tool."""
+    parser = tool_parser(
+        "certify",
+        "Compute the certificate of tasks anew and compare it with the one they carry. Of a task without one, or on\n"
+        "another tiling, tell whether it can be solved, in how many steps, and whether each link of its dependency\n"
+        "chain is necessary.",
+        ["my_tasks/", "gridworld/tasks/tier3", "my_task.json --write"],
+        "1 a certificate does not agree or a task is not sound",
+    )
+    parser.add_argument("files", nargs="+", metavar="FILE", help="a file, folder or benchmark")
+    parser.add_argument("--tiling", choices=tuple(TILINGS), help="default: the one of the certificate, else square")
+    parser.add_argument("--write", action="store_true", help="store the certificate where there is none that agrees")
+    parser.add_argument(
+        "--limit", type=count, default=DEFAULT_LIMIT, metavar="N", help="states of each search (default %(default)s)"
+    )
+    return parser
+
+
+def run(argv: Sequence[str]) -> int:
+    """Certify files; 2 if any cannot be used, 1 if any proof does not hold."""
+    arguments = build_parser().parse_args(argv)
+    problems: list[str] = []
+    files = files_of(arguments.files, problems)
+    held = 0
+    for problem in problems:
+        print(visible(f"error: {problem}"))
+    unusable = len(problems)
+    for path in with_progress(files, len(files), "files"):
+        try:
+            held += _certified(path, arguments)
+        except GridworldError as error:
+            unusable += 1
+            print(visible(f"error: {error}" if str(path) in str(error) else f"error: {path}: {error}"))
+    failed = len(files) - held - (unusable - len(problems))
+    more = f", {unusable} not usable" if unusable else ""
+    print(f"{counted(len(files) + len(problems), 'file')}: {held} proven, {failed} not{more}")
+    return EXIT_USER_ERROR if unusable else EXIT_NOT_PROVEN if failed else EXIT_FINISHED
+
+
+def _certified(path: Path, arguments: argparse.Namespace) -> bool:
+    """Tell about one file; whether everything holds."""
+    spec = load(path)
+    stored = (spec.metadata or {}).get(FIELD)
+    if stored is not None and arguments.tiling in (None, _tiling_stored(stored)):
+        differences = recertify(spec, arguments.limit)
+        if not differences:
+            print(visible(f"{path}: agrees"))
+            return True
+        for line in differences:
+            print(visible(f"{path}: differs: {line}"))
+        if arguments.write:
+            _write(path, spec, certify(spec, TILINGS[_tiling_stored(stored)], arguments.limit))
+        return False
+    certificate = certify(spec, TILINGS[tiling_of(spec, arguments.tiling)], arguments.limit)
+    for line in _told(certificate):
+        print(visible(f"{path}: {line}"))
+    if arguments.write:
+        _write(path, spec, certificate)
+    return certificate.sound
+
+
+def _tiling_stored(stored: object) -> str:
+    tiling = stored.get("tiling") if isinstance(stored, dict) else None
+    return tiling if isinstance(tiling, str) and tiling in TILINGS else "square"
+
+
+def _told(certificate: Certificate) -> list[str]:
+    if not certificate.solvable:
+        return [f"cannot be solved ({certificate.tiling})"]
+    limit = "" if certificate.within_max_steps else ", which is more than its max_steps"
+    lines = [f"solvable, optimal {counted(certificate.optimal_steps or 0, 'step')}{limit} ({certificate.tiling})"]
+    for link in certificate.chain:
+        necessary = "necessary" if link.necessary else "NOT necessary"
+        lines.append(f"chain {link.step}: {link.element} for {link.unlocks}: {necessary}")
+    return lines
+
+
+def _write(path: Path, spec: TaskSpecification, certificate: Certificate) -> None:
+    attached(spec, certificate).to_json(path)
+    print(visible(f"{path}: certificate stored"))

@@ -1,0 +1,129 @@
+"""What the tools share: parsers, files that were named, tasks, and progress."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from gridworld import library
+from gridworld.errors import TaskError
+from gridworld.evaluation.terminal import Parser, program
+from gridworld.task_spec import TaskSpecification
+from gridworld.tilings import SQUARE, TILINGS
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+T = TypeVar("T")
+
+WIDE = 200
+"""Columns where standard output is no terminal: nothing is cut."""
+
+
+def tool_parser(name: str, description: str, examples: Iterable[str], codes: str = "") -> argparse.ArgumentParser:
+    """A parser whose help ends in exit codes and examples.
+
+    Args:
+        name: the word that calls the tool.
+        examples: what follows that word.
+        codes: exit codes beside 0 and 2, such as "1 a proof does not hold".
+    """
+    more = f", {codes}" if codes else ""
+    lines = "\n".join(f"  %(prog)s {each}" for each in examples)
+    return Parser(
+        prog=f"{program()} {name}",
+        description=description,
+        epilog=f"exit codes: 0 done, 2 a mistake in what was asked or a file that cannot be used{more}\n\n"
+        f"examples:\n{lines}\n",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+
+
+def files_of(named: Sequence[str], problems: list[str]) -> list[Path]:
+    """The files that files, folders and benchmarks lead to, each once and in order.
+
+    Args:
+        problems: gets a line for each name that leads to nothing.
+    """
+    found: dict[Path, None] = {}
+    for name in named:
+        try:
+            found.update(dict.fromkeys(library.task_files(name)))
+        except TaskError as error:
+            problems.append(str(error))
+    return list(found)
+
+
+def find_task(name: str) -> Path:
+    """The file of a task: a path, or the id or file name of a shipped one.
+
+    Raises:
+        TaskError: there is none.
+    """
+    try:
+        files = library.task_files(name)
+    except TaskError:
+        files = [path for path in shipped_files() if name in (path.stem, path.name)]
+        files = files or [path for path in shipped_files() if TaskSpecification.from_json(path).task_id == name]
+    if not files:
+        raise TaskError("is no file, folder or shipped task; `list` tells those that ship", name)
+    if len(files) > 1:
+        raise TaskError("is a folder of several tasks; name one of them", name)
+    return files[0]
+
+
+def shipped_files() -> list[Path]:
+    """The files of all tasks that ship."""
+    return [path for name in library.BENCHMARKS for path in library.task_files(library.benchmark_dir(name))]
+
+
+def load(path: str | os.PathLike[str]) -> TaskSpecification:
+    """A valid task.
+
+    Raises:
+        TaskError: it cannot be read or is not valid; names the file.
+    """
+    spec = TaskSpecification.from_json(path)
+    _, problems = spec.validate()
+    if problems:
+        raise TaskError(problems, os.fspath(path))
+    return spec
+
+
+def tiling_of(spec: TaskSpecification, asked: str | None) -> str:
+    """The tiling asked for, else the one that the task's metadata names, else the square one."""
+    named = (spec.metadata or {}).get("tiling")
+    return asked or (named if isinstance(named, str) and named in TILINGS else SQUARE.name)
+
+
+def counted(count: int, what: str) -> str:
+    """``1 task``, ``2 tasks``."""
+    return f"{count} {what}{'' if count == 1 else 's'}"
+
+
+def console() -> Console:
+    """Standard output for tables."""
+    from rich.console import Console
+
+    return Console(highlight=False, width=None if sys.stdout.isatty() else WIDE)
+
+
+def with_progress(items: Iterable[T], total: int, what: str) -> Iterator[T]:
+    """The items, with a bar on standard error if that is a terminal and there are several."""
+    if total < 2 or not sys.stderr.isatty():
+        yield from items
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (BarColumn(), MofNCompleteColumn(), TextColumn(what), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task("", total=total)
+        for item in items:
+            yield item
+            progress.advance(task)

@@ -1,0 +1,71 @@
+"""``list``: the tasks that ship, or those of folders."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+
+from gridworld import library
+from gridworld.errors import TaskError
+from gridworld.evaluation.terminal import EXIT_FINISHED, EXIT_USER_ERROR, complain, visible
+from gridworld.evaluation.tooling.common import console, files_of, load, tool_parser
+from gridworld.task_spec import TaskSpecification
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """The parser of the tool."""
+    parser = tool_parser(
+        "list",
+        "List tasks: id, tier, size, goal, what is seen, mechanisms, steps allowed.",
+        ["", "gridworld/tasks/tier3", "my_tasks/"],
+    )
+    parser.add_argument("files", nargs="*", metavar="FILE", help="a file, folder or benchmark (default: all that ship)")
+    return parser
+
+
+def run(argv: Sequence[str]) -> int:
+    """Print a table of tasks; 2 if a file cannot be used."""
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+    from rich.text import Text
+
+    arguments = build_parser().parse_args(argv)
+    problems: list[str] = []
+    table = Table(box=SIMPLE_HEAD)
+    for name in ("task", "tier", "size", "goal", "seen", "mechanisms", "max steps", "file"):
+        table.add_column(name, justify="right" if name in ("tier", "max steps") else "left", overflow="fold")
+    for path in files_of(arguments.files or list(library.BENCHMARKS), problems):
+        try:
+            table.add_row(*(Text(visible(each)) for each in _row(load(path), path)))
+        except TaskError as error:
+            problems.append(str(error))
+    if table.row_count:
+        console().print(table)
+    for problem in problems:
+        complain(f"error: {problem}")
+    return EXIT_USER_ERROR if problems else EXIT_FINISHED
+
+
+def _row(spec: TaskSpecification, path: Path) -> tuple[str, ...]:
+    width, height = spec.maze.dimensions
+    made = spec.mechanisms
+    kinds = ("keys", "doors", "switches", "gates", "blocks", "teleporters", "hazards")
+    counts = ((kind, len(getattr(made, kind))) for kind in kinds)
+    things = ", ".join(f"{number} {kind if number > 1 else _one(kind)}" for kind, number in counts if number)
+    shipped = Path(library.__file__).resolve().parent
+    file = path.relative_to(shipped.parent) if path.is_relative_to(shipped) else path
+    return (
+        spec.task_id,
+        str(spec.difficulty_tier),
+        f"{width}x{height}",
+        spec.goal.goal_type,
+        spec.rules.observability,
+        things or "none",
+        str(spec.max_steps),
+        str(file),
+    )
+
+
+def _one(kind: str) -> str:
+    return {"switches": "switch"}.get(kind, kind.removesuffix("s"))

@@ -1,0 +1,116 @@
+"""The real command: every shipped task by exact search, and an evaluation with another process, stopped and resumed."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gridworld.backends import MiniGridBackend
+from gridworld.layout import Layout
+from gridworld.library import task_files
+from gridworld.planning import optimal_actions
+from gridworld.runner.grid_runner import GridRunner
+from gridworld.task_spec import TaskSpecification
+from tests.doubles import ROOT
+
+RUN_EVAL = (sys.executable, str(ROOT / "run_eval.py"))
+INSTALLED = (sys.executable, "-m", "gridworld.evaluation.cli")
+LISTED = json.loads((ROOT / "tests" / "gridworld" / "optimal_steps.json").read_text(encoding="utf-8"))
+
+
+def environment() -> dict[str, str]:
+    return {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])}
+
+
+def run(cwd: Path, *command: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(command, cwd=cwd, env=environment(), capture_output=True, text=True, timeout=100, check=False)
+
+
+def read(path: Path) -> Any:
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize(
+    ("benchmark", "command", "more"),
+    [("validation_10", RUN_EVAL, ()), ("tiers", INSTALLED, ("--workers", "2"))],
+)
+def test_bfs_solves_every_shipped_task_at_the_listed_length(
+    tmp_path: Path, benchmark: str, command: tuple[str, ...], more: tuple[str, ...]
+) -> None:
+    done = run(tmp_path, *command, "--benchmark", benchmark, "--model", "bfs", *more)
+    assert (done.returncode, done.stderr) == (0, "")
+    results = read(tmp_path / "results" / f"bfs_{benchmark}.json")["task_results"]
+    files = [path.stem for path in task_files(benchmark)]
+    steps = {stem: result["steps_taken"] for stem, result in zip(files, results, strict=True)}
+    assert steps == {stem: LISTED[stem]["optimal_steps"] for stem in files}
+    assert all(result["success"] and result["optimality_ratio"] == 1.0 for result in results)
+    assert done.stdout.splitlines()[-1] == f"results: results/bfs_{benchmark}.json"
+    _replay(results[0], TaskSpecification.from_json(task_files(benchmark)[0]))
+
+
+def _replay(result: dict[str, Any], spec: TaskSpecification) -> None:
+    """The actions in a results file give back the episode."""
+    actions = [step["action"] for step in result["episode"]["trajectory"]]
+    again = GridRunner(MiniGridBackend(render_mode=None)).collect_demonstrations(spec, actions)
+    assert again.final_state.to_dict() == result["episode"]["final_state"]
+
+
+def answer(work_dir: Path, stop: threading.Event, tasks: int) -> None:
+    """The program on the other side: plays ``tasks`` episodes by shortest ways, then falls silent."""
+    specs = {spec.task_id: spec for spec in map(TaskSpecification.from_json, task_files("gridworld/tasks/tier1"))}
+    ways: dict[Path, Any] = {}
+    while not stop.wait(0.005):
+        for asked in sorted(work_dir.glob("*/input/step_*.json"), key=lambda path: path.stat().st_mtime):
+            episode = asked.parent.parent
+            if episode not in ways:
+                spec = specs[read(episode / "episode.json")["task_id"]]
+                ways[episode] = optimal_actions(Layout(spec)) if len(ways) < tasks else ()
+            reply = episode / "output" / asked.name
+            if ways[episode] and not reply.exists():
+                reply.write_text(json.dumps({"action": int(ways[episode][read(asked)["step_number"] - 1])}))
+
+
+def test_an_evaluation_stopped_by_ctrl_c_goes_on_with_another_process(tmp_path: Path) -> None:
+    exchange = tmp_path / "exchange"
+    command = [*RUN_EVAL, "--benchmark", "tiers", "--tier", "1", "--model", "file_based", "--work-dir", "exchange"]
+    stop = threading.Event()
+    threading.Thread(target=answer, args=(exchange, stop, 1), daemon=True).start()
+    running = subprocess.Popen(
+        command,
+        cwd=tmp_path,
+        env=environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    deadline = time.monotonic() + 60
+    while not (exchange / "tier1_maze_rooms_003-1" / "input" / "step_1.json").exists():
+        assert time.monotonic() < deadline
+        assert running.poll() is None
+        time.sleep(0.02)
+    os.killpg(running.pid, signal.SIGINT)
+    _, err = running.communicate(timeout=30)
+    stop.set()
+    again = "python run_eval.py --benchmark tiers --tier 1 --model file_based --work-dir exchange --resume"
+    assert (running.returncode, err) == (130, f"interrupted; 1 task is finished; go on with: {again}\n")
+
+    stop = threading.Event()
+    threading.Thread(target=answer, args=(exchange, stop, 9), daemon=True).start()
+    (exchange / "tier1_maze_rooms_003-1" / "output" / "step_1.json").write_text('{"action": 6}', encoding="utf-8")
+    done = run(tmp_path, *command, "--resume", "--quiet")
+    stop.set()
+    assert done.returncode == 0, done.stderr
+    data = read(tmp_path / "results" / "file_based_tiers_1.json")
+    assert [result["optimality_ratio"] for result in data["task_results"]] == [1.0] * 3
+    folders = sorted(path.name for path in exchange.iterdir())
+    assert [name.rpartition("-")[2] for name in folders] == ["1", "1", "2", "1"], "the finished task has one folder"

@@ -1,0 +1,273 @@
+"""The command: what it takes, what it writes and prints, what it refuses; interrupted and resumed."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gridworld.evaluation import cli
+from gridworld.evaluation.settings import parse_tiers
+from gridworld.evaluation.terminal import visible
+from tests.doubles import ROOT
+from tests.gridworld.evaluation.players import corridors, main
+
+FAST = ("--backend", "multigrid", "--quiet")
+TIMES = re.compile(r'"(started|finished)": "[^"]*"|"model_seconds": [0-9.e-]+|"die_at": [0-9]+')
+
+
+def contents(path: Path) -> str:
+    """A results file without its times, and without when the model was to die."""
+    return TIMES.sub("", path.read_text(encoding="utf-8"))
+
+
+def read(path: Path) -> dict[str, Any]:
+    return dict(json.loads(path.read_text(encoding="utf-8")))
+
+
+def in_process(cwd: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """The command with the models of the tests in a process of its own."""
+    return subprocess.run(
+        [sys.executable, "-m", "tests.gridworld.evaluation.players", *arguments],
+        cwd=cwd,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A working directory with a folder of six tasks, "tasks"."""
+    corridors(tmp_path / "tasks")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+DIRECTORY = ("--benchmark", "directory", "--task-dir", "tasks", "--model", "forward", *FAST)
+
+
+def test_an_evaluation_writes_results_and_says_where(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(DIRECTORY) == 0
+    out = capsys.readouterr().out.splitlines()
+    assert out[0] == "forward on tasks: 3 of 6 solved (50.0%), 3.00 of 6 points (50.0%), optimality 1.000"
+    assert out[1] == "results: results/forward_tasks.json"
+    data = read(home / "results" / "forward_tasks.json")
+    assert [result["task_id"] for result in data["task_results"]] == [f"task_{number}" for number in range(6)]
+    assert [result["success"] for result in data["task_results"]] == [True] * 3 + [False] * 3
+    assert data["run"]["settings"]["backend"] == "multigrid"
+    assert data["run"]["tasks"][0]["file"].endswith("tasks/0.json")
+    assert set(data["run"]) == {"settings", "tasks", "started", "finished", "versions", "model"}
+    assert [path.name for path in (home / "results").iterdir()] == ["forward_tasks.json"]
+
+
+def test_tables_show_tasks_and_tiers(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["--benchmark", "tiers", "--tier", "1,2", "--model", "bfs", "--backend", "multigrid"]
+    assert cli.main([*arguments, "--output", "out/o.json"]) == 0
+    out = capsys.readouterr().out
+    assert re.search(r"pass\s+tier1_maze_corridor_002\s+27\s+27\s+1\.000\s+1\.00 / 1", out)
+    assert re.search(r"\n\s+2\s+3\s+3\s+100\.0%\s+25\.0", out)
+    data = read(home / "out" / "o.json")
+    assert (data["benchmark_name"], data["num_tasks"], data["overall_success_rate"]) == ("tiers_1,2", 6, 1.0)
+    assert data["tier_metrics"]["2"]["num_success"] == 3
+    assert data["run"]["tasks"][3]["tier"] == 2
+    assert data["run"]["tasks"][3]["file"].startswith("gridworld/tasks/tier2/")
+
+
+def test_results_are_neither_overwritten_nor_played_twice_unasked(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(DIRECTORY) == 0
+    first = (home / "results" / "forward_tasks.json").read_text(encoding="utf-8")
+    capsys.readouterr()
+    assert main(DIRECTORY) == 2
+    assert "exists; choose another --output, or --overwrite it" in capsys.readouterr().err
+    assert main([*DIRECTORY, "--resume", "--die-at", "1"]) == 0, "everything is finished: nobody plays"
+    assert main([*DIRECTORY, "--resume", "--tiling", "hex", "--output", "results/forward_tasks.json"]) == 2
+    assert 'tiling was "square", now "hex"' in capsys.readouterr().err
+    assert (home / "results" / "forward_tasks.json").read_text(encoding="utf-8") == first
+    assert main([*DIRECTORY, "--overwrite"]) == 0
+
+
+def test_killed_anywhere_and_resumed_the_results_are_the_same(home: Path) -> None:
+    """Killed in the first task, between two, and in the last; then interrupted twice in one evaluation."""
+    assert main([*DIRECTORY, "--output", "whole.json"]) == 0
+    whole = contents(home / "whole.json")
+    for points in (("1",), ("2",), ("29",), ("5", "9")):
+        output = home / f"{'-'.join(points)}.json"
+        arguments = [*DIRECTORY, "--output", output.name]
+        for number, point in enumerate(points):
+            done = in_process(home, *arguments, "--die-at", point, *(["--resume"] if number else []))
+            assert done.returncode == -signal.SIGKILL, done.stderr
+            assert not output.exists()
+        assert main(arguments) == 2, "not without --resume"
+        assert main([*arguments, "--resume"]) == 0
+        assert contents(output) == whole
+        assert not list(home.glob("*.partial.jsonl"))
+
+
+def test_no_finished_task_is_played_again(home: Path) -> None:
+    assert in_process(home, *DIRECTORY, "--output", "o.json", "--die-at", "4").returncode == -signal.SIGKILL
+    [journal] = home.glob("*.partial.jsonl")
+    finished = journal.read_bytes().splitlines()[1:]
+    assert len(finished) == 2
+    seconds = [json.loads(line)["result"]["episode"]["info"]["model_seconds"] for line in finished]
+    assert main([*DIRECTORY, "--output", "o.json", "--resume"]) == 0
+    results = read(home / "o.json")["task_results"]
+    assert [result["episode"]["info"]["model_seconds"] for result in results[:2]] == seconds
+
+
+def test_what_belongs_to_another_evaluation_is_refused(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert in_process(home, *DIRECTORY, "--output", "o.json", "--die-at", "4").returncode == -signal.SIGKILL
+    arguments = [*DIRECTORY, "--output", "o.json", "--resume"]
+    assert main([*arguments, "--seed", "1"]) == 2
+    assert "seed was 42, now 1" in capsys.readouterr().err
+    text = (home / "tasks" / "5.json").read_text(encoding="utf-8")
+    (home / "tasks" / "5.json").write_text(text.replace('"max_steps": 8', '"max_steps": 9'), encoding="utf-8")
+    assert main(arguments) == 2
+    assert "task 'task_5' has changed" in capsys.readouterr().err
+    assert main([*DIRECTORY, "--output", "o.json", "--overwrite"]) == 0
+
+
+def test_ctrl_c_says_how_to_go_on(home: Path) -> None:
+    arguments = ["--task-dir", "tasks", "--benchmark", "directory", "--model", "forward", "--pause", "0.05", *FAST]
+    running = subprocess.Popen(
+        [sys.executable, "-m", "tests.gridworld.evaluation.players", *arguments, "--overwrite"],
+        cwd=home,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    journal = home / "results" / "forward_tasks.json.partial.jsonl"
+    deadline = time.monotonic() + 30
+    while not journal.exists() or journal.read_bytes().count(b"\n") < 3:
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    os.killpg(running.pid, signal.SIGINT)
+    _, err = running.communicate(timeout=30)
+    assert running.returncode == 130
+    assert re.search(
+        r"interrupted; [0-9] tasks? (is|are) finished; go on with: multinet-run-eval .*--quiet --resume$", err
+    )
+    assert "--overwrite" not in err
+    assert main([*arguments, "--pause", "0", "--resume"]) == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ("--model nobody", "there is no model 'nobody'; there are random, bfs, greedy"),
+        ("--model spca", "python run_eval.py --model spca"),
+        ("--model bfs --tiling hex", "--backend multigrid has it"),
+        ("--model bfs --benchmark directory", "needs --task-dir DIR"),
+        ("--model bfs --task-dir tasks", "--benchmark directory or tiers"),
+        ("--model bfs --tier 2", "--benchmark tiers"),
+        ("--model bfs --benchmark tiers --tier 9", "there is no tier 9"),
+        ("--model bfs --benchmark tiers --task-dir tasks", "tier1, tier2"),
+        ("--model bfs --benchmark directory --task-dir nowhere", "nowhere"),
+        ("--model file_based", "--work-dir"),
+        ("--model alone --workers 2", "at most 1 process"),
+        ("--model unusable", "nobody is there: start the server"),
+        ("--model unusable --workers 2", "nobody is there: start the server"),
+        ("--model bfs --output tasks/0.json/x.json", "cannot be written"),
+        ("--model bfs --output tasks/0.json", "--overwrite"),
+        ("frobnicate", "there is no command 'frobnicate'; there are"),
+    ],
+)
+def test_a_mistake_is_one_line(home: Path, capsys: pytest.CaptureFixture[str], arguments: str, words: str) -> None:
+    before = sorted(home.rglob("*"))
+    assert main([*arguments.split(), *(FAST[:2] if "hex" not in arguments else ())]) == 2
+    err = capsys.readouterr().err
+    assert words in err
+    assert err.count("\n") == 1
+    assert [path for path in sorted(home.rglob("*")) if path not in before and path.name != "results"] == []
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        "",
+        "--model bfs --workers 0",
+        "--model bfs --tier 3-1",
+        "--model bfs --tier x",
+        "--model bfs --history-images -1",
+        "--model bfs --history-text-window 0",
+        "--model bfs --backend gym",
+        "--model bfs --frob",
+        "--model bfs --timeout nan",
+        "--mod bfs",
+    ],
+)
+def test_a_wrong_option_is_one_line(capsys: pytest.CaptureFixture[str], arguments: str) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(arguments.split())
+    assert ended.value.code == 2
+    assert capsys.readouterr().err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "tiers"),
+    [("all", None), ("ALL", None), ("1", (1,)), ("1-3", (1, 2, 3)), ("2,4,5", (2, 4, 5)), ("3, 1-2,2", (1, 2, 3))],
+)
+def test_tiers_are_read(text: str, tiers: tuple[int, ...] | None) -> None:
+    assert parse_tiers(text) == tiers
+
+
+@pytest.mark.parametrize("text", ["", "-", "1-", "3-1", "a", "1;2", "1-999999999", "१"])
+def test_no_tiers(text: str) -> None:
+    with pytest.raises(ValueError, match="tiers"):
+        parse_tiers(text)
+
+
+def test_hostile_text_does_not_reach_the_terminal(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = home / "a\x1b[31m\u202eb"
+    corridors(folder, 2)
+    arguments = ["--benchmark", "directory", "--task-dir", str(folder), "--model", "random", "--backend", "multigrid"]
+    assert main(arguments) == 0
+    shown = capsys.readouterr()
+    assert not set(shown.out + shown.err) & {"\x1b", "\u202e"}
+    assert visible("a\x1bb\nc\u2028d\udc80") == "a<U+001B>b<U+000A>c<U+2028>d<U+DC80>"
+
+
+def test_addresses_lose_their_passwords_in_results(home: Path) -> None:
+    from gridworld.evaluation.settings import Settings
+
+    settings = Settings("directory", "m", "tasks", options={"url": "http://me:secret@host:1/x", "n": 3})
+    assert settings.to_dict()["url"] == "http://host:1/x"
+    assert settings.to_dict()["n"] == 3
+    assert home.exists()
+
+
+def test_the_parser_knows_the_options_of_models() -> None:
+    line = "--model ollama --ollama-model m --ollama-url u --ollama-retries 0 --lmstudio-model l --no-history-text"
+    parsed = cli.build_parser().parse_args([*line.split(), "--history-images", "0", "--text-observation"])
+    assert (parsed.ollama_model, parsed.ollama_retries, parsed.history_text, parsed.history_images) == (
+        "m",
+        0,
+        False,
+        0,
+    )
+    assert parsed.text_observation
+    assert "--ollama-timeout" in cli.build_parser().format_help()
+
+
+def test_help_is_quick_and_loads_nothing_heavy() -> None:
+    code = (
+        "import sys; from gridworld.evaluation import cli; cli.build_parser().format_help();"
+        "heavy = {'minigrid', 'gymnasium', 'rich', 'PIL', 'openai', 'ollama', 'jinja2', 'ray', 'pygame'};"
+        "print(sorted(heavy & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

@@ -1,0 +1,244 @@
+"""The harness: what a model is given, what is made of what it answers or raises, and where names of tasks lead."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gridworld.backends import MultiGridBackend
+from gridworld.backends.base import GridState
+from gridworld.errors import ModelError, TaskError
+from gridworld.evaluation import history
+from gridworld.evaluation.harness import EvaluationHarness
+from gridworld.evaluation.model_interface import ModelInput, ModelOutput
+from gridworld.evaluation.models import BFSModelInterface
+from gridworld.observation import CODES, UNSEEN, Look
+from gridworld.task_spec import TaskSpecification
+from tests.gridworld.drawn import drawn
+from tests.gridworld.evaluation.players import Scripted, corridors
+
+ROOM = drawn(
+    """
+    #######
+    #Ak.d.#
+    #..b.G#
+    #######
+    """,
+    keys="red",
+    max_steps=12,
+)
+
+
+def play(
+    model: Scripted, task: TaskSpecification = ROOM, seed: int | None = None, render: str | None = None, **telling: Any
+) -> Any:
+    return EvaluationHarness(model, MultiGridBackend(render_mode=render), **telling).evaluate_task(task, seed)
+
+
+def test_a_model_is_called_in_order_and_told_about_the_episode() -> None:
+    model = Scripted(2, details={"calls": 2})
+    harness = EvaluationHarness(model, MultiGridBackend("hex", None), device="cuda:0")
+    results = [harness.evaluate_task(ROOM, seed) for seed in (0, None)]
+    harness.close()
+    begin, end = "begin drawn 0 multigrid hex", "end False"
+    assert model.calls == ["setup cuda:0", begin, end, begin, end, "teardown"]
+    assert [result.info["details"] for result in results] == [{"calls": 2}] * 2
+    assert results[0].info["model_seconds"] >= 0
+    already = Scripted()
+    play(already, device=None)
+    assert not already.calls[0].startswith("setup")
+
+
+def test_an_input_holds_what_the_contract_says() -> None:
+    model = Scripted(2, 1, 6)
+    result = play(model, render="rgb_array", history_images=2, seed=3)
+    frames = [step.observation for step in result.trajectory]
+    assert result.seed == 3
+    assert [each.step_number for each in model.inputs] == list(range(1, 13))
+    assert {each.max_steps for each in model.inputs} == {12}
+    assert {each.text_prompt for each in model.inputs} == {ROOM.get_mission_text()}
+    assert model.inputs[0].action_space[2] == "move_forward"
+    for number, given in enumerate(model.inputs):
+        assert np.array_equal(given.image, frames[number])
+        assert given.prior_images is not None
+        expected = frames[max(0, number - 2) : number]
+        assert len(given.prior_images) == len(expected)
+        assert all(map(np.array_equal, given.prior_images, expected))
+    assert not any("GridState" in type(value).__name__ for each in model.inputs for value in vars(each).values())
+
+
+def test_images_are_rendered_for_models_that_use_them_only() -> None:
+    seeing, blind = Scripted(), Scripted(uses_images=False)
+    play(seeing, render=None)
+    play(blind, render=None)
+    assert seeing.inputs[0].image.shape[2] == 3
+    assert seeing.inputs[0].image.size
+    assert blind.inputs[0].image.shape == (0, 0, 3)
+
+
+def test_the_last_actions_are_told_by_what_they_visibly_did() -> None:
+    model = Scripted(2, 3, 2, 2, 5, 0)
+    play(model, history_text_window=2)
+    told = [each.additional_context for each in model.inputs]
+    assert told[0] is None
+    assert told[1] == "Last steps:\nstep 1: move_forward: moved from column 1, row 1 to column 2, row 1"
+    assert told[2] is not None
+    assert "step 2: pickup: the red key is in hand; column 2, row 1: red key became floor" in told[2]
+    assert told[5] is not None
+    assert told[5].splitlines()[1:] == [
+        "step 4: move_forward: nothing changed",
+        "step 5: toggle: the red key left the hand; column 4, row 1: locked red door became open red door",
+    ]
+    assert told[6] is not None
+    assert told[6].endswith("step 6: turn_left: now facing up")
+
+
+def test_the_observation_is_told_as_text_if_asked_for() -> None:
+    silent, told = Scripted(2), Scripted(2)
+    play(silent, history_text=False)
+    play(told, text_observation=True)
+    assert {each.additional_context for each in silent.inputs} == {None}
+    backend = MultiGridBackend(render_mode=None)
+    backend.configure(ROOM)
+    backend.reset()
+    assert told.inputs[0].additional_context == backend.observe().text()
+    backend.step(2)
+    assert told.inputs[1].additional_context is not None
+    assert told.inputs[1].additional_context.endswith(backend.observe().text())
+    assert told.inputs[1].additional_context.startswith("Last steps:")
+
+
+def test_nothing_hidden_is_told() -> None:
+    """What was not touched or lies out of view stays unsaid, whatever the switch did to it."""
+    task = drawn(
+        """
+        #######
+        #As..g#
+        #....G#
+        #######
+        """,
+        rules={"observability": "view_cone", "view_size": 3, "hidden_mechanisms": ["g0"]},
+    )
+    model = Scripted(2, 5)
+    play(model, task, text_observation=True)
+    told = "\n".join(each.additional_context or "" for each in model.inputs)
+    assert "gate" not in told.replace("| gate", "")
+    assert "off yellow switch became on yellow switch" in told
+
+
+def test_changes_are_counted_where_there_are_many() -> None:
+    backend = MultiGridBackend(render_mode=None)
+    backend.configure(ROOM)
+    backend.reset()
+    before = backend.observe()
+    codes = before.codes.copy()
+    codes[0, :] = CODES[Look("floor")]
+    line = history.line(2, "toggle", before, replace(before, codes=codes))
+    assert line.count("wall became floor") == 6
+    assert line.endswith("; 1 more changes")
+    codes[0, :] = UNSEEN
+    unseen = replace(before, codes=codes)
+    assert history.line(3, "done", unseen, before) == "step 3: done: nothing changed", "what is new has not changed"
+
+
+@pytest.mark.parametrize("wrong", [9, "2", None, 2.5, True])
+def test_an_answer_that_is_no_action_fails_the_episode(wrong: Any) -> None:
+    result = play(Scripted(2, wrong))
+    assert (result.success, result.terminated, result.truncated, result.steps_taken) == (False, False, False, 1)
+    assert "unknown action" in result.info["model_error"]
+
+
+def test_what_a_model_raises_fails_the_episode_and_no_more() -> None:
+    model = Scripted(2, RuntimeError("out of\nmemory"))
+    harness = EvaluationHarness(model, MultiGridBackend(render_mode=None))
+    benchmark = harness.evaluate_task_set([ROOM, ROOM])
+    assert [each.episode.info["model_error"] for each in benchmark.task_results] == ["RuntimeError: out of memory"] * 2
+    assert model.calls.count("end False") == 2
+    later = Scripted(2, ModelError("no answer within 1 s"))
+    assert play(later).info["model_error"] == "no answer within 1 s"
+
+
+def test_a_model_that_never_answered_cannot_be_used() -> None:
+    model = Scripted(ModelError("nobody is there"))
+    with pytest.raises(ModelError, match="nobody is there"):
+        play(model)
+    assert not any(call.startswith("end") for call in model.calls)
+    assert "model_error" in play(Scripted(ValueError("a defect of the model"))).info
+
+
+@pytest.mark.parametrize("details", [{"bad": object()}, ValueError("no details")])
+def test_details_that_cannot_be_had_are_an_error_of_the_model(details: Any) -> None:
+    result = play(Scripted(details=details))
+    assert "details" not in result.info
+    assert result.info["model_error"]
+
+
+def test_what_a_model_says_is_kept_as_far_as_it_says_something() -> None:
+    said = ModelOutput(np.int64(2), np.float32(0.5), "because", "2!")  # type: ignore[arg-type]
+    result = play(Scripted(said, ModelOutput(6, math.nan)))
+    info = {"model_confidence": 0.5, "model_reasoning": "because", "model_raw_output": "2!"}
+    assert [step.info for step in result.trajectory[:2]] == [info, {}]
+    assert type(result.trajectory[0].action) is int
+
+
+def test_ctrl_c_in_a_model_ends_everything() -> None:
+    with pytest.raises(KeyboardInterrupt):
+        play(Scripted(KeyboardInterrupt()))
+
+
+def test_judging_compares_with_the_optimum_and_keeps_no_images() -> None:
+    harness = EvaluationHarness(BFSModelInterface(), MultiGridBackend())
+    judged = harness.judge(ROOM)
+    assert (judged.success, judged.optimality_ratio, judged.steps_taken) == (True, 1.0, judged.optimal_steps)
+    assert all(step.observation is None for step in judged.episode.trajectory)
+    kept = harness.evaluate_task(ROOM)
+    assert kept.trajectory[0].observation.shape[2] == 3
+
+
+def test_names_of_tasks_lead_to_the_package_from_anywhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    harness = EvaluationHarness(BFSModelInterface(), MultiGridBackend(render_mode=None))
+    tier = harness.evaluate_tier(1, task_dir="gridworld/tasks")
+    assert (tier.tier, tier.num_tasks, tier.success_rate) == (1, 3, 1.0)
+    assert tier.avg_steps == pytest.approx(59 / 3)
+    every = harness.evaluate_all(task_dir="gridworld/tasks", tiers=[1, 2])
+    assert (list(every.tier_metrics), every.overall_success_rate) == ([1, 2], 1.0)
+    benchmark = harness.evaluate_task_dir("mazes/validation_10")
+    assert (benchmark.benchmark_name, benchmark.num_success, benchmark.point_rate) == ("validation_10", 10, 1.0)
+    with pytest.raises(TaskError, match="no tier 9"):
+        harness.evaluate_tier(9)
+
+
+def test_folders_of_ones_own_are_checked_before_anything_is_played(tmp_path: Path) -> None:
+    corridors(tmp_path / "mine" / "tier4", 2)
+    corridors(tmp_path / "mine" / "tier12", 2)
+    model = Scripted(2)
+    harness = EvaluationHarness(model, MultiGridBackend(render_mode=None))
+    assert list(harness.evaluate_all(tmp_path / "mine").tier_metrics) == [4, 12]
+    assert harness.evaluate_task_dir(tmp_path / "mine" / "tier4").benchmark_name == "tier4"
+    (tmp_path / "mine" / "tier4" / "9.json").write_text("{}", encoding="utf-8")
+    model.inputs.clear()
+    with pytest.raises(TaskError, match=r"9\.json"):
+        harness.evaluate_tier(4, tmp_path / "mine")
+    assert not model.inputs
+
+
+def test_no_model_sees_the_state() -> None:
+    """The input has the fields of the contract and nothing else that could carry one."""
+    assert set(ModelInput.__dataclass_fields__) == {
+        "image",
+        "text_prompt",
+        "action_space",
+        "step_number",
+        "max_steps",
+        "additional_context",
+        "prior_images",
+    }
+    model = Scripted(2)
+    play(model)
+    assert not any(isinstance(value, GridState) for each in model.inputs for value in vars(each).values())

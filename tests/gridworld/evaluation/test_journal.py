@@ -1,0 +1,119 @@
+"""The journal of finished tasks: cut anywhere, read again, refused where it belongs to something else."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gridworld.backends import MultiGridBackend
+from gridworld.errors import EvaluationError
+from gridworld.evaluation.journal import Journal
+from gridworld.evaluation.metrics import TaskBenchmarkResult
+from gridworld.runner.grid_runner import GridRunner
+from tests.gridworld.drawn import drawn
+
+TASK = drawn("####\n#AG#\n####")
+HEADER: dict[str, Any] = {
+    "settings": {"backend": "minigrid", "timeout": 3},
+    "tasks": [{"task_id": "a", "file": "a.json", "sha256": "1"}, {"task_id": "b", "file": "b.json", "sha256": "2"}],
+    "started": "then",
+}
+
+
+def result(*actions: int) -> TaskBenchmarkResult:
+    episode = GridRunner(MultiGridBackend(render_mode=None)).collect_demonstrations(TASK, actions)
+    return TaskBenchmarkResult.of(TASK, episode, 1)
+
+
+def test_wherever_a_journal_is_cut_no_complete_line_is_lost(tmp_path: Path) -> None:
+    whole = tmp_path / "whole"
+    with Journal(whole, HEADER) as journal:
+        for index, actions in enumerate(([2], [], [0, 1, 2])):
+            journal.add(index, result(*actions))
+    content = whole.read_bytes()
+    ends = [place for place, byte in enumerate(content) if byte == ord("\n")]
+    assert len(ends) == 4
+    cuts = {place + by for place in ends for by in (0, 1, 2, 40)} | set(range(0, len(content), 97)) | {len(content)}
+    for cut in sorted(cut for cut in cuts if cut <= len(content)):
+        path = tmp_path / "cut"
+        path.write_bytes(content[:cut])
+        with Journal(path, {**HEADER, "started": "later"}, resume=True) as journal:
+            kept = sum(end < cut for end in ends)
+            assert len(journal.finished) == max(0, kept - 1)
+            assert journal.header["started"] == ("then" if kept else "later")
+            for index in range(3):
+                if index not in journal.finished:
+                    journal.add(index, result(*([2], [], [0, 1, 2])[index]))
+        assert path.read_bytes().replace(b'"later"', b'"then"') == content
+
+
+def test_an_existing_journal_is_neither_continued_nor_lost_unasked(tmp_path: Path) -> None:
+    path = tmp_path / "new" / "journal"
+    with Journal(path, HEADER) as journal:
+        journal.add(0, result(2))
+    with pytest.raises(EvaluationError, match="add --resume to go on, or --overwrite"):
+        Journal(path, HEADER)
+    with Journal(path, HEADER, resume=True) as journal:
+        assert journal.finished[0].to_dict() == result(2).to_dict()
+    with Journal(path, HEADER, overwrite=True) as journal:
+        assert not journal.finished
+        journal.remove()
+    assert not path.exists()
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"settings": {"backend": "multigrid", "timeout": 3}}, 'backend was "minigrid", now "multigrid"'),
+        ({"settings": {"backend": "minigrid", "timeout": 3, "more": 1}}, "more was null, now 1"),
+        ({"tasks": HEADER["tasks"][:1]}, "there were 2 tasks, now 1"),
+        ({"tasks": [{**HEADER["tasks"][0], "sha256": "9"}, HEADER["tasks"][1]]}, r"'a' has changed \(a\.json\)"),
+        ({"tasks": HEADER["tasks"][::-1]}, "task 'a' was there, now 'b'"),
+    ],
+)
+def test_another_evaluation_is_refused_and_the_difference_named(
+    tmp_path: Path, change: dict[str, Any], words: str
+) -> None:
+    path = tmp_path / "journal"
+    Journal(path, HEADER).close()
+    before = path.read_bytes()
+    with pytest.raises(EvaluationError, match=words):
+        Journal(path, {**HEADER, **change}, resume=True)
+    assert path.read_bytes() == before
+
+
+def test_some_settings_may_change(tmp_path: Path) -> None:
+    path = tmp_path / "journal"
+    Journal(path, HEADER).close()
+    other = {**HEADER, "settings": {"backend": "minigrid", "timeout": 99}}
+    with pytest.raises(EvaluationError, match="timeout was 3, now 99"):
+        Journal(path, other, resume=True)
+    Journal(path, other, frozenset({"timeout"}), resume=True).close()
+
+
+@pytest.mark.parametrize("line", [b"{}", b'{"index": 0, "result": {}}', b"[1]", b"\xff", b"3", b"[" * 20000])
+def test_a_broken_line_is_named(tmp_path: Path, line: bytes) -> None:
+    path = tmp_path / "journal"
+    with Journal(path, HEADER) as journal:
+        journal.add(0, result(2))
+    content = path.read_bytes()
+    path.write_bytes(content + line + b"\n")
+    with pytest.raises(EvaluationError, match="line 3 is broken"):
+        Journal(path, HEADER, resume=True)
+    path.write_bytes(line + b"\n" + content)
+    with pytest.raises(EvaluationError, match=r"line 1 is broken|not a journal"):
+        Journal(path, HEADER, resume=True)
+
+
+def test_two_evaluations_cannot_write_one_journal(tmp_path: Path) -> None:
+    path = tmp_path / "journal"
+    with Journal(path, HEADER) as journal:
+        with pytest.raises(EvaluationError, match="another evaluation is writing"):
+            Journal(path, HEADER, overwrite=True)
+        journal.add(0, result(2))
+    assert path.read_bytes().count(b"\n") == 2
+    (tmp_path / "file").touch()
+    with pytest.raises(EvaluationError, match="cannot be written"):
+        Journal(tmp_path / "file" / "journal", HEADER)
