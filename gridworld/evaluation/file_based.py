@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 _GRACE_S: Final = 2.0
 """Seconds that an answer which is no JSON object has to grow into one."""
+_SHORTEST_S: Final = 0.001
 _MAX_BYTES: Final = 1 << 20
 
 
@@ -43,7 +44,7 @@ class FileBasedModelInterface(ModelInterface):
     Args:
         work_dir: where the folders of episodes are made; predictions outside an episode use it directly.
         timeout: seconds to wait for each answer.
-        poll_interval: seconds between two looks.
+        poll_interval: most seconds between two looks; the first ones follow each other faster.
     """
 
     def __init__(self, work_dir: str | os.PathLike[str], timeout: float = 60.0, poll_interval: float = 0.1) -> None:
@@ -144,7 +145,7 @@ class FileBasedModelInterface(ModelInterface):
             raise _unwritable(error) from None
 
     def _answer(self, path: Path) -> dict[str, Any]:
-        deadline = time.monotonic() + self.timeout
+        began = time.monotonic()
         stamp: tuple[int, int] | None = None
         since = 0.0
         while True:
@@ -159,9 +160,9 @@ class FileBasedModelInterface(ModelInterface):
             now = time.monotonic()
             if found is not None and now - since > min(_GRACE_S, self.timeout):
                 raise ModelError(f'{path}: {problem}; write a JSON object such as {{"action": 2}}')
-            if now > deadline:
+            if now - began > self.timeout:
                 raise ModelError(f"{path}: no answer within {self.timeout:g} s: {problem} (--timeout waits longer)")
-            time.sleep(self.poll_interval)
+            time.sleep(min(self.poll_interval, max(_SHORTEST_S, (now - began) / 4)))
 
 
 def _unwritable(error: OSError) -> ModelError:

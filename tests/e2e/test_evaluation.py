@@ -20,8 +20,8 @@ from gridworld.library import task_files
 from gridworld.planning import optimal_actions
 from gridworld.runner.grid_runner import GridRunner
 from gridworld.task_spec import TaskSpecification
-from tests.doubles import ROOT
 
+ROOT = Path(__file__).resolve().parents[2]
 RUN_EVAL = (sys.executable, str(ROOT / "run_eval.py"))
 INSTALLED = (sys.executable, "-m", "gridworld.evaluation.cli")
 LISTED = json.loads((ROOT / "tests" / "gridworld" / "optimal_steps.json").read_text(encoding="utf-8"))
