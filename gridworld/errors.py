@@ -9,6 +9,7 @@
     ├── SearchLimitError   the exact search was given too little room to decide
     ├── GenerationError    no task as asked for could be made
     ├── ModelError         a model that does not exist, lacks something, or does not answer
+    │   └── ModelUnavailableError   nothing more can be had from it: its server is gone, its budget spent
     └── EvaluationError    results or settings of an evaluation that cannot be used
 
 ``str(error)`` is one line that names the thing and the fix. A task that was not solved is a result, never an error.
@@ -56,6 +57,10 @@ class GenerationError(GridworldError):
 
 class ModelError(GridworldError):
     """A model that does not exist, lacks something, or does not answer."""
+
+
+class ModelUnavailableError(ModelError):
+    """Nothing more can be had from a model; the evaluation stops, counts nothing, and can be resumed."""
 
 
 class EvaluationError(GridworldError):

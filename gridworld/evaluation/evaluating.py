@@ -5,7 +5,7 @@ from __future__ import annotations
 import platform
 import re
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib import metadata
@@ -108,10 +108,11 @@ class Evaluation:
         on_progress(len(journal.finished), len(self._tasks), solved)
         if not left:
             return
-        for index, result in ENGINES[self._how.engine](self._recipe, left, self._how.workers):
-            journal.add(index, result)
-            solved += result.success
-            on_progress(len(journal.finished), len(self._tasks), solved)
+        with closing(ENGINES[self._how.engine](self._recipe, left, self._how.workers)) as playing:
+            for index, result in playing:
+                journal.add(index, result)
+                solved += result.success
+                on_progress(len(journal.finished), len(self._tasks), solved)
 
     def _write(self, results: list[TaskBenchmarkResult], header: Mapping[str, Any]) -> Evaluated:
         evaluated = self._evaluated(results)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from gridworld import library
 from gridworld.backends.base import AbstractGridBackend
-from gridworld.errors import ModelError, TaskError
+from gridworld.errors import ModelError, ModelUnavailableError, TaskError
 from gridworld.evaluation.metrics import BenchmarkEvaluationResult, EvaluationResult, TaskBenchmarkResult, TierMetrics
 from gridworld.evaluation.model_interface import ModelInterface
 from gridworld.evaluation.optima import optimal_steps
@@ -22,8 +22,8 @@ class EvaluationHarness:
     """Adapts a model to :class:`~gridworld.runner.grid_runner.GridRunner` and computes metrics.
 
     Tasks may be named as in the repository (``gridworld/tasks``, ``mazes/validation_10``) from any directory. Nothing
-    a model raises ends an evaluation, with one exception: a :class:`~gridworld.errors.ModelError` before its first
-    answer, since the model cannot be used then.
+    a model raises ends an evaluation, but for :class:`~gridworld.errors.ModelUnavailableError`, and any
+    :class:`~gridworld.errors.ModelError` before its first answer, since the model cannot be used then.
 
     Args:
         model: who plays; its ``setup`` is called before the first episode.
@@ -83,6 +83,8 @@ class EvaluationHarness:
             task_spec, player, seed=seed, verbose=verbose, record_observations=record_observations
         )
         self._answered = self._answered or player.answers > 0
+        if isinstance(player.error, ModelUnavailableError):
+            raise player.error
         if isinstance(player.error, ModelError) and not self._answered:
             raise player.error
         player.finish(result)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from gridworld.actions import ACTION_NAMES, as_action
 from gridworld.backends.base import AbstractGridBackend, GridState
-from gridworld.errors import GridworldError
+from gridworld.errors import GridworldError, ModelUnavailableError
 from gridworld.evaluation import history
 from gridworld.evaluation.model_interface import ModelInput, ModelInterface, ModelOutput
 from gridworld.observation import Observation
@@ -83,6 +83,8 @@ class Player:
             if details is not None:
                 json_text(details)
                 result.info["details"] = dict(details)
+        except ModelUnavailableError:
+            raise
         except Exception as error:  # as above
             self.error = self.error or error
         if self.error is not None:

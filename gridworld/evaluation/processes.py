@@ -7,7 +7,7 @@ import pickle
 import signal
 import sys
 from collections import Counter, deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
@@ -22,7 +22,7 @@ from gridworld.evaluation.settings import Task
 _PATIENCE_S: Final = 5.0
 
 
-def play_in_processes(recipe: Recipe, tasks: Sequence[Task], workers: int) -> Iterator[Finished]:
+def play_in_processes(recipe: Recipe, tasks: Sequence[Task], workers: int) -> Generator[Finished]:
     """By several processes; the task of a process that dies is begun once more, then recorded as failed.
 
     Raises:
@@ -54,7 +54,7 @@ class _Pool:
         self._queue: deque[Task] = deque()
         self._tries: Counter[int] = Counter()
 
-    def play(self, tasks: Sequence[Task]) -> Iterator[Finished]:
+    def play(self, tasks: Sequence[Task]) -> Generator[Finished]:
         self._queue.extend(tasks)
         while self._queue or any(worker.task for worker in self._workers):
             while self._queue and (worker := self._free()):
@@ -102,7 +102,7 @@ class _Pool:
             theirs.close()
         return _Worker(process, ours)
 
-    def _receive(self, worker: _Worker) -> Iterator[Finished]:
+    def _receive(self, worker: _Worker) -> Generator[Finished]:
         try:
             kind, content = worker.connection.recv()
         except (EOFError, OSError):
@@ -116,7 +116,7 @@ class _Pool:
             task, worker.task = worker.task, None
             yield task.index, content
 
-    def _bury(self, worker: _Worker) -> Iterator[Finished]:
+    def _bury(self, worker: _Worker) -> Generator[Finished]:
         """A worker has died: its task goes back, or is lost if it did so before."""
         worker.process.join()
         worker.connection.close()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import os
 from collections import Counter, deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from typing import Any
 
 from gridworld.errors import EvaluationError, ModelError
@@ -15,7 +15,7 @@ from gridworld.evaluation.recipe import TRIES, Finished, Recipe, lost
 from gridworld.evaluation.settings import Task
 
 
-def play_with_ray(recipe: Recipe, tasks: Sequence[Task], workers: int) -> Iterator[Finished]:
+def play_with_ray(recipe: Recipe, tasks: Sequence[Task], workers: int) -> Generator[Finished]:
     """By actors of Ray, in the cluster that ``RAY_ADDRESS`` names or one started here.
 
     Raises:
@@ -57,7 +57,7 @@ class _Player:
             self._harness.close()
 
 
-def _play(ray: Any, recipe: Recipe, tasks: Sequence[Task], workers: int) -> Iterator[Finished]:
+def _play(ray: Any, recipe: Recipe, tasks: Sequence[Task], workers: int) -> Generator[Finished]:
     actor = ray.remote(_Player)
     queue, tries = deque(tasks), Counter[int]()
     running: dict[Any, tuple[Task, Any]] = {}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from typing import Final, TypeAlias
@@ -63,7 +63,7 @@ class Recipe:
         return harness
 
 
-def play_here(recipe: Recipe, tasks: Sequence[Task], workers: int) -> Iterator[Finished]:
+def play_here(recipe: Recipe, tasks: Sequence[Task], workers: int) -> Generator[Finished]:
     """One after another in this process."""
     del workers
     with closing(recipe.harness()) as harness:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from typing import Final, TypeAlias
 
 from gridworld.evaluation.processes import play_in_processes
@@ -10,7 +10,7 @@ from gridworld.evaluation.ray_engine import play_with_ray
 from gridworld.evaluation.recipe import Finished, Recipe
 from gridworld.evaluation.settings import Task
 
-Engine: TypeAlias = Callable[[Recipe, Sequence[Task], int], Iterator[Finished]]
+Engine: TypeAlias = Callable[[Recipe, Sequence[Task], int], Generator[Finished]]
 """``engine(recipe, tasks, workers)``: every task's number and result, in the order in which they are finished."""
 
 ENGINES: Final[dict[str, Engine]] = {"local": play_in_processes, "ray": play_with_ray}

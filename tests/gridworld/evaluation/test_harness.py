@@ -12,7 +12,7 @@ import pytest
 
 from gridworld.backends import MultiGridBackend
 from gridworld.backends.base import GridState
-from gridworld.errors import ModelError, TaskError
+from gridworld.errors import ModelError, ModelUnavailableError, TaskError
 from gridworld.evaluation import history
 from gridworld.evaluation.harness import EvaluationHarness
 from gridworld.evaluation.model_interface import ModelInput, ModelOutput
@@ -169,6 +169,15 @@ def test_a_model_that_never_answered_cannot_be_used() -> None:
         play(model)
     assert not any(call.startswith("end") for call in model.calls)
     assert "model_error" in play(Scripted(ValueError("a defect of the model"))).info
+
+
+def test_a_model_that_is_gone_stops_the_evaluation() -> None:
+    model = Scripted(2, ModelUnavailableError("the server is gone"))
+    with pytest.raises(ModelUnavailableError, match="gone"):
+        EvaluationHarness(model, MultiGridBackend(render_mode=None)).evaluate_task_set([ROOM, ROOM])
+    assert len(model.inputs) == 2
+    with pytest.raises(ModelUnavailableError, match="spent"):
+        play(Scripted(2, details=ModelUnavailableError("the budget is spent")))
 
 
 @pytest.mark.parametrize("details", [{"bad": object()}, ValueError("no details")])
