@@ -115,8 +115,8 @@ def carried(view: NDArray[np.uint8]) -> str | None:
 
 
 def split_word(word: str) -> tuple[str, str | None]:
-    """``"door red closed"`` -> ``("door red", "closed")``; words of less than three parts have no state."""
-    if word.count(" ") == 2:
+    """``"door red closed"`` -> ``("door red", "closed")``; words of one or two parts have no state."""
+    if word.count(" ") > 1:
         name, _, state = word.rpartition(" ")
         return name, state
     return word, None

@@ -30,6 +30,14 @@ PARAMETERS: dict[str, tuple[str, ...]] = {
     "put_near": ("a", "o", "t"),
     "observe_cue": ("a", "c"),
     "go_to_match": ("a", "c"),
+    "walk_to_goal": ("a", "g"),
+    "take_key": ("a", "k"),
+    "put_down": ("a", "k"),
+    "use_key": ("a", "d", "k"),
+    "press_switch": ("a", "s", "g"),
+    "find_switch": ("a", "g"),
+    "push_block_to": ("a", "b", "p"),
+    "survive": ("a",),
 }
 """Parameters of every action in the PDDL that the reference planner writes."""
 
