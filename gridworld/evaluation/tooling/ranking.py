@@ -1,0 +1,77 @@
+"""``leaderboard``: one page from many results files."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+
+from gridworld.errors import EvaluationError
+from gridworld.evaluation.leaderboard import grouped, read_entries
+from gridworld.evaluation.leaderboard_page import page, thumbnails_of
+from gridworld.evaluation.terminal import EXIT_FINISHED, EXIT_USER_ERROR, complain, visible
+from gridworld.evaluation.tooling.common import counted, tool_parser
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """The parser of the tool."""
+    parser = tool_parser(
+        "leaderboard",
+        "Make an HTML page from results files; it needs nothing else and loads nothing.",
+        ["results/*.json", "results/ --out board.html"],
+    )
+    parser.add_argument("results", nargs="+", metavar="RESULTS", help="results file, or folder of them")
+    parser.add_argument(
+        "--out", type=Path, default=Path("leaderboard.html"), metavar="FILE", help="default %(default)s"
+    )
+    return parser
+
+
+def run(argv: Sequence[str]) -> int:
+    """Make the page; 2, and no page, if any file cannot be used.
+
+    Raises:
+        EvaluationError: there are no results, or the page cannot be written.
+    """
+    from gridworld.runner.files import write_whole
+
+    arguments = build_parser().parse_args(argv)
+    entries, problems = read_entries(_files(arguments.results))
+    for problem in problems:
+        complain(f"error: {problem}")
+    if problems:
+        return EXIT_USER_ERROR
+    groups = grouped(entries)
+    html = page(groups, thumbnails_of(groups))
+    out: Path = arguments.out
+    if out.exists() and not _is_page(out):
+        raise EvaluationError(f"{out}: exists and is no leaderboard: choose another --out")
+    try:
+        out.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(out, html.encode())
+    except OSError as error:
+        raise EvaluationError(f"{out}: cannot be written: {error.strerror or error}") from None
+    print(visible(f"{out}: {counted(len(entries), 'result')}, {counted(len(groups), 'benchmark')}"))
+    return EXIT_FINISHED
+
+
+def _files(named: Sequence[str]) -> list[Path]:
+    """Each file once, however it is named; of folders their ``*.json``."""
+    found: dict[Path, Path] = {}
+    for name in named:
+        path = Path(name)
+        inside = sorted(path.glob("*.json")) if path.is_dir() else [path]
+        if not inside:
+            raise EvaluationError(f"{name}: holds no *.json")
+        for each in inside:
+            found.setdefault(each.resolve(), each)
+    return list(found.values())
+
+
+def _is_page(path: Path) -> bool:
+    """Whether a file was made by this tool, so that making it again loses nothing."""
+    try:
+        with path.open(encoding="utf-8") as file:
+            return "<title>Gridworld leaderboard</title>" in file.read(2000)
+    except (OSError, ValueError):
+        return False
