@@ -31,7 +31,7 @@ def test_every_simulator_agrees_on_random_tasks() -> None:
     """A sample; ``scripts/soak gridworld`` plays 10,000 walks through 500 tasks."""
     summary = run(count_tasks=50, sequences=3, seed=1, certified=False)
     assert not summary.differences, "\n".join(summary.differences)
-    assert (summary.tasks, summary.walks) == (63, 189)
+    assert summary.walks == 3 * summary.tasks > 150
     assert not summary.missing
 
 
