@@ -7,7 +7,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final, get_args
 
-from gridworld.errors import GridworldError
 from gridworld.generating.floor import Floor
 from gridworld.task_spec import (
     BlockSpec,
@@ -35,8 +34,8 @@ from gridworld.tilings import Cell
 COLORS: Final[tuple[Color, ...]] = get_args(Color)
 
 
-class UnfitError(GridworldError):
-    """A draw that came to nothing; the next one is tried. Never leaves the generator."""
+class UnfitError(Exception):
+    """A draw that came to nothing; the generator tries the next one, so that nobody else ever sees this."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -168,6 +168,7 @@ def cook(rng: random.Random, tiling: Tiling, recipe: Recipe, allowed: Collection
     blocks = rng.choice(recipe.obstacles) if "blocks" in allowed else 0
     errands = _drawn(rng, recipe.errands, recipe.errand_counts, allowed)
     decoys = _drawn(rng, recipe.decoys, recipe.decoy_counts, allowed)
+    decoys += [name for name in _ALONG.get(goal, ()) if _NEEDS[name] <= set(allowed)]
     if recipe.marks and recipe.marks.isdisjoint({*locks, *decoys, goal, "block_the_way" if blocks else ""}):
         raise UnfitError("nothing that marks the tier")
     if goal == "push_block_to":
@@ -186,6 +187,9 @@ def cook(rng: random.Random, tiling: Tiling, recipe: Recipe, allowed: Collection
 
 
 _LATE_GOALS: Final[Mapping[str, Callable[[Draft], None]]] = {"collect_all": collect_goal, "survive_steps": survive_goal}
+
+_ALONG: Final[Mapping[str, tuple[str, ...]]] = {"survive_steps": ("hazards", "hazards")}
+"""Goals that ask for company."""
 
 
 def _goal(rng: random.Random, recipe: Recipe, allowed: Collection[str]) -> GoalType:

@@ -100,7 +100,7 @@ def carry_out(work: list[Slice], journal: Journal, jobs: int) -> None:
 
 def table(work: list[Slice], journal: Journal) -> tuple[str, list[str]]:
     """The figures of every gate as Markdown, and everything that was wrong."""
-    lines = ["| gate | items | wrong | CPU seconds | of them |", "|---" * 5 + "|"]
+    lines = ["| gate | items | wrong | seconds | of them |", "|---" * 5 + "|"]
     wrong = list[str]()
     for gate in dict.fromkeys(piece.gate for piece in work):
         found = [journal.found[piece] for piece in work if piece.gate == gate]
