@@ -67,7 +67,7 @@ class Journal:
                 self._file.truncate(0)
             if self._file.seek(0, os.SEEK_END) == 0:
                 self._write({"journal": _VERSION, **self.header})
-        except BaseException:
+        except BaseException:  # the lock goes with the file, whatever happened
             self._file.close()
             raise
 

@@ -57,7 +57,7 @@ class Recipe:
         )
         try:
             harness.set_up()
-        except BaseException:
+        except BaseException:  # the model is released, whatever happened
             harness.close()
             raise
         return harness

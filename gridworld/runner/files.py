@@ -43,7 +43,7 @@ def write_whole(path: str | os.PathLike[str], content: bytes) -> None:
         os.umask(mask)
         os.chmod(name, 0o666 & ~mask)
         os.replace(name, target)
-    except BaseException:
+    except BaseException:  # no half of a file stays, whatever happened
         Path(name).unlink(missing_ok=True)
         raise
 

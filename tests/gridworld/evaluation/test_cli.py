@@ -33,6 +33,15 @@ def read(path: Path) -> dict[str, Any]:
     return dict(json.loads(path.read_text(encoding="utf-8")))
 
 
+def is_alive(group: int) -> bool:
+    """Whether there are processes in a group."""
+    try:
+        os.killpg(group, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
 def in_process(cwd: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     """The command with the models of the tests in a process of its own."""
     return subprocess.run(
@@ -139,10 +148,10 @@ def test_what_belongs_to_another_evaluation_is_refused(home: Path, capsys: pytes
     assert main([*DIRECTORY, "--output", "o.json", "--overwrite"]) == 0
 
 
-def test_ctrl_c_says_how_to_go_on(home: Path) -> None:
+def test_ctrl_c_ends_every_process_and_says_how_to_go_on(home: Path) -> None:
     arguments = ["--task-dir", "tasks", "--benchmark", "directory", "--model", "forward", "--pause", "0.05", *FAST]
     running = subprocess.Popen(
-        [sys.executable, "-m", "tests.gridworld.evaluation.players", *arguments, "--overwrite"],
+        [sys.executable, "-m", "tests.gridworld.evaluation.players", *arguments, "--overwrite", "--workers", "2"],
         cwd=home,
         env={**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])},
         stdout=subprocess.PIPE,
@@ -158,10 +167,12 @@ def test_ctrl_c_says_how_to_go_on(home: Path) -> None:
     os.killpg(running.pid, signal.SIGINT)
     _, err = running.communicate(timeout=30)
     assert running.returncode == 130
-    assert re.search(
-        r"interrupted; [0-9] tasks? (is|are) finished; go on with: multinet-run-eval .*--quiet --resume$", err
-    )
+    assert re.search(r"interrupted; [0-9] tasks? (is|are) finished; go on with: .*--workers 2 --resume$", err)
     assert "--overwrite" not in err
+    deadline = time.monotonic() + 10
+    while is_alive(running.pid):
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
     assert main([*arguments, "--pause", "0", "--resume"]) == 0
 
 
