@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any, Final, Literal, cast
@@ -24,6 +25,8 @@ from gridworld.transition import achieved, transition
 
 RULES: Final = "1"
 """Version of the rules (docs/gridworld_rules.md) that certificates are made under."""
+
+_ACTIONS: Final = re.compile("[0-6]*")
 
 FIELD: Final = "certificate"
 """Where a certificate is stored in the metadata of a task."""
@@ -48,7 +51,6 @@ class _Proven:
     solvable: bool
     within_max_steps: bool
     optimal_steps: int | None = None
-    actions: str = ""
     expanded: int
 
 
@@ -75,6 +77,7 @@ class Certificate(_Proven):
         chain: the dependency chain of the task.
     """
 
+    actions: str
     chain: tuple[ChainLink, ...]
 
     @property
@@ -93,9 +96,16 @@ class Certificate(_Proven):
         Raises:
             TaskError: with every missing, mistyped or unknown field.
         """
-        stored = read(_Stored, data)
+        others, actions = data, None
+        if isinstance(data, Mapping):
+            others = {name: value for name, value in data.items() if name != "actions"}
+            actions = data.get("actions")
+        stored = read(_Stored, others)
+        # On its own: it may be longer than any text in a task.
+        if not isinstance(actions, str) or not _ACTIONS.fullmatch(actions):
+            raise TaskError(f"actions: must be a text of digits from 0 to 6, not {shown(actions)}")
         values = {field.name: getattr(stored, field.name) for field in fields(_Proven)}
-        return cls(**values, chain=tuple(stored.chain))
+        return cls(**values, actions=actions, chain=tuple(stored.chain))
 
 
 def fingerprint(spec: TaskSpecification) -> str:
@@ -199,9 +209,6 @@ def _misplayed(given: Certificate, layout: Layout) -> Iterator[str]:
         yield f"actions: has {len(given.actions)}, but optimal_steps is {shown(given.optimal_steps)}"
     state = layout.start()
     for number, digit in enumerate(given.actions, 1):
-        if digit not in "0123456":
-            yield f"actions: {shown(digit)} is no action"
-            return
         state = transition(layout, state, Action(int(digit)))
         if state.dead:
             yield f"actions: the agent dies in step {number}"

@@ -1,0 +1,176 @@
+"""Exact search: lengths, proofs that there is no solution, limits, and the bounds that it searches with."""
+
+from __future__ import annotations
+
+import copy
+import json
+from pathlib import Path
+
+import pytest
+
+from gridworld.actions import Action
+from gridworld.episode import Episode
+from gridworld.errors import SearchLimitError, TaskError
+from gridworld.layout import Layout
+from gridworld.library import task_files
+from gridworld.relaxation import UNREACHABLE, Relaxation
+from gridworld.solver import Solver, solve
+from gridworld.task_spec import TaskSpecification
+from gridworld.tilings import HEX
+from gridworld.transition import transition
+from tests.gridworld.drawn import drawn
+from tests.gridworld.exhaustive import check_random_tasks, check_search
+
+OPTIMA = json.loads((Path(__file__).parent / "optimal_steps.json").read_text(encoding="utf-8"))
+SHIPPED = [*task_files("tiers"), *task_files("validation_10")]
+
+TWO_ROOMS = """
+    #########
+    #A..#...#
+    #.k.d..G#
+    #...#...#
+    #########
+"""
+KEY_FARTHER = """
+    ########
+    #Akd.dG#
+    #k.#####
+    ########
+"""
+HELD_GATE = """
+    ########
+    #A..#..#
+    #.bsg.G#
+    #...####
+    ########
+"""
+PUSH = """
+    #######
+    #A....#
+    #.b.x.#
+    #..b..#
+    #######
+"""
+EXHAUSTED = {
+    "one key": drawn(TWO_ROOMS),
+    "a key for each door": drawn(KEY_FARTHER, keys="red blue", doors="blue red"),
+    "keys that stay in hand": drawn(KEY_FARTHER, keys="red blue", doors="blue red", rules={"key_consumption": False}),
+    "one key for two doors": drawn(KEY_FARTHER, keys="red grey", rules={"key_consumption": False}),
+    "two keys for two doors": drawn(KEY_FARTHER),
+    "too few keys": drawn(KEY_FARTHER, keys="red grey"),
+    "a block holds a gate open": drawn(HELD_GATE, more={"s0": {"switch_type": "hold"}}),
+    "a switch": drawn(HELD_GATE),
+    "a block to a mark": drawn(PUSH, goal={"type": "push_block_to", "target_ids": ["b0"]}),
+    "a key kept": drawn(TWO_ROOMS, goal={"target": [7, 2], "auxiliary_conditions": ["not carrying:k0", "open:d0"]}),
+}
+
+
+@pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
+def test_shipped_tasks_have_the_listed_lengths(path: Path) -> None:
+    spec = TaskSpecification.from_json(path)
+    before = spec.to_dict()
+    solution = solve(spec)
+    episode = Episode(Layout(spec))
+    for action in solution.actions:
+        episode.step(action)
+    assert solution.steps == OPTIMA[path.stem]["optimal_steps"]
+    assert episode.goal_reached
+    assert spec.to_dict() == before
+
+
+@pytest.mark.parametrize("tiling", ["square", "hex"])
+@pytest.mark.parametrize("spec", EXHAUSTED.values(), ids=EXHAUSTED)
+def test_drawn_tasks_against_all_of_their_states(spec: TaskSpecification, tiling: str) -> None:
+    assert check_search(spec, tiling, 12_000)
+
+
+def test_random_tasks_against_all_of_their_states() -> None:
+    assert check_random_tasks(range(40), most=700) >= 8
+
+
+def test_a_task_without_its_key_is_proven_unsolvable_without_search() -> None:
+    spec = drawn("""
+        #########
+        #A..#...#
+        #...d.kG#
+        #...#...#
+        #########
+    """)
+    solution = solve(spec)
+    assert (solution.status, solution.actions, solution.expanded) == ("unsolvable", (), 0)
+
+
+def test_several_keys_in_one_large_room_are_within_the_limit() -> None:
+    """Keys that may be dropped anywhere: three of them are hopeless for a search that forgets where they lie."""
+    spec = drawn(
+        """
+        ##################
+        #Akk.#....#......#
+        #k...#....#......#
+        #....#....#......#
+        #....d....d......d
+        #....#....#......#
+        #....#....#......#
+        ##################
+        """.replace("......d", ".....G#"),
+        keys="red blue grey",
+        doors="red blue",
+    )
+    assert solve(spec, limit=3000).solved
+
+
+def test_the_limit_counts_states_and_the_error_says_what_to_do() -> None:
+    spec = drawn(PUSH, goal={"type": "push_block_to", "target_ids": ["b0"]})
+    with pytest.raises(SearchLimitError, match=r"task 'drawn' is not decided after 3 states: raise the limit"):
+        solve(spec, limit=3)
+
+
+def test_whoever_stands_on_the_goal_waits_one_step() -> None:
+    spec = drawn("####\n#A.#\n#..#\n####", goal={"type": "survive_steps"}, max_steps=3)
+    there = copy.deepcopy(spec)
+    there.goal = type(spec.goal).from_dict({"type": "reach_position", "target": [1, 1]})
+    assert solve(there).actions == (Action.DONE,)
+    assert solve(spec).actions == (Action.DONE,) * 3
+
+
+@pytest.mark.parametrize(("most", "status", "steps"), [(9, "solved", 9), (2, "solved", 2), (1, "unsolvable", 0)])
+def test_surviving_with_a_condition_needs_the_time_for_it(most: int, status: str, steps: int) -> None:
+    goal = {"type": "survive_steps", "auxiliary_conditions": ["not active:s0"]}
+    spec = drawn("#####\n#As.#\n#####", goal=goal, max_steps=most, more={"s0": {"initial_state": "on"}})
+    assert (solve(spec).status, solve(spec).steps) == (status, steps)
+
+
+def test_a_solution_that_takes_more_than_max_steps_is_one() -> None:
+    assert solve(drawn(TWO_ROOMS, max_steps=2)).steps == solve(drawn(TWO_ROOMS)).steps > 2
+
+
+def test_from_a_later_state_the_rest_of_the_way_is_left() -> None:
+    layout = Layout(drawn(KEY_FARTHER, keys="red blue", doors="blue red", rules={"hidden_mechanisms": ["d0"]}))
+    solver, state = Solver(layout), layout.start()
+    actions = solver.solve().actions
+    for number, action in enumerate(actions):
+        rest = solver.solve(state).steps
+        assert rest == solve(layout, start=state).steps == len(actions) - number
+        assert solver.distance(state) <= rest
+        state = transition(layout, state, action)
+
+
+def test_a_tiling_of_its_own_and_errors_of_the_task() -> None:
+    spec = drawn(TWO_ROOMS)
+    assert solve(spec, tiling=HEX).steps == solve(Layout(spec, HEX)).steps
+    spec.max_steps = 0
+    with pytest.raises(TaskError, match="max_steps"):
+        solve(spec)
+
+
+def test_the_same_task_has_the_same_solution_again() -> None:
+    assert solve(drawn(KEY_FARTHER)).actions == solve(drawn(KEY_FARTHER)).actions
+
+
+def test_dead_states_and_states_that_cannot_be_are_out_of_reach() -> None:
+    layout = Layout(drawn(TWO_ROOMS, keys="grey", more={"d0": {"requires_key": "grey"}}))
+    start = layout.start()
+    relaxation = Relaxation(layout)
+    assert relaxation.distance(start) < UNREACHABLE
+    assert relaxation.distance(start._replace(dead=True)) == UNREACHABLE
+    assert relaxation.distance(start._replace(carrying=None, key_cells=(None,))) == UNREACHABLE
