@@ -53,6 +53,7 @@ class Numbering:
         places: the poses of the task.
         pattern: what is tracked.
         grain: size of the parts of the grid, within connected components, in which dropped keys are told apart.
+        limit: of the number of states; roughly, for what is certain to be more.
 
     Attributes:
         parts: number of its part, by cell on which a key can be dropped.
@@ -61,16 +62,18 @@ class Numbering:
         uses: doors of each key that is of no more use, and forgotten, once they are open.
 
     Raises:
-        TooLargeError: the numbers do not fit 64 bits.
+        TooLargeError: there would be more states than ``limit``, or numbers that do not fit 64 bits.
     """
 
-    def __init__(self, places: Places, pattern: Pattern, grain: int) -> None:
+    def __init__(self, places: Places, pattern: Pattern, grain: int, limit: int) -> None:
         self.places, self.layout, self.pattern = places, places.layout, pattern
         self.parts = places.parts(grain)
         self.radices = dict.fromkeys(pattern.keys, LOOSE + 1 + max(self.parts.values(), default=0))
         self.radices |= dict.fromkeys((*pattern.doors, *pattern.switches), 2)
         self.radices |= {name: len(places.reach[name]) for name in pattern.blocks}
-        if prod(self.radices.values()) * len(places) >= _MAX_CODE:
+        # A key that can be dropped in every part makes as many modes.
+        least = max((self.radices[name] for name in (*pattern.keys[:1], *pattern.blocks)), default=1)
+        if least * len(places) > limit or prod(self.radices.values()) * len(places) >= _MAX_CODE:
             raise TooLargeError
         names = list(self.radices)
         self.strides = {name: prod(self.radices[other] for other in names[:i]) for i, name in enumerate(names)}

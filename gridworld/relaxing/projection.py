@@ -34,7 +34,7 @@ class Projection:
 
     def __init__(self, places: Places, start: State, pattern: Pattern, grain: int, limit: int) -> None:
         self.places, self.pattern = places, pattern
-        self.modes = Modes(Numbering(places, pattern, grain), start, limit)
+        self.modes = Modes(Numbering(places, pattern, grain, limit), start, limit)
         self.possible = Possible(self.modes)
         self._rows: dict[tuple[object, ...], int] = {}
         self._distances = self._measured()

@@ -190,10 +190,10 @@ STORED = certify(with_chain(drawn(LOCKED), ("k0", "d0"))).to_dict()
         ({"within_max_steps": False}, "within_max_steps: says false, but it is true"),
         ({"actions": STORED["actions"] + "6", "optimal_steps": STORED["optimal_steps"] + 1}, "optimal_steps: says"),
         ({"actions": STORED["actions"][:-1]}, "actions: has"),
-        ({"actions": "7" * STORED["optimal_steps"]}, "actions: must be a text of digits from 0 to 6, not '777"),
+        ({"actions": "7" * STORED["optimal_steps"]}, " actions: must be a text of digits from 0 to 6, not '777"),
         (
             {"actions": "\N{SUPERSCRIPT TWO}" * STORED["optimal_steps"]},
-            "actions: must be a text of digits from 0 to 6, not '\\xb2",
+            " actions: must be a text of digits from 0 to 6, not '\\xb2",
         ),
         ({"actions": "6" * STORED["optimal_steps"]}, "actions: do not solve the task"),
         ({"chain": []}, "chain: has 0 links, but the task has 1"),
