@@ -41,7 +41,7 @@ def read(path: Path) -> Any:
 
 @pytest.mark.parametrize(
     ("benchmark", "command", "more"),
-    [("validation_10", RUN_EVAL, ()), ("tiers", INSTALLED, ("--workers", "2"))],
+    [("validation_10", RUN_EVAL, ()), ("tiers", INSTALLED, ("--backend", "multigrid", "--workers", "2"))],
 )
 def test_bfs_solves_every_shipped_task_at_the_listed_length(
     tmp_path: Path, benchmark: str, command: tuple[str, ...], more: tuple[str, ...]
