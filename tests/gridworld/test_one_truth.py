@@ -107,6 +107,31 @@ def by_process_vis(world: NaiveWorld) -> set[Cell]:
     return {cell for place, cell in cells.items() if mask[place]} & world.cells
 
 
+@given(tasks, seeds, st.sampled_from(["square", "hex"]))
+def test_what_was_never_seen_shows_nowhere(task: Thing, seed: int, tiling: str) -> None:
+    """Without the hazards that lie where nobody ever looked, everything looks the same."""
+    task |= {"description": "the same words"}
+    task["rules"] |= {"observability": ("view_cone", "fog_of_war")[seed % 2], "view_size": 3}
+    world = NaiveWorld(task, tiling)
+    actions = []
+    for action in walk(world, random.Random(seed), 12):
+        world.step(action)
+        actions.append(action)
+    hazards = task["mechanisms"]["hazards"]
+    met = [hazard for hazard in hazards if tuple(hazard["position"]) in world.explored]
+    fewer = task | {"mechanisms": task["mechanisms"] | {"hazards": met}}
+    gone = {hazard["id"] for hazard in hazards if hazard not in met}
+    fewer |= {"rules": task["rules"] | {"hidden_mechanisms": sorted({*task["rules"]["hidden_mechanisms"]} - gone)}}
+    assert seen(task, tiling, actions) == seen(fewer, tiling, actions)
+
+
+def seen(task: Thing, tiling: str, actions: list[int]) -> list[str]:
+    """What is told in words at every step."""
+    backend = MultiGridBackend(tiling, render_mode=None)
+    backend.configure(TaskSpecification.from_dict(task))
+    return [backend.reset()[0].text(), *(backend.step(action)[0].text() for action in actions)]
+
+
 @pytest.mark.parametrize("row", [3, 4])
 def test_hexagons_lie_where_geometry_puts_them(row: int) -> None:
     """Centres one apart, 60 degrees from heading to heading, clockwise as rows go down."""
