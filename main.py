@@ -8,10 +8,10 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import minigridenv
 from coderLLM import CoderLLM
@@ -24,7 +24,6 @@ from spca.contracts import (
     CodeFailure,
     CodePatch,
     EventSink,
-    Executor,
     FailedPlan,
     LevelInfo,
     Outcome,
@@ -156,74 +155,76 @@ class Loop:
 
 
 class Run:
-    """A run folder being filled: the loop over its levels."""
+    """A run folder being filled: the loop over its levels, in worlds that ``make_world`` builds."""
 
-    def __init__(self, settings: cli.Settings, folder: RunFolder, tasks: Sequence[Task], executor: Executor) -> None:
-        self._settings, self._folder, self._tasks = settings, folder, tasks
+    def __init__(
+        self, settings: cli.Settings, folder: RunFolder, make_world: Callable[..., World], display: Display
+    ) -> None:
+        self._settings, self._folder, self._make_world, self._display = settings, folder, make_world, display
         self._desk = startup.desk(settings, folder)
-        self._recorder = Recorder(folder, self._desk.ledger)
+        self.recorder = Recorder(folder, self._desk.ledger)
         self._workspace = Workspace(Path(settings.workspace))
-        self._make_world = partial(minigridenv.MiniGridEnv, executor=executor, upstream_rules=settings.upstream_rules)
-        self._gate = RegressionGate(self._make_world)
+        self._gate = RegressionGate(make_world)
 
-    def learn(self) -> None:
+    def learn(self, tasks: Sequence[Task]) -> None:
         """Go through the levels not yet finished; each is final once it is recorded."""
-        settings, done = self._settings, len(self._recorder.finished)
-        display = Display(len(self._tasks), quiet=settings.quiet)
-        started = time.monotonic()
-        with ExitStack() as stack:
-            logger = stack.enter_context(MetricsLogger(self._folder.path, self._folder.run_id, self._recorder.spent_on))
-            logger.repair(self._recorder.finished)
-            stack.callback(register_signal_handlers(logger))
-            solver = stack.enter_context(Solver(settings.engine))
-            solver.warm()
-            display.begin(startup.greeting(settings), self._recorder.sandbox, self._recorder.finished)
-            self._gate.extend(self._recorder.solved_levels())
-            loop = self._loop(solver, logger, display)
-            self._workspace.save(self._recorder.agent, self._recorder.trusted)
-            stack.callback(self._report, display, started)
-            for number, task in enumerate(self._tasks[done:], done + 1):
-                self._level(number, task, loop, logger, display)
+        recorder, done, started = self.recorder, len(self.recorder.finished), time.monotonic()
+        with self.opened(register_signal_handlers):
+            self._display.begin(startup.greeting(self._settings), recorder.sandbox, recorder.finished)
+            try:
+                for number, task in enumerate(tasks[done:], done + 1):
+                    self.level(number, task)
+            finally:
+                summary = recorder.report(self._settings.seed, len(tasks))
+                self._display.table(summary, time.monotonic() - started, str(self._folder.path))
 
-    def _loop(self, solver: Solver, logger: MetricsLogger, display: Display) -> Loop:
-        settings, desk = self._settings, self._desk
-        desk.notify = display.note
+    @contextmanager
+    def opened(self, watch: Callable[[MetricsLogger], Callable[[], None]] = lambda _: lambda: None) -> Iterator[None]:
+        """Hold what levels need until the block ends; ``watch`` is told of the log and returns how to undo that."""
+        with ExitStack() as stack:
+            folder, recorder = self._folder, self.recorder
+            self._logger = stack.enter_context(MetricsLogger(folder.path, folder.run_id, recorder.spent_on))
+            self._logger.repair(recorder.finished)
+            stack.callback(watch(self._logger))
+            solver = stack.enter_context(Solver(self._settings.engine))
+            solver.warm()
+            self._gate.extend(recorder.solved_levels())
+            self._loop = self._joined(solver)
+            self._workspace.save(recorder.agent, recorder.trusted)
+            yield
+
+    def _joined(self, solver: Solver) -> Loop:
+        settings, desk, logger = self._settings, self._desk, self._logger
+        desk.notify = self._display.note
         client = partial(ChatGPTClient, reasks=0, desk=desk, **startup.client_options(settings))
         structured = partial(client, schema=PDDLResp)
         planner = PlannerLLM(settings.planner_model, settings.planner_small_model, solver, logger, structured)
         coder = CoderLLM(settings.coder_model, logger, client)
-        progress = desk.noting_rounds(display.phase)
+        progress = desk.noting_rounds(self._display.phase)
         return Loop(planner, coder, self._gate, logger, progress, self._workspace.save_working_copy)
 
-    def _report(self, display: Display, started: float) -> None:
-        """What the run has come to, at its end or when it is stopped."""
-        summary = self._recorder.report(self._settings.seed, len(self._tasks))
-        display.table(summary, time.monotonic() - started, str(self._folder.path))
-
-    def _level(self, number: int, task: Task, loop: Loop, logger: MetricsLogger, display: Display) -> None:
-        if self._recorder.enter(task.category):
-            self._workspace.save(self._recorder.agent, None)
-        display.level_started(number, task.category, task.level, task.env_id)
-        logger.start_level(task.place(self._settings.seed), number)
-        self._desk.begin_level(number, task.category, task.env_id, self._settings.seed)
-        result = self._solve(task, loop)
-        with logger.uninterrupted():
-            display.level_ended(self._recorder.finish(task, self._settings.seed, result, logger))
-            self._workspace.save(self._recorder.agent, self._recorder.trusted)
-        self._gate.extend(self._recorder.solved_levels(since=number - 1))
-
-    def _solve(self, task: Task, loop: Loop) -> LevelResult:
-        """One level in a world of its own; a world that cannot be had fails the level, not the run."""
-        recorder = self._recorder
+    def level(self, number: int, task: Task) -> tuple[LevelResult, dict[str, Any]]:
+        """Play a level and record it: its result and its summary. A world that cannot be had fails only the level."""
+        settings, recorder, logger = self._settings, self.recorder, self._logger
+        if recorder.enter(task.category):
+            self._workspace.save(recorder.agent, None)
+        self._display.level_started(number, task.category, task.level, task.env_id)
+        logger.start_level(task.place(settings.seed), number)
+        self._desk.begin_level(number, task.category, task.env_id, settings.seed)
         try:
-            with closing(self._make_world(task.env_id, self._settings.seed, render=self._settings.render)) as world:
-                info = LevelInfo(task.category, task.skill, task.level)
-                return loop.run_level(world, info, recorder.agent, recorder.trusted)
+            with closing(self._make_world(task.env_id, settings.seed, render=settings.render)) as world:
+                result = self._loop.run_level(world, task.info(), recorder.agent, recorder.trusted)
         except WorldError as error:
-            return LevelResult(False, str(error), recorder.agent, None, ())
+            result = LevelResult(False, str(error), recorder.agent, None, ())
+        with logger.uninterrupted():
+            summary = recorder.finish(task, settings.seed, result, logger)
+            self._display.level_ended(summary)
+            self._workspace.save(recorder.agent, recorder.trusted)
+        self._gate.extend(recorder.solved_levels(since=number - 1))
+        return result, summary
 
 
-def _check(settings: cli.Settings, tasks: Sequence[Task]) -> None:
+def check(settings: cli.Settings, tasks: Sequence[Task] = ()) -> None:
     """Refuse engines, models and environments that do not exist, before anything is written."""
     Solver(settings.engine)
     for model in settings.models:
@@ -238,9 +239,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         if given["command"] != "run":
             return startup.other_command(given, ROOT, minigridenv.MiniGridEnv)
         settings = startup.settings(given, ROOT)
-        with startup.opened(settings, ROOT, _check) as (folder, tasks, executor):
+        with startup.opened(settings, ROOT, check) as (folder, tasks, executor):
             end.go_on = ending.how_to_resume(settings, folder.run_id, ROOT)
-            Run(settings, folder, tasks, executor).learn()
+            make_world = partial(minigridenv.MiniGridEnv, executor=executor, upstream_rules=settings.upstream_rules)
+            Run(settings, folder, make_world, Display(len(tasks), quiet=settings.quiet)).learn(tasks)
     return end.code
 
 

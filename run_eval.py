@@ -5,12 +5,21 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
+import spca_model
 from gridworld.evaluation import cli
+from gridworld.evaluation.registry import ModelEntry
+
+SPCA = ModelEntry(
+    spca_model.make,
+    "senses, plans, codes and acts in a world of its own",
+    spca_model.add_options,
+    spca_model.MAY_CHANGE,
+)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command; returns its exit code."""
-    return cli.main(argv)
+    return cli.main(argv, {"spca": SPCA})
 
 
 if __name__ == "__main__":

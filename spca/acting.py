@@ -38,6 +38,7 @@ class ActingWorld(ABC):
         name: of the world, for error messages.
         patience: primitives without a new state after which an attempt is stuck.
         previous_actions: primitives executed since the reset.
+        restores: how often a checkpoint was restored.
         mission: the task in words.
         inventory: what is carried ("key blue"), None for nothing.
     """
@@ -46,6 +47,7 @@ class ActingWorld(ABC):
         self.name = name
         self.patience = PATIENCE
         self.previous_actions: list[int] = []
+        self.restores = 0
         self.mission = ""
         self.inventory: str | None = None
         self._executor = executor
@@ -128,6 +130,7 @@ class ActingWorld(ABC):
         Raises:
             RestoreError: the primitives cannot be replayed, or the state they lead to hashes differently.
         """
+        self.restores += 1
         self._reset()
         count = len(checkpoint.primitives)
         try:

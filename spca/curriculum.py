@@ -14,6 +14,7 @@ from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from pathlib import Path
 
+from spca.contracts import LevelInfo
 from spca.errors import CurriculumError
 
 _CATEGORY_KEYS = ("category_name", "skill", "levels")
@@ -53,6 +54,10 @@ class Task:
     skill: str
     level: str
     env_id: str
+
+    def info(self) -> LevelInfo:
+        """What the planner is told of it."""
+        return LevelInfo(self.category, self.skill, self.level)
 
     def place(self, seed: int) -> dict[str, object]:
         """What events and summaries call the level."""

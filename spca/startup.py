@@ -109,9 +109,27 @@ def opened(
     selected = tasks(chosen, load(resumed.path / "curriculum.json") if resumed else None)
     if resumed and len(resumed.state()["finished"]) > len(selected):
         raise ResumeError(f"{resumed.path}: more levels are finished than the run has")
+    with held(chosen, root, lambda: check(chosen, selected), resumed) as (folder, executor):
+        yield folder, selected, executor
+
+
+@contextmanager
+def held(
+    chosen: cli.Settings,
+    root: Path,
+    check: Callable[[], None],
+    resumed: RunFolder | None = None,
+    curriculum: str | None = None,
+) -> Iterator[tuple[RunFolder, SandboxExecutor]]:
+    """Like :func:`opened`, for a run whose levels are chosen elsewhere.
+
+    Args:
+        resumed: the folder to go on with; None for a new one.
+        curriculum: text to be kept in a new folder; by default that of the file in the settings.
+    """
     with SandboxExecutor(unsafe=chosen.unsafe_no_sandbox) as executor:
         executor.begin()
-        check(chosen, selected)
+        check()
         choosing.caps(chosen, choosing.table(chosen))
         sandbox = executor.verify()
         if resumed:
@@ -122,11 +140,11 @@ def opened(
         check_folder(Path(chosen.runs))
         make_folder(workspace.path)
         with locked(workspace.path, "workspace"):
-            folder = resumed or _new_folder(chosen, root, workspace, sandbox)
+            folder = resumed or _new_folder(chosen, root, workspace, sandbox, curriculum)
             with locked(folder.path, "run"):
                 if resumed:
                     _keep_changes(resumed, chosen)
-                yield folder, selected, executor
+                yield folder, executor
 
 
 def _keep_changes(folder: RunFolder, chosen: cli.Settings) -> None:
@@ -164,10 +182,12 @@ def _beginning(chosen: cli.Settings, root: Path, workspace: Workspace) -> tuple[
     return agent, workspace.trusted_pddl() if chosen.keep_pddl else None
 
 
-def _new_folder(chosen: cli.Settings, root: Path, workspace: Workspace, sandbox: str) -> RunFolder:
+def _new_folder(
+    chosen: cli.Settings, root: Path, workspace: Workspace, sandbox: str, curriculum: str | None
+) -> RunFolder:
     # Read again now that nobody else can write it.
     agent, trusted = _beginning(chosen, root, workspace)
-    curriculum = Path(chosen.curriculum).read_text(encoding="utf-8")
+    levels = Path(chosen.curriculum).read_text(encoding="utf-8") if curriculum is None else curriculum
     log = "\n".join(f"## {name}\n\n```\n{text}```\n" for name, text in templates().items())
     prompts = f"# Prompt templates of this run\n\n{log}"
-    return RunFolder.create(Path(chosen.runs), run_info(chosen, root, sandbox), curriculum, agent, trusted, prompts)
+    return RunFolder.create(Path(chosen.runs), run_info(chosen, root, sandbox), levels, agent, trusted, prompts)

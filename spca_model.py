@@ -1,0 +1,246 @@
+"""The SPCA agent as a model that gridworld evaluates: it plays a task in a World of its own, then says what it did.
+
+When an episode begins, the sense-plan-code-act loop of :mod:`main` solves the task as it would solve a level of the
+curriculum: from its own observation, with checkpoints and retries in that World. The primitives of the attempt that
+counts are then the model's actions; the evaluation plays them in its own backend, which alone judges them. All that the
+loop does is kept in a run folder: every call of a model, every plan, every version of the growing agent.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from gridworld.actions import Action
+from gridworld.errors import ModelError
+from gridworld.evaluation.model_interface import ModelInput, ModelInterface, ModelOutput
+from gridworld.task_spec import TaskSpecification
+
+if TYPE_CHECKING:
+    from gridtask import GridTaskWorld
+    from gridworld.layout import Layout
+    from spca.cli import Settings
+    from spca.contracts import Executor
+    from spca.curriculum import Task
+    from spca.results import LevelResult
+    from spca.runfolder import RunFolder
+
+ROOT: Final = Path(__file__).resolve().parent
+MAY_CHANGE: Final = frozenset({"spca_runs", "spca_workspace", "base_url", "max_cost", "max_calls", "spca_timeout"})
+"""Options that do not decide results, and so may differ when an evaluation is resumed."""
+
+_SETTINGS: Final = {"spca_runs": "runs", "spca_workspace": "workspace", "spca_timeout": "timeout"}
+_UNSAFE: Final = re.compile(r"[^A-Za-z0-9_-]+")
+
+
+def add_options(group: argparse._ArgumentGroup) -> None:
+    """The options of this model; without any the embedded model plays, or what the environment names."""
+    add = group.add_argument
+    add("--planner-model", metavar="MODEL", help="plans, replans and repairs, such as openai/o3")
+    add("--planner-small-model", metavar="MODEL", help="adapts PDDL that worked before")
+    add("--coder-model", metavar="MODEL", help="writes actions")
+    add("--base-url", metavar="URL", help="OpenAI-compatible server of openai/... (OPENAI_BASE_URL)")
+    add("--max-cost", type=float, metavar="USD", help="cap on what all calls of a process may cost")
+    add("--max-calls", type=int, metavar="N", help="cap on the requests to models of a process")
+    add("--spca-timeout", type=float, metavar="S", help="wait for an answer of a model")
+    add("--spca-runs", metavar="DIR", help="where run folders lie (default runs)")
+    add("--spca-workspace", metavar="DIR", help="folder of the growing agent (default: a temporary one)")
+
+
+def make(options: Mapping[str, Any]) -> SpcaModel:
+    """The model for the values of its options."""
+    return SpcaModel(options)
+
+
+class SpcaModel(ModelInterface):
+    """Plays tasks by sensing, planning, coding and acting; its library of actions grows from task to task.
+
+    Args:
+        options: by the names that :func:`add_options` gives them, None for what was not given; and ``seed``.
+
+    Raises:
+        ModelError: an option that cannot be used.
+    """
+
+    uses_images = False
+
+    def __init__(self, options: Mapping[str, Any] | None = None) -> None:
+        from spca import cli
+        from spca.errors import UserError
+
+        given = {_SETTINGS.get(name, name): value for name, value in (options or {}).items() if value is not None}
+        try:
+            environ = cli.load_environment(ROOT)
+            self._settings = cli.settings_from({"quiet": True, **given}, environ, ROOT, Path.cwd())
+            cli.check_choice(self._settings)
+        except UserError as error:
+            raise ModelError(str(error)) from error
+        self._keeps_workspace = "workspace" in given
+        self._stack = ExitStack()
+        self._session: _Session | None = None
+        self._actions: list[tuple[int, str]] = []
+        self._details: dict[str, Any] | None = None
+
+    @property
+    def model_name(self) -> str:
+        models = dict.fromkeys(self._settings.models)
+        return "spca" if self._settings.uses_reference else f"spca ({', '.join(models)})"
+
+    def describe(self) -> Mapping[str, Any]:
+        planner, small, coder = self._settings.models
+        return {"planner": planner, "planner_small": small, "coder": coder}
+
+    def setup(self, device: str = "cpu") -> None:
+        """Open a run folder, prove that the sandbox holds, and start the solver.
+
+        Raises:
+            ModelError: any of it cannot be had; says why.
+        """
+        del device
+        from spca.errors import UserError
+
+        settings = self._settings
+        with ExitStack() as stack:
+            if not self._keeps_workspace:
+                folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="spca-"))
+                settings = replace(settings, workspace=folder)
+            try:
+                self._session = stack.enter_context(_opened(settings))
+            except UserError as error:
+                raise ModelError(str(error)) from error
+            self._stack = stack.pop_all()
+
+    def teardown(self) -> None:
+        self._session = None
+        self._stack.close()
+
+    def begin_episode(
+        self, task_spec: TaskSpecification, seed: int, *, backend: str = "minigrid", tiling: str = "square"
+    ) -> None:
+        """Play the whole task; :meth:`predict` then tells what was done.
+
+        Raises:
+            ModelError: the task does not lie on the square tiling, a model does not answer, or a cap was reached.
+        """
+        del seed, backend
+        from gridworld.layout import Layout
+        from gridworld.tilings import TILINGS
+        from spca.errors import SPCAError
+
+        self._actions, self._details = [], None
+        if tiling != "square":
+            raise ModelError(f"spca plays on the square tiling only, not on {tiling}: leave --tiling out")
+        if self._session is None:
+            raise ModelError("spca has to be set up before it plays: call setup()")
+        try:
+            self._actions, self._details = self._session.play(Layout(task_spec, TILINGS[tiling]))
+        except SPCAError as error:
+            raise ModelError(f"spca: {error}") from error
+
+    def predict(self, input: ModelInput) -> ModelOutput:
+        """The next primitive of the attempt that counts; once it is used up, waiting."""
+        if input.step_number > len(self._actions):
+            return ModelOutput(int(Action.DONE), reasoning="the plan was carried out")
+        code, reason = self._actions[input.step_number - 1]
+        return ModelOutput(code, reasoning=reason)
+
+    def episode_details(self) -> Mapping[str, Any] | None:
+        """How the task was played: whether it was solved there, rounds, attempts, calls, what they cost, and where."""
+        return self._details
+
+
+@contextmanager
+def _opened(settings: Settings) -> Iterator[_Session]:
+    """A new run, ready to play; at the end it is summed up."""
+    import main
+    from spca import startup
+
+    with startup.held(settings, ROOT, lambda: main.check(settings), curriculum="[]\n") as (folder, executor):
+        session = _Session(settings, folder, executor)
+        with session.run.opened():
+            try:
+                yield session
+            finally:
+                finished = len(session.run.recorder.finished)
+                session.run.recorder.report(settings.seed, finished)
+
+
+class _Session:
+    """A run of :mod:`main` whose levels are tasks that come one by one; ``run`` has to be opened to play them."""
+
+    def __init__(self, settings: Settings, folder: RunFolder, executor: Executor) -> None:
+        import main
+        from spca.display import Display
+
+        self._folder, self._executor = folder, executor
+        self._layouts: dict[str, Layout] = {}
+        self._tasks: list[Task] = []
+        self._world: GridTaskWorld | None = None
+        self.run = main.Run(settings, folder, self._make_world, Display(0, quiet=True))
+
+    def play(self, layout: Layout) -> tuple[list[tuple[int, str]], dict[str, Any]]:
+        """Play a task; its primitives with the action that each belongs to, and how it went."""
+        task = self._task(layout)
+        self._layouts[task.env_id], self._world = layout, None
+        self._folder.write_json("curriculum.json", _curriculum([*self._tasks, task]))
+        result, summary = self.run.level(task.index + 1, task)
+        self._tasks.append(task)
+        return _told(result), self._details(result, summary)
+
+    def _task(self, layout: Layout) -> Task:
+        """A task as a level, under a name that no other has and that can stand in file names."""
+        from gridtask import CATEGORY, skill
+        from spca.curriculum import Task
+
+        spec, number = layout.spec, len(self._tasks)
+        name = _UNSAFE.sub("_", spec.task_id)[:80].strip("_") or "task"
+        env_id = f"{name}-{number + 1}" if name in self._layouts else name
+        return Task(number, CATEGORY, skill(spec), f"tier {spec.difficulty_tier}", env_id)
+
+    def _make_world(self, env_id: str, _seed: int, *, render: bool = False) -> GridTaskWorld:
+        from gridtask import GridTaskWorld
+
+        del render
+        world = GridTaskWorld(self._layouts[env_id], self._executor)
+        self._world = self._world or world
+        return world
+
+    def _details(self, result: LevelResult, summary: Mapping[str, Any]) -> dict[str, Any]:
+        counters = summary["counters"]
+        return {
+            "solved_in_own_world": result.solved,
+            "reason": result.reason.partition("\n")[0][:300],
+            "rounds": counters["spca_rounds"],
+            "attempts": len(result.attempts),
+            "restores": self._world.restores if self._world else 0,
+            "steps_of_all_attempts": result.steps_total,
+            "planner_calls": counters["planner_calls"],
+            "coder_calls": counters["coder_calls"],
+            "usage": summary["usage"],
+            "run": str(self._folder.path),
+            "level": summary["index"],
+        }
+
+
+def _told(result: LevelResult) -> list[tuple[int, str]]:
+    """The episode that counts: primitives with the call of the plan that each belongs to."""
+    if not result.attempts:
+        return []
+    last = result.attempts[-1]
+    earlier = [(code, f"round {last.round - 1} or before") for code in last.start.primitives]
+    return [*earlier, *((step.code, str(last.plan.steps[step.position])) for step in last.outcome.trace)]
+
+
+def _curriculum(tasks: list[Task]) -> list[dict[str, Any]]:
+    """The levels so far in the form of a curriculum file, for those who look at the run."""
+    levels: dict[str, list[str]] = {}
+    for task in tasks:
+        levels.setdefault(task.level, []).append(task.env_id)
+    listed = [{"name": name, "configs": configs} for name, configs in levels.items()]
+    return [{"category_name": tasks[0].category, "skill": "gridworld tasks", "levels": listed}]
