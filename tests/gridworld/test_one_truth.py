@@ -27,6 +27,7 @@ from tests.gridworld.walks import walk
 OPTIMA = json.loads((Path(__file__).parent / "optimal_steps.json").read_text(encoding="utf-8"))
 
 
+@pytest.mark.no_cover  # tracing more than doubles its time, see tests/untraced.py
 def test_every_simulator_agrees_on_random_tasks() -> None:
     """A sample; ``scripts/soak gridworld`` plays 10,000 walks through 500 tasks."""
     summary = run(count_tasks=50, sequences=3, seed=1, certified=False)
@@ -50,6 +51,7 @@ class Forgetful(NaiveWorld):
         self.touched = set(self.hidden)
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize(("wrong", "told"), [(Shortsighted, "visible_cells"), (Forgetful, "shows")])
 def test_a_difference_is_told(wrong: type[NaiveWorld], told: str) -> None:
     summary = run(count_tasks=12, sequences=1, certified=False, naive=wrong)
