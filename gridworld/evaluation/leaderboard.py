@@ -10,8 +10,8 @@ import hashlib
 import json
 import math
 import os
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from gridworld.errors import EvaluationError
@@ -193,23 +193,33 @@ def grouped(entries: Sequence[Entry]) -> list[Group]:
     return [_group(name, tiling, members) for (name, tiling), members in sorted(groups.items())]
 
 
-def _group(name: str, tiling: str, entries: list[Entry]) -> Group:
-    from dataclasses import replace
+def overview(groups: Sequence[Group]) -> list[tuple[str, tuple[Entry | None, ...]]]:
+    """Each model with its best entry of every group, None where it has none; by the sum of their shares."""
+    models = dict.fromkeys(entry.model for group in groups for entry in group.entries)
+    rows = [
+        (model, tuple(next((entry for entry in group.entries if entry.model == model), None) for group in groups))
+        for model in models
+    ]
+    return sorted(rows, key=lambda row: (-math.fsum(entry.point_rate for entry in row[1] if entry), row[0]))
 
+
+def _group(name: str, tiling: str, entries: list[Entry]) -> Group:
     ranked = sorted(entries, key=lambda each: (-each.point_rate, -each.success_rate, each.model, each.finished))
-    names = [entry.model for entry in ranked]
-    labelled = tuple(
-        replace(entry, label=f"{entry.model} · {_when(entry)}" if names.count(entry.model) > 1 else entry.model)
-        for entry in ranked
-    )
     ids = tuple(dict.fromkeys(task for entry in ranked for task in entry.outcomes))
     tiers = {task: tier for entry in ranked for task, tier in entry.tiers.items()}
     digests = {task: digest for entry in ranked for task, digest in entry.digests.items()}
-    return Group(name, tiling, labelled, ids, tiers, digests)
+    return Group(name, tiling, tuple(_labelled(ranked)), ids, tiers, digests)
 
 
-def _when(entry: Entry) -> str:
-    return entry.finished.replace("T", " ")[:16] or entry.source
+def _labelled(entries: Sequence[Entry]) -> Iterator[Entry]:
+    """Entries told apart: by the model, then the date, then the file."""
+    dated = [f"{entry.model} · {entry.finished.replace('T', ' ')[:16]}".removesuffix(" · ") for entry in entries]
+    models = [entry.model for entry in entries]
+    for entry, label in zip(entries, dated, strict=True):
+        if models.count(entry.model) == 1:
+            yield replace(entry, label=entry.model)
+        else:
+            yield replace(entry, label=label if dated.count(label) == 1 else f"{label} · {entry.source}")
 
 
 def _outcome(result: TaskBenchmarkResult) -> Outcome:

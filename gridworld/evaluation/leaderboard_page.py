@@ -15,7 +15,7 @@ from typing import Final
 
 from gridworld import library
 from gridworld.errors import EvaluationError, GridworldError
-from gridworld.evaluation.leaderboard import Group
+from gridworld.evaluation.leaderboard import Group, overview
 from gridworld.task_spec import TaskSpecification
 
 _THUMBNAIL: Final = 112
@@ -52,6 +52,7 @@ def page(groups: Sequence[Group], thumbnails: Mapping[tuple[str, str], str]) -> 
     environment.filters |= {"percent": _percent, "duration": _duration}
     return environment.from_string(_asset("leaderboard.html.jinja")).render(
         groups=groups,
+        overview=overview(groups),
         entries=[entry for group in groups for entry in group.entries],
         models=len({entry.model for group in groups for entry in group.entries}),
         thumbnails=thumbnails,
