@@ -18,9 +18,9 @@ from plannerLLM import MAX_RETRIES
 from spca import cli
 from spca.contracts import AgentSource, Status, TrustedPDDL
 from spca.curriculum import Task
+from spca.display import Display
 from spca.errors import BudgetReached
 from spca.runfolder import RunFolder, make_folder
-from spca.sandbox.executor import default_executor
 from tests.doubles import AGENT, Scripted, pddl
 from tests.scenes import DOOR_KEY, EMPTY, FETCH, LAVA, OPEN, TO_GOAL, WALK, Scene, method, plan
 
@@ -278,7 +278,7 @@ def test_a_world_that_cannot_be_built_fails_its_level_and_the_next_begins(
     tasks = [Task(n, "a", "b", "c", env_id) for n, env_id in enumerate(("MiniGrid-Absent-v0", EMPTY))]
     chosen = cli.settings_from({"workspace": "w", "quiet": True}, {}, tmp_path, tmp_path)
     make_folder(tmp_path / "w")
-    Run(chosen, folder, tasks, default_executor()).learn()
+    Run(chosen, folder, MiniGridEnv, Display(2, quiet=True)).learn(tasks)
     assert "1 of 2 levels solved" in capsys.readouterr().out
     (failure,) = folder.read_json("summary.json")["failures"]
     assert failure["level_name"] == "MiniGrid-Absent-v0"
@@ -297,11 +297,11 @@ class Learned:
         self._resumed = RunFolder(runs / str(given["resume"])) if "resume" in given else None
         self.folder = self._resumed or RunFolder.create(runs, info, "[]", AGENT)
         self._tasks = [Task(n, "a", "b", "c", env_id) for n, env_id in enumerate(self.ids)]
-        self._run = (chosen, self.folder, self._tasks, default_executor())
+        self._run = (chosen, self.folder, MiniGridEnv, Display(len(self._tasks), quiet=True))
         make_folder(root / "w")
 
     def learn(self) -> Learned:
-        Run(*self._run).learn()
+        Run(*self._run).learn(self._tasks)
         return self
 
     @property
