@@ -26,7 +26,7 @@ from gridworld.task_spec import TaskSpecification
 from gridworld.tilings import TILINGS
 
 VERSION: Final = 1
-"""Of the drawn tasks: another version makes other tasks of the same arguments."""
+"""Of the tasks: another version makes others of the same arguments, because it draws or proves them differently."""
 ATTEMPTS: Final = 400
 """Draws that are tried for a task."""
 _IN_A_ROW: Final = 200

@@ -12,8 +12,8 @@ from gridworld.generating.draft import UnfitError
 from gridworld.task_spec import TaskSpecification
 from gridworld.tilings import Tiling
 
-SEARCH_LIMIT: Final = 20_000
-"""States that a proof may expand; what needs more is not kept."""
+SEARCH_LIMIT: Final = 1_000
+"""States that a search of the proof may expand. What needs more, which few draws do, is not kept."""
 SHORTEST: Final = 6
 LONGEST: Final = 250
 """Bounds of the steps that a task may need."""

@@ -23,7 +23,7 @@ from tests.gridworld.one_truth import EVENTS
 from tests.soak.common import ROOT, SCRATCH, record
 from tests.soak.gridworld_gates import GATES, Figures
 
-_SLICES = {"tasks": (1.0, 20), "files": (0.5, 50), "walks": (0.5, 10), "search": (0.5, 50)}
+_SLICES = {"tasks": (1.0, 20), "files": (0.5, 50), "walks": (0.5, 10), "search": (0.5, 10)}
 """Of every gate: its share of the count, and how many items a slice has."""
 _ENOUGH = 1000
 """A count with which everything that can occur has to occur."""
@@ -92,9 +92,8 @@ def carry_out(work: list[Slice], journal: Journal, jobs: int) -> None:
             for number, future in enumerate(as_completed(running), len(work) - len(left) + 1):
                 journal.add(running[future], *future.result())
                 print(f"\r{number} of {len(work)} slices", end="", file=sys.stderr, flush=True)
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
+        finally:
+            pool.shutdown(cancel_futures=True)
     print(file=sys.stderr)
 
 
@@ -144,7 +143,7 @@ def main() -> int:
     options = parser.parse_args()
     if unknown := [name for name in options.only if name not in GATES]:
         parser.error(f"no such gate: {', '.join(unknown)}; there are {', '.join(GATES)}")
-    path = SCRATCH / "gridworld" / "journal.jsonl"
+    path = SCRATCH / "gridworld" / f"seed{options.seed}.jsonl"
     if options.afresh:
         path.unlink(missing_ok=True)
     work = list(slices(options.only, options.seed, options.count))

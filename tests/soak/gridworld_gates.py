@@ -19,6 +19,7 @@ from gridworld.reading import unprintable
 from gridworld.task_spec import TaskSpecification
 from gridworld.tilings import TILINGS
 from gridworld.validation import check_file
+from tests.gridworld.exhaustive import check_random_tasks
 from tests.gridworld.features import features
 from tests.gridworld.hostile import heavy, places, spoil
 from tests.gridworld.one_truth import run
@@ -133,5 +134,17 @@ def walks(seed: int, first: int, count: int) -> Figures:
     }
 
 
-GATES: Mapping[str, Gate] = {gate.__name__: gate for gate in (tasks, files, walks)}
+def search(seed: int, first: int, count: int) -> Figures:
+    """Random tasks on both tilings: lengths and bounds of the exact search against all states of the task."""
+    wrong, checked = list[str](), 0
+    begin = seed * 1_000_000 + first
+    for number in range(begin, begin + count, len(TILINGS)):
+        try:
+            checked += check_random_tasks(range(number, min(number + len(TILINGS), begin + count)))
+        except AssertionError as error:
+            wrong.append(f"search: {str(error).splitlines()[0]}")
+    return {"count": count, "wrong": wrong, "small enough": checked}
+
+
+GATES: Mapping[str, Gate] = {gate.__name__: gate for gate in (tasks, files, walks, search)}
 """Gates by name."""
