@@ -26,6 +26,9 @@ PROJECTION_LIMIT: Final = 200_000
 COARSE: Final = 128
 """The grain at which dropped keys are told apart by connected component alone; as large as a grid can be."""
 
+_MOST_PAIRED: Final = 5
+"""Blocks of which all pairs are tracked; of more there are too many pairs."""
+
 __all__ = ["COARSE", "PROJECTION_LIMIT", "UNREACHABLE", "Relaxation", "goal_pattern", "whole_pattern"]
 
 
@@ -38,6 +41,7 @@ class Relaxation:
         pattern: what is tracked; by default everything that matters for the goal.
         grains: sizes of the parts in which dropped keys are told apart, finest first; the first that fits is taken.
         limit: of the number of states of one projection.
+        pairs: track blocks in pairs where there is no room for all of them together; else one by one.
     """
 
     def __init__(
@@ -47,9 +51,11 @@ class Relaxation:
         pattern: Pattern | None = None,
         grains: tuple[int, ...] = (COARSE,),
         limit: int = PROJECTION_LIMIT,
+        pairs: bool = False,
     ) -> None:
         self._layout, self._start = layout, layout.start() if start is None else start
-        self._places, self._grains, self._limit = Places(layout, self._start), grains, limit
+        self._places, self._grains = Places(layout, self._start), grains
+        self._limit, self._pairs = limit, pairs
         self._projections: dict[Pattern, Projection] = {}
         self._project(whole_pattern(layout) if pattern is None else pattern)
 
@@ -75,7 +81,7 @@ class Relaxation:
         """Smaller patterns that together track what a pattern does: fewer blocks, then none, then halves."""
         without = replace(pattern, blocks=())
         if len(pattern.blocks) > 1:
-            fewer = combinations(pattern.blocks, 2 if len(pattern.blocks) > 2 else 1)
+            fewer = combinations(pattern.blocks, 2 if self._pairs and 2 < len(pattern.blocks) <= _MOST_PAIRED else 1)
             return tuple(replace(pattern, blocks=blocks) for blocks in fewer)
         if pattern.blocks and without != Pattern():
             return without, Pattern(blocks=pattern.blocks)

@@ -26,7 +26,7 @@ _COARSE_LIMIT: Final = 1_000
 """States to expand before it pays to make a finer relaxation."""
 
 _FINE_GRAINS: Final = (2, 3, 4, 6, 8, COARSE)
-_FINE_PROJECTION_LIMIT: Final = 600_000
+_FINE_PROJECTION_LIMIT: Final = 2_500_000
 
 _ACTIONS: Final = tuple(action for action in Action if action is not Action.DONE)
 """Waiting changes nothing that a shortest way could need."""
@@ -112,7 +112,9 @@ class Solver:
 
     def _refine(self) -> None:
         if not self._fine:
-            self._relaxation = Relaxation(self._layout, self._start, grains=_FINE_GRAINS, limit=_FINE_PROJECTION_LIMIT)
+            self._relaxation = Relaxation(
+                self._layout, self._start, grains=_FINE_GRAINS, limit=_FINE_PROJECTION_LIMIT, pairs=True
+            )
             self._fine = True
 
     def _search(self, start: State, limit: int | None) -> Solution | None:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gridworld.layout import State
 from gridworld.relaxing.events import Event
@@ -49,10 +50,10 @@ class Projection:
             return UNREACHABLE
         return int(self._distances.item(row * len(self.places) + self.places.pose(state)))
 
-    def _measured(self) -> Numbers:
+    def _measured(self) -> NDArray[np.int32]:
         poses, headings = len(self.places), self.places.headings
         before, sources = self._edges()
-        distances: Numbers = np.full(len(self.modes) * poses, UNREACHABLE, dtype=np.int64)
+        distances = np.full(len(self.modes) * poses, UNREACHABLE, dtype=np.int32)
         border = np.flatnonzero(self.possible.goal())
         steps = 0
         while len(border):

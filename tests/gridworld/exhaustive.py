@@ -19,8 +19,14 @@ from gridworld.tilings import TILINGS
 from gridworld.transition import achieved, transition
 from tests.gridworld.random_tasks import task_of
 
-RELAXATIONS: tuple[dict[str, Any], ...] = ({}, {"grains": (1, 3, COARSE)}, {"limit": 1500}, {"limit": 1})
-"""Ways to make a relaxation: as usual, as fine as can be, in parts, and blind."""
+RELAXATIONS: tuple[dict[str, Any], ...] = (
+    {},
+    {"grains": (1, 3, COARSE)},
+    {"limit": 3000, "pairs": True},
+    {"limit": 1000},
+    {"limit": 1},
+)
+"""Ways to make a relaxation: as usual, as fine as can be, in parts, in smaller parts, and blind."""
 
 
 def check_search(spec: TaskSpecification, tiling: str = "square", most: int = 5000) -> bool:
