@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
+from gridworld.backends import BACKENDS
 from gridworld.errors import GridworldError
 from gridworld.evaluation.registry import MODELS, ModelEntry, count, count_or_zero, find_model
 from gridworld.evaluation.terminal import (
@@ -20,17 +21,16 @@ from gridworld.evaluation.terminal import (
     complain,
     program,
 )
+from gridworld.evaluation.tools import COMMANDS
+from gridworld.evaluation.workers import ENGINES
+from gridworld.tilings import TILINGS
 
 _BENCHMARKS: Final = ("validation_10", "tiers", "directory")
-_ENGINES: Final = ("local", "ray")
-_BACKENDS: Final = ("minigrid", "multigrid")
-_TILINGS: Final = ("square", "hex")
-_TOOLS: Final = "validate, generate, certify, draw, leaderboard, list"
 
 _EPILOG: Final = f"""\
 exit codes: 0 finished, 2 a mistake in what was asked, 130 interrupted
 
-tools, each with --help of its own: {_TOOLS}
+tools, each with --help of its own: {", ".join(COMMANDS)}
 
 examples:
   %(prog)s --benchmark validation_10 --model random
@@ -67,8 +67,10 @@ def _add_tasks(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--benchmark", choices=_BENCHMARKS, default="validation_10", help="default %(default)s")
     group.add_argument("--tier", type=_tiers, metavar="TIERS", help="of tiers: all (default), 1, 1-3 or 2,4,5")
     group.add_argument("--task-dir", metavar="DIR", help="folder of tasks, or for tiers of folders tier1, tier2, ...")
-    group.add_argument("--backend", choices=_BACKENDS, default="minigrid", help="default %(default)s")
-    group.add_argument("--tiling", choices=_TILINGS, default="square", help="default %(default)s; hex needs multigrid")
+    group.add_argument("--backend", choices=tuple(BACKENDS), default="minigrid", help="default %(default)s")
+    group.add_argument(
+        "--tiling", choices=tuple(TILINGS), default="square", help="default %(default)s; hex needs multigrid"
+    )
     group.add_argument("--seed", type=int, default=42, metavar="N", help="of the model (default 42); tasks have theirs")
     group.add_argument("--device", default="cpu", metavar="NAME", help="where a local model computes (default cpu)")
 
@@ -86,7 +88,7 @@ def _add_running(group: argparse._ArgumentGroup) -> None:
     add = group.add_argument
     add("--output", type=Path, metavar="FILE", help="results file (default results/<model>_<benchmark>.json)")
     add("--workers", type=count, default=1, metavar="N", help="processes, each with a model of its own (default 1)")
-    add("--engine", choices=_ENGINES, default="local", help="processes of this machine (default), or Ray")
+    add("--engine", choices=tuple(ENGINES), default="local", help="processes of this machine (default), or Ray")
     add("--resume", action="store_true", help="go on with an evaluation that was interrupted")
     add("--overwrite", action="store_true", help="begin again, whatever there is")
     add("-v", "--verbose", action="store_true", help="print every step")
@@ -120,8 +122,6 @@ def main(argv: Sequence[str] | None = None, models: Mapping[str, ModelEntry] | N
 
 
 def _tool(name: str, arguments: Sequence[str]) -> int:
-    from gridworld.evaluation.tools import COMMANDS
-
     if name not in COMMANDS:
         complain(
             f"error: there is no command {name!a}; there are {', '.join(COMMANDS)}; --help tells about evaluations"

@@ -19,7 +19,7 @@ from gridworld.evaluation.recipe import Recipe
 from gridworld.evaluation.registry import ModelEntry
 from gridworld.evaluation.results import read_results, write_results
 from gridworld.evaluation.settings import Settings, Task, tasks_of
-from gridworld.evaluation.workers import ENGINES
+from gridworld.evaluation.workers import find_engine
 
 OnProgress = Callable[[int, int, int], None]
 """Called with finished tasks, all tasks, solved tasks."""
@@ -82,6 +82,8 @@ class Evaluation:
         Raises:
             GridworldError: the model cannot be used, a file cannot be written, or the output belongs to something else.
         """
+        if self.output.is_dir():
+            raise EvaluationError(f"{self.output}: is a folder; --output names a file")
         header = {
             "settings": self._settings.to_dict(),
             "tasks": [task.to_dict() for task in self._tasks],
@@ -108,7 +110,7 @@ class Evaluation:
         on_progress(len(journal.finished), len(self._tasks), solved)
         if not left:
             return
-        with closing(ENGINES[self._how.engine](self._recipe, left, self._how.workers)) as playing:
+        with closing(find_engine(self._how.engine)(self._recipe, left, self._how.workers)) as playing:
             for index, result in playing:
                 journal.add(index, result)
                 solved += result.success

@@ -5,13 +5,15 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from gridworld.errors import ModelError
-from gridworld.evaluation.model_interface import ModelInterface
+
+if TYPE_CHECKING:
+    from gridworld.evaluation.model_interface import ModelInterface
 
 Options: TypeAlias = Mapping[str, Any]
-Factory: TypeAlias = Callable[[Options], ModelInterface]
+Factory: TypeAlias = "Callable[[Options], ModelInterface]"
 AddOptions: TypeAlias = Callable[["argparse._ArgumentGroup"], None]
 
 

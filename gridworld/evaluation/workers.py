@@ -3,15 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
-from typing import Final, TypeAlias
+from importlib import import_module
+from typing import TYPE_CHECKING, Final, TypeAlias
 
-from gridworld.evaluation.processes import play_in_processes
-from gridworld.evaluation.ray_engine import play_with_ray
-from gridworld.evaluation.recipe import Finished, Recipe
-from gridworld.evaluation.settings import Task
+if TYPE_CHECKING:
+    from gridworld.evaluation.recipe import Finished, Recipe
+    from gridworld.evaluation.settings import Task
 
-Engine: TypeAlias = Callable[[Recipe, Sequence[Task], int], Generator[Finished]]
+Engine: TypeAlias = "Callable[[Recipe, Sequence[Task], int], Generator[Finished]]"
 """``engine(recipe, tasks, workers)``: every task's number and result, in the order in which they are finished."""
 
-ENGINES: Final[dict[str, Engine]] = {"local": play_in_processes, "ray": play_with_ray}
-"""Engines by the names that ``--engine`` takes."""
+ENGINES: Final[dict[str, tuple[str, str]]] = {
+    "local": ("gridworld.evaluation.processes", "play_in_processes"),
+    "ray": ("gridworld.evaluation.ray_engine", "play_with_ray"),
+}
+"""Modules and names of engines by what ``--engine`` takes; they are imported when they are used."""
+
+
+def find_engine(name: str) -> Engine:
+    """The engine of a name in :data:`ENGINES`."""
+    module, function = ENGINES[name]
+    engine: Engine = getattr(import_module(module), function)
+    return engine

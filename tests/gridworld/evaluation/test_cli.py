@@ -194,6 +194,7 @@ def test_ctrl_c_ends_every_process_and_says_how_to_go_on(home: Path) -> None:
         ("--model unusable --workers 2", "nobody is there: start the server"),
         ("--model bfs --output tasks/0.json/x.json", "cannot be written"),
         ("--model bfs --output tasks/0.json", "--overwrite"),
+        ("--model bfs --overwrite --output tasks", "is a folder"),
         ("frobnicate", "there is no command 'frobnicate'; there are"),
     ],
 )

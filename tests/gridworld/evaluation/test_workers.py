@@ -11,7 +11,7 @@ import pytest
 from gridworld.errors import EvaluationError
 from gridworld.evaluation.recipe import Recipe
 from gridworld.evaluation.settings import Settings, tasks_of
-from gridworld.evaluation.workers import ENGINES
+from gridworld.evaluation.workers import find_engine
 from tests.gridworld.evaluation.players import corridors, forward, main, unusable
 from tests.gridworld.evaluation.test_cli import DIRECTORY, FAST, contents, read
 
@@ -35,7 +35,7 @@ def test_results_do_not_depend_on_the_number_of_processes(tmp_path: Path, monkey
 def test_the_task_of_a_process_that_died_is_begun_again(tmp_path: Path) -> None:
     corridors(tmp_path / "tasks")
     making = recipe(tmp_path / "tasks", die_at=4, once=str(tmp_path / "died"))
-    results = dict(ENGINES["local"](making, tasks_of(making.settings), 2))
+    results = dict(find_engine("local")(making, tasks_of(making.settings), 2))
     assert (tmp_path / "died").exists()
     assert sorted(results) == list(range(6))
     assert [results[index].success for index in range(6)] == [True] * 3 + [False] * 3
@@ -58,7 +58,7 @@ def test_what_cannot_be_sent_to_a_process_is_named(tmp_path: Path) -> None:
     corridors(tmp_path / "tasks", 4)
     made = recipe(tmp_path / "tasks")
     with pytest.raises(EvaluationError, match="--workers 1"):
-        list(ENGINES["local"](Recipe(made.settings, lambda _: unusable({})), tasks_of(made.settings), 2))
+        list(find_engine("local")(Recipe(made.settings, lambda _: unusable({})), tasks_of(made.settings), 2))
 
 
 def test_a_process_that_cannot_start_is_named(tmp_path: Path) -> None:
@@ -66,11 +66,11 @@ def test_a_process_that_cannot_start_is_named(tmp_path: Path) -> None:
     made = recipe(tmp_path / "tasks")
     broken = Settings("directory", "forward", str(tmp_path / "tasks"), options={}, backend="multigrid")
     with pytest.raises(EvaluationError, match="could not start and ended with code 1"):
-        list(ENGINES["local"](Recipe(broken, forward), tasks_of(made.settings), 2))
+        list(find_engine("local")(Recipe(broken, forward), tasks_of(made.settings), 2))
 
 
 def test_ray_is_asked_for_where_it_is_missing(tmp_path: Path) -> None:
     if find_spec("ray"):
         pytest.skip("Ray is installed; scripts/soak gridworld-ray plays with it")
     with pytest.raises(EvaluationError, match=r"pip install 'sense-plan-code-act\[ray\]'"):
-        list(ENGINES["ray"](recipe(tmp_path), [], 1))
+        list(find_engine("ray")(recipe(tmp_path), [], 1))
