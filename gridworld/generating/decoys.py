@@ -91,13 +91,12 @@ def open_passage(draft: Draft) -> None:
 
 def side_teleporter(draft: Draft) -> None:
     """A teleporter within a part of the maze that no lock divides."""
-    rooms = draft.floor.distances(draft.start, draft.closed)
-    cells = [cell for cell in rooms if cell not in draft.floor.narrow and draft.stays_connected(cell)]
-    a, b = draft.take(cells), draft.take(cells)
-    if not draft.stays_connected(a) or not draft.stays_connected(b):
-        raise UnfitError("the teleporter would stand in the way")
-    name = draft.teleporter(a, b, bidirectional=draft.rng.random() < 0.5)
-    draft.barred.update((a, b))
+    cells = [cell for cell in draft.reach() if cell not in draft.floor.narrow]
+    ends = []
+    for _ in range(2):
+        ends.append(draft.take(cell for cell in draft.free(cells) if draft.stays_connected(cell)))
+        draft.barred.add(ends[-1])
+    name = draft.teleporter(*ends, bidirectional=draft.rng.random() < 0.5)
     draft.distract("decoy_teleporter", name, f"Teleporter {name} leads nowhere new.")
 
 

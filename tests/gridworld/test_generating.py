@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gridworld.generating.decoys import DECOYS, dead_end
 from gridworld.generating.draft import Draft, UnfitError
 from gridworld.generating.floor import Floor
 from gridworld.generating.locks import LOCKS, lay_chain
@@ -126,3 +127,35 @@ def test_pushing_leads_to_the_target(rng: random.Random, tiling_: object, turns:
     assert line.target != line.block
     assert not {line.agent, line.block, line.target} & before
     assert {line.agent, line.block, line.target} <= draft.taken
+
+
+@pytest.mark.parametrize("name", sorted(DECOYS))
+def test_decoys_cut_nothing_off_and_take_free_cells(name: str) -> None:
+    made = 0
+    for seed in range(60):
+        draft = _drafts(["key_door"], seed)
+        before = set(draft.taken)
+        try:
+            DECOYS[name](draft)
+        except UnfitError:
+            continue
+        made += 1
+        passable = set(draft.floor.distances(draft.start, draft.barred))
+        assert passable == set(draft.floor.cells) - draft.barred
+        assert not draft.barred & before
+        valid, problems = draft.specification("t", 0, 5).validate()
+        assert valid, problems
+        if made == 5:
+            return
+    raise AssertionError(f"{name} found a place {made} times in 60")
+
+
+def test_dead_ends_hold_nothing() -> None:
+    for seed in range(20):
+        draft = _drafts(["key_door", "toggle_gate"], seed)
+        try:
+            cut, behind = dead_end(draft)
+        except UnfitError:
+            continue
+        assert not {cut, *behind} & draft.taken
+        assert not set(behind) & draft.floor.distances(draft.start, {cut}).keys()
