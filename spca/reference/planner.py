@@ -55,7 +55,8 @@ def _mechanisms(
     terrain, errands = read_terrain(snapshot), read_errands(str(snapshot.get("mission", "")))
     keeps_keys = "stays in hand" in str(level.get("skill", ""))
     history = History.read(_failed_plans(messages))
-    return mechanisms.formulate(jobs(terrain, errands, history, keeps_keys=keeps_keys), terrain.held)
+    work = jobs(terrain, errands, history, keeps_keys=keeps_keys)
+    return mechanisms.formulate(work, terrain.held, keeps_keys=keeps_keys)
 
 
 def _written(domain: Domain, problem: Problem, trusted: str) -> str:

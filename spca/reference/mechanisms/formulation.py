@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import chain, pairwise
 from typing import Final
 
@@ -38,27 +39,34 @@ def _job(name: str, *things: tuple[str, str], needs: tuple[Atom, ...] = (), adds
 
 
 _K, _D, _S, _G = ("?k", "key"), ("?d", "door"), ("?s", "switch"), ("?g", "gate")
+_USE_KEY: Final = _job("use_key", _D, _K, needs=(_HOLDING, ("fits", "?k", "?d")), adds=(_HAND,))
 ACTIONS: Final = (
     _job("take_key", _K, needs=(_HAND,), adds=(_HOLDING,)),
     Action("put_down", (_A, _K), (_HOLDING,), (_HAND,), (_HOLDING,)),
-    _job("use_key", _D, _K, needs=(_HOLDING, ("fits", "?k", "?d")), adds=(_HAND,)),
+    _USE_KEY,
     _job("press_switch", _S, _G, needs=(("opens", "?s", "?g"),), adds=(("settled", "?g"),)),
     _job("find_switch", _G),
     _job("push_block_to", ("?b", "block"), ("?p", "place")),
     _job("walk_to_goal", ("?g", "goal")),
     Action("survive", (_A,), adds=(("survived", "?a"),)),
 )
-"""In the order in which the domain lists them; every task has the same domain."""
+"""In the order in which the domain lists them; every task has the same domain, but for what becomes of keys."""
 
 
-def formulate(jobs: Sequence[Job], held: str | None) -> tuple[Domain, Problem]:
-    """The planning task whose solution is these jobs; ``held`` is the colour of the key in hand."""
+def formulate(jobs: Sequence[Job], held: str | None, *, keeps_keys: bool) -> tuple[Domain, Problem]:
+    """The planning task whose solution is these jobs.
+
+    Args:
+        held: the colour of the key in hand.
+        keeps_keys: a key stays in hand when it opens a door.
+    """
     names = tuple(dict.fromkeys(chain.from_iterable(job.things for job in jobs)))
     hand: Atom = ("holding", AGENT, _in_hand(jobs, held)) if held else ("hand_empty", AGENT)
     extra = (_in_hand(jobs, held),) if held else ()
     objects = ((AGENT, "agent"), *((name, _type(name)) for name in dict.fromkeys((*names, *extra))))
     facts = tuple(dict.fromkeys((hand, *_facts(jobs))))
-    return Domain("mechanisms", TYPES, (), PREDICATES, ACTIONS), Problem("task", objects, facts, tuple(_goals(jobs)))
+    actions = tuple(replace(a, adds=a.adds[:1], deletes=()) if keeps_keys and a is _USE_KEY else a for a in ACTIONS)
+    return Domain("mechanisms", TYPES, (), PREDICATES, actions), Problem("task", objects, facts, tuple(_goals(jobs)))
 
 
 def _in_hand(jobs: Sequence[Job], held: str | None) -> str:
@@ -84,6 +92,9 @@ def _facts(jobs: Sequence[Job]) -> Iterator[Atom]:
 
 
 def _goals(jobs: Sequence[Job]) -> Iterator[Atom]:
+    by_hand = [job.action for job in jobs if job.action in ("take_key", "put_down")]
+    if by_hand[-1:] == ["put_down"]:
+        yield ("hand_empty", AGENT)
     for job in jobs:
         if job.action == "survive":
             yield ("survived", AGENT)

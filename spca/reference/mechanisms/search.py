@@ -84,6 +84,7 @@ class Search:
             thing.cell for thing in terrain.things.values() if thing.kind not in ("switch", "target", "key", "block")
         }
         self._takes_block = terrain.open_ground - standing
+        self._free = self._takes_block - {switch.cell for switch in terrain.of_kind("switch")}
 
     def start(self) -> State:
         """The present state."""
@@ -168,15 +169,9 @@ class Search:
         if door is not None and ahead not in state.opened and door.colour == state.held:
             held = state.held if self._keeps_keys else None
             yield state._replace(held=held, opened=state.opened | {ahead})
-        elif self._worth_dropping(state, ahead):
+        elif ahead in self._free and ahead not in state.blocks and ahead not in state.keys:
             # What is put down is wanted no more: ways that come back for it are left out.
             yield state._replace(held=None)
-
-    def _worth_dropping(self, state: State, ahead: Cell) -> bool:
-        """Where another key is at hand; anywhere else the key may as well be carried on."""
-        near = any(cell and abs(cell[0] - state.cell[0]) + abs(cell[1] - state.cell[1]) <= 1 for cell in state.keys)
-        free = ahead in self._takes_block and ahead not in state.blocks and ahead not in state.keys
-        return near and free and ahead not in self._switches and ahead not in self._plates
 
     def _events(self, before: Mapping[State, State | None], state: State) -> Iterator[Event]:
         """What happens between the states of a way, in order."""

@@ -105,7 +105,7 @@ def _wanted(errands: Sequence[Errand]) -> tuple[Job, ...]:
 
 def _fulfilled(terrain: Terrain, errands: Sequence[Errand]) -> Callable[[Search], Test] | None:
     """A test for the end of the task; None while something that it is about is not known."""
-    if any(e.thing and e.thing not in terrain.things and not e.forbidden for e in errands):
+    if any(not _is_known(terrain, errand) for errand in errands):
         return None
     if any(e.verb == "get" for e in errands) and not terrain.of_kind("goal"):
         return None
@@ -113,12 +113,21 @@ def _fulfilled(terrain: Terrain, errands: Sequence[Errand]) -> Callable[[Search]
         return None
 
     def made(search: Search) -> Test:
-        checks = [_check(search, errand) for errand in errands if not errand.thing or errand.thing in terrain.things]
+        checks = [_check(search, errand) for errand in errands]
         gates = {e.thing for e in errands if e.verb == "open" and e.thing.startswith("gate") and not e.forbidden}
         shut = {terrain.things[name].cell for name in gates if terrain.things[name].state == "closed"}
         return lambda state: all(check(state) for check in checks) and search.opens(state, shut)
 
     return made
+
+
+def _is_known(terrain: Terrain, errand: Errand) -> bool:
+    """Whether it can be told when an errand is done; a key may be in hand."""
+    return errand.forbidden or not errand.thing or errand.thing in terrain.things or _in_hand(terrain, errand)
+
+
+def _in_hand(terrain: Terrain, errand: Errand) -> bool:
+    return terrain.held is not None and errand.thing.startswith(f"key_{terrain.held}")
 
 
 def _check(search: Search, errand: Errand) -> Test:
@@ -128,7 +137,12 @@ def _check(search: Search, errand: Errand) -> Test:
         return lambda state: state.cell in goals
     if not errand.thing:
         return lambda _: True
-    thing = terrain.things[errand.thing]
+    thing = terrain.things.get(errand.thing)
+    if thing is None:
+        if errand.verb != "carry" or not _in_hand(terrain, errand):
+            return lambda _: True
+        colour = terrain.held
+        return lambda state: (state.held == colour) != errand.forbidden
     holds = _holds(search, errand, thing)
     return (lambda state: not holds(state)) if errand.forbidden else holds
 

@@ -11,8 +11,8 @@ class Agent:
     def take_key(self, agent, key):
         """Find a key and take it into an empty hand; another key in hand is put down first."""
         self._survey()
-        colour = "key " + key.split("_")[1]
-        if self.inventory == colour and self._spot(key) is None:
+        colour, spot = "key " + key.split("_")[1], self._spot(key)
+        if self.inventory == colour and self._seen.get(spot) != colour:
             return
         if self.inventory is not None:
             yield from self.put_down(agent, key)
@@ -105,10 +105,12 @@ class Agent:
         return None if place is None else lambda state: self._beyond(state[:2], state[2]) == place
 
     def _at_hand(self, place):
-        """A test of states: on the place, or next to it and facing it."""
+        """A test of states: a key at the place could be picked up; one on the own place comes before one ahead."""
         if place is None:
             return None
-        return lambda state: place in (state[:2], self._beyond(state[:2], state[2]))
+        keys = {key for key, word in self._things.items() if word.startswith("key")}
+        facing = self._facing(place)
+        return lambda state: state[:2] == place or (state[:2] not in keys and facing(state))
 
     def _free_ahead(self, state):
         """Whether a thing can be put down from a state."""
