@@ -20,7 +20,7 @@ from typing import Any, Final
 from gridworld.errors import GenerationError, SearchLimitError
 from gridworld.generating.draft import Draft, UnfitError
 from gridworld.generating.proving import proven
-from gridworld.generating.recipes import MECHANISMS, TIERS, cook, fits
+from gridworld.generating.recipes import MECHANISMS, TIERS, cook, needs
 from gridworld.generating.writing import Written, read_made, write_tasks
 from gridworld.task_spec import TaskSpecification
 from gridworld.tilings import TILINGS
@@ -205,6 +205,8 @@ def _checked(tier: int, seed: int, index: int, tiling: str, mechanisms: Collecti
     if unknown := sorted({str(name) for name in mechanisms} - set(MECHANISMS)):
         raise GenerationError(f"there are no mechanisms {', '.join(unknown):.80}; there are {', '.join(MECHANISMS)}")
     allowed = tuple(name for name in MECHANISMS if name in mechanisms)
-    if not fits(TIERS[tier], allowed):
-        raise GenerationError(f"tier {tier} is about {TIERS[tier].what}, which needs more mechanisms than the allowed")
+    needed = needs(TIERS[tier])
+    if needed and not any(kinds <= set(allowed) for kinds in needed):
+        words = "; or ".join(", ".join(name for name in MECHANISMS if name in kinds) for kinds in needed)
+        raise GenerationError(f"tier {tier} is about {TIERS[tier].what}: allow {words}")
     return allowed

@@ -148,9 +148,11 @@ TIERS: Final[Mapping[int, Recipe]] = {
 """What the tiers are made of."""
 
 
-def fits(recipe: Recipe, allowed: Collection[str]) -> bool:
-    """Whether there are tasks of the tier with these kinds of mechanisms only."""
-    return not recipe.marks or any(_NEEDS[name] <= set(allowed) for name in recipe.marks)
+def needs(recipe: Recipe) -> list[frozenset[str]]:
+    """Kinds of mechanisms of which a task of the tier has all of at least one set; none if it needs none."""
+    marks = {_NEEDS[name] for name in recipe.marks}
+    least = (kinds for kinds in marks if not any(other < kinds for other in marks))
+    return sorted(least, key=sorted)
 
 
 def cook(rng: random.Random, tiling: Tiling, recipe: Recipe, allowed: Collection[str]) -> Draft:

@@ -169,8 +169,9 @@ def test_only_allowed_mechanisms_occur() -> None:
         ((1, 1), {"index": -1}, "at least 0"),
         ((1, 1), {"tiling": "triangle"}, "there are square, hex"),
         ((2, 1), {"mechanisms": ["key"]}, "there are keys, doors"),
-        ((2, 1), {"mechanisms": ["keys"]}, "needs more mechanisms"),
-        ((3, 1), {"mechanisms": ["keys", "doors"]}, "needs more mechanisms"),
+        ((2, 1), {"mechanisms": ["keys"]}, "allow keys, doors"),
+        ((4, 1), {"mechanisms": []}, "allow blocks; or keys, doors"),
+        ((3, 1), {"mechanisms": ["keys", "doors"]}, "allow switches, gates"),
     ],
 )
 def test_arguments_that_make_no_sense(arguments: tuple[int, int], options: dict[str, object], words: str) -> None:
