@@ -23,7 +23,7 @@ RELAXATIONS: tuple[dict[str, Any], ...] = (
     {},
     {"grains": (1, 3, COARSE)},
     {"limit": 3000, "pairs": True},
-    {"limit": 1000},
+    {"limit": 250},
     {"limit": 1},
 )
 """Ways to make a relaxation: as usual, as fine as can be, in parts, in smaller parts, and blind."""
