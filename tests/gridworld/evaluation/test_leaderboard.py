@@ -14,6 +14,7 @@ import pytest
 
 from gridworld.evaluation import cli
 from gridworld.evaluation.leaderboard import Outcome, grouped, overview, read_entries
+from gridworld.evaluation.leaderboard_page import page
 from tests import browsing
 
 HOSTILE = (
@@ -210,8 +211,8 @@ class TestCommand:
         write(home / "2.json", results("second", solved=False))
         assert command(".", "1.json", "--out", "pages/board.html") == 0
         assert capsys.readouterr().out == "pages/board.html: 2 results, 1 benchmark\n"
-        page = (home / "pages" / "board.html").read_text()
-        words = " ".join(" ".join(Read(page).words).split())
+        html = (home / "pages" / "board.html").read_text()
+        words = " ".join(" ".join(Read(html).words).split())
         assert all(each in words for each in ("first", "second", "75.0%", "task1", "2 of 2", "tier 1"))
         assert command("1.json", "--out", "pages/board.html") == 0
 
@@ -252,9 +253,30 @@ class TestCommand:
         assert all(str(each).startswith("data:image/png;base64,") for each in pictures)
 
 
+def _places(value: Any) -> Iterator[tuple[Any, Any]]:
+    """Every container in a value with each of its keys."""
+    for key in list(value) if isinstance(value, dict) else range(len(value)) if isinstance(value, list) else ():
+        yield value, key
+        yield from _places(value[key])
+
+
 class TestHostility:
+    @pytest.mark.parametrize("wrong", [None, True, -1, 1e999, 10**400, "x\x1b", [[]], {"a": {}}], ids=repr)
+    def test_any_value_may_be_wrong(self, home: Path, wrong: object) -> None:
+        count = len(list(_places(results(steps=(10,)))))
+        paths = []
+        for number in range(count):
+            data = results(steps=(10,))
+            container, key = list(_places(data))[number]
+            container[key] = wrong
+            paths.append(write(home / f"{number}.json", data))
+        entries, problems = read_entries(paths)
+        assert len(entries) + len(problems) == count > 50
+        assert problems
+        assert "\x1b" not in page(grouped(entries), {})
+
     @pytest.fixture
-    def page(self, home: Path) -> Path:
+    def hostile_page(self, home: Path) -> Path:
         for number in range(len(HOSTILE)):  # each text gets each of them once
             payloads = islice(cycle(HOSTILE), number, None)
             data = results("n" * (number % 2), "b", solved=bool(number % 3))
@@ -265,8 +287,8 @@ class TestHostility:
         assert command(".") == 0
         return home / "leaderboard.html"
 
-    def test_texts_stay_texts(self, page: Path) -> None:
-        text = page.read_text()
+    def test_texts_stay_texts(self, hostile_page: Path) -> None:
+        text = hostile_page.read_text()
         read = Read(text)
         assert [tag for tag, _ in read.tags].count("script") == 1
         assert not {"img", "base", "iframe"} & {tag for tag, _ in read.tags}
@@ -275,10 +297,10 @@ class TestHostility:
         assert "\u202e" not in text
         assert "{{7*7}}" in " ".join(read.words)
 
-    def test_in_a_browser(self, page: Path, chromium: Any) -> None:
+    def test_in_a_browser(self, hostile_page: Path, chromium: Any) -> None:
         for width in (360, 1440):
             with browsing.visit(chromium, width=width, dark=width == 360) as visit:
-                shown = visit.open(browsing.address(page))
+                shown = visit.open(browsing.address(hostile_page))
                 assert shown.evaluate("window.ran") is None
                 assert shown.evaluate("document.documentElement.scrollWidth") == width
                 column = shown.locator("table.ranking").first.get_by_role("button", name="Mean steps")
