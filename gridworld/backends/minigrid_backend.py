@@ -46,14 +46,14 @@ class MiniGridBackend(AbstractGridBackend):
         if env is None or spec is None:
             raise BackendError("there is no task: call configure(task_spec) first")
         number = spec.seed if seed is None else seed
-        _, info = env.reset(seed=number)
+        env.reset(seed=number)
         self.env = env
-        return self._seen(env), env.state, info | {"seed": number}
+        return self._seen(env), env.state, {"seed": number}
 
     def step(self, action: SupportsIndex) -> tuple[Any, float, bool, bool, GridState, dict[str, Any]]:
         env = self._playing()
-        _, reward, terminated, truncated, info = env.step(action)
-        return self._seen(env), reward, terminated, truncated, env.state, info
+        _, reward, terminated, truncated, _ = env.step(action)
+        return self._seen(env), reward, terminated, truncated, env.state, {}
 
     def render(self) -> NDArray[np.uint8]:
         env = self._playing()
