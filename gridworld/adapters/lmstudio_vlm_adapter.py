@@ -5,7 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
-from gridworld.adapters.vision import HEADERS, AbsentError, PassingError, Reply, Turn, VisionModel, one_line, png_base64
+from gridworld.adapters.vision import (
+    HEADERS,
+    AbsentError,
+    PassingError,
+    Reply,
+    Turn,
+    VisionModel,
+    is_blind,
+    one_line,
+    png_base64,
+)
 from gridworld.errors import ModelError
 
 _NO_KEY: Final = "lm-studio"
@@ -115,6 +125,10 @@ class LMStudioVLMAdapter(VisionModel):
             return ModelError(
                 f"the server at {self.address} does not know {self.model!a} ({words}): download it "
                 f"(`lms get {self.model}`) or name another one with --lmstudio-model"
+            )
+        if is_blind(words):
+            return ModelError(
+                f"{self.model!a} at {self.address} sees no images ({words}): name a vision model with --lmstudio-model"
             )
         passing = error.status_code in (408, 409, 425, 429) or error.status_code >= 500
         kind = PassingError if passing else ModelError

@@ -5,7 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
-from gridworld.adapters.vision import HEADERS, AbsentError, PassingError, Reply, Turn, VisionModel, one_line, png_base64
+from gridworld.adapters.vision import (
+    HEADERS,
+    AbsentError,
+    PassingError,
+    Reply,
+    Turn,
+    VisionModel,
+    is_blind,
+    one_line,
+    png_base64,
+)
 from gridworld.errors import ModelError
 
 _PROMPT_TOKENS: Final = 8192
@@ -61,10 +71,7 @@ class OllamaVLMAdapter(VisionModel):
             return
         able = shown.capabilities
         if able and "vision" not in able:
-            raise ModelError(
-                f"ollama model {self.model!a} sees no images (it is able of {one_line(', '.join(able))}): "
-                "name a vision model with --ollama-model, such as qwen2.5vl:7b"
-            )
+            raise self._blind(f"it is able of {one_line(', '.join(able))}")
 
     def teardown(self) -> None:
         """Close the connection."""
@@ -109,6 +116,8 @@ class OllamaVLMAdapter(VisionModel):
         words = one_line(error.error)
         if error.status_code == 404 and "model" in words:
             return self._unknown()
+        if is_blind(words):
+            return self._blind(words)
         kind = PassingError if error.status_code in _PASSING or error.status_code >= 500 else ModelError
         return kind(f"ollama at {self.address} refused ({error.status_code}): {words}")
 
@@ -122,6 +131,12 @@ class OllamaVLMAdapter(VisionModel):
                 f"ollama at {self.address} did not answer within {self.timeout:g} s: allow more (--ollama-timeout)"
             )
         return PassingError(f"ollama at {self.address}: {type(error).__name__}: {one_line(error)}")
+
+    def _blind(self, why: str) -> ModelError:
+        return ModelError(
+            f"ollama model {self.model!a} sees no images ({why}): name a vision model with --ollama-model, such as "
+            "qwen2.5vl:7b"
+        )
 
     def _unknown(self) -> ModelError:
         return ModelError(f"ollama at {self.address} does not have {self.model!a}: run `ollama pull {self.model}`")

@@ -9,6 +9,7 @@ may redirect to.
 from __future__ import annotations
 
 import base64
+import re
 import time
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
@@ -30,6 +31,11 @@ from gridworld.task_spec import TaskSpecification
 HEADERS: Final = {"connection": "close"}
 """A connection kept open may be closed by the server in the moment it is used again."""
 
+_BLIND: Final = re.compile(
+    r"\b(image|vision|multimodal).*\bnot (be )?(support|accept)|\bnot support.*\b(image|vision|multimodal)"
+    r"|\bmissing\b.*\bfor image input",
+    re.IGNORECASE,
+)
 _SHOWN: Final = 200
 _REPEATED: Final = 2000
 """Characters of an unreadable answer that the model is shown again."""
@@ -64,6 +70,11 @@ class Reply:
     output_tokens: int | None = None
     cut: bool = False
     model: str | None = None
+
+
+def is_blind(words: str) -> bool:
+    """Whether a refusal says that the model takes no images, as servers word it with any status."""
+    return _BLIND.search(words) is not None
 
 
 class PassingError(ModelError):

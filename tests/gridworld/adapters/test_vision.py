@@ -28,6 +28,7 @@ from tests.fakes.faults import BROKEN, UNKNOWN_FORMS, answering
 from tests.fakes.serving import Reply
 from tests.gridworld.adapters.serving import MODEL, PROTOCOLS, Protocol, ScriptedServer, plain, seen
 from tests.gridworld.drawn import drawn
+from tests.tiny_gguf import write_tiny_gguf
 
 BUSY = 503
 
@@ -180,8 +181,22 @@ class TestFailing:
         assert str(caught.value).isprintable()
 
     def test_what_does_not_pass_is_not(self, server: ScriptedServer, protocol: Protocol) -> None:
-        server.replies = [protocol.dialect.refused(400, "images are not supported", None)]
-        with pytest.raises(ModelError, match="images are not supported"):
+        server.replies = [protocol.dialect.refused(400, "too many tokens", None)]
+        with pytest.raises(ModelError, match="too many tokens"):
+            protocol.model(server.url).predict(seen())
+        assert len(server.asked) == 1
+
+    @pytest.mark.parametrize(
+        "words",
+        [
+            "image input is not supported - hint: you may need to provide the mmproj",
+            "this model is missing data required for image input",
+            "Model does not support images. Please use a model that does.",
+        ],
+    )
+    def test_a_blind_model(self, server: ScriptedServer, protocol: Protocol, words: str) -> None:
+        server.replies = [protocol.dialect.refused(500, words, None)]
+        with pytest.raises(ModelError, match=r"sees no images.*name a vision model"):
             protocol.model(server.url).predict(seen())
         assert len(server.asked) == 1
 
@@ -297,6 +312,22 @@ class TestPeers:
             output = model.predict(seen())
         assert output.raw_output
         assert model.episode_details()["output_tokens"]
+
+    def test_llama_cpp(self, tmp_path: Path) -> None:
+        """A real server with a real, if tiny, model, which sees no images."""
+        library = pytest.importorskip("xllamacpp")
+        parameters = library.CommonParams()
+        parameters.model.path = str(write_tiny_gguf(tmp_path / "tiny.gguf"))
+        parameters.n_ctx, parameters.n_parallel, parameters.cpuparams.n_threads = 4096, 1, 1
+        parameters.warmup, parameters.verbosity = False, -1
+        server = library.Server(parameters)
+        with pytest.raises(ModelError, match=r"does not list 'tiny'; it has .*tiny\.gguf"):
+            LMStudioVLMAdapter("tiny", server.listening_address).setup()
+        model = LMStudioVLMAdapter(parameters.model.path, server.listening_address)
+        model.setup()
+        with pytest.raises(ModelError, match="sees no images"):
+            model.predict(seen())
+        assert model.episode_details()["retries"] == 0
 
 
 TASK = "#####\n#A..#\n###.#\n###G#\n#####"
