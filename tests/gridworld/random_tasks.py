@@ -65,6 +65,8 @@ def random_task(rng: random.Random) -> Thing:
     if rng.random() < 0.15:
         start = _start_on_something(rng, mechanisms) or start
     goal = _goal(rng, board, mechanisms)
+    if rng.random() < 0.02 and "target" in goal:
+        start = goal["target"]
     goal["auxiliary_conditions"] = _conditions(rng, mechanisms, board)
     ids = [thing["id"] for group in mechanisms.values() for thing in group]
     target = goal.get("target") or list(board.left[0])
@@ -145,8 +147,13 @@ def _start_on_something(rng: random.Random, mechanisms: dict[str, list[Thing]]) 
     """A cell on which the agent can stand with something else."""
     cells = [thing["position"] for kind in ("keys", "switches") for thing in mechanisms[kind]]
     cells += [thing["position_a"] for thing in mechanisms["teleporters"]]
+    cells += [thing["position"] for kind in ("doors", "gates") for thing in mechanisms[kind] if _is_open(thing)]
     column, row = rng.choice(cells) if cells else (0, 0)
     return (column, row) if cells else None
+
+
+def _is_open(thing: Thing) -> bool:
+    return bool(thing["initial_state"] == "open")
 
 
 def _goal(rng: random.Random, board: _Board, mechanisms: dict[str, list[Thing]]) -> Thing:

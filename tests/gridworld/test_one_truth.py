@@ -30,7 +30,7 @@ OPTIMA = json.loads((Path(__file__).parent / "optimal_steps.json").read_text(enc
 @pytest.mark.no_cover  # tracing more than doubles its time, see tests/untraced.py
 def test_every_simulator_agrees_on_random_tasks() -> None:
     """A sample; ``scripts/soak gridworld`` plays 10,000 walks through 500 tasks."""
-    summary = run(count_tasks=50, sequences=3, seed=1, certified=False)
+    summary = run(count_tasks=50, sequences=3, seed=2, certified=False)
     assert not summary.differences, "\n".join(summary.differences)
     assert summary.walks == 3 * summary.tasks > 150
     assert not summary.missing
