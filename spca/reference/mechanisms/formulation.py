@@ -45,6 +45,7 @@ ACTIONS: Final = (
     Action("put_down", (_A, _K), (_HOLDING,), (_HAND,), (_HOLDING,)),
     _USE_KEY,
     _job("press_switch", _S, _G, needs=(("opens", "?s", "?g"),), adds=(("settled", "?g"),)),
+    _job("turn_off", _S),
     _job("find_switch", _G),
     _job("push_block_to", ("?b", "block"), ("?p", "place")),
     _job("walk_to_goal", ("?g", "goal")),

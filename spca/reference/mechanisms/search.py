@@ -59,6 +59,8 @@ class Search:
     Args:
         keeps_keys: a key stays in hand when it opens a door.
         held_down: names of switches that work only while something stands on them.
+        blocks_hold: a block on any other switch is hoped to work too.
+        turned_off: names of switches that are on and are to be turned off.
     """
 
     def __init__(
@@ -67,6 +69,8 @@ class Search:
         *,
         keeps_keys: bool = False,
         held_down: frozenset[str] = frozenset(),
+        blocks_hold: bool = False,
+        turned_off: frozenset[str] = frozenset(),
         generous: bool = False,
     ) -> None:
         self.terrain, self._keeps_keys, self._generous = terrain, keeps_keys, generous
@@ -77,7 +81,9 @@ class Search:
         self._shut = {gate.cell: gate for gate in terrain.of_kind("gate", "closed")}
         off = terrain.of_kind("switch", "off")
         self._switches = {switch.cell: switch for switch in off if switch.name not in held_down}
-        self._plates = frozenset(switch.cell for switch in off if switch.name in held_down)
+        self._plates = frozenset(switch.cell for switch in off if blocks_hold or switch.name in held_down)
+        self._on = {switch.cell: switch for switch in terrain.of_kind("switch", "on") if switch.name in turned_off}
+        self._switches |= self._on
         marks = (*terrain.of_kind("target"), *(switch for switch in off if switch.cell in self._plates))
         self._marks = {mark.cell: mark.name for mark in marks}
         standing = {
@@ -155,7 +161,7 @@ class Search:
 
     def _means(self, state: State) -> int:
         """How many switches were turned on."""
-        return len(state.pressed) + len(self._plates.intersection(state.blocks))
+        return len((state.pressed - self._on.keys()) | self._plates.intersection(state.blocks))
 
     def _handled(self, state: State, ahead: Cell) -> Iterator[State]:
         """What can be done with hand and key: take, drop, unlock."""
@@ -194,7 +200,7 @@ class Search:
         if old.held and not new.held and new.opened == old.opened:
             yield Event("drop", old.held)
         for cell in new.pressed - old.pressed:
-            yield Event("press", self._switches[cell].name)
+            yield Event("turn off" if cell in self._on else "press", self._switches[cell].name)
         for block, was, now in zip(self.blocks, old.blocks, new.blocks, strict=True):
             if was != now and now in self._marks:
                 yield Event("push", block.name, self._marks[now])

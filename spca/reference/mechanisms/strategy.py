@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -40,8 +41,10 @@ class History:
         return any(job.action == action for plan in self.plans for job in plan)
 
     def pressed(self) -> frozenset[str]:
-        """Switches that were pressed."""
-        return frozenset(job.things[0] for plan in self.plans for job in plan if job.action == "press_switch")
+        """Switches that were surely pressed: the first of a plan, and those of several; later ones may be skipped."""
+        plans = [[job.things[0] for job in plan if job.action == "press_switch"] for plan in self.plans]
+        times = Counter(name for plan in plans for name in set(plan))
+        return frozenset(name for plan in plans for name in plan if name == plan[0] or times[name] > 1)
 
 
 def jobs(terrain: Terrain, errands: Sequence[Errand], history: History, *, keeps_keys: bool) -> tuple[Job, ...]:
@@ -49,8 +52,11 @@ def jobs(terrain: Terrain, errands: Sequence[Errand], history: History, *, keeps
     last = tuple(_last(errands))
     test = _fulfilled(terrain, errands)
     held_down = history.pressed()  # one that is off again in spite of that
+    off = frozenset(e.thing for e in errands if e.verb == "turn on" and e.forbidden)
     searches = [
-        Search(terrain, keeps_keys=keeps_keys, held_down=held_down, generous=generous) for generous in (False, True)
+        Search(terrain, keeps_keys=keeps_keys, held_down=held_down, blocks_hold=hold, turned_off=off, generous=generous)
+        for generous in (False, True)
+        for hold in (False, True)
     ]
     goals = frozenset(thing.cell for thing in terrain.of_kind("goal"))
     towards = goals if any(errand.verb == "get" for errand in errands) else frozenset()
@@ -155,7 +161,7 @@ def _holds(search: Search, errand: Errand, thing: Thing) -> Test:
             return lambda state: state.keys[index] is None
         return lambda state: state.keys[index] is None and state.held == thing.colour
     if errand.verb == "turn on":
-        return lambda state: thing.state == "on" or thing.cell in state.pressed
+        return lambda state: (thing.state == "on") != (thing.cell in state.pressed)
     if errand.verb == "push" and thing.kind == "block":
         places = [target.cell for target in search.terrain.of_kind("target")]
         place = errand.cell or places[errand.target - 1]
@@ -184,6 +190,8 @@ def _work(terrain: Terrain, way: Way, errands: Sequence[Errand]) -> Iterator[Job
                 yield Job("use_key", (door, held))
             case Event("press", switch):
                 yield Job("press_switch", (switch, next(gates, ANY_GATE)))
+            case Event("turn off", switch):
+                yield Job("turn_off", (switch,))
             case Event("push", block, place) if placed[block] is event:
                 yield Job("push_block_to", (block, place))
 

@@ -29,7 +29,7 @@ PARAMETERS = {
     **dict.fromkeys(["go_to_object", "go_to_door", "announce", "pick_up_object", "drop_held", "open_door"], 2),
     **dict.fromkeys(["clear_blocker", "open_box", "observe_cue", "go_to_match"], 2),
     **dict.fromkeys(["fetch_key", "unlock_door", "put_next_to", "put_near"], 3),
-    **dict.fromkeys(["walk_to_goal", "take_key", "put_down", "find_switch"], 2),
+    **dict.fromkeys(["walk_to_goal", "take_key", "put_down", "find_switch", "turn_off"], 2),
     **dict.fromkeys(["use_key", "press_switch", "push_block_to"], 3),
     "survive": 1,
 }

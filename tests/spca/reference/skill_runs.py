@@ -36,6 +36,7 @@ PARAMETERS: dict[str, tuple[str, ...]] = {
     "use_key": ("a", "d", "k"),
     "press_switch": ("a", "s", "g"),
     "find_switch": ("a", "g"),
+    "turn_off": ("a", "s"),
     "push_block_to": ("a", "b", "p"),
     "survive": ("a",),
 }

@@ -6,7 +6,9 @@ class Agent:
 
     def walk_to_goal(self, agent, goal):
         """Explore and walk onto the goal square, through teleporters and pushing blocks where that is the way."""
-        yield from self._head_for(lambda: self._onto(self._find(goal)))
+        while not (yield from self._head_for(lambda: self._onto(self._find(goal)))):
+            if not (yield from self._try_switch()):
+                return
 
     def take_key(self, agent, key):
         """Find a key and take it into an empty hand; another key in hand is put down first."""
@@ -47,12 +49,24 @@ class Agent:
         """Go onto a switch and turn it on, unless the gate that it is to open is open already."""
         self._survey()
         place = self._spot(switch)
-        if self._is_open(gate) or (place is not None and self._seen.get(place, "").endswith(" on")):
+        if self._is_open(gate) or self._was_on(place):
             return
         there = yield from self._head_for(lambda: self._onto([self._spot(switch)]))
         if there and not self._is_open(gate):
             yield self.toggle()
             self._survey()
+
+    def turn_off(self, agent, switch):
+        """Go onto a switch that is on and turn it off."""
+        self._survey()
+        there = yield from self._head_for(lambda: self._onto([self._spot(switch)]))
+        if there and self._was_on(self._place):
+            yield self.toggle()
+            self._survey()
+
+    def _was_on(self, place):
+        """Whether a switch was on when it was last seen."""
+        return self._seen.get(place, "").endswith(" on")
 
     def find_switch(self, agent, gate):
         """Walk over all ground to find a switch that cannot be seen, and turn it on, until a gate is open."""
@@ -111,6 +125,21 @@ class Agent:
         keys = {key for key, word in self._things.items() if word.startswith("key")}
         facing = self._facing(place)
         return lambda state: state[:2] == place or (state[:2] not in keys and facing(state))
+
+    def _try_switch(self):
+        """Go to the nearest switch that is off and was not tried yet and toggle it; True when there was one."""
+        try:
+            tried = self._tried
+        except AttributeError:
+            tried = self._tried = set()
+        off = [place for place, word in self._things.items() if word.startswith("switch") and word.endswith(" off")]
+        aims = [place for place in off if place not in tried]
+        if not aims or not (yield from self._head_for(lambda: self._onto(aims))):
+            return False
+        tried.add(self._place)
+        yield self.toggle()
+        self._survey()
+        return True
 
     def _free_ahead(self, state):
         """Whether a thing can be put down from a state."""
