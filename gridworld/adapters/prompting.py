@@ -25,8 +25,9 @@ Part: TypeAlias = "str | NDArray[np.uint8]"
 _WORLD: Final = """\
 You control the agent in a grid world: the arrow or triangle, whose tip shows where it faces; a small key on it is in
 its hand. Grey blocks in rows are walls. A coloured square is a locked door, open if only its frame is left; a grille
-is a gate. A ring or a lever is a switch, rings within a ring are an end of a teleporter, a grey box is a block, a
-green square the goal. Hatched or empty dark areas have not been seen; dimmed cells are remembered as they were.
+is a gate. A ring or a lever is a switch, rings within a ring are an end of a teleporter, a box is a block, a fixed
+one if it is crossed out, a green square the goal. Hatched or empty dark areas have not been seen; dimmed cells are
+remembered as they were.
 
 {turning}
 

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from gridworld.actions import Action
 from gridworld.adapters.answers import Choice, read_choice, without_thoughts
 from gridworld.adapters.prompting import PROMPT_VERSION, Part, repair_text, system_text, user_parts
-from gridworld.errors import ModelError
+from gridworld.errors import ModelError, ModelUnavailableError
 from gridworld.evaluation.model_interface import ModelInput, ModelInterface, ModelOutput
 from gridworld.task_spec import TaskSpecification
 
@@ -81,8 +81,8 @@ class PassingError(ModelError):
     """A failure that another request may not meet."""
 
 
-class AbsentError(PassingError):
-    """There is no server."""
+class AbsentError(PassingError, ModelUnavailableError):
+    """There is no server; once requests were tried again, there is nothing more to be had."""
 
 
 class VisionModel(ModelInterface):

@@ -212,16 +212,16 @@ def _switch(look: Look, cell: Shape) -> list[Layer]:
 
 
 def _block(look: Look, cell: Shape) -> list[Layer]:
+    """A crate of planks; a fixed one is bolted down and crossed out, as minigrid's backend draws it."""
     colour = PAINTS[look.color]
     if look.state == "fixed":
-        body = box(0.38, 0.38, rounding=0.05)
-        rivets = union(*(circle(0.06, (x, y)) for x in (-0.25, 0.25) for y in (-0.25, 0.25)))
-        plate = box(0.15, 0.15)
-        return [*_ground(cell), *_outlined(body, _darker(colour, 0.25)), Layer(union(rivets, plate), INK)]
+        body, inner = box(0.38, 0.38, rounding=0.05), box(0.32, 0.32)
+        rivets = union(*(circle(0.06, at) for at in ((-0.25, 0.0), (0.25, 0.0), (0.0, -0.25), (0.0, 0.25))))
+        cross = common(union(bar((-1, -1), (1, 1), 0.06), bar((-1, 1), (1, -1), 0.06)), inner)
+        return [*_ground(cell), *_outlined(body, _darker(colour, 0.25)), Layer(union(rivets, cross), INK)]
     body, inner = box(0.36, 0.36, rounding=0.04), box(0.25, 0.25)
-    braces = common(union(bar((-1, -1), (1, 1), 0.05), bar((-1, 1), (1, -1), 0.05)), inner)
-    planks = union(line(inner, 0.03), braces)
-    return [*_ground(cell), *_outlined(body, colour), Layer(planks, _darker(colour))]
+    joints = common(union(*(bar((-1, y), (1, y), 0.035) for y in (-0.085, 0.085))), inner)
+    return [*_ground(cell), *_outlined(body, colour), Layer(union(line(inner, 0.03), joints), _darker(colour))]
 
 
 def _teleporter(look: Look, cell: Shape) -> list[Layer]:

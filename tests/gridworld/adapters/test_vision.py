@@ -16,7 +16,7 @@ from PIL import Image
 from gridworld.adapters.lmstudio_vlm_adapter import LMStudioVLMAdapter
 from gridworld.adapters.ollama_vlm_adapter import OllamaVLMAdapter
 from gridworld.backends import get_backend
-from gridworld.errors import ModelError
+from gridworld.errors import ModelError, ModelUnavailableError
 from gridworld.evaluation import cli
 from gridworld.evaluation.harness import EvaluationHarness
 from gridworld.layout import Layout
@@ -237,6 +237,13 @@ class TestFailing:
         with pytest.raises(ModelError):
             model.predict(seen())
         assert model.episode_details()["retries"] == 1
+
+    def test_a_server_that_is_gone_ends_the_evaluation(self, protocol: Protocol) -> None:
+        with ScriptedServer(protocol.dialect, ["Action: 1"]) as server:
+            model = protocol.model(server.url)
+            model.predict(seen())
+        with pytest.raises(ModelUnavailableError, match=r"ollama serve|lms server start"):
+            model.predict(seen())
 
     @pytest.mark.parametrize("address", ["localhost:11434", "ftp://localhost", "http://", "http://a:b", "\x1b[2J"])
     def test_no_address(self, protocol: Protocol, address: str) -> None:
