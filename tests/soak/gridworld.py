@@ -148,7 +148,11 @@ def main() -> int:
         path.unlink(missing_ok=True)
     work = list(slices(options.only, options.seed, options.count))
     journal = Journal(path, code())
-    carry_out(work, journal, options.jobs)
+    try:
+        carry_out(work, journal, options.jobs)
+    except KeyboardInterrupt:
+        print("\ninterrupted; the same command goes on", file=sys.stderr)
+        return 130
     text, wrong = table(work, journal)
     print("\n".join([text, *wrong[:100]]))
     if options.record:
