@@ -105,4 +105,4 @@ def _goals(jobs: Sequence[Job]) -> Iterator[Atom]:
 
 def _type(name: str) -> str:
     kind = name.partition("_")[0]
-    return "mark" if kind == "target" else kind
+    return "mark" if kind in ("target", "cell") else kind

@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
 from spca.reference.mechanisms.errands import Errand
@@ -53,11 +54,9 @@ def jobs(terrain: Terrain, errands: Sequence[Errand], history: History, *, keeps
     test = _fulfilled(terrain, errands)
     held_down = history.pressed()  # one that is off again in spite of that
     off = frozenset(e.thing for e in errands if e.verb == "turn on" and e.forbidden)
-    searches = [
-        Search(terrain, keeps_keys=keeps_keys, held_down=held_down, blocks_hold=hold, turned_off=off, generous=generous)
-        for generous in (False, True)
-        for hold in (False, True)
-    ]
+    watched = frozenset(e.thing for e in errands if e.verb == "push")
+    same = partial(Search, terrain, keeps_keys=keeps_keys, held_down=held_down, turned_off=off, watched=watched)
+    searches = [same(blocks_hold=hold, generous=generous) for generous in (False, True) for hold in (False, True)]
     goals = frozenset(thing.cell for thing in terrain.of_kind("goal"))
     towards = goals if any(errand.verb == "get" for errand in errands) else frozenset()
     if test is not None:

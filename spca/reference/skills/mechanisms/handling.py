@@ -55,6 +55,7 @@ class Agent:
         if there and not self._is_open(gate):
             yield self.toggle()
             self._survey()
+        self._tried.update([place] if there else [])
 
     def turn_off(self, agent, switch):
         """Go onto a switch that is on and turn it off."""
@@ -128,15 +129,11 @@ class Agent:
 
     def _try_switch(self):
         """Go to the nearest switch that is off and was not tried yet and toggle it; True when there was one."""
-        try:
-            tried = self._tried
-        except AttributeError:
-            tried = self._tried = set()
         off = [place for place, word in self._things.items() if word.startswith("switch") and word.endswith(" off")]
-        aims = [place for place in off if place not in tried]
+        aims = [place for place in off if place not in self._tried]
         if not aims or not (yield from self._head_for(lambda: self._onto(aims))):
             return False
-        tried.add(self._place)
+        self._tried.add(self._place)
         yield self.toggle()
         self._survey()
         return True

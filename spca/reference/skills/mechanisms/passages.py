@@ -19,7 +19,7 @@ class Agent:
                 return
         except AttributeError:
             self._roll, self._blind, self._passable, self._span, self._noted = {}, set(), 0, 7, -1
-            self._began_at, self._stood = self._place, set()
+            self._began_at, self._stood, self._tried = self._place, set(), set()
         known = len(self._seen)
         self._note(self.full_grid, -self.start_position[0], -self.start_position[1])
         if self._seen[self._place].startswith("block"):
@@ -34,6 +34,9 @@ class Agent:
         passable = sum(word.endswith(" open") for word in self._things.values())
         if passable != self._passable:
             self._passable, self._blind = passable, set()
+        if self._noted < 0:
+            rows, columns = zip(*self._seen, strict=True)
+            self._corner = (min(rows), min(columns))
         if self._noted < 0 or len(self._seen) == known:
             self._blind.add((*self._place, self._heading))
         self._stood.add(self._place)
@@ -47,9 +50,12 @@ class Agent:
     def _spot(self, name):
         """The place of what a name like "key_blue" or "gate_grey_2" (the second one alike) tells; None if unknown.
 
-        What the agent stood on when the plan began cannot be seen under it: it comes after the others.
+        A name like "cell_3_5" tells a row and column of what was known of the map when the plan began. What the agent
+        stood on then cannot be seen under it: it comes after the others.
         """
         parts = name.split("_")
+        if parts[0] == "cell":
+            return self._corner[0] + int(parts[1]), self._corner[1] + int(parts[2])
         count = int(parts.pop()) if parts[-1].isdigit() else 1
         places = self._roll.get("_".join(parts), [])
         if count <= len(places):
