@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import copy
+import json
 import math
 import time
 from collections import deque
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import numpy as np
@@ -78,11 +80,10 @@ class Player:
         """Tell the model that the episode is over and note what is known about it."""
         try:
             if self._begun:
-                self._model.end_episode(result)
+                self._model.end_episode(_copy(result))
             details = self._model.episode_details()
             if details is not None:
-                json_text(details)
-                result.info["details"] = dict(details)
+                result.info["details"] = json.loads(json_text(dict(details)))
         except ModelUnavailableError:
             raise
         except Exception as error:  # as above
@@ -95,7 +96,8 @@ class Player:
         seen = self._backend.observe()
         if not self._begun:
             backend = _name_of(self._backend)
-            self._model.begin_episode(self._spec, self._seed, backend=backend, tiling=seen.tiling)
+            spec = copy.deepcopy(self._spec)  # whatever a model does with it, the task stays what it is
+            self._model.begin_episode(spec, self._seed, backend=backend, tiling=seen.tiling)
             self._begun = True
         if self._before is not None and self._lines.maxlen:
             self._lines.append(history.line(self.answers, *self._before, seen))
@@ -121,7 +123,7 @@ class Player:
         if self._telling.text_observation:
             context.append(seen.text())
         return ModelInput(
-            image=image,
+            image=image.copy(),
             text_prompt=mission,
             action_space=dict(ACTION_NAMES),
             step_number=self.answers + 1,
@@ -129,6 +131,12 @@ class Player:
             additional_context="\n\n".join(context) or None,
             prior_images=[each.copy() for each in self._images],
         )
+
+
+def _copy(result: EpisodeResult) -> EpisodeResult:
+    """What a model may change without changing the result; pictures and states of steps are shared."""
+    trajectory = [replace(each, info=dict(each.info)) for each in result.trajectory]
+    return replace(result, trajectory=trajectory, final_state=copy.deepcopy(result.final_state), info=dict(result.info))
 
 
 def one_line(error: BaseException) -> str:

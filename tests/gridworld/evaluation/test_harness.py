@@ -18,6 +18,7 @@ from gridworld.evaluation.harness import EvaluationHarness
 from gridworld.evaluation.model_interface import ModelInput, ModelOutput
 from gridworld.evaluation.models import BFSModelInterface
 from gridworld.observation import CODES, UNSEEN, Look
+from gridworld.runner.episode_result import EpisodeResult
 from gridworld.task_spec import TaskSpecification
 from tests.gridworld.drawn import drawn
 from tests.gridworld.evaluation.players import Scripted, corridors
@@ -161,6 +162,40 @@ def test_what_a_model_raises_fails_the_episode_and_no_more() -> None:
     assert model.calls.count("end False") == 2
     later = Scripted(2, ModelError("no answer within 1 s"))
     assert play(later).info["model_error"] == "no answer within 1 s"
+
+
+class Meddling(Scripted):
+    """Changes everything that it is given."""
+
+    def begin_episode(self, task_spec: TaskSpecification, seed: int, **more: Any) -> None:
+        super().begin_episode(task_spec, seed, **more)
+        task_spec.max_steps, task_spec.metadata = 99, {"points": 1000}
+        task_spec.goal.target = task_spec.maze.start
+
+    def predict(self, input: ModelInput) -> ModelOutput:
+        output = super().predict(replace(input, prior_images=[each.copy() for each in input.prior_images or ()]))
+        input.image[:] = 0
+        input.action_space.clear()
+        return output
+
+    def end_episode(self, result: EpisodeResult) -> None:
+        result.success, result.steps_taken, result.final_state.goal_reached = True, 1, True
+        result.trajectory[0].action = 2
+        result.trajectory.pop()
+
+
+def test_what_a_model_does_to_what_it_is_given_changes_no_result() -> None:
+    model = Meddling(0, details={"calls": [1]})
+    harness = EvaluationHarness(model, MultiGridBackend())
+    judged = harness.judge(ROOM)
+    assert (judged.success, judged.steps_taken, judged.available_points, judged.points_earned) == (False, 12, 1.0, 0.0)
+    assert (judged.episode.actions[0], len(judged.episode.actions)) == (0, 12)
+    assert not judged.episode.final_state.goal_reached
+    assert (ROOM.max_steps, ROOM.metadata) == (12, drawn("####\n#AG#\n####").metadata)
+    model.details["calls"].append(2)
+    assert judged.episode.info["details"] == {"calls": [1]}
+    assert all(step.observation.any() for step in harness.evaluate_task(ROOM).trajectory)
+    assert all(image.any() for each in model.inputs for image in each.prior_images or ())
 
 
 def test_a_model_that_never_answered_cannot_be_used() -> None:
