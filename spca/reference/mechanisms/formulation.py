@@ -21,6 +21,7 @@ PREDICATES: Final[dict[str, Signature]] = {
     "holding": (("?a", "agent"), ("?k", "key")),
     "fits": (("?k", "key"), ("?d", "door")),
     "opens": (("?s", "switch"), ("?g", "gate")),
+    "wanted_at": (("?b", "block"), ("?p", "place")),
     "after": (("?x", "item"), ("?y", "item")),
     "settled": (("?x", "item"),),
     "survived": (("?a", "agent"),),
@@ -30,9 +31,11 @@ _HAND: Final[Atom] = ("hand_empty", "?a")
 _HOLDING: Final[Atom] = ("holding", "?a", "?k")
 
 
-def _job(name: str, *things: tuple[str, str], needs: tuple[Atom, ...] = (), adds: tuple[Atom, ...] = ()) -> Action:
-    """An action that settles its first thing, once everything that comes before that is settled."""
-    first = things[0][0]
+def _job(
+    name: str, *things: tuple[str, str], needs: tuple[Atom, ...] = (), adds: tuple[Atom, ...] = (), main: int = 0
+) -> Action:
+    """An action that settles one of its things, once everything that comes before that is settled."""
+    first = things[main][0]
     deletes = (_HOLDING,) if name == "use_key" else (_HAND,) if name == "take_key" else ()
     turn = Universal(("?y", "item"), ("after", first, "?y"), ("settled", "?y"))
     return Action(name, (_A, *things), needs, (("settled", first), *adds), deletes, universals=(turn,))
@@ -47,7 +50,7 @@ ACTIONS: Final = (
     _job("press_switch", _S, _G, needs=(("opens", "?s", "?g"),), adds=(("settled", "?g"),)),
     _job("turn_off", _S),
     _job("find_switch", _G),
-    _job("push_block_to", ("?b", "block"), ("?p", "place")),
+    _job("push_block_to", ("?b", "block"), ("?p", "place"), needs=(("wanted_at", "?b", "?p"),), main=1),
     _job("walk_to_goal", ("?g", "goal")),
     Action("survive", (_A,), adds=(("survived", "?a"),)),
 )
@@ -87,7 +90,10 @@ def _facts(jobs: Sequence[Job]) -> Iterator[Atom]:
         elif job.action == "press_switch":
             switch, gate = job.things
             yield ("opens", switch, gate)
-    ordered = [job.things[0] for job in jobs if job.things and job.action != "put_down"]
+        elif job.action == "push_block_to":
+            block, place = job.things
+            yield ("wanted_at", block, place)
+    ordered = [job.settles for job in jobs if job.settles]
     for earlier, later in pairwise(dict.fromkeys(ordered)):
         yield ("after", later, earlier)
 
@@ -99,8 +105,8 @@ def _goals(jobs: Sequence[Job]) -> Iterator[Atom]:
     for job in jobs:
         if job.action == "survive":
             yield ("survived", AGENT)
-        elif job.action != "put_down":
-            yield ("settled", job.things[0])
+        elif job.settles:
+            yield ("settled", job.settles)
 
 
 def _type(name: str) -> str:

@@ -14,7 +14,7 @@ from typing import Final, NamedTuple, TypeAlias
 
 from spca.reference.mechanisms.terrain import Cell, Terrain, ahead_of
 
-MAX_STATES: Final = 120_000
+MAX_STATES: Final = 300_000
 """States after which a search gives up."""
 
 
@@ -61,7 +61,6 @@ class Search:
         held_down: names of switches that work only while something stands on them.
         blocks_hold: a block on any other switch is hoped to work too.
         turned_off: names of switches that are on and are to be turned off.
-        watched: names of blocks whose place matters.
     """
 
     def __init__(
@@ -72,7 +71,6 @@ class Search:
         held_down: frozenset[str] = frozenset(),
         blocks_hold: bool = False,
         turned_off: frozenset[str] = frozenset(),
-        watched: frozenset[str] = frozenset(),
         generous: bool = False,
     ) -> None:
         self.terrain, self._keeps_keys, self._generous = terrain, keeps_keys, generous
@@ -87,7 +85,6 @@ class Search:
         self._on = {switch.cell: switch for switch in terrain.of_kind("switch", "on") if switch.name in turned_off}
         self._switches |= self._on
         marks = (*terrain.of_kind("target"), *(switch for switch in off if switch.cell in self._plates))
-        self._watched = watched
         self._marks = {mark.cell: mark.name for mark in marks}
         standing = {
             thing.cell for thing in terrain.things.values() if thing.kind not in ("switch", "target", "key", "block")
@@ -205,7 +202,7 @@ class Search:
         for cell in new.pressed - old.pressed:
             yield Event("turn off" if cell in self._on else "press", self._switches[cell].name)
         for block, was, now in zip(self.blocks, old.blocks, new.blocks, strict=True):
-            if was != now and (now in self._marks or block.name in self._watched):
+            if was != now:
                 yield Event("push", block.name, self._marks.get(now) or f"cell_{now[0]}_{now[1]}")
 
     def _distances(self, towards: frozenset[Cell]) -> dict[Cell, int]:

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import zip_longest
 from typing import Final
 
 from spca.reference.mechanisms.errands import Errand
@@ -24,6 +25,11 @@ class Job:
 
     action: str
     things: tuple[str, ...] = ()
+
+    @property
+    def settles(self) -> str:
+        """What is settled by it: the place that a block is pushed to, else the first thing; "" for none."""
+        return self.things[self.action == "push_block_to"] if self.things and self.action != "put_down" else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +60,7 @@ def jobs(terrain: Terrain, errands: Sequence[Errand], history: History, *, keeps
     test = _fulfilled(terrain, errands)
     held_down = history.pressed()  # one that is off again in spite of that
     off = frozenset(e.thing for e in errands if e.verb == "turn on" and e.forbidden)
-    watched = frozenset(e.thing for e in errands if e.verb == "push")
-    same = partial(Search, terrain, keeps_keys=keeps_keys, held_down=held_down, turned_off=off, watched=watched)
+    same = partial(Search, terrain, keeps_keys=keeps_keys, held_down=held_down, turned_off=off)
     searches = [same(blocks_hold=hold, generous=generous) for generous in (False, True) for hold in (False, True)]
     goals = frozenset(thing.cell for thing in terrain.of_kind("goal"))
     towards = goals if any(errand.verb == "get" for errand in errands) else frozenset()
@@ -64,7 +69,9 @@ def jobs(terrain: Terrain, errands: Sequence[Errand], history: History, *, keeps
             way = search.way(test(search), towards)
             if way is not None:
                 return (*_work(terrain, way, errands), *last) or (Job("survive"),)
-    return (*_scouting(terrain, searches[0], history), *(last or _wanted(errands)))
+    wanted = tuple(_wanted(errands))
+    ends = last if not wanted or any(job.action == "walk_to_goal" for job in last) else ()
+    return (*_scouting(terrain, searches[0], history), *wanted, *ends) or (Job("walk_to_goal", (GOAL,)),)
 
 
 def _scouting(terrain: Terrain, search: Search, history: History) -> tuple[Job, ...]:
@@ -95,7 +102,7 @@ def _last(errands: Sequence[Errand]) -> Iterator[Job]:
         yield Job("survive")
 
 
-def _wanted(errands: Sequence[Errand]) -> tuple[Job, ...]:
+def _wanted(errands: Sequence[Errand]) -> Iterator[Job]:
     """Jobs for errands whose things are not all known: each of the actions looks for its thing."""
     made: dict[str, Callable[[str], Job]] = {
         "pick up": lambda name: Job("take_key", (name,)),
@@ -105,7 +112,7 @@ def _wanted(errands: Sequence[Errand]) -> tuple[Job, ...]:
         "open": lambda name: Job("use_key", (name, name.replace("door", "key", 1))),
     }
     chosen = [e for e in errands if e.verb in made and not e.forbidden and not e.thing.startswith("gate")]
-    return tuple(made[errand.verb](errand.thing) for errand in chosen) or (Job("walk_to_goal", (GOAL,)),)
+    yield from (made[errand.verb](errand.thing) for errand in chosen)
 
 
 def _fulfilled(terrain: Terrain, errands: Sequence[Errand]) -> Callable[[Search], Test] | None:
@@ -128,7 +135,7 @@ def _fulfilled(terrain: Terrain, errands: Sequence[Errand]) -> Callable[[Search]
 
 def _is_known(terrain: Terrain, errand: Errand) -> bool:
     """Whether it can be told when an errand is done; a key may be in hand."""
-    return errand.forbidden or not errand.thing or errand.thing in terrain.things or _in_hand(terrain, errand)
+    return errand.forbidden or not errand.thing or terrain.called(errand.thing) is not None or _in_hand(terrain, errand)
 
 
 def _in_hand(terrain: Terrain, errand: Errand) -> bool:
@@ -142,7 +149,7 @@ def _check(search: Search, errand: Errand) -> Test:
         return lambda state: state.cell in goals
     if not errand.thing:
         return lambda _: True
-    thing = terrain.things.get(errand.thing)
+    thing = terrain.called(errand.thing)
     if thing is None:
         if errand.verb != "carry" or not _in_hand(terrain, errand):
             return lambda _: True
@@ -177,8 +184,7 @@ def _work(terrain: Terrain, way: Way, errands: Sequence[Errand]) -> Iterator[Job
     passed = [event.thing for event in way.events if event.verb == "pass"]
     gates = iter(dict.fromkeys([*passed, *(name for name in asked if terrain.things[name].state == "closed")]))
     held = f"key_{terrain.held}" if terrain.held else ""
-    placed = {event.thing: event for event in way.events if event.verb == "push"}
-    for event in way.events:
+    for event, following in zip_longest(way.events, way.events[1:]):
         match event:
             case Event("take", key):
                 held = key
@@ -191,7 +197,7 @@ def _work(terrain: Terrain, way: Way, errands: Sequence[Errand]) -> Iterator[Job
                 yield Job("press_switch", (switch, next(gates, ANY_GATE)))
             case Event("turn off", switch):
                 yield Job("turn_off", (switch,))
-            case Event("push", block, place) if placed[block] is event:
+            case Event("push", block, place) if not (following and following[:2] == ("push", block)):
                 yield Job("push_block_to", (block, place))
 
 

@@ -59,6 +59,10 @@ class Terrain:
     heading: int
     held: str | None
 
+    def called(self, name: str) -> Thing | None:
+        """The thing of a name, perhaps the one under the agent; None if it is not known."""
+        return self.things.get(name) or self.things.get(f"{name}_here")
+
     def of_kind(self, kind: str, *states: str) -> tuple[Thing, ...]:
         """Things of a kind, in one of ``states`` if any are given, row by row."""
         return tuple(t for t in self.things.values() if t.kind == kind and (not states or t.state in states))
@@ -103,16 +107,24 @@ def _terrain(snapshot: Mapping[str, Any]) -> Terrain:
 
 
 def _things(snapshot: Mapping[str, Any], position: Cell) -> Iterable[Thing]:
-    """The things row by row; of several alike the one that the agent stands on, which hides it, is the last."""
+    """The things row by row; the one that the agent stands on, which hides it, is called ``key_blue_here``."""
     places = snapshot["known_objects"].items()
     known = sorted((int(row), int(column), name) for name, cells in places for row, column in cells)
-    here = [text.removesuffix(": here") for text in snapshot["visible_objects"] if text.endswith(": here")]
     counts: dict[str, int] = {}
-    for row, column, words in [*known, *((*position, words) for words in here)]:
-        kind, colour, state = (*words.split(), "", "")[:3]
-        name = f"{kind}_{colour}" if colour else kind
+    for row, column, words in known:
+        name, kind, colour, state = _parts(words)
         counts[name] = counts.get(name, 0) + 1
         yield Thing(numbered(name, counts[name]), kind, colour, state, (row, column))
+    for text in snapshot["visible_objects"]:
+        if text.endswith(": here"):
+            name, kind, colour, state = _parts(text.removesuffix(": here"))
+            yield Thing(f"{name}_here", kind, colour, state, position)
+
+
+def _parts(words: str) -> tuple[str, str, str, str]:
+    """Name, kind, colour and state of a thing; "" where it has none."""
+    kind, colour, state = (*words.split(), "", "")[:3]
+    return f"{kind}_{colour}" if colour else kind, kind, colour, state
 
 
 def _leads(things: Iterable[Thing]) -> Iterable[tuple[Cell, Cell]]:

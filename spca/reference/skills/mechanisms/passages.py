@@ -50,17 +50,17 @@ class Agent:
     def _spot(self, name):
         """The place of what a name like "key_blue" or "gate_grey_2" (the second one alike) tells; None if unknown.
 
-        A name like "cell_3_5" tells a row and column of what was known of the map when the plan began. What the agent
-        stood on then cannot be seen under it: it comes after the others.
+        A name like "cell_3_5" tells a row and column of what was known of the map when the plan began, and one like
+        "key_blue_here" what the agent then stood on, which hides it.
         """
         parts = name.split("_")
         if parts[0] == "cell":
             return self._corner[0] + int(parts[1]), self._corner[1] + int(parts[2])
+        if parts[-1] == "here":
+            return self._began_at
         count = int(parts.pop()) if parts[-1].isdigit() else 1
         places = self._roll.get("_".join(parts), [])
-        if count <= len(places):
-            return places[count - 1]
-        return self._began_at if places or count > 1 else None
+        return places[count - 1] if count <= len(places) else None
 
     def _ground(self):
         """Places that can be walked on, those of blocks left out."""
@@ -126,14 +126,9 @@ class Agent:
         return [p for p, word in self._things.items() if word.startswith("block") and not word.endswith("fixed")]
 
     def _shortest(self, arrived):
-        """The shorter of the passages with and without pushing; pushing has to save some steps."""
-        plain = self._passage(arrived)
-        if not self._movable() or (plain is not None and len(plain) < 6):
-            return plain
-        pushing = self._passage(arrived, push=True)
-        if pushing is not None and (plain is None or len(pushing) + 4 < len(plain)):
-            return pushing
-        return plain
+        """The shortest passage without pushing; where there is none, one that pushes blocks."""
+        passage = self._passage(arrived)
+        return self._passage(arrived, push=True) if passage is None and self._movable() else passage
 
     def _travel(self, passage):
         """Walk a passage; ends early where something new is seen or something is not as expected."""
