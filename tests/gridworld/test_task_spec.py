@@ -121,15 +121,18 @@ def test_writing_shares_nothing_with_the_task() -> None:
     [
         ({"type": "reach_position", "target": [8, 6]}, "Reach the goal at column 8, row 6."),
         ({"type": "survive_steps"}, "Survive for 75 steps."),
-        ({"type": "collect_all", "target_ids": ["k", "s", "d", "g"]}, "Collect k. Switch on s. Open d and g."),
+        (
+            {"type": "collect_all", "target_ids": ["k", "s", "d", "g"]},
+            "Collect the blue key. Switch on the yellow switch. Open the blue door and the grey gate.",
+        ),
         (
             {"type": "push_block_to", "target_ids": ["b"], "target_positions": [[4, 4]]},
-            "Push b to column 4, row 4.",
+            "Push the grey block to column 4, row 4.",
         ),
         (
             {"type": "survive_steps", "auxiliary_conditions": ["carrying:k", "not open:d", "at:b:4,4"]},
-            "Survive for 75 steps. In the end, carry k. In the end, leave d closed. "
-            "In the end, have b at column 4, row 4.",
+            "Survive for 75 steps. In the end, carry the blue key. In the end, leave the blue door closed. "
+            "In the end, have the grey block at column 4, row 4.",
         ),
     ],
 )
@@ -137,3 +140,19 @@ def test_the_mission_says_what_the_goal_asks_for(goal: dict[str, Any], text: str
     assert TaskSpecification.from_dict(changed("goal", goal)).get_mission_text() == text
     described = TaskSpecification.from_dict(changed("goal", goal) | {"description": "Do it."})
     assert described.get_mission_text() == "Do it."
+
+
+def test_the_mission_tells_apart_what_looks_alike() -> None:
+    spec = TaskSpecification.from_dict(changed("goal", {"type": "collect_all", "target_ids": ["s", "k"]}))
+    spec.mechanisms.switches.append(SwitchSpec("s2", Position(8, 4), [], "yellow"))
+    spec.mechanisms.switches.append(SwitchSpec("s3", Position(3, 5), [], "yellow"))
+    text = "Collect the blue key. Switch on the 3rd of 3 yellow switches (row by row)."
+    assert spec.get_mission_text() == text
+
+
+def test_the_mission_of_a_task_that_is_not_valid() -> None:
+    goal = {"type": "push_block_to", "target_ids": ["none"], "target_positions": [[4, 4]]}
+    conditions = {"auxiliary_conditions": ["carrying:none", "what?"]}
+    assert TaskSpecification.from_dict(changed("goal", goal | conditions)).get_mission_text() == (
+        "Push none to column 4, row 4. In the end, carry none. In the end: what?."
+    )
