@@ -106,19 +106,27 @@ def main(argv: Sequence[str] | None = None, models: Mapping[str, ModelEntry] | N
         the exit code: 0 finished, 2 the user's mistake, 130 interrupted.
     """
     given = list(sys.argv[1:] if argv is None else argv)
+    code = EXIT_FINISHED
     try:
         if given and not given[0].startswith("-"):
-            return _tool(given[0], given[1:])
-        return _evaluate(given, {**MODELS, **(models or {})})
-    except GridworldError as error:
-        complain(f"error: {error}")
-        return EXIT_USER_ERROR
+            code = _tool(given[0], given[1:])
+        else:
+            code = _evaluate(given, {**MODELS, **(models or {})})
+        print(end="", flush=True)
     except KeyboardInterrupt:
         complain("interrupted")
         return EXIT_INTERRUPTED
     except BrokenPipeError:  # whoever read our output has left; what is written to files is complete
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return EXIT_FINISHED
+        _print_no_more()
+    except (GridworldError, OSError) as error:
+        complain(f"error: {error}")
+        return EXIT_USER_ERROR
+    return code
+
+
+def _print_no_more() -> None:
+    """What is still to be written to standard output goes nowhere."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _tool(name: str, arguments: Sequence[str]) -> int:
@@ -144,7 +152,11 @@ def _evaluate(given: Sequence[str], models: Mapping[str, ModelEntry]) -> int:
     except KeyboardInterrupt:
         complain(f"interrupted; {_how_to_go_on(evaluation.finished, given)}")
         return EXIT_INTERRUPTED
-    except GridworldError as error:
+    except BrokenPipeError:  # of --verbose; what it was to show is not finished
+        _print_no_more()
+        complain(f"interrupted, since nobody reads the output; {_how_to_go_on(evaluation.finished, given)}")
+        return EXIT_INTERRUPTED
+    except (GridworldError, OSError) as error:
         more = f"; {_how_to_go_on(evaluation.finished, given)}" if evaluation.finished else ""
         complain(f"error: {error}{more}")
         return EXIT_USER_ERROR

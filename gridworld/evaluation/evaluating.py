@@ -6,7 +6,7 @@ import platform
 import re
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import closing, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
@@ -110,7 +110,8 @@ class Evaluation:
         on_progress(len(journal.finished), len(self._tasks), solved)
         if not left:
             return
-        with closing(find_engine(self._how.engine)(self._recipe, left, self._how.workers)) as playing:
+        recipe = replace(self._recipe, answered=any(result.steps_taken for result in journal.finished.values()))
+        with closing(find_engine(self._how.engine)(recipe, left, self._how.workers)) as playing:
             for index, result in playing:
                 journal.add(index, result)
                 solved += result.success

@@ -34,6 +34,9 @@ class EvaluationHarness:
         history_text_window: how many of them.
         text_observation: whether it gets the observation as text too.
         device: for ``model.setup``; None if that has been done.
+
+    Attributes:
+        answered: whether the model ever answered; set it where an evaluation goes on.
     """
 
     def __init__(
@@ -52,7 +55,7 @@ class EvaluationHarness:
         self.telling = Telling(history_images, history_text, history_text_window, text_observation)
         self._device = device
         self._ready = device is None
-        self._answered = False
+        self.answered = False
 
     def evaluate_task(
         self,
@@ -82,10 +85,10 @@ class EvaluationHarness:
         result = self.runner.run_episode(
             task_spec, player, seed=seed, verbose=verbose, record_observations=record_observations
         )
-        self._answered = self._answered or player.answers > 0
+        self.answered = self.answered or player.answers > 0
         if isinstance(player.error, ModelUnavailableError):
             raise player.error
-        if isinstance(player.error, ModelError) and not self._answered:
+        if isinstance(player.error, ModelError) and not self.answered:
             raise player.error
         player.finish(result)
         return result

@@ -6,6 +6,7 @@ import multiprocessing
 import pickle
 import signal
 import sys
+import traceback
 from collections import Counter, deque
 from collections.abc import Generator, Sequence
 from contextlib import closing, suppress
@@ -16,6 +17,7 @@ from types import FrameType
 from typing import Any, Final
 
 from gridworld.errors import EvaluationError, ModelError
+from gridworld.evaluation.harness import EvaluationHarness
 from gridworld.evaluation.recipe import TRIES, Finished, Recipe, lost, play_here
 from gridworld.evaluation.settings import Task
 
@@ -110,6 +112,8 @@ class _Pool:
             return
         if kind == "unusable":
             raise ModelError(content)
+        if kind == "failed":
+            raise content
         if kind == "ready":
             worker.ready = True
         elif worker.task is not None:
@@ -142,9 +146,20 @@ def _serve(connection: Connection[Any, Any], recipe: Recipe) -> None:
             with closing(recipe.harness()) as harness:
                 connection.send(("ready", None))
                 while (task := connection.recv()) is not None:
-                    connection.send(("result", harness.judge(task.spec, recipe.verbose)))
+                    connection.send(_judged(harness, task, recipe.verbose))
         except ModelError as error:
             connection.send(("unusable", str(error)))
+
+
+def _judged(harness: EvaluationHarness, task: Task, verbose: bool) -> tuple[str, Any]:
+    """What to send. What is raised here is not the model's: it ends the evaluation, as it does in one process."""
+    try:
+        return "result", harness.judge(task.spec, verbose)
+    except ModelError as error:
+        return "unusable", str(error)
+    except Exception as error:  # a full disk, output that nobody reads, a defect of ours
+        error.add_note(traceback.format_exc())
+        return "failed", error
 
 
 def _leave(number: int, frame: FrameType | None) -> None:

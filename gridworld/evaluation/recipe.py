@@ -24,11 +24,16 @@ Finished: TypeAlias = tuple[int, TaskBenchmarkResult]
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """How a worker makes its harness, with a model and a backend of its own."""
+    """How a worker makes its harness, with a model and a backend of its own.
+
+    Attributes:
+        answered: the model has answered in the part of the evaluation that is finished.
+    """
 
     settings: Settings
     factory: Factory
     verbose: bool = False
+    answered: bool = False
 
     def model(self) -> ModelInterface:
         return self.factory({**self.settings.options, "seed": self.settings.seed})
@@ -55,6 +60,7 @@ class Recipe:
             text_observation=telling.text_observation,
             device=settings.device,
         )
+        harness.answered = self.answered
         try:
             harness.set_up()
         except BaseException:  # the model is released, whatever happened

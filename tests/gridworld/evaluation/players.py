@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from gridworld.errors import ModelError
 from gridworld.evaluation import cli
 from gridworld.evaluation.model_interface import ModelInput, ModelInterface, ModelOutput
 from gridworld.evaluation.registry import ModelEntry, Options
@@ -102,13 +103,23 @@ def forward_options(group: argparse._ArgumentGroup) -> None:
 
 
 def unusable(options: Options) -> ModelInterface:
-    from gridworld.errors import ModelError
-
     del options
     return Scripted(ModelError("nobody is there: start the server"), uses_images=False)
 
 
+class Picky(Forward):
+    """Plays no task called task_5."""
+
+    def begin_episode(
+        self, task_spec: TaskSpecification, seed: int, *, backend: str = "minigrid", tiling: str = "square"
+    ) -> None:
+        super().begin_episode(task_spec, seed, backend=backend, tiling=tiling)
+        if task_spec.task_id == "task_5":
+            raise ModelError("this task cannot be played")
+
+
 ENTRIES = {
+    "picky": ModelEntry(lambda _: Picky()),
     "forward": ModelEntry(forward, options=forward_options, may_change=frozenset({"die_at", "once", "pause"})),
     "unusable": ModelEntry(unusable),
     "alone": ModelEntry(forward, options=None, max_workers=1),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import re
@@ -134,6 +135,46 @@ def test_no_finished_task_is_played_again(home: Path) -> None:
     assert main([*DIRECTORY, "--output", "o.json", "--resume"]) == 0
     results = read(home / "o.json")["task_results"]
     assert [result["episode"]["info"]["model_seconds"] for result in results[:2]] == seconds
+
+
+def test_a_model_that_answered_before_an_interruption_can_be_used(home: Path) -> None:
+    """The last task, which this model cannot play, counts the same whether or not the evaluation was interrupted."""
+    arguments = [*DIRECTORY, "--model", "picky", "--output", "o.json"]
+    assert main(arguments) == 0
+    whole = read(home / "o.json")
+    (home / "o.json").unlink()
+    lines = [json.dumps({"journal": 1, **whole["run"]})]
+    lines += [json.dumps({"index": number, "result": whole["task_results"][number]}) for number in range(5)]
+    (home / "o.json.partial.jsonl").write_text("\n".join([*lines, ""]), encoding="utf-8")
+    assert main([*arguments, "--resume"]) == 0
+    resumed = read(home / "o.json")
+    assert resumed["task_results"][5]["episode"]["info"]["model_error"] == "this task cannot be played"
+    assert resumed["task_results"][:5] == whole["task_results"][:5]
+
+
+class Gone(io.StringIO):
+    """Standard output that nobody reads any more."""
+
+    def __init__(self, descriptor: int) -> None:
+        super().__init__()
+        self.descriptor = descriptor
+
+    def write(self, text: str) -> int:
+        raise BrokenPipeError(32, "Broken pipe", text)
+
+    def fileno(self) -> int:
+        return self.descriptor
+
+
+def test_an_evaluation_whose_output_nobody_reads_is_not_finished(
+    home: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with (home / "out").open("w", encoding="utf-8") as file, monkeypatch.context() as patch:
+        patch.setattr(sys, "stdout", Gone(file.fileno()))
+        assert main([*DIRECTORY, "--verbose"]) == 130
+        assert "nobody reads the output; no task was finished" in capsys.readouterr().err
+        assert main(DIRECTORY) == 0, "the summary only is not read"
+    assert read(home / "results" / "forward_tasks.json")["num_tasks"] == 6
 
 
 def test_what_belongs_to_another_evaluation_is_refused(home: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -52,6 +54,22 @@ def test_a_task_that_kills_its_process_each_time_is_recorded(tmp_path: Path, mon
     assert [result["episode"]["info"].get("model_error") for result in results] == [None, None, error, error]
     assert results[3]["steps_taken"] == 0
     assert results[3]["optimal_steps"] is not None
+
+
+def test_what_no_model_did_ends_the_evaluation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Standard output of the workers is a full disk: no task has failed because of that."""
+    corridors(tmp_path / "tasks")
+    made = replace(recipe(tmp_path / "tasks"), verbose=True)
+    monkeypatch.setenv("PYTHONUNBUFFERED", "1")
+    full, kept = os.open("/dev/full", os.O_WRONLY), os.dup(1)
+    try:
+        os.dup2(full, 1)
+        with pytest.raises(OSError, match="No space left"):
+            list(find_engine("local")(made, tasks_of(made.settings), 2))
+    finally:
+        os.dup2(kept, 1)
+        os.close(full)
+        os.close(kept)
 
 
 def test_what_cannot_be_sent_to_a_process_is_named(tmp_path: Path) -> None:
