@@ -73,7 +73,8 @@ class VisibleObject:
     """An object in the current 7x7 view, placed relative to the agent.
 
     ``forward`` counts cells ahead of the agent (0-6), ``right`` cells to its right (negative: left, -3..3).
-    ``state`` is "open", "closed" or "locked" for doors, else None.
+    ``state`` is "open", "closed" or "locked" for doors, "off" or "on" for switches, "closed" or "open" for gates,
+    "fixed" for blocks that cannot be pushed, else None.
     """
 
     name: str

@@ -96,7 +96,8 @@ class WorldSuite:
         assert sum(row.count("agent") for row in snapshot.visible_grid) == 1
         for thing in snapshot.visible_objects:
             assert 0 <= thing.forward
-            assert (thing.state is not None) == thing.name.startswith("door")
+            stated = thing.name.startswith(("door", "switch", "gate"))
+            assert (thing.state is not None) == stated or (thing.name.startswith("block") and thing.state == "fixed")
 
     def test_sensing_changes_nothing(self, world: World) -> None:
         before = world.checkpoint()

@@ -1,0 +1,138 @@
+"""The SPCA agent as a model of an evaluation: it plays in its own world, another one judges."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import run_eval
+from gridworld.backends import get_backend
+from gridworld.errors import ModelError
+from gridworld.evaluation.harness import EvaluationHarness
+from gridworld.evaluation.model_interface import ModelInput
+from gridworld.library import resolve
+from gridworld.runner.episode_result import EpisodeResult
+from gridworld.task_spec import TaskSpecification
+from spca_model import SpcaModel, make
+from tests.test_gridtask import spec
+
+SHIPPED = {
+    "tasks/tier3/gates_switches_002.json": 35,
+    "tasks/tier5/hidden_switch_001.json": 75,
+    "tasks/tier5/teleporter_004.json": 17,
+}
+"""Steps at most: the shortest way where all is known, else the limit of the task."""
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("runs")
+
+
+@pytest.fixture(scope="module")
+def harness(runs: Path) -> Iterator[EvaluationHarness]:
+    judged = EvaluationHarness(make({"spca_runs": str(runs), "seed": 1}), get_backend("multigrid", render_mode=None))
+    judged.set_up()
+    yield judged
+    judged.close()
+
+
+def play(harness: EvaluationHarness, task: TaskSpecification) -> EpisodeResult:
+    return harness.evaluate_task(task)
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_shipped_tasks_are_solved(harness: EvaluationHarness, name: str) -> None:
+    result = play(harness, TaskSpecification.from_json(resolve(f"gridworld/{name}")))
+    assert result.success
+    assert result.steps_taken <= SHIPPED[name]
+    assert "model_error" not in result.info
+
+
+def test_what_was_done_is_told_and_kept(harness: EvaluationHarness, runs: Path) -> None:
+    result = play(harness, spec())
+    details = result.info["details"]
+    assert result.success
+    assert details["solved_in_own_world"]
+    assert (details["rounds"], details["attempts"], details["restores"]) == (1, 1, 0)
+    assert details["planner_calls"] == 1
+    assert details["usage"]["cost_usd"] == 0
+    folder = Path(details["run"])
+    assert folder.parent == runs
+    trajectory = json.loads(next(folder.glob("trajectories/Gridworld_t.json")).read_text(encoding="utf-8"))
+    assert len(trajectory["primitives"]) == result.steps_taken
+    levels = json.loads((folder / "curriculum.json").read_text(encoding="utf-8"))[0]["levels"]
+    assert "t" in [config for level in levels for config in level["configs"]]
+
+
+def test_a_task_that_is_played_again_has_a_name_of_its_own(harness: EvaluationHarness) -> None:
+    numbers = [play(harness, spec(task_id="one more")).info["details"]["level"] for _ in range(2)]
+    assert numbers[1] == numbers[0] + 1
+
+
+def test_what_cannot_be_solved_is_played_to_its_end_and_waited_out(harness: EvaluationHarness) -> None:
+    closed = {"gates": [{"id": "g", "position": [4, 3]}], "switches": []}
+    result = play(harness, spec(task_id="shut", mechanisms=closed, max_steps=40))
+    assert not result.success
+    assert result.truncated
+    assert not result.info["details"]["solved_in_own_world"]
+    assert result.info["details"]["rounds"] == 5
+
+
+@pytest.mark.parametrize(
+    ("changes", "solved_by"),
+    [
+        ({"goal": {"type": "survive_steps"}, "max_steps": 70}, 70),
+        ({"goal": {"type": "collect_all", "target_ids": ["k", "s"]}}, 9),
+        ({"goal": {"type": "reach_position", "target": [5, 1], "auxiliary_conditions": ["carrying:k"]}}, 17),
+        (
+            {
+                "mechanisms": {"blocks": [{"id": "b", "position": [2, 2]}]},
+                "goal": {"type": "push_block_to", "target_ids": ["b"], "target_positions": [[3, 2]]},
+            },
+            5,
+        ),
+        (
+            {
+                "mechanisms": {
+                    "switches": [{"id": "s", "position": [3, 2], "controls": ["g"], "switch_type": "hold"}],
+                    "gates": [{"id": "g", "position": [4, 3]}],
+                    "blocks": [{"id": "b", "position": [2, 2]}],
+                }
+            },
+            60,
+        ),
+    ],
+)
+def test_every_kind_of_goal_and_switch(harness: EvaluationHarness, changes: dict[str, Any], solved_by: int) -> None:
+    result = play(harness, spec(**changes))
+    assert result.success
+    assert result.steps_taken <= solved_by
+
+
+def test_the_hexagonal_tiling_is_refused_in_words() -> None:
+    with pytest.raises(ModelError, match="spca plays on the square tiling only, not on hex"):
+        make({}).begin_episode(spec(), 1, tiling="hex")
+
+
+def test_a_model_that_does_not_exist_is_named_before_anything_is_played(runs: Path) -> None:
+    model = SpcaModel({"planner_model": "nowhere/x", "spca_runs": str(runs)})
+    assert model.model_name.startswith("spca (nowhere/x")
+    with pytest.raises(ModelError, match="nowhere"):
+        model.setup()
+
+
+def test_after_the_plan_it_waits() -> None:
+    image: Any = None
+    answer = make({}).predict(ModelInput(image, "", {}, 1, 9))
+    assert answer.action == 6
+
+
+def test_the_command_knows_it(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        run_eval.main(["--help"])
+    assert "spca: senses, plans, codes and acts" in " ".join(capsys.readouterr().out.split())
