@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import json
 import os
-import secrets
 from collections import Counter
 from pathlib import Path
 from typing import Any
 
 from gridworld.errors import TaskError
+from gridworld.files import write_whole
 
 MAX_BYTES = 16 * 1024 * 1024
 
@@ -79,17 +79,10 @@ def write_json(path: str | os.PathLike[str], data: Any) -> None:
     Raises:
         TaskError: the file cannot be written.
     """
-    target = Path(path)
-    made = target.with_name(f".{target.name}.{secrets.token_hex(8)}.tmp")
+    target = str(Path(path))
     try:
-        text = json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
-        try:
-            with open(made, "xb") as file:
-                file.write(text.encode())
-            os.replace(made, target)
-        finally:
-            made.unlink(missing_ok=True)
+        write_whole(target, (json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False) + "\n").encode())
     except OSError as error:
-        raise TaskError(f"cannot be written: {error.strerror or error}", str(target)) from None
-    except (TypeError, ValueError, RecursionError) as error:  # not a JSON value
-        raise TaskError(f"cannot be written: {error}", str(target)) from None
+        raise TaskError(f"cannot be written: {error.strerror or error}", target) from None
+    except (TypeError, ValueError, RecursionError) as error:  # not a JSON value, or a NUL in the path
+        raise TaskError(f"cannot be written: {error}", target) from None

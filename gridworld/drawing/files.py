@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import os
-import secrets
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from types import ModuleType
@@ -15,6 +14,7 @@ from numpy.typing import NDArray
 
 from gridworld.drawing.palettes import Reel
 from gridworld.errors import GridworldError
+from gridworld.files import write_whole
 
 LAST_FRAME_S: Final = 2.0
 """How much longer the last frame of an animation stays, in seconds."""
@@ -41,7 +41,7 @@ def save_png(path: str | os.PathLike[str], image: NDArray[np.uint8]) -> None:
     Raises:
         GridworldError: as :func:`png_bytes`, or the file cannot be written.
     """
-    _write(Path(path), png_bytes(image))
+    _write(path, png_bytes(image))
 
 
 def save_gif(
@@ -82,7 +82,7 @@ def save_gif(
     timing = {"duration": durations, "loop": 0}
     # Without the palette as an argument Pillow writes it again for every frame.
     next(frames).save(buffer, "GIF", save_all=True, append_images=frames, palette=palette.tobytes(), **timing)
-    _write(Path(path), buffer.getvalue())
+    _write(path, buffer.getvalue())
 
 
 def _of_one_size(images: Iterable[NDArray[np.uint8]]) -> Iterator[NDArray[np.uint8]]:
@@ -110,15 +110,9 @@ def _pillow() -> ModuleType:
     return Image
 
 
-def _write(path: Path, data: bytes) -> None:
-    """Replace a file by the whole of ``data``, or leave it as it is."""
-    made = path.with_name(f".{path.name}.{secrets.token_hex(8)}.tmp")
+def _write(path: str | os.PathLike[str], data: bytes) -> None:
     try:
-        try:
-            made.write_bytes(data)
-            os.replace(made, path)
-        finally:
-            made.unlink(missing_ok=True)
+        write_whole(path, data)
     except (OSError, ValueError) as error:  # ValueError: a NUL in the path
         reason = error.strerror if isinstance(error, OSError) else None
-        raise GridworldError(f"cannot write {str(path)!r}: {reason or error}") from None
+        raise GridworldError(f"cannot write {str(Path(path))!r}: {reason or error}") from None

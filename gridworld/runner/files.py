@@ -1,4 +1,4 @@
-"""Files that appear whole or not at all, and file names made of untrusted text."""
+"""What is written into files: JSON of results, and file names made of untrusted text."""
 
 from __future__ import annotations
 
@@ -7,11 +7,13 @@ import json
 import math
 import os
 import re
-import tempfile
-from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
+
+from gridworld.files import write_whole
+
+__all__ = ["file_stem", "json_text", "write_whole"]
 
 _UNSAFE: Final = re.compile(r"[^A-Za-z0-9_.-]+")
 _HASHED: Final = re.compile(r"-[0-9a-f]{8}$")
@@ -24,28 +26,6 @@ def file_stem(text: str) -> str:
     if safe == text == safe.lower() and safe and not _HASHED.search(safe):
         return safe
     return f"{safe}-{hashlib.sha256(text.encode('utf-8', 'surrogatepass')).hexdigest()[:8]}"
-
-
-def write_whole(path: str | os.PathLike[str], content: bytes) -> None:
-    """Write a file so that a reader, or a machine that stops, never meets half of it.
-
-    Raises:
-        OSError: it cannot be written; what was there stays.
-    """
-    target = Path(path)
-    handle, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".tmp", dir=target.parent)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        mask = os.umask(0o022)
-        os.umask(mask)
-        os.chmod(name, 0o666 & ~mask)
-        os.replace(name, target)
-    except BaseException:  # no half of a file stays, whatever happened
-        Path(name).unlink(missing_ok=True)
-        raise
 
 
 def json_text(data: Any, *, indent: int | None = None) -> str:

@@ -104,6 +104,9 @@ def test_a_file_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
     spec.metadata = None
     with pytest.raises(TaskError, match="cannot be written: No such file"):
         spec.to_json(tmp_path / "none" / "task.json")
+    for nowhere in ("", "/", tmp_path):
+        with pytest.raises(TaskError, match="cannot be written: "):
+            spec.to_json(nowhere)
     assert file.read_bytes() == before
     assert list(tmp_path.iterdir()) == [file]
 

@@ -132,7 +132,7 @@ def test_a_file_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
         save_gif(tmp_path / "a.gif", broken())
     assert [path.read_bytes() for path in tmp_path.iterdir()] == [b"before"]
     (tmp_path / "folder").mkdir()
-    for path in (tmp_path / "no" / "a.png", tmp_path / "folder", tmp_path / "nul\0.png"):
+    for path in (tmp_path / "no" / "a.png", tmp_path / "folder", tmp_path / "nul\0.png", Path(), Path("/")):
         with pytest.raises(GridworldError, match="cannot write"):
             save_png(path, image)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.gif", "folder"]
