@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Any, SupportsIndex
 
 import numpy as np
@@ -45,7 +46,7 @@ class MiniGridBackend(AbstractGridBackend):
         env, spec = self._configured, self.task_spec
         if env is None or spec is None:
             raise BackendError("there is no task: call configure(task_spec) first")
-        number = spec.seed if seed is None else seed
+        number = operator.index(spec.seed if seed is None else seed)
         env.reset(seed=number)
         self.env = env
         return self._seen(env), env.state, {"seed": number}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Any, Final, SupportsIndex
 
 import numpy as np
@@ -51,12 +52,11 @@ class MultiGridBackend(AbstractGridBackend):
         self.task_spec, self._running = task_spec, None
 
     def reset(self, seed: int | None = None) -> tuple[Any, GridState, dict[str, Any]]:
-        world = self._configured
-        if world is None:
-            raise BackendError("there is no task: call configure(task_spec) first")
+        world = self._task_world()
+        number = operator.index(world.spec.seed if seed is None else seed)
         self._running = world
         state = world.reset()
-        return self._seen(), state, {"seed": world.spec.seed if seed is None else seed}
+        return self._seen(), state, {"seed": number}
 
     def step(self, action: SupportsIndex) -> tuple[Any, float, bool, bool, GridState, dict[str, Any]]:
         state = self._world().step(NATIVE_ACTIONS[as_action(action)])
@@ -74,8 +74,13 @@ class MultiGridBackend(AbstractGridBackend):
     def close(self) -> None:
         self._configured = self._running = self.task_spec = None
 
+    def _task_world(self) -> MultiGridWorld:
+        if self._configured is None:
+            raise BackendError("there is no task: call configure(task_spec) first")
+        return self._configured
+
     def _world(self) -> MultiGridWorld:
-        if self._running is None:
+        if self._task_world() is not self._running:
             raise BackendError("there is no episode: call reset() first")
         return self._running
 
