@@ -11,6 +11,8 @@ import re
 from dataclasses import dataclass
 from typing import Literal, TypeAlias, cast
 
+from gridworld.reading import shown
+
 ConditionKind: TypeAlias = Literal["collected", "carrying", "open", "active", "at"]
 
 _GRAMMAR = re.compile(
@@ -38,7 +40,7 @@ def parse_condition(text: str) -> Condition:
     match = _GRAMMAR.fullmatch(text)
     if match is None:
         raise ValueError(
-            f"{text!a} is not a condition; the forms are collected:KEY, carrying:KEY, open:DOOR_OR_GATE, "
+            f"{shown(text)} is not a condition; the forms are collected:KEY, carrying:KEY, open:DOOR_OR_GATE, "
             'active:SWITCH and at:BLOCK:COLUMN,ROW, each also after "not "'
         )
     negated = match["negated"] is not None
