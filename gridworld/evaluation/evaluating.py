@@ -144,6 +144,9 @@ class Evaluation:
             raise EvaluationError(f"{self.output}: exists; choose another --output, or --overwrite it")
         found, run = read_results(self.output)
         different = difference(run, header, self._entry.may_change)
+        known = [task.spec.task_id for task in self._tasks]
+        if not different and [result.task_id for result in found.task_results] != known:
+            different = "its results are not of the tasks that it names"
         if different:
             raise EvaluationError(f"{self.output}: is of another evaluation: {different}; choose another --output")
         self.finished = len(found.task_results)

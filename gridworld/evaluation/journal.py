@@ -9,7 +9,9 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import stat
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self
@@ -60,6 +62,8 @@ class Journal:
         except OSError as error:
             raise EvaluationError(f"{path}: cannot be written: {error.strerror or error}") from None
         try:
+            if not stat.S_ISREG(os.fstat(self._file.fileno()).st_mode):
+                raise EvaluationError(f"{path}: is no regular file; choose another --output")
             self._lock()
             if resume and not overwrite:
                 self._read(may_change)
@@ -68,7 +72,7 @@ class Journal:
             if self._file.seek(0, os.SEEK_END) == 0:
                 self._write({"journal": _VERSION, **self.header})
         except BaseException:  # the lock goes with the file, whatever happened
-            self._file.close()
+            self.close()
             raise
 
     def add(self, index: int, result: TaskBenchmarkResult) -> None:
@@ -85,7 +89,9 @@ class Journal:
         self.path.unlink(missing_ok=True)
 
     def close(self) -> None:
-        self._file.close()
+        """Release the lock; what could not be written, which was said then, is not tried again."""
+        with suppress(OSError):
+            self._file.close()
 
     def __enter__(self) -> Self:
         return self
@@ -100,6 +106,12 @@ class Journal:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
             raise EvaluationError(f"{self.path}: another evaluation is writing it; choose another --output") from None
+        try:
+            same = os.path.samestat(os.fstat(self._file.fileno()), os.stat(self.path))
+        except OSError:
+            same = False
+        if not same:
+            raise EvaluationError(f"{self.path}: another evaluation has just finished here; choose another --output")
 
     def _write(self, line: Mapping[str, Any]) -> None:
         try:
@@ -113,23 +125,29 @@ class Journal:
         self._file.seek(0)
         content = self._file.read()
         complete = content.rpartition(b"\n")[0]
+        if complete:
+            self._read_lines(complete.split(b"\n"), may_change)
         self._file.truncate(len(complete) + 1 if complete else 0)
-        if not complete:
-            return
-        header, *lines = complete.split(b"\n")
+
+    def _read_lines(self, complete: list[bytes], may_change: frozenset[str]) -> None:
+        header, *lines = complete
         began = self._parsed(header, 1)
         if began.pop("journal", None) != _VERSION:
             raise EvaluationError(f"{self.path}: is not a journal of this version; --overwrite begins again")
         different = difference(began, self.header, may_change)
         if different:
             raise EvaluationError(f"{self.path}: cannot go on: {different}; --overwrite begins again")
+        tasks = self.header["tasks"]
         self.header = began
         for number, line in enumerate(lines, start=2):
             data = self._parsed(line, number)
             try:
-                self.finished[int(data["index"])] = TaskBenchmarkResult.from_dict(data["result"])
-            except (KeyError, TypeError, ValueError, AttributeError) as error:
+                index, result = int(data["index"]), TaskBenchmarkResult.from_dict(data["result"])
+                if not (0 <= index < len(tasks) and tasks[index]["task_id"] == result.task_id):
+                    raise ValueError(f"there is no task {index} called {result.task_id!a}")
+            except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
                 raise self._broken(number, error) from None
+            self.finished[index] = result
 
     def _parsed(self, line: bytes, number: int) -> dict[str, Any]:
         try:
@@ -143,11 +161,12 @@ class Journal:
 
 def difference(began: Mapping[str, Any], now: Mapping[str, Any], may_change: frozenset[str]) -> str:
     """The first difference between two headers that matters, in words; "" for none."""
-    old, new = began.get("settings", {}), now["settings"]
+    old, new = _dict(began.get("settings")), now["settings"]
     for name in sorted({*old, *new} - may_change):
         if _plain(old.get(name)) != _plain(new.get(name)):
             return f"{name} was {_plain(old.get(name)):.80}, now {_plain(new.get(name)):.80}"
-    return _different_tasks(began.get("tasks", []), now["tasks"])
+    tasks = began.get("tasks")
+    return _different_tasks([_dict(each) for each in tasks] if isinstance(tasks, list) else [], now["tasks"])
 
 
 def _different_tasks(old: Sequence[Mapping[str, Any]], new: Sequence[Mapping[str, Any]]) -> str:
@@ -157,6 +176,10 @@ def _different_tasks(old: Sequence[Mapping[str, Any]], new: Sequence[Mapping[str
         if before.get("sha256") != after["sha256"]:
             return f"task {after['task_id']!a} has changed ({after['file']})"
     return f"there were {len(old)} tasks, now {len(new)}" if len(old) != len(new) else ""
+
+
+def _dict(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
 
 
 def _plain(value: Any) -> str:

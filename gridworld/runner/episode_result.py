@@ -158,6 +158,6 @@ class EpisodeResult:
                 return cls.from_dict(json.load(file))
         except OSError as error:
             raise EvaluationError(f"{name}: cannot be read: {error.strerror or error}") from None
-        except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
+        except (KeyError, TypeError, ValueError, AttributeError, OverflowError, RecursionError) as error:
             reason = f"{type(error).__name__}: {error}"
             raise EvaluationError(f"{name}: is not an episode that save() wrote: {reason:.200}") from None

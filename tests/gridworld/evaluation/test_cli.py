@@ -109,6 +109,23 @@ def test_results_are_neither_overwritten_nor_played_twice_unasked(
     assert main([*DIRECTORY, "--overwrite"]) == 0
 
 
+def test_a_results_file_that_contradicts_itself_is_refused(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(DIRECTORY) == 0
+    path = home / "results" / "forward_tasks.json"
+    found = read(path)
+    results, run = found["task_results"], found["run"]
+    for change in (
+        {"task_results": results[:2]},
+        {"task_results": results[::-1]},
+        {"run": {**run, "settings": []}},
+        {"run": {**run, "tasks": 3}},
+        {"run": {**run, "tasks": [1, 2]}},
+    ):
+        path.write_text(json.dumps({**found, **change}), encoding="utf-8")
+        assert main([*DIRECTORY, "--resume"]) == 2
+        assert "is of another evaluation" in capsys.readouterr().err
+
+
 def test_killed_anywhere_and_resumed_the_results_are_the_same(home: Path) -> None:
     """Killed in the first task and in the last; then interrupted twice in one evaluation."""
     assert main([*DIRECTORY, "--output", "whole.json"]) == 0

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import fcntl
+import json
+import math
+import resource
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,21 +22,21 @@ from tests.gridworld.drawn import drawn
 TASK = drawn("####\n#AG#\n####")
 HEADER: dict[str, Any] = {
     "settings": {"backend": "minigrid", "timeout": 3},
-    "tasks": [{"task_id": "a", "file": "a.json", "sha256": "1"}, {"task_id": "b", "file": "b.json", "sha256": "2"}],
+    "tasks": [{"task_id": name, "file": f"{name}.json", "sha256": name} for name in "abc"],
     "started": "then",
 }
 
 
-def result(*actions: int) -> TaskBenchmarkResult:
+def result(*actions: int, index: int = 0) -> TaskBenchmarkResult:
     episode = GridRunner(MultiGridBackend(render_mode=None)).collect_demonstrations(TASK, actions)
-    return TaskBenchmarkResult.of(TASK, episode, 1)
+    return replace(TaskBenchmarkResult.of(TASK, episode, 1), task_id="abc"[index])
 
 
 def test_wherever_a_journal_is_cut_no_complete_line_is_lost(tmp_path: Path) -> None:
     whole = tmp_path / "whole"
     with Journal(whole, HEADER) as journal:
         for index, actions in enumerate(([2], [], [0, 1, 2])):
-            journal.add(index, result(*actions))
+            journal.add(index, result(*actions, index=index))
     content = whole.read_bytes()
     ends = [place for place, byte in enumerate(content) if byte == ord("\n")]
     assert len(ends) == 4
@@ -45,7 +50,7 @@ def test_wherever_a_journal_is_cut_no_complete_line_is_lost(tmp_path: Path) -> N
             assert journal.header["started"] == ("then" if kept else "later")
             for index in range(3):
                 if index not in journal.finished:
-                    journal.add(index, result(*([2], [], [0, 1, 2])[index]))
+                    journal.add(index, result(*([2], [], [0, 1, 2])[index], index=index))
         assert path.read_bytes().replace(b'"later"', b'"then"') == content
 
 
@@ -68,9 +73,9 @@ def test_an_existing_journal_is_neither_continued_nor_lost_unasked(tmp_path: Pat
     [
         ({"settings": {"backend": "multigrid", "timeout": 3}}, 'backend was "minigrid", now "multigrid"'),
         ({"settings": {"backend": "minigrid", "timeout": 3, "more": 1}}, "more was null, now 1"),
-        ({"tasks": HEADER["tasks"][:1]}, "there were 2 tasks, now 1"),
-        ({"tasks": [{**HEADER["tasks"][0], "sha256": "9"}, HEADER["tasks"][1]]}, r"'a' has changed \(a\.json\)"),
-        ({"tasks": HEADER["tasks"][::-1]}, "task 'a' was there, now 'b'"),
+        ({"tasks": HEADER["tasks"][:1]}, "there were 3 tasks, now 1"),
+        ({"tasks": [{**HEADER["tasks"][0], "sha256": "9"}, *HEADER["tasks"][1:]]}, r"'a' has changed \(a\.json\)"),
+        ({"tasks": HEADER["tasks"][::-1]}, "task 'a' was there, now 'c'"),
     ],
 )
 def test_another_evaluation_is_refused_and_the_difference_named(
@@ -93,7 +98,16 @@ def test_some_settings_may_change(tmp_path: Path) -> None:
     Journal(path, other, frozenset({"timeout"}), resume=True).close()
 
 
-@pytest.mark.parametrize("line", [b"{}", b'{"index": 0, "result": {}}', b"[1]", b"\xff", b"3", b"[" * 20000])
+def line_of(index: object, **changes: object) -> bytes:
+    return json.dumps({"index": index, "result": {**result(2).to_dict(), **changes}}).encode()
+
+
+@pytest.mark.parametrize(
+    "line",
+    [b"{}", b'{"index": 0, "result": {}}', b"[1]", b"\xff", b"3", b"[" * 20000]
+    + [line_of(index) for index in (-3, 1, 3, math.inf, "x", None)]
+    + [line_of(0, steps_taken=math.inf), line_of(0, task_id="b"), line_of(0, episode=[])],
+)
 def test_a_broken_line_is_named(tmp_path: Path, line: bytes) -> None:
     path = tmp_path / "journal"
     with Journal(path, HEADER) as journal:
@@ -105,6 +119,43 @@ def test_a_broken_line_is_named(tmp_path: Path, line: bytes) -> None:
     path.write_bytes(line + b"\n" + content)
     with pytest.raises(EvaluationError, match=r"line 1 is broken|not a journal"):
         Journal(path, HEADER, resume=True)
+
+
+@pytest.mark.parametrize("change", [{"settings": []}, {"tasks": 3}, {"tasks": [1, 2, 3]}, {"tasks": None}])
+def test_a_header_of_other_types_is_of_another_evaluation(tmp_path: Path, change: dict[str, Any]) -> None:
+    path = tmp_path / "journal"
+    path.write_text(json.dumps({"journal": 1, **HEADER, **change}) + "\n", encoding="utf-8")
+    with pytest.raises(EvaluationError, match="cannot go on"):
+        Journal(path, HEADER, resume=True)
+
+
+def test_a_full_disk_is_named(tmp_path: Path) -> None:
+    """Once when writing, and not again when closing."""
+    path = tmp_path / "journal"
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    with Journal(path, HEADER) as journal:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (path.stat().st_size + 9, before[1]))
+        try:
+            with pytest.raises(EvaluationError, match="cannot be written: File too large"):
+                journal.add(0, result(2))
+            journal.close()
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    with Journal(path, HEADER, resume=True) as journal:
+        assert not journal.finished
+    (tmp_path / "endless").symlink_to("/dev/zero")
+    with pytest.raises(EvaluationError, match="no regular file"):
+        Journal(tmp_path / "endless", HEADER, resume=True)
+
+
+def test_a_journal_that_is_gone_once_it_can_be_had_is_not_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The other evaluation ended, and removed it, between the opening and the locking of this one."""
+    path = tmp_path / "journal"
+    monkeypatch.setattr(fcntl, "flock", lambda *_: path.unlink())
+    with pytest.raises(EvaluationError, match="has just finished"):
+        Journal(path, HEADER)
 
 
 def test_two_evaluations_cannot_write_one_journal(tmp_path: Path) -> None:
