@@ -5,7 +5,7 @@ Both backends and the models that look ahead hold one; what differs between back
 
 from __future__ import annotations
 
-from typing import SupportsIndex
+from typing import ClassVar, SupportsIndex
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,11 +31,15 @@ class Episode:
         actions: what has been done.
     """
 
+    most_kept: ClassVar[int] = 1 << 20
+    """Cells of views that are kept for when the agent looks from the same place again."""
+
     def __init__(self, layout: Layout) -> None:
         self.layout = layout
         self._background = background(layout)
         self._everything = frozenset((x, y) for x in range(layout.width) for y in range(layout.height))
         self._cones: dict[tuple[object, ...], tuple[frozenset[Cell], NDArray[np.bool_]]] = {}
+        self._kept = 0
         self.reset()
 
     @property
@@ -125,11 +129,15 @@ class Episode:
         view = (state.position, state.heading, state.open_doors, layout.open_gates(state.active_switches))
         if view not in self._cones:
             size = layout.spec.rules.view_size
-            cone = layout.tiling.cone(*view[:2], size, lambda cell: layout.is_opaque(cell, state))
+            seen = layout.tiling.cone(*view[:2], size, lambda cell: layout.is_opaque(cell, state)) & self._everything
             mask = np.zeros_like(self._background, dtype=np.bool_)
-            for column, row in cone & self._everything:
+            for column, row in seen:
                 mask[row, column] = True
-            self._cones[view] = cone & self._everything, mask
+            self._kept += len(seen)
+            if self._kept > self.most_kept:
+                self._cones.clear()
+                self._kept = len(seen)
+            self._cones[view] = seen, mask
         return self._cones[view]
 
     def _truth(self) -> NDArray[np.uint8]:

@@ -162,3 +162,17 @@ def test_grid_states_survive_json(state: GridState) -> None:
     data = state.to_dict()
     assert GridState.from_dict(json.loads(json.dumps(data))) == state
     assert GridState.from_dict(data).to_dict() == data
+
+
+def test_views_take_no_more_memory_than_they_may_and_stay_the_same() -> None:
+    class Sparing(Episode):
+        most_kept = 40
+
+    layout = Layout(drawn("########\n#A.....#\n#......#\n#.....G#\n########", rules={"observability": "view_cone"}))
+    sparing, other = Sparing(layout), Episode(layout)
+    for action in (0, 0, 0, 0, 2, 0, 0, 0, 0, 2, 1, 1, 1, 1):
+        sparing.step(action)
+        other.step(action)
+        assert sparing.grid_state() == other.grid_state()
+        assert (sparing.observe().visible == other.observe().visible).all()
+        assert sum(len(cells) for cells, _ in sparing._cones.values()) <= Sparing.most_kept
