@@ -16,6 +16,8 @@ from spca.reference.mechanisms.terrain import Cell, Terrain, ahead_of
 
 MAX_STATES: Final = 300_000
 """States after which a search gives up."""
+_PUSH: Final = 5
+"""What a push counts for: it cannot be undone, so it should be worth a short detour to do without."""
 
 
 class State(NamedTuple):
@@ -46,7 +48,7 @@ class Event(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """A way: its length in primitives, what it does, and where it ends."""
+    """A way: its length in primitives, pushes counting more, what it does, and where it ends."""
 
     cost: int
     events: tuple[Event, ...]
@@ -117,9 +119,10 @@ class Search:
             if test(state):
                 return Way(cost, tuple(self._events(before, state)), state)
             for after in self._successors(state):
-                if cost + 1 < costs.get(after, MAX_STATES) and (not far or after.cell in far):
-                    costs[after], before[after], number = cost + 1, state, number + 1
-                    heapq.heappush(heap, (cost + 1 + far.get(after.cell, 0), -number, cost + 1, after))
+                total = cost + (1 if after.blocks == state.blocks else _PUSH)
+                if total < costs.get(after, MAX_STATES) and (not far or after.cell in far):
+                    costs[after], before[after], number = total, state, number + 1
+                    heapq.heappush(heap, (total + far.get(after.cell, 0), -number, total, after))
         return None
 
     def opens(self, state: State, gates: Set[Cell]) -> bool:

@@ -70,8 +70,11 @@ def jobs(terrain: Terrain, errands: Sequence[Errand], history: History, *, keeps
             if way is not None:
                 return (*_work(terrain, way, errands), *last) or (Job("survive"),)
     wanted = tuple(_wanted(errands))
-    ends = last if not wanted or any(job.action == "walk_to_goal" for job in last) else ()
-    return (*_scouting(terrain, searches[0], history), *wanted, *ends) or (Job("walk_to_goal", (GOAL,)),)
+    scouting = _scouting(terrain, searches[0], history)
+    if Job("survive") in last:  # what is not known may have been done, used up or never be found: then time decides
+        tried = all(history.tried(job.action) for job in wanted)
+        return last if tried and not scouting else (*scouting, *wanted)
+    return (*scouting, *wanted, *last) or (Job("walk_to_goal", (GOAL,)),)
 
 
 def _scouting(terrain: Terrain, search: Search, history: History) -> tuple[Job, ...]:
