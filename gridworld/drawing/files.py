@@ -50,18 +50,19 @@ def save_gif(
     """Write RGB pictures of one size as an animation that repeats; the last one stays ``LAST_FRAME_S`` longer.
 
     All share one palette: the colours themselves where there are at most 256, else the most frequent ones that are
-    far enough from each other, so that areas keep their exact colours.
+    far enough from each other, so that areas keep their exact colours. Pictures that are equal and follow one another
+    stay for 655 s at most, which is what the format can hold.
 
     Args:
         path: of the file.
         images: uint8, shape (height, width, 3); at least one.
-        seconds_per_frame: at least 0.02, which is the least that programs show.
+        seconds_per_frame: up to 653; less than 0.02, which is the least that programs show, counts as 0.02.
 
     Raises:
         GridworldError: Pillow is missing, the pictures are no such ones, or the file cannot be written.
     """
-    if not 0 < seconds_per_frame < _LONGEST_FRAME_MS / 1000 - LAST_FRAME_S:
-        raise GridworldError(f"seconds_per_frame {seconds_per_frame!r:.80}: must be more than 0 and less than 650")
+    if not 0 < seconds_per_frame < 653:
+        raise GridworldError(f"seconds_per_frame {seconds_per_frame!r:.80}: must be more than 0 and less than 653")
     pillow = _pillow()
     reel = Reel()
     for image in _of_one_size(images):
@@ -75,14 +76,26 @@ def save_gif(
         frame.putpalette(palette.tobytes())
         return frame
 
-    step = max(round(1000 * seconds_per_frame), _SHORTEST_FRAME_MS)
-    durations = [step] * (len(reel) - 1) + [step + round(1000 * LAST_FRAME_S)]
+    durations = _durations(reel.indexed(palette), max(round(1000 * seconds_per_frame), _SHORTEST_FRAME_MS))
     frames = map(coloured, reel.indexed(palette))
     buffer = io.BytesIO()
     timing = {"duration": durations, "loop": 0}
     # Without the palette as an argument Pillow writes it again for every frame.
     next(frames).save(buffer, "GIF", save_all=True, append_images=frames, palette=palette.tobytes(), **timing)
     _write(path, buffer.getvalue())
+
+
+def _durations(frames: Iterable[NDArray[np.uint8]], step: int) -> list[int]:
+    """Milliseconds of each frame; Pillow adds up those of equal ones, and fails if the sum is too long."""
+    durations: list[int] = []
+    before, left = None, 0
+    for frame in frames:
+        if before is None or not np.array_equal(frame, before):
+            before, left = frame, _LONGEST_FRAME_MS
+        durations.append(min(step, left))
+        left -= durations[-1]
+    durations[-1] += min(round(1000 * LAST_FRAME_S), left)
+    return durations
 
 
 def _of_one_size(images: Iterable[NDArray[np.uint8]]) -> Iterator[NDArray[np.uint8]]:

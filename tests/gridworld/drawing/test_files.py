@@ -120,6 +120,15 @@ def test_an_animation_needs_pictures_of_one_size_and_a_pace(tmp_path: Path) -> N
             save_gif(tmp_path / "a.gif", noise(1), seconds_per_frame=pace)
 
 
+@pytest.mark.parametrize("count", [1, 6, 7, 20])
+def test_a_picture_may_stay_for_long(count: int, tmp_path: Path) -> None:
+    still, other = noise(2)
+    save_gif(tmp_path / "a.gif", [other, *[still] * count], seconds_per_frame=100)
+    shown, durations = frames_of(tmp_path / "a.gif")
+    assert len(shown) == 2
+    assert durations == [100_000, min(1000 * (100 * count + LAST_FRAME_S), 655_350)]
+
+
 def test_a_file_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
     (image,) = noise(1)
     (tmp_path / "a.gif").write_bytes(b"before")
