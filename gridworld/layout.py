@@ -97,8 +97,8 @@ class Layout:
         self.ends, self.portals = self._teleporters()
         self.walls = self._walls()
         goal = spec.goal
-        reach = goal.goal_type == "reach_position" and goal.target is not None
-        self.goal_square = goal.target.to_tuple() if reach and goal.target else None
+        reach = goal.goal_type == "reach_position"
+        self.goal_square = goal.target.to_tuple() if reach and goal.target is not None else None
         self.conditions: tuple[Condition, ...] = tuple(map(parse_condition, goal.auxiliary_conditions))
         self.colour_of_key = {key.id: key.color for key in self.keys}
         self.key_index = {key.id: index for index, key in enumerate(self.keys)}
@@ -209,9 +209,7 @@ class Layout:
         return ends, portals
 
     def _walls(self) -> frozenset[Cell]:
-        maze = self.spec.maze
-        cells = {(column, row) for column in range(self.width) for row in range(self.height)}
-        inside = {(column, row) for column in range(1, self.width - 1) for row in range(1, self.height - 1)}
-        floor = {cell.to_tuple() for cell in maze.floor} if maze.floor else inside
-        walls = (cells - (floor & inside)) | {wall.to_tuple() for wall in maze.walls}
-        return frozenset(walls - self.doors.keys() - self.gates.keys())
+        columns, rows = range(self.width), range(self.height)
+        border = {(column, row) for column in columns for row in (0, self.height - 1)}
+        border |= {(column, row) for column in (0, self.width - 1) for row in rows}
+        return (self.spec.maze.wall_cells() | border) - self.doors.keys() - self.gates.keys()
