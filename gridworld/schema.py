@@ -2,7 +2,8 @@
 
 ``python -m gridworld.schema`` prints it; ``gridworld/task_specification.schema.json`` holds it for editors. What
 :mod:`gridworld.reading` takes conforms if its numbers are within bounds, and the other way round, but for what no
-schema can tell: keys given twice, ``1.0`` for ``1``, and how deep free metadata is nested.
+schema can tell: keys given twice, ``1.0`` for ``1``, and of free metadata how deep it is nested, how large its integers
+are, and broken characters.
 """
 
 from __future__ import annotations
