@@ -12,11 +12,13 @@ def write_whole(path: str | os.PathLike[str], content: bytes) -> None:
     """Write a file so that a reader, or a machine that stops, never meets half of it.
 
     Raises:
-        OSError: it cannot be written; what was there stays.
+        OSError: it cannot be written, or is a device or pipe, which would be replaced; what was there stays.
     """
     target = Path(path)
     if not target.name:
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+    if target.exists() and not (target.is_file() or target.is_dir()):
+        raise OSError(errno.EINVAL, "is no regular file", str(target))
     handle, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".tmp", dir=target.parent)
     try:
         with os.fdopen(handle, "wb") as file:

@@ -51,6 +51,16 @@ def resolve(where: str | os.PathLike[str]) -> Path:
     raise TaskError(f"there is no such file, folder or benchmark; shipped are {shown}", name)
 
 
+def name_of(where: str | os.PathLike[str]) -> str:
+    """What results call the tasks in a folder or file: its name, that of a file without suffix.
+
+    Raises:
+        TaskError: it does not exist.
+    """
+    path = resolve(where).resolve()
+    return path.name if path.is_dir() else path.stem
+
+
 def task_files(where: str | os.PathLike[str]) -> list[Path]:
     """The files of a benchmark, folder or file, in order.
 

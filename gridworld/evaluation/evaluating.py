@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import platform
 import re
+import stat
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import closing, suppress
 from dataclasses import dataclass, replace
@@ -73,7 +75,7 @@ class Evaluation:
         self._recipe = Recipe(settings, entry.factory, how.verbose)
         model = self._recipe.model()
         self._model_name, self._model_details = model.model_name, dict(model.describe())
-        self.output = how.output or self._default_output()
+        self.output = _where_it_leads(how.output or self._default_output())
         self.finished = 0
 
     def run(self, on_progress: OnProgress = lambda *_: None) -> Evaluated:
@@ -82,15 +84,14 @@ class Evaluation:
         Raises:
             GridworldError: the model cannot be used, a file cannot be written, or the output belongs to something else.
         """
-        if self.output.is_dir():
-            raise EvaluationError(f"{self.output}: is a folder; --output names a file")
+        exists = _is_there(self.output)
         header = {
             "settings": self._settings.to_dict(),
             "tasks": [task.to_dict() for task in self._tasks],
             "started": _now(),
         }
         journal_path = self.output.with_name(f"{self.output.name}.partial.jsonl")
-        if self.output.exists() and not self._how.overwrite and not journal_path.exists():
+        if exists and not self._how.overwrite and not journal_path.exists():
             return self._already_there(header)
         how, may_change = self._how, self._entry.may_change
         with Journal(journal_path, header, may_change, resume=how.resume, overwrite=how.overwrite) as journal:
@@ -156,6 +157,29 @@ class Evaluation:
         tiling = "" if self._settings.tiling == "square" else f"_{self._settings.tiling}"
         name = f"{self._model_name}_{self._settings.benchmark_name}{tiling}"
         return Path("results") / f"{_UNSAFE.sub('_', name).lstrip('.')[:150]}.json"
+
+
+def _where_it_leads(path: Path) -> Path:
+    """The file behind a symbolic link, which would be replaced itself otherwise."""
+    return Path(os.path.realpath(path)) if os.path.islink(path) else path
+
+
+def _is_there(output: Path) -> bool:
+    """Whether there is such a file.
+
+    Raises:
+        EvaluationError: it is something else, such as a folder or device, or cannot be reached.
+    """
+    try:
+        mode = output.stat().st_mode
+    except FileNotFoundError:
+        return False
+    except OSError as error:
+        raise EvaluationError(f"{output}: cannot be written: {error.strerror or error}") from None
+    if not stat.S_ISREG(mode):
+        kind = "a folder" if stat.S_ISDIR(mode) else "no regular file"
+        raise EvaluationError(f"{output}: is {kind}; --output names a file")
+    return True
 
 
 def _by_tier(tasks: Iterable[Task], results: Iterable[TaskBenchmarkResult]) -> dict[int, TierMetrics]:

@@ -180,6 +180,8 @@ def _stamp(path: Path) -> tuple[int, int] | None:
 def _read(path: Path) -> tuple[dict[str, Any] | None, str]:
     """The answer, or None and what is wrong with it."""
     try:
+        if not path.is_file():  # the end of a pipe may never come
+            return None, "is no regular file"
         with open(path, "rb") as file:
             content = file.read(_MAX_BYTES + 1)
         if len(content) > _MAX_BYTES:
@@ -197,7 +199,7 @@ def _output(answer: Mapping[str, Any], input: ModelInput, path: Path) -> ModelOu
     if isinstance(action, bool) or not isinstance(action, int) or action not in input.action_space:
         numbers = ", ".join(f"{number} {name}" for number, name in input.action_space.items())
         raise ModelError(f'{path}: "action" is {action!r:.80}; there are {numbers}')
-    confidence = answer.get("confidence")
-    sure = float(confidence) if isinstance(confidence, int | float) and not isinstance(confidence, bool) else None
+    confidence: Any = answer.get("confidence")
+    sure = float(confidence) if type(confidence) in {int, float} and 0 <= confidence <= 1 else None
     reasoning = answer.get("reasoning")
     return ModelOutput(action, sure, reasoning if isinstance(reasoning, str) else None, json_text(answer))

@@ -155,7 +155,7 @@ class EvaluationHarness:
             ModelError: the model cannot be used.
         """
         specs = load_tasks(library.task_files(task_dir))
-        return self.evaluate_task_set(specs, benchmark_name or library.resolve(task_dir).resolve().stem, verbose)
+        return self.evaluate_task_set(specs, benchmark_name or library.name_of(task_dir), verbose)
 
     def close(self) -> None:
         """Release the model and the backend."""

@@ -11,10 +11,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 from gridworld.runner.episode_result import EpisodeResult
 from gridworld.task_spec import TaskSpecification
+
+_MOST_POINTS: Final = 1e9
 
 
 @dataclass
@@ -223,9 +225,9 @@ class BenchmarkEvaluationResult:
 
 
 def available_points(spec: TaskSpecification) -> float:
-    """``metadata["points"]`` if that is a number of at least 0, else the tier."""
+    """``metadata["points"]`` if that is a number from 0 to a billion, else the tier."""
     points = (spec.metadata or {}).get("points")
-    if isinstance(points, int | float) and not isinstance(points, bool) and 0 <= points < math.inf:
+    if isinstance(points, int | float) and not isinstance(points, bool) and 0 <= points <= _MOST_POINTS:
         return float(points)
     return float(spec.difficulty_tier)
 

@@ -162,6 +162,9 @@ def find_model(name: str, models: Mapping[str, ModelEntry]) -> ModelEntry:
     raise ModelError(f"there is no model {name!a}; there are {', '.join(models)}")
 
 
+_MOST: Final = 10**9
+
+
 def count(text: str) -> int:
     """An integer of at least 1, for a parser."""
     return _integer(text, 1)
@@ -177,8 +180,8 @@ def _integer(text: str, least: int) -> int:
         number = int(text)
     except ValueError:
         number = least - 1
-    if number < least:
-        raise argparse.ArgumentTypeError(f"{text!a} is not a whole number of at least {least}")
+    if not least <= number <= _MOST:
+        raise argparse.ArgumentTypeError(f"{text!a} is not a whole number from {least} to {_MOST}")
     return number
 
 

@@ -64,7 +64,7 @@ class Settings:
     def benchmark_name(self) -> str:
         """What results call the set of tasks: part of the tiers is another set than all of them."""
         if self.benchmark == "directory":
-            return library.resolve(self.task_dir or ".").resolve().stem
+            return library.name_of(self.task_dir or ".")
         if self.tiers is None:
             return self.benchmark
         return f"{self.benchmark}_{','.join(map(str, self.tiers))}"

@@ -126,6 +126,15 @@ def test_a_results_file_that_contradicts_itself_is_refused(home: Path, capsys: p
         assert "is of another evaluation" in capsys.readouterr().err
 
 
+def test_results_are_written_where_a_link_leads(home: Path) -> None:
+    (home / "disk").mkdir()
+    (home / "o.json").symlink_to("disk/real.json")
+    assert main([*DIRECTORY, "--output", "o.json"]) == 0
+    assert (home / "o.json").is_symlink()
+    assert read(home / "disk" / "real.json")["num_tasks"] == 6
+    assert [path.name for path in (home / "disk").iterdir()] == ["real.json"]
+
+
 def test_killed_anywhere_and_resumed_the_results_are_the_same(home: Path) -> None:
     """Killed in the first task and in the last; then interrupted twice in one evaluation."""
     assert main([*DIRECTORY, "--output", "whole.json"]) == 0
@@ -253,6 +262,8 @@ def test_ctrl_c_ends_every_process_and_says_how_to_go_on(home: Path) -> None:
         ("--model bfs --output tasks/0.json/x.json", "cannot be written"),
         ("--model bfs --output tasks/0.json", "--overwrite"),
         ("--model bfs --overwrite --output tasks", "is a folder"),
+        ("--model bfs --overwrite --output /dev/null", "no regular file"),
+        (f"--model bfs --output {'n' * 300}", "File name too long"),
         ("frobnicate", "there is no command 'frobnicate'; there are"),
     ],
 )
@@ -273,6 +284,7 @@ def test_a_mistake_is_one_line(home: Path, capsys: pytest.CaptureFixture[str], a
         "--model bfs --tier 3-1",
         "--model bfs --tier x",
         "--model bfs --history-images -1",
+        "--model bfs --history-images 99999999999999999999",
         "--model bfs --history-text-window 0",
         "--model bfs --backend gym",
         "--model bfs --frob",

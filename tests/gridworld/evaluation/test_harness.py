@@ -265,6 +265,9 @@ def test_folders_of_ones_own_are_checked_before_anything_is_played(tmp_path: Pat
     harness = EvaluationHarness(model, MultiGridBackend(render_mode=None))
     assert list(harness.evaluate_all(tmp_path / "mine").tier_metrics) == [4, 12]
     assert harness.evaluate_task_dir(tmp_path / "mine" / "tier4").benchmark_name == "tier4"
+    corridors(tmp_path / "mine.v2", 2)
+    assert harness.evaluate_task_dir(tmp_path / "mine.v2").benchmark_name == "mine.v2", "a folder has no suffix"
+    assert harness.evaluate_task_dir(tmp_path / "mine.v2" / "0.json").benchmark_name == "0"
     (tmp_path / "mine" / "tier4" / "9.json").write_text("{}", encoding="utf-8")
     model.inputs.clear()
     with pytest.raises(TaskError, match=r"9\.json"):

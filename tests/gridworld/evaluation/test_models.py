@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import threading
 import time
 from collections.abc import Callable
@@ -150,11 +151,16 @@ def test_an_answer_may_be_half_written(tmp_path: Path) -> None:
         ("2", "not an object"),
         ("go on", "not JSON"),
         ("[" * 5000, "not JSON"),
+        ("mkfifo", "no regular file"),
     ],
 )
 def test_a_wrong_answer_is_named(tmp_path: Path, answer: str, reason: str) -> None:
     def first_right(path: Path, step: int) -> None:
-        path.write_text('{"action": 2}' if step == 1 else answer, encoding="utf-8")
+        if answer == "mkfifo" and step > 1:
+            os.mkfifo(path)
+        else:
+            sure = f'{{"action": 2, "confidence": 1{"0" * 400}}}'
+            path.write_text(sure if step == 1 else answer, encoding="utf-8")
 
     [result], _ = exchange(tmp_path, first_right, timeout=0.1)
     assert "step_2.json" in result.info["model_error"]
