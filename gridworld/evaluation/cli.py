@@ -19,6 +19,7 @@ from gridworld.evaluation.terminal import (
     EXIT_USER_ERROR,
     Parser,
     complain,
+    print_anything,
     program,
 )
 from gridworld.evaluation.tools import COMMANDS
@@ -89,8 +90,10 @@ def _add_running(group: argparse._ArgumentGroup) -> None:
     add("--output", type=Path, metavar="FILE", help="results file (default results/<model>_<benchmark>.json)")
     add("--workers", type=count, default=1, metavar="N", help="processes, each with a model of its own (default 1)")
     add("--engine", choices=tuple(ENGINES), default="local", help="processes of this machine (default), or Ray")
+    add = group.add_mutually_exclusive_group().add_argument
     add("--resume", action="store_true", help="go on with an evaluation that was interrupted")
     add("--overwrite", action="store_true", help="begin again, whatever there is")
+    add = group.add_mutually_exclusive_group().add_argument
     add("-v", "--verbose", action="store_true", help="print every step")
     add("--quiet", action="store_true", help="print the summary only")
 
@@ -107,6 +110,7 @@ def main(argv: Sequence[str] | None = None, models: Mapping[str, ModelEntry] | N
     """
     given = list(sys.argv[1:] if argv is None else argv)
     code = EXIT_FINISHED
+    print_anything()
     try:
         if given and not given[0].startswith("-"):
             code = _tool(given[0], given[1:])

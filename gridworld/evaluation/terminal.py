@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import io
 import sys
 import unicodedata
 from pathlib import Path
@@ -33,6 +34,12 @@ def visible(text: str) -> str:
 def complain(message: str) -> None:
     """One line on standard error."""
     print(visible(message), file=sys.stderr)
+
+
+def print_anything() -> None:
+    """From now on standard output escapes what its encoding lacks, as standard error does."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
 
 
 def program() -> str:

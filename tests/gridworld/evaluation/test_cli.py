@@ -197,7 +197,7 @@ def test_an_evaluation_whose_output_nobody_reads_is_not_finished(
 ) -> None:
     with (home / "out").open("w", encoding="utf-8") as file, monkeypatch.context() as patch:
         patch.setattr(sys, "stdout", Gone(file.fileno()))
-        assert main([*DIRECTORY, "--verbose"]) == 130
+        assert main([*DIRECTORY[:-1], "--verbose"]) == 130
         assert "nobody reads the output; no task was finished" in capsys.readouterr().err
         assert main(DIRECTORY) == 0, "the summary only is not read"
     assert read(home / "results" / "forward_tasks.json")["num_tasks"] == 6
@@ -289,6 +289,8 @@ def test_a_mistake_is_one_line(home: Path, capsys: pytest.CaptureFixture[str], a
         "--model bfs --backend gym",
         "--model bfs --frob",
         "--model bfs --timeout nan",
+        "--model bfs --resume --overwrite",
+        "--model bfs --quiet --verbose",
         "--mod bfs",
     ],
 )
@@ -321,6 +323,16 @@ def test_hostile_text_does_not_reach_the_terminal(home: Path, capsys: pytest.Cap
     shown = capsys.readouterr()
     assert not set(shown.out + shown.err) & {"\x1b", "\u202e"}
     assert visible("a\x1bb\nc\u2028d\udc80") == "a<U+001B>b<U+000A>c<U+2028>d<U+DC80>"
+
+
+def test_a_terminal_of_few_letters_escapes_the_others(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = home / "\u6f22"
+    corridors(folder, 2)
+    shown = io.BytesIO()
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(shown, encoding="ascii"))
+    line = ["--benchmark", "directory", "--task-dir", str(folder), "--model", "bfs", "--backend", "multigrid"]
+    assert main(line) == 0
+    assert rb"bfs on \u6f22: 2 of 2 solved" in shown.getvalue()
 
 
 def test_addresses_lose_their_passwords_in_results(home: Path) -> None:
