@@ -100,6 +100,8 @@ def test_every_shipped_task_is_certified_and_certified_again() -> None:
         (drawn(PORTAL), ("t0", "t0"), True),
         (drawn(PORTAL.replace("#u", ".u")), ("t0", "t0"), False),
         (drawn(LOCKED.replace("A.k", "Ahk")), ("h0", "d0"), False),
+        (drawn(LOCKED.replace("A.k", "Ahk")), ("d0", "h0"), False),
+        (drawn(LOCKED, more={"d0": {"initial_state": "open"}}), ("d0", "k0"), False),
         (drawn(BYPASS, goal={"target": [5, 2], "auxiliary_conditions": ["open:d0"]}), ("k0", "d0"), True),
         (drawn(BYPASS, goal={"target": [5, 2], "auxiliary_conditions": ["not open:d0"]}), ("k0", "d0"), False),
         (drawn(BYPASS, goal={"target": [5, 2], "auxiliary_conditions": ["collected:k0"]}), ("k0", "k0"), True),
@@ -111,6 +113,16 @@ def test_links_are_necessary_or_not(spec: TaskSpecification, link: tuple[str, st
     certificate = certify(with_chain(spec, link))
     assert [(made.element, made.unlocks, made.necessary) for made in certificate.chain] == [(*link, necessary)]
     assert certificate.sound == (necessary and certificate.solvable)
+
+
+def test_as_many_steps_as_the_shortest_solution_takes_are_enough() -> None:
+    optimal = certify(drawn(LOCKED)).optimal_steps
+    assert optimal is not None
+    made = [certify(drawn(LOCKED, max_steps=most)) for most in (optimal, optimal - 1)]
+    assert [(each.solvable, each.within_max_steps, each.optimal_steps) for each in made] == [
+        (True, True, optimal),
+        (True, False, optimal),
+    ]
 
 
 def test_taking_away_leaves_the_task_valid_and_itself_as_it_was() -> None:
