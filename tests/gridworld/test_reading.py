@@ -170,6 +170,8 @@ def test_keys_given_twice_are_named_with_their_path(tmp_path: Path) -> None:
     assert file_problem(tmp_path, text.encode()) == "rules.view_size: is given more than once"
     text = json.dumps(task()).replace('"any": ', '"any": 1, "any": ')
     assert file_problem(tmp_path, text.encode()) == "metadata.any: is given more than once"
+    text = f'{{"TaskSpecification": {json.dumps(task())}, "TaskSpecification": {json.dumps(task())}}}'
+    assert file_problem(tmp_path, text.encode()) == "TaskSpecification: is given more than once"
 
 
 def test_a_file_may_begin_with_a_byte_order_mark(tmp_path: Path) -> None:
