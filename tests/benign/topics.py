@@ -11,6 +11,7 @@ import ast
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from importlib import resources
 from pathlib import Path
 
 from spca.agent_code import is_generator, parse, positional
@@ -62,7 +63,11 @@ class Topic:
 def topics() -> Mapping[str, Topic]:
     """Every topic by name, the reference skills last."""
     texts = {path.name.removesuffix(".py.txt"): path.read_text("utf-8") for path in sorted(CORPUS.glob("*.py.txt"))}
-    skills = coder.write(name for name in coder.library() if not name.startswith("_"))
+    folder = resources.files("spca.reference") / "skills" / "mechanisms"
+    # Those for gridworld tasks have nothing to do on the stages, which are MiniGrid's.
+    elsewhere = "".join(entry.read_text("utf-8") for entry in folder.iterdir() if entry.name.endswith(".py"))
+    names = [name for name in coder.library() if f"    def {name}(self" not in elsewhere]
+    skills = coder.write(name for name in names if not name.startswith("_"))
     return {name: _topic(name, text) for name, text in {**texts, REFERENCE: skills}.items()}
 
 

@@ -1,6 +1,6 @@
 """Passages: getting about among keys, gates, blocks and teleporters, pushing blocks where that is the way."""
 
-from collections import deque
+import collections
 
 
 class Agent:
@@ -100,7 +100,7 @@ class Agent:
         ground.update(self._movable() if push else ())
         free.update(blocks)
         start = (*self._place, self._heading, blocks)
-        found, border = {start: (0, None)}, deque([start])
+        found, border = {start: (0, None)}, collections.deque([start])
         while border and len(found) < limit:
             state = border.popleft()
             if arrived is not None and arrived(state):
