@@ -62,6 +62,15 @@ EXHAUSTED = {
     "a switch": drawn(HELD_GATE),
     "a block to a mark": drawn(PUSH, goal={"type": "push_block_to", "target_ids": ["b0"]}),
     "a key kept": drawn(TWO_ROOMS, goal={"target": [7, 2], "auxiliary_conditions": ["not carrying:k0", "open:d0"]}),
+    "a block over the place of a key in hand": drawn(
+        """
+        #######
+        #A....#
+        #.bkx.#
+        #######
+        """,
+        goal={"type": "push_block_to", "target_ids": ["b0"], "auxiliary_conditions": ["carrying:k0"]},
+    ),
 }
 
 
