@@ -14,7 +14,8 @@ from minigrid.core.world_object import WorldObj
 from minigrid.minigrid_env import MiniGridEnv
 from numpy.typing import NDArray
 
-from gridworld.backends.base import GridState
+from gridworld.backends.base import GridState, check_render_mode
+from gridworld.drawing.picturing import checked_tile_size
 from gridworld.episode import Episode
 from gridworld.errors import BackendError
 from gridworld.layout import Layout
@@ -46,10 +47,8 @@ def check_rendering(render_mode: object, tile_size: object) -> None:
     Raises:
         BackendError: a mode other than "rgb_array" and None, or tiles that are not 8 to 256 pixels wide.
     """
-    if render_mode not in (None, "rgb_array"):
-        raise BackendError(f"unknown render_mode {render_mode!r:.80}; there are 'rgb_array' and None")
-    if isinstance(tile_size, bool) or not isinstance(tile_size, int) or not 8 <= tile_size <= 256:
-        raise BackendError(f"tile_size {tile_size!r:.80}: must be a whole number of pixels from 8 to 256")
+    check_render_mode(render_mode)
+    checked_tile_size(tile_size)
 
 
 class CustomMiniGridEnv(MiniGridEnv):

@@ -85,6 +85,16 @@ def _cell(pair: Any) -> Cell:
     return int(column), int(row)
 
 
+def check_render_mode(mode: object) -> None:
+    """Refuse what nothing can be rendered in.
+
+    Raises:
+        BackendError: a mode other than "rgb_array" and None.
+    """
+    if mode not in (None, "rgb_array"):
+        raise BackendError(f"unknown render_mode {mode!r:.80}; there are 'rgb_array' and None")
+
+
 class AbstractGridBackend(ABC):
     """An environment for tasks: configured with one, then reset, stepped and shown.
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gridworld.actions import as_action
-from gridworld.backends.base import AbstractGridBackend, GridState
+from gridworld.backends.base import AbstractGridBackend, GridState, check_render_mode
 from gridworld.drawing import TILE_SIZE, checked_tile_size, picture
 from gridworld.errors import BackendError
 from gridworld.multigrid.agent import NATIVE_ACTIONS
@@ -39,8 +39,7 @@ class MultiGridBackend(AbstractGridBackend):
     def __init__(
         self, tiling: str = "square", render_mode: str | None = "rgb_array", tile_size: int = TILE_SIZE
     ) -> None:
-        if render_mode not in {None, "rgb_array"}:
-            raise BackendError(f"unknown render_mode {render_mode!r:.80}; there are 'rgb_array' and None")
+        check_render_mode(render_mode)
         self.tiling = tiling_named(tiling).name
         self.render_mode = render_mode
         self.tile_size = checked_tile_size(tile_size)
