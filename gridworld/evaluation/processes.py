@@ -69,6 +69,15 @@ class _Pool:
 
     def close(self) -> None:
         """End every process: the busy ones at once, the others after they have released their models."""
+        try:
+            self._release()
+        finally:  # whoever presses Ctrl-C again does not want to wait
+            for worker in self._workers:
+                worker.process.kill()
+                worker.process.join()
+            self._workers.clear()
+
+    def _release(self) -> None:
         for worker in self._workers:
             if worker.task is None:
                 with suppress(OSError):
@@ -78,10 +87,6 @@ class _Pool:
             worker.connection.close()
         for worker in self._workers:
             worker.process.join(_PATIENCE_S)
-            if worker.process.is_alive():
-                worker.process.kill()
-                worker.process.join()
-        self._workers.clear()
 
     def _free(self) -> _Worker | None:
         for worker in self._workers:
