@@ -57,7 +57,7 @@ class Player:
     def __init__(
         self, model: ModelInterface, backend: AbstractGridBackend, spec: TaskSpecification, seed: int, telling: Telling
     ) -> None:
-        self.error: Exception | None = None
+        self.error: Exception | SystemExit | None = None
         self.answers = 0
         self.seconds = 0.0
         self._begun = False
@@ -72,7 +72,7 @@ class Player:
         del state
         try:
             return self._play(observation, mission)
-        except Exception as error:  # the model is foreign code: whatever it raises fails this episode only
+        except (Exception, SystemExit) as error:  # foreign code: whatever it raises fails this episode only
             self.error = error
             return None
 
@@ -86,7 +86,7 @@ class Player:
                 result.info["details"] = json.loads(json_text(dict(details)))
         except ModelUnavailableError:
             raise
-        except Exception as error:  # as above
+        except (Exception, SystemExit) as error:  # as above
             self.error = self.error or error
         if self.error is not None:
             result.info["model_error"] = one_line(self.error)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import multiprocessing
 import pickle
 import signal
-import sys
 import traceback
 from collections import Counter, deque
 from collections.abc import Generator, Sequence
@@ -146,7 +145,7 @@ def _serve(connection: Connection[Any, Any], recipe: Recipe) -> None:
     """A worker process: takes tasks until there are none. The terminal's Ctrl-C is its parent's to handle."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, _leave)
-    with suppress(EOFError, BrokenPipeError, ConnectionResetError):
+    with suppress(EOFError, BrokenPipeError, ConnectionResetError, _Leave):
         try:
             with closing(recipe.harness()) as harness:
                 connection.send(("ready", None))
@@ -167,6 +166,10 @@ def _judged(harness: EvaluationHarness, task: Task, verbose: bool) -> tuple[str,
         return "failed", error
 
 
+class _Leave(BaseException):
+    """This process is to end; no model is blamed for it."""
+
+
 def _leave(number: int, frame: FrameType | None) -> None:
-    del frame
-    sys.exit(128 + number)
+    del number, frame
+    raise _Leave

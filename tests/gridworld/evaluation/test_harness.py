@@ -162,6 +162,7 @@ def test_what_a_model_raises_fails_the_episode_and_no_more() -> None:
     assert model.calls.count("end False") == 2
     later = Scripted(2, ModelError("no answer within 1 s"))
     assert play(later).info["model_error"] == "no answer within 1 s"
+    assert play(Scripted(2, SystemExit(0))).info["model_error"] == "SystemExit: 0", "not the exit of the command"
 
 
 class Meddling(Scripted):
