@@ -55,7 +55,8 @@ class Journal:
         self.header = dict(header)
         self.finished: dict[int, TaskBenchmarkResult] = {}
         if path.exists() and not (resume or overwrite):
-            raise EvaluationError(f"{path}: an evaluation was interrupted here; add --resume to go on, or --overwrite")
+            begun = "an evaluation was interrupted or still runs here"
+            raise EvaluationError(f"{path}: {begun}; add --resume to go on, or --overwrite")
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             self._file = open(path, "a+b")  # noqa: SIM115 - held open until close()
