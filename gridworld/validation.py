@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from itertools import islice
-from typing import Any
+from typing import Any, Final
 
 from gridworld.errors import TaskError
-from gridworld.reading import MAX_PROBLEMS, form_problems, plan_of
+from gridworld.reading import MAX_PROBLEMS, form_problems, plan_of, shown
 from gridworld.task_spec import TaskSpecification
 from gridworld.validating.places import Grid, maze_problems, place_problems
 from gridworld.validating.references import (
@@ -19,6 +19,9 @@ from gridworld.validating.references import (
     mechanism_problems,
 )
 from gridworld.validating.things import things_of
+
+MOST_POINTS: Final = 1_000_000_000
+"""That ``metadata["points"]`` may give a task."""
 
 
 def validate(spec: TaskSpecification) -> list[str]:
@@ -64,6 +67,9 @@ def _number_problems(spec: TaskSpecification) -> Iterator[str]:
     yield from _outside_bounds(spec.rules, "rules.")
     if spec.rules.view_size % 2 == 0:
         yield f"rules.view_size: {spec.rules.view_size} must be odd"
+    points = (spec.metadata or {}).get("points", 0)
+    if isinstance(points, bool) or not isinstance(points, int | float) or not 0 <= points <= MOST_POINTS:
+        yield f"metadata.points: {shown(points)} must be a number from 0 to {MOST_POINTS}"
 
 
 def _outside_bounds(part: Any, prefix: str) -> Iterator[str]:

@@ -11,12 +11,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any
 
 from gridworld.runner.episode_result import EpisodeResult
 from gridworld.task_spec import TaskSpecification
-
-_MOST_POINTS: Final = 1e9
 
 
 @dataclass
@@ -225,11 +223,8 @@ class BenchmarkEvaluationResult:
 
 
 def available_points(spec: TaskSpecification) -> float:
-    """``metadata["points"]`` if that is a number from 0 to a billion, else the tier."""
-    points = (spec.metadata or {}).get("points")
-    if isinstance(points, int | float) and not isinstance(points, bool) and 0 <= points <= _MOST_POINTS:
-        return float(points)
-    return float(spec.difficulty_tier)
+    """``metadata["points"]`` of a valid task, else its tier."""
+    return float((spec.metadata or {}).get("points", spec.difficulty_tier))
 
 
 def _mean(values: Iterable[float]) -> float:

@@ -80,8 +80,13 @@ def _switched(draft: Draft, cut: Cell, kind: SwitchType) -> Cell:
     draft.close(cut)
     cell, gate = draft.take(draft.near), draft.gate(cut)
     switch = draft.switch(cell, [gate], _named(draft, kind))
-    draft.links.insert(0, Link("switch-gate", switch, gate, f"use switch {switch} to open gate {gate}"))
+    draft.links.insert(0, Link("switch-gate", switch, gate, f"use the {_color(draft, switch)} switch to open a gate"))
     return cell
+
+
+def _color(draft: Draft, switch: str) -> str:
+    """What a model can see of a switch; it never sees ids."""
+    return next(made.color for made in draft.made.switches if made.id == switch)
 
 
 def _named(draft: Draft, kind: SwitchType) -> SwitchType | None:
@@ -96,7 +101,7 @@ def hold_gate(draft: Draft, cut: Cell) -> Cell:
     line = push_line(draft, away)
     gate = draft.gate(cut)
     switch, block = draft.switch(line.target, [gate], _named(draft, "hold")), draft.block(line.block)
-    words = f"push block {block} onto switch {switch}, which holds gate {gate} open"
+    words = f"push a block onto the {_color(draft, switch)} switch, which holds a gate open"
     draft.links[:0] = [Link("block-switch", block, switch, words), Link("switch-gate", switch, gate, "")]
     return line.agent
 
@@ -109,7 +114,7 @@ def teleport(draft: Draft, cut: Cell) -> Cell:
     landing = draft.take(far - draft.floor.narrow)
     entrance = draft.take(cell for cell in draft.near if cell not in draft.floor.narrow)
     name = draft.teleporter(entrance, landing, bidirectional=bidirectional)
-    draft.links.insert(0, Link("teleporter", name, name, f"take teleporter {name}"))
+    draft.links.insert(0, Link("teleporter", name, name, "take a teleporter"))
     return entrance
 
 

@@ -122,6 +122,10 @@ def test_the_task_by_hand_is_valid() -> None:
             PUSH | {"target_positions": [[3, 3]]},
             "goal.target_positions[0]: no block can stand on door 'd' at (3, 3)",
         ),
+        *(
+            ("metadata", {"points": points}, f"metadata.points: {words} must be a number from 0 to 1000000000")
+            for points, words in (("9", "'9'"), (-1, "-1"), (True, "true"), (None, "null"), (1e308, "1e+308"))
+        ),
         (
             "goal.auxiliary_conditions",
             ["open:k", "at:b:99,1", "active:x", "not at:b:3,3", "k"],
@@ -153,6 +157,7 @@ def test_what_makes_no_sense_is_named(path: str, value: Any, problem: str) -> No
         ("seed", -(2**63)),
         ("rules.view_size", 257),
         ("distractors", []),
+        ("metadata", {"points": 2.5}),
     ],
 )
 def test_what_the_rules_allow_is_valid(path: str, value: Any) -> None:

@@ -67,8 +67,7 @@ def test_points_are_earned_by_short_ways() -> None:
 
 @pytest.mark.parametrize(
     ("metadata", "points"),
-    [(None, 4.0), ({}, 4.0), ({"points": 2.5}, 2.5), ({"points": 0}, 0.0)]
-    + [({"points": wrong}, 4.0) for wrong in (True, "9", -1, float("nan"), float("inf"), 1e308, 10**400, None)],
+    [(None, 4.0), ({}, 4.0), ({"points": 2.5}, 2.5), ({"points": 0}, 0.0)],
 )
 def test_points_of_a_task_are_its_tier_or_what_its_author_says(metadata: dict[str, Any] | None, points: float) -> None:
     task = drawn("####\n#AG#\n####")
