@@ -8,12 +8,15 @@ import signal
 import socket
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import settings
 
 from tests.guard.sitecustomize import is_loopback
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
 
 settings.register_profile("dev", deadline=None)
 settings.register_profile("ci", deadline=None, derandomize=True, database=None, print_blob=True, max_examples=50)
@@ -107,3 +110,18 @@ def program() -> Callable[[str, str], str]:
         pytest.skip(message)
 
     return find
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Browser]:
+    """A browser, one for all tests of a process: Playwright allows no second one beside it."""
+    from tests import browsing
+
+    path = browsing.chromium()
+    if path is None:
+        message = f"no Chromium: apt install {browsing.PACKAGE}, or give its path in CHROMIUM"
+        if os.environ.get("CI") == "true":
+            pytest.fail(message)
+        pytest.skip(message)
+    with browsing.browser(path) as started:
+        yield started

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -39,18 +38,6 @@ def failing_report(failing_run: Path) -> Path:
     made = main_py(failing_run.parent, "report", failing_run)
     assert made.returncode == 0, made.stderr
     return failing_run / "report.html"
-
-
-@pytest.fixture(scope="session")
-def chromium() -> Iterator[Browser]:
-    path = browsing.chromium()
-    if path is None:
-        message = f"no Chromium: apt install {browsing.PACKAGE}, or give its path in CHROMIUM"
-        if os.environ.get("CI") == "true":
-            pytest.fail(message)
-        pytest.skip(message)
-    with browsing.browser(path) as started:
-        yield started
 
 
 @pytest.fixture

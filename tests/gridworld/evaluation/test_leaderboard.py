@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterator
 from html.parser import HTMLParser
 from itertools import cycle, islice
@@ -311,15 +310,3 @@ class TestHostility:
                 assert heads.first.get_attribute("aria-sort") == "ascending"
                 assert visit.complaints == []
                 assert visit.requests == []
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Any]:
-    path = browsing.chromium()
-    if path is None:
-        message = f"no Chromium: apt install {browsing.PACKAGE}, or give its path in CHROMIUM"
-        if os.environ.get("CI") == "true":
-            pytest.fail(message)
-        pytest.skip(message)
-    with browsing.browser(path) as started:
-        yield started

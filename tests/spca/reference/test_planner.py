@@ -21,6 +21,7 @@ from spca.pddl_text import extract_actions
 from spca.prompts import render
 from spca.providers.base import Message
 from spca.reference import coder, planner
+from spca.reference.mechanisms import formulation as mechanisms
 from spca.reference.mission import (
     Clause,
     GoTo,
@@ -53,7 +54,8 @@ def _undetermined(clause: Clause) -> str:
 
 
 def test_both_halves_agree_on_the_actions() -> None:
-    assert {name: len(action.parameters) for name, action in ACTIONS.items()} == PARAMETERS
+    actions = (*ACTIONS.values(), *mechanisms.ACTIONS)
+    assert {action.name: len(action.parameters) for action in actions} == PARAMETERS
     for name, count in PARAMETERS.items():
         head = next(line for line in coder.write([name]).splitlines() if line.startswith(f"def {name}("))
         assert head.count(",") == count, head
