@@ -70,7 +70,10 @@ def _add_tasks(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--task-dir", metavar="DIR", help="folder of tasks, or for tiers of folders tier1, tier2, ...")
     group.add_argument("--backend", choices=tuple(BACKENDS), default="minigrid", help="default %(default)s")
     group.add_argument(
-        "--tiling", choices=tuple(TILINGS), default="square", help="default %(default)s; hex needs multigrid"
+        "--tiling",
+        choices=tuple(TILINGS),
+        default="square",
+        help="default %(default)s, also for tasks that were made for hex; hex needs multigrid",
     )
     group.add_argument("--seed", type=int, default=42, metavar="N", help="of the model (default 42); tasks have theirs")
     group.add_argument("--device", default="cpu", metavar="NAME", help="where a local model computes (default cpu)")

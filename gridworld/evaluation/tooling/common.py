@@ -33,7 +33,7 @@ def tool_parser(name: str, description: str, examples: Iterable[str], codes: str
         codes: exit codes beside 0 and 2, such as "1 a proof does not hold".
     """
     more = f", {codes}" if codes else ""
-    lines = "\n".join(f"  %(prog)s {each}" for each in examples)
+    lines = "\n".join(f"  %(prog)s {each}".rstrip() for each in examples)
     return Parser(
         prog=f"{program()} {name}",
         description=description,

@@ -29,7 +29,7 @@ def build_parser() -> argparse.ArgumentParser:
             "hidden_switch_001 --revealed",
             "my_tasks/ --out pictures/",
             "my_task.json --optimal --gif solution.gif",
-            "--episode results/greedy_tiers.json --task single_key_001 --gif episode.gif",
+            "--episode results/greedy_tiers.json --task tier2_single_key_001 --gif episode.gif",
         ],
     )
     add = parser.add_argument

@@ -14,7 +14,8 @@ def build_parser() -> argparse.ArgumentParser:
     """The parser of the tool."""
     parser = tool_parser(
         "validate",
-        "Check task files; prints FILE: ok, or FILE: FIELD: REASON for each problem.",
+        "Check task files; prints FILE: ok, or FILE: FIELD: REASON for each problem.\n"
+        "What names and places mean is checked once every field of the file has its form.",
         ["my_task.json", "my_tasks/ gridworld/tasks validation_10"],
     )
     parser.add_argument("files", nargs="+", metavar="FILE", help="a file, folder or benchmark")
