@@ -101,17 +101,22 @@ def _switch_events(numbering: Numbering) -> Iterator[Event]:
 
 
 def _door_events(numbering: Numbering) -> Iterator[Event]:
-    """With each tracked key that fits; without any if one is not tracked, for it may be in hand."""
+    """With each tracked key that fits; without any if one is not tracked, for it may be in hand.
+
+    A key can be used up at a door that is not tracked, too, which may still be locked.
+    """
     places, layout = numbering.places, numbering.layout
     on_switch = np.isin(places.cell, [places.index.get(cell, NO_CELL) for cell in layout.switches])
     spent = GONE - HAND if layout.spec.rules.key_consumption else 0
     for cell, door in layout.doors.items():
-        if door.id not in numbering:
+        if door.initial_state == "open":
             continue
-        poses, stride = places.facing(cell) & ~on_switch, numbering.strides[door.id]
+        poses, tracked = places.facing(cell) & ~on_switch, door.id in numbering
+        locked: Digits = ((door.id, 0),) if tracked else ()
+        opened = numbering.strides[door.id] if tracked else 0
         fitting = [key.id for key in layout.keys if key.color == door.requires_key]
-        if any(name not in numbering for name in fitting):
-            yield Event(poses, ((door.id, 0),), (), stride)
+        if tracked and any(name not in numbering for name in fitting):
+            yield Event(poses, locked, (), opened)
         for name in fitting:
-            if name in numbering:
-                yield Event(poses, ((door.id, 0), (name, HAND)), (), stride + spent * numbering.strides[name])
+            if name in numbering and (tracked or spent):
+                yield Event(poses, (*locked, (name, HAND)), (), opened + spent * numbering.strides[name])

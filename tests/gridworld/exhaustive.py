@@ -6,13 +6,14 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable
-from itertools import cycle
+from collections.abc import Iterable, Iterator
+from itertools import combinations, cycle
 from typing import Any
 
 from gridworld.actions import Action
 from gridworld.layout import Layout, State
-from gridworld.relaxation import COARSE, UNREACHABLE, Relaxation
+from gridworld.relaxation import COARSE, UNREACHABLE, Relaxation, whole_pattern
+from gridworld.relaxing.numbering import Pattern
 from gridworld.solver import solve
 from gridworld.task_spec import TaskSpecification
 from gridworld.tilings import TILINGS
@@ -39,7 +40,17 @@ def check_search(spec: TaskSpecification, tiling: str = "square", most: int = 50
     _check_solution(layout, left[plain(layout.start())])
     for options in RELAXATIONS:
         _check_bounds(Relaxation(layout, **options), graph, left)
+    for pattern in _partial_patterns(layout):
+        _check_bounds(Relaxation(layout, pattern=pattern), graph, left)
     return True
+
+
+def _partial_patterns(layout: Layout) -> Iterator[Pattern]:
+    """Every thing alone, and all but one: whatever a relaxation is cut into, the rest of the task goes on around it."""
+    whole = whole_pattern(layout)
+    names = (*whole.keys, *whole.doors, *whole.switches, *whole.blocks)
+    for some in {frozenset(some) for size in (1, len(names) - 1) if size > 0 for some in combinations(names, size)}:
+        yield whole.only(some)
 
 
 def check_random_tasks(seeds: Iterable[int], most: int = 5000) -> int:

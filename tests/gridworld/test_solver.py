@@ -14,6 +14,7 @@ from gridworld.errors import SearchLimitError, TaskError
 from gridworld.layout import Layout
 from gridworld.library import task_files
 from gridworld.relaxation import UNREACHABLE, Relaxation
+from gridworld.relaxing.numbering import Pattern
 from gridworld.solver import Solver, solve
 from gridworld.task_spec import TaskSpecification
 from gridworld.tilings import HEX
@@ -71,6 +72,15 @@ EXHAUSTED = {
         """,
         goal={"type": "push_block_to", "target_ids": ["b0"], "auxiliary_conditions": ["carrying:k0"]},
     ),
+    "keys to collect, one of them used up": drawn(
+        """
+        ######
+        #A.dk#
+        #k.###
+        ######
+        """,
+        goal={"type": "collect_all", "target_ids": ["k0", "k1"]},
+    ),
 }
 
 
@@ -91,6 +101,17 @@ def test_shipped_tasks_have_the_listed_lengths(path: Path) -> None:
 @pytest.mark.parametrize("spec", EXHAUSTED.values(), ids=EXHAUSTED)
 def test_drawn_tasks_against_all_of_their_states(spec: TaskSpecification, tiling: str) -> None:
     assert check_search(spec, tiling, 12_000)
+
+
+def test_a_tracked_key_may_be_used_up_at_a_door_that_is_not_tracked() -> None:
+    layout = Layout(EXHAUSTED["keys to collect, one of them used up"])
+    relaxation = Relaxation(layout, pattern=Pattern(keys=("k1",)))
+    state, actions = layout.start(), solve(layout).actions
+    assert Action.TOGGLE in actions
+    for number, action in enumerate(actions):
+        assert relaxation.distance(state) <= len(actions) - number
+        state = transition(layout, state, action)
+    assert relaxation.distance(state) == 0
 
 
 def test_random_tasks_against_all_of_their_states() -> None:
