@@ -25,7 +25,6 @@ from spca.contracts import DIRECTIONS, AgentView, Executor, Primitive, Snapshot,
 from spca.errors import WorldError
 from spca.replay import hash_state
 
-CATEGORY: Final = "Gridworld"
 VIEW: Final = 7
 """Side of the view that the agent's methods are shown."""
 
@@ -161,13 +160,15 @@ class GridTaskWorld(ActingWorld):
 
 
 _HOW_IT_WORKS: Final = (
-    "How things work here: keys can be walked over; pick_up takes one from the own cell, else from the cell ahead. A "
-    "locked door opens by toggle with the key of its colour in hand, which then {key}. A switch works by toggle while "
-    "standing on it, and opens gates; another kind works only while the agent or a block is on it. Moving against a "
-    "block pushes it if the cell behind is empty or a switch; fixed blocks stay. Entering a teleporter leads to the "
-    "other end of its colour; an exit leads nowhere. Lava, pits and spikes kill. Things may be invisible until "
-    "touched. A target is the place for a block. More cell words: switch yellow off|on, gate grey closed|open, block "
-    "grey, block grey fixed, teleporter purple, exit purple, pit, spike, target."
+    "How things work here: keys can be walked over; with an empty hand, pick_up takes one from the own cell, else from "
+    "the cell ahead. A locked door opens by toggle with the key of its colour in hand, which then {key}. A switch "
+    "works by toggle while standing on it, and opens gates while it is on; some can be turned on only, and others are "
+    "on only while the agent or a block is on them. Moving against a block pushes it if the cell behind is empty, a "
+    "target or a switch; fixed blocks stay. Entering a teleporter leads to the other end of its colour; an exit leads "
+    "nowhere. Lava, pits and spikes kill. Things may be invisible until touched. A target is the place for a block. Of "
+    "things alike, a mission numbers those of the whole grid row by row, as they lie at the start; what it says has to "
+    "hold at the end. More cell words: switch yellow off|on, gate grey closed|open, block grey, block grey fixed, "
+    "teleporter purple, exit purple, pit, spike, target."
 )
 
 
@@ -202,12 +203,23 @@ def _goal(spec: TaskSpecification) -> Iterator[str]:
 
 def _condition(condition: Condition, spec: TaskSpecification) -> str:
     name = _name(condition.id, spec)
+    if condition.negated and condition.kind in ("open", "active"):
+        return f"have {name} {'closed' if condition.kind == 'open' else 'off'}"
     if condition.kind == "at" and condition.position is not None:
-        column, row = condition.position
-        words = f"push {name} to row {row}, column {column}"
+        words = f"push {name} to {_place(*condition.position, spec)}"
     else:
         words = f"{'carry' if condition.kind == 'carrying' else _verb(condition.id, spec)} {name}"
     return f"do not {words}" if condition.negated else words
+
+
+def _place(column: int, row: int, spec: TaskSpecification) -> str:
+    """A cell in words; where the agent does not know the place of its map in the grid, by the way from the start."""
+    if spec.rules.observability == "full":
+        return f"row {row}, column {column}"
+    start = spec.maze.start
+    down, right = row - start.y, column - start.x
+    parts = (f"{abs(down)} {'south' if down > 0 else 'north'}", f"{abs(right)} {'east' if right > 0 else 'west'}")
+    return f"the cell {parts[0]}, {parts[1]} of the start"
 
 
 def _verb(name: str, spec: TaskSpecification) -> str:

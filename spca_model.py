@@ -18,8 +18,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from gridworld.actions import Action
-from gridworld.errors import ModelError
+from gridworld.errors import ModelError, ModelUnavailableError
 from gridworld.evaluation.model_interface import ModelInput, ModelInterface, ModelOutput
+from gridworld.evaluation.registry import count, seconds
 from gridworld.task_spec import TaskSpecification
 
 if TYPE_CHECKING:
@@ -32,7 +33,9 @@ if TYPE_CHECKING:
     from spca.runfolder import RunFolder
 
 ROOT: Final = Path(__file__).resolve().parent
-MAY_CHANGE: Final = frozenset({"spca_runs", "spca_workspace", "base_url", "max_cost", "max_calls", "spca_timeout"})
+MAY_CHANGE: Final = frozenset(
+    {"spca_runs", "spca_workspace", "base_url", "model_table", "max_cost", "max_calls", "max_tokens", "spca_timeout"}
+)
 """Options that do not decide results, and so may differ when an evaluation is resumed."""
 
 _SETTINGS: Final = {"spca_runs": "runs", "spca_workspace": "workspace", "spca_timeout": "timeout"}
@@ -46,11 +49,23 @@ def add_options(group: argparse._ArgumentGroup) -> None:
     add("--planner-small-model", metavar="MODEL", help="adapts PDDL that worked before")
     add("--coder-model", metavar="MODEL", help="writes actions")
     add("--base-url", metavar="URL", help="OpenAI-compatible server of openai/... (OPENAI_BASE_URL)")
-    add("--max-cost", type=float, metavar="USD", help="cap on what all calls of a process may cost")
-    add("--max-calls", type=int, metavar="N", help="cap on the requests to models of a process")
-    add("--spca-timeout", type=float, metavar="S", help="wait for an answer of a model")
+    add("--model-table", metavar="FILE", help="context sizes and prices of models (docs/models.md)")
+    add("--max-cost", type=_usd, metavar="USD", help="cap on what all calls of a process may cost")
+    add("--max-calls", type=count, metavar="N", help="cap on the requests to models of a process")
+    add("--max-tokens", type=count, metavar="N", help="cap on the input and output tokens of a process")
+    add("--spca-timeout", type=seconds, metavar="S", help="wait for an answer of a model")
     add("--spca-runs", metavar="DIR", help="where run folders lie (default runs)")
     add("--spca-workspace", metavar="DIR", help="folder of the growing agent (default: a temporary one)")
+
+
+def _usd(text: str) -> float:
+    try:
+        amount = float(text)
+    except ValueError:
+        amount = -1.0
+    if not 0 <= amount < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text!a} is not an amount in USD")
+    return amount
 
 
 def make(options: Mapping[str, Any]) -> SpcaModel:
@@ -103,7 +118,7 @@ class SpcaModel(ModelInterface):
             ModelError: any of it cannot be had; says why.
         """
         del device
-        from spca.errors import UserError
+        from spca.errors import UserError, WorkspaceBusyError
 
         settings = self._settings
         with ExitStack() as stack:
@@ -112,6 +127,8 @@ class SpcaModel(ModelInterface):
                 settings = replace(settings, workspace=folder)
             try:
                 self._session = stack.enter_context(_opened(settings))
+            except WorkspaceBusyError as error:
+                raise ModelError(f"{error}; with several --workers leave --spca-workspace out") from error
             except UserError as error:
                 raise ModelError(str(error)) from error
             self._stack = stack.pop_all()
@@ -126,12 +143,13 @@ class SpcaModel(ModelInterface):
         """Play the whole task; :meth:`predict` then tells what was done.
 
         Raises:
-            ModelError: the task does not lie on the square tiling, a model does not answer, or a cap was reached.
+            ModelError: the task does not lie on the square tiling, or its world cannot be had.
+            ModelUnavailableError: a model does not answer or a cap was reached, which would fail every task to come.
         """
         del seed, backend
         from gridworld.layout import Layout
         from gridworld.tilings import TILINGS
-        from spca.errors import SPCAError
+        from spca.errors import BudgetReached, SPCAError, UserError
 
         self._actions, self._details = [], None
         if tiling != "square":
@@ -140,6 +158,8 @@ class SpcaModel(ModelInterface):
             raise ModelError("spca has to be set up before it plays: call setup()")
         try:
             self._actions, self._details = self._session.play(Layout(task_spec, TILINGS[tiling]))
+        except (BudgetReached, UserError) as error:
+            raise ModelUnavailableError(f"spca: {error}") from error
         except SPCAError as error:
             raise ModelError(f"spca: {error}") from error
 
@@ -194,14 +214,18 @@ class _Session:
         return _told(result), self._details(result, summary)
 
     def _task(self, layout: Layout) -> Task:
-        """A task as a level, under a name that no other has and that can stand in file names."""
-        from gridtask import CATEGORY, skill
+        """A task as a level, under a name that no other has and that can stand in file names.
+
+        The level is the same for all: how hard the author thinks a task is, nobody who plays it is told.
+        """
+        from gridtask import skill
+        from spca.contracts import GRIDWORLD
         from spca.curriculum import Task
 
-        spec, number = layout.spec, len(self._tasks)
-        name = _UNSAFE.sub("_", spec.task_id)[:80].strip("_") or "task"
-        env_id = f"{name}-{number + 1}" if name in self._layouts else name
-        return Task(number, CATEGORY, skill(spec), f"tier {spec.difficulty_tier}", env_id)
+        name = _UNSAFE.sub("_", layout.spec.task_id)[:80].strip("_") or "task"
+        names = (name, *(f"{name}-{number}" for number in range(2, len(self._layouts) + 3)))
+        env_id = next(each for each in names if each not in self._layouts)
+        return Task(len(self._tasks), GRIDWORLD, skill(layout.spec), "task", env_id)
 
     def _make_world(self, env_id: str, _seed: int, *, render: bool = False) -> GridTaskWorld:
         from gridtask import GridTaskWorld
@@ -239,8 +263,5 @@ def _told(result: LevelResult) -> list[tuple[int, str]]:
 
 def _curriculum(tasks: list[Task]) -> list[dict[str, Any]]:
     """The levels so far in the form of a curriculum file, for those who look at the run."""
-    levels: dict[str, list[str]] = {}
-    for task in tasks:
-        levels.setdefault(task.level, []).append(task.env_id)
-    listed = [{"name": name, "configs": configs} for name, configs in levels.items()]
-    return [{"category_name": tasks[0].category, "skill": "gridworld tasks", "levels": listed}]
+    level = {"name": tasks[0].level, "configs": [task.env_id for task in tasks]}
+    return [{"category_name": tasks[0].category, "skill": "gridworld tasks", "levels": [level]}]

@@ -14,7 +14,7 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum, StrEnum
-from typing import Protocol
+from typing import Final, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -96,6 +96,10 @@ class Snapshot:
     inventory: str | None
     visible_grid: tuple[tuple[str, ...], ...]
     visible_objects: tuple[VisibleObject, ...]
+
+
+GRIDWORLD: Final = "Gridworld"
+"""Category of levels that are tasks of gridworld; their planner, and what shows their episodes, are others."""
 
 
 @dataclass(frozen=True, slots=True)

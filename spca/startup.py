@@ -106,6 +106,8 @@ def opened(
         UserError: anything that keeps the run from starting; nothing was changed then.
     """
     resumed = RunFolder.open(Path(chosen.runs), chosen.resume) if chosen.resume else None
+    if resumed and resumed.info().get("evaluation"):
+        raise ResumeError(f"{resumed.path}: is part of an evaluation: go on with its run_eval.py command and --resume")
     selected = tasks(chosen, load(resumed.path / "curriculum.json") if resumed else None)
     if resumed and len(resumed.state()["finished"]) > len(selected):
         raise ResumeError(f"{resumed.path}: more levels are finished than the run has")
@@ -190,4 +192,5 @@ def _new_folder(
     levels = Path(chosen.curriculum).read_text(encoding="utf-8") if curriculum is None else curriculum
     log = "\n".join(f"## {name}\n\n```\n{text}```\n" for name, text in templates().items())
     prompts = f"# Prompt templates of this run\n\n{log}"
-    return RunFolder.create(Path(chosen.runs), run_info(chosen, root, sandbox), levels, agent, trusted, prompts)
+    info = run_info(chosen, root, sandbox) | ({} if curriculum is None else {"evaluation": True})
+    return RunFolder.create(Path(chosen.runs), info, levels, agent, trusted, prompts)

@@ -144,12 +144,19 @@ def test_the_hexagonal_tiling_is_refused() -> None:
             [Errand("pick up", "key_blue", 1), Errand("turn on", "switch_yellow", 1), Errand("open", "gate_grey", 1)],
         ),
         (
-            {"type": "reach_position", "target": [5, 1], "auxiliary_conditions": ["not carrying:k", "active:s"]},
-            "get to the green goal square and do not carry the blue key and turn on the yellow switch",
+            {
+                "type": "reach_position",
+                "target": [5, 1],
+                "auxiliary_conditions": ["not carrying:k", "active:s", "not active:s", "not open:g"],
+            },
+            "get to the green goal square and do not carry the blue key and turn on the yellow switch"
+            " and have the yellow switch off and have the grey gate closed",
             [
                 Errand("get", "", 1),
                 Errand("carry", "key_blue", 1, forbidden=True),
                 Errand("turn on", "switch_yellow", 1),
+                Errand("turn on", "switch_yellow", 1, forbidden=True),
+                Errand("open", "gate_grey", 1, forbidden=True),
             ],
         ),
     ],
@@ -170,6 +177,17 @@ def test_blocks_and_targets_alike_are_numbered_row_by_row() -> None:
         " and push the 1st grey block to row 1, column 2"
     )
     assert read_errands(gridtask.mission(task))[2] == Errand("push", "block_grey", 0, (1, 2))
+
+
+def test_under_a_partial_view_a_place_is_told_from_the_start() -> None:
+    goal = {"type": "reach_position", "target": [5, 1], "auxiliary_conditions": ["not at:b:1,3"]}
+    rules = {"observability": "view_cone", "view_size": 3}
+    maze = {"dimensions": [7, 5], "start": [2, 1], "goal": [5, 1]}
+    task = spec(maze=maze, mechanisms={"blocks": [{"id": "b", "position": [3, 3]}]}, goal=goal, rules=rules)
+    assert gridtask.mission(task).endswith("do not push the grey block to the cell 2 south, 1 west of the start")
+    errand = read_errands(gridtask.mission(task))[1]
+    assert errand == Errand("push", "block_grey", 0, forbidden=True, offset=(2, -1))
+    assert errand.from_start((0, 5)) == Errand("push", "block_grey", 0, (2, 4), forbidden=True)
 
 
 def test_death_and_the_step_limit_are_told_apart() -> None:

@@ -9,14 +9,19 @@ from typing import Any
 
 import pytest
 
+import main
 import run_eval
 from gridworld.backends import get_backend
-from gridworld.errors import ModelError
+from gridworld.errors import ModelError, ModelUnavailableError
 from gridworld.evaluation.harness import EvaluationHarness
 from gridworld.evaluation.model_interface import ModelInput
+from gridworld.layout import Layout
 from gridworld.library import resolve
 from gridworld.runner.episode_result import EpisodeResult
 from gridworld.task_spec import TaskSpecification
+from minigridenv import MiniGridEnv
+from spca.errors import BudgetReached, ProviderConfigError, ProviderDownError, SandboxError, SPCAError, WorldError
+from spca.report.resimulating import ELSEWHERE, resimulate
 from spca_model import SpcaModel, make
 from tests.test_gridtask import spec
 
@@ -124,6 +129,90 @@ def test_a_model_that_does_not_exist_is_named_before_anything_is_played(runs: Pa
     assert model.model_name.startswith("spca (nowhere/x")
     with pytest.raises(ModelError, match="nowhere"):
         model.setup()
+
+
+@pytest.mark.parametrize(
+    ("error", "raised"),
+    [
+        (BudgetReached("budget: 3 requests were sent (--max-calls 3)", "--max-calls"), ModelUnavailableError),
+        (ProviderDownError("no server at http://there"), ModelUnavailableError),
+        (ProviderConfigError("no credit left"), ModelUnavailableError),
+        (SandboxError("the wall has failed"), ModelUnavailableError),
+        (WorldError("this world cannot be had"), ModelError),
+    ],
+)
+def test_what_would_fail_every_task_to_come_ends_the_evaluation(
+    harness: EvaluationHarness, monkeypatch: pytest.MonkeyPatch, error: SPCAError, raised: type[ModelError]
+) -> None:
+    def fail(*_: object) -> None:
+        raise error
+
+    model: Any = harness.model
+    monkeypatch.setattr(model._session, "play", fail)
+    with pytest.raises(ModelError) as caught:
+        model.begin_episode(spec(), 1)
+    assert type(caught.value) is raised
+    assert str(caught.value) == f"spca: {error}"
+
+
+def test_a_budget_that_is_spent_between_tasks_ends_the_evaluation_resumably(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for number in (1, 2):
+        spec(task_id=f"t{number}").to_json(tmp_path / f"t{number}.json")
+    played, output = main.Run.level, tmp_path / "out.json"
+
+    def once(run: main.Run, number: int, task: Any) -> Any:
+        if number > 1:
+            raise BudgetReached("budget: 3 requests were sent (--max-calls 3)", "--max-calls")
+        return played(run, number, task)
+
+    command = ["--benchmark", "directory", "--task-dir", str(tmp_path), "--model", "spca", "--quiet"]
+    command += ["--spca-runs", str(tmp_path / "runs"), "--output", str(output)]
+    command += ["--planner-model", "reference/planner", "--coder-model", "reference/coder"]
+    monkeypatch.setattr(main.Run, "level", once)
+    assert run_eval.main(command) == 2
+    said = capsys.readouterr().err
+    assert "--max-calls 3" in said
+    assert "1 task is finished; go on with" in said
+    assert not output.exists()
+
+
+def test_a_run_folder_of_an_evaluation_is_reported_and_says_who_shows_its_episodes(
+    harness: EvaluationHarness, capsys: pytest.CaptureFixture[str]
+) -> None:
+    details = play(harness, spec(task_id="MiniGrid-Empty-5x5-v0")).info["details"]
+    folder = Path(details["run"])
+    assert main.main(["report", str(folder)]) == 0
+    assert main.main(["replay", str(folder), str(details["level"])]) == 2
+    assert "python run_eval.py draw --episode RESULTS" in capsys.readouterr().err
+    trajectory = json.loads((folder / "trajectories/Gridworld_MiniGrid-Empty-5x5-v0.json").read_text(encoding="utf-8"))
+    check = resimulate(MiniGridEnv, trajectory).attempts[0][1]
+    assert (check.result, check.message) == ("", ELSEWHERE)
+    assert main.main(["--resume", folder.name, "--runs", str(folder.parent)]) == 2
+    assert "go on with its run_eval.py command" in capsys.readouterr().err
+
+
+def test_names_of_levels_never_meet_and_nobody_is_told_the_tier(
+    harness: EvaluationHarness, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model: Any = harness.model
+    session, names = model._session, []
+    monkeypatch.setattr(session, "_layouts", {})
+    for tier, name in enumerate(("meet-2", "meet", "meet"), 1):
+        layout = Layout(spec(task_id=name, difficulty_tier=tier))
+        task = session._task(layout)
+        session._layouts[task.env_id] = layout
+        names.append(task.env_id)
+        assert task.info().level == "task"
+    assert names == ["meet-2", "meet", "meet-3"]
+
+
+@pytest.mark.parametrize("option", [("--max-cost", "nan"), ("--max-calls", "0"), ("--spca-timeout", "-1")])
+def test_amounts_that_are_none_are_refused(option: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        run_eval.main(["--benchmark", "tiers", "--model", "spca", *option])
+    assert option[0] in capsys.readouterr().err
 
 
 def test_after_the_plan_it_waits() -> None:

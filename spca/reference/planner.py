@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Final
+from typing import Any
 
+from spca.contracts import GRIDWORLD
 from spca.errors import BadAnswerError
 from spca.providers.base import Message
 from spca.reference.formulation import STRATEGIES, formulate
@@ -21,9 +22,6 @@ from spca.reference.mechanisms.terrain import read_terrain
 from spca.reference.mission import MissionError, Stages, parse, stages
 from spca.reference.pddl_writer import Domain, Problem, domain_forms, domain_text, problem_text
 from spca.reference.scene import read_scene
-
-MECHANISMS: Final = "gridworld"
-"""Category of the levels that are gridworld tasks, in lower case."""
 
 
 def answer(messages: Sequence[Message]) -> str:
@@ -40,7 +38,7 @@ def answer(messages: Sequence[Message]) -> str:
         raise BadAnswerError("the reference planner needs a <snapshot> block; the prompt has none")
     level = _newest(messages, "level") or {}
     trusted = str((_newest(messages, "trusted_pddl") or {}).get("domain", ""))
-    if str(level.get("category", "")).lower() == MECHANISMS:
+    if level.get("category") == GRIDWORLD:
         return _written(*_mechanisms(snapshot, level, messages), trusted)
     scene = read_scene(snapshot)
     context = Context(scene, str(level.get("category", "")).lower())
@@ -53,8 +51,10 @@ def _mechanisms(
 ) -> tuple[Domain, Problem]:
     """The planning task for a gridworld task."""
     terrain, errands = read_terrain(snapshot), read_errands(str(snapshot.get("mission", "")))
-    keeps_keys = "stays in hand" in str(level.get("skill", ""))
+    keeps_keys = "in hand, which then stays in hand" in str(level.get("skill", ""))
     history = History.read(_failed_plans(messages))
+    if not history.plans:  # the agent stands where it started
+        errands = tuple(errand.from_start(terrain.position) for errand in errands)
     work = jobs(terrain, errands, history, keeps_keys=keeps_keys)
     return mechanisms.formulate(work, terrain.held, keeps_keys=keeps_keys)
 

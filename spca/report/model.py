@@ -314,7 +314,7 @@ class Episode:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """Whether a re-simulation matches its recording: ``equal``, ``different`` or ``unrecorded``, and why."""
+    """Whether a re-simulation matches its recording: ``equal``, ``different``, ``unrecorded`` or "" (none), and why."""
 
     result: str
     message: str

@@ -22,7 +22,7 @@ from spca.report.finding import check_target
 from spca.report.lenient import items, text
 from spca.report.reading import RunFiles
 from spca.report.recordings import RecordedAttempt, Step, one_line, recording
-from spca.report.resimulating import Replayed, judged_as_upstream, replay_attempts
+from spca.report.resimulating import ELSEWHERE, Replayed, is_elsewhere, judged_as_upstream, replay_attempts
 from spca.watching import Frame, WorldMaker
 
 if TYPE_CHECKING:
@@ -52,10 +52,12 @@ def replay(files: RunFiles, level: str, options: Options, make_world: WorldMaker
         level: number of a level, environment id, or category/environment-id.
 
     Raises:
-        ReportError: no such level, attempt or step, or a file that cannot be written.
+        ReportError: no such level, attempt or step, a file that cannot be written, or a task of gridworld.
     """
     targets = _targets(options)
     trajectory, title = recording(files, level)
+    if is_elsewhere(trajectory):
+        raise ReportError(f"{title}: {ELSEWHERE}")
     attempts = [RecordedAttempt(each, files) for each in items(trajectory.get("attempts"))]
     index = _chosen(attempts, options.attempt)
     if options.png is not None and options.png > len(attempts[index].steps):

@@ -12,7 +12,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
-from spca.contracts import Primitive
+from spca.contracts import GRIDWORLD, Primitive
 from spca.errors import SPCAError
 from spca.report.episodes import episode
 from spca.report.model import Check, Episode
@@ -20,6 +20,12 @@ from spca.watching import Frame, ReplayedWorld, WorldMaker
 
 ENV_ID: Final = re.compile(r"(?:MiniGrid|BabyAI)-[A-Za-z0-9._-]{1,100}")
 """Environment ids that may be built. Gymnasium's form ``module:id`` imports the module, so that no other may be."""
+
+ELSEWHERE: Final = (
+    "episodes of gridworld tasks are shown from the results of the evaluation: "
+    "python run_eval.py draw --episode RESULTS --task ID --gif FILE"
+)
+"""What is said of a level whose world no :class:`WorldMaker` builds."""
 
 MOST_STEPS: Final = 100_000
 """Primitives of a level that are replayed; thirty attempts of a thousand that each begin after a thousand have less."""
@@ -77,6 +83,8 @@ def replay_attempts(
     attempts = trajectory.get("attempts")
     recorded = attempts if isinstance(attempts, list) else []
     chosen = [(i, attempt) for i, attempt in enumerate(recorded) if only in (None, i)]
+    if is_elsewhere(trajectory):
+        return "", tuple(Replayed((), Check("", ELSEWHERE)) for _ in chosen)
     try:
         world = make_world(*_task(trajectory), upstream_rules=upstream_rules)
     except (SPCAError, ValueError) as error:
@@ -87,6 +95,11 @@ def replay_attempts(
         return world.mission, tuple(
             _replayed(stage, attempt, _older_hash(trajectory, i, len(recorded))) for i, attempt in chosen
         )
+
+
+def is_elsewhere(trajectory: Mapping[str, Any]) -> bool:
+    """Whether a trajectory file is of a gridworld task."""
+    return trajectory.get("category") == GRIDWORLD
 
 
 def judged_as_upstream(info: Mapping[str, Any]) -> bool:

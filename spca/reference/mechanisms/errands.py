@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from spca.errors import BadAnswerError
@@ -20,6 +20,8 @@ _FORMS: Final = tuple(
         rf"(?P<verb>pick up|carry|turn on|open) {_THING}",
         rf"(?P<verb>push) {_THING} onto the (?:(?P<target>\d+)(?:st|nd|rd|th) )?target",
         rf"(?P<verb>push) {_THING} to row (?P<row>\d+), column (?P<column>\d+)",
+        rf"(?P<verb>push) {_THING} to the cell (?P<down>\d+ \w+), (?P<right>\d+ \w+) of the start",
+        rf"(?P<verb>have) {_THING} (?:off|closed)",
     )
 )
 
@@ -33,6 +35,7 @@ class Errand:
         thing: name of what it is done with ("key_blue_2"), "" for none.
         target: number of the target that a block is pushed onto, counted from 1 row by row; 0 for a cell.
         cell: (row, column) that a block is pushed to.
+        offset: the same, from where the agent started; None where ``cell`` is known.
         forbidden: it must not be the case.
     """
 
@@ -41,6 +44,13 @@ class Errand:
     target: int = 0
     cell: tuple[int, int] | None = None
     forbidden: bool = False
+    offset: tuple[int, int] | None = None
+
+    def from_start(self, start: tuple[int, int]) -> Errand:
+        """The same errand with its cell on a map on which the agent started at ``start``."""
+        if self.offset is None:
+            return self
+        return replace(self, cell=(start[0] + self.offset[0], start[1] + self.offset[1]), offset=None)
 
 
 def read_errands(mission: str) -> tuple[Errand, ...]:
@@ -65,4 +75,14 @@ def _errand(part: str) -> Errand:
     said = match.groupdict()
     name = numbered(f"{said['kind']}_{said['colour']}", int(said["number"] or 1)) if "kind" in said else ""
     cell = (int(said["row"]), int(said["column"])) if "row" in said else None
-    return Errand(match["verb"], name, 0 if cell else int(said.get("target") or 1), cell, part != words)
+    offset = (_signed(said["down"]), _signed(said["right"])) if "down" in said else None
+    verb, target = match["verb"], 0 if cell or offset else int(said.get("target") or 1)
+    if verb == "have":
+        return Errand("turn on" if said["kind"] == "switch" else "open", name, forbidden=True, target=target)
+    return Errand(verb, name, target, cell, part != words, offset)
+
+
+def _signed(way: str) -> int:
+    """``"2 north"`` -> -2."""
+    number, _, direction = way.partition(" ")
+    return -int(number) if direction in ("north", "west") else int(number)

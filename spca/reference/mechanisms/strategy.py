@@ -138,6 +138,8 @@ def _fulfilled(terrain: Terrain, errands: Sequence[Errand]) -> Callable[[Search]
 
 def _is_known(terrain: Terrain, errand: Errand) -> bool:
     """Whether it can be told when an errand is done; a key may be in hand."""
+    if errand.offset is not None:
+        return False
     return errand.forbidden or not errand.thing or terrain.called(errand.thing) is not None or _in_hand(terrain, errand)
 
 
