@@ -1,7 +1,8 @@
-"""The SPCA agent on gridworld tasks: 26 of 26 shipped ones, and as many as it can of generated ones.
+"""The SPCA agent on gridworld tasks: 26 of 26 shipped ones, and how many it can of generated ones.
 
 ``scripts/soak gridworld-spca [--count N] [--seed S] [--record]``: every shipped task with the embedded model, none of
-those that show everything in more than 1.3 times the fewest steps; then N generated tasks of each tier (default 20).
+those that show everything in more than 1.3 times the fewest steps; then N generated tasks of each tier (default 20),
+whose rates are told and not judged.
 Goes on where it was interrupted; ``--afresh`` starts again.
 """
 
@@ -23,8 +24,6 @@ HOME = SCRATCH / "gridworld_spca"
 TIERS = range(1, 6)
 MOST = 1.3
 """Steps against the fewest, where all can be seen."""
-LEAST = {1: 1.0, 2: 0.95, 3: 0.9, 4: 0.7, 5: 0.4}
-"""Of generated tasks, how many of a tier have to be solved; deep hidden ones and wrong pushes cannot all be."""
 
 
 def judged(name: str, *arguments: str) -> list[dict[str, Any]]:
@@ -58,8 +57,8 @@ def shipped() -> tuple[list[str], list[str]]:
     return rows, wrong
 
 
-def generated(tier: int, count: int, seed: int) -> tuple[str, list[str]]:
-    """A row of a table, and what was wrong."""
+def generated(tier: int, count: int, seed: int) -> str:
+    """A row of a table."""
     folder = HOME / f"tasks_{tier}_{seed}_{count}"
     folder.mkdir(parents=True, exist_ok=True)
     for index in range(count):
@@ -69,8 +68,7 @@ def generated(tier: int, count: int, seed: int) -> tuple[str, list[str]]:
     results = judged(folder.name, "--benchmark", "directory", "--task-dir", str(folder))
     solved = [result for result in results if result["success"]]
     ratio = sum(r["steps_taken"] / r["optimal_steps"] for r in solved) / max(len(solved), 1)
-    wrong = [f"tier {tier}: {len(solved)} of {count} solved"] if len(solved) < LEAST[tier] * count else []
-    return f"| {tier} | {len(solved)} of {count} | {ratio:.2f} |", wrong
+    return f"| {tier} | {len(solved)} of {count} | {ratio:.2f} |"
 
 
 def main() -> int:
@@ -87,10 +85,7 @@ def main() -> int:
     rows, wrong = shipped()
     lines = ["| task | steps | fewest | ratio |", "|---|---|---|---|", *rows, ""]
     lines += ["| generated, tier | solved | mean ratio of the solved |", "|---|---|---|"]
-    for tier in TIERS:
-        row, missed = generated(tier, options.count, options.seed)
-        lines.append(row)
-        wrong += missed
+    lines += [generated(tier, options.count, options.seed) for tier in TIERS]
     text = "\n".join(lines)
     print(text)
     if options.record:
