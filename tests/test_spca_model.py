@@ -111,6 +111,17 @@ def test_what_cannot_be_solved_is_played_to_its_end_and_waited_out(harness: Eval
             },
             60,
         ),
+        (
+            {
+                "rules": {"observability": "view_cone", "view_size": 5},
+                "mechanisms": {
+                    "keys": [{"id": "k", "position": [1, 3], "color": "blue"}],
+                    "blocks": [{"id": "b", "position": [2, 3]}],
+                },
+                "goal": {"type": "collect_all", "target_ids": ["k"], "auxiliary_conditions": ["not at:b:2,3"]},
+            },
+            20,
+        ),
     ],
 )
 def test_every_kind_of_goal_and_switch(harness: EvaluationHarness, changes: dict[str, Any], solved_by: int) -> None:

@@ -139,7 +139,7 @@ def _fulfilled(terrain: Terrain, errands: Sequence[Errand]) -> Callable[[Search]
 def _is_known(terrain: Terrain, errand: Errand) -> bool:
     """Whether it can be told when an errand is done; a key may be in hand."""
     if errand.offset is not None:
-        return False
+        return errand.forbidden
     return errand.forbidden or not errand.thing or terrain.called(errand.thing) is not None or _in_hand(terrain, errand)
 
 
@@ -175,7 +175,8 @@ def _holds(search: Search, errand: Errand, thing: Thing) -> Test:
         return lambda state: (thing.state == "on") != (thing.cell in state.pressed)
     if errand.verb == "push" and thing.kind == "block":
         places = [target.cell for target in search.terrain.of_kind("target")]
-        place = errand.cell or places[errand.target - 1]
+        # A forbidden place that cannot be told any more is taken for the one where the block is now.
+        place = errand.cell or (places[errand.target - 1] if errand.target else thing.cell)
         index = next((i for i, block in enumerate(search.blocks) if block.name == thing.name), -1)
         return lambda state: (state.blocks[index] if index >= 0 else thing.cell) == place
     if thing.kind == "gate" and not errand.forbidden:
