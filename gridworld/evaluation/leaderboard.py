@@ -66,7 +66,7 @@ class Entry:
         finished: when, "" if it is not told.
         settings: what of the settings is worth a word.
         tasks_hash: equal for equal sets of tasks.
-        seconds: that the model took to answer; None if it is not told.
+        seconds: that the model took; None if it is not told.
         tokens: that it read and wrote; None if it is not told.
         outcomes: by task id.
     """

@@ -7,7 +7,8 @@ import json
 import math
 import time
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -51,7 +52,7 @@ class Player:
     Attributes:
         error: what the model raised; the episode then stopped.
         answers: how many actions the model chose.
-        seconds: the time it took for them.
+        seconds: the time it took, from the beginning of the episode to its end.
     """
 
     def __init__(
@@ -79,9 +80,11 @@ class Player:
     def finish(self, result: EpisodeResult) -> None:
         """Tell the model that the episode is over and note what is known about it."""
         try:
-            if self._begun:
-                self._model.end_episode(_copy(result))
-            details = self._model.episode_details()
+            copied = _copy(result)
+            with self._timed():
+                if self._begun:
+                    self._model.end_episode(copied)
+                details = self._model.episode_details()
             if details is not None:
                 result.info["details"] = json.loads(json_text(dict(details)))
         except ModelUnavailableError:
@@ -97,19 +100,29 @@ class Player:
         if not self._begun:
             backend = _name_of(self._backend)
             spec = copy.deepcopy(self._spec)  # whatever a model does with it, the task stays what it is
-            self._model.begin_episode(spec, self._seed, backend=backend, tiling=seen.tiling)
+            with self._timed():
+                self._model.begin_episode(spec, self._seed, backend=backend, tiling=seen.tiling)
             self._begun = True
         if self._before is not None and self._lines.maxlen:
             self._lines.append(history.line(self.answers, *self._before, seen))
         image = self._image(observation)
-        started = time.perf_counter()
-        output = self._model.predict(self._input(image, seen, mission))
-        self.seconds += time.perf_counter() - started
+        asked = self._input(image, seen, mission)
+        with self._timed():
+            output = self._model.predict(asked)
         action = as_action(output.action)
         self.answers += 1
         self._before = ACTION_NAMES[action], seen
         self._images.append(image)
         return int(action), _said(output)
+
+    @contextmanager
+    def _timed(self) -> Iterator[None]:
+        """What the model does here counts as its time, whether it ends well or not."""
+        started = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.seconds += time.perf_counter() - started
 
     def _image(self, observation: Any) -> NDArray[np.uint8]:
         if not self._model.uses_images:

@@ -75,7 +75,7 @@ class EpisodeResult:
         final_state: the state after the last action.
         seed: of the episode.
         mission: the task in words.
-        info: what else is known, JSON-able: ``model_error`` if the model failed, ``model_seconds`` it took to answer,
+        info: what else is known, JSON-able: ``model_error`` if the model failed, ``model_seconds`` that it took,
             ``details`` that it gave.
     """
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -290,3 +291,22 @@ def test_no_model_sees_the_state() -> None:
     model = Scripted(2)
     play(model)
     assert not any(isinstance(value, GridState) for each in model.inputs for value in vars(each).values())
+
+
+class Slow(Scripted):
+    """Takes its time where other models only begin and end."""
+
+    def begin_episode(self, *arguments: Any, **more: Any) -> None:
+        super().begin_episode(*arguments, **more)
+        time.sleep(0.02)
+
+    def end_episode(self, result: EpisodeResult) -> None:
+        super().end_episode(result)
+        time.sleep(0.03)
+
+
+def test_the_time_of_a_model_is_that_of_the_whole_episode() -> None:
+    assert play(Slow(2)).info["model_seconds"] >= 0.05
+    failed = play(Slow(ValueError("lost")))
+    assert "lost" in failed.info["model_error"]
+    assert failed.info["model_seconds"] >= 0.05
