@@ -118,7 +118,9 @@ class Group:
     @property
     def is_mixed(self) -> bool:
         """Whether the sets of tasks differ."""
-        return len({entry.tasks_hash for entry in self.entries}) > 1
+        return any(set(entry.outcomes) != set(self.task_ids) for entry in self.entries) or any(
+            _differs(task, self.entries) for task in self.task_ids
+        )
 
 
 def read_entries(paths: Iterable[str | os.PathLike[str]]) -> tuple[list[Entry], list[str]]:
@@ -220,6 +222,13 @@ def _labelled(entries: Sequence[Entry]) -> Iterator[Entry]:
             yield replace(entry, label=entry.model)
         else:
             yield replace(entry, label=label if dated.count(label) == 1 else f"{label} · {entry.source}")
+
+
+def _differs(task: str, entries: Sequence[Entry]) -> bool:
+    """Whether a task that all have is not the same: by its digest, and by its optimum where that is not told."""
+    digests = {entry.digests.get(task, "") for entry in entries}
+    told = digests - {""}
+    return len(told) > 1 or (told != digests and len({entry.outcomes[task].optimal for entry in entries}) > 1)
 
 
 def _outcome(result: TaskBenchmarkResult) -> Outcome:

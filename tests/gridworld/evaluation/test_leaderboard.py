@@ -179,6 +179,16 @@ class TestBoard:
         assert group.is_mixed
         assert group.task_ids == ("task0", "task1", "task2")
 
+    def test_tasks_are_the_same_unless_something_says_otherwise(self, home: Path) -> None:
+        told, untold, changed, longer = results("a"), results("b"), results("c"), results("d", optimal_steps=9)
+        del untold["run"], longer["run"]
+        changed["run"]["tasks"][0]["sha256"] = "b"
+        entries, problems = read_entries(
+            [write(home / f"{n}", each) for n, each in enumerate((told, untold, changed, longer))]
+        )
+        assert not problems
+        assert [grouped([entries[0], other])[0].is_mixed for other in entries[1:]] == [False, True, True]
+
     @pytest.mark.parametrize(
         ("ratio", "shade"), [(1.0, "r10"), (0.99, "r9"), (0.7, "r7"), (0.3, "r3"), (0.01, "r0"), (None, "r0")]
     )
