@@ -101,9 +101,14 @@ class AbstractGridBackend(ABC):
     The observation that ``reset`` and ``step`` return is the RGB image that :meth:`render` gives, or, with
     ``render_mode=None``, the :class:`~gridworld.observation.Observation`, which is far cheaper. Either shows what the
     observability of the task allows and no more; the :class:`GridState` beside it is the truth.
+
+    Attributes:
+        task_spec: the task; None before ``configure``.
+        tiling: the name of the tiling that tasks are played on.
     """
 
     task_spec: TaskSpecification | None = None
+    tiling: str = "square"
 
     @abstractmethod
     def configure(self, task_spec: TaskSpecification) -> None:

@@ -73,7 +73,7 @@ def _add_tasks(group: argparse._ArgumentGroup) -> None:
         "--tiling",
         choices=tuple(TILINGS),
         default="square",
-        help="default %(default)s, also for tasks that were made for hex; hex needs multigrid",
+        help="default %(default)s, where tasks that were made for hex are refused; hex needs multigrid",
     )
     group.add_argument("--seed", type=int, default=42, metavar="N", help="of the model (default 42); tasks have theirs")
     group.add_argument("--device", default="cpu", metavar="NAME", help="where a local model computes (default cpu)")

@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 import os
-import platform
 import re
 import stat
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import closing, suppress
+from contextlib import closing
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
-from importlib import metadata
 from pathlib import Path
 from typing import Any, Final
 
 from gridworld.errors import EvaluationError
 from gridworld.evaluation.journal import Journal, difference
 from gridworld.evaluation.metrics import BenchmarkEvaluationResult, EvaluationResult, TaskBenchmarkResult, TierMetrics
+from gridworld.evaluation.provenance import now, versions
 from gridworld.evaluation.recipe import Recipe
 from gridworld.evaluation.registry import ModelEntry
 from gridworld.evaluation.results import read_results, write_results
-from gridworld.evaluation.settings import Settings, Task, tasks_of
+from gridworld.evaluation.settings import Settings, tasks_of
+from gridworld.evaluation.tasks import Task
 from gridworld.evaluation.workers import find_engine
 
 OnProgress = Callable[[int, int, int], None]
@@ -88,7 +87,7 @@ class Evaluation:
         header = {
             "settings": self._settings.to_dict(),
             "tasks": [task.to_dict() for task in self._tasks],
-            "started": _now(),
+            "started": now(),
         }
         journal_path = self.output.with_name(f"{self.output.name}.partial.jsonl")
         if exists and not self._how.overwrite and not journal_path.exists():
@@ -126,8 +125,8 @@ class Evaluation:
             data |= evaluated.tiers.to_dict()
         run = {
             **header,
-            "finished": _now(),
-            "versions": _versions(["sense-plan-code-act", "gymnasium", "minigrid", "numpy"]),
+            "finished": now(),
+            "versions": versions(),
             "model": self._model_details,
         }
         write_results(self.output, {**data, "run": run, "task_results": task_results})
@@ -188,16 +187,3 @@ def _by_tier(tasks: Iterable[Task], results: Iterable[TaskBenchmarkResult]) -> d
         if task.tier is not None:
             episodes.setdefault(task.tier, []).append(result.episode)
     return {tier: TierMetrics.of(tier, of_tier) for tier, of_tier in episodes.items()}
-
-
-def _versions(distributions: Iterable[str]) -> dict[str, str]:
-    """Versions of what is installed; this project is not where it runs from a checkout."""
-    found = {"python": platform.python_version()}
-    for name in distributions:
-        with suppress(metadata.PackageNotFoundError):
-            found[name] = metadata.version(name)
-    return found
-
-
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="seconds")

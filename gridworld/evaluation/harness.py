@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
-from pathlib import Path
+from dataclasses import asdict
+from typing import Any
 
 from gridworld import library
 from gridworld.backends.base import AbstractGridBackend
-from gridworld.errors import ModelError, ModelUnavailableError, TaskError
+from gridworld.errors import ModelError, ModelUnavailableError
 from gridworld.evaluation.metrics import BenchmarkEvaluationResult, EvaluationResult, TaskBenchmarkResult, TierMetrics
 from gridworld.evaluation.model_interface import ModelInterface
 from gridworld.evaluation.optima import optimal_steps
-from gridworld.evaluation.player import Player, Telling
+from gridworld.evaluation.player import Player, Telling, backend_name
+from gridworld.evaluation.provenance import now, versions
+from gridworld.evaluation.tasks import Task, check_tiling, tasks_in
 from gridworld.runner.episode_result import EpisodeResult
 from gridworld.runner.grid_runner import GridRunner
 from gridworld.task_spec import TaskSpecification
@@ -76,9 +79,10 @@ class EvaluationHarness:
             the episode; ``info["model_error"]`` names what the model raised, if it did.
 
         Raises:
-            TaskError: the task is not valid.
+            TaskError: the task is not valid, or made for another tiling.
             ModelError: the model cannot be used.
         """
+        check_tiling(task_spec, self.runner.backend.tiling)
         self.set_up()
         seed = task_spec.seed if seed is None else seed
         player = Player(self.model, self.runner.backend, task_spec, seed, self.telling)
@@ -97,7 +101,7 @@ class EvaluationHarness:
         """Let the model play one task and compare with the optimum; images are not kept.
 
         Raises:
-            TaskError: the task is not valid.
+            TaskError: the task is not valid, or made for another tiling.
             ModelError: the model cannot be used.
         """
         episode = self.evaluate_task(task_spec, verbose=verbose, record_observations=False)
@@ -110,11 +114,12 @@ class EvaluationHarness:
         """Let the model play every task in ``task_dir/tier<tier>``.
 
         Raises:
-            TaskError: there is no such folder, or a file in it is not a valid task.
+            TaskError: there is no such folder, or a file in it is not a valid task or made for another tiling.
             ModelError: the model cannot be used.
         """
-        specs = load_tasks(library.task_files(library.tier_dir(tier, task_dir)))
-        episodes = [self.evaluate_task(spec, verbose=verbose, record_observations=False) for spec in specs]
+        files = library.task_files(library.tier_dir(tier, task_dir))
+        tasks = tasks_in([(file, tier) for file in files], self.runner.backend.tiling)
+        episodes = [self.evaluate_task(task.spec, verbose=verbose, record_observations=False) for task in tasks]
         return TierMetrics.of(tier, episodes)
 
     def evaluate_all(
@@ -139,11 +144,13 @@ class EvaluationHarness:
         """Let the model play tasks, and give points.
 
         Raises:
-            TaskError: one is not valid.
+            TaskError: one is not valid, or made for another tiling; of the latter none is played then.
             ModelError: the model cannot be used.
         """
-        results = [self.judge(spec, verbose) for spec in task_specs]
-        return BenchmarkEvaluationResult.of(benchmark_name, self.model.model_name, results)
+        tasks = [Task(index, spec) for index, spec in enumerate(task_specs)]
+        for task in tasks:
+            check_tiling(task.spec, self.runner.backend.tiling)
+        return self._evaluate(tasks, benchmark_name, verbose)
 
     def evaluate_task_dir(
         self, task_dir: str | os.PathLike[str], benchmark_name: str | None = None, verbose: bool = False
@@ -151,11 +158,12 @@ class EvaluationHarness:
         """Let the model play every task in a folder, and give points; the folder's name is the benchmark's by default.
 
         Raises:
-            TaskError: there is no such folder, or a file in it is not a valid task.
+            TaskError: there is no such folder, or a file in it is not a valid task or made for another tiling.
             ModelError: the model cannot be used.
         """
-        specs = load_tasks(library.task_files(task_dir))
-        return self.evaluate_task_set(specs, benchmark_name or library.name_of(task_dir), verbose)
+        files = library.task_files(task_dir)
+        tasks = tasks_in([(file, None) for file in files], self.runner.backend.tiling)
+        return self._evaluate(tasks, benchmark_name or library.name_of(task_dir), verbose)
 
     def close(self) -> None:
         """Release the model and the backend."""
@@ -172,18 +180,21 @@ class EvaluationHarness:
             self.model.setup(self._device or "cpu")
             self._ready = True
 
+    def _evaluate(self, tasks: Sequence[Task], benchmark_name: str, verbose: bool) -> BenchmarkEvaluationResult:
+        self.set_up()
+        run = self._run(tasks)
+        results = [self.judge(task.spec, verbose) for task in tasks]
+        run["finished"] = now()
+        return BenchmarkEvaluationResult.of(benchmark_name, self.model.model_name, results, run)
 
-def load_tasks(files: Iterable[Path]) -> list[TaskSpecification]:
-    """The tasks in files, each read and checked before any is played.
-
-    Raises:
-        TaskError: one cannot be used; names its file.
-    """
-    specs = []
-    for file in files:
-        spec = TaskSpecification.from_json(file)
-        _, problems = spec.validate()
-        if problems:
-            raise TaskError(problems, str(file))
-        specs.append(spec)
-    return specs
+    def _run(self, tasks: Sequence[Task]) -> dict[str, Any]:
+        """What results tell about how they were had: of what the command writes, what is known here."""
+        backend = self.runner.backend
+        played = {"backend": backend_name(backend), "tiling": backend.tiling}
+        return {
+            "settings": {**played, **asdict(self.telling)},
+            "tasks": [task.to_dict() for task in tasks],
+            "started": now(),
+            "versions": versions(),
+            "model": dict(self.model.describe()),
+        }

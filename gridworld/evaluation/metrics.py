@@ -161,6 +161,7 @@ class BenchmarkEvaluationResult:
     Attributes:
         point_rate: points earned by points available.
         avg_optimality_ratio: mean over the solved tasks; 0.0 if there are none.
+        run: how they were had, JSON-able, as under ``run`` in the results file; empty if that is not known.
     """
 
     benchmark_name: str
@@ -173,10 +174,15 @@ class BenchmarkEvaluationResult:
     point_rate: float
     avg_optimality_ratio: float
     task_results: list[TaskBenchmarkResult] = field(default_factory=list, repr=False)
+    run: dict[str, Any] = field(default_factory=dict, repr=False)
 
     @classmethod
     def of(
-        cls, benchmark_name: str, model_name: str, results: Sequence[TaskBenchmarkResult]
+        cls,
+        benchmark_name: str,
+        model_name: str,
+        results: Sequence[TaskBenchmarkResult],
+        run: Mapping[str, Any] | None = None,
     ) -> BenchmarkEvaluationResult:
         """The figures of tasks."""
         available = math.fsum(each.available_points for each in results)
@@ -192,14 +198,16 @@ class BenchmarkEvaluationResult:
             point_rate=earned / available if available else 0.0,
             avg_optimality_ratio=_mean(each.optimality_ratio for each in results if each.optimality_ratio is not None),
             task_results=list(results),
+            run=dict(run or {}),
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """As in the results file."""
+        """As in the results file; without ``run`` if nothing is known of that."""
         names = ("benchmark_name", "model_name", "num_tasks", "num_success", "success_rate")
         points = ("total_available_points", "total_points_earned", "point_rate", "avg_optimality_ratio")
         data = {name: getattr(self, name) for name in (*names, *points)}
-        return {**data, "task_results": [each.to_dict() for each in self.task_results]}
+        run = {"run": dict(self.run)} if self.run else {}
+        return {**data, **run, "task_results": [each.to_dict() for each in self.task_results]}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> BenchmarkEvaluationResult:
@@ -209,7 +217,7 @@ class BenchmarkEvaluationResult:
             KeyError, TypeError, ValueError: it is not what :meth:`to_dict` wrote.
         """
         results = [TaskBenchmarkResult.from_dict(each) for each in data["task_results"]]
-        return cls.of(str(data["benchmark_name"]), str(data["model_name"]), results)
+        return cls.of(str(data["benchmark_name"]), str(data["model_name"]), results, data.get("run"))
 
     def save(self, path: str) -> None:
         """Write a JSON file, whole or not at all.

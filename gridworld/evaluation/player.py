@@ -98,7 +98,7 @@ class Player:
     def _play(self, observation: Any, mission: str) -> tuple[int, Mapping[str, Any]]:
         seen = self._backend.observe()
         if not self._begun:
-            backend = _name_of(self._backend)
+            backend = backend_name(self._backend)
             spec = copy.deepcopy(self._spec)  # whatever a model does with it, the task stays what it is
             with self._timed():
                 self._model.begin_episode(spec, self._seed, backend=backend, tiling=seen.tiling)
@@ -159,7 +159,8 @@ def one_line(error: BaseException) -> str:
     return told[:_LONGEST_ERROR]
 
 
-def _name_of(backend: AbstractGridBackend) -> str:
+def backend_name(backend: AbstractGridBackend) -> str:
+    """What ``--backend`` calls it; the name of its class if nothing."""
     from gridworld.backends import BACKENDS
 
     names = {of_class: name for name, of_class in BACKENDS.items()}

@@ -18,7 +18,7 @@ from typing import Any, Final
 from gridworld.errors import EvaluationError, ModelError
 from gridworld.evaluation.harness import EvaluationHarness
 from gridworld.evaluation.recipe import TRIES, Finished, Recipe, lost, play_here
-from gridworld.evaluation.settings import Task
+from gridworld.evaluation.tasks import Task
 
 _PATIENCE_S: Final = 5.0
 

@@ -12,7 +12,7 @@ from gridworld.errors import EvaluationError, ModelError
 from gridworld.evaluation.harness import EvaluationHarness
 from gridworld.evaluation.metrics import TaskBenchmarkResult
 from gridworld.evaluation.recipe import TRIES, Finished, Recipe, lost
-from gridworld.evaluation.settings import Task
+from gridworld.evaluation.tasks import Task
 
 
 def play_with_ray(recipe: Recipe, tasks: Sequence[Task], workers: int) -> Generator[Finished]:

@@ -12,7 +12,8 @@ from gridworld.evaluation.metrics import TaskBenchmarkResult
 from gridworld.evaluation.model_interface import ModelInterface
 from gridworld.evaluation.optima import optimal_steps
 from gridworld.evaluation.registry import Factory
-from gridworld.evaluation.settings import Settings, Task
+from gridworld.evaluation.settings import Settings
+from gridworld.evaluation.tasks import Task
 from gridworld.runner.episode_result import EpisodeResult
 
 TRIES: Final = 2

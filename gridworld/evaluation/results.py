@@ -52,8 +52,8 @@ def read_results(path: str | os.PathLike[str]) -> tuple[BenchmarkEvaluationResul
         if len(content) > _MAX_BYTES:
             raise EvaluationError(f"{name}: has more than {_MAX_BYTES >> 20} MiB")
         data = json.loads(content)
-        run = data.get("run", {})
-        return BenchmarkEvaluationResult.from_dict(data), dict(run)
+        results = BenchmarkEvaluationResult.from_dict(data)
+        return results, results.run
     except OSError as error:
         raise EvaluationError(f"{name}: cannot be read: {error.strerror or error}") from None
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError, RecursionError) as error:

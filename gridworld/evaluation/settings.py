@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
@@ -11,16 +10,14 @@ from typing import Any, Final
 
 from gridworld import library
 from gridworld.errors import EvaluationError, TaskError
-from gridworld.evaluation.harness import load_tasks
 from gridworld.evaluation.player import Telling
-from gridworld.task_spec import TaskSpecification
+from gridworld.evaluation.tasks import Task, tasks_in
 
 TILINGS_OF: Final[Mapping[str, tuple[str, ...]]] = {"minigrid": ("square",), "multigrid": ("square", "hex")}
 """Tilings by backend."""
 
 _TIERS: Final = re.compile(r"[0-9]{1,9}(-[0-9]{1,9})?(,[0-9]{1,9}(-[0-9]{1,9})?)*")
 _MOST_TIERS: Final = 1000
-_PACKAGE: Final = Path(library.__file__).resolve().parent
 _CREDENTIALS: Final = re.compile(r"(?<=://)[^/@\s]*@")
 
 
@@ -78,28 +75,6 @@ class Settings:
         return {key: _CREDENTIALS.sub("", value) if isinstance(value, str) else value for key, value in plain.items()}
 
 
-@dataclass(frozen=True, slots=True)
-class Task:
-    """A task of an evaluation.
-
-    Attributes:
-        tier: of its folder, for "tiers"; else None.
-        file: where it came from; of a shipped task the path in the repository.
-        sha256: of the file.
-    """
-
-    index: int
-    spec: TaskSpecification
-    tier: int | None
-    file: str
-    sha256: str
-
-    def to_dict(self) -> dict[str, Any]:
-        """What a results file says about it."""
-        tier = {} if self.tier is None else {"tier": self.tier}
-        return {"task_id": self.spec.task_id, **tier, "file": self.file, "sha256": self.sha256}
-
-
 def tasks_of(settings: Settings) -> list[Task]:
     """The tasks of an evaluation, in order; every file is read and checked before anything is played.
 
@@ -116,11 +91,7 @@ def tasks_of(settings: Settings) -> list[Task]:
     else:
         chosen = settings.task_dir if settings.benchmark == "directory" else settings.benchmark
         files = [(file, None) for file in library.task_files(chosen or settings.benchmark)]
-    specs = load_tasks(file for file, _ in files)
-    return [
-        Task(index, spec, tier, _label(file), hashlib.sha256(file.read_bytes()).hexdigest())
-        for index, (spec, (file, tier)) in enumerate(zip(specs, files, strict=True))
-    ]
+    return tasks_in(files, settings.tiling)
 
 
 def parse_tiers(text: str) -> tuple[int, ...] | None:
@@ -142,10 +113,3 @@ def parse_tiers(text: str) -> tuple[int, ...] | None:
             raise ValueError(f"{part!a} is no range of tiers; the first comes first, as in 1-3")
         chosen.update(span)
     return tuple(sorted(chosen))
-
-
-def _label(file: Path) -> str:
-    try:
-        return str(Path("gridworld") / file.resolve().relative_to(_PACKAGE))
-    except ValueError:
-        return str(file)

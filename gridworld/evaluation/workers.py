@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 if TYPE_CHECKING:
     from gridworld.evaluation.recipe import Finished, Recipe
-    from gridworld.evaluation.settings import Task
+    from gridworld.evaluation.tasks import Task
 
 Engine: TypeAlias = "Callable[[Recipe, Sequence[Task], int], Generator[Finished]]"
 """``engine(recipe, tasks, workers)``: every task's number and result, in the order in which they are finished."""

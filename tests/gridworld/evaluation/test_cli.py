@@ -276,6 +276,25 @@ def test_a_mistake_is_one_line(home: Path, capsys: pytest.CaptureFixture[str], a
     assert [path for path in sorted(home.rglob("*")) if path not in before and path.name != "results"] == []
 
 
+def made_for(file: Path, metadata: Any) -> None:
+    file.write_text(json.dumps({**read(file), "metadata": metadata}), encoding="utf-8")
+
+
+def test_tasks_made_for_hexagons_are_refused_on_squares(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    made_for(home / "tasks" / "0.json", {"tiling": "square", "generator": "by hand"})
+    made_for(home / "tasks" / "2.json", {"generator": {"tiling": "hex"}})
+    made_for(home / "tasks" / "3.json", {"tiling": "hex"})
+    assert main(DIRECTORY) == 2
+    err = capsys.readouterr().err
+    assert err.startswith(
+        "error: tasks/2.json: metadata.tiling: the task was made for hex, not for square; play it with"
+    )
+    assert "--backend multigrid --tiling hex" in err
+    assert err.count("\n") == 1
+    assert not (home / "results").exists()
+    assert main([*DIRECTORY, "--tiling", "hex"]) == 0, "tasks for squares may be played on hexagons"
+
+
 @pytest.mark.parametrize(
     "arguments",
     [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 import time
 from dataclasses import replace
@@ -18,6 +19,7 @@ from gridworld.evaluation import history
 from gridworld.evaluation.harness import EvaluationHarness
 from gridworld.evaluation.model_interface import ModelInput, ModelOutput
 from gridworld.evaluation.models import BFSModelInterface
+from gridworld.evaluation.results import read_results
 from gridworld.observation import CODES, UNSEEN, Look
 from gridworld.runner.episode_result import EpisodeResult
 from gridworld.task_spec import TaskSpecification
@@ -310,3 +312,32 @@ def test_the_time_of_a_model_is_that_of_the_whole_episode() -> None:
     failed = play(Slow(ValueError("lost")))
     assert "lost" in failed.info["model_error"]
     assert failed.info["model_seconds"] >= 0.05
+
+
+def test_a_task_made_for_hexagons_is_played_on_them_only() -> None:
+    made = replace(ROOM, metadata={"tiling": "hex"})
+    model = Scripted(2)
+    harness = EvaluationHarness(model, MultiGridBackend(render_mode=None))
+    with pytest.raises(TaskError, match=r"task 'drawn': .* made for hex, not for square; .*--tiling hex"):
+        harness.evaluate_task_set([ROOM, made])
+    with pytest.raises(TaskError, match="made for hex"):
+        harness.evaluate_task(made)
+    assert not model.inputs
+    on_hexagons = EvaluationHarness(model, MultiGridBackend("hex", None))
+    assert [len(on_hexagons.evaluate_task(each).trajectory) for each in (ROOM, made)] == [12, 12]
+    assert not on_hexagons.evaluate_task(replace(ROOM, metadata={"tiling": ["hex"], "generator": None})).success
+
+
+def test_results_tell_what_was_played_and_how(tmp_path: Path) -> None:
+    corridors(tmp_path / "mine", 2)
+    harness = EvaluationHarness(Scripted(2), MultiGridBackend("hex", None), text_observation=True)
+    harness.evaluate_task_dir(tmp_path / "mine").save(str(tmp_path / "results.json"))
+    _, run = read_results(tmp_path / "results.json")
+    settings = run["settings"]
+    assert (settings["backend"], settings["tiling"], settings["text_observation"]) == ("multigrid", "hex", True)
+    file = tmp_path / "mine" / "1.json"
+    digest = hashlib.sha256(file.read_bytes()).hexdigest()
+    assert run["tasks"][1] == {"task_id": "task_1", "file": str(file), "sha256": digest}
+    assert run["started"] <= run["finished"]
+    loose = harness.evaluate_task_set([TaskSpecification.from_json(file)])
+    assert loose.to_dict()["run"]["tasks"] == [{"task_id": "task_1"}]

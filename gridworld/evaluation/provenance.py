@@ -1,0 +1,25 @@
+"""When and with what an evaluation was made."""
+
+from __future__ import annotations
+
+import platform
+from contextlib import suppress
+from datetime import UTC, datetime
+from importlib import metadata
+from typing import Final
+
+_DISTRIBUTIONS: Final = ("sense-plan-code-act", "gymnasium", "minigrid", "numpy")
+
+
+def versions() -> dict[str, str]:
+    """Versions of what is installed; this project is not where it runs from a checkout."""
+    found = {"python": platform.python_version()}
+    for name in _DISTRIBUTIONS:
+        with suppress(metadata.PackageNotFoundError):
+            found[name] = metadata.version(name)
+    return found
+
+
+def now() -> str:
+    """The time in UTC, in ISO 8601."""
+    return datetime.now(UTC).isoformat(timespec="seconds")
