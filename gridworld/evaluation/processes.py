@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
 import pickle
 import signal
+import threading
 import traceback
 from collections import Counter, deque
 from collections.abc import Generator, Sequence
@@ -145,6 +147,7 @@ def _serve(connection: Connection[Any, Any], recipe: Recipe) -> None:
     """A worker process: takes tasks until there are none. The terminal's Ctrl-C is its parent's to handle."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, _leave)
+    threading.Thread(target=_follow_parent, daemon=True).start()
     with suppress(EOFError, BrokenPipeError, ConnectionResetError, _Leave):
         try:
             with closing(recipe.harness()) as harness:
@@ -153,6 +156,13 @@ def _serve(connection: Connection[Any, Any], recipe: Recipe) -> None:
                     connection.send(_judged(harness, task, recipe.verbose))
         except ModelError as error:
             connection.send(("unusable", str(error)))
+
+
+def _follow_parent() -> None:
+    """Ask this process to leave once its parent is gone, however that ended: nobody waits for what a model may cost."""
+    if parent := multiprocessing.parent_process():
+        wait([parent.sentinel])
+        os.kill(os.getpid(), signal.SIGTERM)
 
 
 def _judged(harness: EvaluationHarness, task: Task, verbose: bool) -> tuple[str, Any]:

@@ -215,8 +215,8 @@ def test_what_belongs_to_another_evaluation_is_refused(home: Path, capsys: pytes
     assert main([*DIRECTORY, "--output", "o.json", "--overwrite"]) == 0
 
 
-def test_ctrl_c_ends_every_process_and_says_how_to_go_on(home: Path) -> None:
-    arguments = ["--task-dir", "tasks", "--benchmark", "directory", "--model", "forward", "--pause", "0.05", *FAST]
+def started(home: Path, *arguments: str) -> subprocess.Popen[str]:
+    """The command with two processes that are busy, in a group of its own, once a task is finished."""
     running = subprocess.Popen(
         [sys.executable, "-m", "tests.gridworld.evaluation.players", *arguments, "--overwrite", "--workers", "2"],
         cwd=home,
@@ -231,16 +231,35 @@ def test_ctrl_c_ends_every_process_and_says_how_to_go_on(home: Path) -> None:
     while not journal.exists() or journal.read_bytes().count(b"\n") < 3:
         assert time.monotonic() < deadline
         time.sleep(0.01)
+    return running
+
+
+def assert_all_end(group: int) -> None:
+    deadline = time.monotonic() + 10
+    while is_alive(group):
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+SLOW = ("--task-dir", "tasks", "--benchmark", "directory", "--model", "forward", "--pause")
+
+
+def test_ctrl_c_ends_every_process_and_says_how_to_go_on(home: Path) -> None:
+    running = started(home, *SLOW, "0.05", *FAST)
     os.killpg(running.pid, signal.SIGINT)
     _, err = running.communicate(timeout=30)
     assert running.returncode == 130
     assert re.search(r"interrupted; [0-9] tasks? (is|are) finished; go on with: .*--workers 2 --resume$", err)
     assert "--overwrite" not in err
-    deadline = time.monotonic() + 10
-    while is_alive(running.pid):
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
-    assert main([*arguments, "--pause", "0", "--resume"]) == 0
+    assert_all_end(running.pid)
+    assert main([*SLOW, "0", *FAST, "--resume"]) == 0
+
+
+def test_workers_do_not_outlive_a_killed_evaluation(home: Path) -> None:
+    running = started(home, *SLOW, "3", *FAST)
+    os.kill(running.pid, signal.SIGKILL)
+    running.communicate(timeout=30)
+    assert_all_end(running.pid)
 
 
 @pytest.mark.parametrize(
