@@ -234,8 +234,8 @@ def started(home: Path, *arguments: str) -> subprocess.Popen[str]:
     return running
 
 
-def assert_all_end(group: int) -> None:
-    deadline = time.monotonic() + 10
+def assert_all_end(group: int, seconds: float = 10) -> None:
+    deadline = time.monotonic() + seconds
     while is_alive(group):
         assert time.monotonic() < deadline
         time.sleep(0.01)
@@ -256,10 +256,11 @@ def test_ctrl_c_ends_every_process_and_says_how_to_go_on(home: Path) -> None:
 
 
 def test_workers_do_not_outlive_a_killed_evaluation(home: Path) -> None:
-    running = started(home, *SLOW, "3", *FAST)
+    running = started(home, *SLOW, "5", *FAST)
     os.kill(running.pid, signal.SIGKILL)
+    running.wait(timeout=30)
+    assert_all_end(running.pid, seconds=4)
     running.communicate(timeout=30)
-    assert_all_end(running.pid)
 
 
 @pytest.mark.parametrize(
