@@ -9,7 +9,6 @@ import re
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -32,15 +31,6 @@ def contents(path: Path) -> str:
 
 def read(path: Path) -> dict[str, Any]:
     return dict(json.loads(path.read_text(encoding="utf-8")))
-
-
-def is_alive(group: int) -> bool:
-    """Whether there are processes in a group."""
-    try:
-        os.killpg(group, 0)
-    except ProcessLookupError:
-        return False
-    return True
 
 
 def in_process(cwd: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -213,54 +203,6 @@ def test_what_belongs_to_another_evaluation_is_refused(home: Path, capsys: pytes
     assert main(arguments) == 2
     assert "task 'task_5' has changed" in capsys.readouterr().err
     assert main([*DIRECTORY, "--output", "o.json", "--overwrite"]) == 0
-
-
-def started(home: Path, *arguments: str) -> subprocess.Popen[str]:
-    """The command with two processes that are busy, in a group of its own, once a task is finished."""
-    running = subprocess.Popen(
-        [sys.executable, "-m", "tests.gridworld.evaluation.players", *arguments, "--overwrite", "--workers", "2"],
-        cwd=home,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    )
-    journal = home / "results" / "forward_tasks.json.partial.jsonl"
-    deadline = time.monotonic() + 30
-    while not journal.exists() or journal.read_bytes().count(b"\n") < 3:
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
-    return running
-
-
-def assert_all_end(group: int, seconds: float = 10) -> None:
-    deadline = time.monotonic() + seconds
-    while is_alive(group):
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
-
-
-SLOW = ("--task-dir", "tasks", "--benchmark", "directory", "--model", "forward", "--pause")
-
-
-def test_ctrl_c_ends_every_process_and_says_how_to_go_on(home: Path) -> None:
-    running = started(home, *SLOW, "0.05", *FAST)
-    os.killpg(running.pid, signal.SIGINT)
-    _, err = running.communicate(timeout=30)
-    assert running.returncode == 130
-    assert re.search(r"interrupted; [0-9] tasks? (is|are) finished; go on with: .*--workers 2 --resume$", err)
-    assert "--overwrite" not in err
-    assert_all_end(running.pid)
-    assert main([*SLOW, "0", *FAST, "--resume"]) == 0
-
-
-def test_workers_do_not_outlive_a_killed_evaluation(home: Path) -> None:
-    running = started(home, *SLOW, "5", *FAST)
-    os.kill(running.pid, signal.SIGKILL)
-    running.wait(timeout=30)
-    assert_all_end(running.pid, seconds=4)
-    running.communicate(timeout=30)
 
 
 @pytest.mark.parametrize(
