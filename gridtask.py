@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from gridworld.conditions import Condition
 from gridworld.episode import Episode
 from gridworld.layout import Layout
+from gridworld.mission import ordinal
 from gridworld.observation import LOOKS, Look
 from gridworld.task_spec import TaskSpecification
 from gridworld.tilings import SQUARE
@@ -195,7 +196,7 @@ def _goal(spec: TaskSpecification) -> Iterator[str]:
     elif goal.goal_type == "push_block_to":
         for block, target in zip(goal.target_ids, goal.target_positions, strict=True):
             order = sorted({(cell.y, cell.x) for cell in goal.target_positions})
-            place = "the target" if len(order) == 1 else f"the {_ordinal(order.index((target.y, target.x)) + 1)} target"
+            place = "the target" if len(order) == 1 else f"the {ordinal(order.index((target.y, target.x)) + 1)} target"
             yield f"push {_name(block, spec)} onto {place}"
     else:
         yield from (f"{_verb(name, spec)} {_name(name, spec)}" for name in goal.target_ids)
@@ -244,14 +245,9 @@ def _name(name: str, spec: TaskSpecification) -> str:
             colour = _colour(wanted)
             alike = [thing for thing in things if _colour(thing) == colour]
             number = sorted(alike, key=lambda thing: (thing.position.y, thing.position.x)).index(wanted) + 1
-            return f"the {_ordinal(number)} {colour} {kind}" if len(alike) > 1 else f"the {colour} {kind}"
+            return f"the {ordinal(number)} {colour} {kind}" if len(alike) > 1 else f"the {colour} {kind}"
     raise WorldError(f"{spec.task_id}: the goal speaks of {name!r}, which is nowhere")
 
 
 def _colour(thing: Any) -> str:
     return str(thing.requires_key if hasattr(thing, "requires_key") else thing.color)
-
-
-def _ordinal(number: int) -> str:
-    ending = "th" if number % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
-    return f"{number}{ending}"

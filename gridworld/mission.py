@@ -81,10 +81,11 @@ def _names(spec: TaskSpecification) -> dict[str, str]:
 def _told_apart(look: str, places: list[tuple[int, int, str]]) -> Iterator[tuple[str, str]]:
     count, plural = len(places), f"{look}es" if look.endswith("switch") else f"{look}s"
     for number, (_, _, name) in enumerate(places, 1):
-        yield name, f"the {_ordinal(number)} of {count} {plural} (row by row)" if count > 1 else f"the {look}"
+        yield name, f"the {ordinal(number)} of {count} {plural} (row by row)" if count > 1 else f"the {look}"
 
 
-def _ordinal(number: int) -> str:
+def ordinal(number: int) -> str:
+    """ "1st", "2nd", "11th"."""
     ending = "th" if number % 100 in {11, 12, 13} else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
     return f"{number}{ending}"
 
