@@ -26,7 +26,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from gridworld.errors import ModelError
 from gridworld.evaluation.model_interface import ModelInput, ModelInterface, ModelOutput
-from gridworld.runner.files import file_stem, json_text, write_whole
+from gridworld.files import write_whole
+from gridworld.runner.files import file_stem, json_text
 from gridworld.task_spec import TaskSpecification
 
 if TYPE_CHECKING:

@@ -10,7 +10,8 @@ from typing import Any, Final
 
 from gridworld.errors import EvaluationError
 from gridworld.evaluation.metrics import BenchmarkEvaluationResult
-from gridworld.runner.files import json_text, write_whole
+from gridworld.files import write_whole
+from gridworld.runner.files import json_text
 
 _MAX_BYTES: Final = 1 << 30
 

@@ -11,7 +11,8 @@ from typing import Any
 from gridworld.actions import ACTION_NAMES
 from gridworld.backends.base import GridState
 from gridworld.errors import EvaluationError
-from gridworld.runner.files import json_text, write_whole
+from gridworld.files import write_whole
+from gridworld.runner.files import json_text
 
 
 @dataclass

@@ -11,10 +11,6 @@ from typing import Any, Final
 
 import numpy as np
 
-from gridworld.files import write_whole
-
-__all__ = ["file_stem", "json_text", "write_whole"]
-
 _UNSAFE: Final = re.compile(r"[^A-Za-z0-9_.-]+")
 _HASHED: Final = re.compile(r"-[0-9a-f]{8}$")
 _LONGEST: Final = 100

@@ -33,7 +33,7 @@ def run(argv: Sequence[str]) -> int:
     Raises:
         EvaluationError: there are no results, or the page cannot be written.
     """
-    from gridworld.runner.files import write_whole
+    from gridworld.files import write_whole
 
     arguments = build_parser().parse_args(argv)
     entries, problems = read_entries(_files(arguments.results))
