@@ -27,9 +27,12 @@ was the machine that was late."""
 _LOOK_AGAIN: Final = 8
 _SLOW: Final = 0.02
 _WHERE_LIMIT: Final = 0.15
+_WHERE_GRACE: Final = 0.5
+_WHERE_GRACE_OF_LATE: Final = 0.2
 _QUIET: Final = 0.02
 _LONGEST_DUMP: Final = 1 << 14
 _DUMPED_FRAME: Final = re.compile(rf'File "{re.escape(FILENAME)}", line (\d{{1,7}}) in (<?\w{{1,80}}>?)$', re.MULTILINE)
+_DUMP_END: Final = re.compile(rb"( in <module>|^  \.\.\.)\n\Z", re.MULTILINE)
 _MOST_RECENT: Final = "(most recent call first)"
 _CRASH: Final = re.compile(r"Fatal Python error: ([^\n]{1,80})")
 
@@ -178,7 +181,8 @@ class SandboxEpisode:
     def _overdue(self, what: str) -> Failed:
         """What is told of code that did not answer in time; its worker dies."""
         self._worker.ask_where()
-        frames = self._dumped()
+        was_late = self._starved(self._limits.yield_seconds)  # it had its grace
+        frames = self._dumped(_WHERE_GRACE_OF_LATE if was_late else _WHERE_GRACE)
         self._worker.close()
         where = f" in {frames[-1][0]}, line {frames[-1][1]}" if frames else ""
         return self._failed(f"{what}{where}", frames)
@@ -214,14 +218,23 @@ class SandboxEpisode:
     def _no_more_cpu(self) -> str:
         return f"more than {self._limits.cpu_seconds} s of processor time in one episode"
 
-    def _dumped(self) -> tuple[tuple[str, int], ...]:
-        """Function and line of the source's frames in what the interpreter writes, outermost first."""
-        end = time.monotonic() + _WHERE_LIMIT
-        seen = len(self._frames.rest)
-        with suppress(GoneError, TimeoutError):
-            while len(self._frames.rest) < _LONGEST_DUMP:
-                wait = end if len(self._frames.rest) == seen else min(end, time.monotonic() + _QUIET)
-                self._frames.feed(self._worker.receive(wait))
+    def _dumped(self, grace: float = 0.0) -> tuple[tuple[str, int], ...]:
+        """Function and line of the source's frames in what the interpreter writes, outermost first.
+
+        ``grace``: further seconds for the rest of a dump whose writer got no processor.
+        """
+        deadline, seen = time.monotonic() + _WHERE_LIMIT, len(self._frames.rest)
+        cpu = self._worker.cpu_seconds()
+        with suppress(GoneError):
+            while len(self._frames.rest) < _LONGEST_DUMP and not _DUMP_END.search(self._frames.rest[seen:]):
+                is_new = len(self._frames.rest) > seen and grace >= 0
+                try:
+                    quiet = time.monotonic() + _QUIET if is_new else deadline
+                    self._frames.feed(self._worker.receive(min(deadline, quiet)))
+                except TimeoutError:
+                    if grace <= 0 or self._worker.cpu_seconds() - cpu > _WHERE_LIMIT / 2:
+                        break
+                    deadline, grace = time.monotonic() + grace, -1.0
         first = self._rest().split(_MOST_RECENT)[:2]  # one that crashed may go on writing the same
         found = [(name, int(line)) for line, name in _DUMPED_FRAME.findall("".join(first))]
         return tuple(reversed(found[:MAX_FRAMES]))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+import threading
 import time
 from contextlib import closing
 
@@ -44,6 +45,19 @@ def test_code_that_does_not_yield_dies_and_is_told_where_it_was(
     assert (failed.status, failed.position) == (Status.RUNTIME_ERROR, 0)
     assert failed.message == f"no yield for 0.3 s in {name}, line {line}"
     assert pointed_at(failed)[-1][:2] == (line, name)
+
+
+def test_the_place_is_told_where_the_machine_was_late(impatient: SandboxExecutor) -> None:
+    source = methods("def go(self):\n    yield 1\n    while True: pass")
+    with closing(opened(impatient, source, "go")) as episode:
+        assert codes([episode.advance(view())]) == [1]
+        pause = threading.Timer(0.25, os.kill, (episode.pid, signal.SIGSTOP))
+        resume = threading.Timer(0.55, os.kill, (episode.pid, signal.SIGCONT))
+        pause.start()
+        resume.start()
+        failed = failure([episode.advance(view())])
+        resume.join()
+    assert failed.message == "no yield for 0.3 s in go, line 4"
 
 
 def test_the_first_primitive_has_a_deadline_of_its_own(impatient: SandboxExecutor) -> None:
