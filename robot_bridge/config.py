@@ -1,0 +1,118 @@
+"""What is known of a robot: its size, its limits and its sensors. All lengths in metres, angles in radians, SI units.
+
+The defaults describe the ROSMASTER A1. Its wheelbase is published as 0.135 and as 0.2 m, its steering limit as 30 and as
+40 degrees: the defaults are the pair with the widest turning circle, so that what is feasible for them is feasible
+for all. ``docs/robot.md`` says how to measure both.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from math import pi, radians, tan
+
+
+@dataclass(frozen=True, slots=True)
+class Body:
+    """Ackermann chassis. The base frame lies in the middle of the rear axle, x forward, y left (REP 103).
+
+    ``front`` and ``rear`` are distances from the rear axle to the foremost and rearmost point, ``half_width`` half of
+    the widest part.
+    """
+
+    wheelbase: float = 0.2
+    steering_limit: float = radians(30)
+    front: float = 0.25
+    rear: float = 0.05
+    half_width: float = 0.10
+    height: float = 0.20
+    wheel_radius: float = 0.034
+
+    @property
+    def turning_radius(self) -> float:
+        """Of the rear axle's middle at full lock, metres."""
+        return self.wheelbase / tan(self.steering_limit)
+
+    @property
+    def curvature_limit(self) -> float:
+        """Greatest curvature, 1/m."""
+        return 1.0 / self.turning_radius
+
+    @property
+    def centre(self) -> float:
+        """How far the middle of the footprint lies ahead of the rear axle."""
+        return (self.front - self.rear) / 2
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Of motion. ``command_timeout`` is how long the robot itself obeys a command that is not repeated."""
+
+    speed: float = 0.25
+    reverse_speed: float = 0.12
+    acceleration: float = 0.5
+    deceleration: float = 1.0
+    steering_rate: float = 2.5
+    command_timeout: float = 0.3
+    decision_expiry: float = 12.0
+
+
+@dataclass(frozen=True, slots=True)
+class Zones:
+    """Distances are from the lidar along the path of the footprint, as in the seed's figures.
+
+    ``emergency_stop`` and ``avoidance``: nearer than the first nothing moves towards it, between the two speed falls
+    linearly. ``padding`` widens the footprint on every side. ``scan_timeout``: an older scan is none.
+    """
+
+    emergency_stop: float = 0.3
+    avoidance: float = 0.5
+    padding: float = 0.03
+    scan_timeout: float = 0.2
+    odometry_timeout: float = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Lidar:
+    """A planar scanner; ``x`` is its place ahead of the rear axle, ``z`` above the floor."""
+
+    x: float = 0.10
+    z: float = 0.16
+    beams: int = 360
+    angle_min: float = -pi
+    range_min: float = 0.05
+    range_max: float = 12.0
+    rate: float = 10.0
+
+    @property
+    def angle_increment(self) -> float:
+        return 2 * pi / self.beams
+
+
+@dataclass(frozen=True, slots=True)
+class Camera:
+    """RGB-D, looking ahead; depth is aligned to colour."""
+
+    x: float = 0.20
+    z: float = 0.18
+    width: int = 640
+    height: int = 480
+    fov_y: float = radians(55)
+    depth_max: float = 8.0
+    rate: float = 1.0
+
+    @property
+    def focal(self) -> float:
+        """Of both axes, in pixels."""
+        return self.height / 2 / tan(self.fov_y / 2)
+
+
+@dataclass(frozen=True, slots=True)
+class RobotConfig:
+    """Everything together."""
+
+    body: Body = field(default_factory=Body)
+    limits: Limits = field(default_factory=Limits)
+    zones: Zones = field(default_factory=Zones)
+    lidar: Lidar = field(default_factory=Lidar)
+    camera: Camera = field(default_factory=Camera)
+    control_rate: float = 20.0

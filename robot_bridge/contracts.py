@@ -1,0 +1,474 @@
+"""The values that flow through the bridge, and the protocols of its parts.
+
+::
+
+    Robot.observe() -> Observation -> Navigation.update() -> Estimate ─┐
+                                                                       ├─> SensorState -> SensorSnapshot -> model
+    model -> NavigationDecision -> SafetyExecutor -> Target -> Behaviour -> Twist ┐
+                                                        stop, human, planner ─────┴─> safety chain -> Robot.apply()
+
+Frames follow REP 103 and 105: x forward, y left, angles counter-clockwise. "map" begins where the robot stood when it was
+switched on, with the heading that it reports there; "odom" is where odometry believes to be and drifts. Times are
+seconds of the robot's clock, which is the simulated one in simulation. Nothing here imports anything of ours.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import IntEnum, StrEnum
+from math import atan2, cos, hypot, pi, sin
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robot_bridge.config import RobotConfig
+
+
+def wrapped(angle: float) -> float:
+    """The same angle in [-pi, pi)."""
+    return (angle + pi) % (2 * pi) - pi
+
+
+@dataclass(frozen=True, slots=True)
+class Twist:
+    """Velocity of the rear axle's middle: m/s forward, rad/s counter-clockwise."""
+
+    linear: float = 0.0
+    angular: float = 0.0
+
+
+REST = Twist()
+
+
+@dataclass(frozen=True, slots=True)
+class Pose:
+    """Place in metres and heading in radians of the rear axle's middle."""
+
+    x: float = 0.0
+    y: float = 0.0
+    heading: float = 0.0
+
+    def distance_to(self, x: float, y: float) -> float:
+        return hypot(x - self.x, y - self.y)
+
+    def bearing_to(self, x: float, y: float) -> float:
+        """Direction to a point relative to the heading, in [-pi, pi)."""
+        return wrapped(atan2(y - self.y, x - self.x) - self.heading)
+
+    def ahead(self, distance: float, left: float = 0.0) -> tuple[float, float]:
+        """The point that lies so far ahead and to the left."""
+        c, s = cos(self.heading), sin(self.heading)
+        return self.x + c * distance - s * left, self.y + s * distance + c * left
+
+    def after(self, other: Pose) -> Pose:
+        """``other``, given relative to this pose, in the frame of this pose."""
+        x, y = self.ahead(other.x, other.y)
+        return Pose(x, y, wrapped(self.heading + other.heading))
+
+    def relative_to(self, other: Pose) -> Pose:
+        """This pose as seen from ``other``: ``other.after(result)`` is this pose."""
+        dx, dy = self.x - other.x, self.y - other.y
+        c, s = cos(other.heading), sin(other.heading)
+        return Pose(c * dx + s * dy, -s * dx + c * dy, wrapped(self.heading - other.heading))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Scan:
+    """One turn of the lidar: ``ranges`` float32 (beams,), metres from the sensor; beam i looks at
+    ``angle_min + i * angle_increment`` from straight ahead. As the sensor gave it: NaN, inf and -1 included."""
+
+    stamp: float
+    ranges: NDArray[np.float32]
+    angle_min: float
+    angle_increment: float
+    range_min: float
+    range_max: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Frame:
+    """``rgb`` uint8 (height, width, 3); ``depth`` float32 (height, width), metres along the optical axis, 0 where
+    nothing was measured; ``focal`` in pixels."""
+
+    stamp: float
+    rgb: NDArray[np.uint8]
+    depth: NDArray[np.float32]
+    focal: float
+
+
+@dataclass(frozen=True, slots=True)
+class Odometry:
+    """Pose in the odom frame and the measured velocity."""
+
+    stamp: float
+    pose: Pose
+    twist: Twist
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """The newest of every sensor, None before its first; ``battery`` in volts."""
+
+    scan: Scan | None = None
+    frame: Frame | None = None
+    odometry: Odometry | None = None
+    battery: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Applied:
+    """What the chain let through, of which source, and why it is not what was asked for ("" where it is)."""
+
+    twist: Twist
+    source: str
+    reason: str = ""
+
+
+class Robot(Protocol):
+    """A body with sensors. All methods return at once.
+
+    Raises:
+        DeviceError: the connection is lost; a robot that cannot be told to stop says so.
+    """
+
+    @property
+    def config(self) -> RobotConfig: ...
+    def observe(self) -> Observation: ...
+    def apply(self, twist: Twist) -> Twist:
+        """Command a velocity; the robot itself stops when none comes for ``limits.command_timeout``. Returns it as sent."""
+        ...
+
+    def stop(self) -> None:
+        """Stop now; never refused, never queued."""
+        ...
+
+    def close(self) -> None: ...
+
+
+class Clock(Protocol):
+    """The robot's time; a simulated one moves the simulation when it is waited for."""
+
+    def now(self) -> float: ...
+    def wait_until(self, time: float) -> None: ...
+
+
+class Direction(StrEnum):
+    """Directions of ``move_toward`` and ``check_path_clear``."""
+
+    FORWARD = "forward"
+    FORWARD_LEFT = "forward_left"
+    LEFT = "left"
+    FORWARD_RIGHT = "forward_right"
+    RIGHT = "right"
+    BACKWARD = "backward"
+
+
+class Speed(StrEnum):
+    """Speeds of ``move_toward``."""
+
+    SLOW = "slow"
+    MEDIUM = "medium"
+    FAST = "fast"
+
+
+SPEEDS: Mapping[Speed, float] = {Speed.SLOW: 0.08, Speed.MEDIUM: 0.12, Speed.FAST: 0.18}
+"""m/s."""
+
+
+class Tool(StrEnum):
+    """The seven tools of the model."""
+
+    MOVE_TOWARD = "move_toward"
+    NAVIGATE_TO_GOAL = "navigate_to_goal"
+    ROTATE = "rotate"
+    STOP_ROBOT = "stop_robot"
+    OBSERVE_SCENE = "observe_scene"
+    CHECK_PATH_CLEAR = "check_path_clear"
+    REPORT_DISCOVERY = "report_discovery"
+
+
+class StopReason(StrEnum):
+    """Reasons of ``stop_robot``."""
+
+    OBSTACLE_DETECTED = "obstacle_detected"
+    EXPLORATION_COMPLETE = "exploration_complete"
+    NEED_TO_OBSERVE = "need_to_observe"
+    USER_REQUESTED = "user_requested"
+    UNCERTAIN = "uncertain"
+
+
+class Tier(StrEnum):
+    """What the watchdog says of a model that is late or fails."""
+
+    CONTINUE = "CONTINUE"
+    STOP_WAIT = "STOP_WAIT"
+    LOCAL_NAV = "LOCAL_NAV"
+    RETURN_HOME = "RETURN_HOME"
+
+
+class Trigger(StrEnum):
+    """Why the model is asked before its timer."""
+
+    DOORWAY = "doorway"
+    INTERSECTION = "intersection"
+    DEAD_END = "dead_end"
+    MOVED = "moved"
+
+
+class Source(IntEnum):
+    """Who may command, the most powerful first."""
+
+    STOP = 0
+    HUMAN = 1
+    MODEL = 2
+    PLANNER = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """A doorway seen by the lidar; ``direction_deg`` counter-clockwise from straight ahead."""
+
+    direction_deg: float
+    width_m: float
+    distance_m: float
+
+
+@dataclass(frozen=True, slots=True)
+class Frontier:
+    """Where known free space meets the unknown; ``id`` stays the same while the frontier does.
+
+    ``x``, ``y`` is a free place from which it can be seen, in the map frame; ``width_m`` how long it is.
+    """
+
+    id: int
+    x: float
+    y: float
+    width_m: float
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """Where the robot is believed to be, in the map frame; ``is_sure`` while scans match the map."""
+
+    stamp: float
+    pose: Pose
+    twist: Twist
+    is_sure: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class NavigationDecision:
+    """A tool call of a model, or of whoever speaks the same language.
+
+    ``parameters`` are untrusted until :mod:`robot_bridge.tools` has read them; ``reasoning`` is logged, never executed.
+    """
+
+    tool_name: str
+    parameters: Mapping[str, Any]
+    reasoning: str = ""
+    timestamp: float = 0.0
+    raw_response: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class VelocityTarget:
+    """Drive so for a time."""
+
+    twist: Twist
+    duration_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class TurnTarget:
+    """Turn by an angle (counter-clockwise), by arcs or a multi-point turn as there is room."""
+
+    radians: float
+
+
+@dataclass(frozen=True, slots=True)
+class NavGoalTarget:
+    """Drive to a place in the map frame; with a heading, to that pose of the footprint's middle.
+
+    ``tolerance`` is for the footprint's middle, metres.
+    """
+
+    x: float
+    y: float
+    heading: float | None = None
+    tolerance: float = 0.25
+
+
+@dataclass(frozen=True, slots=True)
+class ObserveTarget:
+    """Stand still and look."""
+
+    focus: str
+
+
+@dataclass(frozen=True, slots=True)
+class StopTarget:
+    """Stand still."""
+
+    reason: str
+
+
+Target = VelocityTarget | TurnTarget | NavGoalTarget | ObserveTarget | StopTarget
+
+
+@dataclass(frozen=True, slots=True)
+class ExecutionResult:
+    """What the executor made of a decision.
+
+    ``decision`` is the one that is carried out, after slowing down and the like; ``is_valid`` False where it was refused or blocked: the
+    target is a stop then and ``reason`` says why. ``data`` is what a question was answered (``check_path_clear``).
+    """
+
+    target: Target
+    decision: NavigationDecision
+    is_valid: bool
+    reason: str = ""
+    data: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class ActionResult:
+    """What became of a decision, measured: success comes from odometry, never from the command sent.
+
+    ``stopped_reason`` says why motion ended early, "" where it did not; ``data`` is what looking or asking found out.
+    """
+
+    tool_name: str
+    success: bool
+    actual_distance_m: float
+    turned_deg: float
+    stopped_reason: str = ""
+    data: Mapping[str, Any] = field(default_factory=dict)
+
+
+class SensorState(Protocol):
+    """What a snapshot is built of; the host keeps it up to date. (The seed's ``vm``.)
+
+    ``obstacle_distances``: metres from the lidar to the nearest valid return by :class:`Direction` value, ``range_max``
+    where there is none.
+    """
+
+    @property
+    def now(self) -> float: ...
+    @property
+    def latest_image(self) -> NDArray[np.uint8] | None: ...
+    @property
+    def latest_depth(self) -> NDArray[np.float32] | None: ...
+    @property
+    def latest_scan(self) -> Scan | None: ...
+    @property
+    def latest_odom(self) -> Odometry | None: ...
+    @property
+    def obstacle_distances(self) -> Mapping[str, float]: ...
+    @property
+    def current_position(self) -> Pose: ...
+    @property
+    def detected_gaps(self) -> Sequence[Gap]: ...
+    @property
+    def frontiers(self) -> Sequence[Frontier]: ...
+    @property
+    def battery(self) -> float | None: ...
+    @property
+    def distance_traveled_m(self) -> float: ...
+    @property
+    def explore_time_s(self) -> float: ...
+    @property
+    def previous_action_result(self) -> ActionResult | None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class ModelReply:
+    """What a model answered: its words and the tools it called, in order, arguments unchecked.
+
+    ``latency_s`` is how long it took on the robot's clock; None: as long as it really took.
+    """
+
+    text: str
+    calls: tuple[tuple[str, Mapping[str, Any]], ...]
+    latency_s: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """What a source wants now; it holds until it is withdrawn or ``expires`` (robot's clock)."""
+
+    twist: Twist
+    source: Source
+    expires: float
+
+
+class Journal(Protocol):
+    """What happens is told to it, in order; nobody reads it to decide."""
+
+    def observed(self, observation: Observation) -> None: ...
+    def estimated(self, estimate: Estimate) -> None: ...
+    def commanded(self, now: float, commands: Sequence[Command], applied: Applied) -> None: ...
+    def decided(self, now: float, result: ExecutionResult) -> None: ...
+    def acted(self, now: float, result: ActionResult) -> None: ...
+    def mapped(self, now: float, codes: NDArray[np.int8], resolution: float, x: float, y: float) -> None:
+        """``codes`` -1 unknown, 0 free to 100 occupied, row 0 at the lowest y; ``x``, ``y`` its lower left corner."""
+        ...
+
+    def noted(self, now: float, kind: str, data: Mapping[str, Any]) -> None:
+        """Anything else: triggers, tiers, skips, statistics, operator's commands, e-stops."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class EffectResult:
+    """What became of a change to the world; ``reason`` says why it did not happen, for the agent and the log.
+
+    ``kind``, ``color``, ``state`` are those of the thing concerned after it: the key in hand, the door as it is now.
+    """
+
+    success: bool
+    reason: str = ""
+    kind: str = ""
+    color: str = ""
+    state: str = ""
+
+
+class Effects(Protocol):
+    """What a robot without an arm cannot do itself: the twin does it where the robot stands right, an operator does it
+    on hardware."""
+
+    def pick_up(self) -> EffectResult: ...
+    def drop(self) -> EffectResult: ...
+    def toggle(self) -> EffectResult: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Sighting:
+    """A thing that the camera recognised: ``state`` as in the twin's level ("closed", "locked", "open", "").
+
+    ``forward``, ``left`` place its middle in the base frame, metres.
+    """
+
+    kind: str
+    color: str
+    state: str
+    forward: float
+    left: float
+
+
+class DecisionModel(Protocol):
+    """A model behind the navigator; see ``robot_bridge.cli.models`` for the one over ``spca.providers``.
+
+    Raises:
+        ModelFailure: no usable answer came within ``timeout_s``.
+        ModelEnded: none will come any more.
+    """
+
+    def ask(self, system: str, user: str, image: bytes | None, tools: Sequence[str], timeout_s: float) -> ModelReply:
+        """One request: a text, a JPEG or none, and the names of the tools of which one is to be called."""
+        ...
+
+    def describe(self, prompt: str, image: bytes, timeout_s: float) -> str:
+        """What a picture shows, in words (``observe_scene``)."""
+        ...

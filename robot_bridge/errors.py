@@ -1,0 +1,38 @@
+"""Every error that the bridge raises on purpose, in one tree.
+
+::
+
+    RobotError
+    ├── SetupError         a flag, file, library or sensor that cannot be used: one line, exit code 2
+    ├── DeviceError        the robot or its connection failed
+    ├── ModelFailure       a model gave no answer that can be used, or none in time
+    │   └── ModelEnded     nothing more can be had from it: its budget or its recording is spent
+    └── RecordingError     a log that cannot be read
+
+An action that was refused, blocked or did not get where it should is a value, see
+:class:`robot_bridge.contracts.ExecutionResult`; a stop is never an error.
+"""
+
+
+class RobotError(Exception):
+    """Root of the tree; ``str(error)`` is one line."""
+
+
+class SetupError(RobotError):
+    """The user can fix it: names the thing and the fix. Exit code 2."""
+
+
+class DeviceError(RobotError):
+    """The robot or the connection to it failed."""
+
+
+class ModelFailure(RobotError):  # noqa: N818  # a failed request is what the watchdog counts, not a defect
+    """No usable answer to one request; the next may have one."""
+
+
+class ModelEnded(ModelFailure):
+    """Nothing more can be had from the model in this run."""
+
+
+class RecordingError(RobotError):
+    """A log that is missing, damaged or not one of ours."""
