@@ -1,7 +1,7 @@
 """What is known of a robot: its size, its limits and its sensors. All lengths in metres, angles in radians, SI units.
 
-The defaults describe the ROSMASTER A1. Its wheelbase is published as 0.135 and as 0.2 m, its steering limit as 30 and as
-40 degrees: the defaults are the pair with the widest turning circle, so that what is feasible for them is feasible
+The defaults describe the ROSMASTER A1. Its wheelbase is published as 0.135 and as 0.2 m, its steering limit as 30 and
+as 40 degrees: the defaults are the pair with the widest turning circle, so that what is feasible for them is feasible
 for all. ``docs/robot.md`` says how to measure both.
 """
 

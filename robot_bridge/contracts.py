@@ -7,9 +7,9 @@
     model -> NavigationDecision -> SafetyExecutor -> Target -> Behaviour -> Twist ┐
                                                         stop, human, planner ─────┴─> safety chain -> Robot.apply()
 
-Frames follow REP 103 and 105: x forward, y left, angles counter-clockwise. "map" begins where the robot stood when it was
-switched on, with the heading that it reports there; "odom" is where odometry believes to be and drifts. Times are
-seconds of the robot's clock, which is the simulated one in simulation. Nothing here imports anything of ours.
+Frames follow REP 103 and 105: x forward, y left, angles counter-clockwise. "map" begins where the robot stood when it
+was switched on, with the heading that it reports there; "odom" is where odometry believes to be and drifts. Times are
+seconds of the robot's clock, which is the simulated one in simulation.
 """
 
 from __future__ import annotations
@@ -137,7 +137,7 @@ class Robot(Protocol):
     def config(self) -> RobotConfig: ...
     def observe(self) -> Observation: ...
     def apply(self, twist: Twist) -> Twist:
-        """Command a velocity; the robot itself stops when none comes for ``limits.command_timeout``. Returns it as sent."""
+        """Command a velocity and return it as sent; the robot stops when none comes for ``limits.command_timeout``."""
         ...
 
     def stop(self) -> None:
@@ -321,8 +321,9 @@ Target = VelocityTarget | TurnTarget | NavGoalTarget | ObserveTarget | StopTarge
 class ExecutionResult:
     """What the executor made of a decision.
 
-    ``decision`` is the one that is carried out, after slowing down and the like; ``is_valid`` False where it was refused or blocked: the
-    target is a stop then and ``reason`` says why. ``data`` is what a question was answered (``check_path_clear``).
+    ``decision`` is the one that is carried out, after slowing down and the like; ``is_valid`` False where it was
+    refused or blocked: the target is a stop then and ``reason`` says why. ``data`` is what a question was answered
+    (``check_path_clear``).
     """
 
     target: Target
