@@ -7,7 +7,6 @@ PDDLResp(domain='(define ...', problem='(define ...')
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final, Generic, TypeVar, overload
@@ -16,59 +15,17 @@ from pydantic import BaseModel
 
 from spca.calls.answers import check_complete, parsed, plain, quotable, tool_call
 from spca.calls.desk import Answered, CallDesk
-from spca.calls.prices import ModelTable
-from spca.errors import BadAnswerError, ProviderConfigError
+from spca.errors import BadAnswerError
 from spca.prompts import render
-from spca.providers.base import Limits, Message, Provider, Request, Response, Target, Tool, Usage
+from spca.providers.base import Limits, Message, Provider, Request, Response, Tool, Usage
+from spca.providers.registry import provider_for
 
 Schema = TypeVar("Schema", bound=BaseModel)
 Answer = TypeVar("Answer")
 Read = TypeVar("Read")
 
-PROVIDERS: Final[Mapping[str, tuple[str, str]]] = {
-    "reference": ("spca.providers.reference", "ReferenceProvider"),
-    "faulty": ("spca.providers.faulty", "FaultyProvider"),
-    "replay": ("spca.providers.replay", "ReplayProvider"),
-    "openai": ("spca.providers.openai", "OpenAIProvider"),
-    "google": ("spca.providers.google", "GoogleProvider"),
-    "ollama": ("spca.providers.ollama", "OllamaProvider"),
-    "llamacpp": ("spca.providers.llamacpp", "LlamacppProvider"),
-}
-"""Model prefix -> module and class; imported on first use."""
-
 MAX_REASKS: Final = 2
 """Times a model is asked again, with what was wrong, after an answer that is not of the form asked for."""
-
-
-def provider_for(
-    model: str, *, addresses: Mapping[str, str | None] | None = None, table: ModelTable | None = None
-) -> tuple[Provider, str]:
-    """The provider of a model name such as ``openai/o3``, and the name without its prefix.
-
-    A provider that offers certain models only lists them as its attribute ``models``.
-
-    Args:
-        addresses: base URLs by prefix, for servers that are not at the usual place.
-        table: what is known of models; by default the built-in table.
-
-    Raises:
-        ProviderConfigError: there is no such prefix or model, or its provider lacks a key.
-    """
-    prefix, _, name = model.partition("/")
-    if prefix in PROVIDERS and not name:
-        raise ProviderConfigError(f"{model!r} lacks the name of a model after {prefix}/")
-    if prefix not in PROVIDERS:
-        known = ", ".join(f"{p}/..." for p in PROVIDERS)
-        raise ProviderConfigError(f"unknown model {model!r}: the name must begin with one of {known}")
-    module, cls = PROVIDERS[prefix]
-    info = (table or ModelTable.load()).info(model)
-    target = Target(name, (addresses or {}).get(prefix), info)
-    provider: Provider = getattr(importlib.import_module(module), cls)(target)
-    models: Sequence[str] = getattr(provider, "models", (name,))
-    if name not in models:
-        known = ", ".join(f"{prefix}/{each}" for each in models)
-        raise ProviderConfigError(f"unknown model {model!r}: choose one of {known}")
-    return provider, name
 
 
 class ChatGPTClient(Generic[Answer]):

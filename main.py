@@ -15,10 +15,10 @@ from typing import Any, Final
 
 import minigridenv
 from coderLLM import CoderLLM
-from llmclient import ChatGPTClient, provider_for
+from llmclient import ChatGPTClient
 from metrics_logger import MetricsLogger, register_signal_handlers
 from plannerLLM import PDDLResp, PlannerLLM
-from spca import choosing, cli, ending, feedback, library, map_text, startup
+from spca import cli, ending, feedback, library, map_text, startup
 from spca.contracts import (
     AgentSource,
     CodeFailure,
@@ -227,8 +227,7 @@ class Run:
 def check(settings: cli.Settings, tasks: Sequence[Task] = ()) -> None:
     """Refuse engines, models and environments that do not exist, before anything is written."""
     Solver(settings.engine)
-    for model in settings.models:
-        provider_for(model, addresses=choosing.addresses(settings), table=choosing.table(settings))
+    startup.check_models(settings)
     minigridenv.check_ids(task.env_id for task in tasks)
 
 

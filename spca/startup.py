@@ -17,6 +17,7 @@ from spca.curriculum import Curriculum, Task, load
 from spca.display import list_tasks
 from spca.errors import ResumeError
 from spca.prompts import templates
+from spca.providers.registry import provider_for
 from spca.report import cli as looking
 from spca.runfolder import RunFolder, check_folder, locked, make_folder
 from spca.runinfo import check_sandbox, check_versions, run_info
@@ -88,6 +89,16 @@ def show_levels(chosen: cli.Settings) -> int:
     """Print the levels that the settings select; the exit code."""
     list_tasks([(task.category, task.level, task.env_id) for task in tasks(chosen)])
     return ending.EXIT_FINISHED
+
+
+def check_models(chosen: cli.Settings) -> None:
+    """Refuse models that do not exist or lack a key.
+
+    Raises:
+        ProviderConfigError: says which.
+    """
+    for model in chosen.models:
+        provider_for(model, addresses=choosing.addresses(chosen), table=choosing.table(chosen))
 
 
 @contextmanager

@@ -22,16 +22,21 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGES = ("spca", "gridworld", "robot_bridge", "explorer")
 PHASES = ("minigridenv", "plannerLLM", "coderLLM")
-LAZY = ("openai", "google", "ollama", "xllamacpp", "unified_planning", "duckdb", "PIL", "av")
+LAZY = (
+    *("openai", "google", "ollama", "xllamacpp", "unified_planning", "duckdb", "PIL", "av"),
+    *("mujoco", "cv2", "kompass_core", "kompass_cpp", "pyastar2d", "scipy", "cyclonedds", "rosbags", "yaml"),
+)
 """Libraries that are slow to import, or not needed by most runs."""
+
+OUTSIDE = ("spca.contracts", "spca.errors", "spca.sandbox", "spca.pddl_text")
 
 ALLOWED = {
     "spca": ("spca",),
     "gridworld": ("gridworld",),
     "explorer": ("explorer", "gridworld", "spca.contracts"),
     "robot_bridge": ("robot_bridge", "spca.contracts"),
-    "robot_bridge.cli": ("robot_bridge", "spca.contracts", "spca.providers", "spca.sandbox"),
-    "robot_bridge.bridge": ("robot_bridge", "spca.contracts", "spca.providers", "spca.sandbox"),
+    "robot_bridge.cli": ("robot_bridge", *OUTSIDE, "spca.providers", "spca.calls", "spca.runfolder"),
+    "robot_bridge.bridge": ("robot_bridge", *OUTSIDE, "spca.acting", "spca.perception", "spca.replay", "spca.slam"),
     "spca.contracts": (),
 }
 """What a module or the modules of a package may import of ours; the longest matching name decides."""

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
-from llmclient import MAX_REASKS, PROVIDERS, ChatGPTClient, provider_for
+from llmclient import MAX_REASKS, ChatGPTClient
 from spca.calls.answers import quotable
 from spca.calls.desk import CallDesk
 from spca.calls.prices import ModelTable
@@ -28,6 +28,7 @@ from spca.errors import (
     UserError,
 )
 from spca.providers.base import Finish, Limits, Message, Response, Tool, ToolCall, Usage
+from spca.providers.registry import PROVIDERS, provider_for
 from tests.doubles import Scripted, ScriptedProvider
 
 

@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from llmclient import ChatGPTClient, provider_for
+from llmclient import ChatGPTClient
 from spca.errors import BadAnswerError, ProviderConfigError, ReplayMissError, TransientError
 from spca.providers.base import Finish, Limits, Message, Request, Response, Target, Tool, ToolCall
+from spca.providers.registry import provider_for
 from spca.providers.replay import ReplayProvider
 from tests.doubles import Scripted, ScriptedProvider
 from tests.spca.calls.asking import USAGE, Desk, Form, request, transcripts
