@@ -1,0 +1,170 @@
+"""What a simulated world is made of: walls, things and obstacles, as values (pure).
+
+World coordinates: metres, x east, y north, z up. A thing of a MiniGrid level stands in the middle of its 1 m cell.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from math import hypot
+from typing import Literal
+
+from robot_bridge.contracts import Pose
+
+WALL_HEIGHT = 1.0
+THING_SIZE = 0.3
+"""Edge of the cube that keys, balls and boxes are on the robot's floor."""
+TAG_SIZE = 0.3
+"""Edge of the plate that shows a tag; the same as that of the cube's side."""
+SIGN_BOTTOM = 0.45
+"""Height of the lower edge of a hanging sign: robots pass below it."""
+DOOR_WIDTH, DOOR_THICKNESS, DOOR_HEIGHT = 1.0, 0.06, 0.40
+
+Kind = Literal["key", "ball", "box", "door", "goal", "lava"]
+KINDS: tuple[Kind, ...] = ("key", "ball", "box", "door", "goal", "lava")
+DOOR_STATES = ("open", "closed", "locked")
+
+Shape = Literal["cylinder", "box"]
+Point = tuple[float, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Wall:
+    """A box from corner to corner, ``WALL_HEIGHT`` high; ``x0 < x1`` and ``y0 < y1``."""
+
+    x0: float
+    y0: float
+    x1: float
+    y1: float
+
+
+@dataclass(frozen=True, slots=True)
+class Thing:
+    """Something of a level that the robot can recognise by its tag.
+
+    Keys, balls and boxes are cubes with a tag on each side. A door is a panel across its cell with tags on both faces,
+    unless it is open, and a sign above; a goal or lava is a mark on the floor and a sign with four sides above.
+
+    ``state`` is one of ``DOOR_STATES`` for a door, "" otherwise. ``heading`` is the direction in which one passes
+    through a door, radians. ``is_present`` False: it is not in the world yet, for example inside a box.
+    """
+
+    kind: Kind
+    color: str
+    state: str
+    x: float
+    y: float
+    heading: float = 0.0
+    is_present: bool = True
+
+    @property
+    def states(self) -> tuple[str, ...]:
+        """All that ``state`` can become."""
+        return DOOR_STATES if self.kind == "door" else ("",)
+
+    @property
+    def is_solid(self) -> bool:
+        """Whether the robot would run into it."""
+        return self.is_present and self.kind in ("key", "ball", "box") or self.kind == "door" and self.state != "open"
+
+
+@dataclass(frozen=True, slots=True)
+class Obstacle:
+    """Something in the way that has no tag. Use :meth:`pole`, :meth:`leg`, :meth:`box`, :meth:`mover`.
+
+    ``half_x`` and ``half_y`` are half its extent, the radius of a cylinder. With a ``path`` it walks along the points
+    and back, for ever, at ``speed`` m/s; where the robot is in its way, it stops on touching it and turns back.
+    """
+
+    name: str
+    shape: Shape
+    x: float
+    y: float
+    half_x: float
+    half_y: float
+    height: float
+    path: tuple[Point, ...] = ()
+    speed: float = 0.0
+
+    @staticmethod
+    def pole(x: float, y: float) -> Obstacle:
+        """2 cm thick, as high as a wall."""
+        return Obstacle("pole", "cylinder", x, y, 0.01, 0.01, WALL_HEIGHT)
+
+    @staticmethod
+    def leg(x: float, y: float) -> Obstacle:
+        """Of a chair, 3 cm thick."""
+        return Obstacle("leg", "cylinder", x, y, 0.015, 0.015, 0.45)
+
+    @staticmethod
+    def box(x: float, y: float, half_x: float = 0.2, half_y: float = 0.15, height: float = 0.3) -> Obstacle:
+        return Obstacle("box", "box", x, y, half_x, half_y, height)
+
+    @staticmethod
+    def mover(path: Sequence[Point], speed: float, radius: float = 0.15) -> Obstacle:
+        """A round obstacle that walks; it begins at the first point."""
+        x, y = path[0]
+        return Obstacle("mover", "cylinder", x, y, radius, radius, 0.8, tuple(path), speed)
+
+    @property
+    def length(self) -> float:
+        """Of the path, metres."""
+        return sum(hypot(b[0] - a[0], b[1] - a[1]) for a, b in zip(self.path, self.path[1:], strict=False))
+
+    def at(self, distance: float) -> Point:
+        """Where it is after so many metres of its way there and back."""
+        length = self.length
+        if length == 0:
+            return self.x, self.y
+        left = distance % (2 * length)
+        left = min(left, 2 * length - left)
+        for (ax, ay), (bx, by) in zip(self.path, self.path[1:], strict=False):
+            step = hypot(bx - ax, by - ay)
+            if left <= step and step > 0:
+                return ax + (bx - ax) * left / step, ay + (by - ay) * left / step
+            left -= step
+        return self.path[-1]
+
+
+@dataclass(frozen=True, slots=True)
+class TwinWorld:
+    """Everything but the robot; ``start`` is where the middle of its rear axle stands, in world coordinates."""
+
+    walls: tuple[Wall, ...]
+    things: tuple[Thing, ...]
+    obstacles: tuple[Obstacle, ...]
+    start: Pose
+    name: str
+
+    @property
+    def bounds(self) -> tuple[float, float, float, float]:
+        """``(x0, y0, x1, y1)`` of all there is, with the start."""
+        xs, ys = [self.start.x], [self.start.y]
+        for wall in self.walls:
+            xs += [wall.x0, wall.x1]
+            ys += [wall.y0, wall.y1]
+        for item in (*self.things, *self.obstacles):
+            xs.append(item.x)
+            ys.append(item.y)
+        return min(xs), min(ys), max(xs), max(ys)
+
+
+def merged(walls: Iterable[Wall]) -> tuple[Wall, ...]:
+    """The same walls in fewer boxes: neighbours that share a whole side become one, first along x, then along y."""
+    rows = _joined(sorted(walls, key=lambda w: (w.y0, w.y1, w.x0)))
+    turned = (Wall(w.y0, w.x0, w.y1, w.x1) for w in rows)
+    columns = _joined(sorted(turned, key=lambda w: (w.y0, w.y1, w.x0)))
+    return tuple(Wall(w.y0, w.x0, w.y1, w.x1) for w in columns)
+
+
+def _joined(walls: Iterable[Wall]) -> list[Wall]:
+    """Boxes in order, each joined with the one before where it begins at its end and is as high."""
+    out: list[Wall] = []
+    for wall in walls:
+        last = out[-1] if out else None
+        if last is not None and (last.y0, last.y1) == (wall.y0, wall.y1) and abs(last.x1 - wall.x0) < 1e-9:
+            out[-1] = replace(last, x1=wall.x1)
+        else:
+            out.append(wall)
+    return out
