@@ -38,7 +38,11 @@ def question(request: Request) -> dict[str, Any]:
 
 
 def _message(message: Message) -> dict[str, Any]:
-    images = [{"media_type": i.media_type, "sha256": hashlib.sha256(i.data).hexdigest()} for i in message.images]
+    images = [
+        {"media_type": i.media_type, "sha256": hashlib.sha256(i.data).hexdigest()}
+        | ({"detail": i.detail} if i.detail else {})
+        for i in message.images
+    ]
     return {"role": message.role, "text": message.text} | ({"images": images} if images else {})
 
 

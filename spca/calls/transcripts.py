@@ -20,7 +20,7 @@ from typing import Any, Final
 from spca.calls.keys import call_key, prompt_key, question
 from spca.calls.ledger import Place, Record
 from spca.errors import BadAnswerError, ResumeError
-from spca.providers.base import Finish, Request, Response, ToolCall, Usage
+from spca.providers.base import Finish, Image, Request, Response, ToolCall, Usage
 from spca.runfolder import json_text, make_folder, write_atomic
 
 FOLDER: Final = "llm"
@@ -132,7 +132,7 @@ def to_text(call: Call, record: Record, answer: Answer, source: str) -> str:
 def _to_json(call: Call, record: Record, answer: Answer, source: str) -> dict[str, Any]:
     """Texts are lists of lines."""
     asked = question(call.request)
-    images = [[_image(image.media_type, image.data) for image in m.images] for m in call.request.messages]
+    images = [[_image(image) for image in m.images] for m in call.request.messages]
     for message, pictures in zip(asked["messages"], images, strict=True):
         message["text"] = _lines(message["text"])
         if pictures:
@@ -220,5 +220,6 @@ def _lines(text: str) -> list[str]:
     return text.split("\n")
 
 
-def _image(media_type: str, data: bytes) -> dict[str, str]:
-    return {"media_type": media_type, "base64": base64.b64encode(data).decode()}
+def _image(image: Image) -> dict[str, str]:
+    kept = {"media_type": image.media_type, "base64": base64.b64encode(image.data).decode()}
+    return kept | ({"detail": image.detail} if image.detail else {})

@@ -19,10 +19,15 @@ TIMEOUT_S = 300.0
 
 @dataclass(frozen=True, slots=True)
 class Image:
-    """A picture in a message: its media type, such as "image/png", and its bytes."""
+    """A picture in a message: its media type, such as "image/png", and its bytes.
+
+    ``detail`` is how closely the model is to look, "low", "high" or "" for its own choice, where its server can
+    be told: it decides the price.
+    """
 
     media_type: str
     data: bytes
+    detail: str = ""
 
 
 @dataclass(frozen=True, slots=True)

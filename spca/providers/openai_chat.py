@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from spca.errors import BadAnswerError, TransientError
-from spca.providers.base import Finish, Form, Message, Request, Response, ToolCall, Usage
+from spca.providers.base import Finish, Form, Image, Message, Request, Response, ToolCall, Usage
 from spca.providers.conversation import conversation, data_url, usage
 from spca.providers.schemas import is_closed, json_schema, schema_name
 
@@ -86,8 +86,12 @@ def tool_call(name: object, arguments_text: object, label: str) -> ToolCall:
 def _message(message: Message) -> dict[str, Any]:
     if not message.images:
         return {"role": message.role, "content": message.text}
-    pictures = [{"type": "image_url", "image_url": {"url": data_url(image)}} for image in message.images]
+    pictures = [{"type": "image_url", "image_url": _image(image)} for image in message.images]
     return {"role": message.role, "content": [{"type": "text", "text": message.text}, *pictures]}
+
+
+def _image(image: Image) -> dict[str, str]:
+    return {"url": data_url(image)} | ({"detail": image.detail} if image.detail else {})
 
 
 def _text(content: Any) -> str:

@@ -80,7 +80,10 @@ def _failed(answer: Any, label: str, counts: Usage) -> Response:
 def _message(message: Message) -> dict[str, Any]:
     if not message.images:
         return {"role": message.role, "content": message.text}
-    pictures = [{"type": "input_image", "image_url": data_url(image)} for image in message.images]
+    pictures = [
+        {"type": "input_image", "image_url": data_url(image)} | ({"detail": image.detail} if image.detail else {})
+        for image in message.images
+    ]
     return {"role": message.role, "content": [{"type": "input_text", "text": message.text}, *pictures]}
 
 

@@ -8,11 +8,11 @@ from collections.abc import Iterator
 import pytest
 
 from spca.errors import ProviderConfigError, TransientError, UnknownModelError
-from spca.providers.base import Finish, Form, ModelInfo, Target
+from spca.providers.base import Finish, Form, Image, Message, ModelInfo, Target
 from spca.providers.openai import OpenAIProvider
 from tests.contracts.provider_peer_suite import EndingPeerSuite, FilteringPeerSuite
 from tests.contracts.provider_suite import ProviderFaultSuite, ProviderSuite, RefusalSuite
-from tests.contracts.providing import GO_TO, KEY, Asking, ProviderBench, Route, Step, in_form
+from tests.contracts.providing import GO_TO, KEY, PIXELS, Asking, ProviderBench, Route, Step, in_form
 from tests.fakes import peers
 from tests.fakes.faults import FaultServer
 from tests.fakes.openai_wire import CHAT, RESPONSES
@@ -45,6 +45,11 @@ class OpenAISuite(ProviderSuite, RefusalSuite):
         body = server.posted[-1].body
         form = body["response_format"]["json_schema"] if "response_format" in body else body["text"]["format"]
         assert (form["name"], form["strict"]) == ("Route", True)
+
+    def test_the_detail_of_a_picture_is_told_where_it_is_given(self, server: FaultServer, model: Asking) -> None:
+        for detail in ("", "low"):
+            model.ask(Message("user", "What is this?", (Image("image/png", PIXELS, detail),)))
+            assert ('"detail"' in json.dumps(server.posted[-1].body)) == bool(detail)
 
     def test_tools_are_strict(self, server: FaultServer, model: Asking) -> None:
         model.ask(tools=(GO_TO,))
