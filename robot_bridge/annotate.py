@@ -1,0 +1,113 @@
+"""The camera image as a model gets it: depths written on it, and a compass with the heading (pure).
+
+A model reads distances off the picture better than it guesses them; where the camera measured none it reads "--".
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import cos, radians, sin
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+WIDTH: Final = 640
+HEIGHT: Final = 480
+QUALITY: Final = 80
+POINTS: Final = ((320, 240), (160, 240), (480, 240), (320, 400), (160, 120), (480, 120), (320, 100))
+"""Where depth is sampled: pixels (column, row) of an image of 640x480."""
+_REACH: Final = 2
+"""Pixels on each side of a sample: a window of 5x5."""
+_COMPASS: Final = (590, 50)
+_ARROW: Final = 32
+_WHITE: Final = (255, 255, 255)
+_BLACK: Final = (0, 0, 0)
+CARDINALS: Final = ("E", "NE", "N", "NW", "W", "SW", "S", "SE")
+"""Every 45 degrees counter-clockwise from 0."""
+
+
+@dataclass(frozen=True, slots=True)
+class DepthPoint:
+    """A depth at a pixel of the 640x480 image; ``metres`` is None where nothing was measured."""
+
+    column: int
+    row: int
+    metres: float | None
+
+    def __str__(self) -> str:
+        return "--" if self.metres is None else f"{self.metres:.1f}m"
+
+
+def cardinal(heading_deg: float) -> str:
+    """The nearest of eight points of the compass; 0 degrees is east, 90 north."""
+    return CARDINALS[round(heading_deg / 45) % len(CARDINALS)]
+
+
+def sample_depth(depth: NDArray[np.float32] | None) -> tuple[DepthPoint, ...]:
+    """The seven samples: medians of the valid depths in windows of 5x5 pixels of ``depth`` (height, width), metres."""
+    return tuple(DepthPoint(column, row, _median(depth, column, row)) for column, row in POINTS)
+
+
+def _median(depth: NDArray[np.float32] | None, column: int, row: int) -> float | None:
+    if depth is None or depth.ndim != 2 or not depth.size:
+        return None
+    u, v = column * depth.shape[1] // WIDTH, row * depth.shape[0] // HEIGHT
+    window = depth[max(v - _REACH, 0) : v + _REACH + 1, max(u - _REACH, 0) : u + _REACH + 1]
+    valid = window[np.isfinite(window) & (window > 0)]
+    return float(np.median(valid)) if valid.size else None
+
+
+def is_image(image: NDArray[np.uint8] | None) -> bool:
+    """Whether there is a picture: uint8 (height, width, 3), not empty."""
+    return image is not None and image.dtype == np.uint8 and image.ndim == 3 and image.shape[2] == 3 and image.size > 0
+
+
+def draw_annotations(
+    image: NDArray[np.uint8], depth_points: Sequence[DepthPoint], heading_deg: float, heading_cardinal: str = ""
+) -> NDArray[np.uint8]:
+    """A copy of an RGB image of any size as 640x480 with the depths and, top right, the heading: north is up."""
+    import cv2
+
+    drawn = np.ascontiguousarray(image)
+    if drawn.shape[:2] != (HEIGHT, WIDTH):
+        smaller = drawn.shape[0] > HEIGHT
+        drawn = np.asarray(
+            cv2.resize(drawn, (WIDTH, HEIGHT), interpolation=cv2.INTER_AREA if smaller else cv2.INTER_LINEAR), np.uint8
+        )
+    elif drawn is image:
+        drawn = image.copy()
+    for point in depth_points:
+        _write(drawn, str(point), point.column, point.row)
+        cv2.circle(drawn, (point.column, point.row), 2, _WHITE, -1)
+    dx, dy = _ARROW * cos(radians(heading_deg)), -_ARROW * sin(radians(heading_deg))
+    x, y = _COMPASS
+    ends = (round(x - dx), round(y - dy)), (round(x + dx), round(y + dy))
+    for colour, thickness in ((_BLACK, 5), (_WHITE, 2)):
+        cv2.arrowedLine(drawn, *ends, colour, thickness, cv2.LINE_AA, tipLength=0.35)
+    _write(drawn, f"{heading_cardinal or cardinal(heading_deg)} {round(heading_deg) % 360:03d}", x, y + _ARROW + 28)
+    return drawn
+
+
+def _write(image: NDArray[np.uint8], text: str, column: int, row: int) -> None:
+    """White with a black outline, centred above a pixel."""
+    import cv2
+
+    font, scale = cv2.FONT_HERSHEY_SIMPLEX, 0.6
+    (width, _), _ = cv2.getTextSize(text, font, scale, 2)
+    place = (min(column - width // 2, WIDTH - width - 2), row - 8)
+    for colour, thickness in ((_BLACK, 4), (_WHITE, 1)):
+        cv2.putText(image, text, place, font, scale, colour, thickness, cv2.LINE_AA)
+
+
+def annotate_image(
+    image: NDArray[np.uint8], depth_points: Sequence[DepthPoint], heading_deg: float, heading_cardinal: str = ""
+) -> str:
+    """:func:`draw_annotations` as a JPEG of quality 80 in base64."""
+    import cv2
+
+    drawn = draw_annotations(image, depth_points, heading_deg, heading_cardinal)
+    _, data = cv2.imencode(".jpg", cv2.cvtColor(drawn, cv2.COLOR_RGB2BGR), (cv2.IMWRITE_JPEG_QUALITY, QUALITY))
+    return base64.b64encode(data.tobytes()).decode("ascii")

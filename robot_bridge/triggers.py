@@ -1,0 +1,118 @@
+"""When a model is worth asking before its timer: a doorway, a crossing, a dead end, or a way gone (pure).
+
+Something that stays in view is told once: a trigger that kept firing while the robot passes a doorway would cost more
+calls than the timer that it is to save.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Mapping, Sequence
+from math import cos, radians, sin
+from typing import Final
+
+from robot_bridge.config import RobotConfig
+from robot_bridge.contracts import Direction, Gap, Pose, Trigger
+
+COOLDOWN_S: Final = 2.0
+DOORWAY_M: Final = 0.7
+"""Narrowest gap that counts as a doorway."""
+NEAR_M: Final = 3.0
+"""A doorway farther away is told when the robot comes near."""
+OPEN_M: Final = 2.0
+CLOSED_M: Final = 1.0
+MOVED_M: Final = 1.5
+_SAME_PLACE_M: Final = 1.0
+_REMEMBERED: Final = 16
+
+_AROUND: Final = (
+    Direction.LEFT,
+    Direction.FORWARD_LEFT,
+    Direction.FORWARD,
+    Direction.FORWARD_RIGHT,
+    Direction.RIGHT,
+    Direction.BACKWARD,
+)
+"""In a circle: behind the robot lies next to both of its sides."""
+_FRONT: Final = (Direction.FORWARD_LEFT, Direction.FORWARD, Direction.FORWARD_RIGHT)
+
+
+class EventTrigger:
+    """Remembers what was told and where, and where the model was last asked."""
+
+    def __init__(self, config: RobotConfig | None = None) -> None:
+        self._lidar_x = (config or RobotConfig()).lidar.x
+        self._told: dict[Trigger, deque[tuple[float, float]]] = {each: deque(maxlen=_REMEMBERED) for each in Trigger}
+        self._held = {Trigger.INTERSECTION: False, Trigger.DEAD_END: False}
+        self._asked_at: Pose | None = None
+
+    def asked(self, position: Pose) -> None:
+        """The model was asked here, for whatever reason: ``MOVED`` counts from here."""
+        self._asked_at = position
+
+    def check_triggers(
+        self,
+        obstacle_distances: Mapping[str, float],
+        detected_gaps: Sequence[Gap],
+        position: Pose,
+        last_trigger_time: float | None,
+        now: float,
+    ) -> list[Trigger]:
+        """Why the model should be asked now; nothing within 2 s of ``last_trigger_time``, and nothing is lost by that.
+
+        Times are seconds of the robot's clock, None: there was no trigger yet.
+        """
+        if self._asked_at is None:
+            self._asked_at = position
+        if last_trigger_time is not None and now - last_trigger_time < COOLDOWN_S:
+            return []
+        found = []
+        if self._sees_new_doorway(detected_gaps, position):
+            found.append(Trigger.DOORWAY)
+        if self._begins(Trigger.INTERSECTION, is_intersection(obstacle_distances), position):
+            found.append(Trigger.INTERSECTION)
+        if self._begins(Trigger.DEAD_END, is_dead_end(obstacle_distances), position):
+            found.append(Trigger.DEAD_END)
+        if position.distance_to(self._asked_at.x, self._asked_at.y) > MOVED_M:
+            found.append(Trigger.MOVED)
+            self._asked_at = position
+        return found
+
+    def _sees_new_doorway(self, gaps: Sequence[Gap], position: Pose) -> bool:
+        places = [
+            _place(gap, position, self._lidar_x)
+            for gap in gaps
+            if gap.width_m >= DOORWAY_M and gap.distance_m <= NEAR_M
+        ]
+        new = [place for place in places if self._is_new(Trigger.DOORWAY, place)]
+        self._told[Trigger.DOORWAY].extend(new)
+        return bool(new)
+
+    def _begins(self, trigger: Trigger, holds: bool, position: Pose) -> bool:
+        """Whether something holds that did not, at a place where it was not told lately."""
+        begins = holds and not self._held[trigger]
+        self._held[trigger] = holds
+        if not begins or not self._is_new(trigger, (position.x, position.y)):
+            return False
+        self._told[trigger].append((position.x, position.y))
+        return True
+
+    def _is_new(self, trigger: Trigger, place: tuple[float, float]) -> bool:
+        return all(Pose(*told).distance_to(*place) > _SAME_PLACE_M for told in self._told[trigger])
+
+
+def is_intersection(obstacle_distances: Mapping[str, float]) -> bool:
+    """Three or more directions side by side are open for 2 m."""
+    is_open = [obstacle_distances.get(each, 0.0) >= OPEN_M for each in _AROUND]
+    neighbours = zip(is_open, is_open[1:] + is_open[:1], is_open[2:] + is_open[:2], strict=True)
+    return any(all(three) for three in neighbours)
+
+
+def is_dead_end(obstacle_distances: Mapping[str, float]) -> bool:
+    """Everything ahead is nearer than 1 m; a direction of which nothing is known is not."""
+    return all(obstacle_distances.get(each, OPEN_M) < CLOSED_M for each in _FRONT)
+
+
+def _place(gap: Gap, position: Pose, lidar_x: float) -> tuple[float, float]:
+    angle = radians(gap.direction_deg)
+    return position.ahead(lidar_x + gap.distance_m * cos(angle), gap.distance_m * sin(angle))

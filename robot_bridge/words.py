@@ -1,0 +1,38 @@
+"""Text of strangers (models, files, signs in a picture) made fit for a prompt, a log or a terminal (pure).
+
+Newlines and whatever controls a terminal or the direction of writing would let such a text pass for ours.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from typing import Final
+
+_HIDDEN: Final = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
+_PLAIN: Final = re.compile(r"[^\w .,:;'+\-/()]")
+_BLANKS: Final = re.compile(r"\s+")
+_SEEN_OF: Final = 8
+"""A text is cut to so many times its limit before anything is looked at: megabytes cost nothing."""
+
+
+def harmless(text: object, limit: int) -> str:
+    """One line of at most ``limit`` characters; what cannot be seen becomes its code, ``⟨U+202E⟩``.
+
+    What comes out stays as it is when it is given again.
+    """
+    cut = str(text)[: limit * _SEEN_OF]
+    line = _BLANKS.sub(" ", "".join(map(_shown, cut))).strip()
+    return line if len(line) <= limit else line[: limit - 1].rstrip() + "…"
+
+
+def plain(text: object, limit: int) -> str:
+    """As :func:`harmless`, and nothing but letters, digits and everyday punctuation: no markup, quotes or brackets."""
+    line = _BLANKS.sub(" ", _PLAIN.sub(" ", harmless(text, limit * 2))).strip()
+    return line if len(line) <= limit else line[:limit].rstrip()
+
+
+def _shown(character: str) -> str:
+    if character.isspace():
+        return " "
+    return f"⟨U+{ord(character):04X}⟩" if unicodedata.category(character) in _HIDDEN else character
