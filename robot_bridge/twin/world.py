@@ -15,11 +15,9 @@ from robot_bridge.contracts import Pose
 WALL_HEIGHT = 1.0
 THING_SIZE = 0.3
 """Edge of the cube that keys, balls and boxes are on the robot's floor."""
-TAG_SIZE = 0.3
-"""Edge of the plate that shows a tag; the same as that of the cube's side."""
 SIGN_BOTTOM = 0.45
 """Height of the lower edge of a hanging sign: robots pass below it."""
-DOOR_WIDTH, DOOR_THICKNESS, DOOR_HEIGHT = 1.0, 0.06, 0.40
+DOOR_WIDTH, DOOR_THICKNESS, DOOR_HEIGHT = 1.0, 0.06, 0.44
 
 Kind = Literal["key", "ball", "box", "door", "goal", "lava"]
 KINDS: tuple[Kind, ...] = ("key", "ball", "box", "door", "goal", "lava")

@@ -1,0 +1,61 @@
+"""Motors and steering of the simulated robot: from a commanded velocity to what the actuators are told (pure).
+
+The rear wheels are driven, each at its own speed as a differential would; the front wheels steer by the angles of
+Ackermann. The motor controller ramps, the servo has a rate.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from math import atan, isfinite, tan
+
+from robot_bridge.config import Body, Limits
+from robot_bridge.contracts import REST, Twist
+from robot_bridge.twin.mjcf import TRACK
+
+RAMP = 2.0
+"""m/s^2 by which the motor controller follows its command, up and down."""
+
+
+def feasible(twist: Twist, body: Body, limits: Limits) -> Twist:
+    """The nearest that the body can do: no turning without driving, no curve tighter than the steering allows.
+
+    Numbers that are not finite are rest.
+    """
+    if not (isfinite(twist.linear) and isfinite(twist.angular)):
+        return REST
+    linear = min(max(twist.linear, -limits.reverse_speed), limits.speed)
+    if linear == 0:
+        return REST
+    curvature = twist.angular / twist.linear
+    curvature = min(max(curvature, -body.curvature_limit), body.curvature_limit)
+    return Twist(linear, linear * curvature)
+
+
+@dataclass(frozen=True, slots=True)
+class Drive:
+    """``speed`` is the motors' set point in m/s, ``steering`` the servo's, as the angle of a bicycle's front wheel."""
+
+    speed: float = 0.0
+    steering: float = 0.0
+
+    def toward(self, twist: Twist, body: Body, limits: Limits, dt: float) -> Drive:
+        """One step nearer to a feasible velocity. At rest the steering stays as it is."""
+        speed = _nearer(self.speed, twist.linear, RAMP * dt)
+        if twist.linear == 0:
+            return replace(self, speed=speed)
+        steering = atan(body.wheelbase * twist.angular / twist.linear)
+        return Drive(speed, _nearer(self.steering, steering, limits.steering_rate * dt))
+
+    def actuators(self, body: Body) -> tuple[float, float, float, float]:
+        """Rad/s of the rear wheels, left and right, and radians of the front wheels."""
+        half = body.half_width * TRACK
+        curvature = tan(self.steering) / body.wheelbase
+        left, right = 1 - curvature * half, 1 + curvature * half
+        turn = self.speed / body.wheel_radius
+        steer = body.wheelbase * curvature
+        return turn * left, turn * right, atan(steer / left), atan(steer / right)
+
+
+def _nearer(value: float, goal: float, step: float) -> float:
+    return min(max(goal, value - step), value + step)

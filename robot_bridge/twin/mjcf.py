@@ -1,0 +1,243 @@
+"""A world and a robot as a MuJoCo model (pure: values in, text and pictures out).
+
+Geom groups: ``SOLID`` is what the lidar meets and the camera sees, ``MARKS`` what only the camera sees, ``CAR`` the
+robot's looks, ``HIDDEN`` what only collides. Things are mocap bodies: they are moved and parked below the floor at run
+time; their tags change by changing the material of a geom.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from math import pi
+from xml.etree.ElementTree import Element, SubElement, tostring
+
+from robot_bridge import tags
+from robot_bridge.config import Body, RobotConfig
+from robot_bridge.twin import world as w
+
+SOLID, MARKS, CAR, HIDDEN = 0, 1, 2, 3
+TIMESTEP = 0.005
+TRACK = 0.8
+"""Distance of the wheels' middles from each other, as a share of the robot's width."""
+MASS, WHEEL_MASS = 2.4, 0.12
+
+COLORS = {
+    "red": "0.85 0.16 0.16",
+    "green": "0.15 0.65 0.25",
+    "blue": "0.18 0.35 0.85",
+    "purple": "0.55 0.22 0.70",
+    "yellow": "0.95 0.78 0.15",
+    "grey": "0.50 0.52 0.55",
+}
+"""By name; another name is shown as grey."""
+
+_TO_ROBOT = {"contype": "2", "conaffinity": "0"}
+_FROM_WORLD = {"contype": "0", "conaffinity": "2"}
+_NONE = {"contype": "0", "conaffinity": "0"}
+
+
+def text(world: w.TwinWorld, config: RobotConfig) -> str:
+    """The model as MJCF; the tags that it shows are :func:`textures`."""
+    root = Element("mujoco", model="twin")
+    SubElement(root, "compiler", angle="radian", autolimits="true")
+    SubElement(root, "option", timestep=str(TIMESTEP), integrator="implicitfast", cone="elliptic", impratio="20")
+    SubElement(root, "statistic", extent="1", center="0 0 0")
+    _looks(SubElement(root, "visual"), config)
+    _assets(SubElement(root, "asset"), world)
+    bodies = SubElement(root, "worldbody")
+    _surroundings(bodies, world)
+    for index, obstacle in enumerate(world.obstacles):
+        _obstacle(bodies, index, obstacle)
+    for index, thing in enumerate(world.things):
+        _thing(bodies, index, thing)
+    _car(bodies, SubElement(root, "actuator"), world, config)
+    return tostring(root, encoding="unicode")
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """What a tag says."""
+
+    kind: w.Kind
+    color: str
+    state: str
+
+    @property
+    def name(self) -> str:
+        return f"tag_{self.kind}_{self.color}_{self.state or 'none'}"
+
+
+def labels(things: Sequence[w.Thing]) -> tuple[Label, ...]:
+    """Of every state of every thing, each once."""
+    return tuple(dict.fromkeys(Label(t.kind, t.color, state) for t in things for state in t.states))
+
+
+def textures(world: w.TwinWorld) -> dict[str, bytes]:
+    """The pictures that :func:`text` refers to, by file name."""
+    return {f"{label.name}.png": tags.texture(label.kind, label.color, label.state) for label in labels(world.things)}
+
+
+def _looks(visual: Element, config: RobotConfig) -> None:
+    SubElement(visual, "headlight", ambient="0.45 0.45 0.45", diffuse="0.35 0.35 0.35", specular="0 0 0")
+    SubElement(visual, "map", znear="0.02", zfar="60")
+    camera = config.camera
+    size = max(camera.width, camera.height, 1024)
+    SubElement(visual, "global", offwidth=str(size), offheight=str(size))
+    SubElement(visual, "quality", shadowsize="2048", offsamples="4")
+
+
+def _assets(asset: Element, world: w.TwinWorld) -> None:
+    SubElement(
+        asset, "texture", name="sky", type="skybox", builtin="flat", rgb1="0.80 0.84 0.88", width="32", height="32"
+    )
+    floor = {"rgb1": "0.70 0.68 0.64", "rgb2": "0.66 0.64 0.60", "width": "256", "height": "256"}
+    SubElement(asset, "texture", name="floor", type="2d", builtin="checker", **floor)
+    SubElement(asset, "material", name="floor", texture="floor", texrepeat="1 1", texuniform="true")
+    for label in labels(world.things):
+        SubElement(asset, "texture", name=label.name, type="cube", file=f"{label.name}.png")
+        SubElement(asset, "material", name=label.name, texture=label.name, specular="0", shininess="0")
+
+
+def _surroundings(bodies: Element, world: w.TwinWorld) -> None:
+    x0, y0, x1, y1 = world.bounds
+    middle = f"{(x0 + x1) / 2:.4f} {(y0 + y1) / 2:.4f}"
+    light = {"dir": "0.35 0.25 -1", "diffuse": "0.45 0.45 0.45", "specular": "0 0 0", "castshadow": "true"}
+    SubElement(bodies, "light", name="sun", type="directional", pos=f"{middle} 6", **light)
+    size = f"{(x1 - x0) / 2 + 3:.4f} {(y1 - y0) / 2 + 3:.4f} 0.1"
+    ground = {"contype": "1", "conaffinity": "0", "friction": "1 0.005 0.0001"}
+    SubElement(
+        bodies, "geom", name="floor", type="plane", pos=f"{middle} 0", size=size, material="floor", group="1", **ground
+    )
+    for index, wall in enumerate(w.merged(world.walls)):
+        half = (wall.x1 - wall.x0) / 2, (wall.y1 - wall.y0) / 2, w.WALL_HEIGHT / 2
+        at = (wall.x0 + wall.x1) / 2, (wall.y0 + wall.y1) / 2, w.WALL_HEIGHT / 2
+        _geom(bodies, f"wall{index}", "box", half, at, "0.88 0.86 0.80", SOLID, **_TO_ROBOT)
+
+
+def _obstacle(bodies: Element, index: int, obstacle: w.Obstacle) -> None:
+    body = SubElement(bodies, "body", name=f"obstacle{index}", pos=f"{obstacle.x} {obstacle.y} 0")
+    if obstacle.path:
+        body.set("mocap", "true")
+    half = obstacle.height / 2
+    size = (obstacle.half_x, half) if obstacle.shape == "cylinder" else (obstacle.half_x, obstacle.half_y, half)
+    rgb = {"pole": "0.25 0.25 0.28", "leg": "0.45 0.30 0.18", "mover": "0.95 0.45 0.10"}.get(
+        obstacle.name, "0.72 0.55 0.35"
+    )
+    name = f"{obstacle.name}{index}"
+    _geom(body, name, obstacle.shape, size, (0, 0, half), rgb, SOLID, **_TO_ROBOT)
+
+
+def _thing(bodies: Element, index: int, thing: w.Thing) -> None:
+    body = SubElement(bodies, "body", name=f"thing{index}", mocap="true")
+    face = tags.FACES[thing.kind]
+    rgb = COLORS.get(thing.color, COLORS["grey"])
+    half = face.side / 2
+    material = Label(thing.kind, thing.color, thing.state).name
+    if thing.kind == "door":
+        _door(bodies, body, index, thing, rgb)
+    elif thing.kind in ("goal", "lava"):
+        _geom(body, f"mark{index}", "box", (0.45, 0.45, 0.002), (0, 0, 0.002), rgb, MARKS, **_NONE)
+        at = (0, 0, w.SIGN_BOTTOM + half)
+        _geom(body, f"tag{index}", "box", (half, half, half), at, "1 1 1", MARKS, material=material, **_NONE)
+    else:
+        _geom(body, f"tag{index}", "box", (half, half, half), (0, 0, half), "1 1 1", SOLID, material, **_TO_ROBOT)
+        _shape(body, index, thing.kind, rgb, 2 * half)
+
+
+def _door(bodies: Element, panel: Element, index: int, thing: w.Thing, rgb: str) -> None:
+    """The panel, which goes aside when the door opens, and the sign above it, which stays."""
+    height, half, face = w.DOOR_HEIGHT / 2, w.DOOR_THICKNESS / 2, tags.FACES["door"]
+    material = Label("door", thing.color, thing.state).name
+    size = (half - 0.002, w.DOOR_WIDTH / 2, height)
+    _geom(panel, f"panel{index}", "box", size, (0, 0, height), rgb, SOLID, **_TO_ROBOT)
+    plate = (face.middle, face.side / 2, face.side / 2)
+    _geom(panel, f"tag{index}", "box", plate, (0, 0, height), "1 1 1", SOLID, material, **_TO_ROBOT)
+    sign = SubElement(bodies, "body", name=f"sign{index}", mocap="true")
+    at = (0, 0, w.SIGN_BOTTOM + face.side / 2)
+    _geom(sign, f"above{index}", "box", plate, at, "1 1 1", MARKS, material, **_NONE)
+
+
+def _shape(body: Element, index: int, kind: w.Kind, rgb: str, top: float) -> None:
+    """What people see on top of a cube: flat, so that it hides no tag."""
+    name = f"shape{index}"
+    _geom(body, f"lid{index}", "box", (0.149, 0.149, 0.002), (0, 0, top + 0.002), "0.96 0.96 0.96", MARKS, **_NONE)
+    z = top + 0.008
+    if kind == "ball":
+        _geom(body, name, "cylinder", (0.11, 0.006), (0, 0, z), rgb, MARKS, **_NONE)
+    elif kind == "box":
+        _geom(body, name, "box", (0.11, 0.11, 0.006), (0, 0, z), rgb, MARKS, **_NONE)
+        _geom(body, f"{name}b", "box", (0.08, 0.08, 0.006), (0, 0, z + 0.002), "0.96 0.96 0.96", MARKS, **_NONE)
+    else:
+        _geom(body, name, "cylinder", (0.055, 0.006), (0, 0.06, z), rgb, MARKS, **_NONE)
+        _geom(body, f"{name}b", "box", (0.018, 0.09, 0.006), (0, -0.04, z), rgb, MARKS, **_NONE)
+        _geom(body, f"{name}c", "box", (0.04, 0.015, 0.006), (0.03, -0.10, z), rgb, MARKS, **_NONE)
+
+
+def _car(bodies: Element, actuators: Element, world: w.TwinWorld, config: RobotConfig) -> None:
+    body, start = config.body, world.start
+    at = f"{start.x} {start.y} {body.wheel_radius}"
+    car = SubElement(bodies, "body", name="car", pos=at, euler=f"0 0 {start.heading}")
+    SubElement(car, "freejoint", name="car")
+    under = 0.015
+    half = ((body.front + body.rear) / 2, body.half_width, (body.height - under) / 2)
+    middle = (body.centre, 0.0, under + half[2] - body.wheel_radius)
+    _geom(car, "hull", "box", half, middle, "0 0 0", HIDDEN, mass=str(MASS), **_FROM_WORLD)
+    _body_looks(car, body)
+    eye = f"{config.camera.x} 0 {config.camera.z - body.wheel_radius}"
+    SubElement(car, "camera", name="eye", pos=eye, xyaxes="0 -1 0 0 0 1", fovy=str(config.camera.fov_y * 180 / pi))
+    for name, x, side in _wheels(body):
+        _wheel(car, actuators, body, name, x, side)
+
+
+def _wheels(body: Body) -> Iterator[tuple[str, float, float]]:
+    y = body.half_width * TRACK
+    yield from (("rear_left", 0.0, y), ("rear_right", 0.0, -y))
+    yield from (("front_left", body.wheelbase, y), ("front_right", body.wheelbase, -y))
+
+
+def _wheel(car: Element, actuators: Element, body: Body, name: str, x: float, y: float) -> None:
+    """Rolls on a sphere, so that it touches the floor in one point; looks like a wheel."""
+    wheel = SubElement(car, "body", name=name, pos=f"{x} {y} 0")
+    if x > 0:
+        SubElement(wheel, "inertial", pos="0 0 0", mass="0.02", diaginertia="1e-5 1e-5 1e-5")
+        SubElement(wheel, "joint", name=f"{name}_steer", axis="0 0 1", damping="0.02", armature="0.002")
+        SubElement(actuators, "position", name=f"{name}_steer", joint=f"{name}_steer", kp="4", kv="0.15")
+        wheel = SubElement(wheel, "body", name=f"{name}_roll")
+    SubElement(wheel, "joint", name=name, axis="0 1 0", armature="0.0005", damping="0.0001")
+    if x == 0:
+        SubElement(actuators, "velocity", name=name, joint=name, kv="0.05", forcerange="-0.6 0.6")
+    contact = {"contype": "0", "conaffinity": "1", "friction": "1 0.005 0.0001", "mass": str(WHEEL_MASS)}
+    _geom(wheel, name, "sphere", (body.wheel_radius,), (0, 0, 0), "0 0 0", HIDDEN, **contact)
+    turned = {"euler": f"{pi / 2} 0 0", **_NONE, "mass": "0"}
+    _geom(wheel, f"{name}_tyre", "cylinder", (body.wheel_radius, 0.016), (0, 0, 0), "0.1 0.1 0.1", CAR, **turned)
+
+
+def _body_looks(car: Element, body: Body) -> None:
+    massless = {**_NONE, "mass": "0"}
+    length, r = (body.front + body.rear) / 2, body.wheel_radius
+    deck = (length, body.half_width * 0.62, 0.018)
+    _geom(car, "deck", "box", deck, (body.centre, 0, 0.02), "0.13 0.15 0.19", CAR, **massless)
+    cover = (length * 0.72, body.half_width * 0.55, 0.03)
+    _geom(car, "cover", "box", cover, (body.centre - 0.02, 0, 0.065), "0.10 0.55 0.62", CAR, **massless)
+    _geom(car, "scanner", "cylinder", (0.035, 0.02), (0.10, 0, body.height - r - 0.025), "0.1 0.1 0.1", CAR, **massless)
+    nose = (0.012, 0.045, 0.012)
+    _geom(car, "nose", "box", nose, (body.front - 0.012, 0, body.height - r - 0.03), "0.98 0.85 0.2", CAR, **massless)
+
+
+def _geom(
+    parent: Element,
+    name: str,
+    shape: str,
+    size: Sequence[float],
+    at: Sequence[float],
+    rgb: str,
+    group: int,
+    material: str = "",
+    **more: str,
+) -> None:
+    geom = SubElement(parent, "geom", name=name, type=shape, rgba=f"{rgb} 1", group=str(group), **more)
+    geom.set("size", " ".join(f"{value:.5g}" for value in size))
+    geom.set("pos", " ".join(f"{value:.6g}" for value in at))
+    if material:
+        geom.set("material", material)

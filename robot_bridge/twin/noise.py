@@ -1,0 +1,91 @@
+"""What is wrong with the sensors (pure: the random numbers are handed in)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import cos, hypot, sin, sqrt
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robot_bridge.contracts import Pose, Twist, wrapped
+
+
+@dataclass(frozen=True, slots=True)
+class Noise:
+    """Standard deviations, unless said otherwise.
+
+    Lidar: ``lidar`` metres a beam, ``dropouts`` the share of beams without a return.
+    Odometry: ``scale`` relative error of distance and ``turn_scale`` of turns, ``drift`` rad of heading a metre, all
+    three drawn once a robot; ``slip`` metres a square root of a metre and ``turn_slip`` rad a square root of a radian,
+    drawn at every step; ``speed`` relative error of the measured velocity.
+    Camera: ``colour`` in 8-bit steps, ``depth`` relative at one metre, growing with distance; ``holes`` the share of
+    pixels without depth.
+    """
+
+    lidar: float = 0.01
+    dropouts: float = 0.005
+    scale: float = 0.015
+    turn_scale: float = 0.015
+    drift: float = 0.01
+    slip: float = 0.004
+    turn_slip: float = 0.004
+    speed: float = 0.02
+    colour: float = 2.0
+    depth: float = 0.005
+    holes: float = 0.01
+
+
+NO_NOISE = Noise(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
+"""Perfect sensors."""
+
+
+def noisy_ranges(ranges: NDArray[np.float64], noise: Noise, rng: np.random.Generator) -> NDArray[np.float32]:
+    """Distances with noise; dropouts are inf, as is what was out of range before."""
+    out = ranges + rng.normal(0.0, 1.0, ranges.shape) * noise.lidar
+    out[rng.random(ranges.shape) < noise.dropouts] = np.inf
+    return out.astype(np.float32)
+
+
+def noisy_picture(
+    rgb: NDArray[np.uint8], depth: NDArray[np.float32], noise: Noise, depth_max: float, rng: np.random.Generator
+) -> tuple[NDArray[np.uint8], NDArray[np.float32]]:
+    """A colour picture and its depth with noise; depth is 0 where nothing was measured."""
+    if noise.colour > 0:
+        grain = rng.standard_normal(rgb.shape, dtype=np.float32) * np.float32(noise.colour)
+        rgb = np.clip(rgb + grain, 0, 255).astype(np.uint8)
+    error = rng.standard_normal(depth.shape, dtype=np.float32) * np.float32(noise.depth)
+    measured = depth * (1 + error * np.maximum(depth, 1))
+    lost = (depth > depth_max) | (rng.random(depth.shape, dtype=np.float32) < noise.holes)
+    return rgb, np.where(lost, np.float32(0), measured)
+
+
+class DriftingOdometry:
+    """Adds up what wheels and gyroscope tell, with errors that stay and errors that come and go."""
+
+    def __init__(self, start: Pose, noise: Noise, rng: np.random.Generator) -> None:
+        self._noise, self._rng, self._pose = noise, rng, start
+        scale, turn_scale, drift = rng.normal(0.0, 1.0, 3).tolist()
+        self._scale, self._turn_scale = 1 + scale * noise.scale, 1 + turn_scale * noise.turn_scale
+        self._drift = drift * noise.drift
+
+    @property
+    def pose(self) -> Pose:
+        """In the odom frame."""
+        return self._pose
+
+    def moved(self, distance: float, turned: float) -> None:
+        """Take in a short piece of the way: metres along it and the true change of heading."""
+        along, around = self._rng.normal(0.0, 1.0, 2).tolist()
+        d = distance * self._scale + along * self._noise.slip * sqrt(abs(distance))
+        a = turned * self._turn_scale + distance * self._drift + around * self._noise.turn_slip * sqrt(abs(turned))
+        middle = self._pose.heading + a / 2
+        x, y = self._pose.x + d * cos(middle), self._pose.y + d * sin(middle)
+        self._pose = Pose(x, y, wrapped(self._pose.heading + a))
+
+    def measured(self, true: Twist) -> Twist:
+        """A velocity as it is measured; rest is measured as rest."""
+        first, second = (1 + self._rng.normal(0.0, 1.0, 2) * self._noise.speed).tolist()
+        if hypot(true.linear, true.angular) < 1e-4:
+            return Twist()
+        return Twist(true.linear * self._scale * first, true.angular * self._turn_scale * second)
