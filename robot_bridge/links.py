@@ -1,0 +1,152 @@
+"""How a slow question is asked without stopping the control loop.
+
+One question at a time: ``ask`` returns at once, ``poll`` gives the answer when it is there, ``pending_since`` says how
+long it has been owed, all on the robot's clock. With a simulated clock the question is answered on the spot and the
+answer held back for its latency, so that a run is the same run again; in real time it is asked in a thread.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final, Protocol
+
+from robot_bridge.contracts import Clock
+from robot_bridge.errors import ModelEnded
+
+Question = Callable[[], object]
+"""Returns the answer or raises; :class:`ModelEnded` is an answer too: that no more will come."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a question came to: ``value``, or ``error`` where it raised; times on the robot's clock."""
+
+    asked_at: float
+    latency_s: float
+    value: object = None
+    error: Exception | None = None
+
+    @property
+    def has_ended(self) -> bool:
+        return isinstance(self.error, ModelEnded)
+
+
+class Link(Protocol):
+    """One pending question."""
+
+    @property
+    def pending_since(self) -> float | None:
+        """When the question was asked that has no answer yet; None where nothing is asked."""
+        ...
+
+    def ask(self, question: Question) -> None:
+        """Raises RuntimeError while another question is pending."""
+        ...
+
+    def poll(self) -> Answer | None:
+        """The answer, once."""
+        ...
+
+    def close(self) -> None:
+        """Forget the pending question; its answer is thrown away when it comes."""
+        ...
+
+
+def asked(question: Question, asked_at: float, now: Callable[[], float]) -> Answer:
+    """Ask and wait; whatever is raised is part of the answer."""
+    began = now()
+    try:
+        value = question()
+    except Exception as error:  # the boundary to models: whoever polls decides what an error means
+        return Answer(asked_at, now() - began, error=error)
+    return Answer(asked_at, now() - began, value)
+
+
+class LockstepLink:
+    """For clocks that stand still while a model thinks.
+
+    Args:
+        clock: the robot's.
+        latency_s: how late every answer is; None: as late as it really took, which is then no longer repeatable.
+        latency_of: says of a value how late it is, before ``latency_s`` is asked; None where it does not know.
+    """
+
+    def __init__(
+        self,
+        clock: Clock,
+        latency_s: float | None = 0.0,
+        latency_of: Callable[[object], float | None] = lambda _: None,
+    ) -> None:
+        self._clock, self._latency, self._latency_of = clock, latency_s, latency_of
+        self._answer: Answer | None = None
+
+    @property
+    def pending_since(self) -> float | None:
+        return self._answer.asked_at if self._answer else None
+
+    def ask(self, question: Question) -> None:
+        if self._answer is not None:
+            raise RuntimeError("a question is pending")
+        answer = asked(question, self._clock.now(), time.perf_counter)
+        latency = self._latency_of(answer.value)
+        if latency is None:
+            latency = answer.latency_s if self._latency is None else self._latency
+        self._answer = Answer(answer.asked_at, latency, answer.value, answer.error)
+
+    def poll(self) -> Answer | None:
+        answer = self._answer
+        if answer is None or self._clock.now() < answer.asked_at + answer.latency_s - _INSTANT:
+            return None
+        self._answer = None
+        return answer
+
+    def close(self) -> None:
+        self._answer = None
+
+
+_INSTANT: Final = 1e-6
+
+
+class ThreadedLink:
+    """For real time: every question in a daemon thread of its own, so that one that hangs holds up nobody."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._asked_at: float | None = None
+        self._answer: Answer | None = None
+        self._number = 0
+
+    @property
+    def pending_since(self) -> float | None:
+        return self._asked_at
+
+    def ask(self, question: Question) -> None:
+        with self._lock:
+            if self._asked_at is not None:
+                raise RuntimeError("a question is pending")
+            self._asked_at = self._clock.now()
+            self._number += 1
+            arguments = (question, self._number, self._asked_at)
+        threading.Thread(target=self._work, args=arguments, name="model", daemon=True).start()
+
+    def poll(self) -> Answer | None:
+        with self._lock:
+            answer = self._answer
+            if answer is not None:
+                self._asked_at = self._answer = None
+            return answer
+
+    def close(self) -> None:
+        with self._lock:
+            self._asked_at = self._answer = None
+            self._number += 1
+
+    def _work(self, question: Question, number: int, asked_at: float) -> None:
+        answer = asked(question, asked_at, self._clock.now)
+        with self._lock:
+            if number == self._number:
+                self._answer = answer

@@ -1,0 +1,83 @@
+"""How long a model has owed an answer, and how its requests have gone lately.
+
+Both count requests that are pending or have failed, never mere silence: a model that is asked every five seconds and
+answers each time is healthy though nothing is heard of it for four seconds at a stretch.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+from robot_bridge.contracts import Tier
+
+_RECENT: Final = 20
+"""Calls whose latency and success are averaged."""
+
+
+class LLMWatchdog:
+    """What is to be done while a model owes an answer; the thresholds are seconds."""
+
+    def __init__(self, stop_wait_s: float = 3.0, local_nav_s: float = 10.0, return_home_s: float = 30.0) -> None:
+        if not 0 < stop_wait_s <= local_nav_s <= return_home_s:
+            raise ValueError("thresholds must be positive and in order")
+        self._stop_wait, self._local_nav, self._return_home = stop_wait_s, local_nav_s, return_home_s
+
+    def evaluate(self, elapsed_s: float) -> Tier:
+        """The tier for a request that was made ``elapsed_s`` ago and has no answer yet, or has failed."""
+        if elapsed_s < self._stop_wait:
+            return Tier.CONTINUE
+        if elapsed_s < self._local_nav:
+            return Tier.STOP_WAIT
+        return Tier.LOCAL_NAV if elapsed_s <= self._return_home else Tier.RETURN_HOME
+
+    def pace(self, elapsed_s: float) -> float:
+        """Share of the commanded speed that is driven meanwhile: 1 at first, half where standing still begins."""
+        return 1.0 - 0.5 * min(1.0, max(0.0, elapsed_s / self._stop_wait))
+
+
+@dataclass(frozen=True, slots=True)
+class _Call:
+    at: float
+    latency_ms: float
+    success: bool
+
+
+class NetworkMonitor:
+    """Success and latency of the last 20 calls; ``now`` gives seconds of the robot's clock."""
+
+    def __init__(self, now: Callable[[], float]) -> None:
+        self._now = now
+        self._calls = deque[_Call](maxlen=_RECENT)
+        self._failing_since: float | None = None
+
+    def record_call(self, latency_ms: float, success: bool) -> None:
+        """Note a call that has just come back."""
+        now = self._now()
+        self._calls.append(_Call(now, latency_ms, success))
+        if success:
+            self._failing_since = None
+        elif self._failing_since is None:
+            self._failing_since = now - latency_ms / 1000
+
+    @property
+    def average_latency_ms(self) -> float:
+        """Of the recent calls that were answered; 0 before the first."""
+        answered = [call.latency_ms for call in self._calls if call.success]
+        return sum(answered) / len(answered) if answered else 0.0
+
+    @property
+    def success_rate(self) -> float:
+        """Share of the recent calls that were answered; 1 before the first."""
+        return sum(call.success for call in self._calls) / len(self._calls) if self._calls else 1.0
+
+    @property
+    def current_tier(self) -> int:
+        """0 normal; 1 slow (average above 3 s); 2 degraded and 3 offline: every call failed for 10 s and for 30 s."""
+        if self._failing_since is not None:
+            failing = self._now() - self._failing_since
+            if failing >= 10:
+                return 3 if failing >= 30 else 2
+        return 1 if self.average_latency_ms > 3000 else 0
