@@ -77,8 +77,11 @@ install() { # install LOCK
         fail "pip could not install $1: $(grep '^ERROR' "$log" | tail -n 1 | sed 's/\. .*//' | cut -c 1-200); see $log"
     fi
     cp "$root/$1" "$state/$1"
-    # The development lock holds everything that the runtime lock does.
-    if [ "$1" = requirements-dev.txt ]; then cp "$root/requirements.txt" "$state/requirements.txt"; fi
+    # The development lock holds everything that the robot's does, and that everything that the runtime lock does.
+    case $1 in
+        requirements-dev.txt) cp "$root/requirements.txt" "$root/requirements-robot.txt" "$state" ;;
+        requirements-robot.txt) cp "$root/requirements.txt" "$state" ;;
+    esac
     rm -f "$state/unfinished"
 }
 

@@ -13,12 +13,16 @@ from spca.providers.base import Request, Response, Target
 class ReplayProvider:
     """Finds a call by its messages, schema and parameters, whichever model was asked then.
 
+    Attributes:
+        latency_s: seconds that the last answer took when it was recorded, None before the first.
+
     Raises:
         ProviderConfigError: the folder holds no transcripts.
     """
 
     def __init__(self, target: Target) -> None:
         self._folder = Path(target.model)
+        self.latency_s: float | None = None
         try:
             recorded = read_all(self._folder / FOLDER)
         except ResumeError as error:
@@ -46,4 +50,5 @@ class ReplayProvider:
                 f"replay/{request.model}: the run was not asked {told}what is asked now ({key[:8]}):"
                 " replay it with its curriculum, seed and flags, with the version that recorded it"
             )
+        self.latency_s = calls[request.occurrence].latency_s
         return calls[request.occurrence].answer.get()

@@ -1,0 +1,46 @@
+"""The commands of ``python -m robot_bridge``."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final
+
+from robot_bridge.cli.parser import EXIT_INTERRUPTED, EXIT_USER_ERROR, Settings, parse
+from robot_bridge.errors import RobotError
+from spca.errors import UserError
+
+COMMANDS: Final[Mapping[str, str]] = {
+    "explore": "robot_bridge.cli.exploring",
+    "act": "robot_bridge.cli.acting",
+    "replay": "robot_bridge.cli.replaying",
+    "doctor": "robot_bridge.cli.doctor",
+    "twin": "robot_bridge.cli.serving",
+}
+"""Command -> module whose ``run(settings)`` carries it out and returns the exit code; imported on use."""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """The program; returns the exit code."""
+    settings = parse(argv)
+    try:
+        run: Callable[[Settings], int] = importlib.import_module(COMMANDS[settings.command]).run
+        return run(settings)
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        return EXIT_INTERRUPTED
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] not in _EXTRA:
+            raise
+        return _complain(f"{error.name} is missing: install requirements-robot.txt, or the extra [robot]")
+    except (RobotError, UserError) as error:
+        return _complain(str(error))
+
+
+_EXTRA: Final = ("mujoco", "cv2", "kompass_core", "kompass_cpp", "pyastar2d", "scipy", "cyclonedds", "rosbags", "yaml")
+
+
+def _complain(text: str) -> int:
+    print(f"error: {text}", file=sys.stderr)
+    return EXIT_USER_ERROR

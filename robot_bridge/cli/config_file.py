@@ -1,0 +1,55 @@
+"""A YAML file with what differs from the default robot."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import fields, is_dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from robot_bridge.config import RobotConfig
+from robot_bridge.errors import SetupError
+
+
+def read(path: str | None) -> RobotConfig:
+    """The robot that a file describes; without a file the default one.
+
+    Raises:
+        SetupError: the file cannot be read, or holds what no robot has.
+    """
+    if path is None:
+        return RobotConfig()
+    import yaml
+
+    try:
+        given = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        raise SetupError(f"{path} cannot be read: {getattr(error, 'strerror', None) or 'it is not UTF-8'}") from error
+    except yaml.YAMLError as error:
+        raise SetupError(f"{path} is not YAML: {' '.join(str(error).split())}") from error
+    return RobotConfig() if given is None else _merged(RobotConfig(), given, path, "")
+
+
+def _merged(default: Any, given: object, path: str, where: str) -> Any:
+    """``default`` with the values that a mapping gives."""
+    if not isinstance(given, dict):
+        raise SetupError(f"{path}: {where or 'the file'} must hold names and values")
+    known = {each.name: getattr(default, each.name) for each in fields(default)}
+    changed: dict[str, Any] = {}
+    for name, value in given.items():
+        place = f"{where}.{name}" if where else str(name)
+        if name not in known:
+            raise SetupError(f"{path}: there is no {place!r}: known are {', '.join(known)}")
+        old = known[name]
+        changed[name] = _merged(old, value, path, place) if is_dataclass(old) else _number(old, value, path, place)
+    return replace(default, **changed)
+
+
+def _number(old: float, value: object, path: str, place: str) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        raise SetupError(f"{path}: {place} must be a number, not {value!r}")
+    if isinstance(old, int) and not isinstance(value, int):
+        raise SetupError(f"{path}: {place} must be a whole number, not {value!r}")
+    if old > 0 and value <= 0:
+        raise SetupError(f"{path}: {place} must be above 0, not {value!r}")
+    return value

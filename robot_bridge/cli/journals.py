@@ -1,0 +1,142 @@
+"""Listeners of what happens: told to several, told to a terminal, kept as a trail."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robot_bridge.contracts import (
+    ActionResult,
+    Applied,
+    Command,
+    Estimate,
+    ExecutionResult,
+    Journal,
+    Observation,
+    Pose,
+)
+
+_REPEATED_AFTER: Final = 5.0
+"""Seconds after which the same intervention is worth telling again."""
+
+
+class Silent:
+    """A journal that keeps nothing; the base of those that keep a part."""
+
+    def observed(self, observation: Observation) -> None: ...
+    def estimated(self, estimate: Estimate) -> None: ...
+    def commanded(self, now: float, commands: Sequence[Command], applied: Applied) -> None: ...
+    def decided(self, now: float, result: ExecutionResult) -> None: ...
+    def acted(self, now: float, result: ActionResult) -> None: ...
+    def mapped(self, now: float, codes: NDArray[np.int8], resolution: float, x: float, y: float) -> None: ...
+    def noted(self, now: float, kind: str, data: Mapping[str, Any]) -> None: ...
+
+
+class Several:
+    """Tells several journals, in order."""
+
+    def __init__(self, journals: Sequence[Journal]) -> None:
+        self._journals = tuple(journals)
+
+    def observed(self, observation: Observation) -> None:
+        for each in self._journals:
+            each.observed(observation)
+
+    def estimated(self, estimate: Estimate) -> None:
+        for each in self._journals:
+            each.estimated(estimate)
+
+    def commanded(self, now: float, commands: Sequence[Command], applied: Applied) -> None:
+        for each in self._journals:
+            each.commanded(now, commands, applied)
+
+    def decided(self, now: float, result: ExecutionResult) -> None:
+        for each in self._journals:
+            each.decided(now, result)
+
+    def acted(self, now: float, result: ActionResult) -> None:
+        for each in self._journals:
+            each.acted(now, result)
+
+    def mapped(self, now: float, codes: NDArray[np.int8], resolution: float, x: float, y: float) -> None:
+        for each in self._journals:
+            each.mapped(now, codes, resolution, x, y)
+
+    def noted(self, now: float, kind: str, data: Mapping[str, Any]) -> None:
+        for each in self._journals:
+            each.noted(now, kind, data)
+
+
+class Trail(Silent):
+    """Where the robot was, a point every few centimetres, and how often the chain stepped in, by reason."""
+
+    def __init__(self, spacing: float = 0.05) -> None:
+        self.poses: list[Pose] = []
+        self.interventions: Counter[str] = Counter()
+        self._spacing, self._reason = spacing, ""
+
+    def estimated(self, estimate: Estimate) -> None:
+        pose = estimate.pose
+        if not self.poses or self.poses[-1].distance_to(pose.x, pose.y) >= self._spacing:
+            self.poses.append(pose)
+
+    def commanded(self, now: float, commands: Sequence[Command], applied: Applied) -> None:  # noqa: ARG002
+        reason = kind_of(applied.reason)
+        if reason and reason != self._reason:
+            self.interventions[reason] += 1
+        self._reason = reason
+
+
+class Narrator(Silent):
+    """Tells in lines what a person wants to follow: decisions, their outcomes, interventions, whatever is noted.
+
+    Args:
+        tell: is given every line.
+    """
+
+    def __init__(self, tell: Callable[[str], None] = print) -> None:
+        self._tell = tell
+        self._told: dict[str, float] = {}
+
+    def decided(self, now: float, result: ExecutionResult) -> None:
+        decision = result.decision
+        given = ", ".join(f"{name}={_short(value)}" for name, value in decision.parameters.items() if value is not None)
+        refused = "" if result.is_valid else f"  refused: {_short(result.reason)}"
+        self._line(now, "decides", f"{_short(decision.tool_name)}({given}){refused}")
+
+    def acted(self, now: float, result: ActionResult) -> None:
+        ended = f" ({_short(result.stopped_reason)})" if result.stopped_reason else ""
+        outcome = "done" if result.success else "failed"
+        way = f"{result.actual_distance_m:.2f} m, {result.turned_deg:+.0f} deg"
+        self._line(now, outcome, f"{_short(result.tool_name)}: {way}{ended}")
+
+    def commanded(self, now: float, commands: Sequence[Command], applied: Applied) -> None:  # noqa: ARG002
+        kind = kind_of(applied.reason)
+        if kind and now - self._told.get(kind, -_REPEATED_AFTER) >= _REPEATED_AFTER:
+            self._line(now, "safety", _short(applied.reason, 120))
+        if kind:
+            self._told[kind] = now
+
+    def noted(self, now: float, kind: str, data: Mapping[str, Any]) -> None:
+        self._line(now, _short(kind), ", ".join(f"{name} {_short(value)}" for name, value in data.items()))
+
+    def _line(self, now: float, what: str, text: str) -> None:
+        self._tell(f"{int(now // 60):3d}:{now % 60:04.1f}  {what:<11}  {text}")
+
+
+def kind_of(reason: str) -> str:
+    """A reason without its figures: what interventions are counted by."""
+    return re.sub(r"-?\d+(\.\d+)?", "#", reason)
+
+
+def _short(value: object, limit: int = 60) -> str:
+    """A value as it can be shown in a terminal, whoever wrote it."""
+    if isinstance(value, float):
+        return f"{value:.2f}"
+    text = "".join(c if c.isprintable() else " " for c in str(value))
+    return text if len(text) <= limit else f"{text[: limit - 3]}..."

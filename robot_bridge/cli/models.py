@@ -1,0 +1,140 @@
+"""Models for the navigator: those of ``spca.providers``, every call accounted for, kept and replayable.
+
+The embedded navigators take the same way as a model behind a server: they are asked the same request and their answers
+are in the same files.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+from robot_bridge import tools
+from robot_bridge.cli.parser import DEFAULT_MODEL, Settings
+from robot_bridge.contracts import DecisionModel, ModelReply
+from robot_bridge.errors import ModelEnded, ModelFailure, SetupError
+from robot_bridge.hostile_navigator import HostileNavigator
+from robot_bridge.reference_navigator import ReferenceNavigator
+from spca.calls.budget import Caps
+from spca.calls.desk import CallDesk
+from spca.calls.prices import ModelTable
+from spca.calls.retry import RetryPolicy
+from spca.errors import BudgetReached, ProviderConfigError, ProviderError
+from spca.providers.base import Finish, Image, Limits, Message, Provider, Request, Response, Tool, ToolCall
+from spca.providers.registry import provider_for
+
+DEFAULT_MAX_COST: Final = 0.5
+"""USD, where no cap was given."""
+MAX_OUTPUT_TOKENS: Final = 400
+"""Of a decision: reasoning in a few sentences and one call."""
+LEVEL: Final = "exploration"
+
+EMBEDDED: Final[Mapping[str, Callable[[int], DecisionModel]]] = {
+    DEFAULT_MODEL: lambda _seed: ReferenceNavigator(),
+    "hostile/navigator": HostileNavigator,
+}
+"""Navigators that are part of the product, made of a seed."""
+
+
+class EmbeddedProvider:
+    """One of our own navigators as a provider: it sees what is in the request and nothing else.
+
+    Attributes:
+        latency_s: how long its last answer took on the robot's clock; None: as long as it really took.
+    """
+
+    def __init__(self, navigator: DecisionModel) -> None:
+        self._navigator = navigator
+        self.latency_s: float | None = None
+
+    def complete(self, request: Request) -> Response:
+        """Answer by itself; see :class:`spca.providers.base.Provider`."""
+        said = {message.role: message.text for message in request.messages}
+        images = [image.data for message in request.messages for image in message.images]
+        image = images[0] if images else None
+        timeout = request.limits.timeout_s
+        if not request.tools:
+            return Response(self._navigator.describe(said["user"], image or b"", timeout))
+        names = [tool.name for tool in request.tools]
+        reply = self._navigator.ask(said.get("system", ""), said["user"], image, names, timeout)
+        self.latency_s = reply.latency_s
+        calls = tuple(ToolCall(name, arguments) for name, arguments in reply.calls)
+        return Response(reply.text, finish=Finish.TOOL_CALL if calls else Finish.STOP, tool_calls=calls)
+
+
+class AccountedModel:
+    """A :class:`~robot_bridge.contracts.DecisionModel` whose calls pass a :class:`~spca.calls.desk.CallDesk`.
+
+    Nothing is asked twice: a robot needs an answer to what it sees now, and its watchdog counts the failures.
+
+    Args:
+        name: with prefix, such as "openai/gpt-4o-mini".
+        model: the name without prefix.
+    """
+
+    def __init__(self, name: str, model: str, provider: Provider, desk: CallDesk) -> None:
+        self.name = name
+        self._model, self._provider, self._desk = model, provider, desk
+
+    def ask(self, system: str, user: str, image: bytes | None, tools: Sequence[str], timeout_s: float) -> ModelReply:
+        """See :class:`~robot_bridge.contracts.DecisionModel`."""
+        pictures = (Image("image/jpeg", image, "low"),) if image else ()
+        messages = (Message("system", system), Message("user", user, pictures))
+        response = self._response(messages, tuple(map(_tool, tools)), timeout_s, "navigate")
+        calls = tuple((call.name, call.arguments) for call in response.tool_calls)
+        return ModelReply(response.text, calls, getattr(self._provider, "latency_s", None))
+
+    def describe(self, prompt: str, image: bytes, timeout_s: float) -> str:
+        """See :class:`~robot_bridge.contracts.DecisionModel`."""
+        messages = (Message("user", prompt, (Image("image/jpeg", image, "high"),)),)
+        return self._response(messages, (), timeout_s, "observe").text
+
+    def _response(
+        self, messages: tuple[Message, ...], tools: tuple[Tool, ...], timeout_s: float, phase: str
+    ) -> Response:
+        request = Request(self._model, messages, tools=tools, limits=Limits(MAX_OUTPUT_TOKENS, timeout_s=timeout_s))
+        try:
+            return self._desk.ask(self._provider, self.name, request, phase=phase).answer.get()
+        except (BudgetReached, ProviderConfigError) as error:
+            raise ModelEnded(str(error)) from error
+        except ProviderError as error:
+            raise ModelFailure(str(error)) from error
+
+
+def _tool(name: str) -> Tool:
+    definition = next(each["function"] for each in tools.TOOL_DEFINITIONS if each["function"]["name"] == name)
+    return Tool(name, definition["description"], tools.PARAMETERS[definition["name"]])
+
+
+def model_of(settings: Settings, folder: Path | None) -> tuple[AccountedModel, CallDesk] | None:
+    """The model that settings name, and the desk that its calls pass; None where none is wanted.
+
+    Args:
+        folder: where books and transcripts are kept, None for nowhere.
+
+    Raises:
+        SetupError: there is no such model, or it lacks a key.
+    """
+    if settings.model == "none":
+        return None
+    table = ModelTable.load()
+    caps = Caps(settings.max_cost or DEFAULT_MAX_COST, settings.max_calls)
+    run = folder.name if folder else ""
+    desk = CallDesk(folder, run, caps=caps, table=table, policy=RetryPolicy(attempts=1))
+    desk.begin_level(1, "Robot", LEVEL, settings.seed)
+    provider, model = _provider(settings, table)
+    return AccountedModel(settings.model, model, provider, desk), desk
+
+
+def _provider(settings: Settings, table: ModelTable) -> tuple[Provider, str]:
+    if settings.model in EMBEDDED:
+        return EmbeddedProvider(EMBEDDED[settings.model](settings.seed)), settings.model.partition("/")[2]
+    if settings.model.startswith(("reference/", "hostile/", "faulty/")):
+        raise SetupError(
+            f"unknown model {settings.model!r}: choose one of {', '.join(EMBEDDED)}, none, or a provider's"
+        )
+    try:
+        return provider_for(settings.model, addresses={"openai": settings.base_url}, table=table)
+    except ProviderConfigError as error:
+        raise SetupError(str(error)) from error

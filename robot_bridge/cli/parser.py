@@ -1,0 +1,160 @@
+"""What can be said on the command line, and the one value that it becomes."""
+
+from __future__ import annotations
+
+import argparse
+import math
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final, NoReturn
+
+PROGRAM_VARIABLE: Final = "SPCA_PROGRAM"
+"""Environment variable by which a script that starts the program says how a user calls it."""
+
+EXIT_FINISHED: Final = 0
+EXIT_FAILED: Final = 1
+EXIT_USER_ERROR: Final = 2
+EXIT_BUDGET: Final = 3
+EXIT_INTERRUPTED: Final = 130
+
+ROBOTS: Final = ("mujoco", "ros2")
+DEFAULT_WORLD: Final = "MiniGrid-FourRooms-v0"
+DEFAULT_MODEL: Final = "reference/navigator"
+DEFAULT_AGENT: Final = "workspace/agent.py"
+
+_DESCRIPTION: Final = """\
+A robot explored by a model and driven by the agent's actions, in simulation (mujoco) or over ROS 2 (ros2).
+Nothing reaches the wheels but through one safety chain; docs/robot.md says what it promises and what not."""
+
+_EPILOG: Final = """\
+exit codes: 0 finished, 1 it differs or something is missing, 2 a mistake in what was asked, 3 budget reached,
+130 interrupted (the robot was stopped)
+
+examples:
+  %(prog)s explore --minutes 15 --film
+  %(prog)s explore --model openai/gpt-4o-mini --max-cost 0.5
+  %(prog)s act "[go_to(a1, ball_red)]" --world BabyAI-GoToRedBallNoDists-v0 --seed 3
+  %(prog)s replay runs/robot/20261122-101500-1a2b"""
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Everything a command is told; one value passed down."""
+
+    command: str
+    robot: str = "mujoco"
+    world: str = DEFAULT_WORLD
+    seed: int = 1
+    model: str = DEFAULT_MODEL
+    base_url: str | None = None
+    minutes: float = 30.0
+    fixed_timer: bool = False
+    camera: bool = True
+    film: bool = False
+    out: str | None = None
+    memory: str | None = None
+    config: str | None = None
+    domain: int = 61
+    max_cost: float | None = None
+    max_calls: int | None = None
+    quiet: bool = False
+    plan: str = ""
+    agent: str = DEFAULT_AGENT
+    log: str = ""
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser whose complaints are one line."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(EXIT_USER_ERROR, f"error: {message}; --help lists all options\n")
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """The parser; options that were not given are absent from its namespace."""
+    program = os.environ.get(PROGRAM_VARIABLE, "python -m robot_bridge")
+    layout = argparse.RawDescriptionHelpFormatter
+    parser = Parser(prog=program, description=_DESCRIPTION, epilog=_EPILOG, formatter_class=layout)
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND", parser_class=Parser)
+
+    def command(name: str, text: str) -> argparse.ArgumentParser:
+        return commands.add_parser(name, help=text, description=text, argument_default=argparse.SUPPRESS)
+
+    explore = command("explore", "let a model explore; writes a log, a map, the memory and a summary")
+    _add_robot(explore)
+    _add_model(explore)
+    _add_exploration(explore)
+    act = command("act", "carry out a plan with the actions that an agent has learned")
+    act.add_argument("plan", metavar="PLAN", help='such as "[go_to(a1, door_red), open_door(a1, door_red)]"')
+    act.add_argument("--agent", metavar="FILE", help=f"source of the agent (default {DEFAULT_AGENT})")
+    act.add_argument("--film", action="store_true", help="write a film of camera and top view")
+    _add_robot(act)
+    replay = command("replay", "go through a log again: a timeline, and the safety chain held against it")
+    replay.add_argument("log", metavar="LOG", help="folder of an earlier command, or its bag")
+    replay.add_argument("--quiet", action="store_true", help="print the verdict only")
+    doctor = command("doctor", "tell which sensors answer, how often and how old, and try the way to a stop")
+    _add_robot(doctor)
+    twin = command("twin", "serve a simulated robot over DDS in real time, as the real one appears")
+    _add_robot(twin)
+    twin.add_argument("--minutes", type=_amount("minutes"), metavar="N", help="end after so long (default 30)")
+    return parser
+
+
+def parse(argv: Sequence[str] | None = None) -> Settings:
+    """Settings from a command line; complains in one line and exits with 2."""
+    return Settings(**vars(build_parser().parse_args(argv)))
+
+
+def _add_robot(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("robot")
+    group.add_argument("--robot", choices=ROBOTS, help="simulated (default) or over ROS 2")
+    group.add_argument(
+        "--world", metavar="ID", help=f"MiniGrid level whose twin is built, or cluttered (default {DEFAULT_WORLD})"
+    )
+    group.add_argument("--seed", type=_count, metavar="N", help="of the level and of noise and drift (default 1)")
+    group.add_argument("--domain", type=_count, metavar="N", help="ROS 2 domain (default 61, the ROSMASTER A1's)")
+    group.add_argument("--config", metavar="FILE", help="YAML with what differs from the default robot (docs/robot.md)")
+    group.add_argument("--no-camera", dest="camera", action="store_false", help="lidar only")
+    group.add_argument("--out", metavar="DIR", help="folder for what is written (default runs/robot/TIME)")
+    group.add_argument("--quiet", action="store_true", help="print the result only")
+
+
+def _add_model(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("model")
+    group.add_argument(
+        "--model",
+        metavar="MODEL",
+        help=f"such as openai/gpt-4o-mini or ollama/qwen2.5vl:7b; hostile/navigator tries to crash the robot; none: "
+        f"frontier exploration without a model (default {DEFAULT_MODEL}, embedded, no key)",
+    )
+    group.add_argument("--base-url", metavar="URL", help="OpenAI-compatible server of openai/... (OPENAI_BASE_URL)")
+    group.add_argument("--max-cost", type=_amount("USD"), metavar="USD", help="cap on the cost (default 0.50)")
+    group.add_argument("--max-calls", type=_count, metavar="N", help="cap on the requests")
+    group.add_argument("--fixed-timer", action="store_true", help="ask every 5 s instead of when there is a reason")
+
+
+def _add_exploration(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("exploration")
+    group.add_argument("--minutes", type=_amount("minutes"), metavar="N", help="end after so long (default 30)")
+    group.add_argument("--memory", metavar="FILE", help="go on with the memory of an earlier exploration (memory.yaml)")
+    group.add_argument("--film", action="store_true", help="write a film of camera and top view")
+
+
+def _amount(what: str) -> Callable[[str], float]:
+    def amount(text: str) -> float:
+        try:
+            value = float(text)
+        except ValueError:
+            value = math.nan
+        if not (math.isfinite(value) and value > 0):
+            raise argparse.ArgumentTypeError(f"{text!r} is not a number of {what} above 0")
+        return value
+
+    return amount
+
+
+def _count(text: str) -> int:
+    if not (text.isascii() and text.isdigit()):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number")
+    return int(text)
