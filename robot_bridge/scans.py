@@ -1,0 +1,157 @@
+"""What a lidar scan is worth and what it says: faults, returns, distances by direction, doorways (pure)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import atan2, degrees, hypot, pi
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robot_bridge.config import Lidar, RobotConfig
+from robot_bridge.contracts import Direction, Gap, Scan
+
+AHEAD_OF_TIME = 0.1
+"""Seconds that a stamp may lie in the future, for clocks of two machines."""
+_DEAD_SHARE = 0.2
+_LOST_SHARE = 0.2
+_JUMP = 0.3
+_DOORWAY = (0.7, 2.0)
+_GAP_RANGE = 4.0
+
+_SECTORS: tuple[tuple[Direction, float], ...] = (
+    (Direction.BACKWARD, -135.0),
+    (Direction.RIGHT, -67.5),
+    (Direction.FORWARD_RIGHT, -22.5),
+    (Direction.FORWARD, 22.5),
+    (Direction.FORWARD_LEFT, 67.5),
+    (Direction.LEFT, 135.0),
+    (Direction.BACKWARD, 180.0),
+)
+"""Directions with the angle at which each ends, degrees from straight ahead."""
+
+
+def fault(scan: Scan | None, now: float, config: RobotConfig) -> str:
+    """Why nothing may move on this scan, "" where it can be used.
+
+    Beams are *dead* (NaN, negative, 0, nearer than ``range_min``, or finite beyond ``range_max``) or *empty* (inf).
+    A fifth of dead beams is too many. Empty beams are honest where they look down a long hall, all of them in few
+    stretches, and dropouts where they are scattered: a share q lost at random makes stretches of q (1 - q) of the
+    number of beams, so that more stretches than a fifth lost would make is a broken lidar. Fewer returns than a fifth
+    are too few to steer by, however they are spread.
+    """
+    if scan is None:
+        return "no scan has come yet"
+    age = now - scan.stamp
+    if not age <= config.zones.scan_timeout:
+        return f"the last scan is {age:.2f} s old"
+    if age < -AHEAD_OF_TIME:
+        return f"the scan's stamp lies {-age:.2f} s ahead: the clocks differ"
+    beams = config.lidar.beams
+    if scan.ranges.shape != (beams,):
+        return f"the scan has {scan.ranges.size} of {beams} beams"
+    if not abs(scan.angle_increment - config.lidar.angle_increment) * beams < config.lidar.angle_increment:
+        return f"the scan covers {degrees(scan.angle_increment * beams):.0f} degrees"
+    return _fault_of_ranges(scan)
+
+
+def _fault_of_ranges(scan: Scan) -> str:
+    ranges, beams = scan.ranges, scan.ranges.size
+    for name, found in (("NaN", np.isnan(ranges)), ("negative", ranges < 0), ("infinite", np.isposinf(ranges))):
+        if found.all():
+            return f"every beam of the scan is {name}"
+    good = valid(scan)
+    dead = ~good & ~np.isposinf(ranges)
+    if dead.sum() > _DEAD_SHARE * beams:
+        return f"{dead.sum() / beams:.0%} of the scan's beams are dead"
+    if good.sum() < _LOST_SHARE * beams:
+        return f"only {good.sum() / beams:.0%} of the scan's beams return"
+    stretches = int((good & ~np.roll(good, 1)).sum())
+    if stretches > _LOST_SHARE * (1 - _LOST_SHARE) * beams:
+        return f"{(~good).sum() / beams:.0%} of the scan's beams are lost, scattered"
+    return ""
+
+
+def valid(scan: Scan) -> NDArray[np.bool_]:
+    """Which beams returned."""
+    with np.errstate(invalid="ignore"):
+        good: NDArray[np.bool_] = (scan.ranges >= max(scan.range_min, 1e-6)) & (scan.ranges <= scan.range_max)
+    return good & np.isfinite(scan.ranges)
+
+
+def angles(scan: Scan) -> NDArray[np.float64]:
+    """Of every beam, radians counter-clockwise from straight ahead, not wrapped."""
+    return scan.angle_min + scan.angle_increment * np.arange(scan.ranges.size, dtype=np.float64)
+
+
+def returns(scan: Scan, lidar: Lidar) -> NDArray[np.float64]:
+    """Where beams returned, (n, 2) metres in the base frame, in the order of the beams."""
+    good = valid(scan)
+    ranges, directions = scan.ranges[good].astype(np.float64), angles(scan)[good]
+    return np.column_stack((lidar.x + ranges * np.cos(directions), ranges * np.sin(directions)))
+
+
+def obstacle_distances(scan: Scan, config: RobotConfig) -> dict[str, float]:
+    """Metres from the lidar to the nearest return by :class:`Direction` value, ``range_max`` where there is none.
+
+    The six directions share the whole circle: forward and those beside it 45 degrees each, left and right 67.5, the
+    rest is backward. Every valid beam counts.
+    """
+    found = dict.fromkeys((str(d) for d in Direction), float(config.lidar.range_max))
+    good = valid(scan)
+    bearings = np.degrees((angles(scan)[good] + pi) % (2 * pi) - pi)
+    sectors = np.searchsorted([end for _, end in _SECTORS], bearings).clip(max=len(_SECTORS) - 1)
+    for number, (direction, _) in enumerate(_SECTORS):
+        within = scan.ranges[good][sectors == number]
+        if within.size:
+            found[direction] = min(found[direction], float(within.min()))
+    return found
+
+
+def gaps(scan: Scan, config: RobotConfig) -> tuple[Gap, ...]:
+    """Doorways of at least 0.7 m within 4 m, by direction from the right rear to the left rear.
+
+    A doorway lies between two returns, its jambs, where every beam between them looks at least 0.3 m beyond the line
+    that joins them.
+    """
+    good = np.flatnonzero(valid(scan))
+    if len(good) < 2:
+        return ()
+    points = returns(scan, config.lidar) - (config.lidar.x, 0.0)
+    narrowest = dict[int, Gap]()
+    for begin, end in _openings(points):
+        gap = _gap(points, begin, end)
+        jamb = end % len(points)
+        if gap is not None and (jamb not in narrowest or gap.width_m < narrowest[jamb].width_m):
+            narrowest[jamb] = gap
+    return tuple(sorted(narrowest.values(), key=lambda gap: gap.direction_deg))
+
+
+def _openings(points: NDArray[np.float64]) -> Iterator[tuple[int, int]]:
+    """Pairs of returns, as indices, counter-clockwise: the view gets far after the first and near at the second.
+
+    The second counts past the end where the pair lies across it.
+    """
+    count = len(points)
+    ranges = np.hypot(points[:, 0], points[:, 1])
+    steps = np.roll(ranges, -1) - ranges
+    falls = np.flatnonzero(steps < -_JUMP) + 1
+    for begin in np.flatnonzero(steps > _JUMP):
+        ends = np.where(falls > begin, falls, falls + count)
+        away = points[ends % count] - points[begin]
+        near = ends[np.hypot(away[:, 0], away[:, 1]) <= _DOORWAY[1]]
+        if near.size:
+            yield int(begin), int(near.min())
+
+
+def _gap(points: NDArray[np.float64], begin: int, end: int) -> Gap | None:
+    """The doorway between two jambs, None where it is none. Points are relative to the lidar."""
+    first, last = points[begin], points[end % len(points)]
+    (dx, dy), (x, y) = last - first, (first + last) / 2
+    width, distance = hypot(dx, dy), hypot(x, y)
+    facing = (x * dy - y * dx) / width if width else 0.0
+    between = points[np.arange(begin + 1, end) % len(points)] - first
+    beyond = (between[:, 0] * dy - between[:, 1] * dx) / width if width else np.zeros(0)
+    if width < _DOORWAY[0] or distance > _GAP_RANGE or facing <= 0 or (beyond < _JUMP).any():
+        return None
+    return Gap(round(degrees(atan2(y, x)), 1), round(width, 2), round(distance, 2))
