@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tomllib
 import zipfile
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ import pytest
 import spca
 
 ROOT = Path(__file__).resolve().parents[1]
-LOCKS = ("requirements.txt", "requirements-dev.txt")
+LOCKS = ("requirements.txt", "requirements-robot.txt", "requirements-dev.txt")
 BUILD = "import sys; from setuptools import build_meta; print(build_meta.build_wheel(sys.argv[1]))"
 
 
@@ -84,14 +85,16 @@ def test_every_pin_has_hashes_and_no_host(lock: str) -> None:
 
 
 def test_locks_hold_what_the_project_asks_for() -> None:
-    runtime, dev = (pins(lock) for lock in LOCKS)
+    runtime, robot, dev = (pins(lock) for lock in LOCKS)
     assert names(project()["project"]["dependencies"]) <= runtime.keys()
+    assert names(project()["project"]["optional-dependencies"]["robot"]) <= robot.keys()
     assert names(project()["dependency-groups"]["dev"]) <= dev.keys()
 
 
-def test_development_lock_extends_the_runtime_lock() -> None:
-    runtime, dev = (pins(lock) for lock in LOCKS)
-    assert {name: dev.get(name) for name in runtime} == runtime
+@pytest.mark.parametrize(("smaller", "larger"), pairwise(LOCKS))
+def test_every_lock_extends_the_one_before(smaller: str, larger: str) -> None:
+    less, more = pins(smaller), pins(larger)
+    assert {name: more.get(name) for name in less} == less
 
 
 def test_third_party_lists_every_runtime_package_with_its_licence() -> None:
