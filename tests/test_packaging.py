@@ -91,7 +91,7 @@ def test_locks_hold_what_the_project_asks_for() -> None:
     assert names(project()["dependency-groups"]["dev"]) <= dev.keys()
 
 
-@pytest.mark.parametrize(("smaller", "larger"), pairwise(LOCKS))
+@pytest.mark.parametrize(("smaller", "larger"), list(pairwise(LOCKS)))
 def test_every_lock_extends_the_one_before(smaller: str, larger: str) -> None:
     less, more = pins(smaller), pins(larger)
     assert {name: more.get(name) for name in less} == less
