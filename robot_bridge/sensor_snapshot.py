@@ -80,7 +80,7 @@ class SensorSnapshotBuilder:
         self.vm = vm
 
     def capture(self) -> SensorSnapshot:
-        """All sensors now; takes about 10 ms, most of it for the picture."""
+        """All sensors now; takes a few milliseconds, most of them for the picture."""
         vm = self.vm
         state = _robot_state(vm)
         image = vm.latest_image

@@ -10,7 +10,7 @@ import unicodedata
 from typing import Final
 
 _HIDDEN: Final = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
-_PLAIN: Final = re.compile(r"[^\w .,:;'+\-/()]")
+_OTHER: Final = re.compile(r"[^\w .+\-/]")
 _BLANKS: Final = re.compile(r"\s+")
 _SEEN_OF: Final = 8
 """A text is cut to so many times its limit before anything is looked at: megabytes cost nothing."""
@@ -26,10 +26,13 @@ def harmless(text: object, limit: int) -> str:
     return line if len(line) <= limit else line[: limit - 1].rstrip() + "…"
 
 
-def plain(text: object, limit: int) -> str:
-    """As :func:`harmless`, and nothing but letters, digits and everyday punctuation: no markup, quotes or brackets."""
-    line = _BLANKS.sub(" ", _PLAIN.sub(" ", harmless(text, limit * 2))).strip()
-    return line if len(line) <= limit else line[:limit].rstrip()
+def plain(text: object, size: int) -> str:
+    """Letters, digits and a little punctuation in one line of at most ``size`` bytes of UTF-8.
+
+    No markup, quotes, brackets or separators; bytes because they bound the tokens of any script.
+    """
+    line = _BLANKS.sub(" ", _OTHER.sub(" ", harmless(text, size * 2))).strip()
+    return line.encode()[:size].decode(errors="ignore").rstrip()
 
 
 def _shown(character: str) -> str:

@@ -1,0 +1,217 @@
+"""What an exploration has found so far: rooms, frontiers, dead ends and the last actions.
+
+A model sees nothing of earlier calls, so what it should know of them is told by
+:meth:`ExplorationMemory.to_prompt_text`. Names of rooms and things come from models: they are cut and made harmless on
+their way in, and bounded again on their way out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from math import degrees
+from pathlib import Path
+from typing import Any, Final
+
+from robot_bridge.contracts import ActionResult, Direction, Frontier, NavigationDecision, Pose, wrapped
+from robot_bridge.memory_file import read_state, write_state
+from robot_bridge.memory_text import prompt_text
+from robot_bridge.tools import LABEL_LENGTH, PARAMETERS
+from robot_bridge.words import harmless
+
+START: Final = "start"
+RECENT_ACTIONS: Final = 5
+MOST_ROOMS: Final = 200
+MOST_OBJECTS: Final = 20
+MOST_DEAD_ENDS: Final = 50
+"""What is older than so many is forgotten; the start never is."""
+_SAME_DEAD_END_M, _SAME_DEAD_END_DEG = 1.0, 45
+_DOORWAY_WIDTH_M: Final = 1.2
+_LARGEST_NUMBER: Final = 10**9
+"""Of a parameter; a greater one, or none at all, is only told to be a number."""
+
+_DIRECTIONS: Final[Mapping[str, float]] = {
+    Direction.FORWARD: 0,
+    Direction.FORWARD_LEFT: 45,
+    Direction.LEFT: 90,
+    Direction.BACKWARD: 180,
+    Direction.RIGHT: -90,
+    Direction.FORWARD_RIGHT: -45,
+}
+
+
+def _start_room() -> dict[str, Any]:
+    return _room(START, "", Pose())
+
+
+def _room(name: str, entered_from: str, position: Pose) -> dict[str, Any]:
+    return {
+        "name": name,
+        "explored_pct": 0,
+        "objects": [],
+        "entered_from": entered_from,
+        "position": _place(position),
+        "frontiers_found": 0,
+    }
+
+
+@dataclass
+class ExplorationState:
+    """All that is remembered, in values that YAML knows. Positions are [x, y] in metres, in the map frame.
+
+    - ``rooms``: ``name``, ``explored_pct`` (share of the frontiers ever nearest to it that are gone), ``objects``,
+      ``entered_from``, ``position`` where it was entered, ``frontiers_found``
+    - ``dead_ends``: ``direction_deg`` (counter-clockwise from east), ``reason``, ``position``
+    - ``frontiers``: ``id``, ``direction_deg`` (counter-clockwise from ahead), ``distance_m``, ``type``, ``width_m``,
+      ``position``, as they were at the last update; ``frontiers_known`` is False before the first
+    - ``recent_actions``: the last five, oldest first: ``action``, ``params``, ``result``, ``position``
+    """
+
+    rooms: list[dict[str, Any]] = field(default_factory=lambda: [_start_room()])
+    current_room: str = START
+    dead_ends: list[dict[str, Any]] = field(default_factory=list)
+    frontiers: list[dict[str, Any]] = field(default_factory=list)
+    recent_actions: list[dict[str, Any]] = field(default_factory=list)
+    total_discoveries: int = 0
+    exploration_duration_s: float = 0.0
+    frontiers_known: bool = False
+
+
+class ExplorationMemory:
+    """Keeps an :class:`ExplorationState`; one thread at a time."""
+
+    def __init__(self) -> None:
+        self.state = ExplorationState()
+        self._position = Pose()
+        self._decided_at: float | None = None
+        self._listed: set[int] = set()
+
+    def update_after_action(self, decision: NavigationDecision, result: ActionResult, position: Pose) -> None:
+        """Once for every decision, with what became of it and where the robot stands now."""
+        self._position = position
+        if self._decided_at is not None:
+            self.state.exploration_duration_s += max(decision.timestamp - self._decided_at, 0.0)
+        self._decided_at = decision.timestamp
+        outcome: dict[str, Any] = {
+            "success": bool(result.success),
+            "actual_distance_m": round(float(result.actual_distance_m), 2),
+            "turned_deg": round(float(result.turned_deg)),
+            "stopped_reason": harmless(result.stopped_reason, LABEL_LENGTH),
+        }
+        if isinstance(clear := result.data.get("clear"), bool):
+            outcome["clear"] = clear
+        action = {
+            "action": harmless(decision.tool_name, LABEL_LENGTH),
+            "params": _parameters(decision),
+            "result": outcome,
+            "position": _place(position),
+        }
+        self.state.recent_actions = [*self.state.recent_actions, action][-RECENT_ACTIONS:]
+
+    def record_discovery(self, label: str, notes: str | None, significance: str, position: Pose) -> None:
+        """A room becomes the current one, and a new one where none has its name; anything else is found in it.
+
+        ``notes`` are for the log; a prompt has no room for them.
+        """
+        del notes
+        state, name = self.state, harmless(label, LABEL_LENGTH)
+        self._position = position
+        state.total_discoveries += 1
+        if significance == "room":
+            if not any(room["name"] == name for room in state.rooms):
+                state.rooms.append(_room(name, state.current_room, position))
+                del state.rooms[1 : len(state.rooms) - MOST_ROOMS + 1]
+            state.current_room = name
+            return
+        objects: list[str] = next((room["objects"] for room in state.rooms if room["name"] == state.current_room), [])
+        if name not in objects:
+            objects.append(name)
+            del objects[:-MOST_OBJECTS]
+
+    def update_frontiers(self, frontier_list: Sequence[Frontier], position: Pose | None = None) -> None:
+        """Those that can be reached now; ``position`` is where the robot stands, by default where it last did."""
+        state = self.state
+        self._position = position or self._position
+        state.frontiers = [_frontier(each, self._position) for each in frontier_list]
+        state.frontiers_known = True
+        left = dict.fromkeys(range(len(state.rooms)), 0)
+        for each in frontier_list:
+            room = self._nearest_room(each.x, each.y)
+            left[room] += 1
+            if each.id not in self._listed:
+                self._listed.add(each.id)
+                state.rooms[room]["frontiers_found"] += 1
+        for index, room_state in enumerate(state.rooms):
+            found = max(room_state["frontiers_found"], left[index])
+            room_state["frontiers_found"] = found
+            room_state["explored_pct"] = round(100 * (1 - left[index] / found)) if found else 100
+
+    def _nearest_room(self, x: float, y: float) -> int:
+        rooms = self.state.rooms
+        return min(range(len(rooms)), key=lambda index: Pose(*rooms[index]["position"]).distance_to(x, y))
+
+    def record_dead_end(self, direction: Direction | float, position: Pose, reason: str = "blocked") -> None:
+        """Nothing lies that way: a direction relative to the robot, or degrees counter-clockwise from ahead."""
+        relative = _DIRECTIONS[direction] if isinstance(direction, str) else direction
+        heading = round(degrees(position.heading) + relative) % 360
+        for known in self.state.dead_ends:
+            turned = abs((known["direction_deg"] - heading + 180) % 360 - 180)
+            if position.distance_to(*known["position"]) <= _SAME_DEAD_END_M and turned <= _SAME_DEAD_END_DEG:
+                return
+        dead_end = {
+            "direction_deg": heading,
+            "reason": harmless(reason, LABEL_LENGTH),
+            "position": _place(position),
+        }
+        self.state.dead_ends = [*self.state.dead_ends, dead_end][-MOST_DEAD_ENDS:]
+
+    def to_prompt_text(self) -> str:
+        """The state in about 200 tokens, however long the exploration has lasted."""
+        return prompt_text(self.state)
+
+    def save_to_disk(self, path: str | Path) -> None:
+        """Write the state as YAML, wholly or not at all.
+
+        Raises:
+            SetupError: it cannot be written.
+        """
+        write_state(Path(path), self.state)
+
+    def load_from_disk(self, path: str | Path) -> None:
+        """Go on from a state that was saved; what is remembered stays as it is where that fails.
+
+        Raises:
+            SetupError: there is no such file, or it is none of ours.
+        """
+        self.state = ExplorationState(**read_state(Path(path)))
+        self._listed.clear()
+        self._decided_at = None
+
+
+def _place(position: Pose) -> list[float]:
+    return [round(float(position.x), 2), round(float(position.y), 2)]
+
+
+def _parameters(decision: NavigationDecision) -> dict[str, Any]:
+    """Those that the tool has, in its order; texts cut, what is neither text nor number by its type."""
+    model = PARAMETERS.get(decision.tool_name)  # type: ignore[call-overload]
+    names = model.model_fields if model else ()
+    return {name: _value(decision.parameters[name]) for name in names if decision.parameters.get(name) is not None}
+
+
+def _value(value: object) -> object:
+    if isinstance(value, bool) or (isinstance(value, int | float) and abs(value) < _LARGEST_NUMBER):
+        return value
+    return harmless(value if isinstance(value, str) else type(value).__name__, LABEL_LENGTH)
+
+
+def _frontier(frontier: Frontier, position: Pose) -> dict[str, Any]:
+    bearing = degrees(wrapped(position.bearing_to(frontier.x, frontier.y)))
+    return {
+        "id": int(frontier.id),
+        "direction_deg": round(bearing),
+        "distance_m": round(float(position.distance_to(frontier.x, frontier.y)), 1),
+        "type": "doorway" if frontier.width_m <= _DOORWAY_WIDTH_M else "open",
+        "width_m": round(float(frontier.width_m), 1),
+        "position": [round(float(frontier.x), 2), round(float(frontier.y), 2)],
+    }

@@ -1,0 +1,126 @@
+"""The memory of an exploration on disk: one YAML file, replaced as a whole, believed only after it was checked."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+
+from robot_bridge.errors import SetupError
+from robot_bridge.words import harmless
+
+if TYPE_CHECKING:
+    from robot_bridge.exploration_memory import ExplorationState
+
+_LARGEST: Final = 1_000_000
+"""Bytes; ours have some thousands."""
+
+_Text = Annotated[str, Field(max_length=200), AfterValidator(lambda text: harmless(text, 60))]
+_Metres = Annotated[float, Field(ge=-1e6, le=1e6)]
+_Place = Annotated[list[_Metres], Field(min_length=2, max_length=2)]
+_Count = Annotated[int, Field(ge=0, le=10**9)]
+_Degrees = Annotated[int, Field(ge=-360, le=360)]
+
+
+class _Entry(BaseModel):
+    model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
+
+
+class _Room(_Entry):
+    name: _Text
+    explored_pct: Annotated[int, Field(ge=0, le=100)]
+    objects: Annotated[list[_Text], Field(max_length=100)]
+    entered_from: _Text
+    position: _Place
+    frontiers_found: _Count
+
+
+class _DeadEnd(_Entry):
+    direction_deg: _Degrees
+    reason: _Text
+    position: _Place
+
+
+class _Frontier(_Entry):
+    id: _Count
+    direction_deg: _Degrees
+    distance_m: _Metres
+    type: _Text
+    width_m: _Metres
+    position: _Place
+
+
+class _Result(_Entry):
+    success: bool
+    actual_distance_m: _Metres
+    turned_deg: Annotated[int, Field(ge=-(10**6), le=10**6)]
+    stopped_reason: _Text
+    clear: bool | None = None
+
+
+class _Action(_Entry):
+    action: _Text
+    params: Annotated[dict[_Text, bool | int | float | _Text], Field(max_length=8)]
+    result: _Result
+    position: _Place
+
+
+class _State(_Entry):
+    rooms: Annotated[list[_Room], Field(min_length=1, max_length=1000)]
+    current_room: _Text
+    dead_ends: Annotated[list[_DeadEnd], Field(max_length=1000)]
+    frontiers: Annotated[list[_Frontier], Field(max_length=10_000)]
+    recent_actions: Annotated[list[_Action], Field(max_length=5)]
+    total_discoveries: _Count
+    exploration_duration_s: Annotated[float, Field(ge=0)]
+    frontiers_known: bool
+
+
+def write_state(path: Path, state: ExplorationState) -> None:
+    """Replace the file; a reader or a crash sees the old text or the new one.
+
+    Raises:
+        SetupError: the file system refuses.
+    """
+    import yaml
+
+    text = yaml.safe_dump(asdict(state), allow_unicode=True, sort_keys=False, default_flow_style=None, width=120)
+    temporary = path.with_name(f".{path.name}.tmp")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with temporary.open("w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    except OSError as error:
+        raise SetupError(f"{path}: the exploration memory cannot be written: {error.strerror}") from error
+
+
+def read_state(path: Path) -> dict[str, Any]:
+    """The fields of an ``ExplorationState``, checked.
+
+    Raises:
+        SetupError: one line that names the file and the fault.
+    """
+    import yaml
+
+    try:
+        with path.open("rb") as file:
+            data = file.read(_LARGEST + 1)
+        if len(data) > _LARGEST:
+            raise SetupError(f"{path}: no exploration memory: more than {_LARGEST} bytes")
+        return _State.model_validate(yaml.safe_load(data)).model_dump(exclude_none=True)
+    except OSError as error:
+        raise SetupError(f"{path}: the exploration memory cannot be read: {error.strerror}") from error
+    except ValidationError as error:
+        fault = error.errors(include_url=False, include_context=False, include_input=False)[0]
+        where = ".".join(map(str, fault["loc"])) or "the file"
+        raise SetupError(
+            f"{path}: no exploration memory: {harmless(where, 80)}: {harmless(fault['msg'], 120)}"
+        ) from None
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        raise SetupError(f"{path}: no exploration memory: {harmless(error, 160)}") from None
