@@ -1,0 +1,369 @@
+"""The control loop: one tick observes, estimates, asks the current action what it wants, and lets the chain decide.
+
+::
+
+    observe -> navigation.update -> action -> commands -> SafetyChain.step -> Robot.apply -> journal -> wait
+
+The loop knows nothing of models. Decisions come to it as :class:`ExecutionResult` by :meth:`Controller.begin`, and
+every one of them comes back once, measured, from :meth:`Controller.finished`. ``tick`` belongs to one thread, the rest
+may be called from any. The lock is held while a tick computes, never while it waits.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import replace
+from math import hypot
+from threading import RLock
+from typing import Final
+
+from robot_bridge.behaviour import Action, Finished, Verdict, verdict
+from robot_bridge.config import RobotConfig
+from robot_bridge.contracts import (
+    REST,
+    ActionResult,
+    Applied,
+    Clock,
+    Command,
+    ExecutionResult,
+    Frontier,
+    Journal,
+    NavGoalTarget,
+    Observation,
+    Odometry,
+    Robot,
+    Source,
+    TurnTarget,
+    Twist,
+    VelocityTarget,
+)
+from robot_bridge.errors import RobotError
+from robot_bridge.host_state import LiveState, View
+from robot_bridge.navigation import Navigation
+from robot_bridge.safety_chain import SafetyChain
+
+MAP_PERIOD_S: Final = 5.0
+FRONTIER_PERIOD_S: Final = 0.5
+RESUMED_AFTER_S: Final = 0.5
+"""After a longer hold a way is planned anew: what stood still for somebody else must not count as stuck."""
+_LASTS: Final = 2.5
+"""Periods for which a command holds."""
+
+
+class Controller:
+    """Carries out decisions on a robot, 20 times a second.
+
+    Args:
+        robot: the body; closing it is left to whoever made it.
+        clock: the robot's.
+        navigation: map, estimate and ways.
+        chain: the only way to the wheels.
+        journal: is told everything.
+
+    Attributes:
+        pace: share of the commanded speed that is driven, 0 to 1.
+    """
+
+    def __init__(
+        self, robot: Robot, clock: Clock, navigation: Navigation, chain: SafetyChain, journal: Journal | None = None
+    ) -> None:
+        self.robot, self.clock, self.navigation, self.chain, self.journal = robot, clock, navigation, chain, journal
+        self.config: RobotConfig = robot.config
+        self.pace = 1.0
+        self._lock = RLock()
+        self._period = 1 / self.config.control_rate
+        self._next = self._began = clock.now()
+        self._action: Action | None = None
+        self._finished = deque[Finished]()
+        self._hold = ""
+        self._held_s = 0.0
+        self._human: Command | None = None
+        self._odometry: Odometry | None = None
+        self._travelled = 0.0
+        self._frontiers: tuple[Frontier, ...] = ()
+        self._frontiers_due = self._map_due = self._began
+        self._last_result: ActionResult | None = None
+        self._view = View(self._began, self.config, estimate=navigation.estimate)
+        self._state = LiveState(lambda: self._view, clock.now)
+
+    @property
+    def state(self) -> LiveState:
+        """What snapshots are built of; its ``frozen()`` is the state of the last tick."""
+        return self._state
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether no decision is being carried out."""
+        return self._action is None
+
+    @property
+    def current(self) -> ExecutionResult | None:
+        """The decision that is being carried out."""
+        action = self._action
+        return action.execution if action else None
+
+    def tick(self) -> Applied:
+        """One period of the control loop; returns at its end.
+
+        Raises:
+            DeviceError: the robot failed; it was told to stop. So it is whatever else is raised.
+        """
+        try:
+            with self._lock:
+                applied = self._tick()
+            self._wait()
+        except BaseException:
+            with contextlib.suppress(RobotError, OSError):
+                self.robot.stop()
+            raise
+        return applied
+
+    def _wait(self) -> None:
+        """Until the next period begins; periods that are over already are left out."""
+        self._next = max(self._next + self._period, self.clock.now())
+        self.clock.wait_until(self._next)
+
+    def _tick(self) -> Applied:
+        now = self.clock.now()
+        observation = self.robot.observe()
+        estimate = self.navigation.update(observation)
+        self._measure(observation.odometry)
+        self._refresh(now)
+        commands = self._commands(now)
+        applied = self.chain.step(commands, observation, now)
+        self.robot.apply(applied.twist)
+        if self.journal:
+            self.journal.observed(observation)
+            self.journal.estimated(estimate)
+            self.journal.commanded(now, commands, applied)
+        self._view = self._viewed(now, observation)
+        self._judge(observation, commands, applied, now)
+        return applied
+
+    def _viewed(self, now: float, observation: Observation) -> View:
+        action = self._action
+        is_early = action is None or action.elapsed == 0.0
+        result = self._last_result if action is None or is_early else action.so_far()
+        return View(
+            now,
+            self.config,
+            observation,
+            self.navigation.estimate,
+            self._frontiers,
+            self._travelled,
+            now - self._began,
+            result,
+        )
+
+    def _measure(self, odometry: Odometry | None) -> None:
+        last, self._odometry = self._odometry, odometry or self._odometry
+        if odometry is None or last is None or odometry.stamp == last.stamp:
+            return
+        moved = odometry.pose.relative_to(last.pose)
+        distance = hypot(moved.x, moved.y)
+        self._travelled += distance
+        if self._action:
+            self._action.measured(distance, moved.heading)
+
+    def _refresh(self, now: float) -> None:
+        """What need not be looked at on every tick."""
+        if now >= self._frontiers_due:
+            self._frontiers_due = now + FRONTIER_PERIOD_S
+            self._frontiers = self.navigation.frontiers()
+        if now >= self._map_due:
+            self._map_due = now + MAP_PERIOD_S
+            self._tell_map(now)
+
+    def _tell_map(self, now: float) -> None:
+        grid = self.navigation.map
+        if self.journal and grid.codes.size:
+            self.journal.mapped(now, grid.codes, grid.resolution, grid.x, grid.y)
+
+    def _commands(self, now: float) -> tuple[Command, ...]:
+        """Of everybody who wants something now."""
+        return tuple(self._wanted(now))
+
+    def _wanted(self, now: float) -> Iterator[Command]:
+        if self._human is not None and self._human.expires > now:
+            yield self._human
+            self._held_s += self._period
+            return
+        self._human = None
+        expires = now + _LASTS * self._period
+        if self._hold:
+            yield Command(REST, Source.MODEL, expires)
+            self._held_s += self._period
+        elif self._action is not None:
+            self._take_up_again(self._action)
+            source = Source.PLANNER if self._action.is_navigated else Source.MODEL
+            yield Command(self._twist(self._action, now), source, expires)
+
+    def _take_up_again(self, action: Action) -> None:
+        held, self._held_s = self._held_s, 0.0
+        if held <= RESUMED_AFTER_S:
+            return
+        match action.execution.target:
+            case NavGoalTarget() as goal:
+                self.navigation.go_to(goal)
+            case TurnTarget(radians=wanted):
+                self.navigation.turn(wanted - action.turned)
+            case _:
+                pass
+
+    def _twist(self, action: Action, now: float) -> Twist:
+        target = action.execution.target
+        if isinstance(target, VelocityTarget):
+            wanted = target.twist
+        else:
+            wanted = self.navigation.twist(now) if action.is_navigated else REST
+        return Twist(wanted.linear * self.pace, wanted.angular * self.pace)
+
+    def _judge(self, observation: Observation, commands: tuple[Command, ...], applied: Applied, now: float) -> None:
+        action = self._action
+        if action is None or self._hold or self._human is not None:
+            return
+        speed = observation.odometry.twist.linear if observation.odometry else 0.0
+        action.commanded(commands[0].twist.linear if commands else 0.0, applied, speed, now, self._period)
+        wanted = action.frontier_id
+        is_gone = wanted is not None and all(frontier.id != wanted for frontier in self._frontiers)
+        action.goal_gone = action.goal_gone + self._period if is_gone else 0.0
+        found = verdict(action, observation, self.navigation.estimate, self.navigation.status, self.config.body.centre)
+        if found is not None:
+            self._end(found)
+
+    def _end(self, found: Verdict) -> None:
+        """The current action is over."""
+        action, self._action = self._action, None
+        if action is None:
+            return
+        if action.is_navigated:
+            self.navigation.cancel()
+        self._deliver(action.result(found))
+
+    def _deliver(self, finished: Finished) -> None:
+        self._finished.append(finished)
+        self.amend(finished.result)
+        if self.journal:
+            self.journal.acted(self.clock.now(), finished.result)
+
+    def amend(self, result: ActionResult) -> None:
+        """Make this the result that the next snapshot tells, for example with a description added to it."""
+        with self._lock:
+            self._last_result = result
+            self._view = replace(self._view, previous_action_result=result)
+
+    def begin(self, execution: ExecutionResult) -> None:
+        """Carry out what the executor made of a decision, instead of whatever is under way.
+
+        What only asks or tells changes nothing of what is under way, and the goal that is already driven to is driven
+        on to; a decision that was refused stops the robot.
+        """
+        with self._lock:
+            if self.journal:
+                self.journal.decided(self.clock.now(), execution)
+            target, old = execution.target, self._action
+            if execution.is_valid and isinstance(target, VelocityTarget) and target.duration_s == 0:
+                self._deliver(_at_once(execution, Verdict(True)))
+            elif execution.is_valid and old is not None and old.is_same_goal(execution):
+                self._deliver(old.result(Verdict(True, data={"status": "the same goal is driven on to"})))
+                old.execution = execution
+            else:
+                name = execution.decision.tool_name
+                self._end(Verdict(False, f"broken off for {name}"))
+                self._start(execution)
+
+    def _start(self, execution: ExecutionResult) -> None:
+        if not execution.is_valid:
+            self._deliver(_at_once(execution, Verdict(False, execution.reason)))
+            return
+        self._held_s = 0.0
+        match execution.target:
+            case NavGoalTarget(x=x, y=y) as goal if not self.navigation.go_to(goal):
+                problem = f"no way to ({x:.2f}, {y:.2f}) in the map so far"
+            case TurnTarget(radians=wanted) if not self.navigation.turn(wanted):
+                problem = "no room to turn here"
+            case _:
+                self._action = Action(execution, self.clock.now())
+                return
+        self._deliver(_at_once(execution, Verdict(False, problem, is_blocked=True)))
+
+    def finished(self) -> ActionResult | None:
+        """What became of the earliest decision of which that has not been told yet; None where there is none."""
+        outcome = self.outcome()
+        return outcome.result if outcome else None
+
+    def outcome(self) -> Finished | None:
+        """As :meth:`finished`, with the decision that it became of."""
+        with self._lock:
+            return self._finished.popleft() if self._finished else None
+
+    def cancel(self, reason: str) -> None:
+        """Break off what is under way; the robot stops."""
+        with self._lock:
+            self._end(Verdict(False, reason))
+
+    def run(self, execution: ExecutionResult, timeout: float) -> ActionResult:
+        """Tick until a decision has become something; broken off after ``timeout`` seconds of the robot's clock."""
+        self.begin(execution)
+        end = self.clock.now() + timeout
+        while True:
+            while (outcome := self.outcome()) is not None:
+                if outcome.execution is execution:
+                    return outcome.result
+            if self.clock.now() >= end:
+                self.cancel(f"not done within {timeout:.0f} s")
+                continue
+            self.tick()
+
+    def hold(self, reason: str) -> None:
+        """Stand still until it is lifted with ""; what is under way goes on then. A human's command is obeyed."""
+        with self._lock:
+            self._hold = reason
+
+    def override(self, twist: Twist | None, seconds: float = 0.5) -> None:
+        """A person drives: their velocity, for so long; None hands the robot back. What is under way waits."""
+        with self._lock:
+            self._human = None if twist is None else Command(twist, Source.HUMAN, self.clock.now() + seconds)
+
+    @property
+    def is_overridden(self) -> bool:
+        """Whether a person drives."""
+        human = self._human
+        return human is not None and human.expires > self.clock.now()
+
+    def emergency_stop(self, reason: str) -> None:
+        """Stop now and stay so until :meth:`release`; what is under way is broken off.
+
+        Raises:
+            DeviceError: the robot cannot be told to stop; the chain is latched nevertheless.
+        """
+        self.chain.stop(reason)
+        self.robot.stop()
+        with self._lock:
+            self._end(Verdict(False, f"emergency stop: {reason}"))
+            if self.journal:
+                self.journal.noted(self.clock.now(), "emergency_stop", {"reason": reason})
+
+    def release(self) -> None:
+        """Lift an emergency stop."""
+        with self._lock:
+            self.chain.release()
+            if self.journal:
+                self.journal.noted(self.clock.now(), "release", {})
+
+    def close(self) -> None:
+        """Break off what is under way, stop the robot, and tell the map for the last time.
+
+        Raises:
+            DeviceError: the robot cannot be told to stop.
+        """
+        with self._lock:
+            self._end(Verdict(False, "the controller was closed"))
+            self._tell_map(self.clock.now())
+            self.robot.stop()
+
+
+def _at_once(execution: ExecutionResult, found: Verdict) -> Finished:
+    return Action(execution, 0.0).result(found)
