@@ -96,15 +96,16 @@ def free_distance(
     pad = np.broadcast_to(np.asarray(padding, dtype=np.float64), x.shape)
     if abs(curvature) < _STRAIGHT:
         met = (np.abs(y) <= body.half_width + pad) & (x >= -behind - pad)
-        reached = x[met] - ahead - pad[met]
+        reached = np.maximum(x[met] - ahead - pad[met], 0.0)
     else:
         radius = 1 / abs(curvature)
         from_centre = np.hypot(x, y - radius)
         outermost = np.hypot(max(ahead, behind) + pad, radius + body.half_width + pad)
         met = (from_centre >= radius - body.half_width - pad) & (from_centre <= outermost)
+        met &= clearance(points, body) <= pad + horizon * outermost / radius
         x, y, pad = x[met], y[met], pad[met]
         reached = _reached(x, y - radius, ahead + pad, -behind - pad, body.half_width + pad, radius)
-    return max(0.0, float(reached.min(initial=horizon)))
+    return float(reached.min(initial=horizon))
 
 
 def _reached(

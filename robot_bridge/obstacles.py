@@ -2,12 +2,13 @@
 
 A pole of 2 cm is hit by one or two beams of a turn and missed altogether when those drop out: returns are kept for
 ``MEMORY_S`` and moved by odometry. A return is *still* when a scan that is at least ``STILL_S`` older saw something
-within ``STILL_M`` of its place; everything else may be on the move, at up to ``OBSTACLE_SPEED``.
+within about 7 cm of its place; everything else may be on the move, at up to ``OBSTACLE_SPEED``.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,22 +18,28 @@ from robot_bridge.contracts import Odometry, Pose, Scan
 from robot_bridge.geometry import along, clearance, placed, seen_from
 from robot_bridge.scans import returns
 
-MEMORY_S = 0.45
+MEMORY_S = 0.41
 STILL_S = 0.18
-STILL_M = 0.08
 OBSTACLE_SPEED = 0.5
 RESERVE_M = 0.02
 """To be left when the robot has braked."""
+_CELL = 0.02
+_STILL_CELLS = 3
+_SAME_CELLS = 1
 _TOUCH_M = 0.001
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Look:
-    """The near returns of one scan: ``points`` (n, 2) in the odom frame, ``is_still`` (n,)."""
+    """The near returns of one scan: ``points`` (n, 2) in the odom frame.
+
+    ``is_still`` (n,); ``is_last`` (n,): no later scan has seen anything there.
+    """
 
     stamp: float
     points: NDArray[np.float64]
     is_still: NDArray[np.bool_]
+    is_last: NDArray[np.bool_]
 
 
 Memory = tuple[Look, ...]
@@ -56,17 +63,35 @@ def looked(memory: Memory, scan: Scan, odometry: Odometry, now: float, config: R
     found = returns(scan, config.lidar)
     found = found[clearance(found, config.body) <= reach(config) + margin(config.limits.speed, config)]
     points = placed(found, pose_at(odometry, scan.stamp))
-    return (*kept, Look(scan.stamp, points, _still(points, scan.stamp, kept)))
+    before = [look.points for look in kept if scan.stamp - look.stamp >= STILL_S]
+    is_still = _near(points, np.concatenate(before), _STILL_CELLS) if before else np.zeros(len(points), np.bool_)
+    return (*_seen_again(kept, points), Look(scan.stamp, points, is_still, np.ones(len(points), np.bool_)))
 
 
-def _still(points: NDArray[np.float64], stamp: float, memory: Memory) -> NDArray[np.bool_]:
-    """Which of the points were seen before, long enough ago."""
-    before = [look.points for look in memory if stamp - look.stamp >= STILL_S]
-    old = np.concatenate(before) if before else np.empty((0, 2))
-    dx = points[:, :1].astype(np.float32) - old[:, 0].astype(np.float32)
-    dy = points[:, 1:].astype(np.float32) - old[:, 1].astype(np.float32)
-    near: NDArray[np.bool_] = dx * dx + dy * dy < STILL_M**2
-    return np.asarray(near.any(axis=1))
+def _seen_again(memory: Memory, points: NDArray[np.float64]) -> Iterator[Look]:
+    """The looks of which nothing is the last that was seen where there are ``points`` now."""
+    if memory:
+        again = _near(np.concatenate([look.points for look in memory]), points, _SAME_CELLS)
+        parts = np.split(again, np.cumsum([len(look.points) for look in memory])[:-1])
+        yield from (replace(look, is_last=look.is_last & ~part) for look, part in zip(memory, parts, strict=True))
+
+
+def _near(points: NDArray[np.float64], others: NDArray[np.float64], cells: int) -> NDArray[np.bool_]:
+    """Which points have one of the others within so many cells of ``_CELL``, on a grid that is laid over both."""
+    if not len(points) or not len(others):
+        return np.zeros(len(points), np.bool_)
+    lowest = np.minimum(points.min(axis=0), others.min(axis=0)) - (cells + 0.5) * _CELL
+    at = ((points - lowest) / _CELL).astype(np.intp)
+    marks = ((others - lowest) / _CELL).astype(np.intp)
+    grid = np.zeros(np.maximum(at.max(axis=0), marks.max(axis=0)) + cells + 1, np.bool_)
+    grid[marks[:, 0], marks[:, 1]] = True
+    for _ in range(cells):
+        grid[1:] |= grid[:-1]
+        grid[:-1] |= grid[1:]
+    for _ in range(cells):
+        grid[:, 1:] |= grid[:, :-1]
+        grid[:, :-1] |= grid[:, 1:]
+    return np.asarray(grid[at[:, 0], at[:, 1]])
 
 
 def reaction(config: RobotConfig) -> float:
@@ -96,8 +121,9 @@ def around(
     """
     if not memory:
         return np.empty((0, 2)), np.empty(0)
-    points = seen_from(np.concatenate([look.points for look in memory]), pose_at(odometry, now))
-    is_still = np.concatenate([look.is_still for look in memory])
+    points = np.concatenate([look.points[look.is_last] for look in memory])
+    is_still = np.concatenate([look.is_still[look.is_last] for look in memory])
+    points = seen_from(points, pose_at(odometry, now))
     wanted = config.zones.padding + np.where(is_still, 0.0, margin(speed, config))
     padding: NDArray[np.float64] = np.minimum(wanted, clearance(points, config.body) - _TOUCH_M)
     return points, padding
