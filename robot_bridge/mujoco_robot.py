@@ -7,7 +7,6 @@ by the same library. Waiting on :attr:`MujocoRobot.clock` moves the simulation; 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from math import atan2
 from typing import Any
 
@@ -18,10 +17,14 @@ from robot_bridge.config import RobotConfig
 from robot_bridge.contracts import REST, Frame, Observation, Odometry, Pose, Scan, Twist
 from robot_bridge.errors import DeviceError
 from robot_bridge.twin import mjcf
-from robot_bridge.twin.collisions import Collision, CollisionLog
+from robot_bridge.twin.collisions import Collision, CollisionLog, approach, hull_contacts
 from robot_bridge.twin.drive import Drive, feasible
-from robot_bridge.twin.noise import DriftingOdometry, Noise, noisy_ranges
-from robot_bridge.twin.world import TwinWorld
+from robot_bridge.twin.engine import mujoco
+from robot_bridge.twin.noise import DriftingOdometry, Grain, Noise, noisy_ranges
+from robot_bridge.twin.picture import NoPictureError, Painter
+from robot_bridge.twin.props import Movers, Things
+from robot_bridge.twin.scanner import Scanner
+from robot_bridge.twin.world import Thing, TwinWorld
 
 ODOMETRY_RATE = 50.0
 SETTLE = 0.3
@@ -55,43 +58,47 @@ class MujocoRobot:
         noise: Noise | None = None,
         with_camera: bool = True,
     ) -> None:
-        import mujoco
-
-        self._mj: Any = mujoco
+        self._mj: Any = mujoco()
         self._world, self._config = world, config or RobotConfig()
         self._noise = noise if noise is not None else Noise()
-        self._model: Any = mujoco.MjModel.from_xml_string(mjcf.text(world, self._config), mjcf.textures(world))
-        self._data: Any = mujoco.MjData(self._model)
+        self._model: Any = self._mj.MjModel.from_xml_string(mjcf.text(world, self._config), mjcf.textures(world))
+        self._data: Any = self._mj.MjData(self._model)
         self._clock = SimulatedClock(self)
         lidar, wheels, camera = np.random.SeedSequence(seed).spawn(3)
-        self._lidar_rng, self._camera_rng = np.random.default_rng(lidar), np.random.default_rng(camera)
+        self._lidar_rng, rng, eye = np.random.default_rng(lidar), np.random.default_rng(camera), self._config.camera
+        self._grain = Grain(eye.height, eye.width, self._noise, eye.depth_max, rng)
         self._odometry = DriftingOdometry(Pose(0, 0, world.start.heading), self._noise, np.random.default_rng(wheels))
+        self._things = Things(self._model, self._data, world)
+        self._movers = Movers(self._model, self._data, world, self._config.body)
+        self._scanner = Scanner(self._mj, self._model, self._data, self._config.lidar)
         self._log = CollisionLog()
-        self._steps = 0
-        self._command, self._commanded = REST, float("-inf")
-        self._drive = Drive()
-        self._observation = Observation()
-        self._is_closed = False
-        self.camera_fault = "" if with_camera else "no camera was asked for"
-        self._prepare()
+        self._command, self._commanded, self._drive = REST, float("-inf"), Drive()
+        self._observation, self._steps, self._is_closed = Observation(), 0, False
+        self._painter, self.camera_fault = self._open_camera() if with_camera else (None, "it was not asked for")
+        self._look_up_names()
+        self._begin()
 
-    def _prepare(self) -> None:
-        mj, model, data = self._mj, self._model, self._data
-        self._hull = mj.mj_name2id(model, mj.mjtObj.mjOBJ_GEOM, "hull")
-        rear = [mj.mj_name2id(model, mj.mjtObj.mjOBJ_JOINT, name) for name in ("rear_left", "rear_right")]
-        self._rear_qpos = [int(model.jnt_qposadr[joint]) for joint in rear]
-        self._rear_qvel = [int(model.jnt_dofadr[joint]) for joint in rear]
+    def _open_camera(self) -> tuple[Painter | None, str]:
+        try:
+            return Painter(self._mj, self._model, self._world, self._config.camera), ""
+        except NoPictureError as error:
+            return None, str(error)
+
+    def _look_up_names(self) -> None:
+        model = self._model
+        self._hull = model.geom("hull").id
+        rear = [model.joint(name) for name in ("rear_left", "rear_right")]
+        self._rear_qpos, self._rear_qvel = [int(j.qposadr[0]) for j in rear], [int(j.dofadr[0]) for j in rear]
         names = ("rear_left", "rear_right", "front_left_steer", "front_right_steer")
-        self._actuators = [mj.mj_name2id(model, mj.mjtObj.mjOBJ_ACTUATOR, name) for name in names]
-        lidar = self._config.lidar
-        angles = lidar.angle_min + np.arange(lidar.beams) * lidar.angle_increment
-        self._rays = np.stack([np.cos(angles), np.sin(angles), np.zeros(lidar.beams)])
+        self._actuators = [model.actuator(name).id for name in names]
+
+    def _begin(self) -> None:
         for _ in range(round(SETTLE / mjcf.TIMESTEP)):
-            mj.mj_step(model, data)
+            self._mj.mj_step(self._model, self._data)
         self._last_pose, self._last_wheels = self._pose(), self._rolled()
         self._periods = {
             "odometry": self._every(ODOMETRY_RATE),
-            "scan": self._every(lidar.rate),
+            "scan": self._every(self._config.lidar.rate),
             "frame": self._every(self._config.camera.rate),
         }
         self._sense()
@@ -142,6 +149,59 @@ class MujocoRobot:
 
     def close(self) -> None:
         self._is_closed = True
+        if self._painter is not None:
+            self._painter.close()
+            self._painter = None
+
+    @property
+    def things(self) -> tuple[Thing, ...]:
+        """The truth about the things of the world, in its order, as they are now, in world coordinates."""
+        return self._things.now
+
+    def move_thing(self, index: int, x: float, y: float) -> None:
+        """Set a thing down somewhere else, in world coordinates.
+
+        Raises:
+            IndexError: there is no such thing.
+        """
+        self._things.change(index, x=x, y=y)
+
+    def set_state(self, index: int, state: str) -> None:
+        """Open, close, lock a door.
+
+        Raises:
+            IndexError: there is no such thing.
+            ValueError: it cannot be in that state.
+        """
+        self._things.change(index, state=state)
+
+    def remove(self, index: int) -> None:
+        """Take a thing out of the world: into a hand, or for good.
+
+        Raises:
+            IndexError: there is no such thing.
+        """
+        self._things.change(index, is_present=False)
+
+    def put(self, index: int, x: float, y: float) -> None:
+        """Bring a thing into the world that was taken out of it or was never in it.
+
+        Raises:
+            IndexError: there is no such thing.
+        """
+        self._things.change(index, x=x, y=y, is_present=True)
+
+    def top_view(self, width: int) -> NDArray[np.uint8]:
+        """The world from above, north up: rgb (height, width, 3), at most 1024 pixels wide and high.
+
+        Raises:
+            DeviceError: this robot has no camera.
+        """
+        self._check()
+        if self._painter is None:
+            raise DeviceError(f"no pictures: {self.camera_fault}")
+        self._place_geoms()
+        return self._painter.top_view(self._data, width)
 
     def advance(self, time: float) -> None:
         """Let the simulation run until then."""
@@ -158,10 +218,12 @@ class MujocoRobot:
         wanted = self._command if self.time - self._commanded <= limits.command_timeout else REST
         self._drive = self._drive.toward(wanted, body, limits, mjcf.TIMESTEP)
         self._data.ctrl[self._actuators] = self._drive.actuators(body)
+        self._movers.step(self.time, mjcf.TIMESTEP, self._pose)
         own = self._own_motion()
         self._mj.mj_step(self._model, self._data)
         self._steps += 1
-        self._note_contacts(own)
+        for other, at, towards in hull_contacts(self._model, self._data, self._hull):
+            self._log.touched(self.time, other, approach(self._pose(), own, at, towards))
         self._sense()
 
     def _sense(self) -> None:
@@ -171,9 +233,9 @@ class MujocoRobot:
             odometry, battery = self._measure(), FULL_BATTERY - DRAIN * self.time
         if self._steps % self._periods["scan"] == 0:
             scan = self._scan()
-        if not self.camera_fault and self._steps % self._periods["frame"] == 0:
-            frame = self._look()
-        if (scan, frame, odometry) != (seen.scan, seen.frame, seen.odometry):
+        if self._painter is not None and self._steps % self._periods["frame"] == 0:
+            frame = self._look(self._painter)
+        if odometry is not seen.odometry or scan is not seen.scan or frame is not seen.frame:
             self._observation = Observation(scan, frame, odometry, battery)
 
     def _pose(self) -> Pose:
@@ -201,55 +263,19 @@ class MujocoRobot:
         return Odometry(self.time, self._odometry.pose, self._odometry.measured(true))
 
     def _scan(self) -> Scan:
-        lidar, pose = self._config.lidar, self._pose()
+        lidar = self._config.lidar
         self._place_geoms()
-        c, s = np.cos(pose.heading), np.sin(pose.heading)
-        x, y, z = self._rays
-        rays = np.stack([c * x - s * y, s * x + c * y, z], axis=1)
-        origin = np.array([*pose.ahead(lidar.x), lidar.z])
-        hit, far = np.empty(lidar.beams, np.int32), np.empty(lidar.beams)
-        groups = np.array([1, 0, 0, 0, 0, 0], np.uint8)
-        self._mj.mj_multiRay(
-            self._model,
-            self._data,
-            origin,
-            rays.ravel(),
-            groups,
-            True,
-            -1,
-            hit,
-            far,
-            None,
-            lidar.beams,
-            lidar.range_max,
-        )
-        far[(hit < 0) | (far > lidar.range_max)] = np.inf
-        ranges = noisy_ranges(far, self._noise, self._lidar_rng)
+        ranges = noisy_ranges(self._scanner.ranges(self._pose()), self._noise, self._lidar_rng)
         return Scan(self.time, ranges, lidar.angle_min, lidar.angle_increment, lidar.range_min, lidar.range_max)
 
-    def _look(self) -> Frame | None:
-        return None
+    def _look(self, painter: Painter) -> Frame:
+        camera = self._config.camera
+        self._place_geoms()
+        rgb, depth = self._grain.on(*painter.frame(self._data))
+        return Frame(self.time, rgb, depth, camera.focal)
 
     def _place_geoms(self) -> None:
         """Bring what is drawn and scanned to where physics have moved it; changes nothing of their state."""
         self._mj.mj_kinematics(self._model, self._data)
         self._mj.mj_comPos(self._model, self._data)
         self._mj.mj_camlight(self._model, self._data)
-
-    def _note_contacts(self, own: Twist) -> None:
-        geoms: NDArray[np.int32] = self._data.contact.geom
-        for index in np.flatnonzero((geoms == self._hull).any(axis=1)).tolist():
-            contact = self._data.contact[index]
-            first, second = contact.geom.tolist()
-            other = second if first == self._hull else first
-            towards = contact.frame[:2] * (1 if first == self._hull else -1)
-            name = self._mj.mj_id2name(self._model, self._mj.mjtObj.mjOBJ_GEOM, other)
-            self._log.touched(self.time, name, self._approach(own, contact.pos, towards))
-
-    def _approach(self, own: Twist, at: Sequence[float], towards: Sequence[float]) -> float:
-        """How fast a point of the robot moves in a direction, by its own motion."""
-        pose = self._pose()
-        heading = Pose(0, 0, pose.heading)
-        vx, vy = heading.ahead(own.linear)
-        vx, vy = vx - own.angular * (at[1] - pose.y), vy + own.angular * (at[0] - pose.x)
-        return float(vx * towards[0] + vy * towards[1])

@@ -1,8 +1,14 @@
-"""Who touched whom, and whose motion was to blame (pure)."""
+"""Who touched whom, and whose motion was to blame."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from robot_bridge.contracts import Pose, Twist
 
 BLAME_SPEED = 0.01
 """m/s of the robot's own motion towards what it touches, from which on a contact is its doing."""
@@ -38,3 +44,27 @@ class CollisionLog:
             self._found.append(Collision(stamp, other, blame))
             blamed = blame
         self._touching[other] = (stamp, blamed or blame)
+
+
+def hull_contacts(model: Any, data: Any, hull: int) -> Iterator[tuple[str, Any, Any]]:
+    """What the geom ``hull`` touches: the other's name, the place and the direction towards it, in world coordinates.
+
+    A thing's parts are named as one: ``thing3``.
+    """
+    if data.ncon == 0:
+        return
+    geoms = data.contact.geom
+    for index in np.flatnonzero((geoms == hull).any(axis=1)).tolist():
+        contact = data.contact[index]
+        first, second = geoms[index].tolist()
+        other, sign = (second, 1) if first == hull else (first, -1)
+        body = model.body(model.geom_bodyid[other]).name
+        name = body if body.startswith("thing") else model.geom(other).name
+        yield name, contact.pos[:2], contact.frame[:2] * sign
+
+
+def approach(pose: Pose, own: Twist, at: Any, towards: Any) -> float:
+    """How fast a point of a robot moves in a direction by the robot's own motion, m/s."""
+    vx, vy = Pose(0, 0, pose.heading).ahead(own.linear)
+    vx, vy = vx - own.angular * (at[1] - pose.y), vy + own.angular * (at[0] - pose.x)
+    return float(vx * towards[0] + vy * towards[1])

@@ -1,8 +1,9 @@
 """A world and a robot as a MuJoCo model (pure: values in, text and pictures out).
 
-Geom groups: ``SOLID`` is what the lidar meets and the camera sees, ``MARKS`` what only the camera sees, ``CAR`` the
-robot's looks, ``HIDDEN`` what only collides. Things are mocap bodies: they are moved and parked below the floor at run
-time; their tags change by changing the material of a geom.
+Geom groups: ``SOLID`` is what the lidar meets and the camera sees, ``MARKS`` what only the camera sees, ``SIGNS`` as
+well, but they hang above and would be in people's way, ``CAR`` the robot's looks, ``HIDDEN`` what only collides.
+Things are mocap bodies: they are moved and parked below the floor at run time; their tags change by changing the
+material of a geom.
 """
 
 from __future__ import annotations
@@ -16,11 +17,13 @@ from robot_bridge import tags
 from robot_bridge.config import Body, RobotConfig
 from robot_bridge.twin import world as w
 
-SOLID, MARKS, CAR, HIDDEN = 0, 1, 2, 3
+SOLID, MARKS, CAR, HIDDEN, SIGNS = 0, 1, 2, 3, 4
 TIMESTEP = 0.005
 TRACK = 0.8
 """Distance of the wheels' middles from each other, as a share of the robot's width."""
 MASS, WHEEL_MASS = 2.4, 0.12
+TOP_VIEW = 1024
+"""Greatest width and height of the view from above, pixels; it is drawn twice as large."""
 
 COLORS = {
     "red": "0.85 0.16 0.16",
@@ -40,18 +43,18 @@ _NONE = {"contype": "0", "conaffinity": "0"}
 def text(world: w.TwinWorld, config: RobotConfig) -> str:
     """The model as MJCF; the tags that it shows are :func:`textures`."""
     root = Element("mujoco", model="twin")
-    SubElement(root, "compiler", angle="radian", autolimits="true")
-    SubElement(root, "option", timestep=str(TIMESTEP), integrator="implicitfast", cone="elliptic", impratio="20")
-    SubElement(root, "statistic", extent="1", center="0 0 0")
-    _looks(SubElement(root, "visual"), config)
-    _assets(SubElement(root, "asset"), world)
-    bodies = SubElement(root, "worldbody")
+    _add(root, "compiler", angle="radian", autolimits="true")
+    _add(root, "option", timestep=str(TIMESTEP), integrator="implicitfast", cone="elliptic", impratio="20")
+    _add(root, "statistic", extent="1", center="0 0 0")
+    _looks(_add(root, "visual"), world, config)
+    _assets(_add(root, "asset"), world)
+    bodies = _add(root, "worldbody")
     _surroundings(bodies, world)
     for index, obstacle in enumerate(world.obstacles):
         _obstacle(bodies, index, obstacle)
     for index, thing in enumerate(world.things):
         _thing(bodies, index, thing)
-    _car(bodies, SubElement(root, "actuator"), world, config)
+    _car(bodies, _add(root, "actuator"), world, config)
     return tostring(root, encoding="unicode")
 
 
@@ -78,35 +81,35 @@ def textures(world: w.TwinWorld) -> dict[str, bytes]:
     return {f"{label.name}.png": tags.texture(label.kind, label.color, label.state) for label in labels(world.things)}
 
 
-def _looks(visual: Element, config: RobotConfig) -> None:
-    SubElement(visual, "headlight", ambient="0.45 0.45 0.45", diffuse="0.35 0.35 0.35", specular="0 0 0")
-    SubElement(visual, "map", znear="0.02", zfar="60")
+def _looks(visual: Element, world: w.TwinWorld, config: RobotConfig) -> None:
+    _add(visual, "headlight", ambient="0.45 0.45 0.45", diffuse="0.35 0.35 0.35", specular="0 0 0")
+    x0, y0, x1, y1 = world.bounds
+    _add(visual, "map", znear="0.02", zfar="60", shadowclip=str(max(x1 - x0, y1 - y0)))
     camera = config.camera
-    size = max(camera.width, camera.height, 1024)
-    SubElement(visual, "global", offwidth=str(size), offheight=str(size))
-    SubElement(visual, "quality", shadowsize="2048", offsamples="4")
+    _add(
+        visual, "global", offwidth=str(max(camera.width, 2 * TOP_VIEW)), offheight=str(max(camera.height, 2 * TOP_VIEW))
+    )
+    _add(visual, "quality", shadowsize="4096", offsamples="0")
 
 
 def _assets(asset: Element, world: w.TwinWorld) -> None:
-    SubElement(
-        asset, "texture", name="sky", type="skybox", builtin="flat", rgb1="0.80 0.84 0.88", width="32", height="32"
-    )
+    _add(asset, "texture", name="sky", type="skybox", builtin="flat", rgb1="0.80 0.84 0.88", width="32", height="32")
     floor = {"rgb1": "0.70 0.68 0.64", "rgb2": "0.66 0.64 0.60", "width": "256", "height": "256"}
-    SubElement(asset, "texture", name="floor", type="2d", builtin="checker", **floor)
-    SubElement(asset, "material", name="floor", texture="floor", texrepeat="1 1", texuniform="true")
+    _add(asset, "texture", name="floor", type="2d", builtin="checker", **floor)
+    _add(asset, "material", name="floor", texture="floor", texrepeat="1 1", texuniform="true")
     for label in labels(world.things):
-        SubElement(asset, "texture", name=label.name, type="cube", file=f"{label.name}.png")
-        SubElement(asset, "material", name=label.name, texture=label.name, specular="0", shininess="0")
+        _add(asset, "texture", name=label.name, type="cube", file=f"{label.name}.png")
+        _add(asset, "material", name=label.name, texture=label.name, specular="0", shininess="0")
 
 
 def _surroundings(bodies: Element, world: w.TwinWorld) -> None:
     x0, y0, x1, y1 = world.bounds
     middle = f"{(x0 + x1) / 2:.4f} {(y0 + y1) / 2:.4f}"
-    light = {"dir": "0.35 0.25 -1", "diffuse": "0.45 0.45 0.45", "specular": "0 0 0", "castshadow": "true"}
-    SubElement(bodies, "light", name="sun", type="directional", pos=f"{middle} 6", **light)
+    light = {"dir": "0.2 0.35 -1", "diffuse": "0.38 0.38 0.38", "specular": "0 0 0", "castshadow": "true"}
+    _add(bodies, "light", name="sun", type="directional", pos=f"{middle} 6", **light)
     size = f"{(x1 - x0) / 2 + 3:.4f} {(y1 - y0) / 2 + 3:.4f} 0.1"
     ground = {"contype": "1", "conaffinity": "0", "friction": "1 0.005 0.0001"}
-    SubElement(
+    _add(
         bodies, "geom", name="floor", type="plane", pos=f"{middle} 0", size=size, material="floor", group="1", **ground
     )
     for index, wall in enumerate(w.merged(world.walls)):
@@ -116,7 +119,7 @@ def _surroundings(bodies: Element, world: w.TwinWorld) -> None:
 
 
 def _obstacle(bodies: Element, index: int, obstacle: w.Obstacle) -> None:
-    body = SubElement(bodies, "body", name=f"obstacle{index}", pos=f"{obstacle.x} {obstacle.y} 0")
+    body = _add(bodies, "body", name=f"obstacle{index}", pos=f"{obstacle.x} {obstacle.y} 0")
     if obstacle.path:
         body.set("mocap", "true")
     half = obstacle.height / 2
@@ -129,7 +132,7 @@ def _obstacle(bodies: Element, index: int, obstacle: w.Obstacle) -> None:
 
 
 def _thing(bodies: Element, index: int, thing: w.Thing) -> None:
-    body = SubElement(bodies, "body", name=f"thing{index}", mocap="true")
+    body = _add(bodies, "body", name=f"thing{index}", mocap="true")
     face = tags.FACES[thing.kind]
     rgb = COLORS.get(thing.color, COLORS["grey"])
     half = face.side / 2
@@ -139,7 +142,7 @@ def _thing(bodies: Element, index: int, thing: w.Thing) -> None:
     elif thing.kind in ("goal", "lava"):
         _geom(body, f"mark{index}", "box", (0.45, 0.45, 0.002), (0, 0, 0.002), rgb, MARKS, **_NONE)
         at = (0, 0, w.SIGN_BOTTOM + half)
-        _geom(body, f"tag{index}", "box", (half, half, half), at, "1 1 1", MARKS, material=material, **_NONE)
+        _geom(body, f"tag{index}", "box", (half, half, half), at, "1 1 1", SIGNS, material, **_NONE)
     else:
         _geom(body, f"tag{index}", "box", (half, half, half), (0, 0, half), "1 1 1", SOLID, material, **_TO_ROBOT)
         _shape(body, index, thing.kind, rgb, 2 * half)
@@ -153,9 +156,9 @@ def _door(bodies: Element, panel: Element, index: int, thing: w.Thing, rgb: str)
     _geom(panel, f"panel{index}", "box", size, (0, 0, height), rgb, SOLID, **_TO_ROBOT)
     plate = (face.middle, face.side / 2, face.side / 2)
     _geom(panel, f"tag{index}", "box", plate, (0, 0, height), "1 1 1", SOLID, material, **_TO_ROBOT)
-    sign = SubElement(bodies, "body", name=f"sign{index}", mocap="true")
+    sign = _add(bodies, "body", name=f"sign{index}", mocap="true")
     at = (0, 0, w.SIGN_BOTTOM + face.side / 2)
-    _geom(sign, f"above{index}", "box", plate, at, "1 1 1", MARKS, material, **_NONE)
+    _geom(sign, f"above{index}", "box", plate, at, "1 1 1", SIGNS, material, **_NONE)
 
 
 def _shape(body: Element, index: int, kind: w.Kind, rgb: str, top: float) -> None:
@@ -177,15 +180,15 @@ def _shape(body: Element, index: int, kind: w.Kind, rgb: str, top: float) -> Non
 def _car(bodies: Element, actuators: Element, world: w.TwinWorld, config: RobotConfig) -> None:
     body, start = config.body, world.start
     at = f"{start.x} {start.y} {body.wheel_radius}"
-    car = SubElement(bodies, "body", name="car", pos=at, euler=f"0 0 {start.heading}")
-    SubElement(car, "freejoint", name="car")
+    car = _add(bodies, "body", name="car", pos=at, euler=f"0 0 {start.heading}")
+    _add(car, "freejoint", name="car")
     under = 0.015
     half = ((body.front + body.rear) / 2, body.half_width, (body.height - under) / 2)
     middle = (body.centre, 0.0, under + half[2] - body.wheel_radius)
     _geom(car, "hull", "box", half, middle, "0 0 0", HIDDEN, mass=str(MASS), **_FROM_WORLD)
     _body_looks(car, body)
     eye = f"{config.camera.x} 0 {config.camera.z - body.wheel_radius}"
-    SubElement(car, "camera", name="eye", pos=eye, xyaxes="0 -1 0 0 0 1", fovy=str(config.camera.fov_y * 180 / pi))
+    _add(car, "camera", name="eye", pos=eye, xyaxes="0 -1 0 0 0 1", fovy=str(config.camera.fov_y * 180 / pi))
     for name, x, side in _wheels(body):
         _wheel(car, actuators, body, name, x, side)
 
@@ -198,15 +201,15 @@ def _wheels(body: Body) -> Iterator[tuple[str, float, float]]:
 
 def _wheel(car: Element, actuators: Element, body: Body, name: str, x: float, y: float) -> None:
     """Rolls on a sphere, so that it touches the floor in one point; looks like a wheel."""
-    wheel = SubElement(car, "body", name=name, pos=f"{x} {y} 0")
+    wheel = _add(car, "body", name=name, pos=f"{x} {y} 0")
     if x > 0:
-        SubElement(wheel, "inertial", pos="0 0 0", mass="0.02", diaginertia="1e-5 1e-5 1e-5")
-        SubElement(wheel, "joint", name=f"{name}_steer", axis="0 0 1", damping="0.02", armature="0.002")
-        SubElement(actuators, "position", name=f"{name}_steer", joint=f"{name}_steer", kp="4", kv="0.15")
-        wheel = SubElement(wheel, "body", name=f"{name}_roll")
-    SubElement(wheel, "joint", name=name, axis="0 1 0", armature="0.0005", damping="0.0001")
+        _add(wheel, "inertial", pos="0 0 0", mass="0.02", diaginertia="1e-5 1e-5 1e-5")
+        _add(wheel, "joint", name=f"{name}_steer", axis="0 0 1", damping="0.02", armature="0.002")
+        _add(actuators, "position", name=f"{name}_steer", joint=f"{name}_steer", kp="4", kv="0.15")
+        wheel = _add(wheel, "body", name=f"{name}_roll")
+    _add(wheel, "joint", name=name, axis="0 1 0", armature="0.0005", damping="0.0001")
     if x == 0:
-        SubElement(actuators, "velocity", name=name, joint=name, kv="0.05", forcerange="-0.6 0.6")
+        _add(actuators, "velocity", name=name, joint=name, kv="0.05", forcerange="-0.6 0.6")
     contact = {"contype": "0", "conaffinity": "1", "friction": "1 0.005 0.0001", "mass": str(WHEEL_MASS)}
     _geom(wheel, name, "sphere", (body.wheel_radius,), (0, 0, 0), "0 0 0", HIDDEN, **contact)
     turned = {"euler": f"{pi / 2} 0 0", **_NONE, "mass": "0"}
@@ -236,8 +239,12 @@ def _geom(
     material: str = "",
     **more: str,
 ) -> None:
-    geom = SubElement(parent, "geom", name=name, type=shape, rgba=f"{rgb} 1", group=str(group), **more)
+    geom = _add(parent, "geom", name=name, type=shape, rgba=f"{rgb} 1", group=str(group), **more)
     geom.set("size", " ".join(f"{value:.5g}" for value in size))
     geom.set("pos", " ".join(f"{value:.6g}" for value in at))
     if material:
         geom.set("material", material)
+
+
+def _add(parent: Element, tag: str, **attributes: str) -> Element:
+    return SubElement(parent, tag, attributes)

@@ -17,8 +17,8 @@ class Noise:
 
     Lidar: ``lidar`` metres a beam, ``dropouts`` the share of beams without a return.
     Odometry: ``scale`` relative error of distance and ``turn_scale`` of turns, ``drift`` rad of heading a metre, all
-    three drawn once a robot; ``slip`` metres a square root of a metre and ``turn_slip`` rad a square root of a radian,
-    drawn at every step; ``speed`` relative error of the measured velocity.
+    three drawn once a robot and at most doubled; ``slip`` metres a square root of a metre and ``turn_slip`` rad a
+    square root of a radian, drawn at every step; ``speed`` relative error of the measured velocity.
     Camera: ``colour`` in 8-bit steps, ``depth`` relative at one metre, growing with distance; ``holes`` the share of
     pixels without depth.
     """
@@ -47,17 +47,26 @@ def noisy_ranges(ranges: NDArray[np.float64], noise: Noise, rng: np.random.Gener
     return out.astype(np.float32)
 
 
-def noisy_picture(
-    rgb: NDArray[np.uint8], depth: NDArray[np.float32], noise: Noise, depth_max: float, rng: np.random.Generator
-) -> tuple[NDArray[np.uint8], NDArray[np.float32]]:
-    """A colour picture and its depth with noise; depth is 0 where nothing was measured."""
-    if noise.colour > 0:
-        grain = rng.standard_normal(rgb.shape, dtype=np.float32) * np.float32(noise.colour)
-        rgb = np.clip(rgb + grain, 0, 255).astype(np.uint8)
-    error = rng.standard_normal(depth.shape, dtype=np.float32) * np.float32(noise.depth)
-    measured = depth * (1 + error * np.maximum(depth, 1))
-    lost = (depth > depth_max) | (rng.random(depth.shape, dtype=np.float32) < noise.holes)
-    return rgb, np.where(lost, np.float32(0), measured)
+class Grain:
+    """Noise of a camera: drawn once, and laid over each picture with another shift."""
+
+    def __init__(self, height: int, width: int, noise: Noise, depth_max: float, rng: np.random.Generator) -> None:
+        self._rng, self._depth_max = rng, np.float32(depth_max)
+        self._is_coloured = noise.colour > 0
+        self._colour = np.rint(rng.standard_normal((height, width, 3), dtype=np.float32) * noise.colour).astype(
+            np.int16
+        )
+        self._depth = rng.standard_normal((height, width), dtype=np.float32) * np.float32(noise.depth)
+        self._holes = rng.random((height, width), dtype=np.float32) < noise.holes
+
+    def on(self, rgb: NDArray[np.uint8], depth: NDArray[np.float32]) -> tuple[NDArray[np.uint8], NDArray[np.float32]]:
+        """A picture and its depth with noise; depth is 0 where nothing was measured."""
+        shift = tuple(self._rng.integers(0, self._holes.shape).tolist())
+        if self._is_coloured:
+            rgb = (rgb + np.roll(self._colour, shift, (0, 1))).clip(0, 255).astype(np.uint8)
+        measured = depth * (1 + np.roll(self._depth, shift, (0, 1)) * np.maximum(depth, np.float32(1)))
+        measured[np.roll(self._holes, shift, (0, 1)) | (depth > self._depth_max)] = 0
+        return rgb, measured
 
 
 class DriftingOdometry:
@@ -65,7 +74,7 @@ class DriftingOdometry:
 
     def __init__(self, start: Pose, noise: Noise, rng: np.random.Generator) -> None:
         self._noise, self._rng, self._pose = noise, rng, start
-        scale, turn_scale, drift = rng.normal(0.0, 1.0, 3).tolist()
+        scale, turn_scale, drift = rng.normal(0.0, 1.0, 3).clip(-2, 2).tolist()
         self._scale, self._turn_scale = 1 + scale * noise.scale, 1 + turn_scale * noise.turn_scale
         self._drift = drift * noise.drift
 

@@ -64,7 +64,9 @@ class Thing:
     @property
     def is_solid(self) -> bool:
         """Whether the robot would run into it."""
-        return self.is_present and self.kind in ("key", "ball", "box") or self.kind == "door" and self.state != "open"
+        if self.kind == "door":
+            return self.state != "open"
+        return self.is_present and self.kind in ("key", "ball", "box")
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,9 +144,9 @@ class TwinWorld:
         for wall in self.walls:
             xs += [wall.x0, wall.x1]
             ys += [wall.y0, wall.y1]
-        for item in (*self.things, *self.obstacles):
-            xs.append(item.x)
-            ys.append(item.y)
+        for x, y in (*((t.x, t.y) for t in self.things), *((o.x, o.y) for o in self.obstacles)):
+            xs.append(x)
+            ys.append(y)
         return min(xs), min(ys), max(xs), max(ys)
 
 

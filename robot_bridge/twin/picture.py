@@ -1,0 +1,121 @@
+"""Pictures of the simulated world: what the robot's RGB-D camera sees, and the view from above for people.
+
+Colour and depth come from one drawing. All pictures of a painter are drawn by one thread.
+"""
+
+from __future__ import annotations
+
+from math import cos, radians, sin
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robot_bridge.config import Camera
+from robot_bridge.twin import mjcf
+from robot_bridge.twin.world import TwinWorld
+
+_TILT = radians(12)
+"""Of the view from above, so that fronts can be told from tops."""
+_LOW_WALL = 0.22
+"""Walls are drawn no higher in the view from above: they would hide what is behind them."""
+_WALL_TOP = (0.36, 0.40, 0.46)
+_MARGIN = 0.15
+_FINE = 2
+"""The view from above is drawn so many times as large and then averaged: smooth edges, where smoothing by the graphics
+library would make every picture of the camera three times as slow."""
+
+
+class NoPictureError(Exception):
+    """This machine cannot draw; ``str(error)`` says why."""
+
+
+class Painter:
+    """Owns the drawing context of one model. Close it when done.
+
+    Raises:
+        NoPictureError: this machine cannot draw.
+    """
+
+    def __init__(self, mujoco: Any, model: Any, world: TwinWorld, camera: Camera) -> None:
+        if not hasattr(mujoco, "GLContext"):
+            raise NoPictureError("no library that draws without a screen was found: apt install libosmesa6")
+        self._mj, self._model, self._world, self._camera = mujoco, model, world, camera
+        try:
+            self._gl: Any = mujoco.GLContext(16, 16)  # of the window, which is not used
+            self._gl.make_current()
+            self._context: Any = mujoco.MjrContext(model, mujoco.mjtFontScale.mjFONTSCALE_100)
+        except Exception as error:  # every backend raises types of its own; without a camera the robot still drives
+            raise NoPictureError(
+                f"the graphics library failed ({type(error).__name__}): apt install libosmesa6"
+            ) from error
+        mujoco.mjr_setBuffer(mujoco.mjtFramebuffer.mjFB_OFFSCREEN, self._context)
+        self._context.readDepthMap = mujoco.mjtDepthMap.mjDEPTH_ZEROFAR
+        self._scene: Any = mujoco.MjvScene(model, maxgeom=model.ngeom + 50)
+        self._eye = self._view(mujoco.mjtCamera.mjCAMERA_FIXED)
+        self._eye.fixedcamid = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_CAMERA, "eye")
+        self._above = self._view(mujoco.mjtCamera.mjCAMERA_FREE)
+        self._seen_by_robot = self._groups(mjcf.SOLID, mjcf.MARKS, mjcf.SIGNS)
+        self._seen_from_above = self._groups(mjcf.SOLID, mjcf.MARKS, mjcf.CAR)
+
+    def frame(self, data: Any) -> tuple[NDArray[np.uint8], NDArray[np.float32]]:
+        """What the camera sees: rgb (height, width, 3) and depth (height, width) in metres, without noise."""
+        self._update(data, self._seen_by_robot, self._eye)
+        self._scene.flags[self._mj.mjtRndFlag.mjRND_SHADOW] = 0
+        rgb, depth = self._draw(self._camera.width, self._camera.height)
+        near = np.float32(self._model.vis.map.znear * self._model.stat.extent)
+        far = np.float32(self._model.vis.map.zfar * self._model.stat.extent)
+        return rgb, near * far / (near + depth * (far - near))
+
+    def top_view(self, data: Any, width: int) -> NDArray[np.uint8]:
+        """The whole world from above, north up: rgb (height, width, 3), at most ``mjcf.TOP_VIEW`` wide and high."""
+        x0, y0, x1, y1 = self._world.bounds
+        span, depth = x1 - x0 + 2 * _MARGIN, (y1 - y0 + 2 * _MARGIN) * cos(_TILT) + _LOW_WALL * sin(_TILT)
+        width = max(1, min(width, mjcf.TOP_VIEW, int(mjcf.TOP_VIEW * span / depth)))
+        height = max(1, round(width * depth / span))
+        self._above.lookat[:] = (x0 + x1) / 2, (y0 + y1) / 2, 0
+        self._above.distance, self._above.azimuth = 20.0, 90.0
+        self._above.elevation = -90 + np.degrees(_TILT)
+        self._update(data, self._seen_from_above, self._above)
+        self._scene.flags[self._mj.mjtRndFlag.mjRND_SHADOW] = 1
+        self._lower_walls()
+        for eye in self._scene.camera:
+            eye.orthographic, eye.frustum_center = 1, 0
+            eye.frustum_width, eye.frustum_top, eye.frustum_bottom = span / 2, depth / 2, -depth / 2
+            eye.frustum_near, eye.frustum_far = 1.0, 40.0
+        fine, _ = self._draw(width * _FINE, height * _FINE)
+        smooth: NDArray[np.uint8] = fine.reshape(height, _FINE, width, _FINE, 3).mean(axis=(1, 3)).astype(np.uint8)
+        return smooth
+
+    def close(self) -> None:
+        self._gl.make_current()
+        self._context.free()
+        self._gl.free()
+
+    def _view(self, kind: int) -> Any:
+        camera = self._mj.MjvCamera()
+        camera.type = kind
+        return camera
+
+    def _groups(self, *shown: int) -> Any:
+        option = self._mj.MjvOption()
+        option.geomgroup[:] = [int(group in shown) for group in range(len(option.geomgroup))]
+        return option
+
+    def _update(self, data: Any, option: Any, camera: Any) -> None:
+        every = self._mj.mjtCatBit.mjCAT_ALL
+        self._mj.mjv_updateScene(self._model, data, option, None, camera, every, self._scene)
+
+    def _lower_walls(self) -> None:
+        for geom in self._scene.geoms[: self._scene.ngeom]:
+            if geom.objtype == self._mj.mjtObj.mjOBJ_GEOM and self._model.geom(geom.objid).name.startswith("wall"):
+                geom.size[2], geom.pos[2] = _LOW_WALL / 2, _LOW_WALL / 2
+                geom.rgba[:3] = _WALL_TOP
+
+    def _draw(self, width: int, height: int) -> tuple[NDArray[np.uint8], NDArray[np.float32]]:
+        self._gl.make_current()
+        rgb, depth = np.empty((height, width, 3), np.uint8), np.empty((height, width), np.float32)
+        rect = self._mj.MjrRect(0, 0, width, height)
+        self._mj.mjr_render(rect, self._scene, self._context)
+        self._mj.mjr_readPixels(rgb, depth, rect, self._context)
+        return np.ascontiguousarray(rgb[::-1]), np.ascontiguousarray(depth[::-1])

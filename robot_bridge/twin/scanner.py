@@ -1,0 +1,48 @@
+"""The simulated lidar: one ray a beam, all at one instant."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robot_bridge.config import Lidar
+from robot_bridge.contracts import Pose
+from robot_bridge.twin import mjcf
+
+_GROUPS = np.array([group == mjcf.SOLID for group in range(6)], np.uint8)
+
+
+class Scanner:
+    """Casts rays into a model; sees neither the robot nor what hangs above it."""
+
+    def __init__(self, mujoco: Any, model: Any, data: Any, lidar: Lidar) -> None:
+        self._mj, self._model, self._data, self._lidar = mujoco, model, data, lidar
+        angles = lidar.angle_min + np.arange(lidar.beams) * lidar.angle_increment
+        self._across, self._along = np.sin(angles), np.cos(angles)
+
+    def ranges(self, pose: Pose) -> NDArray[np.float64]:
+        """Metres by beam from a pose of the rear axle in world coordinates, inf beyond the lidar's range."""
+        lidar = self._lidar
+        c, s = np.cos(pose.heading), np.sin(pose.heading)
+        rays = np.zeros((lidar.beams, 3))
+        rays[:, 0], rays[:, 1] = c * self._along - s * self._across, s * self._along + c * self._across
+        origin = np.array([*pose.ahead(lidar.x), lidar.z])
+        hit, far = np.empty(lidar.beams, np.int32), np.empty(lidar.beams)
+        self._mj.mj_multiRay(
+            self._model,
+            self._data,
+            origin,
+            rays.ravel(),
+            _GROUPS,
+            True,
+            -1,
+            hit,
+            far,
+            None,
+            lidar.beams,
+            lidar.range_max,
+        )
+        far[(hit < 0) | (far > lidar.range_max)] = np.inf
+        return far
