@@ -167,7 +167,7 @@ class ExplorationMemory:
 
     def to_prompt_text(self) -> str:
         """The state in about 200 tokens, however long the exploration has lasted."""
-        return prompt_text(self.state)
+        return prompt_text(self.state, self._position)
 
     def save_to_disk(self, path: str | Path) -> None:
         """Write the state as YAML, wholly or not at all.

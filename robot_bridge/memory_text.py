@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from robot_bridge.contracts import Tool
+from robot_bridge.contracts import Pose, Tool
 from robot_bridge.words import plain
 
 if TYPE_CHECKING:
@@ -22,12 +22,12 @@ UNKNOWN: Final = "not known yet"
 _LONG_TEXTS: Final = ("reason", "notes")
 
 
-def prompt_text(state: ExplorationState) -> str:
+def prompt_text(state: ExplorationState, here: Pose) -> str:
     """A line for each topic, and one for each of the last actions, the newest first."""
     current = next((room for room in state.rooms if room["name"] == state.current_room), None)
     lines = [
         "EXPLORATION MEMORY:",
-        f"  Rooms: {_rooms(state.rooms)}",
+        f"  Rooms: {_rooms(state.rooms, here)}",
         f"  Current room: {_current(state.current_room, current)}",
         f"  Frontiers: {_frontiers(state) if state.frontiers_known else UNKNOWN}",
         f"  Dead ends: {_dead_ends(state.dead_ends)}",
@@ -51,13 +51,11 @@ def _place(position: Sequence[float]) -> str:
     return f"({position[0]:.1f}, {position[1]:.1f})"
 
 
-def _rooms(rooms: Sequence[Mapping[str, Any]]) -> str:
-    """The newest; of the others how many, and how many of those are done."""
-    shown = [
-        f"{_name(room['name'])} {_place(room['position'])} {room['explored_pct']}%"
-        for room in reversed(rooms[-_ROOMS:])
-    ]
-    done = sum(room["explored_pct"] == 100 for room in rooms[:-_ROOMS])
+def _rooms(rooms: Sequence[Mapping[str, Any]], here: Pose) -> str:
+    """Those entered nearest to the robot; of the others how many, and how many of those are done."""
+    order = sorted(rooms, key=lambda room: here.distance_to(*room["position"]))
+    shown = [f"{_name(room['name'])} {_place(room['position'])} {room['explored_pct']}%" for room in order[:_ROOMS]]
+    done = sum(room["explored_pct"] == 100 for room in order[_ROOMS:])
     return _listed(shown, len(rooms), f", {done} explored")
 
 
