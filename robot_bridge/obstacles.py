@@ -2,7 +2,7 @@
 
 A pole of 2 cm is hit by one or two beams of a turn and missed altogether when those drop out: returns are kept for
 ``MEMORY_S`` and moved by odometry. A return is *still* when a scan that is at least ``STILL_S`` older saw something
-within about 7 cm of its place; everything else may be on the move, at up to ``OBSTACLE_SPEED``.
+within about 5 cm of its place; everything else may be on the move, at up to ``OBSTACLE_SPEED``.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from robot_bridge.geometry import along, clearance, placed, seen_from
 from robot_bridge.scans import returns
 
 MEMORY_S = 0.41
-STILL_S = 0.18
+STILL_S = 0.28
 OBSTACLE_SPEED = 0.5
 RESERVE_M = 0.02
 """To be left when the robot has braked."""
 _CELL = 0.02
-_STILL_CELLS = 3
+_STILL_CELLS = 2
 _SAME_CELLS = 1
 _TOUCH_M = 0.001
 

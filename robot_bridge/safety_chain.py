@@ -113,13 +113,11 @@ def _driven(state: ChainState, command: Command, odometry: Odometry, now: float,
     """A command that asks for motion, with usable sensors, through the stages."""
     feasible = clamped(command.twist, config.body)
     curvature = curvature_of(feasible, config.body)
-    reasons = [] if feasible == command.twist else ["curvature at the steering limit"]
-    limited, reason = _rate_limited(state, feasible.linear, odometry, now, config)
-    reasons.append(reason)
-    speed, reason = _zone_limited(state, limited, curvature, odometry, now, config)
-    reasons.append(reason)
+    tight = "" if feasible == command.twist else "curvature at the steering limit"
+    limited, slowly = _rate_limited(state, feasible.linear, odometry, now, config)
+    speed, blocked = _zone_limited(state, limited, curvature, odometry, now, config)
     twist = feasible if speed == feasible.linear else clamped(Twist(speed, speed * curvature), config.body)
-    return Applied(twist, command.source.name.lower(), "; ".join(filter(None, reasons)))
+    return Applied(twist, command.source.name.lower(), blocked or slowly or tight)
 
 
 def _rate_limited(
