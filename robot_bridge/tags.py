@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
-from math import atan, cos, hypot, sin, tan
+from math import hypot
 from typing import Any, Final
 
 import numpy as np
@@ -25,6 +25,10 @@ DOOR_STATES: Final = ("closed", "locked", "open")
 
 Label = tuple[str, str, str]
 """Kind, colour and state; the state is "" for all but doors."""
+
+Plane = tuple[float, float]
+"""``(a, b)``: of a vertical plane, depth is ``1 / (a + b * u)`` where ``u`` is how far right of the optical axis it is
+seen, in focal lengths; ``(a, b)`` is its normal too, ahead and right, and points away from the camera."""
 
 LABELS: Final[tuple[Label, ...]] = (
     *((kind, color, "") for kind in ("key", "ball", "box") for color in COLORS),
@@ -66,8 +70,12 @@ _INNER: Final = 0.8
 """Depth is read off this part of a marker's width: at its edges it mixes with what lies behind."""
 _SIZE_ERROR: Final = 0.25
 """A marker may look so much larger or smaller than it is."""
-_STEEPEST: Final = 1.3
-"""Radians: no marker is read from a face that is turned further away."""
+_SLANT: Final = 0.25
+"""A level camera sees upright edges upright, up to this share of their height."""
+_DEEPEST: Final = 0.3
+"""Metres between the middle of a marker and any point of it, along the optical axis."""
+_FEWEST: Final = 12
+"""Depths that a plane is read from."""
 _SAME_PLACE: Final = 0.35
 """Metres; sightings of equal signs so near each other are faces of one thing."""
 
@@ -133,37 +141,34 @@ def _detector() -> Any:
 
 
 def _sighting(label: Label, quad: NDArray[np.float64], frame: Frame, camera: Camera) -> Sighting | None:
-    """Where the thing is; None where the marker has not the size of its sign.
+    """Where the thing is; None where the marker has not the size of its sign or does not hang on a vertical face.
 
     ``quad`` float64 (4, 2): the corners' columns and rows, clockwise.
     """
-    quad = _upright(quad)
     kind, color, state = label
     face = FACES[kind]
-    middle = (frame.rgb.shape[1] - 1) / 2
-    heights = quad[[3, 2], 1] - quad[[0, 1], 1]
-    across = (quad[[0, 1], 0] + quad[[3, 2], 0]) / 2
-    if heights.min() <= 0 or across[0] >= across[1]:
+    quad = (_ordered(quad) - _optical_centre(frame)) / frame.focal
+    sides, width = quad[[3, 2]] - quad[[0, 1]], quad[[1, 2], 0] - quad[[0, 3], 0]
+    if width.min() <= 0 or (np.abs(sides[:, 0]) > _SLANT * sides[:, 1]).any():
         return None
-    ahead = frame.focal * face.marker / heights
-    right = (across - middle) / frame.focal * ahead
-    column = float(_crossing(quad)[0])
-    plane = _depth_plane(quad, frame, middle)
+    plane = _measured_plane(quad, frame)
     if plane is None:
-        slope = (ahead[1] - ahead[0]) / (right[1] - right[0]) if right[1] > right[0] else tan(_STEEPEST)
-        at, slope = float(ahead.mean()), float(slope)
-    else:
-        ray = (column - middle) / frame.focal
-        offset, slope = plane
-        at = offset / (1 - slope * ray) if slope * ray < 1 else 0.0
-        if abs(at * float(heights.mean()) / frame.focal / face.marker - 1) > _SIZE_ERROR:
-            return None
-    turned = max(-_STEEPEST, min(_STEEPEST, atan(slope)))
-    x = (column - middle) / frame.focal * at - face.middle * sin(turned)
-    return Sighting(kind, color, state, camera.x + at + face.middle * cos(turned), -x)
+        plane = _drawn_plane(quad, face.marker)
+    ray = float(_crossing(quad)[0])
+    nearness = plane[0] + plane[1] * ray
+    if nearness <= 0 or abs(float(sides[:, 1].mean()) / nearness / face.marker - 1) > _SIZE_ERROR:
+        return None
+    behind = face.middle / hypot(*plane)
+    ahead, right = 1 / nearness + behind * plane[0], ray / nearness + behind * plane[1]
+    return Sighting(kind, color, state, camera.x + ahead, -right)
 
 
-def _upright(quad: NDArray[np.float64]) -> NDArray[np.float64]:
+def _optical_centre(frame: Frame) -> NDArray[np.float64]:
+    height, width = frame.depth.shape
+    return np.array([(width - 1) / 2, (height - 1) / 2])
+
+
+def _ordered(quad: NDArray[np.float64]) -> NDArray[np.float64]:
     """The corners from the upper left of the picture: a sign may hang turned by quarters."""
     return np.roll(quad, -int(quad.sum(axis=1).argmin()), axis=0)
 
@@ -176,25 +181,33 @@ def _crossing(quad: NDArray[np.float64]) -> NDArray[np.float64]:
     return middle
 
 
-def _depth_plane(quad: NDArray[np.float64], frame: Frame, middle: float) -> tuple[float, float] | None:
-    """Depth ``offset + slope * right`` of the vertical plane through the marker; None where too little is measured."""
+def _measured_plane(quad: NDArray[np.float64], frame: Frame) -> Plane | None:
+    """Of the depth within a marker; None where too little is measured. ``quad`` in focal lengths from the centre."""
     import cv2
 
-    inner = quad.mean(axis=0) + _INNER * (quad - quad.mean(axis=0))
+    centre = _optical_centre(frame)
+    inner = _crossing(quad) + _INNER * (quad - _crossing(quad))
     mask = np.zeros(frame.depth.shape, dtype=np.uint8)
-    cv2.fillConvexPoly(mask, np.rint(inner).astype(np.int32), (1,))
+    cv2.fillConvexPoly(mask, np.rint(inner * frame.focal + centre).astype(np.int32), (1,))
     rows, columns = np.nonzero(mask)
     depth = frame.depth[rows, columns].astype(np.float64)
     valid = np.isfinite(depth) & (depth > 0)
-    if valid.sum() < max(9, 0.5 * valid.size):
+    if valid.sum() < max(_FEWEST, valid.size / 2):
         return None
-    depth, columns = depth[valid], columns[valid]
-    near = np.abs(depth - np.median(depth)) < FACES["door"].side
-    right = (columns[near] - middle) / frame.focal * depth[near]
-    if np.ptp(right) < 0.02:
+    depth, right = depth[valid], (columns[valid] - centre[0]) / frame.focal
+    near = np.abs(depth - np.median(depth)) < _DEEPEST
+    if near.sum() < _FEWEST or np.ptp(right[near]) == 0:
         return None
-    slope, offset = np.polyfit(right, depth[near], 1)
+    slope, offset = np.polyfit(right[near], 1 / depth[near], 1)
     return float(offset), float(slope)
+
+
+def _drawn_plane(quad: NDArray[np.float64], side: float) -> Plane:
+    """Of a marker's upright edges, which look the smaller the farther they are."""
+    nearness = (quad[[3, 2], 1] - quad[[0, 1], 1]) / side
+    across = (quad[[0, 1], 0] + quad[[3, 2], 0]) / 2
+    slope = (nearness[1] - nearness[0]) / (across[1] - across[0])
+    return float(nearness[0] - slope * across[0]), float(slope)
 
 
 def _merged(sightings: Iterable[Sighting]) -> list[Sighting]:
