@@ -19,9 +19,9 @@ from robot_bridge.errors import DeviceError
 from robot_bridge.twin import mjcf
 from robot_bridge.twin.collisions import Collision, CollisionLog, approach, hull_contacts
 from robot_bridge.twin.drive import Drive, feasible
-from robot_bridge.twin.engine import mujoco
+from robot_bridge.twin.engine import NoPictureError, mujoco
 from robot_bridge.twin.noise import DriftingOdometry, Grain, Noise, noisy_ranges
-from robot_bridge.twin.picture import NoPictureError, Painter
+from robot_bridge.twin.picture import Painter
 from robot_bridge.twin.props import Movers, Things
 from robot_bridge.twin.scanner import Scanner
 from robot_bridge.twin.world import Thing, TwinWorld
@@ -72,7 +72,7 @@ class MujocoRobot:
         self._movers = Movers(self._model, self._data, world, self._config.body)
         self._scanner = Scanner(self._mj, self._model, self._data, self._config.lidar)
         self._log = CollisionLog()
-        self._command, self._commanded, self._drive = REST, float("-inf"), Drive()
+        self._order, self._drive = (REST, float("-inf")), Drive()
         self._observation, self._steps, self._is_closed = Observation(), 0, False
         self._painter, self.camera_fault = self._open_camera() if with_camera else (None, "it was not asked for")
         self._look_up_names()
@@ -120,6 +120,11 @@ class MujocoRobot:
         return self._steps * mjcf.TIMESTEP
 
     @property
+    def world(self) -> TwinWorld:
+        """As it was at the beginning; see :attr:`things`."""
+        return self._world
+
+    @property
     def truth(self) -> Pose:
         """Where the robot really is, in the map frame."""
         pose, start = self._pose(), self._world.start
@@ -140,12 +145,13 @@ class MujocoRobot:
 
     def apply(self, twist: Twist) -> Twist:
         self._check()
-        self._command, self._commanded = feasible(twist, self._config.body, self._config.limits), self.time
-        return self._command
+        sent = feasible(twist, self._config.body, self._config.limits)
+        self._order = (sent, self.time)
+        return sent
 
     def stop(self) -> None:
         self._check()
-        self._command, self._commanded = REST, self.time
+        self._order = (REST, self.time)
 
     def close(self) -> None:
         self._is_closed = True
@@ -215,7 +221,9 @@ class MujocoRobot:
 
     def _step(self) -> None:
         limits, body = self._config.limits, self._config.body
-        wanted = self._command if self.time - self._commanded <= limits.command_timeout else REST
+        wanted, since = self._order
+        if self.time - since > limits.command_timeout:
+            wanted = REST
         self._drive = self._drive.toward(wanted, body, limits, mjcf.TIMESTEP)
         self._data.ctrl[self._actuators] = self._drive.actuators(body)
         self._movers.step(self.time, mjcf.TIMESTEP, self._pose)

@@ -11,6 +11,7 @@ from math import atan, isfinite, tan
 
 from robot_bridge.config import Body, Limits
 from robot_bridge.contracts import REST, Twist
+from robot_bridge.geometry import clamped
 from robot_bridge.twin.mjcf import TRACK
 
 RAMP = 2.0
@@ -18,18 +19,15 @@ RAMP = 2.0
 
 
 def feasible(twist: Twist, body: Body, limits: Limits) -> Twist:
-    """The nearest that the body can do: no turning without driving, no curve tighter than the steering allows.
+    """The nearest that the body can do: no faster, no turning without driving, no curve tighter than the steering allows.
 
     Numbers that are not finite are rest.
     """
     if not (isfinite(twist.linear) and isfinite(twist.angular)):
         return REST
-    linear = min(max(twist.linear, -limits.reverse_speed), limits.speed)
-    if linear == 0:
-        return REST
-    curvature = twist.angular / twist.linear
-    curvature = min(max(curvature, -body.curvature_limit), body.curvature_limit)
-    return Twist(linear, linear * curvature)
+    possible = clamped(twist, body)
+    linear = min(max(possible.linear, -limits.reverse_speed), limits.speed)
+    return Twist(linear, possible.angular * (linear / possible.linear)) if linear != 0 else REST
 
 
 @dataclass(frozen=True, slots=True)

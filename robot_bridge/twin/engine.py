@@ -1,34 +1,58 @@
-"""MuJoCo, imported with the way to draw that this machine has."""
+"""MuJoCo, and the way to draw without a screen that this machine has."""
 
 from __future__ import annotations
 
 import os
 from ctypes import CDLL
 from ctypes.util import find_library
+from importlib import import_module
 from typing import Any
 
 from robot_bridge.errors import SetupError
 
-_WAYS = (("osmesa", "OSMesa"), ("egl", "EGL"))
-"""Values of ``MUJOCO_GL`` and the libraries that they need, the preferred one first: it draws the same everywhere."""
+_LIBRARIES = {"osmesa": "OSMesa", "egl": "EGL"}
+"""By value of ``MUJOCO_GL``, the preferred one first: OSMesa draws the same everywhere."""
+_ADVICE = "apt install libosmesa6"
+
+
+class NoPictureError(Exception):
+    """This machine cannot draw; ``str(error)`` says why."""
 
 
 def mujoco() -> Any:
-    """The library. Unless ``MUJOCO_GL`` says how to draw, it is set, before it is read at the first import.
+    """The library. Where ``MUJOCO_GL`` does not say how to draw, it is set: MuJoCo reads it when it is imported.
 
     Raises:
-        SetupError: it is not installed, or ``MUJOCO_GL`` says something that it does not know.
+        SetupError: MuJoCo is not installed, or ``MUJOCO_GL`` says something that it does not know.
     """
-    if "MUJOCO_GL" not in os.environ:
-        os.environ["MUJOCO_GL"] = next((way for way, library in _WAYS if _can_load(library)), "disable")
+    if not os.environ.get("MUJOCO_GL"):
+        os.environ["MUJOCO_GL"] = next((way for way, name in _LIBRARIES.items() if _can_load(name)), "disable")
     try:
-        import mujoco
+        import mujoco  # type: ignore[import-untyped]
     except ImportError as error:
         message = f"the simulated robot needs MuJoCo ({error}): pip install 'sense-plan-code-act[robot]'"
         raise SetupError(message) from error
     except RuntimeError as error:
         raise SetupError(f"{error}: unset MUJOCO_GL or say osmesa, egl or disable") from error
     return mujoco
+
+
+def drawing_context() -> Any:
+    """A new, current OpenGL context in memory, by the way that ``MUJOCO_GL`` says.
+
+    Raises:
+        NoPictureError: there is none.
+    """
+    way = os.environ.get("MUJOCO_GL", "").lower()
+    if way not in _LIBRARIES:
+        raise NoPictureError(f"no way to draw without a screen (MUJOCO_GL={way}): {_ADVICE}, with MUJOCO_GL unset")
+    try:
+        # Not mujoco.GLContext: whoever imported MuJoCo first may have made that one for a screen.
+        context = import_module(f"mujoco.{way}").GLContext(16, 16)
+        context.make_current()
+    except Exception as error:  # the backends raise types of their own; a robot without a camera still drives
+        raise NoPictureError(f"{way} failed ({type(error).__name__}): {_ADVICE}, with MUJOCO_GL unset") from error
+    return context
 
 
 def _can_load(library: str) -> bool:

@@ -89,7 +89,7 @@ def _looks(visual: Element, world: w.TwinWorld, config: RobotConfig) -> None:
     _add(
         visual, "global", offwidth=str(max(camera.width, 2 * TOP_VIEW)), offheight=str(max(camera.height, 2 * TOP_VIEW))
     )
-    _add(visual, "quality", shadowsize="4096", offsamples="0")
+    _add(visual, "quality", shadowsize="2048", offsamples="0")
 
 
 def _assets(asset: Element, world: w.TwinWorld) -> None:
@@ -157,6 +157,7 @@ def _door(bodies: Element, panel: Element, index: int, thing: w.Thing, rgb: str)
     plate = (face.middle, face.side / 2, face.side / 2)
     _geom(panel, f"tag{index}", "box", plate, (0, 0, height), "1 1 1", SOLID, material, **_TO_ROBOT)
     sign = _add(bodies, "body", name=f"sign{index}", mocap="true")
+    _geom(sign, f"threshold{index}", "box", (half, w.DOOR_WIDTH / 2, 0.001), (0, 0, 0.001), rgb, MARKS, **_NONE)
     at = (0, 0, w.SIGN_BOTTOM + face.side / 2)
     _geom(sign, f"above{index}", "box", plate, at, "1 1 1", SIGNS, material, **_NONE)
 

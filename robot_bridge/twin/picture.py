@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from robot_bridge.config import Camera
 from robot_bridge.twin import mjcf
+from robot_bridge.twin.engine import NoPictureError, drawing_context
 from robot_bridge.twin.world import TwinWorld
 
 _TILT = radians(12)
@@ -26,10 +27,6 @@ _FINE = 2
 library would make every picture of the camera three times as slow."""
 
 
-class NoPictureError(Exception):
-    """This machine cannot draw; ``str(error)`` says why."""
-
-
 class Painter:
     """Owns the drawing context of one model. Close it when done.
 
@@ -38,17 +35,12 @@ class Painter:
     """
 
     def __init__(self, mujoco: Any, model: Any, world: TwinWorld, camera: Camera) -> None:
-        if not hasattr(mujoco, "GLContext"):
-            raise NoPictureError("no library that draws without a screen was found: apt install libosmesa6")
         self._mj, self._model, self._world, self._camera = mujoco, model, world, camera
+        self._gl = drawing_context()
         try:
-            self._gl: Any = mujoco.GLContext(16, 16)  # of the window, which is not used
-            self._gl.make_current()
             self._context: Any = mujoco.MjrContext(model, mujoco.mjtFontScale.mjFONTSCALE_100)
-        except Exception as error:  # every backend raises types of its own; without a camera the robot still drives
-            raise NoPictureError(
-                f"the graphics library failed ({type(error).__name__}): apt install libosmesa6"
-            ) from error
+        except mujoco.FatalError as error:
+            raise NoPictureError(f"the graphics library is not enough: {error}") from error
         mujoco.mjr_setBuffer(mujoco.mjtFramebuffer.mjFB_OFFSCREEN, self._context)
         self._context.readDepthMap = mujoco.mjtDepthMap.mjDEPTH_ZEROFAR
         self._scene: Any = mujoco.MjvScene(model, maxgeom=model.ngeom + 50)

@@ -14,8 +14,6 @@ from robot_bridge.twin.world import Obstacle, Thing, TwinWorld
 
 _PARKED = -5.0
 """Height of what is not in the world: below the floor, where no ray and no camera looks."""
-_PRESSED = 0.002
-"""Metres that a mover may press into the robot before it stops: enough to be felt as a contact."""
 _PATIENCE = 1.0
 """Seconds that a mover stands still when it touched the robot, before it turns back."""
 
@@ -100,8 +98,8 @@ class Movers:
     def _advance(self, walk: _Walk, now: float, dt: float, pose: Pose) -> None:
         way = walk.way + walk.sign * walk.obstacle.speed * dt
         x, y = walk.obstacle.at(way)
-        gap, gap_before = self._gap(x, y, pose), self._gap(*walk.obstacle.at(walk.way), pose)
-        if gap < walk.obstacle.half_x - _PRESSED and gap < gap_before:
+        gap = self._gap(*walk.obstacle.at(walk.way), pose)
+        if gap < walk.obstacle.half_x and self._gap(x, y, pose) < gap:
             walk.sign, walk.rests_until = -walk.sign, now + _PATIENCE
             return
         walk.way = way

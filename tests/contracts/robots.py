@@ -1,0 +1,179 @@
+"""What every Robot keeps, simulated or not, near or at the other end of a wire.
+
+Derive a test class from :class:`RobotSuite` and give it the fixtures ``robot`` and ``clock``. The robot stands at rest
+with two metres free ahead and half a metre behind. A fixture that lives longer than a test is fine; ``closable`` is a
+robot that may be closed.
+"""
+
+from __future__ import annotations
+
+from math import inf, nan
+from time import perf_counter
+
+import numpy as np
+import pytest
+
+from robot_bridge.contracts import REST, Clock, Observation, Odometry, Robot, Twist
+from robot_bridge.errors import DeviceError
+
+PERIOD = 0.05
+
+
+class RobotSuite:
+    """Inherit and override the fixtures. ``latency``: seconds until a command has arrived and its effect is known."""
+
+    has_camera = True
+    latency = 0.05
+
+    @pytest.fixture
+    def robot(self) -> Robot:
+        raise NotImplementedError
+
+    @pytest.fixture
+    def clock(self) -> Clock:
+        raise NotImplementedError
+
+    @pytest.fixture
+    def closable(self, robot: Robot) -> Robot:
+        return robot
+
+    def test_every_sensor_reports_what_the_configuration_promises(self, robot: Robot, clock: Clock) -> None:
+        seen = complete(robot, clock, self.has_camera)
+        lidar, camera = robot.config.lidar, robot.config.camera
+        assert seen.scan is not None
+        assert seen.scan.ranges.shape == (lidar.beams,)
+        assert seen.scan.ranges.dtype == np.float32
+        assert (seen.scan.angle_min, seen.scan.angle_increment) == pytest.approx(
+            (lidar.angle_min, lidar.angle_increment), abs=1e-4
+        )
+        assert np.isfinite(seen.scan.ranges).mean() > 0.9
+        assert seen.battery is None or seen.battery > 0
+        if self.has_camera:
+            assert seen.frame is not None
+            assert (seen.frame.rgb.shape, seen.frame.rgb.dtype) == ((camera.height, camera.width, 3), np.uint8)
+            assert (seen.frame.depth.shape, seen.frame.depth.dtype) == ((camera.height, camera.width), np.float32)
+            assert seen.frame.depth.min() >= 0
+            assert seen.frame.focal == pytest.approx(camera.focal, rel=1e-3)
+
+    def test_observing_does_not_wait(self, robot: Robot, clock: Clock) -> None:
+        complete(robot, clock, self.has_camera)
+        begun = perf_counter()
+        for _ in range(100):
+            robot.observe()
+        assert perf_counter() - begun < 0.5
+
+    def test_what_is_observed_is_the_newest(self, robot: Robot, clock: Clock) -> None:
+        complete(robot, clock, self.has_camera)
+        scans, odometry = [], []
+        for _ in range(20):
+            wait(clock, PERIOD)
+            seen = robot.observe()
+            assert seen.scan is not None
+            assert seen.odometry is not None
+            scans.append(seen.scan.stamp)
+            odometry.append(seen.odometry.stamp)
+        assert scans == sorted(scans)
+        assert odometry == sorted(odometry)
+        assert len(set(scans)) >= 0.7 * robot.config.lidar.rate
+        assert clock.now() - scans[-1] < 2 / robot.config.lidar.rate + self.latency
+        assert clock.now() - odometry[-1] < 2 * PERIOD + self.latency
+
+    def test_what_it_can_do_is_sent_as_it_was_asked(self, robot: Robot) -> None:
+        for twist in (Twist(0.1, 0.1), Twist(-0.1, 0.05), REST):
+            sent = robot.apply(twist)
+            assert (sent.linear, sent.angular) == pytest.approx((twist.linear, twist.angular))
+        robot.stop()
+
+    @pytest.mark.parametrize("twist", [Twist(0.0, 1.0), Twist(nan, 0.1), Twist(0.1, inf), Twist(-inf, 0.0)], ids=str)
+    def test_what_no_wheel_can_do_is_rest(self, robot: Robot, twist: Twist) -> None:
+        assert robot.apply(twist) == REST
+
+    def test_more_than_it_can_do_is_sent_as_what_it_can(self, robot: Robot) -> None:
+        limits, body = robot.config.limits, robot.config.body
+        sent = robot.apply(Twist(9.0, 9.0))
+        assert 0 < sent.linear <= limits.speed
+        assert 0 < sent.angular <= sent.linear * body.curvature_limit + 1e-9
+        assert -limits.reverse_speed <= robot.apply(Twist(-9.0, 0.0)).linear < 0
+        robot.stop()
+
+    def test_it_drives_turns_and_stops_at_once(self, robot: Robot, clock: Clock) -> None:
+        before = odometry(robot, clock)
+        drive(robot, clock, Twist(0.2, 0.3), 1.5)
+        moving = odometry(robot, clock)
+        assert moving.twist.linear == pytest.approx(0.2, rel=0.2)
+        assert moving.twist.angular == pytest.approx(0.3, rel=0.2)
+        robot.stop()
+        wait(clock, 0.4 + self.latency)
+        after = odometry(robot, clock)
+        assert at_rest(after)
+        assert after.pose.distance_to(moving.pose.x, moving.pose.y) < 0.05 + 0.2 * self.latency
+        way = after.pose.relative_to(before.pose)
+        assert 0.2 < way.x < 0.4
+        assert 0.25 < way.heading < 0.65
+
+    def test_it_drives_backwards_after_a_stop(self, robot: Robot, clock: Clock) -> None:
+        robot.stop()
+        before = odometry(robot, clock)
+        drive(robot, clock, Twist(-0.1), 1.0)
+        robot.stop()
+        wait(clock, 0.4 + self.latency)
+        assert -0.15 < odometry(robot, clock).pose.relative_to(before.pose).x < -0.05
+
+    def test_it_stops_by_itself_when_no_command_comes(self, robot: Robot, clock: Clock) -> None:
+        drive(robot, clock, Twist(0.15), 0.6)
+        wait(clock, robot.config.limits.command_timeout / 2)
+        assert not at_rest(odometry(robot, clock))
+        wait(clock, robot.config.limits.command_timeout / 2 + 0.3 + self.latency)
+        assert at_rest(odometry(robot, clock))
+
+    def test_stopping_is_never_refused(self, robot: Robot, clock: Clock) -> None:
+        for _ in range(3):
+            robot.stop()
+        drive(robot, clock, Twist(0.15), 0.4)
+        robot.stop()
+        robot.stop()
+        wait(clock, 0.4 + self.latency)
+        assert at_rest(odometry(robot, clock))
+
+    def test_closed_is_closed(self, closable: Robot) -> None:
+        closable.close()
+        closable.close()
+        with pytest.raises(DeviceError):
+            closable.observe()
+        with pytest.raises(DeviceError):
+            closable.apply(Twist(0.1))
+        with pytest.raises(DeviceError):
+            closable.stop()
+
+
+def wait(clock: Clock, seconds: float) -> None:
+    clock.wait_until(clock.now() + seconds)
+
+
+def drive(robot: Robot, clock: Clock, twist: Twist, seconds: float) -> None:
+    """Command a velocity at 20 Hz."""
+    until = clock.now() + seconds
+    while clock.now() < until - 1e-9:
+        robot.apply(twist)
+        wait(clock, PERIOD)
+
+
+def complete(robot: Robot, clock: Clock, with_frame: bool, patience: float = 5.0) -> Observation:
+    """What a robot observes as soon as every sensor has reported."""
+    until = clock.now() + patience
+    while clock.now() < until:
+        seen = robot.observe()
+        if seen.scan is not None and seen.odometry is not None and (seen.frame is not None or not with_frame):
+            return seen
+        wait(clock, PERIOD)
+    raise AssertionError(f"a sensor said nothing for {patience} s: {robot.observe()}")
+
+
+def odometry(robot: Robot, clock: Clock) -> Odometry:
+    found = complete(robot, clock, with_frame=False).odometry
+    assert found is not None
+    return found
+
+
+def at_rest(now: Odometry) -> bool:
+    return abs(now.twist.linear) < 0.01 and abs(now.twist.angular) < 0.02
