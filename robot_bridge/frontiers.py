@@ -1,0 +1,105 @@
+"""Frontiers: where known free space that the robot can reach meets the unknown."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import hypot
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robot_bridge.contracts import Frontier
+from robot_bridge.mapping import OccupancyMap
+from robot_bridge.planning import CostGrid, Place
+
+_LEAST_WIDTH_M = 0.3
+_WALL_CELLS = 2
+_VIEW_M = 0.8
+_SAME_M = 0.7
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """A cluster of frontier cells: its middle, the free place before it and its length."""
+
+    middle: Place
+    place: Place
+    width: float
+
+
+class FrontierFinder:
+    """Finds frontiers and gives them ids that last as long as they do."""
+
+    def __init__(self) -> None:
+        self._known: dict[int, _Found] = {}
+        self._next = 1
+
+    def find(self, grid: OccupancyMap, costs: CostGrid, start: Place) -> tuple[Frontier, ...]:
+        """All that can be reached from ``start``, the widest first.
+
+        Args:
+            grid: the map.
+            costs: of the same map, with the unknown not to be crossed.
+            start: where the footprint's middle is.
+        """
+        found = sorted(_clusters(grid, _reachable(costs, start)), key=lambda f: (-f.width, f.middle))
+        self._known = self._named(found)
+        return tuple(Frontier(i, f.place[0], f.place[1], f.width) for i, f in self._known.items())
+
+    def _named(self, found: list[_Found]) -> dict[int, _Found]:
+        named: dict[int, _Found] = {}
+        left = dict(self._known)
+        for one in found:
+            near = {i: hypot(o.middle[0] - one.middle[0], o.middle[1] - one.middle[1]) for i, o in left.items()}
+            best = min(near, key=near.__getitem__, default=0)
+            if best and near[best] <= max(_SAME_M, min(one.width, left[best].width) / 2):
+                del left[best]
+            else:
+                best, self._next = self._next, self._next + 1
+            named[best] = one
+        return named
+
+
+def _reachable(costs: CostGrid, start: Place) -> NDArray[np.bool_]:
+    """Cells that a way leads to, bool (rows, columns)."""
+    import cv2
+
+    free = np.isfinite(costs.costs).astype(np.uint8)
+    row, column = costs.cell(start)
+    if not free[row, column]:
+        cv2.circle(free, (column, row), 5, 1, -1)
+    _, labels = cv2.connectedComponents(free, connectivity=4)
+    reachable: NDArray[np.bool_] = labels == labels[row, column]
+    return reachable
+
+
+def _clusters(grid: OccupancyMap, reachable: NDArray[np.bool_]) -> list[_Found]:
+    import cv2
+
+    unknown, occupied = grid.unknown, grid.occupied
+    cross = np.array([[0, 1, 0], [1, 1, 1], [0, 1, 0]], np.uint8)
+    beside = cv2.dilate(unknown.astype(np.uint8), cross) > 0
+    walls = cv2.dilate(occupied.astype(np.uint8), np.ones((2 * _WALL_CELLS + 1,) * 2, np.uint8)) > 0
+    edge = beside & ~unknown & ~walls
+    count, labels, stats, middles = cv2.connectedComponentsWithStats(edge.astype(np.uint8), connectivity=8)
+    distance, nearest = cv2.distanceTransformWithLabels(
+        (~reachable).astype(np.uint8), cv2.DIST_L2, 5, labelType=cv2.DIST_LABEL_PIXEL
+    )
+    rows, columns = np.nonzero(reachable)
+    cell_of = np.zeros((int(nearest.max()) + 1, 2), np.intp)
+    cell_of[nearest[rows, columns]] = np.column_stack((rows, columns))
+    found = []
+    for number in range(1, count):
+        x, y, width, height, _ = (int(v) for v in stats[number])
+        size = hypot(width, height) * grid.resolution
+        if size < _LEAST_WIDTH_M:
+            continue
+        own_rows, own_columns = np.nonzero(labels[y : y + height, x : x + width] == number)
+        middle = middles[number][1] - y, middles[number][0] - x
+        central = int(np.hypot(own_rows - middle[0], own_columns - middle[1]).argmin())
+        row, column = int(own_rows[central]) + y, int(own_columns[central]) + x
+        if distance[row, column] * grid.resolution > _VIEW_M:
+            continue
+        place = cell_of[nearest[row, column]]
+        found.append(_Found(grid.place(row, column), grid.place(int(place[0]), int(place[1])), round(size, 2)))
+    return found

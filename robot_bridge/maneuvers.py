@@ -1,0 +1,279 @@
+"""Maneuvers: ways that an Ackermann robot can really drive, found by searching over arcs (hybrid A*).
+
+Every step is a short arc, forward or in reverse. It is allowed where the footprint stays clear along it *and* along
+its continuation by the stopping distance of the emergency zone, because the safety chain stops what would run into
+that zone. So turns in narrow places come out as multi-point turns that the chain lets through.
+
+The search is deterministic and is measured in expanded nodes, never in seconds.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from math import hypot, pi
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robot_bridge.clearance import Circles, Clearance, circles_of
+from robot_bridge.config import Body, RobotConfig
+from robot_bridge.contracts import Pose, wrapped
+from robot_bridge.geometry import along
+
+Array = NDArray[np.float64]
+
+STEP_M = 0.08
+_CURVATURES = (-1.0, -0.5, 0.0, 0.5, 1.0)
+_CURVATURE_SHARE = 0.92  # the rest of the steering is left to the controller that follows
+_SAMPLE_M = 0.04
+_BIN_M = 0.08
+_BINS_PER_TURN = 36
+_BATCH = 24
+_REVERSE = 1.8
+_SWITCH_M = 0.3
+_STEER_M = 0.02
+_NEAR_M = 0.25
+_NEAR_COST = 1.5
+_GREED = 2.5
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """An arc from ``start``: ``distance`` metres of the rear axle's middle, negative in reverse; ``curvature`` 1/m."""
+
+    start: Pose
+    curvature: float
+    distance: float
+
+    def at(self, travelled: float) -> Pose:
+        """The pose after so many metres, not signed."""
+        return self.start.after(along(self.curvature, travelled if self.distance >= 0 else -travelled))
+
+    @property
+    def length(self) -> float:
+        """Metres, not signed."""
+        return abs(self.distance)
+
+    @property
+    def end(self) -> Pose:
+        """The pose at its end."""
+        return self.at(self.length)
+
+
+@dataclass(frozen=True, slots=True)
+class Aim:
+    """What a maneuver is to reach: the footprint's middle at a place, the heading where one is given."""
+
+    x: float
+    y: float
+    tolerance: float
+    heading: float | None = None
+    heading_tolerance: float = 0.1
+
+    def misses(self, pose: Pose, body: Body) -> tuple[float, float]:
+        """By how many metres and radians a pose of the rear axle is outside of the tolerances."""
+        x, y = pose.ahead(body.centre)
+        turn = 0.0 if self.heading is None else abs(wrapped(pose.heading - self.heading))
+        return max(0.0, hypot(x - self.x, y - self.y) - self.tolerance), max(0.0, turn - self.heading_tolerance)
+
+    def is_met(self, pose: Pose, body: Body) -> bool:
+        """Whether the pose lies within the tolerances."""
+        return self.misses(pose, body) == (0.0, 0.0)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Moves:
+    """All steps from the origin: ``ends`` (m, 3), middles of the circles during the step and its continuation
+    ``swept`` (m, samples, circles, 2), the part of the samples that is the step itself, lengths and curvatures."""
+
+    ends: Array
+    swept: Array
+    own_samples: int
+    distances: Array
+    curvatures: Array
+
+
+def _moves(config: RobotConfig, circles: Circles) -> _Moves:
+    body = config.body
+    shares = [(sign, share) for sign in (1.0, -1.0) for share in _CURVATURES]
+    own = round(STEP_M / _SAMPLE_M)
+    ends, swept = [], []
+    for sign, share in shares:
+        curvature = share * body.curvature_limit * _CURVATURE_SHARE
+        samples = own + round((stop_gap(config, forward=sign > 0) + 0.03) / _SAMPLE_M)
+        samples = max(samples, own + 1)
+        poses = [along(curvature, sign * _SAMPLE_M * (i + 1)) for i in range(samples)]
+        ends.append((poses[own - 1].x, poses[own - 1].y, poses[own - 1].heading))
+        swept.append([[pose.ahead(a) for a in circles.ahead] for pose in poses])
+    longest = max(len(path) for path in swept)
+    padded = [path + [path[-1]] * (longest - len(path)) for path in swept]
+    signs, turns = np.array(shares).T
+    return _Moves(
+        np.array(ends), np.array(padded), own, signs * STEP_M, turns * body.curvature_limit * _CURVATURE_SHARE
+    )
+
+
+def stop_gap(config: RobotConfig, *, forward: bool) -> float:
+    """How far from the bumper the emergency zone reaches, metres."""
+    body, lidar = config.body, config.lidar
+    return config.zones.emergency_stop - (body.front - lidar.x if forward else body.rear + lidar.x)
+
+
+@dataclass(slots=True)
+class _Nodes:
+    """The search tree, one entry a node."""
+
+    poses: list[tuple[float, float, float]] = field(default_factory=list)
+    costs: list[float] = field(default_factory=list)
+    moves: list[int] = field(default_factory=list)
+    parents: list[int] = field(default_factory=list)
+
+    def add(self, pose: tuple[float, float, float], cost: float, move: int, parent: int) -> int:
+        self.poses.append(pose)
+        self.costs.append(cost)
+        self.moves.append(move)
+        self.parents.append(parent)
+        return len(self.poses) - 1
+
+
+class ManeuverPlanner:
+    """Finds sequences of steps; holds what depends on the robot only."""
+
+    def __init__(self, config: RobotConfig) -> None:
+        self._config = config
+        self.circles = circles_of(config.body)
+        self._moves = _moves(config, self.circles)
+
+    def plan(
+        self,
+        start: Pose,
+        aim: Aim,
+        clearance: Clearance,
+        *,
+        margin: float = 0.05,
+        curvature: float = 0.0,
+        direction: int = 0,
+        banned: int = 0,
+        budget: int = 6000,
+    ) -> tuple[Step, ...] | None:
+        """The cheapest way found from ``start`` to the aim, () where it is met already, None where there is none.
+
+        Args:
+            start: pose of the rear axle.
+            aim: what to reach.
+            clearance: around the start; what lies outside of it counts as blocked.
+            margin: room that is kept on every side of the footprint, metres.
+            curvature: of the present steering.
+            direction: in which the robot moves now, +1, -1, or 0 at rest.
+            banned: +1 or -1: the first step goes the other way, 0: any way.
+            budget: nodes to expand at most.
+        """
+        body = self._config.body
+        if aim.is_met(start, body):
+            return ()
+        # From within the margin only what leads out of it is allowed.
+        least = min(margin, clearance.of_pose(start, self.circles) - 0.005)
+        nodes = _Nodes()
+        root = nodes.add((start.x, start.y, start.heading), 0.0, -1, -1)
+        heap: list[tuple[float, int]] = [(0.0, root)]
+        closed: dict[int, float] = {}
+        expanded = 0
+        while heap and expanded < budget:
+            batch = [heapq.heappop(heap)[1] for _ in range(min(_BATCH, len(heap)))]
+            expanded += len(batch)
+            for number in batch:
+                if aim.is_met(Pose(*nodes.poses[number]), body):
+                    return self._way(nodes, number, start)
+            self._expand(nodes, batch, heap, closed, aim, clearance, (margin, least), (curvature, direction, banned))
+        return None
+
+    def _expand(
+        self,
+        nodes: _Nodes,
+        batch: Sequence[int],
+        heap: list[tuple[float, int]],
+        closed: dict[int, float],
+        aim: Aim,
+        clearance: Clearance,
+        margins: tuple[float, float],
+        first: tuple[float, int, int],
+    ) -> None:
+        moves = self._moves
+        poses = np.array([nodes.poses[n] for n in batch])
+        room, ahead_room = self._room(poses, clearance)
+        ends = _placed(poses, moves.ends)
+        before = np.array([nodes.moves[n] for n in batch])
+        curvature = np.where(before < 0, first[0], moves.curvatures[before])
+        direction = np.where(before < 0, first[1], np.sign(moves.distances[before]))
+        signs = np.sign(moves.distances)
+        cost = np.abs(moves.distances) * np.where(signs > 0, 1.0, _REVERSE)
+        near = np.clip((_NEAR_M - room) / _NEAR_M, 0.0, 1.0)
+        costs = np.array([nodes.costs[n] for n in batch])[:, None] + cost * (1.0 + _NEAR_COST * near)
+        costs += _SWITCH_M * (signs[None] * direction[:, None] < 0)
+        costs += _STEER_M * np.abs(moves.curvatures - curvature[:, None]) / self._config.body.curvature_limit
+        margin = np.where(before < 0, margins[1], margins[0])[:, None]
+        allowed = (room >= margin) & (ahead_room >= np.minimum(margin, self._config.zones.padding + 0.015))
+        allowed &= ~((before < 0)[:, None] & (signs[None] == first[2]) & (first[2] != 0))
+        guesses = self._guess(ends, aim)
+        keys = _keys(ends, np.broadcast_to(signs > 0, allowed.shape))
+        for i, j in zip(*(axis.tolist() for axis in np.nonzero(allowed)), strict=True):
+            key, total = int(keys[i, j]), float(costs[i, j])
+            if total < closed.get(key, np.inf):
+                closed[key] = total
+                x, y, heading = ends[i, j].tolist()
+                child = nodes.add((x, y, heading), total, j, batch[i])
+                heapq.heappush(heap, (total + _GREED * float(guesses[i, j]), child))
+
+    def _room(self, poses: Array, clearance: Clearance) -> tuple[Array, Array]:
+        """Room during each step and during its continuation, both (nodes, moves)."""
+        swept = self._moves.swept
+        c, s = np.cos(poses[:, 2])[:, None, None, None], np.sin(poses[:, 2])[:, None, None, None]
+        x = poses[:, 0][:, None, None, None] + c * swept[..., 0] - s * swept[..., 1]
+        y = poses[:, 1][:, None, None, None] + s * swept[..., 0] + c * swept[..., 1]
+        room = clearance.at(x, y).min(axis=3).astype(np.float64) - self.circles.radius
+        own = self._moves.own_samples
+        return room[:, :, :own].min(axis=2), room[:, :, own:].min(axis=2)
+
+    def _guess(self, ends: Array, aim: Aim) -> Array:
+        """What is about left to drive, metres."""
+        body = self._config.body
+        cos, sin = np.cos(ends[..., 2]), np.sin(ends[..., 2])
+        x, y = ends[..., 0] + body.centre * cos - aim.x, ends[..., 1] + body.centre * sin - aim.y
+        left = np.maximum(0.0, np.hypot(x, y) - aim.tolerance)
+        if aim.heading is None:
+            return left
+        turn = (ends[..., 2] - aim.heading + pi) % (2 * pi) - pi
+        arc = np.maximum(0.0, np.abs(turn) - aim.heading_tolerance) * body.turning_radius
+        return np.maximum(left, arc)
+
+    def _way(self, nodes: _Nodes, number: int, start: Pose) -> tuple[Step, ...]:
+        chain = []
+        while nodes.parents[number] >= 0:
+            chain.append(nodes.moves[number])
+            number = nodes.parents[number]
+        steps: list[Step] = []
+        pose = start
+        for move in reversed(chain):
+            step = Step(pose, float(self._moves.curvatures[move]), float(self._moves.distances[move]))
+            steps.append(step)
+            pose = step.end
+        return tuple(steps)
+
+
+def _placed(poses: Array, ends: Array) -> Array:
+    """Every end (m, 3) as seen from every pose (n, 3), in the frame of the poses, (n, m, 3)."""
+    c, s = np.cos(poses[:, 2])[:, None], np.sin(poses[:, 2])[:, None]
+    x = poses[:, 0][:, None] + c * ends[:, 0] - s * ends[:, 1]
+    y = poses[:, 1][:, None] + s * ends[:, 0] + c * ends[:, 1]
+    return np.stack((x, y, poses[:, 2][:, None] + ends[:, 2]), axis=-1)
+
+
+def _keys(ends: Array, forward: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """The cell of (x, y, heading, direction) in which each end lies."""
+    x = np.floor(ends[..., 0] / _BIN_M).astype(np.int64) + 100_000
+    y = np.floor(ends[..., 1] / _BIN_M).astype(np.int64) + 100_000
+    turn = np.floor((ends[..., 2] % (2 * pi)) / (2 * pi) * _BINS_PER_TURN).astype(np.int64) % _BINS_PER_TURN
+    found: NDArray[np.int64] = ((x * 200_000 + y) * _BINS_PER_TURN + turn) * 2 + forward
+    return found

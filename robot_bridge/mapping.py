@@ -1,0 +1,174 @@
+"""Mapping: a log-odds occupancy grid that grows, built of lidar scans from known poses.
+
+Free space is the fan of the beams, drawn as one polygon; where neighbouring beams disagree it reaches as far as the
+shorter one, so that nothing is called free behind a thin pole. Beside the odds every cell keeps the mean of the points
+measured in it: walls are known to millimetres although cells are 5 cm wide.
+"""
+
+from __future__ import annotations
+
+from math import ceil, floor
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robot_bridge.config import Lidar
+from robot_bridge.contracts import Pose, Scan
+from robot_bridge.geometry import placed
+from robot_bridge.scans import angles, returns, valid
+
+HIT = 0.85
+MISS = -0.15
+MOST = 3.0
+LEAST = -2.0
+"""Log-odds of a return, of a beam passing through, and their bounds: what moved away is forgotten within 2 s."""
+
+_CHUNK_M = 4.0
+_NO_RETURN_RUN = 5
+_SUBPIXEL = 4
+
+
+class OccupancyMap:
+    """What is free, occupied and unknown around the start.
+
+    ``x``, ``y`` is the lower left corner in the map frame, a multiple of ``resolution``; it and the size change as the
+    map grows. ``version`` counts the scans that were written.
+    """
+
+    def __init__(self, resolution: float = 0.05) -> None:
+        self.resolution = resolution
+        self.x = self.y = 0.0
+        self.version = 0
+        self._odds: NDArray[np.float32] = np.zeros((0, 0), np.float32)
+        self._seen: NDArray[np.uint8] = np.zeros((0, 0), np.uint8)
+        self._sums: NDArray[np.float32] = np.zeros((0, 0, 3), np.float32)
+        self._codes: tuple[int, NDArray[np.int8]] = (-1, np.zeros((0, 0), np.int8))
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+        return int(self._odds.shape[0]), int(self._odds.shape[1])
+
+    @property
+    def codes(self) -> NDArray[np.int8]:
+        """int8 (rows, columns): -1 unknown, else the probability of being occupied in percent; row 0 at the lowest y.
+        Not to be written to."""
+        if self._codes[0] != self.version:
+            codes = np.rint(100.0 / (1.0 + np.exp(-self._odds))).astype(np.int8)
+            codes[self._seen == 0] = -1
+            codes.flags.writeable = False
+            self._codes = self.version, codes
+        return self._codes[1]
+
+    @property
+    def occupied(self) -> NDArray[np.bool_]:
+        """Cells that rather hold something, bool (rows, columns)."""
+        return self._odds > 0.0
+
+    @property
+    def unknown(self) -> NDArray[np.bool_]:
+        """Cells that no beam has reached, bool (rows, columns)."""
+        return self._seen == 0
+
+    @property
+    def explored_m2(self) -> float:
+        """Area known to be free."""
+        return float(np.count_nonzero((self._odds <= 0.0) & (self._seen > 0))) * self.resolution**2
+
+    def cell(self, x: float, y: float) -> tuple[int, int]:
+        """(row, column) of a place, which may lie outside."""
+        return floor((y - self.y) / self.resolution), floor((x - self.x) / self.resolution)
+
+    def place(self, row: float, column: float) -> tuple[float, float]:
+        """(x, y) of a cell's middle."""
+        return self.x + (column + 0.5) * self.resolution, self.y + (row + 0.5) * self.resolution
+
+    def contains(self, row: int, column: int) -> bool:
+        """Whether there is such a cell by now."""
+        return 0 <= row < self._odds.shape[0] and 0 <= column < self._odds.shape[1]
+
+    def obstacles_in(self, x0: float, y0: float, x1: float, y1: float) -> NDArray[np.float64]:
+        """One point for every occupied cell that touches the rectangle, float64 (n, 2): the mean of what was measured
+        in it, else its middle."""
+        (row0, column0), (row1, column1) = self.cell(x0, y0), self.cell(x1, y1)
+        row0, column0 = max(row0, 0), max(column0, 0)
+        window = np.s_[row0 : max(row1 + 1, 0), column0 : max(column1 + 1, 0)]
+        rows, columns = np.nonzero(self._odds[window] > 0.0)
+        sums = self._sums[window][rows, columns].astype(np.float64)
+        middles = (np.column_stack((columns + column0, rows + row0)) + 0.5) * self.resolution
+        means = sums[:, :2] / np.maximum(sums[:, 2:], 1.0)
+        return np.where(sums[:, 2:] > 0, means, middles) + np.array([self.x, self.y])
+
+    def local_sums(self) -> NDArray[np.float32]:
+        """Sums of x, of y, both from the corner, and number of the points measured in each cell, float32
+        (rows, columns, 3). Not to be written to."""
+        return self._sums
+
+    def cover(self, x0: float, y0: float, x1: float, y1: float) -> None:
+        """Grow until the rectangle lies inside."""
+        rows, columns = self.shape
+        size = self.resolution
+        if not rows:
+            self.x, self.y = floor(x0 / size) * size, floor(y0 / size) * size
+        chunk = round(_CHUNK_M / size)
+        south, west = (max(0, ceil((a - b) / size / chunk)) * chunk for a, b in ((self.y, y0), (self.x, x0)))
+        north = max(0, ceil(((y1 - self.y) / size + 1 - rows) / chunk)) * chunk
+        east = max(0, ceil(((x1 - self.x) / size + 1 - columns) / chunk)) * chunk
+        if not (south or west or north or east):
+            return
+        around = ((south, north), (west, east))
+        self._odds = np.pad(self._odds, around)
+        self._seen = np.pad(self._seen, around)
+        self._sums = np.pad(self._sums, (*around, (0, 0)))
+        self._sums[:, :, :2] += self._sums[:, :, 2:] * np.array([west * size, south * size], np.float32)
+        self.x, self.y = self.x - west * size, self.y - south * size
+        self.version += 1
+
+    def integrate(self, scan: Scan, lidar: Lidar, pose: Pose, *, remember_points: bool = True) -> None:
+        """Write a scan taken with the rear axle at ``pose``.
+
+        ``remember_points`` False leaves the mean points as they are: a robot at rest would only repeat its error.
+        """
+        import cv2
+
+        points = placed(returns(scan, lidar), pose)
+        fan = _free_fan(scan, lidar, pose)
+        outline = np.concatenate((points, fan))
+        if not len(outline):
+            return
+        (x0, y0), (x1, y1) = outline.min(axis=0), outline.max(axis=0)
+        self.cover(float(x0), float(y0), float(x1), float(y1))
+        free = np.zeros(self.shape, np.uint8)
+        pixels = ((fan - (self.x, self.y)) / self.resolution - 0.5) * (1 << _SUBPIXEL)
+        cv2.fillPoly(free, [np.rint(pixels).astype(np.int32)], 1, cv2.LINE_8, _SUBPIXEL)
+        cells = np.floor((points - (self.x, self.y)) / self.resolution).astype(np.intp)
+        rows, columns = cells[:, 1], cells[:, 0]
+        free[rows, columns] = 0
+        self._odds += MISS * free.astype(np.float32)
+        self._odds[rows, columns] += HIT  # a cell that several beams hit counts once
+        np.clip(self._odds, LEAST, MOST, out=self._odds)
+        self._seen |= free
+        self._seen[rows, columns] = 1
+        if remember_points:
+            local = np.column_stack((points - (self.x, self.y), np.ones(len(points)))).astype(np.float32)
+            np.add.at(self._sums, (rows, columns), local)
+            self._sums[self._odds <= LEAST / 2] = 0.0
+        self.version += 1
+
+
+def _free_fan(scan: Scan, lidar: Lidar, pose: Pose) -> NDArray[np.float64]:
+    """Outline of what the beams passed through, (n, 2) in the map frame."""
+    reach = np.where(valid(scan), scan.ranges, 0.0).astype(np.float64)
+    with np.errstate(invalid="ignore"):
+        beyond = np.isposinf(scan.ranges) | (scan.ranges >= scan.range_max)
+    run = beyond.copy()
+    for shift in range(1, _NO_RETURN_RUN // 2 + 1):  # a lone missing return is a fault of the sensor, not open space
+        run &= np.roll(beyond, shift) & np.roll(beyond, -shift)
+    reach[run] = scan.range_max
+    both = np.minimum(reach, np.roll(reach, -1))
+    directions = pose.heading + angles(scan)
+    x, y = pose.ahead(lidar.x)
+    first = np.column_stack((x + both * np.cos(directions), y + both * np.sin(directions)))
+    following = np.roll(directions, -1)
+    second = np.column_stack((x + both * np.cos(following), y + both * np.sin(following)))
+    return np.stack((first, second), axis=1).reshape(-1, 2)
