@@ -41,6 +41,7 @@ from robot_bridge.contracts import (
 )
 from robot_bridge.errors import RobotError
 from robot_bridge.host_state import LiveState, View
+from robot_bridge.interventions import Interventions
 from robot_bridge.navigation import Navigation
 from robot_bridge.safety_chain import SafetyChain
 
@@ -64,6 +65,7 @@ class Controller:
 
     Attributes:
         pace: share of the commanded speed that is driven, 0 to 1.
+        interventions: of the safety chain so far.
     """
 
     def __init__(
@@ -72,6 +74,7 @@ class Controller:
         self.robot, self.clock, self.navigation, self.chain, self.journal = robot, clock, navigation, chain, journal
         self.config: RobotConfig = robot.config
         self.pace = 1.0
+        self.interventions = Interventions()
         self._lock = RLock()
         self._period = 1 / self.config.control_rate
         self._next = self._began = clock.now()
@@ -134,6 +137,7 @@ class Controller:
         commands = self._commands(now)
         applied = self.chain.step(commands, observation, now)
         self.robot.apply(applied.twist)
+        self.interventions.applied(applied)
         if self.journal:
             self.journal.observed(observation)
             self.journal.estimated(estimate)

@@ -16,8 +16,17 @@ from typing import Final, Protocol
 from robot_bridge.contracts import Clock
 from robot_bridge.errors import ModelEnded
 
-Question = Callable[[], object]
-"""Returns the answer or raises; :class:`ModelEnded` is an answer too: that no more will come."""
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What a question is answered, and how long that takes on the robot's clock; None: as long as it really takes."""
+
+    value: object
+    latency_s: float | None = None
+
+
+Question = Callable[[], Reply]
+"""May raise; :class:`ModelEnded` is an answer too: that no more will come."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,14 +64,12 @@ class Link(Protocol):
         ...
 
 
-def asked(question: Question, asked_at: float, now: Callable[[], float]) -> Answer:
-    """Ask and wait; whatever is raised is part of the answer."""
-    began = now()
+def asked(question: Question) -> tuple[Reply, Exception | None]:
+    """Ask and wait; what is raised is an answer too."""
     try:
-        value = question()
+        return question(), None
     except Exception as error:  # the boundary to models: whoever polls decides what an error means
-        return Answer(asked_at, now() - began, error=error)
-    return Answer(asked_at, now() - began, value)
+        return Reply(None), error
 
 
 class LockstepLink:
@@ -70,17 +77,12 @@ class LockstepLink:
 
     Args:
         clock: the robot's.
-        latency_s: how late every answer is; None: as late as it really took, which is then no longer repeatable.
-        latency_of: says of a value how late it is, before ``latency_s`` is asked; None where it does not know.
+        latency_s: how long an answer is on its way, besides what it says that it took; None: nothing, and an answer
+            that does not say how long it took counts with the time that really passed, which cannot be repeated.
     """
 
-    def __init__(
-        self,
-        clock: Clock,
-        latency_s: float | None = 0.0,
-        latency_of: Callable[[object], float | None] = lambda _: None,
-    ) -> None:
-        self._clock, self._latency, self._latency_of = clock, latency_s, latency_of
+    def __init__(self, clock: Clock, latency_s: float | None = 0.0) -> None:
+        self._clock, self._latency = clock, latency_s
         self._answer: Answer | None = None
 
     @property
@@ -90,11 +92,11 @@ class LockstepLink:
     def ask(self, question: Question) -> None:
         if self._answer is not None:
             raise RuntimeError("a question is pending")
-        answer = asked(question, self._clock.now(), time.perf_counter)
-        latency = self._latency_of(answer.value)
-        if latency is None:
-            latency = answer.latency_s if self._latency is None else self._latency
-        self._answer = Answer(answer.asked_at, latency, answer.value, answer.error)
+        began = time.perf_counter()
+        reply, error = asked(question)
+        took = time.perf_counter() - began if self._latency is None else 0.0
+        latency = (took if reply.latency_s is None else reply.latency_s) + (self._latency or 0.0)
+        self._answer = Answer(self._clock.now(), latency, reply.value, error)
 
     def poll(self) -> Answer | None:
         answer = self._answer
@@ -146,7 +148,7 @@ class ThreadedLink:
             self._number += 1
 
     def _work(self, question: Question, number: int, asked_at: float) -> None:
-        answer = asked(question, asked_at, self._clock.now)
+        reply, error = asked(question)
         with self._lock:
             if number == self._number:
-                self._answer = answer
+                self._answer = Answer(asked_at, self._clock.now() - asked_at, reply.value, error)

@@ -1,0 +1,387 @@
+"""The host of an exploration: asks the model when it pays, has its decisions carried out, and goes on without it.
+
+::
+
+    control loop, 20 Hz (Controller)      decision loop (Explorer.step)
+    observe, estimate, drive, guard  <->  listen -> settle -> watch -> consider -> keep books
+
+While a model owes an answer (pending or failed, see :mod:`robot_bridge.watchdog`), the robot goes on more slowly
+(CONTINUE), then waits (STOP_WAIT), then explores the frontiers by itself (LOCAL_NAV), asking again all the while. After
+half a minute (RETURN_HOME) it drives home, once an outage, because a lost network is most often found again there, and
+then goes on with the frontiers. A model that is gone for good, its budget spent, or that was never there is no outage:
+frontiers are explored at once, and the robot comes home when none are left.
+
+A model's ``exploration_complete`` ends the exploration when no frontiers are left, or when it says so twice running:
+models say it too early, but the last word is theirs.
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+from collections import deque
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from robot_bridge.asker import Asker
+from robot_bridge.asking import AskSettings
+from robot_bridge.behaviour import Finished
+from robot_bridge.contracts import (
+    DecisionModel,
+    Direction,
+    ExecutionResult,
+    NavGoalTarget,
+    NavigationDecision,
+    ObserveTarget,
+    StopReason,
+    Tier,
+    Tool,
+    Twist,
+)
+from robot_bridge.control import Controller
+from robot_bridge.conversation import Decided, Described
+from robot_bridge.errors import RobotError, SetupError
+from robot_bridge.exploration_memory import ExplorationMemory
+from robot_bridge.links import Link
+from robot_bridge.local_exploration import LocalExploration
+from robot_bridge.realtime import Lockstep, Runner
+from robot_bridge.safety_executor import SafetyExecutor
+from robot_bridge.summary import Summary, Tally
+
+
+@dataclass(frozen=True, slots=True)
+class ExplorerSettings:
+    """``memory_path``: where the memory is saved every ``save_s`` and at the end; None: nowhere."""
+
+    asking: AskSettings = field(default_factory=AskSettings)
+    statistics_s: float = 60.0
+    save_s: float = 60.0
+    memory_path: Path | None = None
+    returns_home: bool = True
+
+
+class Explorer:
+    """Explores with a model or without.
+
+    Args:
+        controller: of the robot.
+        model: None explores the frontiers.
+        link: how the model is asked.
+        runner: keeps the control loop going; by default one tick for every step of the decision loop.
+        memory: goes on from an earlier one.
+
+    Attributes:
+        llm_nav_paused: while it is set the model is not asked and the robot stands, unless a person drives it.
+        llm_exploring: whether an exploration runs.
+    """
+
+    def __init__(
+        self,
+        controller: Controller,
+        model: DecisionModel | None,
+        link: Link,
+        *,
+        runner: Runner | None = None,
+        settings: ExplorerSettings | None = None,
+        memory: ExplorationMemory | None = None,
+    ) -> None:
+        self.controller = controller
+        self.settings = settings or ExplorerSettings()
+        self.memory = memory or ExplorationMemory()
+        self.llm_nav_paused = threading.Event()
+        self._clock = controller.clock
+        home = controller.navigation.estimate.pose
+        self.executor = SafetyExecutor(self._clock.now, controller.config, home)
+        self._runner = runner or Lockstep(controller.tick)
+        self._tally = Tally()
+        self._asker = Asker(
+            model,
+            link,
+            controller.config,
+            self.settings.asking,
+            self._tally,
+            self.executor.network_monitor,
+            self._note,
+        )
+        self._local = LocalExploration(home, returns_home=self.settings.returns_home)
+        self._stopping = threading.Event()
+        self._thread: threading.Thread | None = None
+        self._operator_wants = deque[NavigationDecision]()
+        self._operator: ExecutionResult | None = None
+        self._looking: Finished | None = None
+        self._is_paused = False
+        self._claims = 0
+        self._tier = Tier.CONTINUE
+        self._began = self._last_step = self._statistics_at = self._saved_at = self._clock.now()
+        self._end_at = math.inf
+        self._ended = ""
+
+    @property
+    def llm_exploring(self) -> bool:
+        return bool(self._thread and self._thread.is_alive())
+
+    def run(self, minutes: float = math.inf) -> Summary:
+        """Explore until the time is up, the model says that it is done, or nothing is left without one.
+
+        An interrupt from the keyboard ends it too; the robot is stopped and the memory saved in any case.
+
+        Raises:
+            DeviceError: the robot failed.
+        """
+        now = self._clock.now()
+        self._began = self._last_step = self._statistics_at = self._saved_at = now
+        self._end_at, self._ended = now + 60 * minutes, ""
+        try:
+            with self._runner:
+                self.vlm_decision_loop()
+        except KeyboardInterrupt:
+            self._ended = "interrupted"
+        finally:
+            self._finish()
+        return self.summary()
+
+    def vlm_decision_loop(self) -> None:
+        """Decide until there is a reason to end."""
+        while not self._ended:
+            self._runner.advance()
+            self.step()
+
+    def llm_control_loop(self) -> None:
+        """Tick the controller until :meth:`stop_llm_exploration`: for hosts that bring their own threads."""
+        while not self._stopping.is_set():
+            self.controller.tick()
+
+    def start_llm_exploration(self, minutes: float = math.inf) -> None:
+        """:meth:`run` in a thread of its own.
+
+        Raises:
+            RuntimeError: one runs already.
+        """
+        if self.llm_exploring:
+            raise RuntimeError("an exploration runs already")
+        self._stopping.clear()
+        self._thread = threading.Thread(target=self.run, args=(minutes,), name="exploration", daemon=True)
+        self._thread.start()
+
+    def stop_llm_exploration(self, timeout: float = 5.0) -> None:
+        """End the exploration and wait for it; the robot stands afterwards."""
+        self._stopping.set()
+        thread = self._thread
+        if thread is not None and thread is not threading.current_thread():
+            thread.join(timeout)
+
+    def operate(self, decision: NavigationDecision) -> None:
+        """A person's decision: the model is paused, this is carried out, the model goes on. From any thread."""
+        self._operator_wants.append(decision)
+
+    def override(self, twist: Twist | None, seconds: float = 0.5) -> None:
+        """A person drives; see :meth:`Controller.override`. The model is paused meanwhile. From any thread."""
+        self.controller.override(twist, seconds)
+
+    def step(self) -> None:
+        """One turn of the decision loop; never waits."""
+        now = self._clock.now()
+        self._operate()
+        self._settle(now)
+        view = self.controller.state.frozen()
+        self._asker.watch_events(view, self.memory, now)
+        if not self._pause():
+            self._listen()
+            self._watch(now)
+            if self._looking is None:
+                self._asker.consider(view, self.controller.current, self.memory, now)
+        self._keep_books(now)
+        self._end(now)
+
+    def _operate(self) -> None:
+        if self._operator is None and self._operator_wants:
+            self._forget_model()
+            self._operator = self._carry_out(self._operator_wants.popleft())
+
+    def _pause(self) -> bool:
+        """Whether the model has nothing to say now, because a person has."""
+        is_paused = self.llm_nav_paused.is_set() or self._operator is not None or self.controller.is_overridden
+        if is_paused != self._is_paused:
+            self._is_paused = is_paused
+            self._asker.is_disturbed = True
+            self._forget_model()
+            self._note("paused" if is_paused else "resumed", {})
+        if is_paused:
+            self.controller.pace = 1.0
+            self.controller.hold("paused" if self._operator is None else "")
+        return is_paused
+
+    def _forget_model(self) -> None:
+        self._asker.forget()
+        if self._looking is not None:
+            looking, self._looking = self._looking, None
+            self._remember(looking)
+
+    def _carry_out(self, decision: NavigationDecision) -> ExecutionResult:
+        execution = self.executor.execute_decision(decision, self.controller.state, self.memory)
+        self._tally.refusals += not execution.is_valid
+        self._asker.is_disturbed |= not execution.is_valid
+        self.controller.begin(execution)
+        return execution
+
+    def _listen(self) -> None:
+        """Act on what the model answers."""
+        heard = self._asker.listen()
+        if isinstance(heard, Described):
+            self._told(heard)
+        elif isinstance(heard, Decided) and heard.decision is not None:
+            self._decided(heard.decision)
+
+    def _decided(self, decision: NavigationDecision) -> None:
+        execution = self._carry_out(decision)
+        is_claim = execution.decision.parameters.get("reason") == StopReason.EXPLORATION_COMPLETE
+        self._claims = self._claims + 1 if is_claim and decision.tool_name == Tool.STOP_ROBOT else 0
+
+    def _told(self, heard: Described) -> None:
+        if self._looking is None:
+            return
+        looking, self._looking = self._looking, None
+        result = looking.result
+        if heard.text is None:
+            result = replace(result, success=False, stopped_reason=f"no description came: {heard.failure}")
+        else:
+            result = replace(result, data={**result.data, "description": heard.text})
+        self.controller.amend(result)
+        self._remember(replace(looking, result=result))
+
+    def _settle(self, now: float) -> None:
+        """Take in what has become of decisions."""
+        while (outcome := self.controller.outcome()) is not None:
+            if outcome.execution is self._operator:
+                self._operator = None
+            if outcome.is_blocked:
+                self._was_blocked(outcome, now)
+            target = outcome.execution.target
+            if isinstance(target, ObserveTarget) and outcome.result.success and self._describe(target.focus):
+                self._looking = outcome
+            elif self._claims and outcome.execution.decision.tool_name == Tool.STOP_ROBOT:
+                self._completed(outcome)
+            else:
+                self._remember(outcome)
+
+    def _describe(self, focus: str) -> bool:
+        return self._asker.describe(self.controller.state.frozen(), focus)
+
+    def _completed(self, outcome: Finished) -> None:
+        left = self.controller.state.frontiers
+        if left and self._claims < 2:
+            ids = ", ".join(str(frontier.id) for frontier in left[:5])
+            reason = f"{len(left)} frontiers are left ({ids}): say it again to end all the same"
+            outcome = replace(outcome, result=replace(outcome.result, success=False, stopped_reason=reason))
+            self.controller.amend(outcome.result)
+        else:
+            self._ended = StopReason.EXPLORATION_COMPLETE.value
+        self._remember(outcome)
+
+    def _remember(self, outcome: Finished) -> None:
+        position = self.controller.state.current_position
+        self.memory.update_after_action(outcome.execution.decision, outcome.result, position)
+
+    def _was_blocked(self, outcome: Finished, now: float) -> None:
+        decision, position = outcome.execution.decision, self.controller.state.current_position
+        self._asker.is_disturbed = True
+        self.executor.blocked_actions.record_blocked(decision)
+        target = outcome.execution.target
+        if isinstance(target, NavGoalTarget):
+            self._local.choice.failed(target.x, target.y, now)
+            bearing = math.degrees(position.bearing_to(target.x, target.y))
+            self.memory.record_dead_end(bearing, position, outcome.result.stopped_reason)
+        elif decision.tool_name == Tool.MOVE_TOWARD:
+            direction = Direction(decision.parameters["direction"])
+            self.memory.record_dead_end(direction, position, outcome.result.stopped_reason)
+
+    def _watch(self, now: float) -> None:
+        """Go on without the model as far as it makes one wait."""
+        age, state = self._asker.owed_for(now), self.controller.state
+        tier = self.executor.watchdog.evaluate(age)
+        if tier is not self._tier:
+            self._note("tier", {"tier": tier.value, "owed_s": round(age, 1)})
+        self._tier = tier
+        self.controller.hold("waiting for the model" if tier is Tier.STOP_WAIT else "")
+        self.controller.pace = self.executor.watchdog.pace(age) if tier is Tier.CONTINUE else 1.0
+        if not self._asker.is_alone and tier not in {Tier.LOCAL_NAV, Tier.RETURN_HOME}:
+            self._local.interrupted()
+            return
+        decision = self._local.decide(
+            state.frontiers, state.current_position, tier, is_idle=self.controller.is_idle, now=now
+        )
+        if decision is not None:
+            self._carry_out(decision)
+        elif self._local.is_over:
+            self._ended = self._ended or "no frontiers are left"
+
+    def _keep_books(self, now: float) -> None:
+        self._tally.spent(self._tier, now - self._last_step)
+        self._last_step = now
+        passed = now - self._statistics_at
+        if passed >= self.settings.statistics_s:
+            self._statistics_at = now
+            tier = self.executor.network_monitor.current_tier
+            self._note("statistics", self._tally.minute(passed, self._tier, tier))
+        if now - self._saved_at >= self.settings.save_s:
+            self._saved_at = now
+            self._save()
+
+    def _save(self) -> None:
+        state = self.controller.state
+        self.memory.update_frontiers(state.frontiers, state.current_position)
+        if self.settings.memory_path is None:
+            return
+        try:
+            self.memory.save_to_disk(self.settings.memory_path)
+        except SetupError as error:
+            self._note("not_saved", {"reason": str(error)})
+
+    def _end(self, now: float) -> None:
+        if self._stopping.is_set():
+            self._ended = self._ended or "stopped"
+        if now >= self._end_at:
+            self._ended = self._ended or "the time is up"
+
+    def _finish(self) -> None:
+        """Whatever happened: the robot stands, and nothing is lost."""
+        self.controller.hold("")
+        self.controller.cancel(self._ended or "the exploration failed")
+        try:
+            self.controller.robot.stop()
+        except RobotError as error:
+            self._note("not_stopped", {"reason": str(error)})
+        self._forget_model()
+        while (outcome := self.controller.outcome()) is not None:
+            self._remember(outcome)
+        self._save()
+        self._note("ended", {"reason": self._ended or "failed"})
+
+    def _note(self, kind: str, data: Mapping[str, Any]) -> None:
+        if self.controller.journal:
+            self.controller.journal.noted(self._clock.now(), kind, data)
+
+    def summary(self) -> Summary:
+        """What it has come to so far."""
+        tally, state, memory = self._tally, self.controller.state, self.memory.state
+        return Summary(
+            minutes=(self._clock.now() - self._began) / 60,
+            ended=self._ended,
+            explored_m2=self.controller.navigation.map.explored_m2,
+            frontiers_left=len(state.frontiers),
+            distance_m=state.distance_traveled_m,
+            calls=tally.calls,
+            failed_calls=tally.failed_calls,
+            descriptions=tally.descriptions,
+            skips=tally.skips,
+            asked_for=dict(tally.asked_for),
+            triggers=dict(tally.triggers),
+            interventions=dict(self.controller.interventions.counts),
+            refusals=tally.refusals,
+            tiers=dict(tally.tiers),
+            average_latency_ms=tally.average_latency_ms,
+            rooms=tuple(room["name"] for room in memory.rooms),
+            discoveries=memory.total_discoveries,
+        )

@@ -1,0 +1,123 @@
+"""Exploration without a model, in the same words as a model's decisions: the next frontier, and home at the end."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import hypot
+from typing import Final
+
+from robot_bridge.contracts import Frontier, NavigationDecision, Pose, Tier, Tool
+
+AVOIDED_S: Final = 30.0
+"""So long a frontier that could not be reached is left alone."""
+MOST_FAILURES: Final = 3
+"""So often a frontier is tried before it is given up."""
+NO_FRONTIERS_S: Final = 10.0
+"""So long no frontier may show before nothing is left."""
+AT_HOME_M: Final = 0.5
+_SAME_PLACE_M: Final = 0.7
+_TURN_COST: Final = 0.4
+"""Metres that a radian of turning is worth to a robot that cannot turn in place."""
+_WIDTH_GAIN: Final = 0.5
+_WIDEST: Final = 3.0
+
+
+class FrontierChoice:
+    """Picks the nearest frontier, wide ones and those ahead preferred; remembers what could not be reached."""
+
+    def __init__(self) -> None:
+        self._failures: list[tuple[float, float, float]] = []
+
+    def failed(self, x: float, y: float, now: float) -> None:
+        """A frontier at this place could not be reached."""
+        self._failures.append((x, y, now))
+
+    def decide(self, frontiers: Sequence[Frontier], pose: Pose, now: float) -> NavigationDecision | None:
+        """The decision to drive to one of ``frontiers``, None where there is none that is worth trying now."""
+        open_now = [each for each in frontiers if self._is_open(each, now)]
+        if not open_now:
+            return None
+        chosen = min(open_now, key=lambda each: (_cost(each, pose), each.id))
+        parameters = {
+            "goal_type": "frontier",
+            "frontier_id": chosen.id,
+            "x": None,
+            "y": None,
+            "reason": "the nearest frontier",
+        }
+        return NavigationDecision(Tool.NAVIGATE_TO_GOAL.value, parameters, "exploration without a model", now)
+
+    def has_any(self, frontiers: Sequence[Frontier]) -> bool:
+        """Whether there is one that has not been given up."""
+        return any(self._failed_at(each) < MOST_FAILURES for each in frontiers)
+
+    def _is_open(self, frontier: Frontier, now: float) -> bool:
+        near = [at for x, y, at in self._failures if hypot(x - frontier.x, y - frontier.y) <= _SAME_PLACE_M]
+        return len(near) < MOST_FAILURES and all(now - at >= AVOIDED_S for at in near)
+
+    def _failed_at(self, frontier: Frontier) -> int:
+        return sum(hypot(x - frontier.x, y - frontier.y) <= _SAME_PLACE_M for x, y, _ in self._failures)
+
+
+def way_home(now: float) -> NavigationDecision:
+    """The decision to drive back to the start."""
+    parameters = {"goal_type": "retrace", "frontier_id": None, "x": None, "y": None, "reason": "back to the start"}
+    return NavigationDecision(Tool.NAVIGATE_TO_GOAL.value, parameters, "exploration without a model", now)
+
+
+class LocalExploration:
+    """What the robot does by itself while no model tells it what to do.
+
+    Args:
+        home: where it comes back to.
+        returns_home: False: it stays where it is in the end, and in an outage.
+
+    Attributes:
+        choice: of frontiers.
+        is_over: nothing is left to explore, and the robot is where it should be.
+    """
+
+    def __init__(self, home: Pose, *, returns_home: bool = True) -> None:
+        self._home, self._returns_home = home, returns_home
+        self.choice = FrontierChoice()
+        self.is_over = False
+        self._is_homing = self._went_home = False
+        self._nothing_since: float | None = None
+
+    def interrupted(self) -> None:
+        """The model decides again: an outage is over."""
+        self._is_homing = self._went_home = False
+        self._nothing_since = None
+
+    def decide(
+        self, frontiers: Sequence[Frontier], pose: Pose, tier: Tier, *, is_idle: bool, now: float
+    ) -> NavigationDecision | None:
+        """What is to be done now, None to go on as it is; called every so often."""
+        if self._is_homing:
+            self.is_over = is_idle
+            return None
+        if tier is Tier.RETURN_HOME and not self._went_home and self._returns_home:
+            self._went_home = True
+            return way_home(now)
+        decision = self.choice.decide(frontiers, pose, now) if is_idle else None
+        if not is_idle or decision is not None or self.choice.has_any(frontiers):
+            self._nothing_since = None
+            return decision
+        return self._nothing_is_left(pose, now)
+
+    def _nothing_is_left(self, pose: Pose, now: float) -> NavigationDecision | None:
+        if self._nothing_since is None:
+            self._nothing_since = now
+        if now - self._nothing_since < NO_FRONTIERS_S:
+            return None
+        if not self._returns_home or pose.distance_to(self._home.x, self._home.y) <= AT_HOME_M:
+            self.is_over = True
+            return None
+        self._is_homing = True
+        return way_home(now)
+
+
+def _cost(frontier: Frontier, pose: Pose) -> float:
+    distance = pose.distance_to(frontier.x, frontier.y)
+    turn = abs(pose.bearing_to(frontier.x, frontier.y))
+    return distance + _TURN_COST * turn - _WIDTH_GAIN * min(frontier.width_m, _WIDEST)
