@@ -29,7 +29,7 @@ def nanoseconds(time: float) -> int:
 
 def seconds(stamp: Any) -> float:
     """Of a ``builtin_interfaces/Time``."""
-    return float(stamp.sec + stamp.nanosec * 1e-9)
+    return float((stamp.sec * 10**9 + stamp.nanosec) / 10**9)
 
 
 def time_message(time: float) -> Any:

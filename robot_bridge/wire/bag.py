@@ -1,0 +1,181 @@
+"""A rosbag2 folder with one MCAP file: written so that a killed writer leaves what can be read, and read although it
+was killed."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Generator
+from io import BytesIO
+from pathlib import Path
+from typing import Any, BinaryIO, Final
+
+from robot_bridge.errors import RecordingError, SetupError
+from robot_bridge.wire import topics, types
+from robot_bridge.wire.messages import nanoseconds
+
+_MAGIC: Final = b"\x89MCAP0\r\n"
+_FOOTER: Final = 0x02
+_DATA_END: Final = 0x0F
+_HIGHEST_OPCODE: Final = 0x0F
+_RECORD: Final = struct.Struct("<BQ")
+_FOOTER_SIZE: Final = 29
+_END: Final = _RECORD.pack(_DATA_END, 4) + bytes(4) + _RECORD.pack(_FOOTER, 20) + bytes(20) + _MAGIC
+"""Of a file without index."""
+_LATCHED: Final = frozenset({topics.MAP, topics.TF_STATIC})
+
+
+class BagWriter:
+    """Writes messages in the order in which they are given.
+
+    Raises:
+        SetupError: ``path`` exists, or cannot be made.
+    """
+
+    def __init__(self, path: Path) -> None:
+        from rosbags.rosbag2 import CompressionFormat, CompressionMode, StoragePlugin, Writer, WriterError
+
+        self.path = path
+        # Version 8 is the newest whose quality of service Humble can read.
+        self._writer: Any = Writer(path, version=8, storage_plugin=StoragePlugin.MCAP)
+        self._writer.set_compression(CompressionMode.STORAGE, CompressionFormat.ZSTD)
+        try:
+            self._writer.open()
+        except (WriterError, OSError) as error:
+            reason = getattr(error, "strerror", None) or "it exists"
+            raise SetupError(f"the log {path} cannot be written: {reason}; name another folder") from None
+        self._connections: dict[str, Any] = {}
+        self._last = -1
+
+    def write(self, now: float, topic: str, message: Any) -> None:
+        """Append a message; times grow by at least a nanosecond, so that the order of reading is that of writing."""
+        if topic not in self._connections:
+            self._connections[topic] = self._writer.add_connection(
+                topic, message.__msgtype__, typestore=types.typestore(), offered_qos_profiles=_qos(topic)
+            )
+        self._last = max(self._last + 1, nanoseconds(now))
+        self._writer.write(self._connections[topic], self._last, types.encode(message))
+
+    def flush(self) -> None:
+        """Hand everything to the operating system, as a chunk that is complete in itself."""
+        storage = self._writer.storage
+        if storage is not None and storage.chunk.msgs:
+            storage.close_chunk()
+            storage.bio.flush()
+
+    def close(self) -> None:
+        """Write the index and ``metadata.yaml``; may be called again."""
+        if self._writer.storage is not None:
+            self._writer.close()
+
+    def abort(self) -> None:
+        """Write nothing more."""
+        if self._writer.storage is not None:
+            self._writer.abort()
+
+
+def _qos(topic: str) -> list[Any]:
+    """Reliable; latched where whoever comes later wants the last message too."""
+    from rosbags.interfaces import (
+        Qos,
+        QosDurability,
+        QosHistory,
+        QosLiveliness,
+        QosReliability,
+        QosTime,
+    )
+
+    durability = QosDurability.TRANSIENT_LOCAL if topic in _LATCHED else QosDurability.VOLATILE
+    forever = QosTime(9223372036, 854775807)
+    return [
+        Qos(
+            QosHistory.KEEP_LAST, 10, QosReliability.RELIABLE, durability, forever, forever, QosLiveliness.AUTOMATIC,
+            forever, False,
+        )
+    ]  # fmt: skip
+
+
+def find(path: Path) -> Path:
+    """The MCAP file of a bag, or of a folder that holds one bag.
+
+    Raises:
+        RecordingError: there is none, or there are several.
+    """
+    if path.is_file():
+        return path
+    found = sorted(path.glob("*.mcap")) or sorted(path.glob("*/*.mcap"))
+    if len(found) != 1:
+        names = ", ".join(str(each) for each in found[:3])
+        what = f"holds several logs: {names}" if found else "holds no log (.mcap)" if path.is_dir() else "is not there"
+        raise RecordingError(f"{path} {what}")
+    return found[0]
+
+
+def is_complete(path: Path) -> bool:
+    """Whether its writer came to its end.
+
+    Raises:
+        RecordingError: it cannot be read.
+    """
+    try:
+        with path.open("rb") as file:
+            file.seek(0, 2)
+            file.seek(max(0, file.tell() - len(_MAGIC) - _FOOTER_SIZE))
+            end = file.read()
+    except OSError as error:
+        raise RecordingError(f"{path} cannot be read: {error.strerror}") from None
+    return end.endswith(_MAGIC) and end[:1] == bytes([_FOOTER])
+
+
+def read(path: Path) -> Generator[tuple[str, int, Any], None, None]:
+    """Topic, nanoseconds and message, in the order of writing, up to where the file is whole.
+
+    Raises:
+        RecordingError: it is no bag, or damaged.
+    """
+    from rosbags.rosbag2 import Reader
+    from rosbags.rosbag2.errors import ReaderError
+
+    try:
+        source: Any = path if is_complete(path) else _Cut(path)
+        with Reader(source) as reader:
+            for connection, time, data in reader.messages():
+                yield connection.topic, time, types.decode(data, connection.msgtype)
+    except (ReaderError, OSError, ValueError, KeyError, struct.error, EOFError, TypeError) as error:
+        raise RecordingError(f"{path} cannot be read: {' '.join(str(error).split())}") from None
+
+
+class _Cut:
+    """A path to what is whole of a file whose writer was killed, ended as a reader wants it."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self.suffix, self.stem = path.suffix, path.stem
+
+    def exists(self) -> bool:
+        return self._path.exists()
+
+    def is_dir(self) -> bool:
+        return False
+
+    def open(self, *_: object, **__: object) -> BinaryIO:
+        """All of it in memory."""
+        with self._path.open("rb") as file:
+            end = whole(file)
+            file.seek(0)
+            return BytesIO(file.read(end) + _END)
+
+
+def whole(file: BinaryIO) -> int:
+    """How many bytes there are before the first record that is not complete, or the end of the data."""
+    size = file.seek(0, 2)
+    end = len(_MAGIC)
+    while True:
+        file.seek(end)
+        head = file.read(_RECORD.size)
+        if len(head) < _RECORD.size:
+            return min(end, size)
+        opcode, length = _RECORD.unpack(head)
+        is_data = 0 < opcode < _HIGHEST_OPCODE and opcode != _FOOTER
+        if not is_data or end + _RECORD.size + length > size:
+            return min(end, size)
+        end += _RECORD.size + length
