@@ -1,0 +1,212 @@
+"""Primitives of an agent as decisions, and the pilot that has them carried out.
+
+Every motion is a NavigationDecision: it passes the executor, the controller and the safety chain like those of a model.
+A quarter turn of the agent is a turn on the robot's own scale: to a heading in the same cell, by as many arcs as the
+cell has room for. So the target of what the executor accepted is made precise: a pose, not only a place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import degrees, hypot, radians
+from typing import Final, Protocol
+
+from robot_bridge.bridge_map import Cell, Lattice, direction_of, heading_of
+from robot_bridge.contracts import (
+    ActionResult,
+    ExecutionResult,
+    NavGoalTarget,
+    NavigationDecision,
+    Pose,
+    SensorState,
+    Tool,
+    wrapped,
+)
+from robot_bridge.control import Controller
+from robot_bridge.safety_executor import Discoveries, SafetyExecutor
+from spca.contracts import AgentSource, AgentView, Episode, Executor, Failed, Finished, PlanStep, Yielded
+
+TOLERANCE: Final = 0.08
+"""Metres from the middle of a cell that are aimed at."""
+NEAR_ENOUGH: Final = 0.3
+FACING: Final = radians(20)
+"""Metres from the middle of its cell, radians from its heading, with which the robot counts as standing there."""
+PATIENCE_S: Final = 90.0
+TRIES: Final = 3
+
+
+class Judge(Protocol):
+    """Knows what the task is and when it is done; the agent does not see it."""
+
+    @property
+    def mission(self) -> str: ...
+    @property
+    def over(self) -> bool: ...
+    @property
+    def solved(self) -> bool: ...
+    @property
+    def reward(self) -> float: ...
+    @property
+    def why_over(self) -> str:
+        """In words, where it is over and not solved."""
+        ...
+
+    def step(self, code: int) -> None:
+        """Told of a primitive when it has physically happened."""
+        ...
+
+
+@dataclass(slots=True)
+class Narrated:
+    """An Executor that tells which step of the plan asks for the next primitive."""
+
+    inner: Executor
+    tell: Callable[[str], None]
+
+    def start(self, agent: AgentSource, steps: Sequence[PlanStep], previous: Sequence[int]) -> Episode:
+        """Begin, as the Executor that it wraps."""
+        return _NarratedEpisode(self.inner.start(agent, steps, previous), tuple(map(str, steps)), self.tell)
+
+
+@dataclass(slots=True)
+class _NarratedEpisode:
+    inner: Episode
+    steps: tuple[str, ...]
+    tell: Callable[[str], None]
+
+    @property
+    def printed(self) -> str:
+        return self.inner.printed
+
+    def advance(self, view: AgentView) -> Yielded | Finished | Failed:
+        event = self.inner.advance(view)
+        if isinstance(event, Yielded):
+            self.tell(self.steps[event.step.position])
+        return event
+
+    def close(self) -> None:
+        self.inner.close()
+
+
+def drive(x: float, y: float, why: str, now: float) -> NavigationDecision:
+    """To a place in the map frame."""
+    where = {"goal_type": "coordinates", "frontier_id": None, "x": round(x, 3), "y": round(y, 3), "reason": why}
+    return _decision(Tool.NAVIGATE_TO_GOAL, where, f"{why}: {Tool.NAVIGATE_TO_GOAL} ({x:.2f}, {y:.2f})", now)
+
+
+def turn(by: float, why: str, now: float) -> NavigationDecision:
+    """By radians, counter-clockwise; the nearest multiple of 45 degrees is said."""
+    steps = (round(degrees(wrapped(by)) / 45) or 1) * 45
+    return _decision(Tool.ROTATE, {"degrees": steps}, f"{why}: {Tool.ROTATE} {steps}", now)
+
+
+def observe(why: str, now: float) -> NavigationDecision:
+    """Stand still and look."""
+    return _decision(Tool.OBSERVE_SCENE, {"focus": "objects"}, f"{why}: {Tool.OBSERVE_SCENE}", now)
+
+
+def report(label: str, notes: str, why: str, now: float) -> NavigationDecision:
+    """Tell the operator."""
+    found = {"label": label, "notes": notes, "significance": "point_of_interest"}
+    return _decision(Tool.REPORT_DISCOVERY, found, f"{why}: {Tool.REPORT_DISCOVERY} {label}", now)
+
+
+def _decision(tool: Tool, parameters: Mapping[str, object], reasoning: str, now: float) -> NavigationDecision:
+    return NavigationDecision(tool.value, parameters, reasoning, now)
+
+
+class Pilot:
+    """Has decisions carried out, tick by tick.
+
+    Args:
+        controller: of the robot.
+        executor: every decision passes it.
+        memory: is told of findings.
+        ticked: called after every period of the control loop.
+
+    Attributes:
+        doing: what is being done, in the agent's words; the log reads it before every decision.
+    """
+
+    def __init__(
+        self, controller: Controller, executor: SafetyExecutor, memory: Discoveries, ticked: Callable[[], None]
+    ) -> None:
+        self.doing = ""
+        self._controller, self._executor, self._memory, self._ticked = controller, executor, memory, ticked
+
+    @property
+    def state(self) -> SensorState:
+        return self._controller.state
+
+    @property
+    def pose(self) -> Pose:
+        """Where the rear axle is believed to be."""
+        return self._controller.navigation.estimate.pose
+
+    def standing(self, lattice: Lattice) -> tuple[Cell, int]:
+        """The cell in which the footprint's middle is, and the nearest direction."""
+        return lattice.cell(*self.pose.ahead(self._controller.config.body.centre)), direction_of(self.pose.heading)
+
+    def wait(self, until: Callable[[], bool], seconds: float) -> bool:
+        """Tick, at rest, until something holds; False when it did not in that time."""
+        end = self.state.now + seconds
+        while not until():
+            if self.state.now >= end:
+                return False
+            self._tick()
+        return True
+
+    def look(self) -> None:
+        """Stand still until a picture was taken at rest."""
+        self._carry_out(self._checked(observe(self.doing, self.state.now)))
+
+    def report(self, label: str, notes: str) -> None:
+        self._carry_out(self._checked(report(label, notes, self.doing, self.state.now)))
+
+    def go(self, lattice: Lattice, cell: Cell, direction: int) -> bool:
+        """Drive to the middle of a cell and face a direction; whether the robot stands so then."""
+        x, y = lattice.middle(cell)
+        goal = NavGoalTarget(x, y, heading_of(direction), TOLERANCE)
+        for _ in range(TRIES):
+            if self._stands(goal):
+                return True
+            now = self.state.now
+            if lattice.cell(*self.pose.ahead(self._controller.config.body.centre)) == cell:
+                decision = turn(wrapped(heading_of(direction) - self.pose.heading), self.doing, now)
+            else:
+                decision = drive(x, y, self.doing, now)
+            execution = self._checked(decision)
+            if execution.is_valid:
+                execution = replace(execution, target=goal)
+            result = self._carry_out(execution)
+            if not result.success and not self._has_moved(result):
+                break
+        return self._stands(goal)
+
+    def _stands(self, goal: NavGoalTarget) -> bool:
+        x, y = self.pose.ahead(self._controller.config.body.centre)
+        heading = goal.heading if goal.heading is not None else self.pose.heading
+        return hypot(x - goal.x, y - goal.y) <= NEAR_ENOUGH and abs(wrapped(heading - self.pose.heading)) <= FACING
+
+    def _has_moved(self, result: ActionResult) -> bool:
+        return result.actual_distance_m > 0.05
+
+    def _checked(self, decision: NavigationDecision) -> ExecutionResult:
+        return self._executor.execute_decision(decision, self.state, self._memory)
+
+    def _carry_out(self, execution: ExecutionResult) -> ActionResult:
+        controller, end = self._controller, self.state.now + PATIENCE_S
+        controller.begin(execution)
+        while True:
+            while (outcome := controller.outcome()) is not None:
+                if outcome.execution is execution:
+                    return outcome.result
+            if self.state.now >= end:
+                controller.cancel(f"not done within {PATIENCE_S:.0f} s")
+            else:
+                self._tick()
+
+    def _tick(self) -> None:
+        self._controller.tick()
+        self._ticked()

@@ -1,0 +1,174 @@
+"""What a robot knows of the cells around it, and how it gets to know what is missing.
+
+::
+
+    lidar -> occupancy map -> terrain ┐
+    camera -> signs and floor ────────┴─> cells -> window
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Final
+
+from robot_bridge.bridge_actions import Pilot
+from robot_bridge.bridge_looking import Pose4, Vantages, shown
+from robot_bridge.bridge_map import Cell, Ground, Lattice, Terrain, terrain, window
+from robot_bridge.bridge_sight import Knowledge, Label, floor, is_solid
+from robot_bridge.contracts import Frame, Pose, Sighting
+from robot_bridge.control import Controller
+from robot_bridge.errors import DeviceError
+
+MAX_LOOKS: Final = 12
+"""Poses from which missing cells are looked for at a time."""
+READY_S: Final = 10.0
+SURE_AFTER_S: Final = 1.0
+"""How long the lidar needs until free ground counts as free."""
+_SETTLED_S: Final = 5.0
+_REMEMBERED: Final = 60
+
+
+class Senses:
+    """Cells as they become known; the first is the one in which the robot stands.
+
+    Args:
+        controller: of the robot.
+        detect: finds signs in a picture.
+
+    Attributes:
+        pilot: drives, also in order to see.
+        looks: extra poses that were driven to for a look.
+        unresolved: cells that light reaches in the agent's world but that could not be looked at from anywhere.
+    """
+
+    def __init__(
+        self,
+        controller: Controller,
+        detect: Callable[[Frame], Sequence[Sighting]],
+        pilot: Callable[[Callable[[], None]], Pilot],
+    ) -> None:
+        self.looks = 0
+        self.unresolved: set[Cell] = set()
+        self._controller, self._detect = controller, detect
+        self._lattice: Lattice | None = None
+        self._knowledge = Knowledge()
+        self._newest = -1.0
+        self._poses = deque[tuple[float, Pose]](maxlen=_REMEMBERED)
+        self._tried: set[tuple[Pose4, Cell]] = set()
+        self.pilot = pilot(self._ticked)
+
+    @property
+    def lattice(self) -> Lattice:
+        """Where the cells lie."""
+        if self._lattice is None:
+            raise DeviceError("the robot has not seen anything yet")
+        return self._lattice
+
+    @property
+    def at(self) -> Pose4:
+        """The cell in which the footprint's middle is, and the nearest direction."""
+        return self.pilot.standing(self.lattice)
+
+    def begin(self) -> None:
+        """Wait for the first scan and picture.
+
+        Raises:
+            DeviceError: they do not come.
+        """
+        self.pilot.doing = "look around"
+        if not self.pilot.wait(self._has_begun, READY_S):
+            raise DeviceError("the robot sends no scan or no picture: see python -m robot_bridge doctor")
+        self.pilot.wait(lambda: False, SURE_AFTER_S)
+
+    def survey(self, at: Pose4) -> dict[Cell, str]:
+        """The words of the window at the robot's pose; what it lacks is looked at first, from near poses.
+
+        Raises:
+            DeviceError: the robot cannot get back to that pose.
+        """
+        self._knowledge.looked.add(at[0])
+        words = self._window(at)
+        if "unseen" in words.values():
+            self._look_around(at)
+            words = self._window(at)
+            self.unresolved.update(cell for cell, word in words.items() if word == "unseen")
+        return words
+
+    def label(self, cell: Cell) -> Label | None:
+        """What was recognised there."""
+        return self._knowledge.things.get(cell)
+
+    def may_enter(self, cell: Cell) -> bool:
+        """Whether nothing is known to stand there, nor that it would be the end of the robot."""
+        ground, label = self.terrain().at(cell), self.label(cell)
+        if ground in (Ground.WALL, Ground.THING):
+            return False
+        if label is None:
+            return True
+        return label[0] != "lava" and (not is_solid(label) or self._knowledge.word(cell, self.terrain()) == "empty")
+
+    def change(self, cell: Cell, label: Label | None) -> None:
+        """Something was put there, taken away (None) or changed: wait until the map shows it, to plan by it."""
+        self._knowledge.change(cell, label, self.pilot.state.now)
+        stands = label is not None and is_solid(label)
+        self.pilot.wait(lambda: (self.terrain().at(cell) is Ground.FREE) != stands, _SETTLED_S)
+
+    def terrain(self) -> Terrain:
+        return terrain(self._controller.navigation.map, self.lattice)
+
+    def _has_begun(self) -> bool:
+        return self._lattice is not None and self._newest >= 0 and self._controller.navigation.map.codes.size > 0
+
+    def _ticked(self) -> None:
+        """Take in a new picture, seen from where the robot was when it was taken."""
+        controller = self._controller
+        view, pose = controller.state.frozen(), self.pilot.pose
+        if self._lattice is None and view.observation.scan is not None:
+            self._lattice = Lattice.around(pose, controller.config.body.centre)
+        self._poses.append((view.now, pose))
+        frame = view.observation.frame
+        if frame is None or self._lattice is None or frame.stamp <= self._newest:
+            return
+        self._newest = frame.stamp
+        pose = min(self._poses, key=partial(_apart, frame.stamp))[1]
+        self._knowledge.see(frame.stamp, floor(frame, pose, controller.config.camera, self._lattice))
+        self._knowledge.recognise(frame.stamp, self._detect(frame), pose, self._lattice)
+
+    def _window(self, at: Pose4) -> dict[Cell, str]:
+        ground = self.terrain()
+        return shown(at, {cell: self._knowledge.word(cell, ground) for _, _, cell in window(*at)})
+
+    def _missing(self, at: Pose4) -> list[Cell]:
+        return [cell for cell, word in self._window(at).items() if word == "unseen"]
+
+    def _look_around(self, home: Pose4) -> None:
+        self.pilot.look()
+        for _ in range(MAX_LOOKS):
+            found = self._vantage(self._missing(home))
+            if found is None:
+                break
+            self.looks += 1
+            if self.pilot.go(self.lattice, *found):
+                self.pilot.look()
+        if not self.pilot.go(self.lattice, *home):
+            raise DeviceError(f"the robot cannot get back to {self.lattice.middle(home[0])}")
+
+    def _vantage(self, missing: Sequence[Cell]) -> Pose4 | None:
+        """The pose nearest to here from which something missing would be seen; what is in view of it is tried once."""
+        if not missing:
+            return None
+        camera, things = self._controller.config.camera, self._knowledge.things
+        vantages = Vantages(self._controller.navigation.map, self.terrain(), self.lattice, camera)
+        closed = {cell for cell, label in things.items() if is_solid(label) or label[0] == "lava"}
+        found = vantages.best(self.at, missing, closed, self._tried)
+        if found is None:
+            return None
+        pose, views = found
+        self._tried.update((pose, cell) for cell in views)
+        return pose
+
+
+def _apart(stamp: float, entry: tuple[float, Pose]) -> float:
+    return abs(entry[0] - stamp)
