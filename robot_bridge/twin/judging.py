@@ -1,0 +1,110 @@
+"""Who says whether a level is solved: the level itself, stepped in the shadow of what physically happened.
+
+The shadow is the very MiniGrid environment that the twin was built from. It is told of a primitive only once it has
+happened, is never rendered, and is never shown to the agent.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import difflib
+import io
+import os
+import warnings
+from collections.abc import Callable, Iterator
+from copy import deepcopy
+from typing import Any
+
+from robot_bridge.errors import SetupError
+
+Cell = tuple[int, int]
+"""Column and row, from the north-west corner of the level."""
+
+
+@contextlib.contextmanager
+def _quiet() -> Iterator[None]:
+    """Keep the libraries' prints ("Sampling rejected") and warnings ("out of date") to themselves."""
+    os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")
+    with contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
+
+
+class ShadowJudge:
+    """A MiniGrid or BabyAI level, reset with a seed.
+
+    Args:
+        correct: mends what is known to be wrong in the simulator's own judgement; given the environment after its
+            reset.
+
+    Raises:
+        SetupError: there is no such level, it cannot be built, or things move in it by themselves.
+    """
+
+    def __init__(self, env_id: str, seed: int, *, correct: Callable[[Any], None] | None = None) -> None:
+        self._env = _made(env_id, seed)
+        self.simulator: Any = self._env.unwrapped
+        if _moves_by_itself(self.simulator):
+            raise SetupError(f"{env_id}: things move in it by themselves, no twin is built of it: choose another level")
+        if correct is not None:
+            correct(self.simulator)
+        self.mission = str(self.simulator.mission)
+        self.reward = 0.0
+        self._is_terminated = self._is_truncated = False
+
+    @property
+    def over(self) -> bool:
+        return self._is_terminated or self._is_truncated
+
+    @property
+    def solved(self) -> bool:
+        return self._is_terminated and self.reward > 0
+
+    @property
+    def why_over(self) -> str:
+        """In words, where it is over and not solved."""
+        if not self._is_terminated:
+            return "the step limit was reached"
+        return "the last primitive broke a rule of the task or was fatal"
+
+    @property
+    def cell(self) -> Cell:
+        """Where the agent stands."""
+        column, row = self.simulator.agent_pos
+        return int(column), int(row)
+
+    @property
+    def direction(self) -> int:
+        """0 east, 1 south, 2 west, 3 north."""
+        return int(self.simulator.agent_dir)
+
+    def step(self, code: int) -> None:
+        """A primitive (MiniGrid's numbers) has physically happened."""
+        _, reward, terminated, truncated, _ = self._env.step(code)
+        self.reward = float(reward)
+        self._is_terminated, self._is_truncated = bool(terminated), bool(truncated)
+
+
+def _made(env_id: str, seed: int) -> Any:
+    with _quiet():
+        import gymnasium
+        import minigrid  # noqa: F401  # registers its levels
+    known = sorted(name for name in gymnasium.registry if name.startswith(("MiniGrid-", "BabyAI-")))
+    if env_id not in known:
+        (near,) = difflib.get_close_matches(env_id, known, n=1, cutoff=0.0)
+        raise SetupError(f"unknown level {env_id!r}: the installed minigrid's nearest is {near!r}")
+    try:
+        with _quiet():
+            env: Any = gymnasium.make(env_id, disable_env_checker=True)
+            env.reset(seed=seed)
+    except Exception as error:  # boundary: level generators raise errors of many kinds
+        raise SetupError(f"{env_id} with seed {seed} cannot be built: {type(error).__name__}: {error}") from error
+    return env
+
+
+def _moves_by_itself(simulator: Any) -> bool:
+    """Whether anything changes its place while the agent turns round once."""
+    copy = deepcopy(simulator)
+    for _ in range(4):
+        copy.step(copy.actions.left)
+    return bool((copy.grid.encode() != simulator.grid.encode()).any())
