@@ -19,7 +19,7 @@ RAMP = 2.0
 
 
 def feasible(twist: Twist, body: Body, limits: Limits) -> Twist:
-    """The nearest that the body can do: no faster, no turning without driving, no curve tighter than the steering allows.
+    """The nearest that the body can do: no turning without driving, no curve tighter than the steering allows.
 
     Numbers that are not finite are rest.
     """

@@ -50,8 +50,10 @@ class RobotSuite:
         assert seen.battery is None or seen.battery > 0
         if self.has_camera:
             assert seen.frame is not None
-            assert (seen.frame.rgb.shape, seen.frame.rgb.dtype) == ((camera.height, camera.width, 3), np.uint8)
-            assert (seen.frame.depth.shape, seen.frame.depth.dtype) == ((camera.height, camera.width), np.float32)
+            assert seen.frame.rgb.shape == (camera.height, camera.width, 3)
+            assert seen.frame.rgb.dtype == np.uint8
+            assert seen.frame.depth.shape == (camera.height, camera.width)
+            assert seen.frame.depth.dtype == np.float32
             assert seen.frame.depth.min() >= 0
             assert seen.frame.focal == pytest.approx(camera.focal, rel=1e-3)
 

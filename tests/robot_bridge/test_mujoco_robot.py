@@ -32,17 +32,26 @@ def blind(world: TwinWorld, *, noise: Noise = NO_NOISE, seed: int = 0) -> Mujoco
     return MujocoRobot(world, noise=noise, seed=seed, with_camera=False)
 
 
+@pytest.fixture(scope="module")
+def one_for_all() -> Iterator[MujocoRobot]:
+    robot = MujocoRobot(room(), config=SMALL)
+    assert not robot.camera_fault
+    yield robot
+    robot.close()
+
+
 class TestAsARobot(RobotSuite):
     @pytest.fixture
-    def robot(self) -> Iterator[MujocoRobot]:
-        robot = MujocoRobot(room(), config=SMALL)
-        assert not robot.camera_fault
-        yield robot
-        robot.close()
+    def robot(self, one_for_all: MujocoRobot) -> MujocoRobot:
+        return one_for_all
 
     @pytest.fixture
     def clock(self, robot: MujocoRobot) -> Clock:
         return robot.clock
+
+    @pytest.fixture
+    def closable(self) -> MujocoRobot:
+        return MujocoRobot(room(), config=SMALL)
 
 
 @pytest.mark.parametrize(
