@@ -124,11 +124,11 @@ def _obstacle(bodies: Element, index: int, obstacle: w.Obstacle) -> None:
         body.set("mocap", "true")
     half = obstacle.height / 2
     size = (obstacle.half_x, half) if obstacle.shape == "cylinder" else (obstacle.half_x, obstacle.half_y, half)
-    rgb = {"pole": "0.25 0.25 0.28", "leg": "0.45 0.30 0.18", "mover": "0.95 0.45 0.10"}.get(
+    rgb = {"pole": "0.25 0.25 0.28", "leg": "0.45 0.30 0.18", "seat": "0.45 0.30 0.18", "mover": "0.95 0.45 0.10"}.get(
         obstacle.name, "0.72 0.55 0.35"
     )
     name = f"{obstacle.name}{index}"
-    _geom(body, name, obstacle.shape, size, (0, 0, half), rgb, SOLID, **_TO_ROBOT)
+    _geom(body, name, obstacle.shape, size, (0, 0, obstacle.bottom + half), rgb, SOLID, **_TO_ROBOT)
 
 
 def _thing(bodies: Element, index: int, thing: w.Thing) -> None:

@@ -75,6 +75,7 @@ class Obstacle:
 
     ``half_x`` and ``half_y`` are half its extent, the radius of a cylinder. With a ``path`` it walks along the points
     and back, for ever, at ``speed`` m/s; where the robot is in its way, it stops on touching it and turns back.
+    ``height`` is that of the thing itself, ``bottom`` how far above the floor it begins.
     """
 
     name: str
@@ -86,6 +87,7 @@ class Obstacle:
     height: float
     path: tuple[Point, ...] = ()
     speed: float = 0.0
+    bottom: float = 0.0
 
     @staticmethod
     def pole(x: float, y: float) -> Obstacle:
@@ -96,6 +98,11 @@ class Obstacle:
     def leg(x: float, y: float) -> Obstacle:
         """Of a chair, 3 cm thick."""
         return Obstacle("leg", "cylinder", x, y, 0.015, 0.015, 0.45)
+
+    @staticmethod
+    def seat(x: float, y: float, half: float = 0.2) -> Obstacle:
+        """Of a chair, above the robot and the plane of its lidar."""
+        return Obstacle("seat", "box", x, y, half, half, 0.03, bottom=0.45)
 
     @staticmethod
     def box(x: float, y: float, half_x: float = 0.2, half_y: float = 0.15, height: float = 0.3) -> Obstacle:
