@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from math import degrees
+from math import degrees, dist
 from pathlib import Path
 from typing import Any, Final
 
@@ -120,7 +120,7 @@ class ExplorationMemory:
         if significance == "room":
             if not any(room["name"] == name for room in state.rooms):
                 state.rooms.append(_room(name, state.current_room, position))
-                del state.rooms[1 : len(state.rooms) - MOST_ROOMS + 1]
+                state.rooms = state.rooms[:1] + state.rooms[1:][1 - MOST_ROOMS :]
             state.current_room = name
             return
         objects: list[str] = next((room["objects"] for room in state.rooms if room["name"] == state.current_room), [])
@@ -148,7 +148,7 @@ class ExplorationMemory:
 
     def _nearest_room(self, x: float, y: float) -> int:
         rooms = self.state.rooms
-        return min(range(len(rooms)), key=lambda index: Pose(*rooms[index]["position"]).distance_to(x, y))
+        return min(range(len(rooms)), key=lambda index: dist(rooms[index]["position"], (x, y)))
 
     def record_dead_end(self, direction: Direction | float, position: Pose, reason: str = "blocked") -> None:
         """Nothing lies that way: a direction relative to the robot, or degrees counter-clockwise from ahead."""
