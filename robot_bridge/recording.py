@@ -102,6 +102,8 @@ class BagRecorder:
     def close(self) -> None:
         """Write what is left, the index, and ``metadata.yaml``; may be called again."""
         with self._lock:
+            if self.fault:
+                return
             try:
                 self._write_pending(self._flushed)
                 self._bag.close()

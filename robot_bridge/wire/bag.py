@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Generator
+from contextlib import suppress
 from io import BytesIO
 from pathlib import Path
 from typing import Any, BinaryIO, Final
@@ -35,10 +36,10 @@ class BagWriter:
         from rosbags.rosbag2 import CompressionFormat, CompressionMode, StoragePlugin, Writer, WriterError
 
         self.path = path
-        # Version 8 is the newest whose quality of service Humble can read.
-        self._writer: Any = Writer(path, version=8, storage_plugin=StoragePlugin.MCAP)
-        self._writer.set_compression(CompressionMode.STORAGE, CompressionFormat.ZSTD)
         try:
+            # Version 8 is the newest whose quality of service Humble can read.
+            self._writer: Any = Writer(path, version=8, storage_plugin=StoragePlugin.MCAP)
+            self._writer.set_compression(CompressionMode.STORAGE, CompressionFormat.ZSTD)
             self._writer.open()
         except (WriterError, OSError) as error:
             reason = getattr(error, "strerror", None) or "it exists"
@@ -68,9 +69,10 @@ class BagWriter:
             self._writer.close()
 
     def abort(self) -> None:
-        """Write nothing more."""
+        """Write nothing more, whatever the disk says to that."""
         if self._writer.storage is not None:
-            self._writer.abort()
+            with suppress(OSError):
+                self._writer.abort()
 
 
 def _qos(topic: str) -> list[Any]:

@@ -1,0 +1,90 @@
+"""The chain is held against what it did: the same log agrees, a changed one does not."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import pi
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from robot_bridge.config import RobotConfig
+from robot_bridge.contracts import Applied, Command, Estimate, Observation, Odometry, Pose, Scan, Source, Twist
+from robot_bridge.recorded import read_log
+from robot_bridge.recording import BagRecorder
+from robot_bridge.replay import ChainCheck
+from robot_bridge.safety_chain import SafetyChain
+
+CONFIG = RobotConfig()
+
+
+def recorded(path: Path, tampered: bool = False) -> Path:
+    """20 s towards a wall and back, with an emergency stop, a person and a lidar that fails for a while."""
+    chain, recorder, random = SafetyChain(CONFIG), BagRecorder(path, CONFIG), np.random.default_rng(3)
+    pose, twist, scan = Pose(), Twist(), None
+    angles = -pi + CONFIG.lidar.angle_increment * np.arange(CONFIG.lidar.beams)
+    for tick in range(400):
+        now = tick * 0.05
+        pose = pose.after(Pose(twist.linear * 0.05, 0.0, twist.angular * 0.05))
+        if tick % 2 == 0 and not 150 < tick < 160:
+            room = np.where(np.abs(angles) < 0.5, 0.7 - pose.x, 3.0)
+            noisy = (room + random.normal(0, 0.01, room.size)).astype(np.float32)
+            lidar = CONFIG.lidar
+            scan = Scan(now, noisy, lidar.angle_min, lidar.angle_increment, lidar.range_min, lidar.range_max)
+        seen = Observation(scan, None, Odometry(now, pose, twist), 12.0)
+        source = Source.HUMAN if tick % 97 < 5 else Source.MODEL
+        commands = (Command(Twist(0.2 * np.cos(now / 3), 0.1 * np.sin(now)), source, now + 0.1),)
+        if tick == 200:
+            chain.stop("a person says so")
+            recorder.noted(now, "emergency_stop", {"reason": "a person says so"})
+        if tick == 230:
+            chain.release()
+            recorder.noted(now, "release", {})
+        applied = chain.step(commands, seen, now)
+        twist = applied.twist
+        recorder.observed(seen)
+        recorder.estimated(Estimate(now, pose, twist))
+        told = Applied(Twist(twist.linear + 1e-12, twist.angular), applied.source, applied.reason)
+        recorder.commanded(now, commands, told if tampered and tick == 123 else applied)
+    recorder.close()
+    return path
+
+
+class Counted(ChainCheck):
+    """What happened, besides."""
+
+    def __init__(self, config: RobotConfig) -> None:
+        super().__init__(config)
+        self.reasons: set[str] = set()
+        self.kinds: list[str] = []
+
+    def commanded(self, now: float, commands: Sequence[Command], applied: Applied) -> None:
+        super().commanded(now, commands, applied)
+        self.reasons.add(applied.reason)
+
+    def noted(self, now: float, kind: str, data: Mapping[str, Any]) -> None:
+        super().noted(now, kind, data)
+        self.kinds.append(kind)
+
+
+def test_the_chain_does_the_same_again(tmp_path: Path) -> None:
+    log = read_log(recorded(tmp_path / "bag"))
+    check = Counted(log.config)
+    log.tell(check)
+    assert check.differences == []
+    assert check.verdict() == "safety chain: the same in all 400 steps"
+    assert "a person says so" in check.reasons
+    assert any("old" in reason for reason in check.reasons)
+    assert any("obstacle" in reason for reason in check.reasons)
+    assert check.kinds == ["emergency_stop", "release"]
+
+
+def test_a_step_that_differs_in_the_last_bit_is_told(tmp_path: Path) -> None:
+    log = read_log(recorded(tmp_path / "bag", tampered=True))
+    check = ChainCheck(log.config)
+    log.tell(check)
+    assert (check.steps, check.different) == (400, 1)
+    assert check.differences[0].time == pytest.approx(6.15)
+    assert "1 of 400 steps differ, first at 6.15 s: recorded model" in check.verdict()
