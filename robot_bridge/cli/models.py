@@ -41,12 +41,13 @@ class EmbeddedProvider:
     """One of our own navigators as a provider: it sees what is in the request and nothing else.
 
     Attributes:
-        latency_s: how long its last answer took on the robot's clock; None: as long as it really took.
+        latency_s: how long its last answer took on the robot's clock: no time, unless it says so, so that a simulated
+            run is the same run again.
     """
 
     def __init__(self, navigator: DecisionModel) -> None:
         self._navigator = navigator
-        self.latency_s: float | None = None
+        self.latency_s = 0.0
 
     def complete(self, request: Request) -> Response:
         """Answer by itself; see :class:`spca.providers.base.Provider`."""
@@ -58,7 +59,7 @@ class EmbeddedProvider:
             return Response(self._navigator.describe(said["user"], image or b"", timeout))
         names = [tool.name for tool in request.tools]
         reply = self._navigator.ask(said.get("system", ""), said["user"], image, names, timeout)
-        self.latency_s = reply.latency_s
+        self.latency_s = reply.latency_s or 0.0
         calls = tuple(ToolCall(name, arguments) for name, arguments in reply.calls)
         return Response(reply.text, finish=Finish.TOOL_CALL if calls else Finish.STOP, tool_calls=calls)
 
@@ -71,10 +72,13 @@ class AccountedModel:
     Args:
         name: with prefix, such as "openai/gpt-4o-mini".
         model: the name without prefix.
+
+    Attributes:
+        ended: why nothing more can be had from it, "" while something can.
     """
 
     def __init__(self, name: str, model: str, provider: Provider, desk: CallDesk) -> None:
-        self.name = name
+        self.name, self.ended = name, ""
         self._model, self._provider, self._desk = model, provider, desk
 
     def ask(self, system: str, user: str, image: bytes | None, tools: Sequence[str], timeout_s: float) -> ModelReply:
@@ -97,7 +101,8 @@ class AccountedModel:
         try:
             return self._desk.ask(self._provider, self.name, request, phase=phase).answer.get()
         except (BudgetReached, ProviderConfigError) as error:
-            raise ModelEnded(str(error)) from error
+            self.ended = str(error)
+            raise ModelEnded(self.ended) from error
         except ProviderError as error:
             raise ModelFailure(str(error)) from error
 

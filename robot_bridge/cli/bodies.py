@@ -1,0 +1,91 @@
+"""The robot that a command is about, simulated or real, and its clock."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robot_bridge.cli.parser import Settings
+from robot_bridge.config import RobotConfig
+from robot_bridge.contracts import Clock, Pose, Robot
+from robot_bridge.control import Controller
+from robot_bridge.errors import SetupError
+from robot_bridge.links import Link, LockstepLink, ThreadedLink
+from robot_bridge.realtime import Lockstep, MonotonicClock, RealTimeLoop, Runner
+from robot_bridge.twin.world import TwinWorld
+
+CLUTTERED: Final = "cluttered"
+"""``--world`` that is no level: a random flat with poles, chairs and people."""
+
+
+@dataclass(frozen=True, slots=True)
+class Body:
+    """A robot that is ready to be driven.
+
+    ``start`` is its pose in the map frame; ``top_view`` draws it from above, None where nobody can;
+    ``runner`` keeps a controller going and ``link`` a model being asked, both in the time of this robot.
+    """
+
+    robot: Robot
+    clock: Clock
+    start: Pose
+    camera_fault: str
+    top_view: Callable[[int], NDArray[np.uint8]] | None
+    runner: Callable[[Controller], Runner]
+    link: Callable[[], Link]
+
+
+@contextmanager
+def opened(settings: Settings, config: RobotConfig) -> Iterator[Body]:
+    """The robot of the settings until the block ends; it stands then.
+
+    Raises:
+        SetupError: there is no such world, or no robot answers.
+    """
+    body = _simulated(settings, config) if settings.robot == "mujoco" else _real(settings, config)
+    with closing(body.robot):
+        yield body
+
+
+def world_of(settings: Settings, config: RobotConfig) -> TwinWorld:
+    """What a simulated robot stands in.
+
+    Raises:
+        SetupError: there is no such level.
+    """
+    if settings.world == CLUTTERED:
+        from robot_bridge.twin.random_worlds import cluttered
+
+        return cluttered(settings.seed)
+    from robot_bridge.twin.levels import level_world
+
+    return level_world(settings.world, settings.seed, config=config).world
+
+
+def _simulated(settings: Settings, config: RobotConfig) -> Body:
+    from robot_bridge.mujoco_robot import MujocoRobot
+
+    world = world_of(settings, config)
+    robot = MujocoRobot(world, config=config, seed=settings.seed, with_camera=settings.camera)
+    start = Pose(0.0, 0.0, world.start.heading)
+    fault = robot.camera_fault if settings.camera else ""
+    top_view = None if robot.camera_fault else robot.top_view
+    clock = robot.clock
+    return Body(
+        robot, clock, start, fault, top_view, lambda each: Lockstep(each.tick), lambda: LockstepLink(clock, None)
+    )
+
+
+def _real(settings: Settings, config: RobotConfig) -> Body:
+    if settings.film:
+        raise SetupError("--film is for the simulated robot: look at the log of a real one with a viewer of bags")
+    from robot_bridge.ros2_robot import Ros2Robot
+
+    clock = MonotonicClock()
+    robot = Ros2Robot(domain=settings.domain, config=config, with_camera=settings.camera)
+    return Body(robot, clock, Pose(), "", None, RealTimeLoop, lambda: ThreadedLink(clock))

@@ -1,0 +1,101 @@
+"""``explore``: a model, or the frontiers, drive the robot through an unknown place."""
+
+from __future__ import annotations
+
+import json
+import sys
+from contextlib import ExitStack
+from dataclasses import asdict
+from pathlib import Path
+
+from robot_bridge.asking import AskSettings
+from robot_bridge.cli import bodies, config_file, models, outputs
+from robot_bridge.cli.film import Film
+from robot_bridge.cli.journals import Narrator, Several, Trail
+from robot_bridge.cli.parser import EXIT_BUDGET, EXIT_FINISHED, EXIT_INTERRUPTED, Settings
+from robot_bridge.config import RobotConfig
+from robot_bridge.contracts import Journal
+from robot_bridge.control import Controller
+from robot_bridge.exploration_memory import ExplorationMemory
+from robot_bridge.explorer import Explorer, ExplorerSettings
+from robot_bridge.navigation import Navigation
+from robot_bridge.recording import BagRecorder
+from robot_bridge.safety_chain import SafetyChain
+from robot_bridge.summary import Summary
+from spca.calls.desk import CallDesk
+from spca.runfolder import write_atomic
+
+
+def run(settings: Settings) -> int:
+    """Explore, write what was found, say what it came to; the exit code."""
+    config = config_file.read(settings.config)
+    memory = ExplorationMemory()
+    if settings.memory:
+        memory.load_from_disk(settings.memory)
+    folder = outputs.folder_of(settings)
+    asked = models.model_of(settings, folder)
+    model, desk = asked or (None, None)
+    trail = Trail()
+    with ExitStack() as stack:
+        body = stack.enter_context(bodies.opened(settings, config))
+        journal = _journals(settings, config, folder, body, trail, stack)
+        navigation = Navigation(config, body.start)
+        controller = Controller(body.robot, body.clock, navigation, SafetyChain(config), journal)
+        stack.callback(controller.close)
+        choices = ExplorerSettings(
+            asking=AskSettings(is_adaptive=not settings.fixed_timer), memory_path=folder / outputs.MEMORY
+        )
+        runner = body.runner(controller)
+        explorer = Explorer(controller, model, body.link(), runner=runner, settings=choices, memory=memory)
+        _greet(settings, body, folder)
+        summary = explorer.run(settings.minutes)
+        outputs.write_map(folder / outputs.MAP, navigation.map, trail.poses, navigation.frontiers(), memory)
+    _report(settings, folder, summary, desk)
+    if summary.ended == "interrupted":
+        return EXIT_INTERRUPTED
+    if model is not None and model.ended:
+        print(f"the model was asked no more: {model.ended}", file=sys.stderr)
+        return EXIT_BUDGET
+    return EXIT_FINISHED
+
+
+def _journals(
+    settings: Settings, config: RobotConfig, folder: Path, body: bodies.Body, trail: Trail, stack: ExitStack
+) -> Journal:
+    recorder = BagRecorder(folder / outputs.LOG, config)
+    stack.callback(recorder.close)
+    journals: list[Journal] = [recorder, trail]
+    if not settings.quiet:
+        journals.append(Narrator())
+    if settings.film and body.top_view is not None:
+        journals.append(stack.enter_context(Film(folder / outputs.FILM, body.top_view)))
+    return Several(journals)
+
+
+def _greet(settings: Settings, body: bodies.Body, folder: Path) -> None:
+    if body.camera_fault:
+        print(f"no camera, the robot drives by lidar alone: {body.camera_fault}")
+    if settings.quiet:
+        return
+    where = (
+        f"{settings.world}, seed {settings.seed}" if settings.robot == "mujoco" else f"ROS 2 domain {settings.domain}"
+    )
+    driver = "frontier exploration without a model" if settings.model == "none" else settings.model
+    print(f"{driver} explores {where}, at most {settings.minutes:g} minutes of the robot's time; writes {folder}")
+
+
+def _report(settings: Settings, folder: Path, summary: Summary, desk: CallDesk | None) -> None:
+    cost = sum((record.cost or 0 for record in desk.ledger.records), start=0) if desk else 0
+    kept = {"settings": asdict(settings), **asdict(summary), "cost_usd": float(cost)}
+    write_atomic(folder / outputs.SUMMARY, json.dumps(kept, indent=1) + "\n")
+    print(
+        f"ended: {summary.ended}; {summary.minutes:.1f} min, {summary.distance_m:.0f} m driven, "
+        f"{summary.explored_m2:.0f} m2 explored, {summary.frontiers_left} frontiers left"
+    )
+    print(
+        f"model: {summary.calls} calls ({summary.failed_calls} failed, {summary.skips} skipped), "
+        f"{summary.refusals} decisions refused, {cost:.4f} USD"
+    )
+    for reason, count in sorted(summary.interventions.items(), key=lambda each: -each[1])[:8]:
+        print(f"safety: {count} x {reason}")
+    print(f"see {folder}: {outputs.MAP}, {outputs.LOG}/, {outputs.MEMORY}, {outputs.SUMMARY}")

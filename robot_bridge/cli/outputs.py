@@ -1,0 +1,55 @@
+"""The folder of a command, and what is written into it at the end."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+from robot_bridge.cli.map_picture import MapPicture, png
+from robot_bridge.cli.parser import Settings
+from robot_bridge.contracts import Frontier, Pose
+from robot_bridge.errors import SetupError
+from robot_bridge.exploration_memory import ExplorationMemory
+from robot_bridge.mapping import OccupancyMap
+from spca.runfolder import make_folder, new_run_id, replace_file
+
+RUNS: Final = Path("runs/robot")
+LOG, MAP, MEMORY, FILM, SUMMARY = "log", "map.png", "memory.yaml", "film.mp4", "summary.json"
+
+
+def folder_of(settings: Settings) -> Path:
+    """A folder of its own for what a command writes, made.
+
+    Raises:
+        SetupError: the one asked for holds something already.
+        SettingsError: it cannot be made.
+    """
+    path = Path(settings.out) if settings.out else RUNS / new_run_id()
+    if path.exists() and (not path.is_dir() or any(path.iterdir())):
+        raise SetupError(f"--out {path}: it holds something already: choose a new folder")
+    make_folder(path)
+    return path
+
+
+def write_map(
+    path: Path,
+    known: OccupancyMap,
+    way: list[Pose],
+    frontiers: tuple[Frontier, ...],
+    memory: ExplorationMemory | None = None,
+) -> None:
+    """The map as a picture, with what the memory knows of it."""
+    drawn = MapPicture(known.codes, known.resolution, known.x, known.y)
+    drawn.way(way)
+    drawn.frontiers(frontiers)
+    if memory is not None:
+        drawn.places(_places(memory))
+    replace_file(path, png(drawn.picture()))
+
+
+def _places(memory: ExplorationMemory) -> list[tuple[float, float, str]]:
+    found: list[tuple[float, float, str]] = []
+    for room in memory.state.rooms:
+        x, y = room["position"]
+        found.append((x, y, room["name"]))
+    return found
