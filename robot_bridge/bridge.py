@@ -11,22 +11,21 @@ done leaves the agent where it was, as bumping into a wall does.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
-from contextlib import closing, suppress
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Hashable
+from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from typing import Final
 
 import numpy as np
 
-from robot_bridge.bridge_actions import Judge, Narrated, Pilot
+from robot_bridge.bridge_actions import Narrated, Pilot
 from robot_bridge.bridge_looking import Pose4
 from robot_bridge.bridge_map import VIEW, Cell, beyond
+from robot_bridge.bridge_rigs import OperatorJudge, Rig
 from robot_bridge.bridge_senses import Senses
-from robot_bridge.contracts import EffectResult, Effects, Frame, Sighting
-from robot_bridge.control import Controller
+from robot_bridge.contracts import EffectResult
 from robot_bridge.errors import RobotError, SetupError
-from robot_bridge.safety_executor import Discoveries, SafetyExecutor
 from spca import perception, slam
 from spca.acting import ActingWorld
 from spca.contracts import (
@@ -46,22 +45,6 @@ from spca.pddl_text import parse_plan
 from spca.replay import hash_state
 
 _CODES: Final = {word: code for code, word in enumerate(perception.VOCABULARY)}
-
-
-@dataclass(frozen=True, slots=True)
-class Rig:
-    """A robot that is ready to begin: what drives it, what it cannot do itself, and who judges.
-
-    ``detect`` finds signs in a picture; ``close`` releases everything.
-    """
-
-    controller: Controller
-    executor: SafetyExecutor
-    memory: Discoveries
-    effects: Effects
-    judge: Judge
-    detect: Callable[[Frame], Sequence[Sighting]]
-    close: Callable[[], None]
 
 
 class RobotWorld(ActingWorld):
@@ -120,6 +103,7 @@ class RobotWorld(ActingWorld):
             else:
                 self.bumps += 1
             if not self.over:
+                self._hold_against_judge()
                 self._perceive()
         except RobotError as error:
             raise WorldError(f"{self.name}: {error}") from error
@@ -132,8 +116,8 @@ class RobotWorld(ActingWorld):
         """The robot stops; idempotent."""
         rig, self._rig = self._rig, None
         if rig is not None:
-            with closing(rig), suppress(RobotError):
-                rig.controller.close()
+            with suppress(RobotError):
+                rig.close()
 
     def _narrate(self, step: str) -> None:
         self.senses.pilot.doing = step
@@ -142,12 +126,12 @@ class RobotWorld(ActingWorld):
         if self._rig is not None and not self._can_restart:
             raise RestoreError(f"{self.name}: a robot cannot be put back: carry it to where it began and start anew")
         self.close()
-        self._rig = rig = self._make()
-        self.previous_actions, self.inventory, self.bumps = [], None, 0
-        self.mission = rig.judge.mission
+        self.previous_actions, self.bumps = [], 0
         self._map = slam.empty_map()
-        self.senses = Senses(rig.controller, rig.detect, partial(Pilot, rig.controller, rig.executor, rig.memory))
         try:
+            self._rig = rig = self._make()
+            self.inventory, self.mission = rig.carrying, rig.judge.mission
+            self.senses = Senses(rig.controller, rig.detect, partial(Pilot, rig.controller, rig.executor, rig.memory))
             self.senses.begin()
             self._perceive()
         except RobotError as error:
@@ -184,8 +168,8 @@ class RobotWorld(ActingWorld):
 
     def _change(self, primitive: Primitive) -> bool:
         """What the robot has others do, once it stands right."""
-        effects, ahead = self.rig.effects, beyond(*self._at)
-        if not self.senses.pilot.go(self.senses.lattice, *self._at):
+        effects, pilot, ahead = self.rig.effects, self.senses.pilot, beyond(*self._at)
+        if not pilot.go(self.senses.lattice, *self._at) or not pilot.rest():
             return False
         match primitive:
             case Primitive.PICK_UP:
@@ -204,6 +188,12 @@ class RobotWorld(ActingWorld):
             self.inventory = None
         self.senses.change(ahead, label)
         return True
+
+    def _hold_against_judge(self) -> None:
+        """A robot that lost its way must not be judged by where it believes to be."""
+        difference = self.rig.difference()
+        if difference:
+            raise WorldError(f"{self.name}: {difference}")
 
     def _note(self, primitive: Primitive, result: EffectResult) -> None:
         journal, pilot = self.rig.controller.journal, self.senses.pilot
@@ -258,14 +248,13 @@ class RobotWorld(ActingWorld):
         return self.rig.judge.why_over
 
 
-def act(plan: str, agent: str, world: RobotWorld, ask: Callable[[str], bool] | None = None) -> Outcome:
+def act(plan: str, agent: str, world: RobotWorld) -> Outcome:
     """Carry out a plan such as ``[go_to_object(a1, ball_red), pick_up_object(a1, ball_red)]`` on a robot.
 
     Args:
         plan: the actions with their arguments.
         agent: source of the agent that has these actions.
         world: the robot; closing it is left to the caller.
-        ask: asks the operator whether the mission is complete, where nothing else can tell.
 
     Raises:
         SetupError: the plan cannot be read.
@@ -275,8 +264,9 @@ def act(plan: str, agent: str, world: RobotWorld, ask: Callable[[str], bool] | N
     try:
         steps = parse_plan(plan)
     except PlanTextError as error:
-        raise SetupError(f"the plan {plan!r} cannot be read: {error}") from error
+        raise SetupError(f"the plan cannot be read: {error}") from error
     outcome = world.run_sim(Plan(steps, "", "", (), PlannerMode.FRESH), AgentSource(agent))
-    if ask is not None and outcome.status is Status.GOAL_NOT_REACHED and ask(world.mission):
+    judge = world.rig.judge
+    if outcome.status is Status.GOAL_NOT_REACHED and isinstance(judge, OperatorJudge) and judge.confirm():
         return replace(outcome, status=Status.SUCCESS, message="the operator says that the mission is complete")
     return outcome

@@ -157,6 +157,14 @@ class Pilot:
             self._tick()
         return True
 
+    def rest(self) -> bool:
+        """Wait until the robot stands still; False when it does not."""
+        return self.wait(self._is_still, 2.0)
+
+    def _is_still(self) -> bool:
+        odometry = self.state.latest_odom
+        return odometry is not None and abs(odometry.twist.linear) < 0.01
+
     def look(self) -> None:
         """Stand still until a picture was taken at rest."""
         self._carry_out(self._checked(observe(self.doing, self.state.now)))

@@ -17,6 +17,7 @@ from robot_bridge.bridge_actions import Pilot
 from robot_bridge.bridge_looking import Pose4, Vantages, shown
 from robot_bridge.bridge_map import Cell, Ground, Lattice, Terrain, terrain, window
 from robot_bridge.bridge_sight import Knowledge, Label, floor, is_solid
+from robot_bridge.clearance import KeepOut
 from robot_bridge.contracts import Frame, Pose, Sighting
 from robot_bridge.control import Controller
 from robot_bridge.errors import DeviceError
@@ -28,6 +29,8 @@ SURE_AFTER_S: Final = 1.0
 """How long the lidar needs until free ground counts as free."""
 _SETTLED_S: Final = 5.0
 _REMEMBERED: Final = 60
+_LAVA_M: Final = 0.45
+"""Radius around the middle of a cell with lava that no way crosses."""
 
 
 class Senses:
@@ -135,6 +138,8 @@ class Senses:
         pose = min(self._poses, key=partial(_apart, frame.stamp))[1]
         self._knowledge.see(frame.stamp, floor(frame, pose, controller.config.camera, self._lattice))
         self._knowledge.recognise(frame.stamp, self._detect(frame), pose, self._lattice)
+        lava = [cell for cell, label in self._knowledge.things.items() if label[0] == "lava"]
+        controller.navigation.avoid(KeepOut(*self._lattice.middle(cell), _LAVA_M) for cell in lava)
 
     def _window(self, at: Pose4) -> dict[Cell, str]:
         ground = self.terrain()
