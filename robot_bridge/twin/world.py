@@ -100,9 +100,9 @@ class Obstacle:
         return Obstacle("leg", "cylinder", x, y, 0.015, 0.015, 0.45)
 
     @staticmethod
-    def seat(x: float, y: float, half: float = 0.2) -> Obstacle:
+    def seat(x: float, y: float, radius: float = 0.29) -> Obstacle:
         """Of a chair, above the robot and the plane of its lidar."""
-        return Obstacle("seat", "box", x, y, half, half, 0.03, bottom=0.45)
+        return Obstacle("seat", "cylinder", x, y, radius, radius, 0.03, bottom=0.45)
 
     @staticmethod
     def box(x: float, y: float, half_x: float = 0.2, half_y: float = 0.15, height: float = 0.3) -> Obstacle:
