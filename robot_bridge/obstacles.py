@@ -116,14 +116,18 @@ def around(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Everything in memory, (n, 2) in the base frame as it is ``now``, and the padding for each, (n,) metres.
 
-    What may move is padded by its :func:`margin` too. What is nearer to the footprint than its padding is padded up to
-    it: a motion that takes the robot no nearer to it stays possible.
+    What is still and nearer to the footprint than its padding is padded up to it: a motion that takes the robot no
+    nearer stays possible. What may move is padded by its :func:`margin` too, and from every side: a robot that stands
+    when it is touched is not to blame.
     """
     if not memory:
         return np.empty((0, 2)), np.empty(0)
     points = np.concatenate([look.points[look.is_last] for look in memory])
     is_still = np.concatenate([look.is_still[look.is_last] for look in memory])
     points = seen_from(points, pose_at(odometry, now))
-    wanted = config.zones.padding + np.where(is_still, 0.0, margin(speed, config))
-    padding: NDArray[np.float64] = np.minimum(wanted, clearance(points, config.body) - _TOUCH_M)
+    padding: NDArray[np.float64] = np.where(
+        is_still,
+        np.minimum(config.zones.padding, clearance(points, config.body) - _TOUCH_M),
+        config.zones.padding + margin(speed, config),
+    )
     return points, padding

@@ -29,7 +29,7 @@ def scan_of(
     """What a lidar sees from a pose of the base; walls stand ``room`` metres from the origin."""
     lidar, pose = config.lidar, pose or Pose()
     x, y = pose.ahead(lidar.x)
-    angles = pose.heading + lidar.angle_min + lidar.angle_increment * np.arange(lidar.beams)
+    angles = pose.heading + lidar.angle_min + lidar.angle_increment * np.arange(lidar.beams, dtype=np.float64)
     ranges = _walls(x, y, angles, room)
     for px, py, radius in posts:
         along = np.cos(angles) * (px - x) + np.sin(angles) * (py - y)

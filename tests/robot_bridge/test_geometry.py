@@ -23,7 +23,7 @@ finite = st.floats(allow_nan=False, allow_infinity=False, width=32)
 
 def driven(at: NDArray[np.float64], curvature: float, forward: bool, padding: float, horizon: float) -> float:
     """The same as ``free_distance``, by small steps."""
-    for step in np.arange(0.0, horizon, 0.001):
+    for step in np.arange(0.0, horizon, 0.002):
         q = seen_from(at, along(curvature, step if forward else -step))
         ends = (q[:, 0] <= BODY.front + padding) & (q[:, 0] >= -BODY.rear - padding)
         if (ends & (np.abs(q[:, 1]) <= BODY.half_width + padding)).any():
@@ -38,8 +38,8 @@ def test_free_distance_is_what_driving_finds(
     exact = free_distance(at, curvature, forward, BODY, padding, 1.0)
     stepped = driven(at, curvature, forward, padding, 1.0)
     grazed = driven(at, curvature, forward, padding + 1e-4, 1.0)
-    # Steps go past a corner that is cut for less than a millimetre, so that the truth lies between two paddings.
-    assert grazed - 0.0011 <= exact <= stepped + 1e-9
+    # Steps go past a corner that is cut for less than two millimetres, so that the truth lies between two paddings.
+    assert grazed - 0.0021 <= exact <= stepped + 1e-9
 
 
 @given(points, curvatures, st.booleans(), st.floats(0, 0.2), st.floats(0, 0.2))

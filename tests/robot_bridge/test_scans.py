@@ -116,10 +116,10 @@ def walled(ahead: float, door: tuple[float, float], pose: Pose, noise: float = 0
     return as_scan(ranges + np.random.default_rng(0).normal(0, noise, BEAMS))
 
 
-@given(
-    st.floats(0.6, 1.8), st.floats(-1.2, 1.2), st.floats(0.8, 1.2), st.floats(-pi, pi), st.sampled_from([0.0, 0.01])
-)
-def test_a_doorway_is_found_where_it_is(ahead: float, middle: float, width: float, heading: float, noise: float) -> None:
+@given(st.floats(0.6, 1.8), st.floats(-1.2, 1.2), st.floats(0.8, 1.2), st.floats(-pi, pi), st.sampled_from([0.0, 0.01]))
+def test_a_doorway_is_found_where_it_is(
+    ahead: float, middle: float, width: float, heading: float, noise: float
+) -> None:
     pose = Pose(-CONFIG.lidar.x * cos(heading), -CONFIG.lidar.x * sin(heading), heading)
     found = gaps(walled(ahead, (middle - width / 2, middle + width / 2), pose, noise), CONFIG)
     assert len(found) == 1
