@@ -68,9 +68,10 @@ def filtered(
         applied = Applied(REST, Source.STOP.name.lower(), state.stopped)
     elif command is None:
         applied = Applied(REST, "none")
-    elif odometry is None or faulty or command.twist == REST or refused(command):
-        reason = refused(command) or ("" if command.twist == REST else faulty)
-        applied = Applied(REST, command.source.name.lower(), reason)
+    elif command.twist == REST and command.source is not Source.STOP:
+        applied = Applied(REST, command.source.name.lower())
+    elif odometry is None or faulty or refused(command):
+        applied = Applied(REST, command.source.name.lower(), refused(command) or faulty)
     else:
         applied = _driven(state, command, odometry, now, config)
     return replace(state, stamp=now, twist=applied.twist), applied
