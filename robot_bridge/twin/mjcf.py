@@ -31,9 +31,10 @@ COLORS = {
     "blue": "0.18 0.35 0.85",
     "purple": "0.55 0.22 0.70",
     "yellow": "0.95 0.78 0.15",
-    "grey": "0.50 0.52 0.55",
+    "grey": "0.45 0.47 0.50",
 }
 """By name; another name is shown as grey."""
+LAVA = "0.93 0.42 0.06"
 
 _TO_ROBOT = {"contype": "2", "conaffinity": "0"}
 _FROM_WORLD = {"contype": "0", "conaffinity": "2"}
@@ -46,7 +47,7 @@ def text(world: w.TwinWorld, config: RobotConfig) -> str:
     _add(root, "compiler", angle="radian", autolimits="true")
     _add(root, "option", timestep=str(TIMESTEP), integrator="implicitfast", cone="elliptic", impratio="20")
     _add(root, "statistic", extent="1", center="0 0 0")
-    _looks(_add(root, "visual"), world, config)
+    _looks(_add(root, "visual"), config)
     _assets(_add(root, "asset"), world)
     bodies = _add(root, "worldbody")
     _surroundings(bodies, world)
@@ -81,15 +82,14 @@ def textures(world: w.TwinWorld) -> dict[str, bytes]:
     return {f"{label.name}.png": tags.texture(label.kind, label.color, label.state) for label in labels(world.things)}
 
 
-def _looks(visual: Element, world: w.TwinWorld, config: RobotConfig) -> None:
+def _looks(visual: Element, config: RobotConfig) -> None:
     _add(visual, "headlight", ambient="0.45 0.45 0.45", diffuse="0.35 0.35 0.35", specular="0 0 0")
-    x0, y0, x1, y1 = world.bounds
-    _add(visual, "map", znear="0.02", zfar="60", shadowclip=str(max(x1 - x0, y1 - y0)))
+    _add(visual, "map", znear="0.02", zfar="60")
     camera = config.camera
     _add(
         visual, "global", offwidth=str(max(camera.width, 2 * TOP_VIEW)), offheight=str(max(camera.height, 2 * TOP_VIEW))
     )
-    _add(visual, "quality", shadowsize="2048", offsamples="0")
+    _add(visual, "quality", shadowsize="0", offsamples="0")
 
 
 def _assets(asset: Element, world: w.TwinWorld) -> None:
@@ -105,7 +105,7 @@ def _assets(asset: Element, world: w.TwinWorld) -> None:
 def _surroundings(bodies: Element, world: w.TwinWorld) -> None:
     x0, y0, x1, y1 = world.bounds
     middle = f"{(x0 + x1) / 2:.4f} {(y0 + y1) / 2:.4f}"
-    light = {"dir": "0.2 0.35 -1", "diffuse": "0.38 0.38 0.38", "specular": "0 0 0", "castshadow": "true"}
+    light = {"dir": "0.2 0.35 -1", "diffuse": "0.38 0.38 0.38", "specular": "0 0 0", "castshadow": "false"}
     _add(bodies, "light", name="sun", type="directional", pos=f"{middle} 6", **light)
     size = f"{(x1 - x0) / 2 + 3:.4f} {(y1 - y0) / 2 + 3:.4f} 0.1"
     ground = {"contype": "1", "conaffinity": "0", "friction": "1 0.005 0.0001"}
@@ -140,7 +140,8 @@ def _thing(bodies: Element, index: int, thing: w.Thing) -> None:
     if thing.kind == "door":
         _door(bodies, body, index, thing, rgb)
     elif thing.kind in ("goal", "lava"):
-        _geom(body, f"mark{index}", "box", (0.45, 0.45, 0.002), (0, 0, 0.002), rgb, MARKS, **_NONE)
+        mark = LAVA if thing.kind == "lava" else rgb
+        _geom(body, f"mark{index}", "box", (0.45, 0.45, 0.002), (0, 0, 0.002), mark, MARKS, **_NONE)
         at = (0, 0, w.SIGN_BOTTOM + half)
         _geom(body, f"tag{index}", "box", (half, half, half), at, "1 1 1", SIGNS, material, **_NONE)
     else:
@@ -164,14 +165,14 @@ def _door(bodies: Element, panel: Element, index: int, thing: w.Thing, rgb: str)
 
 def _shape(body: Element, index: int, kind: w.Kind, rgb: str, top: float) -> None:
     """What people see on top of a cube: flat, so that it hides no tag."""
-    name = f"shape{index}"
-    _geom(body, f"lid{index}", "box", (0.149, 0.149, 0.002), (0, 0, top + 0.002), "0.96 0.96 0.96", MARKS, **_NONE)
+    name, white = f"shape{index}", "0.96 0.96 0.96"
+    _geom(body, f"lid{index}", "box", (0.149, 0.149, 0.002), (0, 0, top + 0.002), white, MARKS, **_NONE)
     z = top + 0.008
     if kind == "ball":
         _geom(body, name, "cylinder", (0.11, 0.006), (0, 0, z), rgb, MARKS, **_NONE)
     elif kind == "box":
-        _geom(body, name, "box", (0.11, 0.11, 0.006), (0, 0, z), rgb, MARKS, **_NONE)
-        _geom(body, f"{name}b", "box", (0.08, 0.08, 0.006), (0, 0, z + 0.002), "0.96 0.96 0.96", MARKS, **_NONE)
+        _geom(body, name, "box", (0.12, 0.12, 0.006), (0, 0, z), rgb, MARKS, **_NONE)
+        _geom(body, f"{name}b", "box", (0.10, 0.012, 0.006), (0, 0, z + 0.002), white, MARKS, **_NONE)
     else:
         _geom(body, name, "cylinder", (0.055, 0.006), (0, 0.06, z), rgb, MARKS, **_NONE)
         _geom(body, f"{name}b", "box", (0.018, 0.09, 0.006), (0, -0.04, z), rgb, MARKS, **_NONE)

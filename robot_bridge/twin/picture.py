@@ -53,7 +53,6 @@ class Painter:
     def frame(self, data: Any) -> tuple[NDArray[np.uint8], NDArray[np.float32]]:
         """What the camera sees: rgb (height, width, 3) and depth (height, width) in metres, without noise."""
         self._update(data, self._seen_by_robot, self._eye)
-        self._scene.flags[self._mj.mjtRndFlag.mjRND_SHADOW] = 0
         rgb, depth = self._draw(self._camera.width, self._camera.height)
         near = np.float32(self._model.vis.map.znear * self._model.stat.extent)
         far = np.float32(self._model.vis.map.zfar * self._model.stat.extent)
@@ -69,15 +68,14 @@ class Painter:
         self._above.distance, self._above.azimuth = 20.0, 90.0
         self._above.elevation = -90 + np.degrees(_TILT)
         self._update(data, self._seen_from_above, self._above)
-        self._scene.flags[self._mj.mjtRndFlag.mjRND_SHADOW] = 1
         self._lower_walls()
         for eye in self._scene.camera:
             eye.orthographic, eye.frustum_center = 1, 0
             eye.frustum_width, eye.frustum_top, eye.frustum_bottom = span / 2, depth / 2, -depth / 2
             eye.frustum_near, eye.frustum_far = 1.0, 40.0
-        fine, _ = self._draw(width * _FINE, height * _FINE)
-        smooth: NDArray[np.uint8] = fine.reshape(height, _FINE, width, _FINE, 3).mean(axis=(1, 3)).astype(np.uint8)
-        return smooth
+        fine = self._draw(width * _FINE, height * _FINE)[0].astype(np.uint16)
+        parts = [fine[row::_FINE, column::_FINE] for row in range(_FINE) for column in range(_FINE)]
+        return (sum(parts[1:], parts[0]) // len(parts)).astype(np.uint8)
 
     def close(self) -> None:
         self._gl.make_current()
