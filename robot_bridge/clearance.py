@@ -45,7 +45,8 @@ def circles_of(body: Body) -> Circles:
     length = body.front + body.rear
     count = max(1, ceil(_CIRCLES_PER_WIDTH * length / (2 * body.half_width)))
     part = length / count
-    return Circles(-body.rear + part * (np.arange(count) + 0.5), hypot(part / 2, body.half_width))
+    ahead = np.array([-body.rear + part * (i + 0.5) for i in range(count)])
+    return Circles(ahead, hypot(part / 2, body.half_width))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -74,7 +75,8 @@ class Clearance:
         """Room around the footprint at poses of shape (n,); negative where something is inside."""
         x = xs[:, None] + np.cos(headings)[:, None] * circles.ahead
         y = ys[:, None] + np.sin(headings)[:, None] * circles.ahead
-        return self.at(x, y).min(axis=1).astype(np.float64) - circles.radius
+        room: Array = self.at(x, y).min(axis=1).astype(np.float64) - circles.radius
+        return room
 
     def of_pose(self, pose: Pose, circles: Circles) -> float:
         """Room around the footprint at one pose."""

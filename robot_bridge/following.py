@@ -8,6 +8,7 @@ points, and its DWA has no poses as goals: none of them drives a multi-point tur
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from math import atan, sin, sqrt, tan
 
 import numpy as np
@@ -15,49 +16,72 @@ from numpy.typing import NDArray
 
 from robot_bridge.config import RobotConfig
 from robot_bridge.contracts import REST, Pose, Twist, wrapped
-from robot_bridge.geometry import free_distance
+from robot_bridge.geometry import along, free_distance
 from robot_bridge.maneuvers import Step, stop_gap
 
+Array = NDArray[np.float64]
+
+_SPACING_M = 0.01
+_WINDOW = 15
 _BLEND_M = 0.22
+_PREVIEW = 8
 _CREEP = 0.03
 _STEER_CREEP = 0.004
 _STEER_READY = 0.12
-_DONE_M = 0.008
-_PREVIEW_S = 0.15
 _ROOM_M = 0.35
-_DECELERATION_SHARE = 0.5
+_BRAKING = 0.5
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Track:
+    """Samples of a way every ``_SPACING_M``: ``poses`` (n, 3), ``curvatures`` (n,), ``signs`` (n,) of the direction,
+    and ``ends`` (n,), the index at which the direction changes next or the way ends."""
+
+    poses: Array
+    curvatures: Array
+    signs: NDArray[np.int64]
+    ends: NDArray[np.int64]
+
+
+def _track(steps: Sequence[Step]) -> _Track:
+    poses, curvatures, signs = [], [], []
+    for number, step in enumerate(steps):
+        sign = 1 if step.distance > 0 else -1
+        is_first = number == 0 or steps[number - 1].distance * step.distance < 0
+        count = max(1, round(step.length / _SPACING_M))
+        for i in range(0 if is_first else 1, count + 1):
+            pose = step.start.after(along(step.curvature, step.distance * i / count))
+            poses.append((pose.x, pose.y, pose.heading))
+            curvatures.append(step.curvature)
+            signs.append(sign)
+    changes = np.flatnonzero(np.diff(signs)) if signs else np.zeros(0, np.int64)
+    lasts = np.append(changes, len(signs) - 1)
+    ends = lasts[np.searchsorted(lasts, np.arange(len(signs)))] if signs else np.zeros(0, np.int64)
+    return _Track(np.array(poses).reshape(-1, 3), np.array(curvatures), np.array(signs, np.int64), ends)
+
+
+_NOTHING = _track(())
 
 
 class Follower:
-    """Drives along one sequence of steps; :attr:`is_done` at its end."""
+    """Drives along one sequence of steps; ``is_done`` at its end."""
 
     def __init__(self, config: RobotConfig) -> None:
+        self.is_done = True
         self._config = config
-        self._steps: tuple[Step, ...] = ()
-        self._starts: tuple[float, ...] = ()
-        self._ends: tuple[float, ...] = ()
-        self._progress = 0.0
+        self._track = _NOTHING
+        self._at = 0
         self._steering = 0.0
-
-    @property
-    def is_done(self) -> bool:
-        """Whether nothing is left to drive."""
-        return self._progress >= self.length - _DONE_M
-
-    @property
-    def length(self) -> float:
-        """Of everything, metres."""
-        return self._starts[-1] + self._steps[-1].length if self._steps else 0.0
 
     @property
     def remaining(self) -> float:
         """Left to drive, metres."""
-        return max(0.0, self.length - self._progress)
+        return 0.0 if self.is_done else (len(self._track.signs) - 1 - self._at) * _SPACING_M
 
     @property
     def direction(self) -> int:
         """+1 forward, -1 in reverse, 0 with nothing to drive."""
-        return 0 if self.is_done else (1 if self._steps[self._index()].distance > 0 else -1)
+        return 0 if self.is_done else int(self._track.signs[self._at])
 
     @property
     def curvature(self) -> float:
@@ -66,34 +90,20 @@ class Follower:
 
     def start(self, steps: Sequence[Step]) -> None:
         """Begin with new steps, of which the first starts about where the robot is."""
-        self._steps = tuple(steps)
-        starts, ends, at = [], [], 0.0
-        for step in steps:
-            starts.append(at)
-            at += step.length
-        until = at
-        for number in range(len(self._steps) - 1, -1, -1):
-            if number + 1 < len(self._steps) and self._steps[number].distance * self._steps[number + 1].distance < 0:
-                until = starts[number + 1]
-            ends.append(until)
-        self._starts, self._ends = tuple(starts), tuple(reversed(ends))
-        self._progress = 0.0
+        self._track, self._at, self.is_done = _track(steps), 0, not steps
 
-    def rest(self) -> Twist:
+    def rest(self) -> None:
         """Forget the steps."""
-        self._steps = self._starts = self._ends = ()
-        self._progress = 0.0
-        return REST
+        self._track, self._at, self.is_done = _NOTHING, 0, True
 
-    def ahead(self, distance: float, spacing: float = 0.05) -> NDArray[np.float64]:
+    def ahead(self, distance: float, spacing: float = 0.05) -> Array:
         """Poses of the next metres of the way, (n, 3)."""
         if self.is_done:
             return np.zeros((0, 3))
-        at = np.arange(self._progress, min(self.length, self._progress + distance) + 1e-9, spacing)
-        poses = [self._pose(float(d)) for d in at]
-        return np.array([(p.x, p.y, p.heading) for p in poses]).reshape(-1, 3)
+        every = round(spacing / _SPACING_M)
+        return self._track.poses[self._at : self._at + round(distance / _SPACING_M) + 1 : every]
 
-    def twist(self, pose: Pose, returns: NDArray[np.float64], period: float) -> Twist:
+    def twist(self, pose: Pose, returns: Array, period: float) -> Twist:
         """What to drive now.
 
         Args:
@@ -104,49 +114,35 @@ class Follower:
         self._advance(pose)
         if self.is_done:
             return REST
-        index = self._index()
-        forward = self._steps[index].distance > 0
-        curvature = self._curvature(pose, index, forward)
-        ready = self._steer(curvature, period)
-        speed = self._speed(curvature, index, forward, returns) if ready else _STEER_CREEP
-        signed = speed if forward else -speed
+        curvature = self._curvature(pose)
+        speed = self._speed(curvature, returns) if self._steer(curvature, period) else _STEER_CREEP
+        signed = speed * self.direction
         return Twist(signed, signed * curvature)
 
     def _advance(self, pose: Pose) -> None:
-        """Move the progress to the place of the present piece nearest to the robot, never back."""
+        """Move on to the sample nearest to the robot, but not past a change of direction before that is reached."""
+        track = self._track
         while not self.is_done:
-            index = self._index()
-            end = self._ends[index]
-            span = np.arange(self._progress, min(end, self._progress + 0.12) + 1e-9, 0.004)
-            places = [self._pose(float(d)) for d in span[:: max(1, len(span) // 12)]]
-            if places:
-                near = [p.distance_to(pose.x, pose.y) for p in places]
-                best = int(np.argmin(near))
-                self._progress += float(best * 0.004 * max(1, len(span) // 12))
-            reference = self._pose(self._progress)
-            behind = pose.relative_to(reference).x * (1 if self._steps[index].distance > 0 else -1)
-            if end - self._progress > _DONE_M and end - self._progress - behind > _DONE_M:
-                return
-            self._progress = end + 1e-6
-            if end >= self.length - 1e-6:
-                return
+            end = int(track.ends[self._at])
+            near = track.poses[self._at : min(end, self._at + _WINDOW) + 1, :2] - (pose.x, pose.y)
+            self._at += int(np.hypot(near[:, 0], near[:, 1]).argmin())
+            if self._at < end:
+                last = pose.relative_to(Pose(*track.poses[end].tolist())).x * track.signs[end]
+                if end - self._at > 2 or last < -_SPACING_M:
+                    return
+            if end == len(track.signs) - 1:
+                self.is_done = True
+            else:
+                self._at = end + 1
 
-    def _index(self) -> int:
-        return max(0, int(np.searchsorted(self._starts, self._progress + 1e-9, side="right")) - 1)
-
-    def _pose(self, distance: float) -> Pose:
-        index = max(0, int(np.searchsorted(self._starts, distance + 1e-9, side="right")) - 1)
-        return self._steps[index].at(min(distance - self._starts[index], self._steps[index].length))
-
-    def _curvature(self, pose: Pose, index: int, forward: bool) -> float:
-        reference = self._pose(self._progress)
+    def _curvature(self, pose: Pose) -> float:
+        track, at = self._track, self._at
+        reference = Pose(*track.poses[at].tolist())
         aside = pose.relative_to(reference).y
         turned = sin(wrapped(pose.heading - reference.heading))
-        preview = min(self._progress + 0.1 * self._config.limits.speed / 0.25 * _PREVIEW_S / 0.15, self._ends[index])
-        ahead = max(index, int(np.searchsorted(self._starts, preview - 0.02, side="right")) - 1)
-        wanted = (self._steps[index].curvature + self._steps[ahead].curvature) / 2
-        back = 2 / _BLEND_M * turned
-        wanted += -aside / _BLEND_M**2 + (-back if forward else back)
+        soon = min(at + _PREVIEW, int(track.ends[at]))
+        wanted = float(track.curvatures[at : soon + 1].mean()) - aside / _BLEND_M**2
+        wanted -= 2 / _BLEND_M * turned * self.direction
         limit = self._config.body.curvature_limit
         return min(limit, max(-limit, wanted))
 
@@ -157,15 +153,12 @@ class Follower:
         self._steering += min(most, max(-most, wanted - self._steering))
         return abs(wanted - self._steering) < _STEER_READY
 
-    def _speed(self, curvature: float, index: int, forward: bool, returns: NDArray[np.float64]) -> float:
-        limits, zones = self._config.limits, self._config.zones
-        left = max(0.0, self._ends[index] - self._progress)
-        speed = min(
-            limits.speed if forward else limits.reverse_speed,
-            max(_CREEP, sqrt(2 * _DECELERATION_SHARE * limits.deceleration * left)),
-        )
+    def _speed(self, curvature: float, returns: Array) -> float:
+        limits, forward = self._config.limits, self.direction > 0
+        left = float(self._track.ends[self._at] - self._at) * _SPACING_M
+        most = limits.speed if forward else limits.reverse_speed
+        speed = min(most, max(_CREEP, sqrt(2 * _BRAKING * limits.deceleration * left)))
         gap = stop_gap(self._config, forward=forward)
-        free = free_distance(returns, curvature, forward, self._config.body, zones.padding, gap + _ROOM_M)
-        if free <= gap:
-            return 0.0
-        return min(speed, max(_CREEP, limits.speed * (free - gap) / _ROOM_M))
+        padding = self._config.zones.padding
+        free = free_distance(returns, curvature, forward, self._config.body, padding, gap + _ROOM_M)
+        return 0.0 if free <= gap else min(speed, max(_CREEP, limits.speed * (free - gap) / _ROOM_M))

@@ -82,12 +82,6 @@ def _clusters(grid: OccupancyMap, reachable: NDArray[np.bool_]) -> list[_Found]:
     walls = cv2.dilate(occupied.astype(np.uint8), np.ones((2 * _WALL_CELLS + 1,) * 2, np.uint8)) > 0
     edge = beside & ~unknown & ~walls
     count, labels, stats, middles = cv2.connectedComponentsWithStats(edge.astype(np.uint8), connectivity=8)
-    distance, nearest = cv2.distanceTransformWithLabels(
-        (~reachable).astype(np.uint8), cv2.DIST_L2, 5, labelType=cv2.DIST_LABEL_PIXEL
-    )
-    rows, columns = np.nonzero(reachable)
-    cell_of = np.zeros((int(nearest.max()) + 1, 2), np.intp)
-    cell_of[nearest[rows, columns]] = np.column_stack((rows, columns))
     found = []
     for number in range(1, count):
         x, y, width, height, _ = (int(v) for v in stats[number])
@@ -98,8 +92,18 @@ def _clusters(grid: OccupancyMap, reachable: NDArray[np.bool_]) -> list[_Found]:
         middle = middles[number][1] - y, middles[number][0] - x
         central = int(np.hypot(own_rows - middle[0], own_columns - middle[1]).argmin())
         row, column = int(own_rows[central]) + y, int(own_columns[central]) + x
-        if distance[row, column] * grid.resolution > _VIEW_M:
-            continue
-        place = cell_of[nearest[row, column]]
-        found.append(_Found(grid.place(row, column), grid.place(int(place[0]), int(place[1])), round(size, 2)))
+        place = _nearest(reachable, row, column, round(_VIEW_M / grid.resolution))
+        if place is not None:
+            found.append(_Found(grid.place(row, column), grid.place(*place), round(size, 2)))
     return found
+
+
+def _nearest(cells: NDArray[np.bool_], row: int, column: int, reach: int) -> tuple[int, int] | None:
+    """The nearest of the cells that is no farther than ``reach``."""
+    top, left = max(0, row - reach), max(0, column - reach)
+    rows, columns = np.nonzero(cells[top : row + reach + 1, left : column + reach + 1])
+    if not len(rows):
+        return None
+    distance = np.hypot(rows + top - row, columns + left - column)
+    best = int(distance.argmin())
+    return (int(rows[best]) + top, int(columns[best]) + left) if distance[best] <= reach else None

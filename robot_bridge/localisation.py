@@ -30,7 +30,10 @@ _LOSS_M = 0.04
 _SCAN_SIGMA = 0.10  # of one return: far above the sensor's own, because neighbouring returns err together
 _MATCH_M = 0.12
 _FEWEST_JUDGED = 30
-_REFRESH_SCANS = 5
+_REFRESH_SCANS = 10
+_REFRESH_EARLY = 3
+_FEW_LANDMARKS = 400
+_NEIGHBOUR_CELLS = 2
 _BAD_SCANS = 4
 
 
@@ -82,20 +85,25 @@ def walls_of(grid: OccupancyMap) -> Walls | None:
 
 def _normals(marks: NDArray[np.bool_], points: Array) -> Array:
     """Directions across the lines on which points and their neighbours lie, (n, 2); zero where they lie on none."""
-    import cv2
-
-    moments = np.zeros((*marks.shape, 6))
+    reach = _NEIGHBOUR_CELLS
+    index = np.full((marks.shape[0] + 2 * reach, marks.shape[1] + 2 * reach), len(points), np.int32)
+    rows, columns = np.nonzero(marks)
+    index[rows + reach, columns + reach] = np.arange(len(points))
     x, y = points[:, 0], points[:, 1]
-    moments[marks] = np.column_stack((np.ones(len(points)), x, y, x * x, x * y, y * y))
-    boxed = cv2.boxFilter(moments[:, :, :4], -1, (5, 5), normalize=False, borderType=cv2.BORDER_CONSTANT)
-    rest = cv2.boxFilter(moments[:, :, 4:], -1, (5, 5), normalize=False, borderType=cv2.BORDER_CONSTANT)
-    n, sx, sy, sxx, sxy, syy = np.concatenate((boxed[marks], rest[marks]), axis=1).T
+    moments = np.zeros((len(points) + 1, 6))
+    moments[:-1] = np.column_stack((np.ones(len(points)), x, y, x * x, x * y, y * y))
+    total = np.zeros((len(points), 6))
+    for down in range(2 * reach + 1):
+        for aside in range(2 * reach + 1):
+            total += moments[index[rows + down, columns + aside]]
+    n, sx, sy, sxx, sxy, syy = total.T
     xx, xy, yy = sxx / n - (sx / n) ** 2, sxy / n - sx * sy / n**2, syy / n - (sy / n) ** 2
     angle = 0.5 * np.arctan2(2 * xy, xx - yy) + np.pi / 2
     spread = np.sqrt((xx - yy) ** 2 + 4 * xy**2)
     small, large = (xx + yy - spread) / 2, (xx + yy + spread) / 2
     on_line = (n >= 3) & (small < 0.1 * large)
-    return np.column_stack((np.cos(angle), np.sin(angle))) * on_line[:, None]
+    normals: Array = np.column_stack((np.cos(angle), np.sin(angle))) * on_line[:, None]
+    return normals
 
 
 def _matched(walls: Walls, points: Array) -> tuple[Array, Array, Array, NDArray[np.bool_]]:
@@ -109,7 +117,7 @@ def _matched(walls: Walls, points: Array) -> tuple[Array, Array, Array, NDArray[
     delta = points - walls.points[index]
     distance = np.hypot(delta[:, 0], delta[:, 1])
     normal = walls.normals[index]
-    is_line = normal.any(axis=1)
+    is_line = (normal != 0.0).any(axis=1)
     towards = delta / np.maximum(distance, 1e-9)[:, None]
     direction = np.where(is_line[:, None], normal, towards)
     residual = np.where(is_line, (normal * delta).sum(axis=1), distance)
@@ -209,7 +217,8 @@ class Localisation:
         prior = self.pose_at(scan.stamp)
         self._spread(prior)
         points = returns(scan, self._lidar)
-        if self._walls is None or self._age >= _REFRESH_SCANS:
+        few = self._walls is None or len(self._walls.points) < _FEW_LANDMARKS
+        if self._walls is None or self._age >= (_REFRESH_EARLY if few else _REFRESH_SCANS):
             self._walls, self._age = walls_of(grid), 0
         self._age += 1
         if self._walls is None or len(points) < _FEWEST_JUDGED:

@@ -121,6 +121,16 @@ def stop_gap(config: RobotConfig, *, forward: bool) -> float:
     return config.zones.emergency_stop - (body.front - lidar.x if forward else body.rear + lidar.x)
 
 
+@dataclass(frozen=True, slots=True)
+class _First:
+    """What holds for the first step: steering and direction now, the direction that is not to be taken, the margin."""
+
+    curvature: float
+    direction: int
+    banned: int
+    margin: float
+
+
 @dataclass(slots=True)
 class _Nodes:
     """The search tree, one entry a node."""
@@ -146,7 +156,7 @@ class ManeuverPlanner:
         self.circles = circles_of(config.body)
         self._moves = _moves(config, self.circles)
 
-    def plan(
+    def search(
         self,
         start: Pose,
         aim: Aim,
@@ -157,8 +167,8 @@ class ManeuverPlanner:
         direction: int = 0,
         banned: int = 0,
         budget: int = 6000,
-    ) -> tuple[Step, ...] | None:
-        """The cheapest way found from ``start`` to the aim, () where it is met already, None where there is none.
+    ) -> Search:
+        """A search for the cheapest way from ``start`` to the aim, not begun yet.
 
         Args:
             start: pose of the rear axle.
@@ -170,75 +180,95 @@ class ManeuverPlanner:
             banned: +1 or -1: the first step goes the other way, 0: any way.
             budget: nodes to expand at most.
         """
-        body = self._config.body
-        if aim.is_met(start, body):
-            return ()
         # From within the margin only what leads out of it is allowed.
         least = min(margin, clearance.of_pose(start, self.circles) - 0.005)
-        nodes = _Nodes()
-        root = nodes.add((start.x, start.y, start.heading), 0.0, -1, -1)
-        heap: list[tuple[float, int]] = [(0.0, root)]
-        closed: dict[int, float] = {}
-        expanded = 0
-        while heap and expanded < budget:
-            batch = [heapq.heappop(heap)[1] for _ in range(min(_BATCH, len(heap)))]
-            expanded += len(batch)
-            for number in batch:
-                if aim.is_met(Pose(*nodes.poses[number]), body):
-                    return self._way(nodes, number, start)
-            self._expand(nodes, batch, heap, closed, aim, clearance, (margin, least), (curvature, direction, banned))
-        return None
+        first = _First(curvature, direction, banned, least)
+        return Search(self._config, self.circles, self._moves, start, aim, clearance, margin, first, budget)
 
-    def _expand(
+
+class Search:
+    """One search, which can be done in portions. ``steps``: the way found, () where the aim is met already."""
+
+    def __init__(
         self,
-        nodes: _Nodes,
-        batch: Sequence[int],
-        heap: list[tuple[float, int]],
-        closed: dict[int, float],
+        config: RobotConfig,
+        circles: Circles,
+        moves: _Moves,
+        start: Pose,
         aim: Aim,
         clearance: Clearance,
-        margins: tuple[float, float],
-        first: tuple[float, int, int],
+        margin: float,
+        first: _First,
+        budget: int,
     ) -> None:
+        self.steps: tuple[Step, ...] | None = None
+        self.aim = aim
+        self._config, self._circles, self._moves = config, circles, moves
+        self._start, self._clearance, self._margin, self._first = start, clearance, margin, first
+        self._nodes = _Nodes()
+        self._heap = [(0.0, self._nodes.add((start.x, start.y, start.heading), 0.0, -1, -1))]
+        self._closed: dict[int, float] = {}
+        self._left = budget
+
+    @property
+    def is_over(self) -> bool:
+        """Whether a way was found or there is none to be found."""
+        return self.steps is not None or not self._heap or self._left <= 0
+
+    def run(self, nodes: int) -> bool:
+        """Expand about so many more nodes; whether the search is over."""
+        until = self._left - nodes
+        while not self.is_over and self._left > until:
+            batch = [heapq.heappop(self._heap)[1] for _ in range(min(_BATCH, len(self._heap)))]
+            self._left -= len(batch)
+            met = next((n for n in batch if self.aim.is_met(Pose(*self._nodes.poses[n]), self._config.body)), None)
+            if met is not None:
+                self.steps = self._way(met)
+            else:
+                self._expand(batch)
+        return self.is_over
+
+    def _expand(self, batch: Sequence[int]) -> None:
+        nodes, first = self._nodes, self._first
         moves = self._moves
         poses = np.array([nodes.poses[n] for n in batch])
-        room, ahead_room = self._room(poses, clearance)
+        room, ahead_room = self._room(poses)
         ends = _placed(poses, moves.ends)
         before = np.array([nodes.moves[n] for n in batch])
-        curvature = np.where(before < 0, first[0], moves.curvatures[before])
-        direction = np.where(before < 0, first[1], np.sign(moves.distances[before]))
+        curvature = np.where(before < 0, first.curvature, moves.curvatures[before])
+        direction = np.where(before < 0, first.direction, np.sign(moves.distances[before]))
         signs = np.sign(moves.distances)
         cost = np.abs(moves.distances) * np.where(signs > 0, 1.0, _REVERSE)
         near = np.clip((_NEAR_M - room) / _NEAR_M, 0.0, 1.0)
         costs = np.array([nodes.costs[n] for n in batch])[:, None] + cost * (1.0 + _NEAR_COST * near)
         costs += _SWITCH_M * (signs[None] * direction[:, None] < 0)
         costs += _STEER_M * np.abs(moves.curvatures - curvature[:, None]) / self._config.body.curvature_limit
-        margin = np.where(before < 0, margins[1], margins[0])[:, None]
+        margin = np.where(before < 0, first.margin, self._margin)[:, None]
         allowed = (room >= margin) & (ahead_room >= np.minimum(margin, self._config.zones.padding + 0.015))
-        allowed &= ~((before < 0)[:, None] & (signs[None] == first[2]) & (first[2] != 0))
-        guesses = self._guess(ends, aim)
+        allowed &= ~((before < 0)[:, None] & (signs[None] == first.banned) & (first.banned != 0))
+        guesses = self._guess(ends)
         keys = _keys(ends, np.broadcast_to(signs > 0, allowed.shape))
         for i, j in zip(*(axis.tolist() for axis in np.nonzero(allowed)), strict=True):
             key, total = int(keys[i, j]), float(costs[i, j])
-            if total < closed.get(key, np.inf):
-                closed[key] = total
+            if total < self._closed.get(key, np.inf):
+                self._closed[key] = total
                 x, y, heading = ends[i, j].tolist()
                 child = nodes.add((x, y, heading), total, j, batch[i])
-                heapq.heappush(heap, (total + _GREED * float(guesses[i, j]), child))
+                heapq.heappush(self._heap, (total + _GREED * float(guesses[i, j]), child))
 
-    def _room(self, poses: Array, clearance: Clearance) -> tuple[Array, Array]:
+    def _room(self, poses: Array) -> tuple[Array, Array]:
         """Room during each step and during its continuation, both (nodes, moves)."""
         swept = self._moves.swept
         c, s = np.cos(poses[:, 2])[:, None, None, None], np.sin(poses[:, 2])[:, None, None, None]
         x = poses[:, 0][:, None, None, None] + c * swept[..., 0] - s * swept[..., 1]
         y = poses[:, 1][:, None, None, None] + s * swept[..., 0] + c * swept[..., 1]
-        room = clearance.at(x, y).min(axis=3).astype(np.float64) - self.circles.radius
+        room = self._clearance.at(x, y).min(axis=3).astype(np.float64) - self._circles.radius
         own = self._moves.own_samples
         return room[:, :, :own].min(axis=2), room[:, :, own:].min(axis=2)
 
-    def _guess(self, ends: Array, aim: Aim) -> Array:
-        """What is about left to drive, metres."""
-        body = self._config.body
+    def _guess(self, ends: Array) -> Array:
+        """What is at least left to drive, metres."""
+        body, aim = self._config.body, self.aim
         cos, sin = np.cos(ends[..., 2]), np.sin(ends[..., 2])
         x, y = ends[..., 0] + body.centre * cos - aim.x, ends[..., 1] + body.centre * sin - aim.y
         left = np.maximum(0.0, np.hypot(x, y) - aim.tolerance)
@@ -248,13 +278,13 @@ class ManeuverPlanner:
         arc = np.maximum(0.0, np.abs(turn) - aim.heading_tolerance) * body.turning_radius
         return np.maximum(left, arc)
 
-    def _way(self, nodes: _Nodes, number: int, start: Pose) -> tuple[Step, ...]:
+    def _way(self, number: int) -> tuple[Step, ...]:
+        nodes, pose = self._nodes, self._start
         chain = []
         while nodes.parents[number] >= 0:
             chain.append(nodes.moves[number])
             number = nodes.parents[number]
         steps: list[Step] = []
-        pose = start
         for move in reversed(chain):
             step = Step(pose, float(self._moves.curvatures[move]), float(self._moves.distances[move]))
             steps.append(step)

@@ -17,6 +17,8 @@ from robot_bridge.contracts import Pose, Scan
 from robot_bridge.geometry import placed
 from robot_bridge.scans import angles, returns, valid
 
+Array = NDArray[np.float64]
+
 HIT = 0.85
 MISS = -0.15
 MOST = 3.0
@@ -63,12 +65,14 @@ class OccupancyMap:
     @property
     def occupied(self) -> NDArray[np.bool_]:
         """Cells that rather hold something, bool (rows, columns)."""
-        return self._odds > 0.0
+        occupied: NDArray[np.bool_] = self._odds > 0.0
+        return occupied
 
     @property
     def unknown(self) -> NDArray[np.bool_]:
         """Cells that no beam has reached, bool (rows, columns)."""
-        return self._seen == 0
+        unknown: NDArray[np.bool_] = self._seen == 0
+        return unknown
 
     @property
     def explored_m2(self) -> float:
@@ -85,9 +89,10 @@ class OccupancyMap:
 
     def contains(self, row: int, column: int) -> bool:
         """Whether there is such a cell by now."""
-        return 0 <= row < self._odds.shape[0] and 0 <= column < self._odds.shape[1]
+        rows, columns = self.shape
+        return 0 <= row < rows and 0 <= column < columns
 
-    def obstacles_in(self, x0: float, y0: float, x1: float, y1: float) -> NDArray[np.float64]:
+    def obstacles_in(self, x0: float, y0: float, x1: float, y1: float) -> Array:
         """One point for every occupied cell that touches the rectangle, float64 (n, 2): the mean of what was measured
         in it, else its middle."""
         (row0, column0), (row1, column1) = self.cell(x0, y0), self.cell(x1, y1)
@@ -97,7 +102,8 @@ class OccupancyMap:
         sums = self._sums[window][rows, columns].astype(np.float64)
         middles = (np.column_stack((columns + column0, rows + row0)) + 0.5) * self.resolution
         means = sums[:, :2] / np.maximum(sums[:, 2:], 1.0)
-        return np.where(sums[:, 2:] > 0, means, middles) + np.array([self.x, self.y])
+        found: Array = np.where(sums[:, 2:] > 0, means, middles) + np.array([self.x, self.y])
+        return found
 
     def local_sums(self) -> NDArray[np.float32]:
         """Sums of x, of y, both from the corner, and number of the points measured in each cell, float32
@@ -136,27 +142,36 @@ class OccupancyMap:
         outline = np.concatenate((points, fan))
         if not len(outline):
             return
-        (x0, y0), (x1, y1) = outline.min(axis=0), outline.max(axis=0)
-        self.cover(float(x0), float(y0), float(x1), float(y1))
-        free = np.zeros(self.shape, np.uint8)
-        pixels = ((fan - (self.x, self.y)) / self.resolution - 0.5) * (1 << _SUBPIXEL)
+        (x0, y0), (x1, y1) = outline.min(axis=0).tolist(), outline.max(axis=0).tolist()
+        self.cover(x0, y0, x1, y1)
+        (top, left), (bottom, right) = self.cell(x0, y0), self.cell(x1, y1)
+        window = np.s_[top : bottom + 1, left : right + 1]
+        free = np.zeros((bottom - top + 1, right - left + 1), np.uint8)
+        corner = self.x + left * self.resolution, self.y + top * self.resolution
+        pixels = ((fan - corner) / self.resolution - 0.5) * (1 << _SUBPIXEL)
         cv2.fillPoly(free, [np.rint(pixels).astype(np.int32)], 1, cv2.LINE_8, _SUBPIXEL)
         cells = np.floor((points - (self.x, self.y)) / self.resolution).astype(np.intp)
         rows, columns = cells[:, 1], cells[:, 0]
-        free[rows, columns] = 0
-        self._odds += MISS * free.astype(np.float32)
-        self._odds[rows, columns] += HIT  # a cell that several beams hit counts once
-        np.clip(self._odds, LEAST, MOST, out=self._odds)
-        self._seen |= free
+        free[rows - top, columns - left] = 0
+        odds = self._odds[window] + np.float32(MISS) * free
+        odds[rows - top, columns - left] += HIT  # a cell that several beams hit counts once
+        np.clip(odds, LEAST, MOST, out=self._odds[window])
+        self._seen[window] |= free
         self._seen[rows, columns] = 1
         if remember_points:
-            local = np.column_stack((points - (self.x, self.y), np.ones(len(points)))).astype(np.float32)
-            np.add.at(self._sums, (rows, columns), local)
-            self._sums[self._odds <= LEAST / 2] = 0.0
+            self._remember(points, rows, columns, window)
         self.version += 1
 
+    def _remember(
+        self, points: Array, rows: NDArray[np.intp], columns: NDArray[np.intp], window: tuple[slice, slice]
+    ) -> None:
+        """Add measured points to the sums of their cells, and forget those of cells in the window that became free."""
+        local = np.column_stack((points - (self.x, self.y), np.ones(len(points)))).astype(np.float32)
+        np.add.at(self._sums, (rows, columns), local)
+        self._sums[window][self._odds[window] <= LEAST / 2] = 0.0
 
-def _free_fan(scan: Scan, lidar: Lidar, pose: Pose) -> NDArray[np.float64]:
+
+def _free_fan(scan: Scan, lidar: Lidar, pose: Pose) -> Array:
     """Outline of what the beams passed through, (n, 2) in the map frame."""
     reach = np.where(valid(scan), scan.ranges, 0.0).astype(np.float64)
     with np.errstate(invalid="ignore"):

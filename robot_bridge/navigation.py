@@ -8,7 +8,8 @@ it may walk on, then goes around it or backs away; only when nothing helps for s
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Generator, Iterable, Iterator
+from dataclasses import dataclass
 from enum import StrEnum
 
 import numpy as np
@@ -31,7 +32,7 @@ from robot_bridge.following import Follower
 from robot_bridge.frontiers import FrontierFinder
 from robot_bridge.geometry import placed
 from robot_bridge.localisation import Localisation
-from robot_bridge.maneuvers import Aim, ManeuverPlanner, Step
+from robot_bridge.maneuvers import Aim, ManeuverPlanner, Search, Step
 from robot_bridge.mapping import OccupancyMap
 from robot_bridge.planning import Place, cost_grid, length_of, point_along, route
 from robot_bridge.scans import fault, returns
@@ -47,7 +48,9 @@ _WAIT_S = 1.0
 _STUCK_S = 2.5
 _STUCK_M = 0.015
 _GIVE_UP_S = 8.0
-_FRONTIERS_S = 0.5
+_FRONTIERS_S = 1.0
+_RETRY_S = 0.4
+_NODES_A_PERIOD = 240
 _KEY_M, _KEY_RADIANS = 0.04, 0.05
 _LOOK_AHEAD_M = 0.9
 
@@ -59,6 +62,14 @@ class NavStatus(StrEnum):
     DRIVING = "driving"
     ARRIVED = "arrived"
     BLOCKED = "blocked"
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """What to drive next, and whether the goal is at its end."""
+
+    steps: tuple[Step, ...]
+    is_last: bool
 
 
 class Navigation:
@@ -87,10 +98,12 @@ class Navigation:
         self._goal: Aim | None = None
         self._is_turn = False
         self._is_last = False
+        self._is_stale = False
         self._now = 0.0
         self._checked: Scan | None = None
         self._waits_since: float | None = None
-        self._fails_since: float | None = None
+        self._fails: tuple[float, Pose] | None = None
+        self._thought: Generator[None, None, _Plan | None] | None = None
         self._retry_at = 0.0
         self._progress: tuple[float, Pose] = (0.0, start)
         self._banned = 0
@@ -159,12 +172,15 @@ class Navigation:
         pose = self._estimate.pose
         x, y = pose.ahead(self._config.body.centre)
         aim = Aim(x, y, _TURN_PLACE_M, wrapped(pose.heading + radians), _HEADING_TOLERANCE)
-        steps = self._searched(aim, final=True)
-        if steps is None:
+        if not self.map.shape[0] or not self._has_any_step(aim):
             return False
         self._begin(aim, is_turn=True)
-        self._drive(steps, last=True)
         return True
+
+    def _has_any_step(self, aim: Aim) -> bool:
+        search = self._search(aim, _MARGINS[-1])
+        search.run(1)
+        return not search.is_over or search.steps is not None
 
     def go_home(self) -> bool:
         """Begin to drive to where the robot was switched on; False where no way leads there."""
@@ -184,25 +200,24 @@ class Navigation:
         if scan is None or now - scan.stamp > self._config.zones.scan_timeout or not self._estimate.is_sure:
             return self._failed(now)
         if self._has_arrived(self._goal):
-            self._end(NavStatus.ARRIVED)
+            return self._end(NavStatus.ARRIVED)
+        if self._must_wait(now, scan):
             return REST
-        if self._must_wait(now, scan) or (self._needs_plan() and not self._plan(self._goal, now)):
-            return REST
+        if self._needs_plan():
+            self._think_on(self._goal, now)
         return self._follow(now, period, scan)
 
     def _follow(self, now: float, period: float, scan: Scan) -> Twist:
         pose = self._estimate.pose
-        twist = self._follower.twist(pose, returns(scan, self._config.lidar), period)
         since, where = self._progress
-        if pose.distance_to(where.x, where.y) > _STUCK_M or abs(wrapped(pose.heading - where.heading)) > 0.03:
+        if self._follower.is_done or _have_parted(pose, where):
             self._progress = now, pose
-            self._fails_since = None
         elif now - since > _STUCK_S:
             self._banned = self._follower.direction
             self._progress = now, pose
             self._follower.rest()
             return self._failed(now)
-        return twist
+        return self._follower.twist(pose, returns(scan, self._config.lidar), period)
 
     def _has_arrived(self, goal: Aim) -> bool:
         """Without a heading as soon as the place is reached, with one at the end of the maneuver."""
@@ -212,33 +227,30 @@ class Navigation:
         return goal.heading is None or self._follower.is_done or self._follower.remaining > 1.0
 
     def _begin(self, goal: Aim, *, is_turn: bool = False) -> None:
-        self._goal, self._is_turn = goal, is_turn
+        """Take a new goal; what is being driven is driven on until there is a way to the new one."""
+        self._goal, self._is_turn, self._is_stale = goal, is_turn, True
         self.status = NavStatus.DRIVING
-        self._follower.rest()
-        self._waits_since = self._fails_since = None
+        self._thought = self._waits_since = self._fails = None
         self._retry_at, self._banned = 0.0, 0
         self._progress = self._now, self._estimate.pose
 
-    def _end(self, status: NavStatus) -> None:
+    def _end(self, status: NavStatus) -> Twist:
         self._follower.rest()
-        self._goal = None
+        self._goal = self._thought = None
         self.status = status
-
-    def _drive(self, steps: tuple[Step, ...], *, last: bool) -> None:
-        self._follower.start(steps)
-        self._is_last = last
-        self._banned = 0
+        return REST
 
     def _failed(self, now: float) -> Twist:
-        """Rest, and give up when it has been so for long."""
-        if self._fails_since is None:
-            self._fails_since = now
-        elif now - self._fails_since > _GIVE_UP_S:
+        """Rest, and give up when nothing has moved the robot for long."""
+        pose = self._estimate.pose
+        if self._fails is None or _have_parted(pose, self._fails[1]):
+            self._fails = now, pose
+        elif now - self._fails[0] > _GIVE_UP_S:
             self._end(NavStatus.BLOCKED)
         return REST
 
     def _needs_plan(self) -> bool:
-        return self._follower.is_done or (not self._is_last and self._follower.remaining < _RENEW_M)
+        return self._is_stale or self._follower.is_done or (not self._is_last and self._follower.remaining < _RENEW_M)
 
     def _must_wait(self, now: float, scan: Scan) -> bool:
         """Whether something new on the way is close: wait for it to go, then plan anew; plan at once if it is far."""
@@ -264,66 +276,79 @@ class Navigation:
         ahead = self._follower.ahead(_LOOK_AHEAD_M)
         if not len(ahead):
             return None
-        clearance = self._clearance()
+        clearance = self._clearance(_LOOK_AHEAD_M + 0.5)
         room = clearance.of_poses(ahead[:, 0], ahead[:, 1], ahead[:, 2], self._planner.circles)
         blocked = np.flatnonzero(room < self._config.zones.padding)
         if not len(blocked) or blocked[0] == 0:
             return None
         return float(blocked[0]) * 0.05
 
-    def _plan(self, goal: Aim, now: float) -> bool:
-        """Find what to drive next; False while there is nothing."""
+    def _think_on(self, goal: Aim, now: float) -> None:
+        """Search for the next maneuver, a portion in each period; drive it when it is found."""
         if now < self._retry_at:
-            return not self._follower.is_done
-        steps, last = self._next_steps(goal)
-        if steps:
-            self._drive(steps, last=last)
-            return True
-        if not self._follower.is_done:
-            self._retry_at = now + 0.3
-            return True
-        self._retry_at = now + 0.5
-        self._failed(now)
-        self._banned = 0
-        return False
+            return
+        if self._thought is None:
+            self._thought = self._thoughts(goal)
+        try:
+            next(self._thought)
+        except StopIteration as over:
+            self._thought = None
+            self._decided(over.value, now)
 
-    def _next_steps(self, goal: Aim) -> tuple[tuple[Step, ...] | None, bool]:
-        """The next maneuver and whether it ends at the goal."""
-        if self._is_turn:
-            return self._searched(goal, final=True), True
-        way = self._route((goal.x, goal.y), goal.tolerance)
-        if way is None:
-            return None, False
-        end = Aim(*way[-1], max(0.05, goal.tolerance * 0.6), goal.heading, goal.heading_tolerance * 0.7)
-        if length_of(way) <= _HORIZON_M:
-            return self._searched(end, final=True), True
-        for horizon in (_HORIZON_M, _HORIZON_M / 2):
-            x, y, direction = point_along(way, horizon)
-            steps = self._searched(Aim(x, y, 0.2, direction, 0.6), final=False)
-            if steps:
-                return steps, False
-        return None, False
+    def _decided(self, plan: _Plan | None, now: float) -> None:
+        if plan is None:
+            self._retry_at = now + _RETRY_S
+            self._banned = 0
+            if self._follower.is_done or self._is_stale:
+                self._follower.rest()
+                self._failed(now)
+        elif plan.is_last and not plan.steps:
+            self._end(NavStatus.ARRIVED)
+        else:
+            self._follower.start(plan.steps)
+            self._is_last, self._is_stale, self._banned = plan.is_last, False, 0
 
-    def _searched(self, aim: Aim, *, final: bool) -> tuple[Step, ...] | None:
-        clearance = self._clearance()
-        moving = self._follower.direction if abs(self._estimate.twist.linear) > 0.03 else 0
-        for margin in _MARGINS:
-            steps = self._planner.plan(
-                self._estimate.pose,
-                aim,
-                clearance,
-                margin=margin,
-                curvature=self._follower.curvature,
-                direction=moving,
-                banned=self._banned,
-                budget=8000 if final else 3000,
-            )
-            if steps is not None:
-                return steps
+    def _thoughts(self, goal: Aim) -> Generator[None, None, _Plan | None]:
+        """Try one aim after the other, the best first."""
+        for aim, margin, is_last in self._aims(goal):
+            yield
+            search = self._search(aim, margin)
+            while not search.run(_NODES_A_PERIOD):
+                yield
+            if search.steps is not None and (search.steps or is_last):
+                return _Plan(search.steps, is_last)
         return None
 
-    def _clearance(self) -> Clearance:
-        return clearance_around(self._estimate.pose, self.map, self._points, self._keep_outs)
+    def _aims(self, goal: Aim) -> Iterator[tuple[Aim, float, bool]]:
+        """What the next maneuver may aim at, with which margin, and whether that is the goal itself."""
+        if self._is_turn:
+            yield from ((goal, margin, True) for margin in _MARGINS)
+            return
+        way = self._route((goal.x, goal.y), goal.tolerance)
+        if way is None:
+            return
+        if length_of(way) <= _HORIZON_M:
+            end = Aim(*way[-1], max(0.05, goal.tolerance * 0.6), goal.heading, goal.heading_tolerance * 0.7)
+            yield from ((end, margin, True) for margin in _MARGINS)
+            return
+        for horizon, margin in ((_HORIZON_M, _MARGINS[0]), (_HORIZON_M / 2, _MARGINS[0]), (_HORIZON_M, _MARGINS[1])):
+            x, y, direction = point_along(way, horizon)
+            yield Aim(x, y, 0.2, direction, 0.6), margin, False
+
+    def _search(self, aim: Aim, margin: float) -> Search:
+        moving = self._follower.direction if abs(self._estimate.twist.linear) > 0.03 else 0
+        return self._planner.search(
+            self._estimate.pose,
+            aim,
+            self._clearance(),
+            margin=margin,
+            curvature=self._follower.curvature,
+            direction=moving,
+            banned=self._banned,
+        )
+
+    def _clearance(self, reach: float = 2.6) -> Clearance:
+        return clearance_around(self._estimate.pose, self.map, self._points, self._keep_outs, reach=reach)
 
     def _route(self, goal: Place, tolerance: float) -> tuple[Place, ...] | None:
         """Over known ground where that is possible, else also where nothing is known."""
@@ -339,3 +364,8 @@ class Navigation:
 
     def _middle(self) -> Place:
         return self._estimate.pose.ahead(self._config.body.centre)
+
+
+def _have_parted(a: Pose, b: Pose) -> bool:
+    """Whether the robot has moved from one pose to the other, rather than trembled."""
+    return a.distance_to(b.x, b.y) > _STUCK_M or abs(wrapped(a.heading - b.heading)) > 0.03

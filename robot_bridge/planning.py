@@ -97,7 +97,7 @@ def route(costs: CostGrid, start: Place, goal: Place, tolerance: float) -> tuple
 
     The way ends at the free cell nearest to the goal, if that is within ``tolerance``.
     """
-    import pyastar2d
+    import pyastar2d  # type: ignore[import-untyped]
 
     weights = _freed(costs, start)
     end = _nearest_free(costs, weights, goal, tolerance)
