@@ -102,7 +102,7 @@ class ExplorationMemory:
             outcome["clear"] = clear
         action = {
             "action": harmless(decision.tool_name, LABEL_LENGTH),
-            "params": _parameters(decision),
+            "params": parameters_told(decision),
             "result": outcome,
             "position": _place(position),
         }
@@ -192,7 +192,7 @@ def _place(position: Pose) -> list[float]:
     return [round(float(position.x), 2), round(float(position.y), 2)]
 
 
-def _parameters(decision: NavigationDecision) -> dict[str, Any]:
+def parameters_told(decision: NavigationDecision) -> dict[str, Any]:
     """Those that the tool has, in its order; texts cut, what is neither text nor number by its type."""
     model = PARAMETERS.get(decision.tool_name)  # type: ignore[call-overload]
     names = model.model_fields if model else ()

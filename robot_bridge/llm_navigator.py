@@ -55,6 +55,7 @@ class LLMNavigator:
     def __init__(self, model: DecisionModel, timeout_s: float = TIMEOUT_S) -> None:
         self._model, self._timeout = model, timeout_s
         self._notes: tuple[str, ...] = ()
+        self._last: NavigationDecision | None = None
         self.latency_s: float | None = None
         self.failure = ""
 
@@ -84,6 +85,7 @@ class LLMNavigator:
         self.latency_s = reply.latency_s
         decision = self._parse_tool_call(reply, snapshot.timestamp)
         self._notes = _faults(reply, decision)
+        self._last = decision or self._last
         if decision is None:
             self.failure = self._notes[0]
         _LOG.debug("the model: %s", decision)
@@ -101,7 +103,7 @@ class LLMNavigator:
         notes = [note for note in self._notes if not known or known not in note]
         line = message.NO_IMAGE if not picture else message.IMAGE_LEFT_OUT if skip_image else message.IMAGE
         image = base64.b64decode(picture) if picture and not skip_image else None
-        return message.user_message(snapshot, memory.to_prompt_text(), notes, line), image
+        return message.user_message(snapshot, memory.to_prompt_text(), notes, line, self._last), image
 
     def _get_tool_definitions(self) -> Sequence[dict[str, Any]]:
         return self.TOOL_DEFINITIONS

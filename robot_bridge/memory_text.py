@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 _ROOMS, _OBJECTS, _FRONTIERS, _DEAD_ENDS = 2, 2, 3, 1
 _NAME, _OBJECT, _VALUE, _REASON = 20, 12, 12, 30
 """Greatest sizes in bytes."""
+_WIDEST_M: Final = 5.0
+"""What is wider is not worth driving farther for."""
 NONE: Final = "none"
 UNKNOWN: Final = "not known yet"
 _LONG_TEXTS: Final = ("reason", "notes")
@@ -36,6 +38,12 @@ def prompt_text(state: ExplorationState, here: Pose) -> str:
     ]
     actions = reversed(list(enumerate(state.recent_actions, start=1)))
     return "\n".join([*lines, *(f"  [{index}] {_action(action)}" for index, action in actions)])
+
+
+def call_text(tool: str, parameters: Mapping[str, Any]) -> str:
+    """A call in short, such as ``navigate_to_goal(frontier, 3)``."""
+    values = (plain(value, _VALUE) for name, value in parameters.items() if name not in _LONG_TEXTS)
+    return f"{plain(tool, _NAME) or 'nothing'}({', '.join(values)})"
 
 
 def _listed(shown: Sequence[str], all_of_them: int, more: str = "") -> str:
@@ -71,7 +79,10 @@ def _current(name: str, room: Mapping[str, Any] | None) -> str:
 def _frontiers(state: ExplorationState) -> str:
     """Near and wide ones first, those that were tried in vain last."""
     failed = {action["params"].get("frontier_id") for action in state.recent_actions if not action["result"]["success"]}
-    order = sorted(state.frontiers, key=lambda each: (each["id"] in failed, each["distance_m"] - each["width_m"]))
+    order = sorted(
+        state.frontiers,
+        key=lambda each: (each["id"] in failed, each["distance_m"] - min(each["width_m"], _WIDEST_M)),
+    )
     shown = [
         f"#{each['id']} {each['direction_deg']:+d}° {each['distance_m']:.1f}m wide {each['width_m']:.1f}m"
         for each in order[:_FRONTIERS]
@@ -86,11 +97,11 @@ def _dead_ends(dead_ends: Sequence[Mapping[str, Any]]) -> str:
 
 def _action(action: Mapping[str, Any]) -> str:
     result = action["result"]
-    values = [plain(value, _VALUE) for name, value in action["params"].items() if name not in _LONG_TEXTS]
     outcome = "success" if result["success"] else "failed"
     if "clear" in result:
         outcome = "clear" if result["clear"] else "not clear"
     turned = f", {result['turned_deg']:+d}°" if action["action"] == Tool.ROTATE else ""
     why = f", {said}" if (said := plain(result["stopped_reason"], _REASON)) else ""
-    called = f"{plain(action['action'], _NAME) or 'nothing'}({', '.join(values)})"
-    return f"{called} → {outcome}, {result['actual_distance_m']:+.2f}m{turned}{why}"
+    return (
+        f"{call_text(action['action'], action['params'])} → {outcome}, {result['actual_distance_m']:+.2f}m{turned}{why}"
+    )

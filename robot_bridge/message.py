@@ -9,6 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from robot_bridge.contracts import NavigationDecision
+from robot_bridge.exploration_memory import parameters_told
+from robot_bridge.memory_text import NONE, call_text
 from robot_bridge.sensor_snapshot import SensorSnapshot
 from robot_bridge.words import harmless
 
@@ -20,13 +23,23 @@ _SHORT: Final = 100
 _MOST_DATA: Final = 6
 
 
-def user_message(snapshot: SensorSnapshot, memory_text: str, notes: Sequence[str], image: str) -> str:
-    """``notes`` tell the model what was wrong with its last answer; ``image`` is one of the three lines above."""
+def user_message(
+    snapshot: SensorSnapshot,
+    memory_text: str,
+    notes: Sequence[str] = (),
+    image: str = NO_IMAGE,
+    last: NavigationDecision | None = None,
+) -> str:
+    """``notes`` tell the model what was wrong with its last answer, ``last`` is what it called for then.
+
+    ``image`` is one of the three lines above.
+    """
     lines = [
         f"STATE: {_state(snapshot.robot_state)}",
         "LIDAR:",
         snapshot.lidar_summary,
         f"AFFORDANCES: {', '.join(f'{name} {score:.2f}' for name, score in snapshot.affordance_scores.items())}",
+        f"LAST CALL: {call_text(last.tool_name, parameters_told(last)) if last else NONE}",
         f"PREVIOUS ACTION: {_result(snapshot.previous_action_result)}",
         *(f"NOTE: {harmless(note, _QUOTED)}" for note in notes),
         memory_text,
@@ -46,7 +59,7 @@ def _state(state: Mapping[str, Any]) -> str:
 
 def _result(result: Mapping[str, Any] | None) -> str:
     if result is None:
-        return "none"
+        return NONE
     outcome = "success" if result["success"] else "failed"
     parts = [
         f"{harmless(result['tool_name'], _SHORT)} {outcome}, {result['actual_distance_m']:+.2f} m, "

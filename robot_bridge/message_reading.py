@@ -58,7 +58,8 @@ class Seen:
     """What a message says.
 
     ``sectors`` are distances every 30 degrees counter-clockwise, None where unknown; ``frontiers`` None where they are
-    not known yet; ``recent`` is newest first.
+    not known yet; ``recent`` is newest first; ``last_call`` is the last tool called and its arguments;
+    it may still be under way.
     """
 
     pose: Pose
@@ -71,6 +72,7 @@ class Seen:
     room_count: int
     frontiers: tuple[SeenFrontier, ...] | None
     recent: tuple[Action, ...]
+    last_call: tuple[str, ...]
 
 
 _N: Final = r"([+-]?\d+(?:\.\d+)?)"
@@ -83,6 +85,7 @@ _SCORE: Final = re.compile(rf"(\w+) {_N}")
 _ROOM: Final = re.compile(rf'"([^"]*)" \({_N}, {_N}\) \d+%')
 _MORE: Final = re.compile(r"and (\d+) more.*")
 _FRONTIER: Final = re.compile(rf"#(\d+) {_N}° {_N}m wide {_N}m")
+_CALL: Final = re.compile(r"([^()]+)\(([^()]*)\)")
 _ACTION: Final = re.compile(rf"  \[\d\] ([^()]+)\(([^()]*)\) → (success|failed|clear|not clear), {_N}m.*")
 
 
@@ -98,6 +101,7 @@ def read_message(text: str) -> Seen:
     sectors = tuple(_sector(index, lines.take("")) for index in range(len(SECTORS)))
     doorways = lines.optional("doorways: ")
     affordances = lines.take("AFFORDANCES: ").removeprefix("AFFORDANCES: ").split(", ")
+    last = lines.take("LAST CALL: ").removeprefix("LAST CALL: ")
     lines.take("PREVIOUS ACTION: ")
     while lines.optional("NOTE: "):
         pass
@@ -121,6 +125,7 @@ def read_message(text: str) -> Seen:
         room_count=len(rooms) + more,
         frontiers=None if frontiers == UNKNOWN else _frontiers(frontiers),
         recent=recent,
+        last_call=() if last == NONE else _call(last),
     )
 
 
@@ -182,6 +187,11 @@ def _affordances(parts: list[str]) -> dict[Direction, float]:
     if set(scores) != {each.value for each in Direction}:
         raise UnreadableError("not the six directions")
     return {direction: scores[direction] for direction in Direction}
+
+
+def _call(text: str) -> tuple[str, ...]:
+    tool, arguments = _groups(_CALL, text)
+    return (tool, *filter(None, arguments.split(", ")))
 
 
 def _frontiers(text: str) -> tuple[SeenFrontier, ...]:

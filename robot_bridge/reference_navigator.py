@@ -27,6 +27,10 @@ _IN_VIEW_M: Final = 5.0
 _BEYOND_M: Final = 0.8
 """How far behind a doorway a room is looked at from."""
 _CHECK_M: Final = 1.5
+_WIDEST_M: Final = 5.0
+"""What is wider is not worth driving farther for."""
+_UNDER_WAY_M: Final = 3.0
+"""How much nearer another frontier must be to turn round for it: distances are as the crow flies."""
 
 _AHEAD: Final[Mapping[Direction, int]] = {
     Direction.FORWARD: 0,
@@ -173,10 +177,10 @@ _RULES: Final[Sequence[Callable[[Seen], Choice | None]]] = (
 
 def _cost(seen: Seen, frontier: SeenFrontier) -> float:
     """Metres to drive, more for turning round, less for a wide one and for the one under way."""
-    last = _last(seen)
-    under_way = last is not None and last.arguments[:2] == ("frontier", str(frontier.id))
+    under_way = seen.last_call[1:3] == ("frontier", str(frontier.id))
     turning = abs(frontier.direction_deg) / 120
-    return frontier.distance_m + turning - 0.5 * min(frontier.width_m, 3.0) - (1.0 if under_way else 0.0)
+    gain = 0.8 * min(frontier.width_m, _WIDEST_M)
+    return frontier.distance_m + turning - gain - (_UNDER_WAY_M if under_way else 0.0)
 
 
 def _failures(seen: Seen, frontier: SeenFrontier) -> int:

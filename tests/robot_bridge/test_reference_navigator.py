@@ -40,14 +40,18 @@ def snapshot(
     return SensorSnapshot(taken.timestamp, "", summary, [], taken.robot_state, scores, taken.previous_action_result)
 
 
+def underway(id: int) -> NavigationDecision:
+    return NavigationDecision("navigate_to_goal", {"goal_type": "frontier", "frontier_id": id})
+
+
 def chosen(memory: ExplorationMemory | None = None, **given: Any) -> tuple[str, dict[str, Any]]:
     choice = _choice(memory or ExplorationMemory(), **given)
     assert not isinstance(read(NavigationDecision(choice.tool, choice.parameters)), Refusal)
     return choice.tool.value, dict(choice.parameters)
 
 
-def _choice(memory: ExplorationMemory, **given: Any) -> Choice:
-    return choose(message.user_message(snapshot(**given), memory.to_prompt_text(), (), message.NO_IMAGE))
+def _choice(memory: ExplorationMemory, last: NavigationDecision | None = None, **given: Any) -> Choice:
+    return choose(message.user_message(snapshot(**given), memory.to_prompt_text(), last=last))
 
 
 def knowing(*frontiers: Frontier) -> ExplorationMemory:
@@ -64,9 +68,8 @@ def test_near_and_wide_frontiers_first_and_what_is_under_way_goes_on() -> None:
     near, far = Frontier(4, 11.5, 0, 1.0), Frontier(5, 12.0, 0.5, 1.0)
     tool, parameters = chosen(knowing(far, near))
     assert (tool, parameters["frontier_id"]) == ("navigate_to_goal", 4)
-    memory = knowing(far, near)
-    remember(memory, "navigate_to_goal", moved=0.8, success=False, at=EAST, **goal(5))
-    assert chosen(memory)[1]["frontier_id"] == 5
+    assert chosen(knowing(far, near), last=underway(5))[1]["frontier_id"] == 5
+    assert chosen(knowing(Frontier(7, 18, 0, 1.0), near), last=underway(7))[1]["frontier_id"] == 4
     assert chosen(knowing(Frontier(4, 11.5, 0, 0.5), Frontier(6, 11.6, 0, 2.5)))[1]["frontier_id"] == 6
 
 
@@ -150,7 +153,7 @@ def test_the_image_makes_no_difference() -> None:
 
 
 def test_only_tools_that_are_offered_are_called() -> None:
-    text = message.user_message(snapshot(), knowing(Frontier(4, 11, 0, 1.0)).to_prompt_text(), (), message.NO_IMAGE)
+    text = message.user_message(snapshot(), knowing(Frontier(4, 11, 0, 1.0)).to_prompt_text())
     reply: ModelReply = ReferenceNavigator().ask("", text, None, ["stop_robot"], 8.0)
     assert reply.calls[0][0] == "stop_robot"
 
