@@ -9,7 +9,7 @@ from typing import Final
 
 from robot_bridge.cli.parser import EXIT_INTERRUPTED, EXIT_USER_ERROR, Settings, parse
 from robot_bridge.errors import RobotError
-from spca.errors import UserError
+from spca.errors import UserError, WorldError
 
 COMMANDS: Final[Mapping[str, str]] = {
     "explore": "robot_bridge.cli.exploring",
@@ -34,7 +34,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         if (error.name or "").partition(".")[0] not in _EXTRA:
             raise
         return _complain(f"{error.name} is missing: install requirements-robot.txt, or the extra [robot]")
-    except (RobotError, UserError) as error:
+    except (RobotError, UserError, WorldError) as error:
         return _complain(str(error))
 
 

@@ -20,6 +20,7 @@ from robot_bridge.contracts import (
     Observation,
     Pose,
 )
+from robot_bridge.words import harmless
 
 _REPEATED_AFTER: Final = 5.0
 """Seconds after which the same intervention is worth telling again."""
@@ -41,6 +42,10 @@ class Several:
     """Tells several journals, in order."""
 
     def __init__(self, journals: Sequence[Journal]) -> None:
+        self.tell(journals)
+
+    def tell(self, journals: Sequence[Journal]) -> None:
+        """From now on tell these."""
         self._journals = tuple(journals)
 
     def observed(self, observation: Observation) -> None:
@@ -136,7 +141,4 @@ def kind_of(reason: str) -> str:
 
 def _short(value: object, limit: int = 60) -> str:
     """A value as it can be shown in a terminal, whoever wrote it."""
-    if isinstance(value, float):
-        return f"{value:.2f}"
-    text = "".join(c if c.isprintable() else " " for c in str(value))
-    return text if len(text) <= limit else f"{text[: limit - 3]}..."
+    return f"{value:.2f}" if isinstance(value, float) else harmless(value, limit)

@@ -60,6 +60,7 @@ class Settings:
     max_calls: int | None = None
     quiet: bool = False
     plan: str = ""
+    mission: str = ""
     agent: str = DEFAULT_AGENT
     log: str = ""
 
@@ -88,6 +89,7 @@ def build_parser() -> argparse.ArgumentParser:
     act = command("act", "carry out a plan with the actions that an agent has learned")
     act.add_argument("plan", metavar="PLAN", help='such as "[go_to(a1, door_red), open_door(a1, door_red)]"')
     act.add_argument("--agent", metavar="FILE", help=f"source of the agent (default {DEFAULT_AGENT})")
+    act.add_argument("--mission", metavar="TEXT", help="what a real robot's plan is for, for agent and operator")
     act.add_argument("--film", action="store_true", help="write a film of camera and top view")
     _add_robot(act)
     replay = command("replay", "go through a log again: a timeline, and the safety chain held against it")
