@@ -117,9 +117,10 @@ class Asker:
         if choice is Choice.SKIP and not self._is_skipped:
             self._is_skipped = True
             self._tally.skips += 1
-            self._note("skip", {"similarity": round(situation.similarity, 3), "nearest_m": situation.nearest_m})
+            why = "a goal is driven to" if situation.drives_to_goal else "the view is the same and clear"
+            self._note("skip", {"why": why, "similarity": round(situation.similarity, 3)})
         if choice.is_call:
-            self._ask(talk, choice, situation, view, memory, now)
+            self._ask(talk, choice, situation, view, current, memory, now)
 
     def _situation(self, talk: Conversation, view: View, current: ExecutionResult | None, now: float) -> Situation:
         found = Situation(
@@ -144,12 +145,13 @@ class Asker:
         choice: Choice,
         situation: Situation,
         view: View,
+        current: ExecutionResult | None,
         memory: ExplorationMemory,
         now: float,
     ) -> None:
         memory.update_frontiers(view.frontiers, view.current_position)
         skips_image = is_text_enough(situation, self._settings)
-        talk.ask(view, memory, skips_image)
+        talk.ask(view, memory, skips_image, current)
         self._events.asked(view.current_position)
         self._tally.asked(choice)
         self._note("asked", {"why": choice.value, "image": not skips_image and view.latest_image is not None})

@@ -16,7 +16,6 @@ from robot_bridge.contracts import (
     Observation,
     ObserveTarget,
     StopTarget,
-    Tool,
     TurnTarget,
     VelocityTarget,
 )
@@ -32,6 +31,7 @@ HELD_S: Final = 1.0
 SETTLED_S: Final = 0.2
 LONGEST_LOOK_S: Final = 3.0
 LONGEST_STOP_S: Final = 2.0
+UNDER_WAY: Final = "still under way"
 _AT_REST: Final = 0.01
 """m/s."""
 
@@ -82,18 +82,15 @@ class Action:
     @property
     def frontier_id(self) -> int | None:
         """Of the frontier that it drives to, None where it does not."""
-        parameters = self.execution.decision.parameters
-        if self.execution.decision.tool_name != Tool.NAVIGATE_TO_GOAL or parameters.get("goal_type") != "frontier":
-            return None
-        return int(parameters["frontier_id"])
+        return frontier_of(self.execution)
 
     def is_same_goal(self, execution: ExecutionResult) -> bool:
-        """Whether another decision only confirms this one."""
+        """Whether another decision only confirms this one: the same frontier, or a place within the tolerance."""
         mine, other = self.execution.target, execution.target
-        if not isinstance(mine, NavGoalTarget) or not isinstance(other, NavGoalTarget):
+        if not isinstance(mine, NavGoalTarget) or not isinstance(other, NavGoalTarget) or mine.heading != other.heading:
             return False
-        if mine.heading != other.heading:
-            return False
+        if self.frontier_id is not None and self.frontier_id == frontier_of(execution):
+            return True
         return hypot(mine.x - other.x, mine.y - other.y) <= min(mine.tolerance, other.tolerance)
 
     def measured(self, distance: float, turned: float) -> None:
@@ -129,7 +126,15 @@ class Action:
 
     def so_far(self) -> ActionResult:
         """For a model that is asked while it is under way."""
-        return self.result(Verdict(True, data={"status": "still under way"})).result
+        return self.result(Verdict(True, UNDER_WAY)).result
+
+
+def frontier_of(execution: ExecutionResult) -> int | None:
+    """The id of the frontier that a decision, as the executor has read it, drives to; None where it does not."""
+    decision = execution.decision
+    if not isinstance(execution.target, NavGoalTarget) or decision.parameters.get("goal_type") != "frontier":
+        return None
+    return int(decision.parameters["frontier_id"])
 
 
 def verdict(

@@ -271,12 +271,22 @@ class Controller:
             if execution.is_valid and isinstance(target, VelocityTarget) and target.duration_s == 0:
                 self._deliver(_at_once(execution, Verdict(True)))
             elif execution.is_valid and old is not None and old.is_same_goal(execution):
-                self._deliver(old.result(Verdict(True, data={"status": "the same goal is driven on to"})))
-                old.execution = execution
+                self._go_on(old, execution)
             else:
                 name = execution.decision.tool_name
                 self._end(Verdict(False, f"broken off for {name}"))
                 self._start(execution)
+
+    def _go_on(self, action: Action, execution: ExecutionResult) -> None:
+        """Drive on to the goal under way for another decision; a frontier may have moved as more of it was seen."""
+        self._deliver(action.result(Verdict(True, data={"status": "the same goal is driven on to"})))
+        if (
+            isinstance(execution.target, NavGoalTarget)
+            and self._hold == ""
+            and execution.target != action.execution.target
+        ):
+            self.navigation.go_to(execution.target)
+        self._action = Action(execution, self.clock.now())
 
     def _start(self, execution: ExecutionResult) -> None:
         if not execution.is_valid:

@@ -11,7 +11,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from robot_bridge.contracts import DecisionModel, NavigationDecision
+from robot_bridge.contracts import DecisionModel, ExecutionResult, NavigationDecision
 from robot_bridge.errors import ModelEnded, ModelFailure
 from robot_bridge.exploration_memory import ExplorationMemory
 from robot_bridge.host_state import View
@@ -84,9 +84,11 @@ class Conversation:
         """Since when an answer has been owed: the first of the requests that have failed, or the pending one."""
         return self._link.pending_since if self._failing_since is None else self._failing_since
 
-    def ask(self, view: View, memory: ExplorationMemory, skip_image: bool) -> None:
-        """Ask for a decision on what is known now."""
+    def ask(self, view: View, memory: ExplorationMemory, skip_image: bool, current: ExecutionResult | None) -> None:
+        """Ask for a decision on what is known now; ``current`` is told as the last action, as far as it has come."""
         remembered = copy.deepcopy(memory)
+        if current is not None and view.previous_action_result is not None:
+            remembered.update_after_action(current.decision, view.previous_action_result, view.current_position)
 
         def question() -> Reply:
             snapshot = SensorSnapshotBuilder(view).capture()
