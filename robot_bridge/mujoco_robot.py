@@ -1,13 +1,14 @@
 """A simulated robot in a simulated world: the whole Robot protocol without hardware, on its own clock.
 
 Physics are MuJoCo's. The same world, seed and commands give the same run, bit for bit, as long as pictures are drawn
-by the same library. Waiting on :attr:`MujocoRobot.clock` moves the simulation; nothing else does. ``observe``,
-``apply`` and ``stop`` may be called from any thread, time is moved by one.
+by the same library. Waiting on :attr:`MujocoRobot.clock` moves the simulation; nothing else does. One thread at a time
+waits on it; all else may be called from any thread, and ``observe``, ``apply`` and ``stop`` never wait for it.
 """
 
 from __future__ import annotations
 
 from math import atan2
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -74,6 +75,7 @@ class MujocoRobot:
         self._log = CollisionLog()
         self._order, self._drive = (REST, float("-inf")), Drive()
         self._observation, self._steps, self._is_closed = Observation(), 0, False
+        self._lock = Lock()
         self._painter, self.camera_fault = self._open_camera() if with_camera else (None, "it was not asked for")
         self._look_up_names()
         self._begin()
@@ -154,10 +156,11 @@ class MujocoRobot:
         self._order = (REST, self.time)
 
     def close(self) -> None:
-        self._is_closed = True
-        if self._painter is not None:
-            self._painter.close()
-            self._painter = None
+        with self._lock:
+            self._is_closed = True
+            painter, self._painter = self._painter, None
+        if painter is not None:
+            painter.close()
 
     @property
     def things(self) -> tuple[Thing, ...]:
@@ -170,7 +173,8 @@ class MujocoRobot:
         Raises:
             IndexError: there is no such thing.
         """
-        self._things.change(index, x=x, y=y)
+        with self._lock:
+            self._things.change(index, x=x, y=y)
 
     def set_state(self, index: int, state: str) -> None:
         """Open, close, lock a door.
@@ -179,7 +183,8 @@ class MujocoRobot:
             IndexError: there is no such thing.
             ValueError: it cannot be in that state.
         """
-        self._things.change(index, state=state)
+        with self._lock:
+            self._things.change(index, state=state)
 
     def remove(self, index: int) -> None:
         """Take a thing out of the world: into a hand, or for good.
@@ -187,7 +192,8 @@ class MujocoRobot:
         Raises:
             IndexError: there is no such thing.
         """
-        self._things.change(index, is_present=False)
+        with self._lock:
+            self._things.change(index, is_present=False)
 
     def put(self, index: int, x: float, y: float) -> None:
         """Bring a thing into the world that was taken out of it or was never in it.
@@ -195,7 +201,8 @@ class MujocoRobot:
         Raises:
             IndexError: there is no such thing.
         """
-        self._things.change(index, x=x, y=y, is_present=True)
+        with self._lock:
+            self._things.change(index, x=x, y=y, is_present=True)
 
     def top_view(self, width: int) -> NDArray[np.uint8]:
         """The world from above, north up: rgb (height, width, 3), at most 1024 pixels wide and high.
@@ -203,17 +210,19 @@ class MujocoRobot:
         Raises:
             DeviceError: this robot has no camera.
         """
-        self._check()
-        if self._painter is None:
-            raise DeviceError(f"no pictures: {self.camera_fault}")
-        self._place_geoms()
-        return self._painter.top_view(self._data, width)
+        with self._lock:
+            self._check()
+            if self._painter is None:
+                raise DeviceError(f"no pictures: {self.camera_fault}")
+            self._place_geoms()
+            return self._painter.top_view(self._data, width)
 
     def advance(self, time: float) -> None:
         """Let the simulation run until then."""
-        self._check()
         while self._steps * mjcf.TIMESTEP < time - 1e-9:
-            self._step()
+            with self._lock:
+                self._check()
+                self._step()
 
     def _check(self) -> None:
         if self._is_closed:

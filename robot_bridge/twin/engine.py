@@ -37,22 +37,39 @@ def mujoco() -> Any:
     return mujoco
 
 
-def drawing_context() -> Any:
-    """A new, current OpenGL context in memory, by the way that ``MUJOCO_GL`` says.
+class Canvas:
+    """An OpenGL context in memory, by the way that ``MUJOCO_GL`` says; current while it is entered.
+
+    It is given back afterwards, so that any thread may draw, one at a time.
 
     Raises:
         NoPictureError: there is none.
     """
-    way = os.environ.get("MUJOCO_GL", "").lower()
-    if way not in _LIBRARIES:
-        raise NoPictureError(f"no way to draw without a screen (MUJOCO_GL={way}): {_ADVICE}, with MUJOCO_GL unset")
-    try:
-        # Not mujoco.GLContext: whoever imported MuJoCo first may have made that one for a screen.
-        context = import_module(f"mujoco.{way}").GLContext(16, 16)
-        context.make_current()
-    except Exception as error:  # the backends raise types of their own; a robot without a camera still drives
-        raise NoPictureError(f"{way} failed ({type(error).__name__}): {_ADVICE}, with MUJOCO_GL unset") from error
-    return context
+
+    def __init__(self) -> None:
+        way = os.environ.get("MUJOCO_GL", "").lower()
+        if way not in _LIBRARIES:
+            raise NoPictureError(f"no way to draw without a screen (MUJOCO_GL={way}): {_ADVICE}, with MUJOCO_GL unset")
+        try:
+            # Not mujoco.GLContext: whoever imported MuJoCo first may have made that one for a screen.
+            self._backend = import_module(f"mujoco.{way}")
+            self._context: Any = self._backend.GLContext(16, 16)
+            with self:
+                pass
+        except Exception as error:  # the backends raise types of their own; a robot without a camera still drives
+            raise NoPictureError(f"{way} failed ({type(error).__name__}): {_ADVICE}, with MUJOCO_GL unset") from error
+
+    def __enter__(self) -> None:
+        self._context.make_current()
+
+    def __exit__(self, *_: object) -> None:
+        egl = getattr(self._backend, "EGL", None)
+        if egl is not None:  # OSMesa needs no giving back
+            display, nowhere = self._backend.EGL_DISPLAY, egl.EGL_NO_SURFACE
+            egl.eglMakeCurrent(display, nowhere, nowhere, egl.EGL_NO_CONTEXT)
+
+    def close(self) -> None:
+        self._context.free()
 
 
 def _can_load(library: str) -> bool:

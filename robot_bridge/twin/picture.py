@@ -1,6 +1,6 @@
 """Pictures of the simulated world: what the robot's RGB-D camera sees, and the view from above for people.
 
-Colour and depth come from one drawing. All pictures of a painter are drawn by one thread.
+Colour and depth come from one drawing. Any thread may draw, one at a time.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from robot_bridge.config import Camera
 from robot_bridge.twin import mjcf
-from robot_bridge.twin.engine import NoPictureError, drawing_context
+from robot_bridge.twin.engine import Canvas, NoPictureError
 from robot_bridge.twin.world import TwinWorld
 
 _TILT = radians(12)
@@ -36,13 +36,14 @@ class Painter:
 
     def __init__(self, mujoco: Any, model: Any, world: TwinWorld, camera: Camera) -> None:
         self._mj, self._model, self._world, self._camera = mujoco, model, world, camera
-        self._gl = drawing_context()
-        try:
-            self._context: Any = mujoco.MjrContext(model, mujoco.mjtFontScale.mjFONTSCALE_100)
-        except mujoco.FatalError as error:
-            raise NoPictureError(f"the graphics library is not enough: {error}") from error
-        mujoco.mjr_setBuffer(mujoco.mjtFramebuffer.mjFB_OFFSCREEN, self._context)
-        self._context.readDepthMap = mujoco.mjtDepthMap.mjDEPTH_ZEROFAR
+        self._canvas = Canvas()
+        with self._canvas:
+            try:
+                self._context: Any = mujoco.MjrContext(model, mujoco.mjtFontScale.mjFONTSCALE_50)
+            except mujoco.FatalError as error:
+                raise NoPictureError(f"the graphics library is not enough: {error}") from error
+            mujoco.mjr_setBuffer(mujoco.mjtFramebuffer.mjFB_OFFSCREEN, self._context)
+            self._context.readDepthMap = mujoco.mjtDepthMap.mjDEPTH_ZEROFAR
         self._scene: Any = mujoco.MjvScene(model, maxgeom=model.ngeom + 50)
         self._eye = self._view(mujoco.mjtCamera.mjCAMERA_FIXED)
         self._eye.fixedcamid = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_CAMERA, "eye")
@@ -78,9 +79,9 @@ class Painter:
         return (sum(parts[1:], parts[0]) // len(parts)).astype(np.uint8)
 
     def close(self) -> None:
-        self._gl.make_current()
-        self._context.free()
-        self._gl.free()
+        with self._canvas:
+            self._context.free()
+        self._canvas.close()
 
     def _view(self, kind: int) -> Any:
         camera = self._mj.MjvCamera()
@@ -103,9 +104,9 @@ class Painter:
                 geom.rgba[:3] = _WALL_TOP
 
     def _draw(self, width: int, height: int) -> tuple[NDArray[np.uint8], NDArray[np.float32]]:
-        self._gl.make_current()
         rgb, depth = np.empty((height, width, 3), np.uint8), np.empty((height, width), np.float32)
         rect = self._mj.MjrRect(0, 0, width, height)
-        self._mj.mjr_render(rect, self._scene, self._context)
-        self._mj.mjr_readPixels(rgb, depth, rect, self._context)
+        with self._canvas:
+            self._mj.mjr_render(rect, self._scene, self._context)
+            self._mj.mjr_readPixels(rgb, depth, rect, self._context)
         return np.ascontiguousarray(rgb[::-1]), np.ascontiguousarray(depth[::-1])

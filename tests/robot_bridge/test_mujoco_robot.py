@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from math import cos, pi, sin
 
@@ -200,6 +201,24 @@ def test_without_a_way_to_draw_it_drives_by_lidar_and_says_why() -> None:
     done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, check=True)
     assert "apt install libosmesa6" in done.stdout
     assert done.stderr == ""
+
+
+def test_other_threads_may_command_look_and_change_things_while_time_goes_on() -> None:
+    robot = MujocoRobot(room(things=(Thing("key", "red", "", 2.0, 0.3),)), config=SMALL)
+    with ThreadPoolExecutor(1) as pool:
+        running = pool.submit(robot.clock.wait_until, 3.0)
+        while not running.done():
+            robot.apply(Twist(0.1))
+            robot.move_thing(0, 2.0, -0.3)
+            assert robot.top_view(40).shape[1] == 40
+        running.result()
+        seen = robot.observe().frame
+        assert seen is not None
+        assert seen.stamp == 3.0
+        endless = pool.submit(robot.clock.wait_until, 1e9)
+        robot.close()
+        with pytest.raises(DeviceError, match="closed"):
+            endless.result(timeout=10)
 
 
 def test_a_robot_without_a_camera_has_no_view_from_above() -> None:
