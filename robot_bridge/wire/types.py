@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from rosbags.typesys.store import Typestore
 
+BOOL = "std_msgs/msg/Bool"
 FLOAT32 = "std_msgs/msg/Float32"
 STRING = "std_msgs/msg/String"
 TWIST = "geometry_msgs/msg/Twist"
@@ -26,7 +27,7 @@ ODOMETRY = "nav_msgs/msg/Odometry"
 OCCUPANCY_GRID = "nav_msgs/msg/OccupancyGrid"
 TF = "tf2_msgs/msg/TFMessage"
 ALL = (
-    FLOAT32, STRING, TWIST, POSE_STAMPED, SCAN, IMAGE, COMPRESSED_IMAGE, CAMERA_INFO, IMU, ODOMETRY,
+    BOOL, FLOAT32, STRING, TWIST, POSE_STAMPED, SCAN, IMAGE, COMPRESSED_IMAGE, CAMERA_INFO, IMU, ODOMETRY,
     OCCUPANCY_GRID, TF,
 )  # fmt: skip
 """Every type that is sent, received or logged."""
@@ -90,6 +91,10 @@ def dds_type(name: str) -> Any:
 
         @classmethod
         def deserialize(cls, data: bytes, **_: object) -> Sample:
+            return cls(bytes(data))
+
+        @classmethod
+        def deserialize_key(cls, data: bytes, **_: object) -> Sample:
             return cls(bytes(data))
 
     # Not its own description but that of the fields: the name and the layout are what the others compare.

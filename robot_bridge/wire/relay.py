@@ -1,0 +1,119 @@
+"""The deadman's way to the wheels: the host's commands in, the driver's topic out, over rclpy or over cyclonedds.
+
+On the robot this and ``robot_bridge/deadman.py`` are all that is needed, with ROS 2's own Python 3.10 and rclpy::
+
+    python3 -m robot_bridge.wire.relay
+
+``--topic`` of a robot, ``--domain`` (default ``ROS_DOMAIN_ID``) and the limits are options; docs/robot.md has the unit
+for systemd.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Callable, Sequence
+from importlib.util import find_spec
+from typing import Any
+
+from robot_bridge.deadman import TIMEOUT_S, Deadman, Transport, serve, until_terminated
+
+COMMANDS = "/spca/cmd_vel"
+STOP = "/spca/stop"
+DRIVER = "/cmd_vel"
+A1_DOMAIN = 61
+
+Message = tuple[float, float] | bool
+
+
+class RclpyTransport:
+    """A node of ROS 2."""
+
+    def __init__(self, domain: int, commands: str, driver: str, stop: str) -> None:
+        import rclpy  # type: ignore[import-not-found,unused-ignore]  # only where ROS 2 is
+        from geometry_msgs.msg import Twist  # type: ignore[import-not-found,unused-ignore]
+        from rclpy.signals import SignalHandlerOptions  # type: ignore[import-not-found,unused-ignore]
+        from std_msgs.msg import Bool  # type: ignore[import-not-found,unused-ignore]
+
+        # Its own handlers would end it before the last zeros are sent.
+        rclpy.init(domain_id=domain, signal_handler_options=SignalHandlerOptions.NO)
+        self._rclpy: Any = rclpy
+        self._twist: Any = Twist
+        self._node: Any = rclpy.create_node("spca_deadman")
+        self._publisher: Any = self._node.create_publisher(Twist, driver, 1)
+        self._node.create_subscription(Twist, commands, self._commanded, 1)
+        self._node.create_subscription(Bool, stop, self._stopped, 1)
+        self._found: list[Message] = []
+
+    def receive(self, seconds: float) -> Sequence[Message]:
+        """See :class:`robot_bridge.deadman.Transport`."""
+        self._rclpy.spin_once(self._node, timeout_sec=seconds)
+        found, self._found = self._found, []
+        return found
+
+    def send(self, linear: float, angular: float) -> None:
+        """See :class:`robot_bridge.deadman.Transport`."""
+        message = self._twist()
+        message.linear.x, message.angular.z = linear, angular
+        self._publisher.publish(message)
+
+    def close(self) -> None:
+        """See :class:`robot_bridge.deadman.Transport`."""
+        self._node.destroy_node()
+        self._rclpy.shutdown()
+
+    def _commanded(self, message: Any) -> None:
+        self._found.append((message.linear.x, message.angular.z))
+
+    def _stopped(self, message: Any) -> None:
+        self._found.append(bool(message.data))
+
+
+def _dds(domain: int, commands: str, driver: str, stop: str) -> Transport:
+    from robot_bridge.errors import RobotError
+    from robot_bridge.wire.relay_dds import DdsTransport
+
+    try:
+        return DdsTransport(domain, commands, driver, stop)
+    except RobotError as error:
+        print(f"error: {error}", file=sys.stderr)
+        raise SystemExit(2) from None
+
+
+TRANSPORTS: dict[str, Callable[[int, str, str, str], Transport]] = {"rclpy": RclpyTransport, "cyclonedds": _dds}
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """The parser of the command line."""
+    parser = argparse.ArgumentParser(prog="python -m robot_bridge.wire.relay", description=__doc__.splitlines()[0])
+    default = "rclpy" if find_spec("rclpy") else "cyclonedds"
+    parser.add_argument("--transport", choices=list(TRANSPORTS), default=default)
+    domain = os.environ.get("ROS_DOMAIN_ID", "")
+    parser.add_argument("--domain", type=int, default=int(domain) if domain.isdecimal() else A1_DOMAIN, metavar="N")
+    parser.add_argument("--commands", default=COMMANDS, metavar="TOPIC", help="of the host (default %(default)s)")
+    parser.add_argument("--driver", default=DRIVER, metavar="TOPIC", help="of the driver (default %(default)s)")
+    parser.add_argument(
+        "--stop", default=STOP, metavar="TOPIC", help="true stops, false releases (default %(default)s)"
+    )
+    parser.add_argument("--timeout", type=float, default=TIMEOUT_S, metavar="SECONDS", help="(default %(default)s)")
+    parser.add_argument("--speed", type=float, default=0.3, metavar="M/S", help="hard limit (default %(default)s)")
+    return parser
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run until SIGTERM or SIGINT; 2 where the limits are none."""
+    parser = build_parser()
+    options = parser.parse_args(argv)
+    try:
+        deadman = Deadman(timeout=options.timeout, speed=options.speed)
+    except ValueError as error:
+        parser.error(str(error))
+    with until_terminated() as is_over:
+        transport = TRANSPORTS[options.transport](options.domain, options.commands, options.driver, options.stop)
+        serve(transport, deadman, is_over)
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
