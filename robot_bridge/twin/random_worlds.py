@@ -111,7 +111,7 @@ class _Site:
     def mover(self) -> Iterator[Obstacle]:
         """On a loop of two to four corners in one room."""
         radius = float(self.rng.uniform(0.1, 0.2))
-        for _ in range(_TRIES):
+        for _ in range(10 * _TRIES):
             room = self._room().within(radius + 0.1)
             corners = [self._point(room) for _ in range(int(self.rng.integers(2, 5)))]
             path = corners if len(corners) == 2 else [*corners, corners[0]]

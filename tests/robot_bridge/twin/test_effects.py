@@ -44,11 +44,11 @@ def test_a_thing_is_carried_and_set_down_elsewhere() -> None:
     with twin(RED_KEY) as robot:
         effects = TwinEffects(robot)
         assert effects.pick_up() == EffectResult(True, "", "key", "red", "")
-        assert effects.carrying == robot.things[0]
+        assert effects.carrying is not None
         assert not robot.things[0].is_present
         assert effects.pick_up().reason == "there is nothing ahead"
         assert effects.drop() == EffectResult(True, "", "key", "red", "")
-        assert effects.carrying is None
+        assert effects.drop().reason == "the hand is empty"
         assert (robot.things[0].is_present, robot.things[0].x, robot.things[0].y) == (True, 1, 0)
 
 
