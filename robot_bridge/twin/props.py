@@ -80,6 +80,7 @@ class Movers:
 
     def __init__(self, model: Any, data: Any, world: TwinWorld, body: Body) -> None:
         self._data, self._body = data, body
+        self._near = max(body.front, body.rear) + body.half_width
         self._walks = [
             _Walk(obstacle, int(model.body(f"obstacle{index}").mocapid[0]))
             for index, obstacle in enumerate(world.obstacles)
@@ -96,12 +97,13 @@ class Movers:
                 self._advance(walk, now, dt, pose)
 
     def _advance(self, walk: _Walk, now: float, dt: float, pose: Pose) -> None:
-        way = walk.way + walk.sign * walk.obstacle.speed * dt
-        x, y = walk.obstacle.at(way)
-        gap = self._gap(*walk.obstacle.at(walk.way), pose)
-        if gap < walk.obstacle.half_x and self._gap(x, y, pose) < gap:
-            walk.sign, walk.rests_until = -walk.sign, now + _PATIENCE
-            return
+        obstacle, way = walk.obstacle, walk.way + walk.sign * walk.obstacle.speed * dt
+        x, y = obstacle.at(way)
+        if abs(x - pose.x) < self._near + obstacle.half_x and abs(y - pose.y) < self._near + obstacle.half_x:
+            gap = self._gap(*obstacle.at(walk.way), pose)
+            if gap < obstacle.half_x and self._gap(x, y, pose) < gap:
+                walk.sign, walk.rests_until = -walk.sign, now + _PATIENCE
+                return
         walk.way = way
         self._data.mocap_pos[walk.body, :2] = x, y
 

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
+from itertools import pairwise
 from math import hypot
 from typing import Literal
 
@@ -117,21 +119,27 @@ class Obstacle:
     @property
     def length(self) -> float:
         """Of the path, metres."""
-        return sum(hypot(b[0] - a[0], b[1] - a[1]) for a, b in zip(self.path, self.path[1:], strict=False))
+        return sum(length for length, *_ in _legs(self.path))
 
     def at(self, distance: float) -> Point:
         """Where it is after so many metres of its way there and back."""
-        length = self.length
+        legs, length = _legs(self.path), self.length
         if length == 0:
             return self.x, self.y
         left = distance % (2 * length)
         left = min(left, 2 * length - left)
-        for (ax, ay), (bx, by) in zip(self.path, self.path[1:], strict=False):
-            step = hypot(bx - ax, by - ay)
-            if left <= step and step > 0:
-                return ax + (bx - ax) * left / step, ay + (by - ay) * left / step
+        for step, x, y, along_x, along_y in legs:
+            if left <= step:
+                return x + along_x * left, y + along_y * left
             left -= step
         return self.path[-1]
+
+
+@lru_cache(maxsize=256)
+def _legs(path: tuple[Point, ...]) -> tuple[tuple[float, float, float, float, float], ...]:
+    """Length, beginning and direction of every straight part of a path."""
+    parts = ((a, b, hypot(b[0] - a[0], b[1] - a[1])) for a, b in pairwise(path))
+    return tuple((d, *a, (b[0] - a[0]) / d, (b[1] - a[1]) / d) for a, b, d in parts if d > 0)
 
 
 @dataclass(frozen=True, slots=True)
