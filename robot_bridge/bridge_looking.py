@@ -9,7 +9,6 @@ from __future__ import annotations
 import heapq
 from collections.abc import Collection, Iterator
 from math import atan2, ceil, hypot
-from typing import Final
 
 import numpy as np
 
@@ -22,8 +21,8 @@ from robot_bridge.contracts import wrapped
 Pose4 = tuple[Cell, int]
 """A cell and one of the four directions."""
 
-TURN_COST: Final = 3
-"""Of a quarter turn, in metres driven."""
+TURN_COST, LOOK_COST = 2, 4
+"""Of a quarter turn and of waiting for a picture, in metres driven."""
 _NEAREST, _FARTHEST = 0.8, 6.8
 """Metres from middle to middle at which floor and things of a cell are recognised."""
 _MARGIN = 0.07
@@ -66,17 +65,21 @@ class Vantages:
     def best(
         self, at: Pose4, unknown: Collection[Cell], closed: Collection[Cell], tried: Collection[tuple[Pose4, Cell]]
     ) -> tuple[Pose4, frozenset[Cell]] | None:
-        """The nearest pose that shows any of the ``unknown`` cells, and those it shows; None when there is none.
+        """The pose that shows most of the ``unknown`` cells for the effort, and those; None when none shows any.
 
         Args:
             closed: cells that must not be entered.
             tried: what was in view in vain.
         """
-        for pose in self._reachable(at, closed):
+        found, most = None, 0.0
+        for cost, pose in self._reachable(at, closed):
+            if len(unknown) / (cost + LOOK_COST) <= most:
+                break
             views = frozenset(c for c in unknown if (pose, c) not in tried and self.shows(pose, c))
-            if views:
-                return pose, views
-        return None
+            worth = len(views) / (cost + LOOK_COST)
+            if worth > most:
+                found, most = (pose, views), worth
+        return found
 
     def shows(self, pose: Pose4, cell: Cell) -> bool:
         """Whether the camera would see a cell from there, or the lidar where that has not met it yet."""
@@ -98,15 +101,15 @@ class Vantages:
         inside = (rows >= 0) & (columns >= 0) & (rows < self._codes.shape[0]) & (columns < self._codes.shape[1])
         return not bool((self._codes[rows[inside], columns[inside]] >= OCCUPIED).any())
 
-    def _reachable(self, at: Pose4, closed: Collection[Cell]) -> Iterator[Pose4]:
-        """Poses in order of what it costs to get there."""
+    def _reachable(self, at: Pose4, closed: Collection[Cell]) -> Iterator[tuple[int, Pose4]]:
+        """Poses with what it costs to get there, the nearest first."""
         pending, done = [(0, at)], set[Pose4]()
         while pending:
             cost, pose = heapq.heappop(pending)
             if pose in done:
                 continue
             done.add(pose)
-            yield pose
+            yield cost, pose
             cell, direction = pose
             for turn in (1, 3):
                 heapq.heappush(pending, (cost + TURN_COST, (cell, (direction + turn) % 4)))

@@ -1,0 +1,193 @@
+"""The learned agent on the robot: levels of every kind solved in their twins, its code unchanged.
+
+``scripts/soak robot-spca [--count N] [--seed S] [--levels GLOB] [--record]``: an agent is learned by ``main.py`` with
+the embedded model, as ``make run`` does; then main.py's own loop plays each of the levels below on the simulated robot,
+with seeds S, S + 1, ... of N rounds (default 1). The agent must stay as it was, the coder unasked, the robot without a
+collision. Goes on where it was interrupted; ``--afresh`` starts again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import shutil
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from fnmatch import fnmatchcase
+from functools import partial
+from pathlib import Path
+from typing import Any, Final
+
+import main as application
+from robot_bridge.bridge import RobotWorld
+from robot_bridge.bridge_rigs import twin_rig
+from spca import cli, startup
+from spca.contracts import Executor
+from spca.corrections import correct
+from spca.display import Display
+from tests.soak.common import ROOT, SCRATCH, only_run, read, record, run
+
+HOME = SCRATCH / "robot_spca"
+LEVELS: Final = {
+    "goal_navigation": ("MiniGrid-Empty-6x6-v0", "MiniGrid-SimpleCrossingS9N1-v0", "MiniGrid-FourRooms-v0"),
+    "static_obstacle_navigation": (
+        *("BabyAI-GoToRedBallNoDists-v0", "BabyAI-GoToObj-v0", "BabyAI-GoToLocal-v0", "BabyAI-GoToDoor-v0"),
+    ),
+    "hazard_avoidance": ("MiniGrid-LavaGapS5-v0",),
+    "pickup_only": ("BabyAI-PickupLoc-v0",),
+    "open_door": ("BabyAI-OpenRedDoor-v0", "BabyAI-OpenDoor-v0", "MiniGrid-MultiRoom-N2-S4-v0"),
+    "unlock_door": ("MiniGrid-Unlock-v0", "MiniGrid-DoorKey-5x5-v0", "MiniGrid-DoorKey-6x6-v0"),
+    "unlock_pickup": ("MiniGrid-UnlockPickup-v0",),
+    "obstacle_blocking": ("MiniGrid-BlockedUnlockPickup-v0",),
+    "object_placement": ("BabyAI-PutNextLocalS5N3-v0",),
+}
+"""By category: each is planned with the words of its category."""
+
+
+class Played(RobotWorld):
+    """The twin of a level, whose figures outlive it."""
+
+    def __init__(self, env_id: str, seed: int, *, executor: Executor, told: Callable[[dict[str, Any]], None]) -> None:
+        self._told, self._began = told, time.monotonic()
+        super().__init__(env_id, partial(twin_rig, env_id, seed, correct=_corrected), executor)
+
+    def close(self) -> None:
+        rig = self._rig
+        if rig is not None:
+            robot: Any = rig.controller.robot
+            self._told(
+                {
+                    "level": self.name,
+                    "primitives": len(self.previous_actions),
+                    "bumps": self.bumps,
+                    "looks": self.senses.looks,
+                    "metres": round(rig.controller.state.distance_traveled_m, 1),
+                    "simulated_s": round(robot.time),
+                    "real_s": round(time.monotonic() - self._began),
+                    "collisions": sum(collision.caused_by_robot for collision in robot.collisions),
+                }
+            )
+        super().close()
+
+
+def _corrected(simulator: Any) -> None:
+    correct(simulator, lambda _name: None)
+
+
+def learn() -> None:
+    """An agent of the whole curriculum, as ``make run`` leaves it."""
+    if not (HOME / "learned").exists():
+        run("--quiet", "--workspace", str(HOME / "learning"), "--runs", str(HOME / "learning_runs"))
+        (HOME / "learning").rename(HOME / "learned")
+
+
+def play(category: str, env_id: str, seed: int) -> dict[str, Any]:
+    """One level by main.py's loop, the agent as it was learned: its row."""
+    folder = HOME / f"{env_id}_{seed}"
+    result = folder / "result.json"
+    if result.exists():
+        played: dict[str, Any] = read(result)
+        return played
+    shutil.rmtree(folder, ignore_errors=True)
+    shutil.copytree(HOME / "learned", folder / "workspace")
+    skills = {entry["category_name"]: entry["skill"] for entry in read(ROOT / "merged_curriculum2.json")}
+    level = {"name": env_id, "configs": [env_id]}
+    curriculum = [{"category_name": category, "skill": skills[category], "levels": [level]}]
+    (folder / "curriculum.json").write_text(json.dumps(curriculum), encoding="utf-8")
+    before = _digest(folder / "workspace")
+    rows: list[dict[str, Any]] = []
+    arguments = ["--keep-agent", "--quiet", "--seed", str(seed), "--curriculum", str(folder / "curriculum.json")]
+    arguments += ["--workspace", str(folder / "workspace"), "--runs", str(folder / "runs")]
+    _run(arguments, lambda env, n, executor: Played(env, n, executor=executor, told=rows.append))
+    found = only_run(folder / "runs")
+    assert found is not None
+    (finished,) = read(found / "state.json")["finished"]
+    row = {**(rows[-1] if rows else {}), "level": env_id, "seed": seed, "solved": finished["outcome"] == "success"}
+    row |= {"reason": finished["reason"], "coder_calls": finished["counters"]["coder_calls"]}
+    row |= {"starts": len(rows), "collisions": sum(one["collisions"] for one in rows)}
+    row |= {"is_unchanged": _digest(folder / "workspace") == before}
+    result.write_text(json.dumps(row), encoding="utf-8")
+    return row
+
+
+def _run(arguments: list[str], make_world: Callable[[str, int, Executor], RobotWorld]) -> None:
+    settings = startup.settings(cli.parse(arguments), ROOT)
+    with startup.opened(settings, ROOT, application.check) as (folder, tasks, executor):
+
+        def made(env_id: str, seed: int, *, render: bool = False) -> RobotWorld:  # noqa: ARG001 - the twin has no window
+            return make_world(env_id, seed, executor)
+
+        application.Run(settings, folder, made, Display(len(tasks), quiet=True)).learn(tasks)
+
+
+def _digest(workspace: Path) -> str:
+    return hashlib.sha256((workspace / "agent.py").read_bytes()).hexdigest()
+
+
+def wrong_with(row: dict[str, Any]) -> str:
+    """What a row shows that must not be, "" for nothing."""
+    faults = {
+        f"not solved: {row['reason']}": not row["solved"],
+        "the agent was changed": not row["is_unchanged"],
+        f"{row['coder_calls']} calls of the coder": row["coder_calls"] > 0,
+        f"{row['collisions']} collisions": row["collisions"] > 0,
+    }
+    found = "; ".join(words for words, holds in faults.items() if holds)
+    return f"{row['level']} seed {row['seed']}: {found}" if found else ""
+
+
+COLUMNS: Final = (
+    "level",
+    "seed",
+    "solved",
+    "primitives",
+    "bumps",
+    "looks",
+    "metres",
+    "simulated_s",
+    "real_s",
+    "collisions",
+)
+
+
+def table(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Markdown; times in seconds."""
+    lines = [f"| {' | '.join(name.replace('_', ' ') for name in COLUMNS)} |", "|" + "---|" * len(COLUMNS)]
+    lines += [f"| {' | '.join(str(row.get(name, '-')) for name in COLUMNS)} |" for row in rows]
+    return "\n".join(lines)
+
+
+def main() -> int:
+    """Run the gate; 1 when something was wrong."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--count", type=int, default=1, help="seeds of every level")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--levels", default="*", help="only environment ids that match")
+    parser.add_argument("--record", action="store_true", help="keep the figures in docs/evidence.md")
+    parser.add_argument("--afresh", action="store_true")
+    options = parser.parse_args()
+    if options.afresh:
+        shutil.rmtree(HOME, ignore_errors=True)
+    HOME.mkdir(parents=True, exist_ok=True)
+    learn()
+    rows = []
+    for seed in range(options.seed, options.seed + options.count):
+        for category, env_ids in LEVELS.items():
+            for env_id in env_ids:
+                if fnmatchcase(env_id, options.levels):
+                    rows.append(play(category, env_id, seed))
+                    print(" ".join(f"{name}={rows[-1].get(name)}" for name in COLUMNS), flush=True)
+    text = table(rows)
+    print(text)
+    if options.record:
+        command = f"`scripts/soak robot-spca --count {options.count} --seed {options.seed} --record`"
+        record("robot-spca", f"## The SPCA agent on the robot\n\n{command}\n\n{text}")
+    wrong = [words for words in map(wrong_with, rows) if words]
+    print(*wrong, f"{len(wrong)} wrong of {len(rows)}", sep="\n")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
