@@ -1,0 +1,113 @@
+"""The robot over ROS 2 is a Robot: the suite of all, on a twin that is served by processes of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from robot_bridge.contracts import Clock
+from robot_bridge.errors import DeviceError, SetupError
+from robot_bridge.realtime import MonotonicClock
+from robot_bridge.ros2_robot import Ros2Robot
+from robot_bridge.wire import pictures, types
+from robot_bridge.wire.dds import Bus, until
+from robot_bridge.wire.topics import Topics
+from tests.contracts.robots import RobotSuite, complete
+from tests.robot_bridge.wire.loopback import started
+from tests.robot_bridge.wire.served_twin import CONFIG
+
+
+@pytest.fixture(scope="module")
+def served(domain: int) -> Iterator[int]:
+    """A twin with camera and deadman."""
+    with started("tests.robot_bridge.wire.served_twin", str(domain), "--camera", "--deadman", wait_for="ready") as twin:
+        yield domain
+        twin.terminate()
+        assert twin.wait(10) == 0
+
+
+@pytest.fixture(scope="module")
+def connected(served: int) -> Iterator[Ros2Robot]:
+    robot = Ros2Robot(served, CONFIG)
+    yield robot
+    robot.close()
+
+
+class TestRos2Robot(RobotSuite):
+    """Three processes: this one, the deadman, the twin."""
+
+    latency = 0.2
+
+    @pytest.fixture
+    def robot(self, connected: Ros2Robot) -> Ros2Robot:
+        return connected
+
+    @pytest.fixture
+    def clock(self) -> Clock:
+        return MonotonicClock()
+
+    @pytest.fixture
+    def closable(self, served: int) -> Ros2Robot:
+        return Ros2Robot(served, CONFIG, with_camera=False)
+
+
+def test_what_is_heard_is_counted(connected: Ros2Robot) -> None:
+    complete(connected, MonotonicClock(), with_frame=True)
+    clock = MonotonicClock()
+    clock.wait_until(clock.now() + 1.0)
+    rates = connected.rates
+    assert rates["/scan"].hertz == pytest.approx(10, rel=0.5)
+    assert rates["/odom"].hertz == pytest.approx(50, rel=0.5)
+    assert rates["/scan"].age(clock.now()) < 1.0
+    assert rates["/imu/data_raw"].age(clock.now()) == float("inf")
+
+
+def test_a_picture_that_is_none_does_not_end_the_connection(connected: Ros2Robot, domain: int) -> None:
+    with Bus(domain) as bus:
+        publisher = bus.publisher(Topics().image, types.IMAGE)
+        assert until(lambda: publisher.listeners, 5)
+        message = pictures.image_message(1.0, complete_picture(connected))
+        message.encoding = "yuv422"
+        publisher.send(message)
+        assert until(lambda: connected.rates[Topics().image].refused, 5)
+    assert connected.observe().scan is not None
+
+
+def complete_picture(robot: Ros2Robot) -> NDArray[np.uint8]:
+    found = complete(robot, MonotonicClock(), with_frame=True).frame
+    assert found is not None
+    return found.rgb
+
+
+def test_where_nobody_is_there_is_no_robot(domain: int) -> None:
+    with pytest.raises(
+        SetupError, match=f"nothing comes on /nowhere in ROS domain {domain}: start the robot's drivers"
+    ):
+        Ros2Robot(domain, CONFIG, with_camera=False, topics=Topics(scan="/nowhere"), patience=0.2)
+
+
+def test_where_nobody_listens_there_is_no_robot(served: int) -> None:
+    with pytest.raises(SetupError, match=r"nobody passes /nobody on .*: start the deadman"):
+        Ros2Robot(served, CONFIG, with_camera=False, topics=Topics(commands="/nobody"), patience=1.0)
+
+
+def test_a_stop_that_nobody_hears_is_told(served: int) -> None:
+    """The only listener leaves."""
+    with Bus(served) as bus:
+        listener = bus.subscription("/only", types.TWIST, reliable=True)
+        robot = Ros2Robot(served, CONFIG, with_camera=False, topics=Topics(commands="/only"))
+        robot.stop()
+        listener.close()
+    assert until(lambda: not _stops(robot), 5)
+    robot.close()
+
+
+def _stops(robot: Ros2Robot) -> bool:
+    try:
+        robot.stop()
+    except DeviceError:
+        return False
+    return True

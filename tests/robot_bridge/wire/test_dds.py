@@ -1,0 +1,69 @@
+"""Messages over DDS within one process: what is heard, what is not, and peers that come and go."""
+
+from __future__ import annotations
+
+import pytest
+
+from robot_bridge.contracts import Twist
+from robot_bridge.errors import DeviceError, SetupError
+from robot_bridge.wire import types
+from robot_bridge.wire.dds import Bus, until
+from robot_bridge.wire.messages import text_message, twist_from, twist_message
+
+
+def test_a_message_arrives(domain: int) -> None:
+    with Bus(domain) as here, Bus(domain) as there:
+        publisher, subscription = here.publisher("/a", types.TWIST), there.subscription("/a", types.TWIST, depth=3)
+        assert until(lambda: publisher.listeners and subscription.publishers, 5)
+        for number in range(5):
+            publisher.send(twist_message(Twist(float(number), 0.5)))
+        there.wait(1.0)
+        until(lambda: False, 0.1)
+        assert [twist_from(message).linear for message in subscription.take()] == [2, 3, 4]
+        assert subscription.take() == []
+
+
+def test_whoever_leaves_leaves_no_message_behind(domain: int) -> None:
+    """DDS then delivers a sample without data."""
+    with Bus(domain) as there:
+        subscription = there.subscription("/left", types.STRING, reliable=True)
+        with Bus(domain) as here:
+            publisher = here.publisher("/left", types.STRING)
+            assert until(lambda: publisher.listeners and subscription.publishers, 5)
+            publisher.send(text_message("\u2603"))
+        assert until(lambda: not subscription.publishers, 5)
+        assert [message.data for message in subscription.take()] == ["\u2603"]
+        assert subscription.take() == []
+
+
+def test_who_comes_later_hears_what_is_latched(domain: int) -> None:
+    with Bus(domain) as here, Bus(domain) as there:
+        here.publisher("/latched", types.STRING, latched=True).send(text_message("map"))
+        late = there.subscription("/latched", types.STRING, reliable=True, latched=True)
+        there.wait(5)
+        assert [message.data for message in late.take()] == ["map"]
+
+
+def test_what_is_no_message_is_counted_and_left_out(domain: int) -> None:
+    with Bus(domain) as here, Bus(domain) as there:
+        publisher, subscription = here.publisher("/bad", types.STRING), there.subscription("/bad", types.STRING)
+        assert until(lambda: publisher.listeners and subscription.publishers, 5)
+        publisher.send_bytes(b"\0\1\0\0\4\0\0\0\xff\xfe\xfd\0")
+        assert until(lambda: subscription.take() or subscription.refused, 5)
+        assert subscription.refused == 1
+
+
+def test_a_closed_topic_says_so(domain: int) -> None:
+    bus = Bus(domain)
+    publisher, subscription = bus.publisher("/x", types.TWIST), bus.subscription("/x", types.TWIST)
+    bus.close()
+    bus.close()
+    with pytest.raises(DeviceError, match="/x is closed"):
+        publisher.send(twist_message(Twist()))
+    assert (subscription.take(), publisher.listeners, subscription.publishers) == ([], 0, 0)
+
+
+@pytest.mark.parametrize("number", [-1, 233, 10**9])
+def test_a_domain_that_is_none_is_a_mistake(number: int) -> None:
+    with pytest.raises(SetupError, match=f"no ROS domain {number}: choose one from 0 to 232"):
+        Bus(number)

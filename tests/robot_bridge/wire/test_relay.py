@@ -1,0 +1,89 @@
+"""What runs on the robot: only its own files, the standard library and rclpy, and the Python of ROS 2 Humble."""
+
+from __future__ import annotations
+
+import ast
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from robot_bridge.wire import relay, topics
+
+ROOT = Path(__file__).resolve().parents[3]
+ON_ROBOT = ("robot_bridge/__init__.py", "robot_bridge/deadman.py", "robot_bridge/wire/__init__.py")
+FILES = (*ON_ROBOT, "robot_bridge/wire/relay.py")
+ROS = {"rclpy", "geometry_msgs", "std_msgs"}
+OFF_ROBOT = {"robot_bridge.errors", "robot_bridge.wire.relay_dds"}
+"""Imported only where there is no rclpy."""
+
+
+def imported(tree: ast.AST) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom):
+            yield node.module or ""
+        elif isinstance(node, ast.Import):
+            yield from (name.name for name in node.names)
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_it_is_python_3_10_and_needs_nothing_else(name: str) -> None:
+    tree = ast.parse((ROOT / name).read_text(encoding="utf-8"), feature_version=(3, 10))
+    ours = {file.removesuffix(".py").removesuffix("/__init__").replace("/", ".") for file in FILES}
+    for module in imported(tree):
+        top = module.split(".", 1)[0]
+        assert top in sys.stdlib_module_names or top in ROS or module in ours | OFF_ROBOT, module
+
+
+def test_every_name_of_the_standard_library_is_in_3_10() -> None:
+    """The stubs of mypy know since when each is there."""
+    command = [sys.executable, "-m", "mypy", "--python-version", "3.10", "--follow-imports", "skip", "--strict"]
+    skipped = ["--cache-dir", "/dev/null", "--config-file", "/dev/null", "--explicit-package-bases"]
+    allowed = ["--ignore-missing-imports", "--no-warn-unused-ignores", "--allow-any-expr"]
+    # What is skipped is Any to mypy, which is no fault of these files.
+    lenient = ["--allow-subclassing-any", "--allow-untyped-calls", "--no-warn-return-any"]
+    found = subprocess.run(
+        [*command, *skipped, *allowed, *lenient, *FILES], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert found.returncode == 0, found.stdout + found.stderr
+
+
+def test_it_runs_under_python_3_10(tmp_path: Path) -> None:
+    python = shutil.which("python3.10")
+    if python is None or subprocess.run([python, "-c", ""], capture_output=True, check=False).returncode:
+        pytest.skip("no python3.10 here: checked by its grammar and the stubs of mypy only")
+    for name in FILES:
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / name, tmp_path / name)
+    code = (
+        "from robot_bridge.deadman import Deadman; d = Deadman(); d.command(0.0, 9.0, 0.0);"
+        "print(d.output(0.1), d.output(1.0))"
+    )
+    told = subprocess.run([python, "-c", code], cwd=tmp_path, check=True, capture_output=True, text=True)
+    assert told.stdout == "(0.3, 0.0) (0.0, 0.0)\n"
+    shown = subprocess.run(
+        [python, "-m", "robot_bridge.wire.relay", "--help"], cwd=tmp_path, check=True, capture_output=True, text=True
+    )
+    assert "--transport {rclpy,cyclonedds}" in shown.stdout
+
+
+def test_host_and_robot_name_the_same_topics() -> None:
+    assert (relay.COMMANDS, relay.DRIVER) == (topics.HOST_COMMANDS, topics.DRIVER_COMMANDS)
+
+
+@pytest.mark.parametrize("options", [["--timeout", "0"], ["--speed", "nan"], ["--transport", "pigeon"]])
+def test_a_mistake_is_told_before_anything_moves(options: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        relay.main(options)
+    assert ended.value.code == 2
+    assert "error: " in capsys.readouterr().err
+
+
+def test_a_domain_that_is_none_is_a_mistake(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        relay.main(["--transport", "cyclonedds", "--domain", "999"])
+    assert ended.value.code == 2
+    assert capsys.readouterr().err == "error: there is no ROS domain 999: choose one from 0 to 232\n"
