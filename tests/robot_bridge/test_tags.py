@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from math import cos, hypot, pi, radians, sin
 
 import cv2
@@ -12,8 +13,10 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from robot_bridge.config import Camera
-from robot_bridge.contracts import Frame, Sighting
+from robot_bridge.contracts import Frame, Pose, Sighting
+from robot_bridge.mujoco_robot import MujocoRobot
 from robot_bridge.tags import FACES, LABELS, Label, detect, texture
+from robot_bridge.twin.world import Thing, TwinWorld
 
 CAMERA = Camera()
 CENTRE = np.array([(CAMERA.width - 1) / 2, (CAMERA.height - 1) / 2])
@@ -162,3 +165,22 @@ def test_nothing_is_seen_in_noise() -> None:
 def test_there_are_no_other_signs(label: Label) -> None:
     with pytest.raises(ValueError, match="no sign says"):
         texture(*label)
+
+
+def test_signs_are_read_in_the_twin() -> None:
+    things = (
+        Thing("key", "red", "", 1.5, 0.5),
+        Thing("door", "blue", "closed", 2.5, -0.6),
+        Thing("door", "yellow", "open", 3.0, 0.4),
+        Thing("goal", "green", "", 4.0, -2.05),
+        Thing("lava", "red", "", 4.5, 2.6),
+    )
+    with closing(MujocoRobot(TwinWorld((), things, (), Pose(), "signs"))) as robot:
+        if robot.camera_fault:
+            pytest.skip(robot.camera_fault)
+        frame = robot.observe().frame
+        assert frame is not None
+        seen = {(s.kind, s.color, s.state): s for s in detect(frame, CAMERA)}
+    assert set(seen) == {(thing.kind, thing.color, thing.state) for thing in things}
+    for thing in things:
+        assert error(seen[thing.kind, thing.color, thing.state], (thing.x, thing.y)) < 0.05
