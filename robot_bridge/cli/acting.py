@@ -29,8 +29,8 @@ from spca.sandbox.executor import SandboxExecutor
 def run(settings: Settings) -> int:
     """Carry out the plan, say what became of it; the exit code."""
     config = config_file.read(settings.config)
-    agent = _agent(settings.agent)
     _check_plan(settings.plan)
+    agent = _agent(settings.agent)
     folder = outputs.folder_of(settings)
     trail = Trail()
     with ExitStack() as stack:

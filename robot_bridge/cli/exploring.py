@@ -32,12 +32,11 @@ def run(settings: Settings) -> int:
     memory = ExplorationMemory()
     if settings.memory:
         memory.load_from_disk(settings.memory)
-    folder = outputs.folder_of(settings)
-    asked = models.model_of(settings, folder)
-    model, desk = asked or (None, None)
-    trail = Trail()
+    named, trail = models.named(settings), Trail()
     with ExitStack() as stack:
         body = stack.enter_context(bodies.opened(settings, config))
+        folder = outputs.folder_of(settings)
+        model, desk = models.accounted(named, settings, folder)
         journal = _journals(settings, config, folder, body, trail, stack)
         navigation = Navigation(config, body.start)
         controller = Controller(body.robot, body.clock, navigation, SafetyChain(config), journal)

@@ -7,6 +7,7 @@ are in the same files.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -112,34 +113,41 @@ def _tool(name: str) -> Tool:
     return Tool(name, definition["description"], tools.PARAMETERS[definition["name"]])
 
 
-def model_of(settings: Settings, folder: Path | None) -> tuple[AccountedModel, CallDesk] | None:
-    """The model that settings name, and the desk that its calls pass; None where none is wanted.
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A model that exists: its provider, and its name without prefix."""
 
-    Args:
-        folder: where books and transcripts are kept, None for nowhere.
+    provider: Provider
+    model: str
+
+
+def named(settings: Settings) -> Named | None:
+    """The model that settings name, None where none is wanted; nothing is asked or written yet.
 
     Raises:
         SetupError: there is no such model, or it lacks a key.
     """
     if settings.model == "none":
         return None
-    table = ModelTable.load()
-    caps = Caps(settings.max_cost or DEFAULT_MAX_COST, settings.max_calls)
-    run = folder.name if folder else ""
-    desk = CallDesk(folder, run, caps=caps, table=table, policy=RetryPolicy(attempts=1))
-    desk.begin_level(1, "Robot", LEVEL, settings.seed)
-    provider, model = _provider(settings, table)
-    return AccountedModel(settings.model, model, provider, desk), desk
-
-
-def _provider(settings: Settings, table: ModelTable) -> tuple[Provider, str]:
     if settings.model in EMBEDDED:
-        return EmbeddedProvider(EMBEDDED[settings.model](settings.seed)), settings.model.partition("/")[2]
+        return Named(EmbeddedProvider(EMBEDDED[settings.model](settings.seed)), settings.model.partition("/")[2])
     if settings.model.startswith(("reference/", "hostile/", "faulty/")):
         raise SetupError(
             f"unknown model {settings.model!r}: choose one of {', '.join(EMBEDDED)}, none, or a provider's"
         )
     try:
-        return provider_for(settings.model, addresses={"openai": settings.base_url}, table=table)
+        return Named(*provider_for(settings.model, addresses={"openai": settings.base_url}, table=ModelTable.load()))
     except ProviderConfigError as error:
         raise SetupError(str(error)) from error
+
+
+def accounted(
+    found: Named | None, settings: Settings, folder: Path
+) -> tuple[AccountedModel, CallDesk] | tuple[None, None]:
+    """The model with the desk that its calls pass, which keeps books and transcripts in ``folder``."""
+    if found is None:
+        return None, None
+    caps = Caps(settings.max_cost or DEFAULT_MAX_COST, settings.max_calls)
+    desk = CallDesk(folder, folder.name, caps=caps, policy=RetryPolicy(attempts=1))
+    desk.begin_level(1, "Robot", LEVEL, settings.seed)
+    return AccountedModel(settings.model, found.model, found.provider, desk), desk

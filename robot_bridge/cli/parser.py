@@ -23,6 +23,14 @@ DEFAULT_WORLD: Final = "MiniGrid-FourRooms-v0"
 DEFAULT_MODEL: Final = "reference/navigator"
 DEFAULT_AGENT: Final = "workspace/agent.py"
 
+COMMANDS_HELP: Final = {
+    "explore": "let a model explore; writes a log, a map, the memory and a summary",
+    "act": "carry out a plan with the actions that an agent has learned",
+    "replay": "go through a log again: a timeline, and the safety chain held against it",
+    "doctor": "tell which sensors answer, how often and how old, and try the way to a stop",
+    "twin": "serve a simulated robot over DDS in real time, as the real one appears",
+}
+
 _DESCRIPTION: Final = """\
 A robot explored by a model and driven by the agent's actions, in simulation (mujoco) or over ROS 2 (ros2).
 Nothing reaches the wheels but through one safety chain; docs/robot.md says what it promises and what not."""
@@ -79,25 +87,26 @@ def build_parser() -> argparse.ArgumentParser:
     parser = Parser(prog=program, description=_DESCRIPTION, epilog=_EPILOG, formatter_class=layout)
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND", parser_class=Parser)
 
-    def command(name: str, text: str) -> argparse.ArgumentParser:
+    def command(name: str) -> argparse.ArgumentParser:
+        text = COMMANDS_HELP[name]
         return commands.add_parser(name, help=text, description=text, argument_default=argparse.SUPPRESS)
 
-    explore = command("explore", "let a model explore; writes a log, a map, the memory and a summary")
+    explore = command("explore")
     _add_robot(explore)
     _add_model(explore)
     _add_exploration(explore)
-    act = command("act", "carry out a plan with the actions that an agent has learned")
+    act = command("act")
     act.add_argument("plan", metavar="PLAN", help='such as "[go_to(a1, door_red), open_door(a1, door_red)]"')
     act.add_argument("--agent", metavar="FILE", help=f"source of the agent (default {DEFAULT_AGENT})")
     act.add_argument("--mission", metavar="TEXT", help="what a real robot's plan is for, for agent and operator")
     act.add_argument("--film", action="store_true", help="write a film of camera and top view")
     _add_robot(act)
-    replay = command("replay", "go through a log again: a timeline, and the safety chain held against it")
+    replay = command("replay")
     replay.add_argument("log", metavar="LOG", help="folder of an earlier command, or its bag")
     replay.add_argument("--quiet", action="store_true", help="print the verdict only")
-    doctor = command("doctor", "tell which sensors answer, how often and how old, and try the way to a stop")
+    doctor = command("doctor")
     _add_robot(doctor)
-    twin = command("twin", "serve a simulated robot over DDS in real time, as the real one appears")
+    twin = command("twin")
     _add_robot(twin)
     twin.add_argument("--minutes", type=_amount("minutes"), metavar="N", help="end after so long (default 30)")
     return parser

@@ -20,7 +20,11 @@ def test_only_what_is_given_differs(tmp_path: Path) -> None:
     path.write_text("body: {wheelbase: 0.135, steering_limit: 0.7}\nlidar:\n  beams: 720\ncontrol_rate: 10\n")
     config = config_file.read(str(path))
     assert (config.body.wheelbase, config.body.steering_limit, config.lidar.beams) == (0.135, 0.7, 720)
-    assert (config.control_rate, config.body.front, config.camera) == (10, RobotConfig().body.front, RobotConfig().camera)
+    assert (config.control_rate, config.body.front, config.camera) == (
+        10,
+        RobotConfig().body.front,
+        RobotConfig().camera,
+    )
 
 
 def test_an_empty_file_is_the_default_robot(tmp_path: Path) -> None:
