@@ -48,7 +48,12 @@ class SimulatedClock:
 
 
 class MujocoRobot:
-    """See the module. ``camera_fault`` says why there are no pictures, "" where there are."""
+    """See the module. ``camera_fault`` says why there are no pictures, "" where there are.
+
+    Raises:
+        SetupError: MuJoCo is not installed.
+        ValueError: the world has a thing for which there is no tag.
+    """
 
     def __init__(
         self,

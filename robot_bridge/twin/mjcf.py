@@ -35,6 +35,7 @@ COLORS = {
 }
 """By name; another name is shown as grey."""
 LAVA = "0.93 0.42 0.06"
+_OBSTACLES = {"pole": "0.25 0.25 0.28", "leg": "0.45 0.30 0.18", "seat": "0.45 0.30 0.18", "mover": "0.95 0.45 0.10"}
 
 _TO_ROBOT = {"contype": "2", "conaffinity": "0"}
 _FROM_WORLD = {"contype": "0", "conaffinity": "2"}
@@ -78,7 +79,11 @@ def labels(things: Sequence[w.Thing]) -> tuple[Label, ...]:
 
 
 def textures(world: w.TwinWorld) -> dict[str, bytes]:
-    """The pictures that :func:`text` refers to, by file name."""
+    """The pictures that :func:`text` refers to, by file name.
+
+    Raises:
+        ValueError: there is no tag for a thing.
+    """
     return {f"{label.name}.png": tags.texture(label.kind, label.color, label.state) for label in labels(world.things)}
 
 
@@ -124,9 +129,7 @@ def _obstacle(bodies: Element, index: int, obstacle: w.Obstacle) -> None:
         body.set("mocap", "true")
     half = obstacle.height / 2
     size = (obstacle.half_x, half) if obstacle.shape == "cylinder" else (obstacle.half_x, obstacle.half_y, half)
-    rgb = {"pole": "0.25 0.25 0.28", "leg": "0.45 0.30 0.18", "seat": "0.45 0.30 0.18", "mover": "0.95 0.45 0.10"}.get(
-        obstacle.name, "0.72 0.55 0.35"
-    )
+    rgb = _OBSTACLES.get(obstacle.name, "0.72 0.55 0.35")
     name = f"{obstacle.name}{index}"
     _geom(body, name, obstacle.shape, size, (0, 0, obstacle.bottom + half), rgb, SOLID, **_TO_ROBOT)
 

@@ -45,6 +45,7 @@ class Painter:
             mujoco.mjr_setBuffer(mujoco.mjtFramebuffer.mjFB_OFFSCREEN, self._context)
             self._context.readDepthMap = mujoco.mjtDepthMap.mjDEPTH_ZEROFAR
         self._scene: Any = mujoco.MjvScene(model, maxgeom=model.ngeom + 50)
+        self._walls = {geom for geom in range(model.ngeom) if model.geom(geom).name.startswith("wall")}
         self._eye = self._view(mujoco.mjtCamera.mjCAMERA_FIXED)
         self._eye.fixedcamid = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_CAMERA, "eye")
         self._above = self._view(mujoco.mjtCamera.mjCAMERA_FREE)
@@ -99,7 +100,7 @@ class Painter:
 
     def _lower_walls(self) -> None:
         for geom in self._scene.geoms[: self._scene.ngeom]:
-            if geom.objtype == self._mj.mjtObj.mjOBJ_GEOM and self._model.geom(geom.objid).name.startswith("wall"):
+            if geom.objtype == self._mj.mjtObj.mjOBJ_GEOM and geom.objid in self._walls:
                 geom.size[2], geom.pos[2] = _LOW_WALL / 2, _LOW_WALL / 2
                 geom.rgba[:3] = _WALL_TOP
 
