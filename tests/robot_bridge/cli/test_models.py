@@ -1,0 +1,102 @@
+"""A model over a provider: what is asked, what it costs, what it comes to where it fails."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from robot_bridge.cli.models import AccountedModel, accounted, named
+from robot_bridge.cli.parser import Settings
+from robot_bridge.contracts import Tool
+from robot_bridge.errors import ModelEnded, ModelFailure
+from robot_bridge.llm_navigator import SYSTEM_PROMPT
+from robot_bridge.tools import TOOL_DEFINITIONS
+from spca.calls.desk import CallDesk
+from tests.fakes.faults import FaultServer, answering, busy, calling
+from tests.fakes.openai_wire import CHAT
+
+ROTATE = {"degrees": 90}
+JPEG = b"\xff\xd8picture\xff\xd9"
+NAMES = tuple(tool.value for tool in Tool)
+
+
+@pytest.fixture
+def server() -> Iterator[FaultServer]:
+    with FaultServer(CHAT) as server:
+        server.reply = calling(CHAT, "rotate", ROTATE)
+        yield server
+
+
+@pytest.fixture
+def made(server: FaultServer, tmp_path: Path) -> tuple[AccountedModel, CallDesk]:
+    settings = Settings("explore", model="openai/gpt-4o-mini", base_url=server.base_url, max_calls=3)
+    model, desk = accounted(named(settings), settings, tmp_path)
+    assert model is not None
+    assert desk is not None
+    return model, desk
+
+
+def without_words(tool: Mapping[str, Any]) -> dict[str, Any]:
+    """A tool's definition without descriptions of its parameters, "or null" written in one way."""
+    function = dict(tool["function"])
+    parameters = dict(function.pop("parameters"))
+    kept = {name: _property(each) for name, each in parameters.pop("properties").items()}
+    parameters.pop("description", None)
+    return function | parameters | {"properties": kept, "required": sorted(parameters["required"])}
+
+
+def _property(schema: Mapping[str, Any]) -> dict[str, Any]:
+    if "anyOf" in schema:
+        return {"type": [each["type"] for each in schema["anyOf"]]}
+    return {key: value for key, value in schema.items() if key != "description"}
+
+
+def test_the_request_is_the_one_of_the_plan(server: FaultServer, made: tuple[AccountedModel, CallDesk]) -> None:
+    reply = made[0].ask(SYSTEM_PROMPT, "What now?", JPEG, NAMES, 8.0)
+    assert reply.calls == (("rotate", ROTATE),)
+    body = server.posted[-1].body
+    assert [without_words(tool) for tool in body["tools"]] == [without_words(tool) for tool in TOOL_DEFINITIONS]
+    assert (body["tool_choice"], body["model"]) == ("required", "gpt-4o-mini")
+    system, user = body["messages"]
+    assert system == {"role": "system", "content": SYSTEM_PROMPT}
+    assert user["content"][1]["image_url"]["detail"] == "low"
+
+
+def test_every_call_is_paid_for_and_kept(
+    server: FaultServer, made: tuple[AccountedModel, CallDesk], tmp_path: Path
+) -> None:
+    model, desk = made
+    model.ask("s", "u", None, NAMES, 8.0)
+    (record,) = desk.ledger.records
+    assert (record.usage.input_tokens, record.cost is not None and record.cost > 0) == (11, True)
+    assert [path.name for path in (tmp_path / "llm").iterdir()] == [Path(record.transcript).name]
+    assert server.posted[-1].body["messages"][1]["content"] == "u"
+
+
+def test_a_failure_is_one_request(server: FaultServer, made: tuple[AccountedModel, CallDesk]) -> None:
+    server.reply = busy(CHAT, {})
+    with pytest.raises(ModelFailure):
+        made[0].ask("s", "u", None, NAMES, 8.0)
+    assert len(server.posted) == 1
+
+
+def test_a_spent_budget_is_the_end(made: tuple[AccountedModel, CallDesk]) -> None:
+    model, _ = made
+    for number in range(3):
+        model.ask("s", str(number), None, NAMES, 8.0)
+    with pytest.raises(ModelEnded, match="3 requests were sent"):
+        model.ask("s", "u", None, NAMES, 8.0)
+    assert "3 requests were sent" in model.ended
+
+
+def test_a_scene_is_described_from_the_picture_alone(
+    server: FaultServer, made: tuple[AccountedModel, CallDesk]
+) -> None:
+    server.reply = answering(CHAT, "a door")
+    assert made[0].describe("What is there?", JPEG, 8.0) == "a door"
+    body = server.posted[-1].body
+    assert not body.get("tools")
+    assert body["messages"][0]["content"][1]["image_url"]["detail"] == "high"
