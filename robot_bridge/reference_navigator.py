@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from math import cos, radians, sin
 from typing import Any, Final
 
@@ -24,6 +25,7 @@ _BLOCKED, _NARROW, _WIDE = 0.25, 0.6, 0.9
 """Affordances: 0.75, 1.3 and 1.8 m."""
 _MOVED_M: Final = 0.3
 _IN_VIEW_M: Final = 5.0
+_OPEN_M: Final = 2.0
 _BEYOND_M: Final = 0.8
 """How far behind a doorway a room is looked at from."""
 _CHECK_M: Final = 1.5
@@ -147,20 +149,32 @@ def go_through_doorway(seen: Seen) -> Choice | None:
 
 
 def wander(seen: Seen) -> Choice | None:
-    """Ahead where there is room, after a check where it is narrow; else towards where it is widest."""
-    ahead = sorted(_AHEAD, key=lambda each: (-_appeal(seen, each), _AHEAD[each]))
-    last = _last(seen)
-    for direction in ahead:
-        score = seen.affordances[direction]
-        if score <= _BLOCKED or _was_blocked(seen, direction):
-            continue
-        is_checked = last is not None and (last.tool, last.outcome) == (Tool.CHECK_PATH_CLEAR, "clear")
-        if score < _NARROW and not (is_checked and last is not None and last.arguments[:1] == (direction.value,)):
+    """Ahead where there is room, else to where it opens, else into what is narrow, which is checked first."""
+    last, ahead = _last(seen), [each for each in _AHEAD if not _was_blocked(seen, each)]
+    best = max(ahead, key=lambda each: _appeal(seen, each), default=None)
+    if best is not None and seen.affordances[best] >= _NARROW:
+        is_wide = seen.affordances[best] >= _WIDE
+        speed, duration = (Speed.FAST, 5.0) if is_wide else (Speed.MEDIUM, 3.0)
+        return _move(best, speed, duration, f"there is room {best}")
+    turned = last is not None and last.tool == Tool.ROTATE
+    narrow = best is not None and seen.affordances[best] > _BLOCKED
+    if best is None or not narrow or (not turned and _view(seen, _widest(seen)) >= _OPEN_M):
+        return _turn_to(seen, _widest(seen), "turn to where it opens")
+    return _squeeze(seen, [each for each in ahead if seen.affordances[each] > _BLOCKED])
+
+
+def _squeeze(seen: Seen, directions: Sequence[Direction]) -> Choice | None:
+    """Slowly in the first direction that was found clear, after asking for each of them."""
+    asked = {
+        action.arguments[0]: action.outcome for action in _since_moved(seen) if action.tool == Tool.CHECK_PATH_CLEAR
+    }
+    for direction in directions:
+        if asked.get(direction.value) == "clear":
+            return _move(direction, Speed.SLOW, 3.0, f"it is narrow {direction}, but clear")
+        if direction.value not in asked:
             parameters = {"direction": direction.value, "distance_m": _CHECK_M}
             return Choice(Tool.CHECK_PATH_CLEAR, parameters, f"it is narrow {direction}: check first")
-        speed = Speed.FAST if score >= _WIDE else Speed.MEDIUM if score >= _NARROW else Speed.SLOW
-        return _move(direction, speed, 5.0 if score >= _WIDE else 3.0, f"there is room {direction}")
-    return _turn_to(seen, _widest(seen), "turn to where it is widest")
+    return _turn_to(seen, _widest(seen), "nothing ahead is clear")
 
 
 _RULES: Final[Sequence[Callable[[Seen], Choice | None]]] = (
@@ -193,24 +207,33 @@ def _got_somewhere(action: Action) -> bool:
     return action.outcome != "failed" or action.distance_m >= _MOVED_M
 
 
+def _since_moved(seen: Seen) -> tuple[Action, ...]:
+    """What was done since the robot last got anywhere, newest first."""
+    moves = {Tool.MOVE_TOWARD, Tool.ROTATE, Tool.NAVIGATE_TO_GOAL}
+    return tuple(takewhile(lambda action: not (action.tool in moves and _got_somewhere(action)), seen.recent))
+
+
 def _was_blocked(seen: Seen, direction: Direction) -> bool:
     """Moving there failed, or was said not to be clear, since the robot last got anywhere."""
-    for action in seen.recent:
-        if action.arguments[:1] == (direction.value,) and action.outcome in {"failed", "not clear"}:
-            return True
-        if action.tool in {Tool.MOVE_TOWARD, Tool.ROTATE, Tool.NAVIGATE_TO_GOAL} and action.outcome == "success":
-            return False
-    return False
+    return any(
+        action.arguments[:1] == (direction.value,) and action.outcome in {"failed", "not clear"}
+        for action in _since_moved(seen)
+    )
 
 
 def _appeal(seen: Seen, direction: Direction) -> float:
     return seen.affordances[direction] + (0.15 if direction is Direction.FORWARD else 0.0)
 
 
+def _view(seen: Seen, angle: int) -> float:
+    """Metres to see in a direction that is a multiple of 30 degrees; 0 where unknown."""
+    return seen.sectors[angle % 360 // 30] or 0.0
+
+
 def _widest(seen: Seen) -> int:
-    """Degrees to the sector with the longest view, not straight ahead."""
-    views = {(index * 30 + 180) % 360 - 180: distance or 0.0 for index, distance in enumerate(seen.sectors) if index}
-    return max(views, key=lambda angle: (views[angle], -abs(angle), angle))
+    """Degrees to a long view, not straight ahead, and rather to a side than back the way the robot came."""
+    angles = (angle for angle in range(-150, 181, 30) if angle)
+    return max(angles, key=lambda angle: (_view(seen, angle) - abs(angle) / 45, angle))
 
 
 def _turn_to(seen: Seen, angle: int, why: str) -> Choice | None:

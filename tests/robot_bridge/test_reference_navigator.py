@@ -116,8 +116,10 @@ def test_dead_ends_are_left_backwards_and_then_by_turning() -> None:
 
 
 def test_narrow_ways_are_checked_first() -> None:
-    narrow = {"forward": 1.2, "forward_left": 0.5, "forward_right": 0.5}
+    narrow: dict[str, Any] = {"forward": 1.2, "forward_left": 0.5, "forward_right": 0.5}
     memory = ExplorationMemory()
+    assert chosen(memory, **narrow) == ("rotate", {"degrees": 45}), "where it is open all around there is no need"
+    narrow["seen"] = scan(1.2)
     assert chosen(memory, **narrow) == ("check_path_clear", {"direction": "forward", "distance_m": 1.5})
     remember(memory, "check_path_clear", moved=0.0, data={"clear": True}, direction="forward", distance_m=1.5)
     tool, parameters = chosen(memory, **narrow)
