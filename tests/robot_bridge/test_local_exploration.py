@@ -1,0 +1,61 @@
+"""Exploration without a model."""
+
+from __future__ import annotations
+
+from robot_bridge.contracts import Frontier, Pose, Tier
+from robot_bridge.local_exploration import FrontierChoice, LocalExploration
+
+NEAR, FAR, BEHIND = Frontier(1, 2.0, 0.0, 1.0), Frontier(2, 6.0, 0.0, 1.0), Frontier(3, -2.0, 0.0, 1.0)
+HERE = Pose()
+
+
+def test_the_nearest_one_ahead_is_next() -> None:
+    made = FrontierChoice().decide([FAR, BEHIND, NEAR], HERE, 5.0)
+    assert made is not None
+    assert (made.parameters["frontier_id"], made.timestamp) == (1, 5.0)
+
+
+def test_what_could_not_be_reached_is_left_alone_and_then_given_up() -> None:
+    choice = FrontierChoice()
+    choice.failed(NEAR.x, NEAR.y, 0.0)
+    assert choice.decide([NEAR], HERE, 29.0) is None
+    assert choice.has_any([NEAR])
+    assert choice.decide([NEAR], HERE, 30.0) is not None
+    choice.failed(NEAR.x + 0.1, NEAR.y, 30.0)
+    choice.failed(NEAR.x, NEAR.y + 0.1, 60.0)
+    assert choice.decide([NEAR], HERE, 1000.0) is None
+    assert not choice.has_any([NEAR])
+
+
+def test_home_when_nothing_has_been_left_for_ten_seconds_and_over_there() -> None:
+    local, away = LocalExploration(HERE), Pose(3.0, 0.0)
+    times = [local.decide([], away, Tier.CONTINUE, is_idle=True, now=now) for now in (0.0, 9.9, 10.0)]
+    assert times[:2] == [None, None]
+    assert times[2] is not None
+    assert times[2].parameters["goal_type"] == "retrace"
+    local.decide([], away, Tier.CONTINUE, is_idle=False, now=11.0)
+    assert not local.is_over
+    local.decide([], HERE, Tier.CONTINUE, is_idle=True, now=30.0)
+    assert local.is_over
+
+
+def test_a_frontier_that_shows_again_goes_on() -> None:
+    local = LocalExploration(HERE)
+    assert local.decide([], HERE, Tier.CONTINUE, is_idle=True, now=0.0) is None
+    assert local.decide([FAR], HERE, Tier.CONTINUE, is_idle=True, now=9.0) is not None
+    assert local.decide([], HERE, Tier.CONTINUE, is_idle=True, now=12.0) is None
+    assert not local.is_over
+
+
+def test_a_long_outage_drives_home_once_and_explores_then() -> None:
+    local = LocalExploration(HERE)
+    first = local.decide([NEAR], HERE, Tier.RETURN_HOME, is_idle=False, now=31.0)
+    assert first is not None
+    assert first.parameters["goal_type"] == "retrace"
+    then = local.decide([NEAR], HERE, Tier.RETURN_HOME, is_idle=True, now=50.0)
+    assert then is not None
+    assert then.parameters["goal_type"] == "frontier"
+    local.interrupted()
+    again = local.decide([NEAR], HERE, Tier.RETURN_HOME, is_idle=True, now=90.0)
+    assert again is not None
+    assert again.parameters["goal_type"] == "retrace"

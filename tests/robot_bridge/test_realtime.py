@@ -1,0 +1,68 @@
+"""The loop in a thread of its own: keeps time, ends cleanly, and tells what went wrong."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+
+from robot_bridge.contracts import REST, ExecutionResult, Twist, VelocityTarget
+from robot_bridge.control import Controller
+from robot_bridge.errors import DeviceError
+from robot_bridge.realtime import MonotonicClock, RealTimeLoop
+from tests.robot_bridge.kinematic import KinematicRobot, SteppedClock, decision, rig
+
+
+class RealClock(SteppedClock):
+    """As :class:`SteppedClock`, but time passes by itself."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._real = MonotonicClock()
+        self._began = self._real.now()
+
+    def now(self) -> float:
+        return self._real.now() - self._began
+
+    def wait_until(self, time: float) -> None:
+        self._real.wait_until(self._began + time)
+        super().wait_until(time)
+
+
+def real_rig() -> tuple[Controller, KinematicRobot]:
+    made, robot, _ = rig()
+    clock = RealClock()
+    clock.robot = robot
+    robot.clock = clock
+    return Controller(robot, clock, made.navigation, made.chain), robot
+
+
+def test_it_ticks_at_the_rate_and_leaves_no_thread() -> None:
+    controller, robot = real_rig()
+    before = threading.active_count()
+    with RealTimeLoop(controller) as loop:
+        controller.begin(ExecutionResult(VelocityTarget(Twist(0.1), 5.0), decision("move_toward"), True))
+        for _ in range(8):
+            loop.advance()
+        jitter = loop.jitter
+    assert threading.active_count() == before
+    assert robot.moved > 0.01
+    assert robot.commanded == REST
+    assert jitter.periods >= 8
+    assert jitter.p50_ms == pytest.approx(50, abs=10)
+    assert jitter.p99_ms >= jitter.p50_ms
+
+
+def test_what_goes_wrong_in_the_thread_stops_the_robot_and_surfaces() -> None:
+    controller, robot = real_rig()
+    with RealTimeLoop(controller) as loop:
+        loop.advance()
+        robot.is_broken = True
+        with pytest.raises(DeviceError, match="cable"):
+            _advanced_for_ever(loop)
+    assert robot.stops >= 1
+
+
+def _advanced_for_ever(loop: RealTimeLoop) -> None:
+    while True:
+        loop.advance()
