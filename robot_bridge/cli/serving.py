@@ -1,4 +1,4 @@
-"""``twin``: the simulated robot over DDS in real time, for hosts that want to try what they will do with the real one."""
+"""``twin``: the simulated robot over DDS in real time, to try what is to be done with the real one."""
 
 from __future__ import annotations
 
