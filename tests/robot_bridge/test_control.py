@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
@@ -25,7 +27,7 @@ from robot_bridge.safety_executor import NOTHING_TO_DRIVE, SafetyExecutor
 from tests.robot_bridge.kinematic import KinematicRobot, decision, goal, rig
 
 
-def accepted(target: Target, tool: str = "move_toward", **parameters: object) -> ExecutionResult:
+def accepted(target: Target, tool: str = "move_toward", **parameters: Any) -> ExecutionResult:
     return ExecutionResult(target, decision(tool, **parameters), True)
 
 

@@ -7,7 +7,7 @@ import threading
 import pytest
 
 from robot_bridge.errors import ModelEnded, ModelFailure
-from robot_bridge.links import LockstepLink, Reply, ThreadedLink
+from robot_bridge.links import Answer, LockstepLink, Reply, ThreadedLink
 from robot_bridge.realtime import MonotonicClock
 from tests.robot_bridge.kinematic import SteppedClock
 
@@ -30,10 +30,9 @@ def test_an_answer_comes_when_its_time_has_come() -> None:
     assert link.poll() is None
     clock.time = 12.0
     answer = link.poll()
-    assert answer is not None
-    assert (answer.value, answer.latency_s, answer.error) == ("left", 2.0, None)
-    assert link.pending_since is None
+    assert answer == Answer(10.0, 2.0, "left")
     assert link.poll() is None
+    assert not link.pending_since
 
 
 def test_without_a_latency_it_counts_what_it_took() -> None:
