@@ -158,18 +158,17 @@ class RobotWorld(ActingWorld):
 
     def _move(self, cell: Cell, direction: int) -> bool:
         """Drive there; back again where that fails."""
-        pilot, lattice = self.senses.pilot, self.senses.lattice
-        if pilot.go(lattice, cell, direction):
+        if self.senses.go((cell, direction)):
             self._at = cell, direction
             return True
-        if not pilot.go(lattice, *self._at):
-            raise WorldError(f"{self.name}: the robot is stuck on its way to {lattice.middle(cell)}")
+        if not self.senses.go(self._at):
+            raise WorldError(f"{self.name}: the robot is stuck on its way to {self.senses.lattice.middle(cell)}")
         return False
 
     def _change(self, primitive: Primitive) -> bool:
         """What the robot has others do, once it stands right."""
-        effects, pilot, ahead = self.rig.effects, self.senses.pilot, beyond(*self._at)
-        if not pilot.go(self.senses.lattice, *self._at) or not pilot.rest():
+        effects, ahead = self.rig.effects, beyond(*self._at)
+        if not self.senses.go(self._at) or not self.senses.pilot.rest():
             return False
         match primitive:
             case Primitive.PICK_UP:

@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from math import degrees, hypot, radians
 from typing import Final, Protocol
 
-from robot_bridge.bridge_map import Cell, Lattice, direction_of, heading_of
 from robot_bridge.contracts import (
     ActionResult,
     ExecutionResult,
@@ -29,8 +28,8 @@ from spca.contracts import AgentSource, AgentView, Episode, Executor, Failed, Fi
 
 TOLERANCE: Final = 0.08
 """Metres from the middle of a cell that are aimed at."""
-NEAR_ENOUGH: Final = 0.3
-FACING: Final = radians(20)
+NEAR_ENOUGH: Final = 0.2
+FACING: Final = radians(15)
 """Metres from the middle of its cell, radians from its heading, with which the robot counts as standing there."""
 PATIENCE_S: Final = 90.0
 TRIES: Final = 3
@@ -144,9 +143,10 @@ class Pilot:
         """Where the rear axle is believed to be."""
         return self._controller.navigation.estimate.pose
 
-    def standing(self, lattice: Lattice) -> tuple[Cell, int]:
-        """The cell in which the footprint's middle is, and the nearest direction."""
-        return lattice.cell(*self.pose.ahead(self._controller.config.body.centre)), direction_of(self.pose.heading)
+    @property
+    def middle(self) -> tuple[float, float]:
+        """Where the footprint's middle is believed to be."""
+        return self.pose.ahead(self._controller.config.body.centre)
 
     def wait(self, until: Callable[[], bool], seconds: float) -> bool:
         """Tick, at rest, until something holds; False when it did not in that time."""
@@ -172,16 +172,15 @@ class Pilot:
     def report(self, label: str, notes: str) -> None:
         self._carry_out(self._checked(report(label, notes, self.doing, self.state.now)))
 
-    def go(self, lattice: Lattice, cell: Cell, direction: int) -> bool:
-        """Drive to the middle of a cell and face a direction; whether the robot stands so then."""
-        x, y = lattice.middle(cell)
-        goal = NavGoalTarget(x, y, heading_of(direction), TOLERANCE)
+    def go(self, x: float, y: float, heading: float) -> bool:
+        """Drive the footprint's middle to a pose in the map frame; whether it stands so then."""
+        goal = NavGoalTarget(x, y, heading, TOLERANCE)
         for _ in range(TRIES):
-            if self._stands(goal):
+            if self._stands(goal, heading):
                 return True
             now = self.state.now
-            if lattice.cell(*self.pose.ahead(self._controller.config.body.centre)) == cell:
-                decision = turn(wrapped(heading_of(direction) - self.pose.heading), self.doing, now)
+            if self._off(goal) <= NEAR_ENOUGH:
+                decision = turn(wrapped(heading - self.pose.heading), self.doing, now)
             else:
                 decision = drive(x, y, self.doing, now)
             execution = self._checked(decision)
@@ -190,12 +189,14 @@ class Pilot:
             result = self._carry_out(execution)
             if not result.success and not self._has_moved(result):
                 break
-        return self._stands(goal)
+        return self._stands(goal, heading)
 
-    def _stands(self, goal: NavGoalTarget) -> bool:
-        x, y = self.pose.ahead(self._controller.config.body.centre)
-        heading = goal.heading if goal.heading is not None else self.pose.heading
-        return hypot(x - goal.x, y - goal.y) <= NEAR_ENOUGH and abs(wrapped(heading - self.pose.heading)) <= FACING
+    def _off(self, goal: NavGoalTarget) -> float:
+        x, y = self.middle
+        return hypot(x - goal.x, y - goal.y)
+
+    def _stands(self, goal: NavGoalTarget, heading: float) -> bool:
+        return self._off(goal) <= NEAR_ENOUGH and abs(wrapped(heading - self.pose.heading)) <= FACING
 
     def _has_moved(self, result: ActionResult) -> bool:
         return result.actual_distance_m > 0.05

@@ -14,8 +14,8 @@ from functools import partial
 from typing import Final
 
 from robot_bridge.bridge_actions import Pilot
-from robot_bridge.bridge_looking import Pose4, Vantages, shown
-from robot_bridge.bridge_map import Cell, Ground, Lattice, Terrain, terrain, window
+from robot_bridge.bridge_looking import Pose4, Tried, Vantages, shown
+from robot_bridge.bridge_map import Cell, Ground, Lattice, Terrain, direction_of, heading_of, terrain, window
 from robot_bridge.bridge_sight import Knowledge, Label, floor, is_solid
 from robot_bridge.clearance import KeepOut
 from robot_bridge.contracts import Frame, Pose, Sighting
@@ -59,7 +59,7 @@ class Senses:
         self._knowledge = Knowledge()
         self._newest = -1.0
         self._poses = deque[tuple[float, Pose]](maxlen=_REMEMBERED)
-        self._tried: set[tuple[Pose4, Cell]] = set()
+        self._tried: set[Tried] = set()
         self.pilot = pilot(self._ticked)
 
     @property
@@ -72,7 +72,12 @@ class Senses:
     @property
     def at(self) -> Pose4:
         """The cell in which the footprint's middle is, and the nearest direction."""
-        return self.pilot.standing(self.lattice)
+        x, y = self.pilot.middle
+        return self.lattice.cell(x, y), direction_of(self.pilot.pose.heading)
+
+    def go(self, pose: Pose4) -> bool:
+        """Drive to the middle of a cell and face a direction; whether the robot stands so then."""
+        return self.pilot.go(*self.lattice.middle(pose[0]), heading_of(pose[1]))
 
     def begin(self) -> None:
         """Wait for the first scan and picture.
@@ -151,28 +156,22 @@ class Senses:
     def _look_around(self, home: Pose4) -> None:
         self.pilot.look()
         for _ in range(MAX_LOOKS):
-            found = self._vantage(self._missing(home))
+            missing = self._missing(home)
+            found = self._vantages().best(self.at, missing) if missing else None
             if found is None:
                 break
+            self._tried.update((found.place, cell) for cell in found.shows)
             self.looks += 1
-            if self.pilot.go(self.lattice, *found):
+            if self.pilot.go(*found.place):
                 self.pilot.look()
-        if not self.pilot.go(self.lattice, *home):
+        if not self.go(home):
             raise DeviceError(f"the robot cannot get back to {self.lattice.middle(home[0])}")
 
-    def _vantage(self, missing: Sequence[Cell]) -> Pose4 | None:
-        """The pose nearest to here from which something missing would be seen; what is in view of it is tried once."""
-        if not missing:
-            return None
-        camera, things = self._controller.config.camera, self._knowledge.things
-        vantages = Vantages(self._controller.navigation.map, self.terrain(), self.lattice, camera)
+    def _vantages(self) -> Vantages:
+        things, navigation = self._knowledge.things, self._controller.navigation
         closed = {cell for cell, label in things.items() if is_solid(label) or label[0] == "lava"}
-        found = vantages.best(self.at, missing, closed, self._tried)
-        if found is None:
-            return None
-        pose, views = found
-        self._tried.update((pose, cell) for cell in views)
-        return pose
+        camera = self._controller.config.camera
+        return Vantages(navigation.map, self.terrain(), self.lattice, camera, closed, self._tried)
 
 
 def _apart(stamp: float, entry: tuple[float, Pose]) -> float:

@@ -2,46 +2,57 @@
 
 from __future__ import annotations
 
-from robot_bridge.bridge_looking import Vantages, shown
+from collections.abc import Collection
+
+from robot_bridge.bridge_looking import Tried, Vantage, Vantages, shown
 from robot_bridge.bridge_map import terrain, window
 from robot_bridge.config import Camera
 from tests.robot_bridge.rooms import LATTICE, seen
 
+ROOM = "#######\n#.....#\n#..S..#\n#.....#\n#######"
 
-def vantages(picture: str) -> Vantages:
+
+def vantages(picture: str, tried: Collection[Tried] = ()) -> Vantages:
     chart = seen(picture, [(0, 0)])
-    return Vantages(chart, terrain(chart, LATTICE), LATTICE, Camera())
+    return Vantages(chart, terrain(chart, LATTICE), LATTICE, Camera(), (), tried)
 
 
 def test_what_lies_behind_is_looked_at_after_turning_round() -> None:
-    room = vantages("#######\n#.....#\n#..S..#\n#.....#\n#######")
+    room = vantages(ROOM)
     assert room.shows(((0, 0), 0), (0, 2))
     assert not room.shows(((0, 0), 2), (0, 2))
     assert not room.shows(((0, 0), 0), (2, 0)), "beside the robot"
-    assert room.best(((0, 0), 2), [(0, 2)], (), ()) == (((0, 0), 0), frozenset({(0, 2)}))
+    assert room.best(((0, 0), 2), [(0, 2)]) == Vantage(*LATTICE.middle((0, 0)), 0.0, frozenset({(0, 2)}))
 
 
 def test_a_pose_from_which_it_was_tried_in_vain_is_not_tried_again() -> None:
-    room = vantages("#######\n#.....#\n#..S..#\n#.....#\n#######")
-    first = room.best(((0, 0), 0), [(0, 2)], (), ())
-    assert first == (((0, 0), 0), frozenset({(0, 2)}))
-    second = room.best(((0, 0), 0), [(0, 2)], (), {(first[0], (0, 2))})
+    first = vantages(ROOM).best(((0, 0), 0), [(0, 2)])
+    assert first is not None
+    second = vantages(ROOM, {(first.place, (0, 2))}).best(((0, 0), 0), [(0, 2)])
     assert second is not None
-    assert second[0] != first[0]
+    assert second.place != first.place
 
 
 def test_what_a_wall_hides_is_looked_at_from_elsewhere() -> None:
     room = vantages("#########\n#...#...#\n#.......#\n#.S.#...#\n#########")
     assert not room.shows(((0, 0), 0), (0, 4))
-    found = room.best(((0, 0), 0), [(0, 4)], (), ())
+    found = room.best(((0, 0), 0), [(0, 4)])
     assert found is not None
-    assert found[0][0] != (0, 0)
-    assert room.shows(found[0], (0, 4))
+    assert LATTICE.cell(found.x, found.y) != (0, 0)
+
+
+def test_a_door_round_the_corner_is_looked_at_from_beside_the_middle_of_a_cell() -> None:
+    chart = seen("#####\n#o|.#\n#.#.#\n#.#.#\n#S#.#\n#####", [(0, 0), (-1, 0), (-2, 0)])
+    found = Vantages(chart, terrain(chart, LATTICE), LATTICE, Camera()).best(((0, 0), 3), [(-3, 1)])
+    assert found is not None
+    assert LATTICE.cell(found.x, found.y) == (-2, 0)
+    assert (found.x, found.y) != LATTICE.middle((-2, 0))
+    assert 0 < found.heading < 1.0
 
 
 def test_nothing_can_be_looked_at_through_a_shut_door() -> None:
     room = vantages("#########\n#...#...#\n#.S.|...#\n#...#...#\n#########")
-    assert room.best(((0, 0), 0), [(0, 4)], (), ()) is None
+    assert room.best(((0, 0), 0), [(0, 4)]) is None
 
 
 def test_nothing_is_shown_behind_what_is_not_known() -> None:
