@@ -59,9 +59,7 @@ class BagRecorder:
         self._battery: float | None = None
         self._scans = self._frames = 0
         self._flushed = 0.0
-        self.noted(0.0, "config", {"config": config})
-        self._write(0.0, (topics.TF_STATIC, _mounting(config)))
-        self._bag.flush()
+        self._config, self._is_begun = config, False
 
     def observed(self, observation: Observation) -> None:
         """Kept until something is told with its time."""
@@ -105,16 +103,28 @@ class BagRecorder:
             if self.fault:
                 return
             try:
+                if not self._is_begun:
+                    self._begin(self._flushed)
                 self._write_pending(self._flushed)
                 self._bag.close()
             except OSError as error:
                 self._failed(error)
+
+    def _begin(self, now: float) -> None:
+        """What every log begins with, at the time of what is told first: a real clock does not begin at 0."""
+        self._is_begun, self._flushed = True, now
+        note = {"now": now, "kind": "config", "data": {"config": self._config}}
+        self._bag.write(now, topics.NOTES, messages.text_message(to_json(note)))
+        self._bag.write(now, topics.TF_STATIC, _mounting(self._config))
+        self._bag.flush()
 
     def _write(self, now: float, *found: tuple[str, Any]) -> None:
         with self._lock:
             if self.fault:
                 return
             try:
+                if not self._is_begun:
+                    self._begin(now)
                 self._write_pending(now)
                 for topic, message in found:
                     self._bag.write(now, topic, message)

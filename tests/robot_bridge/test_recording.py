@@ -85,6 +85,7 @@ def test_an_independent_reader_finds_messages_of_ros(log: Path) -> None:
         ),
     }
     times = [each.message.log_time for each in found]
+    assert times[0] == pytest.approx(0.3e9), "a log begins with its run"
     assert times == sorted(set(times))
     scans = [each.decoded_message for each in found if each.channel.topic == "/scan"]
     assert len(scans) == 40
@@ -180,6 +181,13 @@ def test_what_is_no_log_is_an_error_of_one_line(tmp_path: Path, log: Path) -> No
     with pytest.raises(RecordingError, match="holds several logs"):
         read_log(tmp_path)
     assert read_log(log.parent).path == bag.find(log)
+
+
+def test_a_run_in_which_nothing_happened_has_a_log(tmp_path: Path) -> None:
+    BagRecorder(tmp_path / "bag", CONFIG).close()
+    heard, found = Heard(), read_log(tmp_path)
+    found.tell(heard)
+    assert (found.config, heard.lines) == (CONFIG, [])
 
 
 def test_a_log_is_never_overwritten(log: Path) -> None:
