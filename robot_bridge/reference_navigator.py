@@ -165,13 +165,12 @@ def wander(seen: Seen) -> Choice | None:
 
 def _squeeze(seen: Seen, directions: Sequence[Direction]) -> Choice | None:
     """Slowly in the first direction that was found clear, after asking for each of them."""
-    asked = {
-        action.arguments[0]: action.outcome for action in _since_moved(seen) if action.tool == Tool.CHECK_PATH_CLEAR
-    }
+    checks = [action for action in _since_moved(seen) if action.tool == Tool.CHECK_PATH_CLEAR]
+    asked = {action.arguments[:1]: action.outcome for action in checks}
     for direction in directions:
-        if asked.get(direction.value) == "clear":
+        if asked.get((direction.value,)) == "clear":
             return _move(direction, Speed.SLOW, 3.0, f"it is narrow {direction}, but clear")
-        if direction.value not in asked:
+        if (direction.value,) not in asked:
             parameters = {"direction": direction.value, "distance_m": _CHECK_M}
             return Choice(Tool.CHECK_PATH_CLEAR, parameters, f"it is narrow {direction}: check first")
     return _turn_to(seen, _widest(seen), "nothing ahead is clear")
@@ -238,8 +237,8 @@ def _widest(seen: Seen) -> int:
 
 def _turn_to(seen: Seen, angle: int, why: str) -> Choice | None:
     """The turn that comes nearest to an angle, of those that did not fail lately."""
-    failed = {each.arguments[0] for each in seen.recent if each.tool == Tool.ROTATE and each.outcome == "failed"}
-    turns = [turn for turn in _TURNS if str(turn) not in failed]
+    failed = {each.arguments[:1] for each in seen.recent if each.tool == Tool.ROTATE and each.outcome == "failed"}
+    turns = [turn for turn in _TURNS if (str(turn),) not in failed]
     if not turns:
         return None
     best = min(turns, key=lambda turn: (abs(turn - angle), abs(turn)))

@@ -1,3 +1,5 @@
+"""What is drawn on the camera image, and where."""
+
 from __future__ import annotations
 
 import base64

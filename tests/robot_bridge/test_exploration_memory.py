@@ -1,3 +1,5 @@
+"""What is remembered, how it is told in a prompt, and what becomes of it on disk."""
+
 from __future__ import annotations
 
 import os

@@ -1,3 +1,5 @@
+"""The hostile navigator does all its harm, and nobody falls over it."""
+
 from __future__ import annotations
 
 from collections import Counter

@@ -1,3 +1,5 @@
+"""What a model is asked and told, and what its answers are taken for."""
+
 from __future__ import annotations
 
 import base64

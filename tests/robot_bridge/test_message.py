@@ -1,3 +1,5 @@
+"""A message says all that it should in its size, and nobody else can say it."""
+
 from __future__ import annotations
 
 import pytest

@@ -1,3 +1,5 @@
+"""The reference navigator explores by the text that any model gets."""
+
 from __future__ import annotations
 
 from collections.abc import Sequence

@@ -1,3 +1,5 @@
+"""Figures and words of a snapshot, with sensors missing or wrong."""
+
 from __future__ import annotations
 
 import base64

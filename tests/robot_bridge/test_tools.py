@@ -1,3 +1,5 @@
+"""The tools are those of the plan; whatever a model sends is read or refused."""
+
 from __future__ import annotations
 
 import json

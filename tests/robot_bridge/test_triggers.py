@@ -1,3 +1,5 @@
+"""Events ask the model once each."""
+
 from __future__ import annotations
 
 from math import pi

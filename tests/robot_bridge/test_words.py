@@ -1,3 +1,5 @@
+"""Text of strangers becomes one harmless line."""
+
 from __future__ import annotations
 
 from hypothesis import given
