@@ -29,6 +29,7 @@ _STANDING = 0.04
 """m/s: what odometry may show of a robot that stands."""
 _ROLLING = 0.08
 """m/s: from here on measured velocity tells where the wheels point."""
+_ROUNDING = 1e-9
 _PIECES = 3
 """Arcs that stand for the way that is driven while the steering turns."""
 _TURNING_M = 0.002
@@ -134,7 +135,7 @@ def _rate_limited(
     if capped * last < 0 or capped * rolling < 0:
         return 0.0, "braking before the direction changes"
     most = abs(last) + limits.acceleration * passed
-    if abs(capped) > most:
+    if abs(capped) > most + _ROUNDING:
         return copysign(most, capped), f"speeding up, {most:.2f} m/s"
     return capped, "" if capped == wanted else f"at most {abs(capped):.2f} m/s"
 
