@@ -3,8 +3,8 @@
 Adaptive: at once when an event fires, when nothing is under way, or when something went wrong; else when the base timer
 has run out. The timer is let pass while the view is the one of the last call and nothing is near, and while the robot
 drives to a goal on the map: such a goal was chosen with all that the model was shown, and the path planner needs no
-advice on the way. Having moved is no news then either; a doorway, a crossing or a dead end is. Nothing keeps the
-model from being asked after ten seconds.
+advice on the way. Having moved, or a wall ahead in a bend of the way, is no news then either; a new doorway or crossing
+is. Nothing keeps the model from being asked after ten seconds.
 """
 
 from __future__ import annotations
@@ -12,8 +12,11 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Final
 
 from robot_bridge.contracts import Trigger
+
+_NO_NEWS_ON_THE_WAY: Final = frozenset({Trigger.MOVED, Trigger.DEAD_END})
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +95,7 @@ def _by_timer(now: Situation, passed: float, settings: AskSettings) -> Choice:
 
 
 def _event(now: Situation, passed: float, settings: AskSettings) -> Choice | None:
-    news = set(now.triggers) - ({Trigger.MOVED} if now.drives_to_goal else set())
+    news = set(now.triggers) - (_NO_NEWS_ON_THE_WAY if now.drives_to_goal else set())
     if news:
         return Choice.TRIGGER
     if passed < settings.shortest_pause_s:

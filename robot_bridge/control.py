@@ -258,6 +258,11 @@ class Controller:
             self._last_result = result
             self._view = replace(self._view, previous_action_result=result)
 
+    def way_to(self, x: float, y: float) -> float | None:
+        """Metres of the way over the map to a place, None where there is none; takes about as long as a tick."""
+        with self._lock:
+            return self.navigation.way_to(x, y)
+
     def begin(self, execution: ExecutionResult) -> None:
         """Carry out what the executor made of a decision, instead of whatever is under way.
 

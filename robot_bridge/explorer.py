@@ -310,7 +310,12 @@ class Explorer:
             self._local.interrupted()
             return
         decision = self._local.decide(
-            state.frontiers, state.current_position, tier, is_idle=self.controller.is_idle, now=now
+            state.frontiers,
+            state.current_position,
+            tier,
+            is_idle=self.controller.is_idle,
+            now=now,
+            way_to=self.controller.way_to,
         )
         if decision is not None:
             self._carry_out(decision)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from math import hypot
+from collections.abc import Callable, Sequence
+from math import hypot, inf
 from typing import Final
 
 from robot_bridge.contracts import Frontier, NavigationDecision, Pose, Tier, Tool
 
+WayTo = Callable[[float, float], float | None]
+"""Metres of the way over the map to a place, None where none is known."""
 AVOIDED_S: Final = 30.0
 """So long a frontier that could not be reached is left alone."""
 MOST_FAILURES: Final = 3
@@ -32,12 +34,16 @@ class FrontierChoice:
         """A frontier at this place could not be reached."""
         self._failures.append((x, y, now))
 
-    def decide(self, frontiers: Sequence[Frontier], pose: Pose, now: float) -> NavigationDecision | None:
-        """The decision to drive to one of ``frontiers``, None where there is none that is worth trying now."""
-        open_now = [each for each in frontiers if self._is_open(each, now)]
-        if not open_now:
+    def decide(
+        self, frontiers: Sequence[Frontier], pose: Pose, now: float, way_to: WayTo | None = None
+    ) -> NavigationDecision | None:
+        """The decision to drive to one of ``frontiers``, None where there is none that is worth trying now.
+
+        ``way_to`` measures the way over the map; without it the distance counts, which sees through walls.
+        """
+        chosen = _cheapest([each for each in frontiers if self._is_open(each, now)], pose, way_to)
+        if chosen is None:
             return None
-        chosen = min(open_now, key=lambda each: (_cost(each, pose), each.id))
         parameters = {
             "goal_type": "frontier",
             "frontier_id": chosen.id,
@@ -90,7 +96,14 @@ class LocalExploration:
         self._nothing_since = None
 
     def decide(
-        self, frontiers: Sequence[Frontier], pose: Pose, tier: Tier, *, is_idle: bool, now: float
+        self,
+        frontiers: Sequence[Frontier],
+        pose: Pose,
+        tier: Tier,
+        *,
+        is_idle: bool,
+        now: float,
+        way_to: WayTo | None = None,
     ) -> NavigationDecision | None:
         """What is to be done now, None to go on as it is; called every so often."""
         if self._is_homing:
@@ -99,7 +112,7 @@ class LocalExploration:
         if tier is Tier.RETURN_HOME and not self._went_home and self._returns_home:
             self._went_home = True
             return way_home(now)
-        decision = self.choice.decide(frontiers, pose, now) if is_idle else None
+        decision = self.choice.decide(frontiers, pose, now, way_to) if is_idle else None
         if not is_idle or decision is not None or self.choice.has_any(frontiers):
             self._nothing_since = None
             return decision
@@ -115,6 +128,21 @@ class LocalExploration:
             return None
         self._is_homing = True
         return way_home(now)
+
+
+def _cheapest(frontiers: Sequence[Frontier], pose: Pose, way_to: WayTo | None) -> Frontier | None:
+    """Ways are measured, which takes time, only while a straight one could still be the cheapest."""
+    best, least = None, inf
+    for each in sorted(frontiers, key=lambda each: (_cost(each, pose), each.id)):
+        bound = _cost(each, pose)
+        if bound >= least:
+            break
+        way = way_to(each.x, each.y) if way_to else None
+        straight = pose.distance_to(each.x, each.y)
+        cost = bound + max(0.0, way - straight) if way is not None else bound
+        if cost < least:
+            best, least = each, cost
+    return best
 
 
 def _cost(frontier: Frontier, pose: Pose) -> float:

@@ -15,6 +15,13 @@ def test_the_nearest_one_ahead_is_next() -> None:
     assert (made.parameters["frontier_id"], made.timestamp) == (1, 5.0)
 
 
+def test_a_way_round_a_wall_counts_in_full() -> None:
+    ways = {NEAR.x: 9.0, FAR.x: 6.0}
+    made = FrontierChoice().decide([FAR, NEAR], HERE, 0.0, lambda x, _: ways[x])
+    assert made is not None
+    assert made.parameters["frontier_id"] == FAR.id
+
+
 def test_what_could_not_be_reached_is_left_alone_and_then_given_up() -> None:
     choice = FrontierChoice()
     choice.failed(NEAR.x, NEAR.y, 0.0)
