@@ -16,7 +16,9 @@ AHEAD_OF_TIME = 0.1
 _DEAD_SHARE = 0.2
 _LOST_SHARE = 0.2
 _JUMP = 0.3
+"""Metres by which the view through a doorway goes beyond it."""
 _DOORWAY = (0.7, 2.0)
+"""Its least and greatest width, metres."""
 _GAP_RANGE = 4.0
 
 _SECTORS: tuple[tuple[Direction, float], ...] = (
@@ -35,7 +37,7 @@ def fault(scan: Scan | None, now: float, config: RobotConfig) -> str:
     """Why nothing may move on this scan, "" where it can be used.
 
     Beams are *dead* (NaN, negative, 0, nearer than ``range_min``, or finite beyond ``range_max``) or *empty* (inf).
-    A fifth of dead beams is too many. Empty beams are honest where they look down a long hall, all of them in few
+    More than a fifth of dead beams is too many. Empty beams are honest where they look down a long hall, all of them in few
     stretches, and dropouts where they are scattered: a share q lost at random makes stretches of q (1 - q) of the
     number of beams, so that more stretches than a fifth lost would make is a broken lidar. Fewer returns than a fifth
     are too few to steer by, however they are spread.

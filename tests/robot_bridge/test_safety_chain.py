@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from math import hypot, inf, isclose, nan
 
@@ -220,6 +221,22 @@ def test_the_latch_holds_through_everything_until_it_is_released() -> None:
     assert step(chain, drive, now=2.0).twist == drive.twist
     chain.stop("")
     assert step(chain, drive, now=2.05).reason == "emergency stop"
+
+
+def test_a_stop_in_the_middle_of_a_step_is_not_lost() -> None:
+    chain = SafetyChain(CONFIG)
+
+    class Pressing(list[Command]):
+        """Commands that somebody reacts to while they are read."""
+
+        def __iter__(self) -> Iterator[Command]:
+            chain.stop("pressed")
+            return super().__iter__()
+
+    driving = Pressing([Command(Twist(0.02, 0.0), Source.MODEL, 9.0)])
+    assert chain.step(driving, seen(scan_of([])), 0.0) == Applied(REST, "stop", "pressed")
+    assert chain.state.stopped == "pressed"
+    assert chain.state.twist == REST
 
 
 def test_speed_is_reached_by_the_acceleration_limit_and_left_at_once() -> None:
