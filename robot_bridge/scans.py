@@ -37,8 +37,8 @@ def fault(scan: Scan | None, now: float, config: RobotConfig) -> str:
     """Why nothing may move on this scan, "" where it can be used.
 
     Beams are *dead* (NaN, negative, 0, nearer than ``range_min``, or finite beyond ``range_max``) or *empty* (inf).
-    More than a fifth of dead beams is too many. Empty beams are honest where they look down a long hall, all of them in few
-    stretches, and dropouts where they are scattered: a share q lost at random makes stretches of q (1 - q) of the
+    More than a fifth of dead beams is too many. Empty beams are honest where they look down a long hall, all of them in
+    few stretches, and dropouts where they are scattered: a share q lost at random makes stretches of q (1 - q) of the
     number of beams, so that more stretches than a fifth lost would make is a broken lidar. Fewer returns than a fifth
     are too few to steer by, however they are spread.
     """
