@@ -100,6 +100,7 @@ def build_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--timeout", type=float, default=TIMEOUT, metavar="SECONDS", help="(default %(default)s)")
     parser.add_argument("--speed", type=float, default=0.3, metavar="M/S", help="hard limit (default %(default)s)")
+    parser.add_argument("--parent", type=int, metavar="PID", help="end when this process, which started it, has ended")
     return parser
 
 
@@ -111,7 +112,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         deadman = Deadman(timeout=options.timeout, speed=options.speed)
     except ValueError as error:
         parser.error(str(error))
-    with until_terminated() as is_over:
+    with until_terminated() as is_terminated:
+
+        def is_over() -> bool:
+            return is_terminated() or (options.parent is not None and os.getppid() != options.parent)
+
         transport = TRANSPORTS[options.transport](options.domain, options.commands, options.driver, options.stop)
         serve(transport, deadman, is_over)
     return 0

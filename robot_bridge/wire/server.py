@@ -6,6 +6,7 @@ own, as on the robot, so that hosts command it as they will command the real one
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import time
@@ -119,7 +120,8 @@ def serve(
 @contextmanager
 def deadman(domain: int) -> Iterator[subprocess.Popen[bytes]]:
     """The deadman of this machine in a process of its own, ended at the end."""
-    command = [sys.executable, "-m", "robot_bridge.wire.relay", "--transport", "cyclonedds", "--domain", str(domain)]
+    options = ["--transport", "cyclonedds", "--domain", str(domain), "--parent", str(os.getpid())]
+    command = [sys.executable, "-m", "robot_bridge.wire.relay", *options]
     process = subprocess.Popen(command, stdin=subprocess.DEVNULL)
     try:
         yield process

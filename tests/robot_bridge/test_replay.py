@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from math import pi
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ import pytest
 
 from robot_bridge.config import RobotConfig
 from robot_bridge.contracts import Applied, Command, Estimate, Observation, Odometry, Pose, Scan, Source, Twist
-from robot_bridge.recorded import read_log
+from robot_bridge.recorded import Log, read_log
 from robot_bridge.recording import BagRecorder
 from robot_bridge.replay import ChainCheck
 from robot_bridge.safety_chain import SafetyChain
@@ -20,8 +20,10 @@ from robot_bridge.safety_chain import SafetyChain
 CONFIG = RobotConfig()
 
 
-def recorded(path: Path, tampered: bool = False) -> Path:
+@pytest.fixture(scope="module")
+def log(tmp_path_factory: pytest.TempPathFactory) -> Log:
     """20 s towards a wall and back, with an emergency stop, a person and a lidar that fails for a while."""
+    path = tmp_path_factory.mktemp("logs") / "bag"
     chain, recorder, random = SafetyChain(CONFIG), BagRecorder(path, CONFIG), np.random.default_rng(3)
     pose, twist, scan = Pose(), Twist(), None
     angles = -pi + CONFIG.lidar.angle_increment * np.arange(CONFIG.lidar.beams)
@@ -46,10 +48,9 @@ def recorded(path: Path, tampered: bool = False) -> Path:
         twist = applied.twist
         recorder.observed(seen)
         recorder.estimated(Estimate(now, pose, twist))
-        told = Applied(Twist(twist.linear + 1e-12, twist.angular), applied.source, applied.reason)
-        recorder.commanded(now, commands, told if tampered and tick == 123 else applied)
+        recorder.commanded(now, commands, applied)
     recorder.close()
-    return path
+    return read_log(path)
 
 
 class Counted(ChainCheck):
@@ -69,8 +70,7 @@ class Counted(ChainCheck):
         self.kinds.append(kind)
 
 
-def test_the_chain_does_the_same_again(tmp_path: Path) -> None:
-    log = read_log(recorded(tmp_path / "bag"))
+def test_the_chain_does_the_same_again(log: Log) -> None:
     check = Counted(log.config)
     log.tell(check)
     assert check.differences == []
@@ -81,10 +81,29 @@ def test_the_chain_does_the_same_again(tmp_path: Path) -> None:
     assert check.kinds == ["emergency_stop", "release"]
 
 
-def test_a_step_that_differs_in_the_last_bit_is_told(tmp_path: Path) -> None:
-    log = read_log(recorded(tmp_path / "bag", tampered=True))
-    check = ChainCheck(log.config)
+class Tampered(ChainCheck):
+    """One step of the log is another."""
+
+    def commanded(self, now: float, commands: Sequence[Command], applied: Applied) -> None:
+        if self.steps == 123:
+            applied = replace(applied, twist=Twist(applied.twist.linear + 1e-12, applied.twist.angular))
+        super().commanded(now, commands, applied)
+
+
+def test_a_step_that_differs_in_the_last_digits_is_told(log: Log) -> None:
+    check = Tampered(log.config)
     log.tell(check)
     assert (check.steps, check.different) == (400, 1)
     assert check.differences[0].time == pytest.approx(6.15)
     assert "1 of 400 steps differ, first at 6.15 s: recorded model" in check.verdict()
+
+
+def test_a_stop_in_the_middle_of_a_step_is_no_difference() -> None:
+    """It is noted after the step in which it was latched."""
+    check = ChainCheck(CONFIG)
+    check.commanded(1.0, (Command(Twist(0.1), Source.MODEL, 2.0),), Applied(Twist(), "stop", "a person says so"))
+    check.noted(1.01, "emergency_stop", {"reason": "a person says so"})
+    check.commanded(1.05, (), Applied(Twist(), "stop", "a person says so"))
+    check.noted(1.1, "release", {})
+    check.commanded(1.15, (), Applied(Twist(), "none"))
+    assert (check.steps, check.differences) == (3, [])

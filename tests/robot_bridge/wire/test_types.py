@@ -31,7 +31,7 @@ def _as_field(value: Any) -> Any:
 
 
 @pytest.mark.parametrize("name", types.ALL)
-@settings(max_examples=10)
+@settings(max_examples=6)
 @given(st.data())
 def test_two_codecs_agree_to_the_byte(name: str, data: st.DataObject) -> None:
     message = data.draw(messages(name))
@@ -49,6 +49,7 @@ def test_types_are_named_as_ros_names_them(name: str) -> None:
     assert sample.serialize(use_version_2=False) == b"bytes"
 
 
+@settings(max_examples=30)
 @given(EVERY_MESSAGE, st.data())
 def test_damaged_bytes_are_an_error_of_one_line_or_another_message(message: Any, data: st.DataObject) -> None:
     whole = types.encode(message)
