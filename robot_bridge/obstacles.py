@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from robot_bridge.config import RobotConfig
 from robot_bridge.contracts import Odometry, Pose, Scan
 from robot_bridge.geometry import along, clearance, placed, seen_from
-from robot_bridge.scans import returns
+from robot_bridge.scans import AHEAD_OF_TIME, returns
 
 MEMORY_S = 0.41
 STILL_S = 0.28
@@ -56,8 +56,11 @@ def pose_at(odometry: Odometry, time: float) -> Pose:
 
 
 def looked(memory: Memory, scan: Scan, odometry: Odometry, now: float, config: RobotConfig) -> Memory:
-    """The memory with a usable scan, and without what is too old. A scan that is in it already changes nothing."""
-    kept = tuple(look for look in memory if now - look.stamp <= MEMORY_S)
+    """The memory with a usable scan, and without what is too old or, after the clock was set back, of the future.
+
+    A scan that is in it already changes nothing.
+    """
+    kept = tuple(look for look in memory if -AHEAD_OF_TIME <= now - look.stamp <= MEMORY_S)
     if kept and scan.stamp <= kept[-1].stamp:
         return kept
     found = returns(scan, config.lidar)

@@ -57,6 +57,13 @@ def test_what_is_seen_again_is_not_kept_twice() -> None:
     assert len(points) == sum(look.is_last.sum() for look in memory) <= 3
 
 
+def test_a_clock_that_is_set_back_does_not_hide_new_scans() -> None:
+    memory = after((100.0, []), now=100.1)
+    memory = looked(memory, scan_of([POLE], stamp=5.0), Odometry(5.0, Pose(), Twist()), 5.0, CONFIG)
+    assert [look.stamp for look in memory] == [5.0]
+    assert len(memory[0].points)
+
+
 def approaching(speed: float, seed: int, steps: int = 8) -> tuple[np.ndarray, np.ndarray]:
     """A thick leg that has come at ``speed`` for a while; what is known of it at last."""
     rng = np.random.default_rng(seed)
