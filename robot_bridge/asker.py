@@ -150,7 +150,7 @@ class Asker:
         now: float,
     ) -> None:
         memory.update_frontiers(view.frontiers, view.current_position)
-        skips_image = is_text_enough(situation, self._settings)
+        skips_image = is_text_enough(choice, situation, self._settings)
         talk.ask(view, memory, skips_image, current)
         self._events.asked(view.current_position)
         self._tally.asked(choice)

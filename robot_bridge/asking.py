@@ -3,8 +3,8 @@
 Adaptive: at once when an event fires, when nothing is under way, or when something went wrong; else when the base timer
 has run out. The timer is let pass while the view is the one of the last call and nothing is near, and while the robot
 drives to a goal on the map: such a goal was chosen with all that the model was shown, and the path planner needs no
-advice on the way. Having moved, or a wall ahead in a bend of the way, is no news then either; a new doorway or crossing
-is. Nothing keeps the model from being asked after ten seconds.
+advice on the way. Of the events only a new doorway is news then: that the robot has moved, passes a crossing or has a
+wall ahead in a bend is what driving there means. Nothing keeps the model from being asked after ten seconds.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Final
 
 from robot_bridge.contracts import Trigger
 
-_NO_NEWS_ON_THE_WAY: Final = frozenset({Trigger.MOVED, Trigger.DEAD_END})
+_NO_NEWS_ON_THE_WAY: Final = frozenset({Trigger.MOVED, Trigger.DEAD_END, Trigger.INTERSECTION})
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,10 +105,15 @@ def _event(now: Situation, passed: float, settings: AskSettings) -> Choice | Non
     return Choice.IDLE if now.is_idle else None
 
 
-def is_text_enough(now: Situation, settings: AskSettings) -> bool:
-    """Whether the picture can be left out of a call."""
-    return (
-        settings.is_adaptive
-        and now.similarity > settings.text_only_similarity
-        and now.nearest_m > settings.text_only_clear_m
-    )
+def is_text_enough(choice: Choice, now: Situation, settings: AskSettings) -> bool:
+    """Whether the picture can be left out of a call.
+
+    It can where nothing has changed and nothing is near; and where the robot is on its way to a goal, has met nothing
+    new, and the model is asked only because it has been silent for long. (With gpt-4o-mini a picture is two thirds of
+    what a call costs.)
+    """
+    if not settings.is_adaptive:
+        return False
+    is_on_its_way = choice is Choice.SILENCE and now.drives_to_goal
+    is_static = now.similarity > settings.text_only_similarity and now.nearest_m > settings.text_only_clear_m
+    return is_static or is_on_its_way

@@ -36,6 +36,7 @@ from robot_bridge.contracts import (
     NavigationDecision,
     ObserveTarget,
     StopReason,
+    StopTarget,
     Tier,
     Tool,
     Twist,
@@ -45,7 +46,7 @@ from robot_bridge.conversation import Decided, Described
 from robot_bridge.errors import RobotError, SetupError
 from robot_bridge.exploration_memory import ExplorationMemory
 from robot_bridge.links import Link
-from robot_bridge.local_exploration import LocalExploration
+from robot_bridge.local_exploration import LocalExploration, same_frontier
 from robot_bridge.realtime import Lockstep, Runner
 from robot_bridge.safety_executor import SafetyExecutor
 from robot_bridge.summary import Summary, Tally
@@ -235,9 +236,11 @@ class Explorer:
             self._decided(heard.decision)
 
     def _decided(self, decision: NavigationDecision) -> None:
-        execution = self._carry_out(decision)
-        is_claim = execution.decision.parameters.get("reason") == StopReason.EXPLORATION_COMPLETE
-        self._claims = self._claims + 1 if is_claim and decision.tool_name == Tool.STOP_ROBOT else 0
+        execution = self._carry_out(
+            same_frontier(decision, self.memory.state.frontiers, self.controller.state.frontiers)
+        )
+        is_claim = execution.target == StopTarget(StopReason.EXPLORATION_COMPLETE.value)
+        self._claims = self._claims + 1 if is_claim else 0
 
     def _told(self, heard: Described) -> None:
         if self._looking is None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from math import hypot, inf
-from typing import Final
+from typing import Any, Final
 
 from robot_bridge.contracts import Frontier, NavigationDecision, Pose, Tier, Tool
 
@@ -18,6 +19,7 @@ NO_FRONTIERS_S: Final = 10.0
 """So long no frontier may show before nothing is left."""
 AT_HOME_M: Final = 0.5
 _SAME_PLACE_M: Final = 0.7
+_RENAMED_M: Final = 1.0
 _TURN_COST: Final = 0.4
 """Metres that a radian of turning is worth to a robot that cannot turn in place."""
 _WIDTH_GAIN: Final = 0.5
@@ -128,6 +130,28 @@ class LocalExploration:
             return None
         self._is_homing = True
         return way_home(now)
+
+
+def same_frontier(
+    decision: NavigationDecision, told: Sequence[Mapping[str, Any]], frontiers: Sequence[Frontier]
+) -> NavigationDecision:
+    """A decision for a frontier that has been given another id since the model was told of it, with the new id.
+
+    ``told`` are the frontiers as the memory lists them, ``frontiers`` those of now. The nearest one within a metre of
+    where it was is taken for it; where there is none the decision stays as it is.
+    """
+    if not isinstance(decision.parameters, Mapping):
+        return decision
+    wanted = decision.parameters.get("frontier_id")
+    if decision.tool_name != Tool.NAVIGATE_TO_GOAL or any(each.id == wanted for each in frontiers):
+        return decision
+    place = next((each["position"] for each in told if each["id"] == wanted), None)
+    if place is None or decision.parameters.get("goal_type") != "frontier" or not frontiers:
+        return decision
+    nearest = min(frontiers, key=lambda each: hypot(each.x - place[0], each.y - place[1]))
+    if hypot(nearest.x - place[0], nearest.y - place[1]) > _RENAMED_M:
+        return decision
+    return replace(decision, parameters={**decision.parameters, "frontier_id": nearest.id})
 
 
 def _cheapest(frontiers: Sequence[Frontier], pose: Pose, way_to: WayTo | None) -> Frontier | None:

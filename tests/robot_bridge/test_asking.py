@@ -25,7 +25,7 @@ ON_THE_WAY = replace(DRIVING, drives_to_goal=True)
         (replace(DRIVING, since_asked=5.0), Choice.TIMER),
         (replace(DRIVING, triggers=(Trigger.MOVED,)), Choice.TRIGGER),
         (replace(DRIVING, triggers=(Trigger.DEAD_END,)), Choice.TRIGGER),
-        (replace(ON_THE_WAY, triggers=(Trigger.MOVED, Trigger.DEAD_END)), Choice.WAIT),
+        (replace(ON_THE_WAY, triggers=(Trigger.MOVED, Trigger.DEAD_END, Trigger.INTERSECTION)), Choice.WAIT),
         (replace(ON_THE_WAY, triggers=(Trigger.DOORWAY,)), Choice.TRIGGER),
         (replace(ON_THE_WAY, since_asked=5.0), Choice.SKIP),
         (replace(ON_THE_WAY, since_asked=10.0), Choice.SILENCE),
@@ -73,7 +73,13 @@ def test_never_past_ten_seconds(
 
 def test_the_picture_is_left_out_where_nothing_has_changed_and_nothing_is_near() -> None:
     static = replace(DRIVING, similarity=0.96, nearest_m=3.1)
-    assert is_text_enough(static, ADAPTIVE)
-    assert not is_text_enough(replace(static, nearest_m=3.0), ADAPTIVE)
-    assert not is_text_enough(replace(static, similarity=0.95), ADAPTIVE)
-    assert not is_text_enough(static, FIXED)
+    assert is_text_enough(Choice.TIMER, static, ADAPTIVE)
+    assert not is_text_enough(Choice.TIMER, replace(static, nearest_m=3.0), ADAPTIVE)
+    assert not is_text_enough(Choice.TIMER, replace(static, similarity=0.95), ADAPTIVE)
+    assert not is_text_enough(Choice.TIMER, static, FIXED)
+
+
+def test_the_picture_is_left_out_on_the_way_without_news() -> None:
+    assert is_text_enough(Choice.SILENCE, ON_THE_WAY, ADAPTIVE)
+    assert not is_text_enough(Choice.SILENCE, DRIVING, ADAPTIVE)
+    assert not is_text_enough(Choice.TRIGGER, ON_THE_WAY, ADAPTIVE)

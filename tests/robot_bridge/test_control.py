@@ -165,7 +165,7 @@ def test_hold_keeps_the_rest_of_a_move() -> None:
     controller.begin(AHEAD)
     ticked(controller, 1)
     controller.hold("waiting")
-    ticked(controller, 20)
+    ticked(controller, 4)
     assert robot.commanded == REST
     assert log.results == []
     controller.hold("")
@@ -272,4 +272,4 @@ class Host(RuleBasedStateMachine):
 
 
 TestHost = Host.TestCase
-TestHost.settings = settings(max_examples=12, stateful_step_count=15, deadline=None)
+TestHost.settings = settings(max_examples=8, stateful_step_count=12, deadline=None)

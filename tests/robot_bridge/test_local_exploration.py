@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from robot_bridge.contracts import Frontier, Pose, Tier
-from robot_bridge.local_exploration import FrontierChoice, LocalExploration
+from robot_bridge.local_exploration import FrontierChoice, LocalExploration, same_frontier
+from tests.robot_bridge.kinematic import goal
 
 NEAR, FAR, BEHIND = Frontier(1, 2.0, 0.0, 1.0), Frontier(2, 6.0, 0.0, 1.0), Frontier(3, -2.0, 0.0, 1.0)
 HERE = Pose()
@@ -66,3 +67,12 @@ def test_a_long_outage_drives_home_once_and_explores_then() -> None:
     again = local.decide([NEAR], HERE, Tier.RETURN_HOME, is_idle=True, now=90.0)
     assert again is not None
     assert again.parameters["goal_type"] == "retrace"
+
+
+def test_a_frontier_that_was_renamed_while_the_model_thought_is_found_again() -> None:
+    made = goal(goal_type="frontier", frontier_id=9)
+    told = [{"id": 9, "position": [2.5, 0.5]}, {"id": 8, "position": [9.0, 9.0]}]
+    assert same_frontier(made, told, [FAR, NEAR]).parameters["frontier_id"] == NEAR.id
+    assert same_frontier(made, told, [FAR]) is made
+    assert same_frontier(made, told, []) is made
+    assert same_frontier(goal(x=1.0, y=2.0), told, [NEAR]).parameters["frontier_id"] is None

@@ -163,6 +163,13 @@ def test_an_old_decision_is_about_another_world() -> None:
     assert given.execute(decision("stop_robot", at=0.0, reason="uncertain")).is_valid
 
 
+@pytest.mark.parametrize("tool", ["stop_robot", "rotate"])
+def test_arguments_that_are_no_object(tool: str) -> None:
+    result = Situated().execute(NavigationDecision(tool, [1, 2], timestamp=0.0))  # type: ignore[arg-type]
+    assert result.is_valid == (tool == "stop_robot")
+    assert result.decision.parameters == {}
+
+
 _VALUES = st.one_of(
     st.none(),
     st.booleans(),
