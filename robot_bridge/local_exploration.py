@@ -140,18 +140,19 @@ def same_frontier(
     ``told`` are the frontiers as the memory lists them, ``frontiers`` those of now. The nearest one within a metre of
     where it was is taken for it; where there is none the decision stays as it is.
     """
-    if not isinstance(decision.parameters, Mapping):
+    given: object = decision.parameters
+    if not isinstance(given, Mapping):
         return decision
-    wanted = decision.parameters.get("frontier_id")
+    wanted = given.get("frontier_id")
     if decision.tool_name != Tool.NAVIGATE_TO_GOAL or any(each.id == wanted for each in frontiers):
         return decision
     place = next((each["position"] for each in told if each["id"] == wanted), None)
-    if place is None or decision.parameters.get("goal_type") != "frontier" or not frontiers:
+    if place is None or given.get("goal_type") != "frontier" or not frontiers:
         return decision
     nearest = min(frontiers, key=lambda each: hypot(each.x - place[0], each.y - place[1]))
     if hypot(nearest.x - place[0], nearest.y - place[1]) > _RENAMED_M:
         return decision
-    return replace(decision, parameters={**decision.parameters, "frontier_id": nearest.id})
+    return replace(decision, parameters={**given, "frontier_id": nearest.id})
 
 
 def _cheapest(frontiers: Sequence[Frontier], pose: Pose, way_to: WayTo | None) -> Frontier | None:

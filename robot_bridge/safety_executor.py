@@ -134,7 +134,8 @@ class SafetyExecutor:
         """The target of a decision, for the control loop to carry out; ``decision`` of the result is as read."""
         parameters = read(decision)
         if isinstance(parameters, Refusal):
-            if not isinstance(decision.parameters, Mapping):
+            given: object = decision.parameters
+            if not isinstance(given, Mapping):
                 decision = replace(decision, parameters={})
             if decision.tool_name == Tool.STOP_ROBOT:
                 return self._execute_stop(decision, StopRobot(reason=StopReason.UNCERTAIN))
