@@ -213,7 +213,7 @@ class RobotWorld(ActingWorld):
             view[place[0] - cell[0] + agent_at[0], place[1] - cell[1] + agent_at[1]] = code
         self._view = view
         self._map = slam.integrate(self._map, view, cell, agent_at)
-        self._map.codes[self._map.index(cell)] = _CODES.get(words[cell], perception.EMPTY)
+        self._map.codes[self._map.index(cell)] = _CODES[words[cell]]
 
     def _agent_view(self) -> AgentView:
         view = self._view.copy()

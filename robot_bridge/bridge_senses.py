@@ -148,7 +148,10 @@ class Senses:
 
     def _window(self, at: Pose4) -> dict[Cell, str]:
         ground = self.terrain()
-        return shown(at, {cell: self._knowledge.word(cell, ground) for _, _, cell in window(*at)})
+        words = {cell: self._knowledge.word(cell, ground) for _, _, cell in window(*at)}
+        if words[at[0]] == "unseen":
+            words[at[0]] = "empty"  # the lidar need not have seen the ground that it stands on
+        return shown(at, words)
 
     def _missing(self, at: Pose4) -> list[Cell]:
         return [cell for cell, word in self._window(at).items() if word == "unseen"]
