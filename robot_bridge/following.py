@@ -14,10 +14,10 @@ from math import atan, sin, sqrt, tan
 import numpy as np
 from numpy.typing import NDArray
 
+from robot_bridge.arcs import Step, stop_gap
 from robot_bridge.config import RobotConfig
 from robot_bridge.contracts import REST, Pose, Twist, wrapped
 from robot_bridge.geometry import along, free_distance
-from robot_bridge.maneuvers import Step, stop_gap
 
 Array = NDArray[np.float64]
 

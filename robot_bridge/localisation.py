@@ -4,6 +4,9 @@ An iterated extended Kalman filter over (x, y, heading). The prediction is odome
 every return is compared with the wall nearest to where it should lie (point to line, found by one look into a distance
 transform with labels). Where walls say nothing, as along a corridor, the filter stays with odometry by itself.
 
+Marks that lie on no line say nothing either. Far walls are marked sparsely at first, and to match mark with mark would
+be to match beam with beam, which hold still while the robot drives: measured, 0.8 degrees of error after 0.2 m.
+
 ``scipy.optimize.least_squares`` would do the same sums, but applies one robust loss to scan and odometry alike, and
 the odometry must not be made light of.
 """
@@ -33,7 +36,7 @@ _FEWEST_JUDGED = 30
 _REFRESH_SCANS = 10
 _REFRESH_EARLY = 3
 _FEW_LANDMARKS = 400
-_NEIGHBOUR_CELLS = 2
+_NEIGHBOUR_CELLS = 3
 _BAD_SCANS = 4
 
 
@@ -107,7 +110,8 @@ def _normals(marks: NDArray[np.bool_], points: Array) -> Array:
 
 
 def _matched(walls: Walls, points: Array) -> tuple[Array, Array, Array, NDArray[np.bool_]]:
-    """Residuals (n,), their directions (n, 2), distances (n,) and which of the points lie in the known map."""
+    """Distances across walls (n,), normals of those (n, 2), distances to the nearest mark (n,), which points lie in the
+    known map."""
     cells = np.floor((points - (walls.x, walls.y)) / walls.resolution).astype(np.intp)
     rows, columns = walls.nearest.shape
     inside = (cells >= 0).all(axis=1) & (cells[:, 1] < rows) & (cells[:, 0] < columns)
@@ -116,13 +120,9 @@ def _matched(walls: Walls, points: Array) -> tuple[Array, Array, Array, NDArray[
     known = inside & walls.known[cells[:, 1], cells[:, 0]]
     delta = points - walls.points[index]
     distance = np.hypot(delta[:, 0], delta[:, 1])
-    normal = walls.normals[index]
-    is_line = (normal != 0.0).any(axis=1)
-    towards = delta / np.maximum(distance, 1e-9)[:, None]
-    direction = np.where(is_line[:, None], normal, towards)
-    residual = np.where(is_line, (normal * delta).sum(axis=1), distance)
+    normals = walls.normals[index]
     distance[~inside] = np.inf
-    return residual, direction, distance, known
+    return (normals * delta).sum(axis=1), normals, distance, known
 
 
 def match_quality(walls: Walls, points: Array) -> tuple[float, int]:
@@ -140,11 +140,11 @@ def aligned(walls: Walls, points: Array, prior: Pose, covariance: Array) -> tupl
     for turn in range(8):
         x, y, heading = state
         there = placed(points, Pose(x, y, heading))
-        residual, direction, distance, _ = _matched(walls, there)
+        residual, normals, distance, _ = _matched(walls, there)
         gate = _GATE_M if turn < 3 else _GATE_M / 2
         arm = there - (x, y)
         weights = (distance < gate) / (1.0 + (residual / _LOSS_M) ** 2) / _SCAN_SIGMA**2
-        jacobian = np.column_stack((direction, direction[:, 1] * arm[:, 0] - direction[:, 0] * arm[:, 1]))
+        jacobian = np.column_stack((normals, normals[:, 1] * arm[:, 0] - normals[:, 0] * arm[:, 1]))
         weighted = jacobian * weights[:, None]
         hessian = weighted.T @ jacobian + information
         step = np.linalg.solve(hessian, -(weighted.T @ residual) - information @ (state - mean))

@@ -12,23 +12,18 @@ from __future__ import annotations
 import heapq
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from math import hypot, pi
+from math import pi
 
 import numpy as np
 from numpy.typing import NDArray
 
+from robot_bridge.arcs import Aim, Moves, Step, moves_of
 from robot_bridge.clearance import Circles, Clearance, circles_of
-from robot_bridge.config import Body, RobotConfig
-from robot_bridge.contracts import Pose, wrapped
-from robot_bridge.geometry import along
+from robot_bridge.config import RobotConfig
+from robot_bridge.contracts import Pose
 
 Array = NDArray[np.float64]
 
-STEP_M = 0.08
-_CURVATURES = (-1.0, -0.5, 0.0, 0.5, 1.0)
-_CURVATURE_SHARE = 0.92  # the rest of the steering is left to the controller that follows
-_SAMPLE_M = 0.04
-_BIN_M = 0.08
 _BINS_PER_TURN = 36
 _BATCH = 24
 _REVERSE = 1.8
@@ -40,85 +35,15 @@ _GREED = 2.5
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
-    """An arc from ``start``: ``distance`` metres of the rear axle's middle, negative in reverse; ``curvature`` 1/m."""
+class Effort:
+    """How hard to search: poses of one square of ``bin_m`` and similar heading count as one, ``budget`` in nodes."""
 
-    start: Pose
-    curvature: float
-    distance: float
-
-    def at(self, travelled: float) -> Pose:
-        """The pose after so many metres, not signed."""
-        return self.start.after(along(self.curvature, travelled if self.distance >= 0 else -travelled))
-
-    @property
-    def length(self) -> float:
-        """Metres, not signed."""
-        return abs(self.distance)
-
-    @property
-    def end(self) -> Pose:
-        """The pose at its end."""
-        return self.at(self.length)
+    bin_m: float
+    budget: int
 
 
-@dataclass(frozen=True, slots=True)
-class Aim:
-    """What a maneuver is to reach: the footprint's middle at a place, the heading where one is given."""
-
-    x: float
-    y: float
-    tolerance: float
-    heading: float | None = None
-    heading_tolerance: float = 0.1
-
-    def misses(self, pose: Pose, body: Body) -> tuple[float, float]:
-        """By how many metres and radians a pose of the rear axle is outside of the tolerances."""
-        x, y = pose.ahead(body.centre)
-        turn = 0.0 if self.heading is None else abs(wrapped(pose.heading - self.heading))
-        return max(0.0, hypot(x - self.x, y - self.y) - self.tolerance), max(0.0, turn - self.heading_tolerance)
-
-    def is_met(self, pose: Pose, body: Body) -> bool:
-        """Whether the pose lies within the tolerances."""
-        return self.misses(pose, body) == (0.0, 0.0)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Moves:
-    """All steps from the origin: ``ends`` (m, 3), middles of the circles during the step and its continuation
-    ``swept`` (m, samples, circles, 2), the part of the samples that is the step itself, lengths and curvatures."""
-
-    ends: Array
-    swept: Array
-    own_samples: int
-    distances: Array
-    curvatures: Array
-
-
-def _moves(config: RobotConfig, circles: Circles) -> _Moves:
-    body = config.body
-    shares = [(sign, share) for sign in (1.0, -1.0) for share in _CURVATURES]
-    own = round(STEP_M / _SAMPLE_M)
-    ends, swept = [], []
-    for sign, share in shares:
-        curvature = share * body.curvature_limit * _CURVATURE_SHARE
-        samples = own + round((stop_gap(config, forward=sign > 0) + 0.03) / _SAMPLE_M)
-        samples = max(samples, own + 1)
-        poses = [along(curvature, sign * _SAMPLE_M * (i + 1)) for i in range(samples)]
-        ends.append((poses[own - 1].x, poses[own - 1].y, poses[own - 1].heading))
-        swept.append([[pose.ahead(a) for a in circles.ahead] for pose in poses])
-    longest = max(len(path) for path in swept)
-    padded = [path + [path[-1]] * (longest - len(path)) for path in swept]
-    signs, turns = np.array(shares).T
-    return _Moves(
-        np.array(ends), np.array(padded), own, signs * STEP_M, turns * body.curvature_limit * _CURVATURE_SHARE
-    )
-
-
-def stop_gap(config: RobotConfig, *, forward: bool) -> float:
-    """How far from the bumper the emergency zone reaches, metres."""
-    body, lidar = config.body, config.lidar
-    return config.zones.emergency_stop - (body.front - lidar.x if forward else body.rear + lidar.x)
+COARSE, FINE = Effort(0.08, 2500), Effort(0.05, 8000)
+"""The first finds most ways at once; the second finds those that need care."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +79,7 @@ class ManeuverPlanner:
     def __init__(self, config: RobotConfig) -> None:
         self._config = config
         self.circles = circles_of(config.body)
-        self._moves = _moves(config, self.circles)
+        self._moves = moves_of(config, self.circles)
 
     def search(
         self,
@@ -166,7 +91,7 @@ class ManeuverPlanner:
         curvature: float = 0.0,
         direction: int = 0,
         banned: int = 0,
-        budget: int = 6000,
+        effort: Effort = FINE,
     ) -> Search:
         """A search for the cheapest way from ``start`` to the aim, not begun yet.
 
@@ -178,12 +103,12 @@ class ManeuverPlanner:
             curvature: of the present steering.
             direction: in which the robot moves now, +1, -1, or 0 at rest.
             banned: +1 or -1: the first step goes the other way, 0: any way.
-            budget: nodes to expand at most.
+            effort: how hard to search.
         """
         # From within the margin only what leads out of it is allowed.
         least = min(margin, clearance.of_pose(start, self.circles) - 0.005)
         first = _First(curvature, direction, banned, least)
-        return Search(self._config, self.circles, self._moves, start, aim, clearance, margin, first, budget)
+        return Search(self._config, self.circles, self._moves, start, aim, clearance, margin, first, effort)
 
 
 class Search:
@@ -193,13 +118,13 @@ class Search:
         self,
         config: RobotConfig,
         circles: Circles,
-        moves: _Moves,
+        moves: Moves,
         start: Pose,
         aim: Aim,
         clearance: Clearance,
         margin: float,
         first: _First,
-        budget: int,
+        effort: Effort,
     ) -> None:
         self.steps: tuple[Step, ...] | None = None
         self.aim = aim
@@ -208,7 +133,7 @@ class Search:
         self._nodes = _Nodes()
         self._heap = [(0.0, self._nodes.add((start.x, start.y, start.heading), 0.0, -1, -1))]
         self._closed: dict[int, float] = {}
-        self._left = budget
+        self._bin_m, self._left = effort.bin_m, effort.budget
 
     @property
     def is_over(self) -> bool:
@@ -247,7 +172,7 @@ class Search:
         allowed = (room >= margin) & (ahead_room >= np.minimum(margin, self._config.zones.padding + 0.015))
         allowed &= ~((before < 0)[:, None] & (signs[None] == first.banned) & (first.banned != 0))
         guesses = self._guess(ends)
-        keys = _keys(ends, np.broadcast_to(signs > 0, allowed.shape))
+        keys = _keys(ends, self._bin_m, np.broadcast_to(signs > 0, allowed.shape))
         for i, j in zip(*(axis.tolist() for axis in np.nonzero(allowed)), strict=True):
             key, total = int(keys[i, j]), float(costs[i, j])
             if total < self._closed.get(key, np.inf):
@@ -300,10 +225,10 @@ def _placed(poses: Array, ends: Array) -> Array:
     return np.stack((x, y, poses[:, 2][:, None] + ends[:, 2]), axis=-1)
 
 
-def _keys(ends: Array, forward: NDArray[np.bool_]) -> NDArray[np.int64]:
+def _keys(ends: Array, bin_m: float, forward: NDArray[np.bool_]) -> NDArray[np.int64]:
     """The cell of (x, y, heading, direction) in which each end lies."""
-    x = np.floor(ends[..., 0] / _BIN_M).astype(np.int64) + 100_000
-    y = np.floor(ends[..., 1] / _BIN_M).astype(np.int64) + 100_000
+    x = np.floor(ends[..., 0] / bin_m).astype(np.int64) + 100_000
+    y = np.floor(ends[..., 1] / bin_m).astype(np.int64) + 100_000
     turn = np.floor((ends[..., 2] % (2 * pi)) / (2 * pi) * _BINS_PER_TURN).astype(np.int64) % _BINS_PER_TURN
     found: NDArray[np.int64] = ((x * 200_000 + y) * _BINS_PER_TURN + turn) * 2 + forward
     return found

@@ -1,0 +1,93 @@
+"""Simultaneous localisation and mapping: observations in, estimate and map out, and what is asked of both."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robot_bridge.clearance import Clearance, KeepOut, clearance_around
+from robot_bridge.config import RobotConfig
+from robot_bridge.contracts import REST, Estimate, Observation, Pose, Scan, wrapped
+from robot_bridge.geometry import placed
+from robot_bridge.localisation import Localisation
+from robot_bridge.mapping import OccupancyMap
+from robot_bridge.planning import Place, cost_grid, route
+from robot_bridge.scans import fault, returns
+
+Array = NDArray[np.float64]
+
+_NO_POINTS: Array = np.zeros((0, 2))
+_KEY_M, _KEY_RADIANS = 0.04, 0.05
+_BEYOND_GOAL_M = 1.0
+
+
+class Slam:
+    """What is known of the place and of where the robot is in it.
+
+    ``map`` grows with every scan that matches it; ``estimate`` is of the newest observation; ``scan`` is the newest
+    that can be used and ``returns`` are its points in the base frame, (n, 2). ``keep_outs`` count as obstacles.
+    """
+
+    def __init__(self, config: RobotConfig, start: Pose) -> None:
+        self.map = OccupancyMap()
+        self.estimate = Estimate(0.0, start, REST)
+        self.scan: Scan | None = None
+        self.returns: Array = _NO_POINTS
+        self.keep_outs: tuple[KeepOut, ...] = ()
+        self._config = config
+        self._localisation = Localisation(config.lidar, start)
+        self._points: Array = _NO_POINTS
+        self._keyframe: Pose | None = None
+
+    @property
+    def middle(self) -> Place:
+        """Where the footprint's middle is."""
+        return self.estimate.pose.ahead(self._config.body.centre)
+
+    def update(self, observation: Observation) -> Estimate:
+        """Take in what is new in an observation; one that was seen already changes nothing."""
+        odometry, scan = observation.odometry, observation.scan
+        if odometry is None:
+            return self.estimate
+        newest = self._localisation.odometry
+        if newest is None or odometry.stamp > newest.stamp:
+            self._localisation.update_odometry(odometry)
+        is_new = scan is not None and (self.scan is None or scan.stamp > self.scan.stamp)
+        if scan is not None and is_new and not fault(scan, scan.stamp, self._config):
+            self.scan = scan
+            self._look(scan)
+        where = self._localisation
+        self.estimate = Estimate(odometry.stamp, where.pose, odometry.twist, where.is_sure)
+        return self.estimate
+
+    def _look(self, scan: Scan) -> None:
+        where = self._localisation
+        pose = where.update_scan(scan, self.map)
+        self.returns = returns(scan, self._config.lidar)
+        self._points = placed(self.returns, pose)
+        if where.is_doubtful:
+            return
+        last = self._keyframe
+        turned = 0.0 if last is None else abs(wrapped(last.heading - pose.heading))
+        is_key = last is None or last.distance_to(pose.x, pose.y) > _KEY_M or turned > _KEY_RADIANS
+        if is_key:
+            self._keyframe = pose
+        self.map.integrate(scan, self._config.lidar, pose, remember_points=is_key)
+
+    def clearance(self, reach: float) -> Clearance:
+        """Around the robot, half the square's edge being ``reach``, from the map and the newest scan."""
+        return clearance_around(self.estimate.pose, self.map, self._points, self.keep_outs, reach=reach)
+
+    def way(self, goal: Place, tolerance: float) -> tuple[Place, ...] | None:
+        """The places to pass on the way to a goal: over known ground where that is possible, else also where nothing
+        is known; None where there is no way."""
+        if not self.map.shape[0]:
+            return None
+        reach = tolerance + _BEYOND_GOAL_M
+        self.map.cover(goal[0] - reach, goal[1] - reach, goal[0] + reach, goal[1] + reach)
+        for allow_unknown in (False, True):
+            costs = cost_grid(self.map, self._config, self._points, self.keep_outs, allow_unknown=allow_unknown)
+            found = route(costs, self.middle, goal, tolerance)
+            if found is not None:
+                return found
+        return None
