@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -248,3 +249,13 @@ def _wait_for(holds: Callable[[], bool], seconds: float = 10.0) -> None:
     while not holds():
         assert time.monotonic() < end
         time.sleep(0.01)
+
+
+def test_the_control_loop_of_a_host_with_threads_of_its_own() -> None:
+    host, robot, _ = explorer(None)
+    thread = threading.Thread(target=host.llm_control_loop)
+    thread.start()
+    _wait_for(lambda: robot.clock.now() > 0.2)
+    host.stop_llm_exploration()
+    thread.join(5)
+    assert not thread.is_alive()
