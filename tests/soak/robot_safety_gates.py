@@ -90,7 +90,8 @@ def figures(robot: MujocoRobot, chain: Witness, distance: float) -> Figures:
         "count": 1,
         "hours": robot.time / 3600,
         "km": distance / 1000,
-        "touched": chain.pushed,
+        "touched": chain.touched,
+        "excused": chain.excused,
         "interventions": dict(chain.interventions),
         "wrong": chain.wrong,
     }
@@ -173,7 +174,8 @@ def crossing(seed: int) -> Figures:
     trial = Trial(hall(Pose(), (), [who]), seed, twist, f"crossing {seed}")
     trial.until(seconds + 3)
     trial.chain.judge()
-    return {"count": 1, "touched": trial.chain.pushed, "wrong": trial.chain.wrong}
+    chain = trial.chain
+    return {"count": 1, "touched": chain.touched, "excused": chain.excused, "wrong": chain.wrong}
 
 
 def faults(seed: int) -> Figures:

@@ -24,7 +24,11 @@ ROLLS_ON_S = 0.35
 
 
 class Witness(SafetyChain):
-    """A chain that counts what it changes, and looks at every collision when it happens."""
+    """A chain that counts what it changes, and looks at every collision when it happens.
+
+    ``touched`` counts those for which the simulation blames the other, ``excused`` those for which it blames the robot
+    though it had been told to stand for long enough.
+    """
 
     def __init__(self, robot: MujocoRobot, name: str) -> None:
         super().__init__(robot.config)
@@ -32,7 +36,7 @@ class Witness(SafetyChain):
         self._moved, self._kind = -inf, ""
         self.interventions = Counter[str]()
         self.wrong = list[str]()
-        self.pushed = 0
+        self.touched = self.excused = 0
 
     def step(self, commands: Sequence[Command], observation: Observation, now: float) -> Applied:
         self.judge()
@@ -50,8 +54,8 @@ class Witness(SafetyChain):
         for hit in self._robot.collisions[self._judged :]:
             if hit.caused_by_robot and hit.stamp - self._moved <= ROLLS_ON_S:
                 self.wrong.append(f"{self._name}: drove into {hit.other} at {hit.stamp:.2f} s")
-            else:
-                self.pushed += 1
+            self.touched += not hit.caused_by_robot
+            self.excused += hit.caused_by_robot and hit.stamp - self._moved > ROLLS_ON_S
         self._judged = len(self._robot.collisions)
 
 
