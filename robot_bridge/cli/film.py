@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from pathlib import Path
 from types import TracebackType
@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robot_bridge.cli.journals import Silent
-from robot_bridge.contracts import ActionResult, Applied, Command, ExecutionResult, Observation
+from robot_bridge.contracts import Applied, Command, ExecutionResult, Observation
 from robot_bridge.errors import SetupError
 
 Picture = NDArray[np.uint8]
@@ -69,12 +69,6 @@ class Film(Silent):
     def decided(self, now: float, result: ExecutionResult) -> None:  # noqa: ARG002
         given = ", ".join(str(value) for value in result.decision.parameters.values() if value is not None)
         self._action = f"{result.decision.tool_name}({given})" + ("" if result.is_valid else f": {result.reason}")
-
-    def acted(self, now: float, result: ActionResult) -> None:  # noqa: ARG002
-        self._action = ""
-
-    def noted(self, now: float, kind: str, data: Mapping[str, Any]) -> None:
-        """Only decisions and interventions are shown."""
 
     def commanded(self, now: float, commands: Sequence[Command], applied: Applied) -> None:  # noqa: ARG002
         self._safety = applied.reason or self._safety

@@ -22,6 +22,8 @@ _LOW_WALL = 0.22
 """Walls are drawn no higher in the view from above: they would hide what is behind them."""
 _WALL_TOP = (0.36, 0.40, 0.46)
 _MARGIN = 0.15
+_HALO, _HALO_COLOUR = 0.028, (1.0, 0.62, 0.0, 0.45)
+"""A disc under the robot, so that it is found in the view from above: its radius as a share of what is in view."""
 _FINE = 2
 """The view from above is drawn so many times as large and then averaged: smooth edges, where smoothing by the graphics
 library would make every picture of the camera three times as slow."""
@@ -71,6 +73,7 @@ class Painter:
         self._above.elevation = -90 + np.degrees(_TILT)
         self._update(data, self._seen_from_above, self._above)
         self._lower_walls()
+        self._add_halo(data, _HALO * span)
         for eye in self._scene.camera:
             eye.orthographic, eye.frustum_center = 1, 0
             eye.frustum_width, eye.frustum_top, eye.frustum_bottom = span / 2, depth / 2, -depth / 2
@@ -103,6 +106,13 @@ class Painter:
             if geom.objtype == self._mj.mjtObj.mjOBJ_GEOM and geom.objid in self._walls:
                 geom.size[2], geom.pos[2] = _LOW_WALL / 2, _LOW_WALL / 2
                 geom.rgba[:3] = _WALL_TOP
+
+    def _add_halo(self, data: Any, radius: float) -> None:
+        car = data.body("car").xpos
+        size, place = np.array([radius, 0.003, 0.0]), np.array([car[0], car[1], 0.006])
+        kind, colour = self._mj.mjtGeom.mjGEOM_CYLINDER, np.array(_HALO_COLOUR, np.float32)
+        self._mj.mjv_initGeom(self._scene.geoms[self._scene.ngeom], kind, size, place, np.eye(3).ravel(), colour)
+        self._scene.ngeom += 1
 
     def _draw(self, width: int, height: int) -> tuple[NDArray[np.uint8], NDArray[np.float32]]:
         rgb, depth = np.empty((height, width, 3), np.uint8), np.empty((height, width), np.float32)
