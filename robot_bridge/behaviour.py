@@ -16,6 +16,7 @@ from robot_bridge.contracts import (
     Observation,
     ObserveTarget,
     StopTarget,
+    Target,
     TurnTarget,
     VelocityTarget,
 )
@@ -57,14 +58,14 @@ class Verdict:
 
 @dataclass(slots=True)
 class Action:
-    """The bookkeeping of one decision that is being carried out.
+    """The bookkeeping of one decision that is being carried out; ``target`` is what is really driven to.
 
     ``elapsed`` seconds in which it had the robot, ``driven`` metres of the way, ``turned`` rad, ``asked`` metres that
     it commanded, ``held`` seconds for which the chain has not let it move.
     """
 
     execution: ExecutionResult
-    began: float
+    target: Target
     elapsed: float = 0.0
     driven: float = 0.0
     turned: float = 0.0
@@ -77,7 +78,7 @@ class Action:
     @property
     def is_navigated(self) -> bool:
         """Whether path planning moves the robot."""
-        return isinstance(self.execution.target, NavGoalTarget | TurnTarget)
+        return isinstance(self.target, NavGoalTarget | TurnTarget)
 
     @property
     def frontier_id(self) -> int | None:
@@ -86,7 +87,7 @@ class Action:
 
     def is_same_goal(self, execution: ExecutionResult) -> bool:
         """Whether another decision only confirms this one: the same frontier, or a place within the tolerance."""
-        mine, other = self.execution.target, execution.target
+        mine, other = self.target, execution.target
         if not isinstance(mine, NavGoalTarget) or not isinstance(other, NavGoalTarget) or mine.heading != other.heading:
             return False
         if self.frontier_id is not None and self.frontier_id == frontier_of(execution):
@@ -144,7 +145,7 @@ def verdict(
 
     ``centre`` is how far ahead of the rear axle the middle of the footprint lies.
     """
-    match action.execution.target:
+    match action.target:
         case VelocityTarget(duration_s=duration):
             return _of_move(action, duration)
         case TurnTarget(radians=wanted):

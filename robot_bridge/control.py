@@ -19,7 +19,7 @@ from math import hypot
 from threading import RLock
 from typing import Final
 
-from robot_bridge.behaviour import Action, Finished, Verdict, verdict
+from robot_bridge.behaviour import UNDER_WAY, Action, Finished, Verdict, verdict
 from robot_bridge.config import RobotConfig
 from robot_bridge.contracts import (
     REST,
@@ -49,6 +49,8 @@ MAP_PERIOD_S: Final = 5.0
 FRONTIER_PERIOD_S: Final = 0.5
 RESUMED_AFTER_S: Final = 0.5
 """After a longer hold a way is planned anew: what stood still for somebody else must not count as stuck."""
+_MOVED_M: Final = 1.0
+"""A frontier that has moved less is driven to where it was: from there it is seen."""
 _LASTS: Final = 2.5
 """Periods for which a command holds."""
 
@@ -208,7 +210,7 @@ class Controller:
         held, self._held_s = self._held_s, 0.0
         if held <= RESUMED_AFTER_S:
             return
-        match action.execution.target:
+        match action.target:
             case NavGoalTarget() as goal:
                 self.navigation.go_to(goal)
             case TurnTarget(radians=wanted):
@@ -217,7 +219,7 @@ class Controller:
                 pass
 
     def _twist(self, action: Action, now: float) -> Twist:
-        target = action.execution.target
+        target = action.target
         if isinstance(target, VelocityTarget):
             wanted = target.twist
         else:
@@ -283,15 +285,19 @@ class Controller:
                 self._start(execution)
 
     def _go_on(self, action: Action, execution: ExecutionResult) -> None:
-        """Drive on to the goal under way for another decision; a frontier may have moved as more of it was seen."""
-        self._deliver(action.result(Verdict(True, data={"status": "the same goal is driven on to"})))
-        if (
-            isinstance(execution.target, NavGoalTarget)
-            and self._hold == ""
-            and execution.target != action.execution.target
-        ):
-            self.navigation.go_to(execution.target)
-        self._action = Action(execution, self.clock.now())
+        """Drive on to the goal under way for another decision; a frontier may have moved as more of it was seen.
+
+        Only where it has moved far is the way planned anew: a maneuver that is begun again and again leads nowhere.
+        """
+        self._deliver(action.result(Verdict(True, UNDER_WAY)))
+        old, new = action.target, execution.target
+        has_moved = (
+            isinstance(old, NavGoalTarget)
+            and isinstance(new, NavGoalTarget)
+            and hypot(new.x - old.x, new.y - old.y) > _MOVED_M
+            and self.navigation.go_to(new)
+        )
+        self._action = Action(execution, new if has_moved else old)
 
     def _start(self, execution: ExecutionResult) -> None:
         if not execution.is_valid:
@@ -304,7 +310,7 @@ class Controller:
             case TurnTarget(radians=wanted) if not self.navigation.turn(wanted):
                 problem = "no room to turn here"
             case _:
-                self._action = Action(execution, self.clock.now())
+                self._action = Action(execution, execution.target)
                 return
         self._deliver(_at_once(execution, Verdict(False, problem, is_blocked=True)))
 
@@ -385,4 +391,4 @@ class Controller:
 
 
 def _at_once(execution: ExecutionResult, found: Verdict) -> Finished:
-    return Action(execution, 0.0).result(found)
+    return Action(execution, execution.target).result(found)
