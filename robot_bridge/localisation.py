@@ -30,7 +30,7 @@ Array = NDArray[np.float64]
 
 _GATE_M = 0.4
 _LOSS_M = 0.04
-_SCAN_SIGMA = 0.10  # of one return: far above the sensor's own, because neighbouring returns err together
+_SCAN_SIGMA = 0.05  # of one return: far above the sensor's own, because neighbouring returns err together
 _MATCH_M = 0.12
 _FEWEST_JUDGED = 30
 _REFRESH_SCANS = 10
@@ -262,7 +262,7 @@ class Localisation:
         c, s = cos(prior.heading), sin(prior.heading)
         axes = np.array([[c, -s], [s, c]])
         growth = np.zeros((3, 3))
-        growth[:2, :2] = axes @ np.diag([along**2, (0.3 * along) ** 2]) @ axes.T
+        growth[:2, :2] = axes @ np.diag([along**2, (0.5 * along) ** 2]) @ axes.T
         growth[2, 2] = rotation**2
         self._covariance = self._covariance + growth
 

@@ -1,7 +1,7 @@
 """Mapping: a log-odds occupancy grid that grows, built of lidar scans from known poses.
 
 Free space is the fan of the beams, drawn as one polygon; where neighbouring beams disagree it reaches as far as the
-shorter one, so that nothing is called free behind a thin pole. Beside the odds every cell keeps the mean of the points
+shorter one. Beside the odds every cell keeps the mean of the points
 measured in it: walls are known to millimetres although cells are 5 cm wide.
 """
 
@@ -20,10 +20,10 @@ from robot_bridge.scans import angles, returns, valid
 Array = NDArray[np.float64]
 
 HIT = 0.85
-MISS = -0.15
-MOST = 3.0
+MISS = -0.1
+MOST = 2.5
 LEAST = -2.0
-"""Log-odds of a return, of a beam passing through, and their bounds: what moved away is forgotten within 2 s."""
+"""Log-odds of a return, of a beam passing through, and their bounds: what moved away is forgotten within 2.5 s."""
 
 _CHUNK_M = 4.0
 _NO_RETURN_RUN = 5
@@ -152,8 +152,11 @@ class OccupancyMap:
         cv2.fillPoly(free, [np.rint(pixels).astype(np.int32)], 1, cv2.LINE_8, _SUBPIXEL)
         cells = np.floor((points - (self.x, self.y)) / self.resolution).astype(np.intp)
         rows, columns = cells[:, 1], cells[:, 0]
-        free[rows - top, columns - left] = 0
-        odds = self._odds[window] + np.float32(MISS) * free
+        # A thin pole between two cells is hit now in one, now in the other: neighbours of a return are not cleared.
+        hits = np.zeros_like(free)
+        hits[rows - top, columns - left] = 1
+        cleared = free & (cv2.dilate(hits, np.ones((3, 3), np.uint8)) == 0)
+        odds = self._odds[window] + np.float32(MISS) * cleared
         odds[rows - top, columns - left] += HIT  # a cell that several beams hit counts once
         np.clip(odds, LEAST, MOST, out=self._odds[window])
         self._seen[window] |= free
@@ -176,6 +179,8 @@ def _free_fan(scan: Scan, lidar: Lidar, pose: Pose) -> Array:
     reach = np.where(valid(scan), scan.ranges, 0.0).astype(np.float64)
     with np.errstate(invalid="ignore"):
         beyond = np.isposinf(scan.ranges) | (scan.ranges >= scan.range_max)
+    if not (reach.any() or beyond.any()):
+        return np.zeros((0, 2))
     run = beyond.copy()
     for shift in range(1, _NO_RETURN_RUN // 2 + 1):  # a lone missing return is a fault of the sensor, not open space
         run &= np.roll(beyond, shift) & np.roll(beyond, -shift)
