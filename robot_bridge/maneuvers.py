@@ -64,12 +64,14 @@ class _Nodes:
     costs: list[float] = field(default_factory=list)
     moves: list[int] = field(default_factory=list)
     parents: list[int] = field(default_factory=list)
+    margins: list[float] = field(default_factory=list)
 
-    def add(self, pose: tuple[float, float, float], cost: float, move: int, parent: int) -> int:
+    def add(self, pose: tuple[float, float, float], cost: float, move: int, parent: int, margin: float) -> int:
         self.poses.append(pose)
         self.costs.append(cost)
         self.moves.append(move)
         self.parents.append(parent)
+        self.margins.append(margin)
         return len(self.poses) - 1
 
 
@@ -105,7 +107,7 @@ class ManeuverPlanner:
             banned: +1 or -1: the first step goes the other way, 0: any way.
             effort: how hard to search.
         """
-        # From within the margin only what leads out of it is allowed.
+        # From within the margin only what does not lead farther into it is allowed.
         least = min(margin, clearance.of_pose(start, self.circles) - 0.005)
         first = _First(curvature, direction, banned, least)
         return Search(self._config, self.circles, self._moves, start, aim, clearance, margin, first, effort)
@@ -131,7 +133,7 @@ class Search:
         self._config, self._circles, self._moves = config, circles, moves
         self._start, self._clearance, self._margin, self._first = start, clearance, margin, first
         self._nodes = _Nodes()
-        self._heap = [(0.0, self._nodes.add((start.x, start.y, start.heading), 0.0, -1, -1))]
+        self._heap = [(0.0, self._nodes.add((start.x, start.y, start.heading), 0.0, -1, -1, first.margin))]
         self._closed: dict[int, float] = {}
         self._bin_m, self._left = effort.bin_m, effort.budget
 
@@ -168,9 +170,10 @@ class Search:
         costs = np.array([nodes.costs[n] for n in batch])[:, None] + cost * (1.0 + _NEAR_COST * near)
         costs += _SWITCH_M * (signs[None] * direction[:, None] < 0)
         costs += _STEER_M * np.abs(moves.curvatures - curvature[:, None]) / self._config.body.curvature_limit
-        margin = np.where(before < 0, first.margin, self._margin)[:, None]
+        margin = np.array([nodes.margins[n] for n in batch])[:, None]
         allowed = (room >= margin) & (ahead_room >= np.minimum(margin, self._config.zones.padding + 0.015))
         allowed &= ~((before < 0)[:, None] & (signs[None] == first.banned) & (first.banned != 0))
+        margins = np.minimum(self._margin, np.maximum(margin, room))
         guesses = self._guess(ends)
         keys = _keys(ends, self._bin_m, np.broadcast_to(signs > 0, allowed.shape))
         for i, j in zip(*(axis.tolist() for axis in np.nonzero(allowed)), strict=True):
@@ -178,7 +181,7 @@ class Search:
             if total < self._closed.get(key, np.inf):
                 self._closed[key] = total
                 x, y, heading = ends[i, j].tolist()
-                child = nodes.add((x, y, heading), total, j, batch[i])
+                child = nodes.add((x, y, heading), total, j, batch[i], float(margins[i, j]))
                 heapq.heappush(self._heap, (total + _GREED * float(guesses[i, j]), child))
 
     def _room(self, poses: Array) -> tuple[Array, Array]:

@@ -1,0 +1,137 @@
+"""Routes over the map, and the frontiers that can be reached."""
+
+from __future__ import annotations
+
+from math import hypot
+from random import Random
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from robot_bridge.clearance import KeepOut
+from robot_bridge.config import RobotConfig
+from robot_bridge.contracts import Pose
+from robot_bridge.frontiers import FrontierFinder
+from robot_bridge.mapping import OccupancyMap
+from robot_bridge.planning import CostGrid, cost_grid, length_of, point_along, route
+from tests.robot_bridge.rooms import LIDAR, Box, scan
+from tests.robot_bridge.trips import walls
+
+CONFIG = RobotConfig()
+NOTHING = np.zeros((0, 2))
+TWO_ROOMS = [*walls(-2, -2, 4, 2), (1.0, -0.4, 1.2, 2.0), (1.0, -2.0, 1.2, -1.3)]
+"""With a doorway of 0.9 m at (1.1, -0.85)."""
+
+
+def charted(world: list[Box], places: list[tuple[float, float]]) -> OccupancyMap:
+    rng, chart = np.random.default_rng(2), OccupancyMap()
+    for x, y in places:
+        for turn in range(5):
+            pose = Pose(x, y, 0.3 * turn)
+            chart.integrate(scan(world, pose, rng), LIDAR, pose)
+    return chart
+
+
+@pytest.fixture(scope="module")
+def both() -> OccupancyMap:
+    return charted(TWO_ROOMS, [(0, 0), (0, -1), (3, 0), (2.5, -1)])
+
+
+def costs_of(chart: OccupancyMap, *areas: KeepOut, allow_unknown: bool = False) -> CostGrid:
+    return cost_grid(chart, CONFIG, NOTHING, areas, allow_unknown=allow_unknown)
+
+
+def test_the_way_to_the_other_room_leads_through_the_doorway(both: OccupancyMap) -> None:
+    way = route(costs_of(both), (0, 1), (3, 1), 0.1)
+
+    assert way is not None
+    assert way[0] == (0, 1)
+    assert hypot(way[-1][0] - 3, way[-1][1] - 1) < 0.1
+    x, y, _ = min((point_along(way, d) for d in np.arange(0, length_of(way), 0.05)), key=lambda p: abs(p[0] - 1.1))
+    assert abs(x - 1.1) < 0.05
+    assert abs(y + 0.85) < 0.2, "through the middle of the doorway"
+
+
+def test_a_way_over_open_ground_is_hardly_longer_than_the_straight_line(both: OccupancyMap) -> None:
+    way = route(costs_of(both), (-1.4, -1.2), (0.3, 1.1), 0.1)
+
+    assert way is not None
+    assert length_of(way) < 1.03 * hypot(1.7, 2.3)
+    assert len(way) < 8
+
+
+def test_there_is_no_way_into_a_wall_through_one_or_where_nothing_is_known(both: OccupancyMap) -> None:
+    half = charted([*TWO_ROOMS, (1.0, -1.5, 1.2, -0.3)], [(0, 0)])
+
+    assert route(costs_of(both), (0, 1), (1.1, 1.0), 0.1) is None
+    assert route(costs_of(half), (0, 1), (3, 1), 0.1) is None
+
+
+def test_unknown_ground_is_crossed_only_where_that_is_allowed() -> None:
+    chart = charted(TWO_ROOMS, [(-1, 0)])
+
+    assert route(costs_of(chart), (-1, 0), (3.5, 1.5), 0.1) is None
+    assert route(costs_of(chart, allow_unknown=True), (-1, 0), (3.5, 1.5), 0.1) is not None
+
+
+def test_a_goal_beside_a_wall_is_approached_as_far_as_the_tolerance_allows(both: OccupancyMap) -> None:
+    assert route(costs_of(both), (0, 0), (-1.95, 0), 0.05) is None
+    way = route(costs_of(both), (0, 0), (-1.95, 0), 0.25)
+
+    assert way is not None
+    assert -1.95 < way[-1][0] < -1.65
+
+
+def test_keep_outs_and_what_the_scan_shows_now_are_avoided(both: OccupancyMap) -> None:
+    assert route(costs_of(both, KeepOut(1.1, -0.85, 0.4)), (0, 1), (3, 1), 0.1) is None
+    someone = np.array([(1.1, y) for y in np.linspace(-1.2, -0.5, 15)])
+    assert route(cost_grid(both, CONFIG, someone), (0, 1), (3, 1), 0.1) is None
+
+
+def test_from_too_near_an_obstacle_there_is_still_a_way(both: OccupancyMap) -> None:
+    assert route(costs_of(both), (0.95, 0.5), (-1, 0), 0.1) is not None
+
+
+@given(st.integers(0, 10_000))
+def test_no_way_touches_what_cannot_be_crossed(seed: int) -> None:
+    rng = Random(seed)
+    blocked = np.ones((30, 30), np.float32)
+    for _ in range(40):
+        blocked[rng.randrange(30), rng.randrange(30)] = np.inf
+    blocked[0, 0] = blocked[29, 29] = 1.0
+    grid = CostGrid(blocked, 0.1, 0.0, 0.0)
+
+    way = route(grid, (0.05, 0.05), (2.95, 2.95), 0.05)
+
+    if way is not None:
+        for a, b in zip(way, way[1:], strict=False):
+            assert np.isfinite(grid.between(a, b)[1]) or hypot(b[0] - a[0], b[1] - a[1]) < 0.15
+
+
+def test_a_doorway_to_the_unknown_is_a_frontier_and_keeps_its_id() -> None:
+    chart, finder = charted(TWO_ROOMS, [(-1, 1)]), FrontierFinder()
+    first = finder.find(chart, costs_of(chart), (-1, 1))
+    for place in [(-1, 0.8), (-0.8, 0.6)]:
+        pose = Pose(*place, 0.0)
+        chart.integrate(scan(TWO_ROOMS, pose, np.random.default_rng(0)), LIDAR, pose)
+    second = finder.find(chart, costs_of(chart), (-0.8, 0.6))
+
+    assert first
+    assert all(-2 < f.x < 4 and -2 < f.y < 2 for f in first)
+    assert {f.id for f in second} & {f.id for f in first}
+    assert [f.width_m for f in first] == sorted((f.width_m for f in first), reverse=True)
+
+
+def test_explored_rooms_have_no_frontier(both: OccupancyMap) -> None:
+    whole = charted(TWO_ROOMS, [(0, 0), (0, -1), (0.5, 1.5), (3, 0), (2.5, -1), (1.6, 1.7), (1.6, -1.7), (1.1, -0.85)])
+
+    assert FrontierFinder().find(whole, costs_of(whole), (0, 0)) == ()
+
+
+def test_a_frontier_behind_a_gap_that_is_too_narrow_is_left_out() -> None:
+    slit = [*walls(-2, -2, 4, 2), (1.0, 0.1, 1.2, 2.0), (1.0, -2.0, 1.2, -0.1)]
+    chart = charted(slit, [(0, 0), (0.3, 0.3), (0.3, -0.3)])
+
+    assert FrontierFinder().find(chart, costs_of(chart), (0, 0)) == ()
