@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import hypot
 
 import numpy as np
@@ -16,6 +16,7 @@ _LEAST_WIDTH_M = 0.3
 _WALL_CELLS = 2
 _VIEW_M = 0.8
 _SAME_M = 0.7
+_WIDE_M = 1.2
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +26,7 @@ class _Found:
     middle: Place
     place: Place
     width: float
+    is_old: bool = False
 
 
 class FrontierFinder:
@@ -35,7 +37,9 @@ class FrontierFinder:
         self._next = 1
 
     def find(self, grid: OccupancyMap, costs: CostGrid, start: Place) -> tuple[Frontier, ...]:
-        """All that can be reached from ``start``, the widest first.
+        """All that can be reached from ``start``, the widest first; narrow ones when they are found a second time.
+
+        A wall that is seen along its length is full of holes for a moment, and those are no frontiers.
 
         Args:
             grid: the map.
@@ -44,7 +48,11 @@ class FrontierFinder:
         """
         found = sorted(_clusters(grid, _reachable(costs, start)), key=lambda f: (-f.width, f.middle))
         self._known = self._named(found)
-        return tuple(Frontier(i, f.place[0], f.place[1], f.width) for i, f in self._known.items())
+        return tuple(
+            Frontier(i, f.place[0], f.place[1], f.width)
+            for i, f in self._known.items()
+            if f.is_old or f.width >= _WIDE_M
+        )
 
     def _named(self, found: list[_Found]) -> dict[int, _Found]:
         named: dict[int, _Found] = {}
@@ -54,9 +62,10 @@ class FrontierFinder:
             best = min(near, key=near.__getitem__, default=0)
             if best and near[best] <= max(_SAME_M, min(one.width, left[best].width) / 2):
                 del left[best]
+                named[best] = replace(one, is_old=True)
             else:
-                best, self._next = self._next, self._next + 1
-            named[best] = one
+                named[self._next] = one
+                self._next += 1
         return named
 
 
@@ -76,10 +85,10 @@ def _reachable(costs: CostGrid, start: Place) -> NDArray[np.bool_]:
 def _clusters(grid: OccupancyMap, reachable: NDArray[np.bool_]) -> list[_Found]:
     import cv2
 
-    unknown, occupied = grid.unknown, grid.occupied
+    unknown = grid.unknown
     cross = np.array([[0, 1, 0], [1, 1, 1], [0, 1, 0]], np.uint8)
     beside = cv2.dilate(unknown.astype(np.uint8), cross) > 0
-    walls = cv2.dilate(occupied.astype(np.uint8), np.ones((2 * _WALL_CELLS + 1,) * 2, np.uint8)) > 0
+    walls = cv2.dilate(grid.surfaces.astype(np.uint8), np.ones((2 * _WALL_CELLS + 1,) * 2, np.uint8)) > 0
     edge = beside & ~unknown & ~walls
     count, labels, stats, middles = cv2.connectedComponentsWithStats(edge.astype(np.uint8), connectivity=8)
     found = []

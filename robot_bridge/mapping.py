@@ -28,6 +28,8 @@ LEAST = -2.0
 _CHUNK_M = 4.0
 _NO_RETURN_RUN = 5
 _SUBPIXEL = 4
+_FLAT_M, _FLAT, _UNEVEN = 0.02, 0.1, 3.0
+_LONGEST_CHORD_M = 0.7
 
 
 class OccupancyMap:
@@ -43,6 +45,7 @@ class OccupancyMap:
         self.version = 0
         self._odds: NDArray[np.float32] = np.zeros((0, 0), np.float32)
         self._seen: NDArray[np.uint8] = np.zeros((0, 0), np.uint8)
+        self._surface: NDArray[np.uint8] = np.zeros((0, 0), np.uint8)
         self._sums: NDArray[np.float32] = np.zeros((0, 0, 3), np.float32)
         self._codes: tuple[int, NDArray[np.int8]] = (-1, np.zeros((0, 0), np.int8))
 
@@ -73,6 +76,13 @@ class OccupancyMap:
         """Cells that no beam has reached, bool (rows, columns)."""
         unknown: NDArray[np.bool_] = self._seen == 0
         return unknown
+
+    @property
+    def surfaces(self) -> NDArray[np.bool_]:
+        """Cells that hold something or lie between neighbouring returns of one wall, bool (rows, columns): no beam may
+        have touched them, but nothing leads through there."""
+        surfaces: NDArray[np.bool_] = (self._odds > 0.0) | (self._surface > 0)
+        return surfaces
 
     @property
     def explored_m2(self) -> float:
@@ -125,6 +135,7 @@ class OccupancyMap:
         around = ((south, north), (west, east))
         self._odds = np.pad(self._odds, around)
         self._seen = np.pad(self._seen, around)
+        self._surface = np.pad(self._surface, around)
         self._sums = np.pad(self._sums, (*around, (0, 0)))
         self._sums[:, :, :2] += self._sums[:, :, 2:] * np.array([west * size, south * size], np.float32)
         self.x, self.y = self.x - west * size, self.y - south * size
@@ -161,6 +172,9 @@ class OccupancyMap:
         np.clip(odds, LEAST, MOST, out=self._odds[window])
         self._seen[window] |= free
         self._seen[rows, columns] = 1
+        self._surface[window][cv2.erode(free, np.ones((5, 5), np.uint8)) > 0] = 0
+        chords = np.floor((_chords(scan, lidar, pose) - (self.x, self.y)) / self.resolution).astype(np.int32)
+        cv2.polylines(self._surface, list(chords), False, 1)
         if remember_points:
             self._remember(points, rows, columns, window)
         self.version += 1
@@ -172,6 +186,27 @@ class OccupancyMap:
         local = np.column_stack((points - (self.x, self.y), np.ones(len(points)))).astype(np.float32)
         np.add.at(self._sums, (rows, columns), local)
         self._sums[window][self._odds[window] <= LEAST / 2] = 0.0
+
+
+def _chords(scan: Scan, lidar: Lidar, pose: Pose) -> Array:
+    """Between returns of neighbouring beams that lie in one line with the return before or after, (n, 2, 2): the walls
+    that are seen at a small angle, where beams hit them far apart."""
+    good = valid(scan)
+    reach = np.where(good, scan.ranges, 0.0).astype(np.float64)
+    directions = pose.heading + angles(scan)
+    x, y = pose.ahead(lidar.x)
+    points = np.column_stack((x + reach * np.cos(directions), y + reach * np.sin(directions)))
+    before, after, next_after = np.roll(points, 1, axis=0), np.roll(points, -1, axis=0), np.roll(points, -2, axis=0)
+    chord = after - points
+    length = np.maximum(np.hypot(chord[:, 0], chord[:, 1]), 1e-9)
+    is_line = np.zeros(len(points), np.bool_)
+    for other, is_good in ((before, np.roll(good, 1)), (next_after, np.roll(good, -2))):
+        away = other - points
+        aside = np.abs(chord[:, 0] * away[:, 1] - chord[:, 1] * away[:, 0]) / length
+        far = np.hypot(away[:, 0], away[:, 1])
+        is_line |= is_good & (aside < _FLAT_M + _FLAT * far) & (length < _UNEVEN * far)
+    chosen = good & np.roll(good, -1) & is_line & (length < _LONGEST_CHORD_M)
+    return np.stack((points[chosen], after[chosen]), axis=1)
 
 
 def _free_fan(scan: Scan, lidar: Lidar, pose: Pose) -> Array:
