@@ -23,7 +23,7 @@ from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from robot_bridge.asker import Asker
 from robot_bridge.asking import AskSettings
@@ -50,6 +50,9 @@ from robot_bridge.local_exploration import LocalExploration, same_frontier
 from robot_bridge.realtime import Lockstep, Runner
 from robot_bridge.safety_executor import SafetyExecutor
 from robot_bridge.summary import Summary, Tally
+
+FIRST_LOOK_S: Final = 1.0
+"""Before it the map is that of a few scans, its frontiers are gone at the next."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,7 +194,7 @@ class Explorer:
         if not self._pause():
             self._listen()
             self._watch(now)
-            if self._looking is None:
+            if self._looking is None and not self._ended and now - self._began >= FIRST_LOOK_S:
                 self._asker.consider(view, self.controller.current, self.memory, now)
         self._keep_books(now)
         self._end(now)

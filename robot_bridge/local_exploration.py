@@ -19,7 +19,7 @@ NO_FRONTIERS_S: Final = 10.0
 """So long no frontier may show before nothing is left."""
 AT_HOME_M: Final = 0.5
 _SAME_PLACE_M: Final = 0.7
-_RENAMED_M: Final = 1.0
+_RENAMED_M: Final = 2.5
 _TURN_COST: Final = 0.4
 """Metres that a radian of turning is worth to a robot that cannot turn in place."""
 _WIDTH_GAIN: Final = 0.5
@@ -135,10 +135,11 @@ class LocalExploration:
 def same_frontier(
     decision: NavigationDecision, told: Sequence[Mapping[str, Any]], frontiers: Sequence[Frontier]
 ) -> NavigationDecision:
-    """A decision for a frontier that has been given another id since the model was told of it, with the new id.
+    """A decision for a frontier that is no longer there since the model was told of it, for what is left of it.
 
-    ``told`` are the frontiers as the memory lists them, ``frontiers`` those of now. The nearest one within a metre of
-    where it was is taken for it; where there is none the decision stays as it is.
+    While a model thinks the robot sees more: a frontier moves on, is split, or gets another id. ``told`` are the
+    frontiers as the memory lists them, ``frontiers`` those of now. The nearest one within 2.5 m of where it was is
+    taken for it; where there is none the decision stays as it is, and is refused.
     """
     given: object = decision.parameters
     if not isinstance(given, Mapping):

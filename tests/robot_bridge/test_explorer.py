@@ -133,7 +133,7 @@ def test_a_failing_model_goes_through_the_tiers_and_back() -> None:
     model = Scripted(FORWARD, *[ModelFailure("lost")] * 4, STOP, DONE)
     host, _, log = explorer(model, SHADOW)
     host.executor.watchdog = LLMWatchdog(0.5, 1.5, 4.0)
-    summary = host.run(0.3)
+    summary = host.run(0.33)
     assert log.tiers() == ["STOP_WAIT", "LOCAL_NAV", "RETURN_HOME", "CONTINUE"]
     assert summary.failed_calls == 4
     goals = [each.decision.parameters.get("goal_type") for each in log.decisions]
@@ -156,7 +156,7 @@ def test_a_refusal_is_asked_about_at_once() -> None:
     summary = host.run(0.2)
     assert summary.refusals == 1
     assert "unknown tool" in model.messages[1]
-    assert next(data["why"] for at, kind, data in log.notes if kind == "asked" and at > 0.5) == "disturbed"
+    assert next(data["why"] for at, kind, data in log.notes if kind == "asked" and at > 1.5) == "disturbed"
 
 
 def test_an_operator_pauses_the_model_and_it_goes_on() -> None:
