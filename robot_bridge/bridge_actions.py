@@ -33,6 +33,8 @@ FACING: Final = radians(15)
 """Metres from the middle of its cell, radians from its heading, with which the robot counts as standing there."""
 PATIENCE_S: Final = 90.0
 TRIES: Final = 3
+PAUSE_S: Final = 1.0
+"""Before another try: what bars the way may be something that the map has not forgotten yet."""
 
 
 class Judge(Protocol):
@@ -187,8 +189,8 @@ class Pilot:
             if execution.is_valid:
                 execution = replace(execution, target=goal)
             result = self._carry_out(execution)
-            if not result.success and not self._has_moved(result):
-                break
+            if not result.success:
+                self.wait(lambda: False, PAUSE_S)
         return self._stands(goal, heading)
 
     def _off(self, goal: NavGoalTarget) -> float:
@@ -197,9 +199,6 @@ class Pilot:
 
     def _stands(self, goal: NavGoalTarget, heading: float) -> bool:
         return self._off(goal) <= NEAR_ENOUGH and abs(wrapped(heading - self.pose.heading)) <= FACING
-
-    def _has_moved(self, result: ActionResult) -> bool:
-        return result.actual_distance_m > 0.05
 
     def _checked(self, decision: NavigationDecision) -> ExecutionResult:
         return self._executor.execute_decision(decision, self.state, self._memory)

@@ -142,6 +142,15 @@ def terrain(chart: Occupancy, lattice: Lattice) -> Terrain:
     return Terrain(_with_corners(ground), corner)
 
 
+def is_bare(chart: Occupancy, lattice: Lattice, cell: Cell) -> bool:
+    """Whether the map shows nothing well inside a cell, as far as it is known."""
+    x, y = lattice.middle(cell)
+    half = 0.5 - FACE
+    column, row = int((x - half - chart.x) / chart.resolution), int((y - half - chart.y) / chart.resolution)
+    many = round(2 * half / chart.resolution)
+    return not bool((chart.codes[max(0, row) : row + many + 1, max(0, column) : column + many + 1] >= 50).any())
+
+
 def _faces(
     south: NDArray[np.floating], east: NDArray[np.floating], corner: Cell, shape: tuple[int, int], resolution: float
 ) -> NDArray[np.bool_]:

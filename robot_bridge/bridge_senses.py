@@ -15,7 +15,7 @@ from typing import Final
 
 from robot_bridge.bridge_actions import Pilot
 from robot_bridge.bridge_looking import Pose4, Tried, Vantages, shown
-from robot_bridge.bridge_map import Cell, Ground, Lattice, Terrain, direction_of, heading_of, terrain, window
+from robot_bridge.bridge_map import Cell, Ground, Lattice, Terrain, direction_of, heading_of, is_bare, terrain, window
 from robot_bridge.bridge_sight import Knowledge, Label, floor, is_solid
 from robot_bridge.clearance import KeepOut
 from robot_bridge.contracts import Frame, Pose, Sighting
@@ -121,7 +121,8 @@ class Senses:
         """Something was put there, taken away (None) or changed: wait until the map shows it, to plan by it."""
         self._knowledge.change(cell, label, self.pilot.state.now)
         stands = label is not None and is_solid(label)
-        self.pilot.wait(lambda: (self.terrain().at(cell) is Ground.FREE) != stands, _SETTLED_S)
+        chart = self._controller.navigation.map
+        self.pilot.wait(lambda: is_bare(chart, self.lattice, cell) != stands, _SETTLED_S)
 
     def terrain(self) -> Terrain:
         return terrain(self._controller.navigation.map, self.lattice)

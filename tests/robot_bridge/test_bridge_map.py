@@ -16,13 +16,14 @@ from robot_bridge.bridge_map import (
     beyond,
     direction_of,
     heading_of,
+    is_bare,
     lit,
     terrain,
     window,
 )
 from robot_bridge.contracts import Pose
 from robot_bridge.mapping import OccupancyMap
-from tests.robot_bridge.rooms import LATTICE, drawn
+from tests.robot_bridge.rooms import LATTICE, drawn, seen
 
 
 def test_a_room_with_things_is_as_it_is() -> None:
@@ -65,6 +66,17 @@ def test_no_thing_is_taken_for_free_ground_and_no_free_ground_for_a_thing(things
     for r in range(5):
         for c in range(5):
             assert found[r + 1][c + 1] in (("o", "?") if (r, c) in things else (".", "?"))
+
+
+def test_a_cell_is_bare_where_nothing_stands_in_it() -> None:
+    chart = seen("#######\n#.....#\n#.S.o.#\n#..|..#\n#.....#\n#######", [(0, 0), (2, 3)])
+    assert [is_bare(chart, LATTICE, cell) for cell in ((0, 1), (0, 2), (1, 1), (2, 0), (-1, 0))] == [
+        True,
+        False,
+        False,
+        True,
+        True,
+    ]
 
 
 def test_an_empty_map_is_unknown() -> None:
