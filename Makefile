@@ -1,8 +1,11 @@
 # Aliases of the scripts; make run ARGS="--only goal_navigation"
-.PHONY: run test check lock
+.PHONY: run demo-robot test check lock
 
 run:
 	sh scripts/run $(ARGS)
+
+demo-robot:
+	sh scripts/demo-robot $(ARGS)
 
 test:
 	sh scripts/test $(ARGS)
