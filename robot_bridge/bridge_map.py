@@ -173,17 +173,17 @@ def _faces(
 
 
 def _with_corners(ground: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """Where two walls meet, the cell that joins them shows no face: it is taken for a wall until seen otherwise."""
-    wall, unknown = ground == Ground.WALL, ground == Ground.UNKNOWN
-    padded = np.pad(wall, 1)
-    north_south = padded[:-2, 1:-1], padded[2:, 1:-1]
-    west_east = padded[1:-1, :-2], padded[1:-1, 2:]
-    joins = np.zeros_like(wall)
-    for one in north_south:
-        for other in west_east:
-            joins |= one & other
-    joined: NDArray[np.uint8] = np.where(unknown & joins, np.uint8(Ground.WALL), ground).astype(np.uint8)
-    return joined
+    """Where two walls meet around open ground, the cell that joins them shows no face: it is taken for a wall."""
+    padded = np.pad(ground, 1)
+    rows, columns = ground.shape
+    joins = np.zeros(ground.shape, bool)
+    for down, right in ((0, 0), (0, 2), (2, 0), (2, 2)):
+        above = padded[down : down + rows, 1:-1] == Ground.WALL
+        beside = padded[1:-1, right : right + columns] == Ground.WALL
+        between = padded[down : down + rows, right : right + columns]
+        joins |= above & beside & ((between == Ground.FREE) | (between == Ground.THING))
+    joined: NDArray[np.uint8] = np.where((ground == Ground.UNKNOWN) & joins, np.uint8(Ground.WALL), ground)
+    return joined.astype(np.uint8)
 
 
 def window(cell: Cell, direction: int) -> Iterator[tuple[int, int, Cell]]:

@@ -68,6 +68,13 @@ def test_no_thing_is_taken_for_free_ground_and_no_free_ground_for_a_thing(things
             assert found[r + 1][c + 1] in (("o", "?") if (r, c) in things else (".", "?"))
 
 
+def test_the_corner_of_a_room_is_no_corner_of_walls() -> None:
+    rows = drawn("######\n#...#\n#o..#\n#S..#\n######").split()
+    assert rows[1][1] == "?", "hidden behind the thing"
+    assert rows[0][4] == "#"
+    assert rows[4][0] == rows[4][4] == "#"
+
+
 def test_a_cell_is_bare_where_nothing_stands_in_it() -> None:
     chart = seen("#######\n#.....#\n#.S.o.#\n#..|..#\n#.....#\n#######", [(0, 0), (2, 3)])
     assert [is_bare(chart, LATTICE, cell) for cell in ((0, 1), (0, 2), (1, 1), (2, 0), (-1, 0))] == [
