@@ -19,7 +19,6 @@ NO_FRONTIERS_S: Final = 10.0
 """So long no frontier may show before nothing is left."""
 AT_HOME_M: Final = 0.5
 _SAME_PLACE_M: Final = 0.7
-_RENAMED_M: Final = 2.5
 _TURN_COST: Final = 0.4
 """Metres that a radian of turning is worth to a robot that cannot turn in place."""
 _WIDTH_GAIN: Final = 0.5
@@ -138,8 +137,9 @@ def same_frontier(
     """A decision for a frontier that is no longer there since the model was told of it, for what is left of it.
 
     While a model thinks the robot sees more: a frontier moves on, is split, or gets another id. ``told`` are the
-    frontiers as the memory lists them, ``frontiers`` those of now. The nearest one within 2.5 m of where it was is
-    taken for it; where there is none the decision stays as it is, and is refused.
+    frontiers as the memory lists them, ``frontiers`` those of now. The one nearest to where it was is taken for it:
+    to refuse would make the robot stand until the model has thought again. An id that was never told stays as it is,
+    and is refused.
     """
     given: object = decision.parameters
     if not isinstance(given, Mapping):
@@ -151,8 +151,6 @@ def same_frontier(
     if place is None or given.get("goal_type") != "frontier" or not frontiers:
         return decision
     nearest = min(frontiers, key=lambda each: hypot(each.x - place[0], each.y - place[1]))
-    if hypot(nearest.x - place[0], nearest.y - place[1]) > _RENAMED_M:
-        return decision
     return replace(decision, parameters={**given, "frontier_id": nearest.id})
 
 
