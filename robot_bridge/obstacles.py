@@ -1,7 +1,7 @@
 """Short memory of what the lidar saw: it outlives dropouts, and tells what stands still from what may move (pure).
 
 A pole of 2 cm is hit by one or two beams of a turn and missed altogether when those drop out: returns are kept for
-``MEMORY_S`` and moved by odometry. A return is *still* when a scan that is at least ``STILL_S`` older saw something
+:func:`memory_s` and moved by odometry. A return is *still* when a scan that is at least ``STILL_S`` older saw something
 within about 5 cm of its place; everything else may be on the move, at up to ``OBSTACLE_SPEED``.
 """
 
@@ -16,13 +16,14 @@ from numpy.typing import NDArray
 from robot_bridge.config import RobotConfig
 from robot_bridge.contracts import Odometry, Pose, Scan
 from robot_bridge.geometry import along, clearance, placed, seen_from
-from robot_bridge.scans import AHEAD_OF_TIME, returns
+from robot_bridge.scans import AHEAD_OF_TIME, returns, unseen
 
-MEMORY_S = 0.41
 STILL_S = 0.28
 OBSTACLE_SPEED = 0.5
 RESERVE_M = 0.02
 """To be left when the robot has braked."""
+_LATE_S = 0.03
+"""By which a turn of the lidar may be late."""
 _CELL = 0.02
 _STILL_CELLS = 2
 _SAME_CELLS = 1
@@ -43,7 +44,12 @@ class Look:
 
 
 Memory = tuple[Look, ...]
-"""Looks of the last ``MEMORY_S``, the oldest first."""
+"""Looks of the last :func:`memory_s`, the oldest first."""
+
+
+def memory_s(config: RobotConfig) -> float:
+    """For how long before the newest scan returns are kept, seconds: there is always one ``STILL_S`` older than it."""
+    return STILL_S + 1 / config.lidar.rate + _LATE_S
 
 
 def pose_at(odometry: Odometry, time: float) -> Pose:
@@ -60,14 +66,16 @@ def looked(memory: Memory, scan: Scan, odometry: Odometry, now: float, config: R
 
     A scan that is in it already changes nothing.
     """
-    kept = tuple(look for look in memory if -AHEAD_OF_TIME <= now - look.stamp <= MEMORY_S)
+    oldest, newest = scan.stamp - memory_s(config), now + AHEAD_OF_TIME
+    kept = tuple(look for look in memory if oldest <= look.stamp <= newest)
     if kept and scan.stamp <= kept[-1].stamp:
         return kept
-    found = returns(scan, config.lidar)
+    found, blind = returns(scan, config.lidar), unseen(scan, config)
     found = found[clearance(found, config.body) <= reach(config) + margin(config.limits.speed, config)]
-    points = placed(found, pose_at(odometry, scan.stamp))
+    points = placed(np.concatenate((found, blind)), pose_at(odometry, scan.stamp))
     before = [look.points for look in kept if scan.stamp - look.stamp >= STILL_S]
     is_still = _near(points, np.concatenate(before), _STILL_CELLS) if before else np.zeros(len(points), np.bool_)
+    is_still[len(found) :] = True
     return (*_seen_again(kept, points), Look(scan.stamp, points, is_still, np.ones(len(points), np.bool_)))
 
 
@@ -102,9 +110,10 @@ def reaction(config: RobotConfig) -> float:
     return 1 / config.lidar.rate + 1 / config.control_rate
 
 
-def margin(speed: float, config: RobotConfig) -> float:
-    """What an obstacle on the move covers until a robot at ``speed`` that sees it stands, metres."""
-    return OBSTACLE_SPEED * (reaction(config) + abs(speed) / config.limits.deceleration)
+def margin(speed: float, config: RobotConfig, age: float = 0.0) -> float:
+    """What an obstacle on the move covers until a robot at ``speed`` that saw it ``age`` ago stands, metres."""
+    late = max(reaction(config), age + 1 / config.control_rate)
+    return OBSTACLE_SPEED * (late + abs(speed) / config.limits.deceleration)
 
 
 def reach(config: RobotConfig) -> float:
@@ -131,6 +140,6 @@ def around(
     padding: NDArray[np.float64] = np.where(
         is_still,
         np.minimum(config.zones.padding, clearance(points, config.body) - _TOUCH_M),
-        config.zones.padding + margin(speed, config),
+        config.zones.padding + margin(speed, config, now - memory[-1].stamp),
     )
     return points, padding

@@ -19,9 +19,11 @@ from numpy.typing import NDArray
 
 from robot_bridge.config import RobotConfig
 from robot_bridge.contracts import REST, Applied, Command, Observation, Odometry, Source, Twist
+from robot_bridge.frozen import Picture, frozen, pictured
 from robot_bridge.geometry import along, clamped, curvature_of, free_distance, seen_from
 from robot_bridge.obstacles import RESERVE_M, Memory, around, looked, reach, reaction
-from robot_bridge.scans import AHEAD_OF_TIME, fault
+from robot_bridge.odometry import jump, odometry_fault
+from robot_bridge.scans import fault
 
 CREEP = 0.02
 """m/s: what the zones would slow down below this is stopped."""
@@ -41,7 +43,8 @@ class ChainState:
     """What the chain knows from one step to the next.
 
     ``twist`` is what left it at ``stamp``; ``stopped`` the reason of a latched emergency stop, "" without;
-    ``steering`` the least and greatest angle at which the front wheels may stand, radians: at first, any.
+    ``steering`` the least and greatest angle at which the front wheels may stand, radians: at first, any;
+    ``odometry`` the last that could be used, ``picture`` the first scan of those that have been the same since.
     """
 
     stamp: float = -inf
@@ -49,6 +52,8 @@ class ChainState:
     stopped: str = ""
     steering: tuple[float, float] = (-inf, inf)
     memory: Memory = ()
+    odometry: Odometry | None = None
+    picture: Picture | None = None
 
 
 def filtered(
@@ -59,11 +64,7 @@ def filtered(
     ``Applied.source`` is the name of the source that commands in lower case, "stop" while the emergency stop is
     latched, "none" where nobody commands. ``Applied.reason`` is "" exactly where its command is applied as it is.
     """
-    scan, odometry = observation.scan, observation.odometry
-    faulty = fault(scan, now, config) or odometry_fault(odometry, now, config)
-    state = replace(state, steering=_steered(state, odometry, now, config))
-    if scan is not None and odometry is not None and not faulty:
-        state = replace(state, memory=looked(state.memory, scan, odometry, now, config))
+    state, faulty = _sensed(state, observation, now, config)
     command = chosen(commands, now)
     if state.stopped:
         applied = Applied(REST, Source.STOP.name.lower(), state.stopped)
@@ -71,11 +72,30 @@ def filtered(
         applied = Applied(REST, "none")
     elif command.twist == REST and command.source is not Source.STOP:
         applied = Applied(REST, command.source.name.lower())
-    elif odometry is None or faulty or refused(command):
+    elif observation.odometry is None or faulty or refused(command):
         applied = Applied(REST, command.source.name.lower(), refused(command) or faulty)
     else:
-        applied = _driven(state, command, odometry, now, config)
+        applied = _driven(state, command, observation.odometry, now, config)
     return replace(state, stamp=now, twist=applied.twist), applied
+
+
+def _sensed(state: ChainState, observation: Observation, now: float, config: RobotConfig) -> tuple[ChainState, str]:
+    """The state with what the sensors say, and why nothing may move on it, "" where it may."""
+    scan, odometry = observation.scan, observation.odometry
+    faulty = odometry_fault(odometry, now, config)
+    state = replace(state, steering=_steered(state, None if faulty else odometry, now, config))
+    if odometry is None or faulty:
+        return state, fault(scan, now, config) or faulty
+    faulty = jump(state.odometry, odometry, config)
+    if faulty:
+        state = replace(state, memory=(), picture=None)
+    state = replace(state, odometry=odometry)
+    faulty = fault(scan, now, config) or faulty
+    if scan is None or faulty:
+        return state, faulty
+    picture = pictured(state.picture, scan, odometry)
+    memory = looked(state.memory, scan, odometry, now, config)
+    return replace(state, picture=picture, memory=memory), frozen(picture, scan, odometry)
 
 
 def chosen(commands: Sequence[Command], now: float) -> Command | None:
@@ -93,21 +113,6 @@ def refused(command: Command) -> str:
         return "the command is not made of finite numbers"
     if command.twist.linear == 0.0 and command.twist.angular != 0.0:
         return "this robot cannot turn in place"
-    return ""
-
-
-def odometry_fault(odometry: Odometry | None, now: float, config: RobotConfig) -> str:
-    """Why nothing may move on this odometry, "" where it can be used."""
-    if odometry is None:
-        return "no odometry has come yet"
-    age = now - odometry.stamp
-    if not age <= config.zones.odometry_timeout:
-        return f"the last odometry is {age:.2f} s old"
-    if age < -AHEAD_OF_TIME:
-        return f"odometry's stamp lies {-age:.2f} s ahead: the clocks differ"
-    pose, twist = odometry.pose, odometry.twist
-    if not all(isfinite(number) for number in (pose.x, pose.y, pose.heading, twist.linear, twist.angular)):
-        return "odometry is not made of finite numbers"
     return ""
 
 
@@ -220,14 +225,18 @@ def _steered(state: ChainState, odometry: Odometry | None, now: float, config: R
     """Where the front wheels may stand now.
 
     They turn towards what was commanded last; without motion they may stay or straighten, whatever the driver does.
+    After a pause in which the robot has stopped obeying nobody knows how far they came.
     """
     body, limit = config.body, config.body.steering_limit
     low, high = (max(-limit, min(limit, angle)) for angle in state.steering)
-    turned = config.limits.steering_rate * max(0.0, now - state.stamp)
+    passed = max(0.0, now - state.stamp)
+    turned = config.limits.steering_rate * passed
+    target = atan(body.wheelbase * curvature_of(state.twist, body))
     if state.twist.linear == 0.0:
         low, high = min(low, max(0.0, low - turned)), max(high, min(0.0, high + turned))
+    elif passed > config.limits.command_timeout:
+        low, high = min(low, target, 0.0), max(high, target, 0.0)
     else:
-        target = atan(body.wheelbase * curvature_of(state.twist, body))
         low, high = (angle + max(-turned, min(turned, target - angle)) for angle in (low, high))
     if odometry is not None and abs(odometry.twist.linear) > _ROLLING:
         measured = atan(body.wheelbase * odometry.twist.angular / odometry.twist.linear)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from math import atan2, degrees, hypot, pi
+from math import atan2, ceil, degrees, hypot, pi
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,8 @@ AHEAD_OF_TIME = 0.1
 """Seconds that a stamp may lie in the future, for clocks of two machines."""
 _DEAD_SHARE = 0.2
 _LOST_SHARE = 0.2
+_HIDDEN_M = 0.05
+"""Width of what dead beams in a row may hide."""
 _JUMP = 0.3
 """Metres by which the view through a doorway goes beyond it."""
 _DOORWAY = (0.7, 2.0)
@@ -49,12 +51,26 @@ def fault(scan: Scan | None, now: float, config: RobotConfig) -> str:
         return f"the last scan is {age:.2f} s old"
     if age < -AHEAD_OF_TIME:
         return f"the scan's stamp lies {-age:.2f} s ahead: the clocks differ"
-    beams = config.lidar.beams
+    return _fault_of_shape(scan, config) or _fault_of_ranges(scan)
+
+
+def _fault_of_shape(scan: Scan, config: RobotConfig) -> str:
+    beams, step = config.lidar.beams, config.lidar.angle_increment
     if scan.ranges.shape != (beams,):
         return f"the scan has {scan.ranges.size} of {beams} beams"
-    if not abs(scan.angle_increment - config.lidar.angle_increment) * beams < config.lidar.angle_increment:
+    if not abs(scan.angle_increment - step) * beams < step:
         return f"the scan covers {degrees(scan.angle_increment * beams):.0f} degrees"
-    return _fault_of_ranges(scan)
+    if not abs(scan.angle_min) <= 2 * pi:
+        return f"the scan begins at {degrees(scan.angle_min):.3g} degrees"
+    if not scan.range_min <= blind_radius(config):
+        return f"the scan has nothing nearer than {scan.range_min:.2f} m: what touches the robot would be missed"
+    return ""
+
+
+def blind_radius(config: RobotConfig) -> float:
+    """How far around the lidar it may be blind without missing what is outside of the padded footprint, metres."""
+    body, x = config.body, config.lidar.x
+    return min(body.half_width, body.front - x, body.rear + x) + config.zones.padding
 
 
 def _fault_of_ranges(scan: Scan) -> str:
@@ -91,6 +107,28 @@ def returns(scan: Scan, lidar: Lidar) -> NDArray[np.float64]:
     good = valid(scan)
     ranges, directions = scan.ranges[good].astype(np.float64), angles(scan)[good]
     return np.column_stack((lidar.x + ranges * np.cos(directions), ranges * np.sin(directions)))
+
+
+def unseen(scan: Scan, config: RobotConfig) -> NDArray[np.float64]:
+    """Where the lidar is blind, as if it had seen something there at the edge of the emergency zone: (n, 2) metres in
+    the base frame.
+
+    A few dead beams are dropouts. In a row that hides :data:`_HIDDEN_M` at the edge of the avoidance zone they are a
+    dirty window, the sun or a mast, and nobody knows what stands behind. Beyond ``range_max`` they see enough.
+    """
+    with np.errstate(invalid="ignore"):
+        dead = ~(scan.ranges >= max(scan.range_min, 1e-6))
+    least = ceil(_HIDDEN_M / config.zones.avoidance / config.lidar.angle_increment)
+    if dead.sum() < least:
+        return np.empty((0, 2))
+    around = np.concatenate((dead, dead))
+    edges = np.flatnonzero(np.diff(around, prepend=False, append=False))
+    in_row = np.zeros(around.size, np.bool_)
+    for begin, end in zip(edges[::2], edges[1::2], strict=True):
+        in_row[begin:end] = end - begin >= least
+    blind = angles(scan)[in_row[: dead.size] | in_row[dead.size :]]
+    distance = config.zones.emergency_stop
+    return np.column_stack((config.lidar.x + distance * np.cos(blind), distance * np.sin(blind)))
 
 
 def obstacle_distances(scan: Scan, config: RobotConfig) -> dict[str, float]:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from robot_bridge.contracts import Odometry, Pose, Twist
 from robot_bridge.geometry import placed
-from robot_bridge.obstacles import MEMORY_S, Memory, around, looked, margin, pose_at, reach
+from robot_bridge.obstacles import Memory, around, looked, margin, memory_s, pose_at, reach
 from tests.robot_bridge.rays import CONFIG, Post, as_scan, scan_of
 
 POLE: Post = (0.6, 0.05, 0.01)
@@ -48,7 +48,7 @@ def test_what_is_gone_is_forgotten_after_a_while_and_not_before() -> None:
         memory = after((0.0, [POLE]), now=now)
         points, _ = around(memory, Odometry(now, Pose(), Twist()), now, 0.0, CONFIG)
         assert bool(len(points)) == bool(count), now
-    assert MEMORY_S < 0.5
+    assert memory_s(CONFIG) < 0.5
 
 
 def test_what_is_seen_again_is_not_kept_twice() -> None:

@@ -288,6 +288,46 @@ def test_what_the_wheels_were_told_becomes_certain() -> None:
     assert isclose(low, float(np.arctan(BODY.wheelbase * 1.5)), rel_tol=1e-6)
 
 
+def test_after_a_pause_nobody_knows_how_far_the_wheels_have_turned() -> None:
+    chain, lock = SafetyChain(CONFIG), BODY.steering_limit
+    left, right = (Command(Twist(0.02, turn), Source.MODEL, 99.0) for turn in (0.05, -0.05))
+    for number in range(10):
+        step(chain, left, now=number / 20)
+    assert chain.state.steering == pytest.approx((lock * 0.88, lock * 0.88), rel=0.1)
+    step(chain, right, now=0.5)
+    step(chain, right, now=2.5)
+    low, high = chain.state.steering
+    assert low < -0.4
+    assert high > 0.4
+
+
+@pytest.mark.parametrize("forward", [True, False])
+@pytest.mark.parametrize("value", [nan, 0.0])
+def test_nothing_drives_where_the_lidar_is_blind(value: float, forward: bool) -> None:
+    ahead = Command(Twist(0.1 if forward else -0.1, 0.0), Source.MODEL, 99.0)
+    scan = scan_of([])
+    dead = np.arange(150, 210) if forward else np.arange(-30, 30)
+    ranges = scan.ranges.copy()
+    ranges[dead] = value
+    for way, is_stopped in ((ahead, True), (replace(ahead, twist=Twist(-ahead.twist.linear)), False)):
+        chain = SafetyChain(CONFIG)
+        for number in range(12):
+            now = number / 20
+            applied = chain.step([way], seen(replace(scan, ranges=ranges, stamp=now), now=now), now)
+        assert (applied.twist == REST) == is_stopped
+
+
+@given(st.floats(0.0, 0.2))
+def test_what_a_late_scan_shows_on_the_move_gets_more_room(age: float) -> None:
+    walker, now = (0.0, 0.2 + CONFIG.zones.padding + margin(0.0, CONFIG, age), 0.1), 0.5
+    straight = Command(Twist(0.02, 0.0), Source.MODEL, 99.0)
+    for nearer, is_stopped in ((0.015, True), (-0.03, False)):
+        found = [(walker[0], walker[1] - nearer, walker[2])]
+        scan = scan_of(found, stamp=now - age)
+        applied = SafetyChain(CONFIG).step([straight], seen(scan, now=now), now)
+        assert (applied.twist == REST) == is_stopped
+
+
 @given(st.floats(0.3, 0.8), st.floats(-0.3, 0.3), st.floats(0.4, 0.5))
 def test_what_may_move_is_kept_at_a_distance(x: float, y: float, speed: float) -> None:
     """A leg walks up to a robot that wants to drive on, and is near at last."""

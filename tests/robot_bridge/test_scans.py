@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from robot_bridge.contracts import Direction, Pose, Scan
-from robot_bridge.scans import fault, gaps, obstacle_distances, returns
+from robot_bridge.scans import fault, gaps, obstacle_distances, returns, unseen
 from tests.robot_bridge.rays import CONFIG, as_scan, scan_of
 
 BEAMS = CONFIG.lidar.beams
@@ -70,6 +70,36 @@ def test_half_a_turn_is_not_a_scan() -> None:
     half = replace(GOOD, angle_increment=GOOD.angle_increment / 2)
     assert fault(half, 0.0, CONFIG) == "the scan covers 180 degrees"
     assert fault(replace(GOOD, angle_increment=nan), 0.0, CONFIG) != ""
+
+
+@pytest.mark.parametrize("angle", [nan, inf, -inf, 1e300])
+def test_a_scan_that_begins_nowhere_is_faulty(angle: float) -> None:
+    assert "begins at" in fault(replace(GOOD, angle_min=angle), 0.0, CONFIG)
+    assert fault(replace(GOOD, angle_min=0.0), 0.0, CONFIG) == ""
+
+
+def test_a_lidar_that_sees_nothing_near_is_not_believed() -> None:
+    for nearest in (0.6, nan, inf):
+        assert "nothing nearer" in fault(replace(GOOD, range_min=nearest), 0.0, CONFIG)
+    assert fault(replace(GOOD, range_min=0.12), 0.0, CONFIG) == ""
+
+
+@pytest.mark.parametrize("value", [nan, -inf, -1.0, 0.0, 0.04])
+def test_where_dead_beams_hide_something_it_is_as_if_there_were_something(value: float) -> None:
+    ranges = GOOD.ranges.copy()
+    ranges[[*range(355, 360), *range(4)]] = value  # behind, across the seam
+    ranges[100:105] = value  # too few to hide anything
+    blind = unseen(replace(GOOD, ranges=ranges), CONFIG) - (CONFIG.lidar.x, 0.0)
+    np.testing.assert_allclose(np.hypot(*blind.T), CONFIG.zones.emergency_stop)
+    bearings = np.degrees(np.arctan2(blind[:, 1], blind[:, 0])) % 360
+    np.testing.assert_allclose(np.sort(bearings), np.arange(175, 184), atol=1e-9)
+
+
+@pytest.mark.parametrize("value", [inf, 99.0])
+def test_what_is_too_far_to_be_seen_hides_nothing(value: float) -> None:
+    ranges = GOOD.ranges.copy()
+    ranges[100:160] = value
+    assert len(unseen(replace(GOOD, ranges=ranges), CONFIG)) == 0
 
 
 def test_returns_are_in_the_base_frame() -> None:
