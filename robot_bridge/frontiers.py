@@ -37,7 +37,8 @@ class FrontierFinder:
         self._next = 1
 
     def find(self, grid: OccupancyMap, costs: CostGrid, start: Place) -> tuple[Frontier, ...]:
-        """All that can be reached from ``start``, the widest first; narrow ones when they are found a second time.
+        """All that can be reached from ``start``, the widest first; narrow ones when they are found a second time,
+        or where there are no others.
 
         A wall that is seen along its length is full of holes for a moment, and those are no frontiers.
 
@@ -48,11 +49,8 @@ class FrontierFinder:
         """
         found = sorted(_clusters(grid, _reachable(costs, start)), key=lambda f: (-f.width, f.middle))
         self._known = self._named(found)
-        return tuple(
-            Frontier(i, f.place[0], f.place[1], f.width)
-            for i, f in self._known.items()
-            if f.is_old or f.width >= _WIDE_M
-        )
+        told = {i: f for i, f in self._known.items() if f.is_old or f.width >= _WIDE_M} or self._known
+        return tuple(Frontier(i, f.place[0], f.place[1], f.width) for i, f in told.items())
 
     def _named(self, found: list[_Found]) -> dict[int, _Found]:
         named: dict[int, _Found] = {}

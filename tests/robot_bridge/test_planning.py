@@ -47,7 +47,7 @@ def test_the_way_to_the_other_room_leads_through_the_doorway(both: OccupancyMap)
     way = route(costs_of(both), (0, 1), (3, 1), 0.1)
 
     assert way is not None
-    assert way[0] == (0, 1)
+    assert way[0] == pytest.approx((0, 1))
     assert hypot(way[-1][0] - 3, way[-1][1] - 1) < 0.1
     x, y, _ = min((point_along(way, d) for d in np.arange(0, length_of(way), 0.05)), key=lambda p: abs(p[0] - 1.1))
     assert abs(x - 1.1) < 0.05
