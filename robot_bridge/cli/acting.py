@@ -19,6 +19,7 @@ from robot_bridge.config import RobotConfig
 from robot_bridge.contracts import Journal
 from robot_bridge.errors import SetupError
 from robot_bridge.recording import BagRecorder
+from robot_bridge.wire.topics import Topics
 from spca.contracts import Outcome
 from spca.errors import PlanTextError
 from spca.pddl_text import parse_plan
@@ -28,7 +29,7 @@ from spca.sandbox.executor import SandboxExecutor
 
 def run(settings: Settings) -> int:
     """Carry out the plan, say what became of it; the exit code."""
-    config = config_file.read(settings.config)
+    config, topics = config_file.read(settings.config)
     _check_plan(settings.plan)
     agent = _agent(settings.agent)
     folder = outputs.folder_of(settings)
@@ -40,7 +41,7 @@ def run(settings: Settings) -> int:
         several = Several(journals)
         executor = stack.enter_context(SandboxExecutor())
         executor.verify()
-        make, can_restart = _maker(settings, config, several, journals, folder, stack)
+        make, can_restart = _maker(settings, config, topics, several, journals, folder, stack)
         world = stack.enter_context(closing(RobotWorld(_name(settings), make, executor, can_restart=can_restart)))
         print(f"mission: {world.mission}")
         outcome = act(settings.plan, agent, world)
@@ -52,6 +53,7 @@ def run(settings: Settings) -> int:
 def _maker(
     settings: Settings,
     config: RobotConfig,
+    topics: Topics,
     journal: Several,
     journals: list[Journal],
     folder: Path,
@@ -59,7 +61,7 @@ def _maker(
 ) -> tuple[Callable[[], Rig], bool]:
     """How a robot that is ready is had, and whether it can be had again at the same start."""
     if settings.robot == "ros2":
-        return lambda: _real(settings, config, journal), False
+        return lambda: _real(settings, config, topics, journal), False
 
     def make() -> Rig:
         made = twin_rig(settings.world, settings.seed, config=config, journal=journal)
@@ -72,12 +74,12 @@ def _maker(
     return make, True
 
 
-def _real(settings: Settings, config: RobotConfig, journal: Journal) -> Rig:
+def _real(settings: Settings, config: RobotConfig, topics: Topics, journal: Journal) -> Rig:
     from robot_bridge.realtime import MonotonicClock
     from robot_bridge.ros2_robot import Ros2Robot
 
     clock = MonotonicClock()
-    robot = Ros2Robot(domain=settings.domain, config=config)
+    robot = Ros2Robot(domain=settings.domain, config=config, topics=topics)
     judge = OperatorJudge(settings.mission or f"carry out {settings.plan}", _confirmed)
     return rig(robot, clock, OperatorEffects(_asked), judge, journal=journal)
 
@@ -126,7 +128,7 @@ def _report(settings: Settings, folder: Path, outcome: Outcome, trail: Trail) ->
     write_atomic(folder / outputs.SUMMARY, json.dumps(kept, indent=1) + "\n")
     at = f" in {outcome.action}({', '.join(outcome.args)})" if outcome.action else ""
     print(f"{outcome.status.value}{at}: {outcome.message}; {outcome.steps} primitives")
-    if outcome.traceback:
+    if outcome.traceback.count("\n") > 1:
         print(outcome.traceback, file=sys.stderr)
-    print(f"see {folder}: {outputs.MAP}, {outputs.LOG}/, {outputs.SUMMARY}")
+    print(f"see {folder}: {', '.join(sorted(path.name for path in folder.iterdir()))}")
     return EXIT_FINISHED if outcome.solved else EXIT_FAILED

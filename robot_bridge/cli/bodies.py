@@ -18,6 +18,7 @@ from robot_bridge.errors import SetupError
 from robot_bridge.links import Link, LockstepLink, ThreadedLink
 from robot_bridge.realtime import Lockstep, MonotonicClock, RealTimeLoop, Runner
 from robot_bridge.twin.world import TwinWorld
+from robot_bridge.wire.topics import Topics
 
 CLUTTERED: Final = "cluttered"
 """``--world`` that is no level: a random flat with poles, chairs and people."""
@@ -41,13 +42,13 @@ class Body:
 
 
 @contextmanager
-def opened(settings: Settings, config: RobotConfig) -> Iterator[Body]:
+def opened(settings: Settings, config: RobotConfig, topics: Topics | None = None) -> Iterator[Body]:
     """The robot of the settings until the block ends; it stands then.
 
     Raises:
         SetupError: there is no such world, or no robot answers.
     """
-    body = _simulated(settings, config) if settings.robot == "mujoco" else _real(settings, config)
+    body = _simulated(settings, config) if settings.robot == "mujoco" else _real(settings, config, topics)
     with closing(body.robot):
         yield body
 
@@ -81,11 +82,11 @@ def _simulated(settings: Settings, config: RobotConfig) -> Body:
     )
 
 
-def _real(settings: Settings, config: RobotConfig) -> Body:
+def _real(settings: Settings, config: RobotConfig, topics: Topics | None) -> Body:
     if settings.film:
         raise SetupError("--film is for the simulated robot: look at the log of a real one with a viewer of bags")
     from robot_bridge.ros2_robot import Ros2Robot
 
     clock = MonotonicClock()
-    robot = Ros2Robot(domain=settings.domain, config=config, with_camera=settings.camera)
+    robot = Ros2Robot(domain=settings.domain, config=config, with_camera=settings.camera, topics=topics)
     return Body(robot, clock, Pose(), "", None, RealTimeLoop, lambda: ThreadedLink(clock))

@@ -9,25 +9,33 @@ from typing import Any
 
 from robot_bridge.config import RobotConfig
 from robot_bridge.errors import SetupError
+from robot_bridge.wire.topics import Topics
 
 
-def read(path: str | None) -> RobotConfig:
-    """The robot that a file describes; without a file the default one.
+def read(path: str | None) -> tuple[RobotConfig, Topics]:
+    """The robot that a file describes and, under ``topics``, where it publishes; without a file the default one.
 
     Raises:
         SetupError: the file cannot be read, or holds what no robot has.
     """
-    if path is None:
-        return RobotConfig()
+    given = _yaml(path) if path is not None else None
+    if path is None or given is None:
+        return RobotConfig(), Topics()
+    if not isinstance(given, dict):
+        raise SetupError(f"{path}: the file must hold names and values")
+    topics = _merged(Topics(), given.pop("topics", {}), path, "topics")
+    return _merged(RobotConfig(), given, path, ""), topics
+
+
+def _yaml(path: str) -> object:
     import yaml
 
     try:
-        given = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
+        return yaml.safe_load(Path(path).read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError) as error:
         raise SetupError(f"{path} cannot be read: {getattr(error, 'strerror', None) or 'it is not UTF-8'}") from error
     except yaml.YAMLError as error:
         raise SetupError(f"{path} is not YAML: {' '.join(str(error).split())}") from error
-    return RobotConfig() if given is None else _merged(RobotConfig(), given, path, "")
 
 
 def _merged(default: Any, given: object, path: str, where: str) -> Any:
@@ -41,8 +49,18 @@ def _merged(default: Any, given: object, path: str, where: str) -> Any:
         if name not in known:
             raise SetupError(f"{path}: there is no {place!r}: known are {', '.join(known)}")
         old = known[name]
-        changed[name] = _merged(old, value, path, place) if is_dataclass(old) else _number(old, value, path, place)
+        changed[name] = _value(old, value, path, place)
     return replace(default, **changed)
+
+
+def _value(old: Any, value: object, path: str, place: str) -> Any:
+    if is_dataclass(old):
+        return _merged(old, value, path, place)
+    if not isinstance(old, str):
+        return _number(old, value, path, place)
+    if not isinstance(value, str) or not value.startswith("/"):
+        raise SetupError(f"{path}: {place} must be the name of a topic, such as {old}, not {value!r}")
+    return value
 
 
 def _number(old: float, value: object, path: str, place: str) -> float:

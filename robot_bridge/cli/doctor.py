@@ -15,6 +15,7 @@ from robot_bridge.config import RobotConfig
 from robot_bridge.contracts import Command, Observation, Source, Twist
 from robot_bridge.errors import DeviceError
 from robot_bridge.safety_chain import SafetyChain
+from robot_bridge.wire.topics import Topics
 
 LOOKED_FOR: Final = 3.0
 """Seconds in which sensors are counted."""
@@ -35,19 +36,19 @@ class Check:
 
 def run(settings: Settings) -> int:
     """Print the checks; the exit code says whether all of them hold."""
-    config = config_file.read(settings.config)
+    config, topics = config_file.read(settings.config)
     worst = EXIT_FINISHED
-    for check in _checks(settings, config):
+    for check in _checks(settings, config, topics):
         print(f"{'ok' if check.holds else 'FAILS':<6} {check.name:<23} {check.found}", flush=True)
         worst = worst if check.holds else EXIT_FAILED
     return worst
 
 
-def _checks(settings: Settings, config: RobotConfig) -> Iterator[Check]:
+def _checks(settings: Settings, config: RobotConfig, topics: Topics) -> Iterator[Check]:
     yield from _libraries()
-    with bodies.opened(settings, config) as body:
-        if settings.camera:
-            yield Check("camera", not body.camera_fault, body.camera_fault or "pictures can be had")
+    with bodies.opened(settings, config, topics) as body:
+        if settings.camera and settings.robot == "mujoco":
+            yield Check("renderer", not body.camera_fault, body.camera_fault or "pictures can be drawn")
         yield from _sensors(body, config, settings)
         yield _chain_stops(body, config)
         if settings.robot == "mujoco":

@@ -7,6 +7,7 @@ import sys
 from contextlib import ExitStack
 from dataclasses import asdict
 from pathlib import Path
+from typing import Final
 
 from robot_bridge.asking import AskSettings
 from robot_bridge.cli import bodies, config_file, models, outputs
@@ -25,16 +26,19 @@ from robot_bridge.summary import Summary
 from spca.calls.desk import CallDesk
 from spca.runfolder import write_atomic
 
+_ORDINARY: Final = ("speeding up", "braking before")
+"""Limits on acceleration: in the log, but no news at the end."""
+
 
 def run(settings: Settings) -> int:
     """Explore, write what was found, say what it came to; the exit code."""
-    config = config_file.read(settings.config)
+    config, topics = config_file.read(settings.config)
     memory = ExplorationMemory()
     if settings.memory:
         memory.load_from_disk(settings.memory)
     named, trail = models.named(settings), Trail()
     with ExitStack() as stack:
-        body = stack.enter_context(bodies.opened(settings, config))
+        body = stack.enter_context(bodies.opened(settings, config, topics))
         folder = outputs.folder_of(settings)
         model, desk = models.accounted(named, settings, folder)
         journal = _journals(settings, config, folder, body, trail, stack)
@@ -55,6 +59,8 @@ def run(settings: Settings) -> int:
     if model is not None and model.ended:
         print(f"the model was asked no more: {model.ended}", file=sys.stderr)
         return EXIT_BUDGET
+    if model is not None and summary.calls == summary.failed_calls > 0:
+        print(f"the model never answered: {model.failure}", file=sys.stderr)
     return EXIT_FINISHED
 
 
@@ -65,7 +71,7 @@ def _journals(
     stack.callback(recorder.close)
     journals: list[Journal] = [recorder, trail]
     if not settings.quiet:
-        journals.append(Narrator())
+        journals.append(Narrator(began=body.clock.now()))
     if settings.film and body.top_view is not None:
         journals.append(stack.enter_context(Film(folder / outputs.FILM, body.top_view)))
     return Several(journals)
@@ -95,6 +101,7 @@ def _report(settings: Settings, folder: Path, summary: Summary, desk: CallDesk |
         f"model: {summary.calls} calls ({summary.failed_calls} failed, {summary.skips} skipped), "
         f"{summary.refusals} decisions refused, {cost:.4f} USD"
     )
-    for reason, count in sorted(summary.interventions.items(), key=lambda each: -each[1])[:8]:
+    stepped_in = {reason: n for reason, n in summary.interventions.items() if not reason.startswith(_ORDINARY)}
+    for reason, count in sorted(stepped_in.items(), key=lambda each: -each[1])[:8]:
         print(f"safety: {count} x {reason}")
-    print(f"see {folder}: {outputs.MAP}, {outputs.LOG}/, {outputs.MEMORY}, {outputs.SUMMARY}")
+    print(f"see {folder}: {', '.join(sorted(path.name for path in folder.iterdir()))}")

@@ -102,10 +102,11 @@ class Narrator(Silent):
 
     Args:
         tell: is given every line.
+        began: on the robot's clock; lines count from it.
     """
 
-    def __init__(self, tell: Callable[[str], None] = print) -> None:
-        self._tell = tell
+    def __init__(self, tell: Callable[[str], None] = print, began: float = 0.0) -> None:
+        self._tell, self._began = tell, began
         self._told: dict[str, float] = {}
 
     def decided(self, now: float, result: ExecutionResult) -> None:
@@ -131,7 +132,8 @@ class Narrator(Silent):
         self._line(now, _short(kind), ", ".join(f"{name} {_short(value)}" for name, value in data.items()))
 
     def _line(self, now: float, what: str, text: str) -> None:
-        self._tell(f"{int(now // 60):3d}:{now % 60:04.1f}  {what:<11}  {text}")
+        passed = max(0.0, now - self._began)
+        self._tell(f"{int(passed // 60):3d}:{passed % 60:04.1f}  {what:<11}  {text}")
 
 
 def kind_of(reason: str) -> str:

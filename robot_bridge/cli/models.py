@@ -76,10 +76,11 @@ class AccountedModel:
 
     Attributes:
         ended: why nothing more can be had from it, "" while something can.
+        failure: why the last request failed, "" where none did.
     """
 
     def __init__(self, name: str, model: str, provider: Provider, desk: CallDesk) -> None:
-        self.name, self.ended = name, ""
+        self.name, self.ended, self.failure = name, "", ""
         self._model, self._provider, self._desk = model, provider, desk
 
     def ask(self, system: str, user: str, image: bytes | None, tools: Sequence[str], timeout_s: float) -> ModelReply:
@@ -105,7 +106,8 @@ class AccountedModel:
             self.ended = str(error)
             raise ModelEnded(self.ended) from error
         except ProviderError as error:
-            raise ModelFailure(str(error)) from error
+            self.failure = str(error)
+            raise ModelFailure(self.failure) from error
 
 
 def _tool(name: str) -> Tool:
@@ -135,10 +137,16 @@ def named(settings: Settings) -> Named | None:
         raise SetupError(
             f"unknown model {settings.model!r}: choose one of {', '.join(EMBEDDED)}, none, or a provider's"
         )
+    table = ModelTable.load()
     try:
-        return Named(*provider_for(settings.model, addresses={"openai": settings.base_url}, table=ModelTable.load()))
+        found = Named(*provider_for(settings.model, addresses={"openai": settings.base_url}, table=table))
     except ProviderConfigError as error:
         raise SetupError(str(error)) from error
+    is_priced = table.info(settings.model).input is not None
+    if not is_priced and (settings.max_cost is not None or settings.max_calls is None):
+        fix = "leave it out and give" if settings.max_cost is not None else "give"
+        raise SetupError(f"the price of {settings.model} is unknown, so its cost cannot be capped: {fix} --max-calls N")
+    return found
 
 
 def accounted(

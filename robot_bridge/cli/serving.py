@@ -13,8 +13,8 @@ def run(settings: Settings) -> int:
 
     if settings.robot != "mujoco":
         raise SetupError(f"--robot {settings.robot}: only the simulated robot is served")
-    config = config_file.read(settings.config)
-    with bodies.opened(settings, config) as body:
+    config, topics = config_file.read(settings.config)
+    with bodies.opened(settings, config, topics) as body:
         end = body.clock.now() + 60 * settings.minutes
         has_camera = settings.camera and not body.camera_fault
         print(

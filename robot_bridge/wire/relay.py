@@ -73,9 +73,12 @@ class RclpyTransport:
 
 
 def _dds(domain: int, commands: str, driver: str, stop: str) -> Transport:
-    from robot_bridge.errors import RobotError
-    from robot_bridge.wire.relay_dds import DdsTransport
-
+    try:
+        from robot_bridge.errors import RobotError
+        from robot_bridge.wire.relay_dds import DdsTransport
+    except ImportError:
+        print("error: rclpy is missing: source the ROS 2 set-up first (/opt/ros/humble/setup.bash)", file=sys.stderr)
+        raise SystemExit(2) from None
     try:
         return DdsTransport(domain, commands, driver, stop)
     except RobotError as error:
