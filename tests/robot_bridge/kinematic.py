@@ -19,6 +19,7 @@ from robot_bridge.contracts import (
     Observation,
     Odometry,
     Pose,
+    Scan,
     Twist,
 )
 from robot_bridge.control import Controller
@@ -46,13 +47,14 @@ class SteppedClock:
 
 
 class KinematicRobot:
-    """Drives exactly as it is told, and not at all once its commands are older than the limit."""
+    """Drives exactly as it is told; its lidar turns at its own rate."""
 
     def __init__(self, clock: SteppedClock, posts: Sequence[Post] = (), room: float = 3.0) -> None:
         self.clock, self.posts, self.room = clock, list(posts), room
         self.pose, self.commanded, self.frame = Pose(), REST, None
         self.is_broken = False
         self.stops = 0
+        self._scan: Scan | None = None
         clock.robot = self
 
     frame: Frame | None
@@ -70,8 +72,9 @@ class KinematicRobot:
         if self.is_broken:
             raise DeviceError("the cable is out")
         now = self.clock.now()
-        scan = scan_of(self.posts, pose=self.pose, stamp=now, room=self.room)
-        return Observation(scan, self.frame, Odometry(now, self.pose, self.commanded), 12.0)
+        if self._scan is None or now - self._scan.stamp > 0.99 / CONFIG.lidar.rate:
+            self._scan = scan_of(self.posts, pose=self.pose, stamp=now, room=self.room)
+        return Observation(self._scan, self.frame, Odometry(now, self.pose, self.commanded), 12.0)
 
     def apply(self, twist: Twist) -> Twist:
         self.commanded = clamped(twist, CONFIG.body)
