@@ -9,11 +9,12 @@ from typing import Any
 
 from robot_bridge.asking import AskSettings, Choice, Situation, choose, is_text_enough
 from robot_bridge.config import RobotConfig
-from robot_bridge.contracts import DecisionModel, Direction, ExecutionResult, NavGoalTarget, ObserveTarget, Trigger
+from robot_bridge.contracts import Direction, ExecutionResult, NavGoalTarget, ObserveTarget, Trigger
 from robot_bridge.conversation import Conversation, Heard
 from robot_bridge.exploration_memory import ExplorationMemory
 from robot_bridge.host_state import View
 from robot_bridge.links import Link
+from robot_bridge.protocols import DecisionModel
 from robot_bridge.sensor_snapshot import compute_frame_similarity, nearest_obstacle
 from robot_bridge.summary import Tally
 from robot_bridge.triggers import EventTrigger

@@ -12,17 +12,9 @@ from dataclasses import dataclass, replace
 from math import degrees, hypot, radians
 from typing import Final, Protocol
 
-from robot_bridge.contracts import (
-    ActionResult,
-    ExecutionResult,
-    NavGoalTarget,
-    NavigationDecision,
-    Pose,
-    SensorState,
-    Tool,
-    wrapped,
-)
+from robot_bridge.contracts import ActionResult, ExecutionResult, NavGoalTarget, NavigationDecision, Pose, Tool, wrapped
 from robot_bridge.control import Controller
+from robot_bridge.protocols import SensorState
 from robot_bridge.safety_executor import Discoveries, SafetyExecutor
 from spca.contracts import AgentSource, AgentView, Episode, Executor, Failed, Finished, PlanStep, Yielded
 

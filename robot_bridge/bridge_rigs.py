@@ -11,11 +11,12 @@ from typing import Any
 from robot_bridge import tags
 from robot_bridge.bridge_actions import Judge
 from robot_bridge.config import RobotConfig
-from robot_bridge.contracts import Clock, EffectResult, Effects, Frame, Journal, Pose, Robot, Sighting
+from robot_bridge.contracts import EffectResult, Frame, Pose, Sighting
 from robot_bridge.control import Controller
 from robot_bridge.errors import SetupError
 from robot_bridge.exploration_memory import ExplorationMemory
 from robot_bridge.navigation import Navigation
+from robot_bridge.protocols import Clock, Effects, Journal, Robot
 from robot_bridge.safety_chain import SafetyChain
 from robot_bridge.safety_executor import Discoveries, SafetyExecutor
 from robot_bridge.twin.noise import Noise

@@ -1,4 +1,4 @@
-"""The values that flow through the bridge, and the protocols of its parts.
+"""The values that flow through the bridge; the protocols of its parts are in :mod:`robot_bridge.protocols`.
 
 ::
 
@@ -14,16 +14,14 @@ seconds of the robot's clock, which is the simulated one in simulation.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum, StrEnum
 from math import atan2, cos, hypot, pi, sin
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-
-from robot_bridge.config import RobotConfig
 
 
 def wrapped(angle: float) -> float:
@@ -124,34 +122,6 @@ class Applied:
     twist: Twist
     source: str
     reason: str = ""
-
-
-class Robot(Protocol):
-    """A body with sensors. All methods return at once.
-
-    Raises:
-        DeviceError: the connection is lost; a robot that cannot be told to stop says so.
-    """
-
-    @property
-    def config(self) -> RobotConfig: ...
-    def observe(self) -> Observation: ...
-    def apply(self, twist: Twist) -> Twist:
-        """Command a velocity and return it as sent; the robot stops when none comes for ``limits.command_timeout``."""
-        ...
-
-    def stop(self) -> None:
-        """Stop now; never refused, never queued."""
-        ...
-
-    def close(self) -> None: ...
-
-
-class Clock(Protocol):
-    """The robot's time; a simulated one moves the simulation when it is waited for."""
-
-    def now(self) -> float: ...
-    def wait_until(self, time: float) -> None: ...
 
 
 class Direction(StrEnum):
@@ -348,41 +318,6 @@ class ActionResult:
     data: Mapping[str, Any] = field(default_factory=dict)
 
 
-class SensorState(Protocol):
-    """What a snapshot is built of; the host keeps it up to date. (The seed's ``vm``.)
-
-    ``obstacle_distances``: metres from the lidar to the nearest valid return by :class:`Direction` value, ``range_max``
-    where there is none.
-    """
-
-    @property
-    def now(self) -> float: ...
-    @property
-    def latest_image(self) -> NDArray[np.uint8] | None: ...
-    @property
-    def latest_depth(self) -> NDArray[np.float32] | None: ...
-    @property
-    def latest_scan(self) -> Scan | None: ...
-    @property
-    def latest_odom(self) -> Odometry | None: ...
-    @property
-    def obstacle_distances(self) -> Mapping[str, float]: ...
-    @property
-    def current_position(self) -> Pose: ...
-    @property
-    def detected_gaps(self) -> Sequence[Gap]: ...
-    @property
-    def frontiers(self) -> Sequence[Frontier]: ...
-    @property
-    def battery(self) -> float | None: ...
-    @property
-    def distance_traveled_m(self) -> float: ...
-    @property
-    def explore_time_s(self) -> float: ...
-    @property
-    def previous_action_result(self) -> ActionResult | None: ...
-
-
 @dataclass(frozen=True, slots=True)
 class ModelReply:
     """What a model answered: its words and the tools it called, in order, arguments unchecked.
@@ -404,23 +339,6 @@ class Command:
     expires: float
 
 
-class Journal(Protocol):
-    """What happens is told to it, in order; nobody reads it to decide."""
-
-    def observed(self, observation: Observation) -> None: ...
-    def estimated(self, estimate: Estimate) -> None: ...
-    def commanded(self, now: float, commands: Sequence[Command], applied: Applied) -> None: ...
-    def decided(self, now: float, result: ExecutionResult) -> None: ...
-    def acted(self, now: float, result: ActionResult) -> None: ...
-    def mapped(self, now: float, codes: NDArray[np.int8], resolution: float, x: float, y: float) -> None:
-        """``codes`` -1 unknown, 0 free to 100 occupied, row 0 at the lowest y; ``x``, ``y`` its lower left corner."""
-        ...
-
-    def noted(self, now: float, kind: str, data: Mapping[str, Any]) -> None:
-        """Anything else: triggers, tiers, skips, statistics, operator's commands, e-stops."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class EffectResult:
     """What became of a change to the world; ``reason`` says why it did not happen, for the agent and the log.
@@ -435,15 +353,6 @@ class EffectResult:
     state: str = ""
 
 
-class Effects(Protocol):
-    """What a robot without an arm cannot do itself: the twin does it where the robot stands right, an operator does it
-    on hardware."""
-
-    def pick_up(self) -> EffectResult: ...
-    def drop(self) -> EffectResult: ...
-    def toggle(self) -> EffectResult: ...
-
-
 @dataclass(frozen=True, slots=True)
 class Sighting:
     """A thing that the camera recognised: ``state`` as in the twin's level ("closed", "locked", "open", "").
@@ -456,20 +365,3 @@ class Sighting:
     state: str
     forward: float
     left: float
-
-
-class DecisionModel(Protocol):
-    """A model behind the navigator; see ``robot_bridge.cli.models`` for the one over ``spca.providers``.
-
-    Raises:
-        ModelFailure: no usable answer came within ``timeout_s``.
-        ModelEnded: none will come any more.
-    """
-
-    def ask(self, system: str, user: str, image: bytes | None, tools: Sequence[str], timeout_s: float) -> ModelReply:
-        """One request: a text, a JPEG or none, and the names of the tools of which one is to be called."""
-        ...
-
-    def describe(self, prompt: str, image: bytes, timeout_s: float) -> str:
-        """What a picture shows, in words (``observe_scene``)."""
-        ...

@@ -25,15 +25,12 @@ from robot_bridge.contracts import (
     REST,
     ActionResult,
     Applied,
-    Clock,
     Command,
     ExecutionResult,
     Frontier,
-    Journal,
     NavGoalTarget,
     Observation,
     Odometry,
-    Robot,
     Source,
     TurnTarget,
     Twist,
@@ -43,6 +40,7 @@ from robot_bridge.errors import RobotError
 from robot_bridge.host_state import LiveState, View
 from robot_bridge.interventions import Interventions
 from robot_bridge.navigation import Navigation
+from robot_bridge.protocols import Clock, Journal, Robot
 from robot_bridge.safety_chain import SafetyChain
 
 MAP_PERIOD_S: Final = 5.0

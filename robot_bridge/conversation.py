@@ -11,12 +11,13 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from robot_bridge.contracts import DecisionModel, ExecutionResult, NavigationDecision
+from robot_bridge.contracts import ExecutionResult, NavigationDecision
 from robot_bridge.errors import ModelEnded, ModelFailure
 from robot_bridge.exploration_memory import ExplorationMemory
 from robot_bridge.host_state import View
 from robot_bridge.links import Answer, Link, Reply
 from robot_bridge.llm_navigator import LLMNavigator
+from robot_bridge.protocols import DecisionModel
 from robot_bridge.sensor_snapshot import SensorSnapshotBuilder
 from robot_bridge.words import harmless
 

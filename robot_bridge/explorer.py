@@ -29,7 +29,6 @@ from robot_bridge.asker import Asker
 from robot_bridge.asking import AskSettings
 from robot_bridge.behaviour import Finished
 from robot_bridge.contracts import (
-    DecisionModel,
     Direction,
     ExecutionResult,
     NavGoalTarget,
@@ -47,6 +46,7 @@ from robot_bridge.errors import RobotError, SetupError
 from robot_bridge.exploration_memory import ExplorationMemory
 from robot_bridge.links import Link
 from robot_bridge.local_exploration import LocalExploration, same_frontier
+from robot_bridge.protocols import DecisionModel
 from robot_bridge.realtime import Lockstep, Runner
 from robot_bridge.safety_executor import SafetyExecutor
 from robot_bridge.summary import Summary, Tally

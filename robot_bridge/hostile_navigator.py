@@ -31,7 +31,7 @@ _LONGEST_REPEAT: Final = 12
 
 
 class HostileNavigator:
-    """A :class:`robot_bridge.contracts.DecisionModel`; the same seed does the same harm."""
+    """A :class:`robot_bridge.protocols.DecisionModel`; the same seed does the same harm."""
 
     def __init__(self, seed: int = 0) -> None:
         self._rng = np.random.default_rng(seed)
@@ -39,7 +39,7 @@ class HostileNavigator:
         self._repeats = 0
 
     def ask(self, system: str, user: str, image: bytes | None, tools: Sequence[str], timeout_s: float) -> ModelReply:
-        """See :class:`robot_bridge.contracts.DecisionModel`.
+        """See :class:`robot_bridge.protocols.DecisionModel`.
 
         Raises:
             ModelFailure: on purpose, now and then.

@@ -13,8 +13,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final, Protocol
 
-from robot_bridge.contracts import Clock
 from robot_bridge.errors import ModelEnded
+from robot_bridge.protocols import Clock
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,9 +13,10 @@ from collections.abc import Sequence
 from typing import Any, ClassVar, Final
 
 from robot_bridge import message, tools
-from robot_bridge.contracts import DecisionModel, ModelReply, NavigationDecision
+from robot_bridge.contracts import ModelReply, NavigationDecision
 from robot_bridge.errors import ModelEnded, ModelFailure
 from robot_bridge.exploration_memory import ExplorationMemory
+from robot_bridge.protocols import DecisionModel
 from robot_bridge.sensor_snapshot import SensorSnapshot
 from robot_bridge.words import harmless
 

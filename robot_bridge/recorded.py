@@ -23,12 +23,12 @@ from robot_bridge.contracts import (
     Estimate,
     ExecutionResult,
     Frame,
-    Journal,
     Observation,
     Odometry,
     Scan,
 )
 from robot_bridge.errors import RecordingError
+from robot_bridge.protocols import Journal
 from robot_bridge.wire import bag, compressing, messages, topics
 from robot_bridge.wire.records import from_json
 

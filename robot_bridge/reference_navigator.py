@@ -52,10 +52,10 @@ class Choice:
 
 
 class ReferenceNavigator:
-    """A :class:`robot_bridge.contracts.DecisionModel`; its answers take no time worth counting."""
+    """A :class:`robot_bridge.protocols.DecisionModel`; its answers take no time worth counting."""
 
     def ask(self, system: str, user: str, image: bytes | None, tools: Sequence[str], timeout_s: float) -> ModelReply:
-        """See :class:`robot_bridge.contracts.DecisionModel`; only ``user`` and ``tools`` are read."""
+        """See :class:`robot_bridge.protocols.DecisionModel`; only ``user`` and ``tools`` are read."""
         del system, image, timeout_s
         choice = choose(user)
         if choice.tool not in tools:

@@ -131,7 +131,7 @@ class Ros2Robot:
             return Observation(self._scan, self._frame, self._odometry, self._battery)
 
     def apply(self, twist: Twist) -> Twist:
-        """See :class:`robot_bridge.contracts.Robot`.
+        """See :class:`robot_bridge.protocols.Robot`.
 
         Raises:
             DeviceError: also where the deadman has gone silent.

@@ -24,7 +24,6 @@ from robot_bridge.contracts import (
     NavigationDecision,
     ObserveTarget,
     Pose,
-    SensorState,
     Speed,
     StopReason,
     StopTarget,
@@ -34,6 +33,7 @@ from robot_bridge.contracts import (
     VelocityTarget,
 )
 from robot_bridge.path_check import check_path, swept_clearance, twist_toward
+from robot_bridge.protocols import SensorState
 from robot_bridge.scans import fault
 from robot_bridge.tools import (
     CheckPathClear,

@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from robot_bridge.annotate import annotate_image, cardinal, is_image, sample_depth
-from robot_bridge.contracts import ActionResult, Direction, Gap, Scan, SensorState, wrapped
+from robot_bridge.contracts import ActionResult, Direction, Gap, Scan, wrapped
+from robot_bridge.protocols import SensorState
 from robot_bridge.triggers import EventTrigger
 
 __all__ = [

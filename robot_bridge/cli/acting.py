@@ -16,8 +16,8 @@ from robot_bridge.cli.film import Film
 from robot_bridge.cli.journals import Narrator, Several, Trail
 from robot_bridge.cli.parser import EXIT_FAILED, EXIT_FINISHED, Settings
 from robot_bridge.config import RobotConfig
-from robot_bridge.contracts import Journal
 from robot_bridge.errors import SetupError
+from robot_bridge.protocols import Journal
 from robot_bridge.recording import BagRecorder
 from robot_bridge.wire.topics import Topics
 from spca.contracts import Outcome

@@ -12,10 +12,11 @@ from numpy.typing import NDArray
 
 from robot_bridge.cli.parser import Settings
 from robot_bridge.config import RobotConfig
-from robot_bridge.contracts import Clock, Pose, Robot
+from robot_bridge.contracts import Pose
 from robot_bridge.control import Controller
 from robot_bridge.errors import SetupError
 from robot_bridge.links import Link, LockstepLink, ThreadedLink
+from robot_bridge.protocols import Clock, Robot
 from robot_bridge.realtime import Lockstep, MonotonicClock, RealTimeLoop, Runner
 from robot_bridge.twin.world import TwinWorld
 from robot_bridge.wire.topics import Topics

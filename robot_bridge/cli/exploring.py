@@ -15,11 +15,11 @@ from robot_bridge.cli.film import Film
 from robot_bridge.cli.journals import Narrator, Several, Trail
 from robot_bridge.cli.parser import EXIT_BUDGET, EXIT_FINISHED, EXIT_INTERRUPTED, Settings
 from robot_bridge.config import RobotConfig
-from robot_bridge.contracts import Journal
 from robot_bridge.control import Controller
 from robot_bridge.exploration_memory import ExplorationMemory
 from robot_bridge.explorer import Explorer, ExplorerSettings
 from robot_bridge.navigation import Navigation
+from robot_bridge.protocols import Journal
 from robot_bridge.recording import BagRecorder
 from robot_bridge.safety_chain import SafetyChain
 from robot_bridge.summary import Summary

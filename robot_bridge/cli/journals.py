@@ -10,16 +10,8 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from robot_bridge.contracts import (
-    ActionResult,
-    Applied,
-    Command,
-    Estimate,
-    ExecutionResult,
-    Journal,
-    Observation,
-    Pose,
-)
+from robot_bridge.contracts import ActionResult, Applied, Command, Estimate, ExecutionResult, Observation, Pose
+from robot_bridge.protocols import Journal
 from robot_bridge.words import harmless
 
 _REPEATED_AFTER: Final = 5.0

@@ -13,9 +13,10 @@ from typing import Final
 
 from robot_bridge import tools
 from robot_bridge.cli.parser import DEFAULT_MODEL, Settings
-from robot_bridge.contracts import DecisionModel, ModelReply
+from robot_bridge.contracts import ModelReply
 from robot_bridge.errors import ModelEnded, ModelFailure, SetupError
 from robot_bridge.hostile_navigator import HostileNavigator
+from robot_bridge.protocols import DecisionModel
 from robot_bridge.reference_navigator import ReferenceNavigator
 from spca.calls.budget import Caps
 from spca.calls.desk import CallDesk
@@ -66,7 +67,7 @@ class EmbeddedProvider:
 
 
 class AccountedModel:
-    """A :class:`~robot_bridge.contracts.DecisionModel` whose calls pass a :class:`~spca.calls.desk.CallDesk`.
+    """A :class:`~robot_bridge.protocols.DecisionModel` whose calls pass a :class:`~spca.calls.desk.CallDesk`.
 
     Nothing is asked twice: a robot needs an answer to what it sees now, and its watchdog counts the failures.
 
@@ -84,7 +85,7 @@ class AccountedModel:
         self._model, self._provider, self._desk = model, provider, desk
 
     def ask(self, system: str, user: str, image: bytes | None, tools: Sequence[str], timeout_s: float) -> ModelReply:
-        """See :class:`~robot_bridge.contracts.DecisionModel`."""
+        """See :class:`~robot_bridge.protocols.DecisionModel`."""
         pictures = (Image("image/jpeg", image, "low"),) if image else ()
         messages = (Message("system", system), Message("user", user, pictures))
         response = self._response(messages, tuple(map(_tool, tools)), timeout_s, "navigate")
@@ -92,7 +93,7 @@ class AccountedModel:
         return ModelReply(response.text, calls, getattr(self._provider, "latency_s", None))
 
     def describe(self, prompt: str, image: bytes, timeout_s: float) -> str:
-        """See :class:`~robot_bridge.contracts.DecisionModel`."""
+        """See :class:`~robot_bridge.protocols.DecisionModel`."""
         messages = (Message("user", prompt, (Image("image/jpeg", image, "high"),)),)
         return self._response(messages, (), timeout_s, "observe").text
 

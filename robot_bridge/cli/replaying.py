@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from robot_bridge.cli.journals import Narrator, Several
 from robot_bridge.cli.parser import EXIT_FAILED, EXIT_FINISHED, Settings
-from robot_bridge.contracts import Journal
+from robot_bridge.protocols import Journal
 from robot_bridge.recorded import read_log
 from robot_bridge.replay import ChainCheck
 

@@ -14,7 +14,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Final
 
-from robot_bridge.contracts import Clock, Frame, Odometry, Robot, Scan
+from robot_bridge.contracts import Frame, Odometry, Scan
+from robot_bridge.protocols import Clock, Robot
 from robot_bridge.wire import pictures, types
 from robot_bridge.wire.dds import Bus
 from robot_bridge.wire.messages import number_message, odometry_message, scan_message, twist_from

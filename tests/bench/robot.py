@@ -18,10 +18,10 @@ from contextlib import ExitStack, closing, contextmanager
 from robot_bridge.cli.bodies import Body, opened
 from robot_bridge.cli.parser import Settings
 from robot_bridge.config import RobotConfig
-from robot_bridge.contracts import DecisionModel
 from robot_bridge.control import Controller
 from robot_bridge.explorer import Explorer
 from robot_bridge.navigation import Navigation
+from robot_bridge.protocols import DecisionModel
 from robot_bridge.realtime import RealTimeLoop
 from robot_bridge.reference_navigator import ReferenceNavigator
 from robot_bridge.safety_chain import SafetyChain

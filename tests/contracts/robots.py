@@ -13,8 +13,9 @@ from time import perf_counter
 import numpy as np
 import pytest
 
-from robot_bridge.contracts import REST, Clock, Observation, Odometry, Robot, Twist
+from robot_bridge.contracts import REST, Observation, Odometry, Twist
 from robot_bridge.errors import DeviceError
+from robot_bridge.protocols import Clock, Robot
 
 PERIOD = 0.05
 

@@ -17,7 +17,6 @@ from robot_bridge.contracts import (
     Estimate,
     ExecutionResult,
     Frame,
-    Journal,
     NavGoalTarget,
     NavigationDecision,
     Observation,
@@ -28,6 +27,7 @@ from robot_bridge.contracts import (
     StopTarget,
     Twist,
 )
+from robot_bridge.protocols import Journal
 from robot_bridge.wire.records import to_json
 
 

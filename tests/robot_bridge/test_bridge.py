@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from robot_bridge.bridge import RobotWorld, act
 from robot_bridge.bridge_rigs import twin_rig
+from robot_bridge.config import Camera, RobotConfig
 from robot_bridge.contracts import ActionResult, Applied, Command, Estimate, ExecutionResult, Observation
 from spca import perception
 from spca.contracts import Status
@@ -23,6 +24,7 @@ from tests.contracts.executing import methods
 from tests.inprocess import InProcessExecutor
 
 LEVEL, SEED = "MiniGrid-DoorKey-5x5-v0", 4
+CONFIG = RobotConfig(camera=Camera(width=320, height=240))
 RIGHT, FORWARD, PICK_UP, DROP, TOGGLE = 1, 2, 3, 4, 5
 
 AGENT = methods("""
@@ -72,7 +74,7 @@ def shown(world: RobotWorld) -> list[list[str]]:
 
 def test_a_level_is_solved_in_its_twin_and_shown_as_minigrid_shows_it() -> None:
     journal = Journal()
-    make = lambda: twin_rig(LEVEL, SEED, journal=journal)  # noqa: E731
+    make = lambda: twin_rig(LEVEL, SEED, journal=journal, config=CONFIG)  # noqa: E731
     with closing(RobotWorld(LEVEL, make, InProcessExecutor(), can_restart=False)) as world:
         assert world.mission == "use the key to open the door and then get to the goal"
         assert shown(world) == shown_by_minigrid(world)

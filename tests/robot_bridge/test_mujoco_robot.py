@@ -14,9 +14,10 @@ import numpy as np
 import pytest
 
 from robot_bridge.config import Camera, Lidar, RobotConfig
-from robot_bridge.contracts import Clock, Pose, Twist
+from robot_bridge.contracts import Pose, Twist
 from robot_bridge.errors import DeviceError
 from robot_bridge.mujoco_robot import MujocoRobot
+from robot_bridge.protocols import Clock
 from robot_bridge.twin.noise import NO_NOISE, Noise
 from robot_bridge.twin.world import Obstacle, Thing, TwinWorld, Wall
 from tests.contracts.robots import RobotSuite, drive, wait

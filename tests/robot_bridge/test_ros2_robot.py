@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from robot_bridge.contracts import Clock
 from robot_bridge.errors import DeviceError, SetupError
+from robot_bridge.protocols import Clock
 from robot_bridge.realtime import MonotonicClock
 from robot_bridge.ros2_robot import Ros2Robot
 from robot_bridge.wire import pictures, types

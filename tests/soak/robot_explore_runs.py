@@ -14,13 +14,14 @@ import numpy as np
 
 from robot_bridge.asking import AskSettings
 from robot_bridge.config import RobotConfig
-from robot_bridge.contracts import DecisionModel, ModelReply, Pose
+from robot_bridge.contracts import ModelReply, Pose
 from robot_bridge.control import Controller
 from robot_bridge.errors import ModelFailure
 from robot_bridge.explorer import Explorer, ExplorerSettings
 from robot_bridge.links import LockstepLink
 from robot_bridge.mapping import OccupancyMap
 from robot_bridge.navigation import Navigation
+from robot_bridge.protocols import DecisionModel
 from robot_bridge.reference_navigator import ReferenceNavigator
 from robot_bridge.safety_chain import SafetyChain
 from robot_bridge.tools import TOOL_DEFINITIONS

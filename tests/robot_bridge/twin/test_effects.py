@@ -9,8 +9,9 @@ from math import pi, radians
 import pytest
 
 from robot_bridge.config import RobotConfig
-from robot_bridge.contracts import EffectResult, Effects, Pose, Twist
+from robot_bridge.contracts import EffectResult, Pose, Twist
 from robot_bridge.mujoco_robot import MujocoRobot
+from robot_bridge.protocols import Effects
 from robot_bridge.twin.effects import TwinEffects
 from robot_bridge.twin.levels import level_world
 from robot_bridge.twin.world import Obstacle, Thing, TwinWorld, Wall
