@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robot_bridge.config import RobotConfig
+from robot_bridge.config_check import checked
 from robot_bridge.contracts import REST, Frame, Observation, Odometry, Pose, Scan, Twist
 from robot_bridge.errors import DeviceError
 from robot_bridge.twin import mjcf
@@ -51,7 +52,7 @@ class MujocoRobot:
     """See the module. ``camera_fault`` says why there are no pictures, "" where there are.
 
     Raises:
-        SetupError: MuJoCo is not installed.
+        SetupError: MuJoCo is not installed, or no robot can be as it is configured.
         ValueError: the world has a thing for which there is no tag.
     """
 
@@ -65,7 +66,7 @@ class MujocoRobot:
         with_camera: bool = True,
     ) -> None:
         self._mj: Any = mujoco()
-        self._world, self._config = world, config or RobotConfig()
+        self._world, self._config = world, checked(config or RobotConfig())
         self._noise = noise if noise is not None else Noise()
         self._model: Any = self._mj.MjModel.from_xml_string(mjcf.text(world, self._config), mjcf.textures(world))
         self._data: Any = self._mj.MjData(self._model)

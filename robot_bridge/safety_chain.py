@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robot_bridge.config import RobotConfig
+from robot_bridge.config_check import checked
 from robot_bridge.contracts import REST, Applied, Command, Observation, Odometry, Source, Twist
 from robot_bridge.frozen import Picture, frozen, pictured
 from robot_bridge.geometry import along, clamped, curvature_of, free_distance, seen_from
@@ -246,10 +247,14 @@ def _steered(state: ChainState, odometry: Odometry | None, now: float, config: R
 
 
 class SafetyChain:
-    """The chain with its state. ``stop`` may be called by any thread at any time; ``step`` by one thread."""
+    """The chain with its state. ``stop`` may be called by any thread at any time; ``step`` by one thread.
+
+    Raises:
+        SetupError: no robot can be as it is configured.
+    """
 
     def __init__(self, config: RobotConfig) -> None:
-        self._config = config
+        self._config = checked(config)
         self._state = ChainState()
         self._stopped = ""
 
