@@ -117,7 +117,7 @@ class Controller:
             with self._lock:
                 applied = self._tick()
             self._wait()
-        except BaseException:
+        except BaseException:  # a robot is never left driving, whatever went wrong
             with contextlib.suppress(RobotError, OSError):
                 self.robot.stop()
             raise

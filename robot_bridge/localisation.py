@@ -38,6 +38,7 @@ _REFRESH_EARLY = 3
 _FEW_LANDMARKS = 400
 _NEIGHBOUR_CELLS = 3
 _BAD_SCANS = 4
+_SEARCH_SCANS = 3
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -170,7 +171,7 @@ class Localisation:
         self._covariance: Array = np.diag([1e-4, 1e-4, 1e-5])
         self._walls: Walls | None = None
         self._age = 0
-        self._bad = 0
+        self._bad = self._lost = 0
         self.quality = 1.0
 
     @property
@@ -235,7 +236,8 @@ class Localisation:
     def _contradicted(self, points: Array, prior: Pose) -> Pose:
         self._bad = min(self._bad + 1, 2 * _BAD_SCANS)
         self._reference = prior
-        if self.is_sure or self._walls is None:
+        self._lost = 0 if self.is_sure else self._lost + 1
+        if self._walls is None or self._lost % _SEARCH_SCANS != 1:
             return prior
         found = searched(self._walls, points, prior)
         if found is None:

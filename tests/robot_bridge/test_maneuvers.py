@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from math import cos, pi, radians, sin
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -55,7 +56,7 @@ def searched(points: Points, start: Pose, aim: Aim, **options: object) -> tuple[
 
 def assert_drivable(steps: tuple[Step, ...], points: Points) -> None:
     """By exact geometry, every step is free of points as far as the emergency zone looks ahead of its end."""
-    for step, following in zip(steps, steps[1:], strict=False):
+    for step, following in pairwise(steps):
         assert step.end.distance_to(following.start.x, following.start.y) < 1e-9
     for step in steps:
         assert abs(step.curvature) <= BODY.curvature_limit
@@ -152,6 +153,7 @@ def test_a_search_in_portions_finds_what_a_search_at_once_finds() -> None:
 posts = st.lists(st.tuples(st.floats(-1.5, 1.5), st.floats(-1.5, 1.5)), max_size=12)
 
 
+@settings(max_examples=25)
 @given(posts, st.floats(-pi, pi), st.tuples(st.floats(-1.2, 1.2), st.floats(-1.2, 1.2)), st.floats(-pi, pi))
 def test_every_way_among_posts_is_drivable(
     found: list[tuple[float, float]], heading: float, place: tuple[float, float], wanted: float

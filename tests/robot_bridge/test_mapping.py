@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from robot_bridge.contracts import Pose, Scan
@@ -97,6 +97,7 @@ def test_a_scan_without_any_return_changes_nothing() -> None:
     assert chart.explored_m2 == 0.0
 
 
+@settings(max_examples=20)
 @given(st.lists(st.tuples(*[st.floats(-15, 15)] * 2), min_size=1, max_size=4))
 def test_growing_moves_nothing(corners: list[tuple[float, float]]) -> None:
     chart = charted(ROOM, [Pose(0.3, 0.2, 0.5)])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from math import hypot
 from random import Random
 
@@ -106,7 +107,7 @@ def test_no_way_touches_what_cannot_be_crossed(seed: int) -> None:
     way = route(grid, (0.05, 0.05), (2.95, 2.95), 0.05)
 
     if way is not None:
-        for a, b in zip(way, way[1:], strict=False):
+        for a, b in pairwise(way):
             assert np.isfinite(grid.between(a, b)[1]) or hypot(b[0] - a[0], b[1] - a[1]) < 0.15
 
 
@@ -124,7 +125,7 @@ def test_a_doorway_to_the_unknown_is_a_frontier_and_keeps_its_id() -> None:
     assert [f.width_m for f in first] == sorted((f.width_m for f in first), reverse=True)
 
 
-def test_explored_rooms_have_no_frontier(both: OccupancyMap) -> None:
+def test_explored_rooms_have_no_frontier() -> None:
     whole = charted(TWO_ROOMS, [(0, 0), (0, -1), (0.5, 1.5), (3, 0), (2.5, -1), (1.6, 1.7), (1.6, -1.7), (1.1, -0.85)])
 
     assert FrontierFinder().find(whole, costs_of(whole), (0, 0)) == ()

@@ -119,4 +119,4 @@ class Driven(RuleBasedStateMachine):
 
 
 TestDriven = Driven.TestCase
-TestDriven.settings = settings(max_examples=25, stateful_step_count=20)
+TestDriven.settings = settings(max_examples=15, stateful_step_count=20)

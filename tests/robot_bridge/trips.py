@@ -1,4 +1,4 @@
-"""A robot of pure geometry among boxes: noisy scans, drifting odometry, wheels that take time to turn, the real chain."""
+"""A robot of pure geometry among boxes: noisy scans, drifting odometry, slow steering, the real safety chain."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from robot_bridge.cli.models import EMBEDDED
 from robot_bridge.cli.parser import COMMANDS_HELP
 
 ROOT = Path(__file__).resolve().parents[3]
-SHORT = ("explore", "--no-camera", "--minutes", "0.2", "--world", "MiniGrid-Empty-6x6-v0")
+SHORT = ("explore", "--no-camera", "--minutes", "0.1", "--world", "MiniGrid-Empty-6x6-v0")
 
 
 def robot_bridge(*arguments: str, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:

@@ -77,7 +77,7 @@ def is_connected(world: TwinWorld, clearance: float) -> bool:
     return bool(own > 0 and (parts[gap > clearance] == own).all())
 
 
-@settings(max_examples=20)
+@settings(max_examples=10)
 @given(make=MAKERS, seed=SEEDS)
 def test_all_of_the_floor_hangs_together(make: Maker, seed: int) -> None:
     assert is_connected(make(seed), 0.2)
@@ -110,7 +110,7 @@ def test_no_wall_stands_in_a_doorway(width: float, height: float, rooms: int, qu
     assert floor == pytest.approx(width * height, rel=0.1)
 
 
-@settings(max_examples=15)
+@settings(max_examples=10)
 @given(seed=SEEDS)
 def test_movers_walk_through_nothing_and_begin_away_from_the_robot(seed: int) -> None:
     world = cluttered(seed)
