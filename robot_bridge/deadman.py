@@ -20,6 +20,7 @@ from typing import Protocol
 TIMEOUT_S = 0.3
 PERIOD_S = 0.05
 _FAREWELLS = 3
+_ENDING = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 
 class Deadman:
@@ -126,9 +127,10 @@ def _take(deadman: Deadman, message: tuple[float, float] | bool, now: float) -> 
 
 @contextmanager
 def until_terminated() -> Iterator[Callable[[], bool]]:
-    """Catch SIGTERM and SIGINT for a while: gives a function that says whether one has come."""
+    """Catch what ends a process politely, a terminal that is closed included: gives a function that says whether one of
+    these signals has come."""
     came = list[int]()
-    old = {number: signal.signal(number, lambda got, _: came.append(got)) for number in (signal.SIGTERM, signal.SIGINT)}
+    old = {number: signal.signal(number, lambda got, _: came.append(got)) for number in _ENDING}
     try:
         yield lambda: bool(came)
     finally:

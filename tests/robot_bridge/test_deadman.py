@@ -126,7 +126,8 @@ with until_terminated() as is_over:
 """
 
 
-def test_as_a_process_it_passes_on_times_out_and_says_zero_on_sigterm() -> None:
+@pytest.mark.parametrize("ending", [signal.SIGTERM, signal.SIGHUP])
+def test_as_a_process_it_passes_on_times_out_and_says_zero_when_it_is_ended(ending: signal.Signals) -> None:
     process = subprocess.Popen(
         [sys.executable, "-c", PROGRAM],
         stdin=subprocess.PIPE,
@@ -142,7 +143,7 @@ def test_as_a_process_it_passes_on_times_out_and_says_zero_on_sigterm() -> None:
         lines = list[str]()
         while "0.1 0.2\n" not in lines or lines[-1] != "0.0 0.0\n":
             lines.append(process.stdout.readline())
-        process.send_signal(signal.SIGTERM)
+        process.send_signal(ending)
         rest = process.stdout.read().split("\n")
         assert process.wait(5) == 0
     assert 4 <= lines.count("0.1 0.2\n") <= 8
