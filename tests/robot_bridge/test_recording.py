@@ -42,18 +42,25 @@ def log(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+@pytest.fixture(scope="module")
+def said() -> list[str]:
+    """What it must tell."""
+    heard = Heard()
+    tell(heard)
+    return heard.lines
+
+
 def decoded(log: Path, topic: str | None = None) -> list[Any]:
     """Schema, channel, message and its content, by the readers of Foxglove."""
     with bag.find(log).open("rb") as file:
         return list(make_reader(file, decoder_factories=[DecoderFactory()]).iter_decoded_messages(topic))
 
 
-def test_a_log_tells_what_it_was_told(log: Path) -> None:
-    said, heard, found = Heard(), Heard(), read_log(log)
-    tell(said)
+def test_a_log_tells_what_it_was_told(log: Path, said: list[str]) -> None:
+    heard, found = Heard(), read_log(log)
     found.tell(heard)
     assert (found.config, found.is_complete) == (CONFIG, True)
-    assert heard.lines == said.lines
+    assert heard.lines == said
     assert [s is heard.scans[0] for s in heard.scans[:3]] == [True, False, False]
     assert heard.scans[1] is heard.scans[2]
 
@@ -149,19 +156,18 @@ def messages_before_the_cut(path: Path) -> int:
 @settings(max_examples=20)
 @given(data=st.data())
 def test_a_log_that_was_cut_anywhere_tells_the_beginning(
-    log: Path, data: st.DataObject, tmp_path_factory: pytest.TempPathFactory
+    log: Path, said: list[str], data: st.DataObject, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     whole = bag.find(log).read_bytes()
     cut = tmp_path_factory.mktemp("cut") / "cut.mcap"
     cut.write_bytes(whole[: data.draw(st.integers(0, len(whole) - 1))] + bytes(data.draw(st.integers(0, 3))))
-    said, heard, refusal = Heard(), Heard(), ""
-    tell(said)
+    heard, refusal = Heard(), ""
     try:
         read_log(cut).tell(heard)
     except RecordingError as error:
         refusal = str(error)
     assert "\n" not in refusal
-    assert heard.lines == said.lines[: len(heard.lines)]
+    assert heard.lines == said[: len(heard.lines)]
 
 
 def test_what_is_no_log_is_an_error_of_one_line(tmp_path: Path, log: Path) -> None:
@@ -202,7 +208,7 @@ def test_a_full_disk_ends_the_log_and_not_the_run(tmp_path: Path) -> None:
         "from robot_bridge.recording import BagRecorder; from tests.robot_bridge.recorded_run import tell;"
         "signal.signal(signal.SIGXFSZ, signal.SIG_IGN);"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (40_000, 40_000));"
-        "recorder = BagRecorder(sys.argv[1], RobotConfig()); tell(recorder, 600); recorder.close();"
+        "recorder = BagRecorder(sys.argv[1], RobotConfig()); tell(recorder, 200); recorder.close();"
         "print(recorder.fault)"
     )
     path = tmp_path / "bag"
