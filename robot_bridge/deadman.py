@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from math import isfinite
 from typing import Protocol
 
-TIMEOUT_S = 0.3
+TIMEOUT_S = 0.25
 PERIOD_S = 0.05
 _FAREWELLS = 3
 _ENDING = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)

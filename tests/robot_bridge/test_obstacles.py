@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import inf
 
 import numpy as np
@@ -81,6 +82,16 @@ def test_what_comes_nearer_gets_its_margin_and_what_stands_does_not(seed: int) -
     assert padding[np.argmin(points[:, 0])] == pytest.approx(CONFIG.zones.padding + margin(0.25, CONFIG))
     points, padding = approaching(0.0, seed)
     assert (padding == CONFIG.zones.padding).mean() > 0.95
+
+
+@pytest.mark.parametrize(("rate", "late"), [(5.0, 0.04), (8.0, 0.1), (10.0, 0.1), (15.0, 0.1)])
+def test_what_stands_is_still_for_a_slow_lidar_and_a_slow_network_too(rate: float, late: float) -> None:
+    config = replace(CONFIG, lidar=replace(CONFIG.lidar, rate=rate))
+    memory: Memory = ()
+    for step in range(8):
+        stamp, now = step / rate, step / rate + late
+        memory = looked(memory, scan_of([POLE], stamp=stamp), Odometry(now, Pose(), Twist()), now, config)
+    assert memory[-1].is_still.all()
 
 
 def test_the_margin_is_what_half_a_metre_a_second_covers_until_the_robot_stands() -> None:
