@@ -72,6 +72,7 @@ def shown(world: RobotWorld) -> list[list[str]]:
     return found
 
 
+@pytest.mark.usefixtures("drawing")
 def test_a_level_is_solved_in_its_twin_and_shown_as_minigrid_shows_it() -> None:
     journal = Journal()
     make = lambda: twin_rig(LEVEL, SEED, journal=journal, config=CONFIG)  # noqa: E731

@@ -42,6 +42,7 @@ def one_for_all() -> Iterator[MujocoRobot]:
     robot.close()
 
 
+@pytest.mark.usefixtures("drawing")
 class TestAsARobot(RobotSuite):
     @pytest.fixture
     def robot(self, one_for_all: MujocoRobot) -> MujocoRobot:
@@ -141,6 +142,7 @@ def test_odometry_drifts_differently_with_every_seed_and_not_without_noise() -> 
     assert all(0.001 < abs(end.heading) < 0.3 for end in ends)
 
 
+@pytest.mark.usefixtures("drawing")
 def test_the_same_seed_is_the_same_run_bit_for_bit() -> None:
     def run(looks_from_above: bool) -> tuple[object, ...]:
         world = room(Obstacle.mover([(1.0, -1.0), (1.0, 1.0)], 0.5), things=(Thing("key", "red", "", 2.0, 0.3),))
@@ -204,6 +206,7 @@ def test_without_a_way_to_draw_it_drives_by_lidar_and_says_why() -> None:
     assert done.stderr == ""
 
 
+@pytest.mark.usefixtures("drawing")
 def test_other_threads_may_command_look_and_change_things_while_time_goes_on() -> None:
     robot = MujocoRobot(room(things=(Thing("key", "red", "", 2.0, 0.3),)), config=SMALL)
     with ThreadPoolExecutor(1) as pool:

@@ -36,6 +36,7 @@ def connected(served: int) -> Iterator[Ros2Robot]:
     robot.close()
 
 
+@pytest.mark.usefixtures("drawing")
 class TestRos2Robot(RobotSuite):
     """Three processes: this one, the deadman, the twin."""
 
@@ -54,6 +55,7 @@ class TestRos2Robot(RobotSuite):
         return Ros2Robot(served, CONFIG, with_camera=False)
 
 
+@pytest.mark.usefixtures("drawing")
 def test_what_is_heard_is_counted(connected: Ros2Robot) -> None:
     complete(connected, MonotonicClock(), with_frame=True)
     clock = MonotonicClock()
@@ -65,6 +67,7 @@ def test_what_is_heard_is_counted(connected: Ros2Robot) -> None:
     assert rates["/imu/data_raw"].age(clock.now()) == float("inf")
 
 
+@pytest.mark.usefixtures("drawing")
 def test_a_picture_that_is_none_does_not_end_the_connection(connected: Ros2Robot, domain: int) -> None:
     with Bus(domain) as bus:
         publisher = bus.publisher(Topics().image, types.IMAGE)
