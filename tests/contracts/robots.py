@@ -7,6 +7,8 @@ robot that may be closed.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import wraps
 from math import inf, nan
 from time import perf_counter
 
@@ -20,11 +22,29 @@ from robot_bridge.protocols import Clock, Robot
 PERIOD = 0.05
 
 
+def timed(test: Callable[..., None]) -> Callable[..., None]:
+    """Where time is real a machine that is late can only fail such a test: one of ``tries`` must pass."""
+
+    @wraps(test)
+    def tried(self: RobotSuite, robot: Robot, clock: Clock) -> None:
+        for _ in range(self.tries - 1):
+            try:
+                return test(self, robot, clock)
+            except AssertionError:
+                robot.stop()
+                wait(clock, 1.0)
+        return test(self, robot, clock)
+
+    return tried
+
+
 class RobotSuite:
-    """Inherit and override the fixtures. ``latency``: seconds until a command has arrived and its effect is known."""
+    """Inherit and override the fixtures. ``latency``: seconds until a command has arrived and its effect is known;
+    ``tries``: more than one for a robot in real time."""
 
     has_camera = True
     latency = 0.05
+    tries = 1
 
     @pytest.fixture
     def robot(self) -> Robot:
@@ -58,6 +78,7 @@ class RobotSuite:
             assert seen.frame.depth.min() >= 0
             assert seen.frame.focal == pytest.approx(camera.focal, rel=1e-3)
 
+    @timed
     def test_observing_does_not_wait(self, robot: Robot, clock: Clock) -> None:
         complete(robot, clock, self.has_camera)
         begun = perf_counter()
@@ -65,6 +86,7 @@ class RobotSuite:
             robot.observe()
         assert perf_counter() - begun < 0.5
 
+    @timed
     def test_what_is_observed_is_the_newest(self, robot: Robot, clock: Clock) -> None:
         complete(robot, clock, self.has_camera)
         scans, odometry = [], []
@@ -99,6 +121,7 @@ class RobotSuite:
         assert -limits.reverse_speed <= robot.apply(Twist(-9.0, 0.0)).linear < 0
         robot.stop()
 
+    @timed
     def test_it_drives_turns_and_stops_at_once(self, robot: Robot, clock: Clock) -> None:
         before = odometry(robot, clock)
         drive(robot, clock, Twist(0.2, 0.3), 1.5)
@@ -114,6 +137,7 @@ class RobotSuite:
         assert 0.2 < way.x < 0.4
         assert 0.25 < way.heading < 0.65
 
+    @timed
     def test_it_drives_backwards_after_a_stop(self, robot: Robot, clock: Clock) -> None:
         robot.stop()
         before = odometry(robot, clock)
@@ -122,6 +146,7 @@ class RobotSuite:
         wait(clock, 0.4 + self.latency)
         assert -0.15 < odometry(robot, clock).pose.relative_to(before.pose).x < -0.05
 
+    @timed
     def test_it_stops_by_itself_when_no_command_comes(self, robot: Robot, clock: Clock) -> None:
         drive(robot, clock, Twist(0.15), 0.6)
         wait(clock, robot.config.limits.command_timeout / 2)
@@ -129,6 +154,7 @@ class RobotSuite:
         wait(clock, robot.config.limits.command_timeout / 2 + 0.3 + self.latency)
         assert at_rest(odometry(robot, clock))
 
+    @timed
     def test_stopping_is_never_refused(self, robot: Robot, clock: Clock) -> None:
         for _ in range(3):
             robot.stop()
@@ -161,7 +187,7 @@ def drive(robot: Robot, clock: Clock, twist: Twist, seconds: float) -> None:
         wait(clock, PERIOD)
 
 
-def complete(robot: Robot, clock: Clock, with_frame: bool, patience: float = 5.0) -> Observation:
+def complete(robot: Robot, clock: Clock, with_frame: bool, patience: float = 15.0) -> Observation:
     """What a robot observes as soon as every sensor has reported."""
     until = clock.now() + patience
     while clock.now() < until:

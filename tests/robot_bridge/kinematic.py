@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from math import hypot
+from math import hypot, inf
 from typing import Any
 
 from robot_bridge.config import RobotConfig
@@ -31,16 +31,20 @@ from tests.robot_bridge.rays import CONFIG, Post, scan_of
 
 
 class SteppedClock:
-    """Time that passes when it is waited for, and moves a robot with it."""
+    """Time that passes when it is waited for, and moves a robot with it; somebody may press Ctrl-C meanwhile."""
 
     def __init__(self) -> None:
         self.time = 0.0
         self.robot: KinematicRobot | None = None
+        self.interrupts_at = inf
 
     def now(self) -> float:
         return self.time
 
     def wait_until(self, time: float) -> None:
+        if time > self.interrupts_at:
+            self.interrupts_at = inf
+            raise KeyboardInterrupt
         if self.robot is not None:
             self.robot.drive(time - self.time)
         self.time = max(self.time, time)
@@ -52,7 +56,7 @@ class KinematicRobot:
     def __init__(self, clock: SteppedClock, posts: Sequence[Post] = (), room: float = 3.0) -> None:
         self.clock, self.posts, self.room = clock, list(posts), room
         self.pose, self.commanded, self.frame = Pose(), REST, None
-        self.is_broken = False
+        self.is_broken = self.is_stuck = False
         self.stops = 0
         self._scan: Scan | None = None
         clock.robot = self
@@ -64,7 +68,7 @@ class KinematicRobot:
         return CONFIG
 
     def drive(self, seconds: float) -> None:
-        distance = self.commanded.linear * seconds
+        distance = 0.0 if self.is_stuck else self.commanded.linear * seconds
         if distance:
             self.pose = self.pose.after(along(curvature_of(self.commanded, CONFIG.body), distance))
 

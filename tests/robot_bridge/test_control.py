@@ -24,7 +24,7 @@ from robot_bridge.control import Controller
 from robot_bridge.errors import DeviceError
 from robot_bridge.exploration_memory import ExplorationMemory
 from robot_bridge.safety_executor import NOTHING_TO_DRIVE, SafetyExecutor
-from tests.robot_bridge.kinematic import KinematicRobot, decision, goal, rig
+from tests.robot_bridge.kinematic import decision, goal, rig
 
 
 def accepted(target: Target, tool: str = "move_toward", **parameters: Any) -> ExecutionResult:
@@ -50,12 +50,8 @@ def test_a_move_is_measured_by_odometry() -> None:
 
 
 def test_a_robot_that_does_not_move_has_not_succeeded_whatever_was_commanded() -> None:
-    class Stuck(KinematicRobot):
-        def drive(self, seconds: float) -> None:
-            del seconds
-
     controller, robot, _ = rig()
-    robot.__class__ = Stuck
+    robot.is_stuck = True
     result = controller.run(AHEAD, 10)
     assert not result.success
     assert "0.00 of" in result.stopped_reason

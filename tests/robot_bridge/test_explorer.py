@@ -200,14 +200,7 @@ def test_statistics_and_memory_every_minute(tmp_path: Path) -> None:
 
 def test_an_interrupt_stops_the_robot_and_loses_nothing(tmp_path: Path) -> None:
     host, robot, _ = explorer(Scripted(FORWARD), settings=ExplorerSettings(memory_path=tmp_path / "memory.yaml"))
-    step = host.step
-
-    def interrupted() -> None:
-        step()
-        if host.controller.clock.now() > 1.0:
-            raise KeyboardInterrupt
-
-    host.step = interrupted  # type: ignore[method-assign]
+    robot.clock.interrupts_at = 1.0
     assert host.run(1).ended == "interrupted"
     assert robot.commanded == Twist()
     assert (tmp_path / "memory.yaml").is_file()

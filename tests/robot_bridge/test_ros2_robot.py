@@ -41,6 +41,7 @@ class TestRos2Robot(RobotSuite):
     """Three processes: this one, the deadman, the twin."""
 
     latency = 0.2
+    tries = 5
 
     @pytest.fixture
     def robot(self, connected: Ros2Robot) -> Ros2Robot:
@@ -57,13 +58,10 @@ class TestRos2Robot(RobotSuite):
 
 @pytest.mark.usefixtures("drawing")
 def test_what_is_heard_is_counted(connected: Ros2Robot) -> None:
-    complete(connected, MonotonicClock(), with_frame=True)
-    clock = MonotonicClock()
-    clock.wait_until(clock.now() + 1.0)
-    rates = connected.rates
-    assert rates["/scan"].hertz == pytest.approx(10, rel=0.5)
-    assert rates["/odom"].hertz == pytest.approx(50, rel=0.5)
-    assert rates["/scan"].age(clock.now()) < 1.0
+    clock, rates = MonotonicClock(), connected.rates
+    for topic, hertz in (("/scan", 10), ("/odom", 50)):
+        assert until(lambda: rates[topic].count > 10 and rates[topic].hertz == pytest.approx(hertz, rel=0.3), 15)  # noqa: B023
+    assert until(lambda: rates["/scan"].age(clock.now()) < 0.5, 10)
     assert rates["/imu/data_raw"].age(clock.now()) == float("inf")
 
 
@@ -71,11 +69,11 @@ def test_what_is_heard_is_counted(connected: Ros2Robot) -> None:
 def test_a_picture_that_is_none_does_not_end_the_connection(connected: Ros2Robot, domain: int) -> None:
     with Bus(domain) as bus:
         publisher = bus.publisher(Topics().image, types.IMAGE)
-        assert until(lambda: publisher.listeners, 5)
+        assert until(lambda: publisher.listeners, 10)
         message = pictures.image_message(1.0, complete_picture(connected))
         message.encoding = "yuv422"
         publisher.send(message)
-        assert until(lambda: connected.rates[Topics().image].refused, 5)
+        assert until(lambda: connected.rates[Topics().image].refused, 10)
     assert connected.observe().scan is not None
 
 
@@ -93,8 +91,15 @@ def test_where_nobody_is_there_is_no_robot(domain: int) -> None:
 
 
 def test_where_nobody_listens_there_is_no_robot(served: int) -> None:
-    with pytest.raises(SetupError, match=r"nobody passes /nobody on .*: start the deadman"):
-        Ros2Robot(served, CONFIG, with_camera=False, topics=Topics(commands="/nobody"), patience=1.0)
+    """Whose sensors are there, which may take a while."""
+    told = ""
+    for patience in (0.5, 2.0, 8.0):
+        with pytest.raises(SetupError) as raised:
+            Ros2Robot(served, CONFIG, with_camera=False, topics=Topics(commands="/nobody"), patience=patience)
+        told = str(raised.value)
+        if "nothing comes" not in told:
+            break
+    assert told == f"nobody passes /nobody on in ROS domain {served}: start the deadman on the robot"
 
 
 def test_a_stop_that_nobody_hears_is_told(served: int) -> None:
@@ -104,7 +109,7 @@ def test_a_stop_that_nobody_hears_is_told(served: int) -> None:
         robot = Ros2Robot(served, CONFIG, with_camera=False, topics=Topics(commands="/only"))
         robot.stop()
         listener.close()
-    assert until(lambda: not _stops(robot), 5)
+    assert until(lambda: not _stops(robot), 10)
     robot.close()
 
 

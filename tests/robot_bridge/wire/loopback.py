@@ -25,7 +25,11 @@ _DOMAINS = range(1, 61)
 def own_domain() -> Iterator[int]:
     """A ROS domain that no other test run on this machine uses meanwhile."""
     for domain in _DOMAINS:
-        with (Path(tempfile.gettempdir()) / f"spca-test-domain-{domain}").open("w") as lock:
+        try:
+            lock = (Path(tempfile.gettempdir()) / f"spca-test-domain-{domain}").open("w")
+        except OSError:  # of another user
+            continue
+        with lock:
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except OSError:

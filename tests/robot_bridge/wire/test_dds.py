@@ -2,23 +2,37 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from robot_bridge.contracts import Twist
 from robot_bridge.errors import DeviceError, SetupError
 from robot_bridge.wire import types
-from robot_bridge.wire.dds import Bus, until
+from robot_bridge.wire.dds import Bus, Subscription, until
 from robot_bridge.wire.messages import text_message, twist_from, twist_message
+
+
+def heard(subscription: Subscription, count: int) -> list[Any]:
+    """So many messages, if they come."""
+    came = list[Any]()
+
+    def are_there() -> bool:
+        came.extend(subscription.take())
+        return len(came) >= count
+
+    until(are_there, 10)
+    return came
 
 
 def test_a_message_arrives(domain: int) -> None:
     with Bus(domain) as here, Bus(domain) as there:
         publisher, subscription = here.publisher("/a", types.TWIST), there.subscription("/a", types.TWIST, depth=3)
-        assert until(lambda: publisher.listeners and subscription.publishers, 5)
+        witness = there.subscription("/a", types.TWIST, reliable=True, depth=9)
+        assert until(lambda: publisher.listeners == 2 and subscription.publishers and witness.publishers, 10)
         for number in range(5):
             publisher.send(twist_message(Twist(float(number), 0.5)))
-        there.wait(1.0)
-        until(lambda: False, 0.1)
+        assert len(heard(witness, 5)) == 5
         assert [twist_from(message).linear for message in subscription.take()] == [2, 3, 4]
         assert subscription.take() == []
 
@@ -29,9 +43,9 @@ def test_whoever_leaves_leaves_no_message_behind(domain: int) -> None:
         subscription = there.subscription("/left", types.STRING, reliable=True)
         with Bus(domain) as here:
             publisher = here.publisher("/left", types.STRING)
-            assert until(lambda: publisher.listeners and subscription.publishers, 5)
+            assert until(lambda: publisher.listeners and subscription.publishers, 10)
             publisher.send(text_message("\u2603"))
-        assert until(lambda: not subscription.publishers, 5)
+        assert until(lambda: not subscription.publishers, 10)
         assert [message.data for message in subscription.take()] == ["\u2603"]
         assert subscription.take() == []
 
@@ -40,16 +54,15 @@ def test_who_comes_later_hears_what_is_latched(domain: int) -> None:
     with Bus(domain) as here, Bus(domain) as there:
         here.publisher("/latched", types.STRING, latched=True).send(text_message("map"))
         late = there.subscription("/latched", types.STRING, reliable=True, latched=True)
-        there.wait(5)
-        assert [message.data for message in late.take()] == ["map"]
+        assert [message.data for message in heard(late, 1)] == ["map"]
 
 
 def test_what_is_no_message_is_counted_and_left_out(domain: int) -> None:
     with Bus(domain) as here, Bus(domain) as there:
         publisher, subscription = here.publisher("/bad", types.STRING), there.subscription("/bad", types.STRING)
-        assert until(lambda: publisher.listeners and subscription.publishers, 5)
+        assert until(lambda: publisher.listeners and subscription.publishers, 10)
         publisher.send_bytes(b"\0\1\0\0\4\0\0\0\xff\xfe\xfd\0")
-        assert until(lambda: subscription.take() or subscription.refused, 5)
+        assert until(lambda: subscription.take() or subscription.refused, 10)
         assert subscription.refused == 1
 
 

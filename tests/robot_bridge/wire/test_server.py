@@ -12,5 +12,5 @@ def test_the_deadman_of_a_killed_server_ends(domain: int) -> None:
     with Bus(domain) as bus:
         heard = bus.subscription(DRIVER_COMMANDS, types.TWIST, reliable=True)
         with started("tests.robot_bridge.wire.served_twin", str(domain), "--deadman", wait_for="ready"):
-            assert until(heard.take, 10)
-        assert until(lambda: not heard.publishers, 5)
+            assert until(heard.take, 20)
+        assert until(lambda: not heard.publishers, 8)
