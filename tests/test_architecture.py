@@ -24,7 +24,7 @@ PACKAGES = ("spca", "gridworld", "robot_bridge", "explorer")
 PHASES = ("minigridenv", "plannerLLM", "coderLLM")
 LAZY = (
     *("openai", "google", "ollama", "xllamacpp", "unified_planning", "duckdb", "PIL", "av"),
-    *("mujoco", "cv2", "kompass_core", "kompass_cpp", "pyastar2d", "scipy", "cyclonedds", "rosbags", "yaml"),
+    *("mujoco", "cv2", "pyastar2d", "scipy", "cyclonedds", "rosbags", "yaml"),
 )
 """Libraries that are slow to import, or not needed by most runs."""
 

@@ -38,7 +38,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _complain(str(error))
 
 
-_EXTRA: Final = ("mujoco", "cv2", "kompass_core", "kompass_cpp", "pyastar2d", "scipy", "cyclonedds", "rosbags", "yaml")
+_EXTRA: Final = ("mujoco", "cv2", "pyastar2d", "cyclonedds", "rosbags", "yaml")
 
 
 def _complain(text: str) -> int:

@@ -19,7 +19,7 @@ from robot_bridge.wire.topics import Topics
 
 LOOKED_FOR: Final = 3.0
 """Seconds in which sensors are counted."""
-_PACKAGES: Final = ("cyclonedds", "kompass-core", "mujoco", "opencv-python-headless", "pyastar2d", "rosbags", "scipy")
+_PACKAGES: Final = ("cyclonedds", "mujoco", "opencv-python-headless", "pyastar2d", "pyyaml", "rosbags")
 _SLOWEST: Final = 0.7
 """Share of its rate below which a sensor is too slow."""
 _CREEP: Final = Twist(0.05, 0.0)
