@@ -24,7 +24,6 @@ NEAR_ENOUGH: Final = 0.2
 FACING: Final = radians(15)
 """Metres from the middle of its cell, radians from its heading, with which the robot counts as standing there."""
 PATIENCE_S: Final = 90.0
-TRIES: Final = 3
 PAUSE_S: Final = 1.0
 """Before another try: what bars the way may be something that the map has not forgotten yet."""
 
@@ -167,23 +166,38 @@ class Pilot:
         self._carry_out(self._checked(report(label, notes, self.doing, self.state.now)))
 
     def go(self, x: float, y: float, heading: float) -> bool:
-        """Drive the footprint's middle to a pose in the map frame; whether it stands so then."""
+        """Drive the footprint's middle to a pose in the map frame; whether it stands so then.
+
+        Where no maneuver leads straight to it, as in a narrow dead end, the robot turns where it stands first, then
+        tries to get to the place whatever the heading, and turns there.
+        """
         goal = NavGoalTarget(x, y, heading, TOLERANCE)
-        for _ in range(TRIES):
-            if self._stands(goal, heading):
-                return True
-            now = self.state.now
-            if self._off(goal) <= NEAR_ENOUGH:
-                decision = turn(wrapped(heading - self.pose.heading), self.doing, now)
-            else:
-                decision = drive(x, y, self.doing, now)
-            execution = self._checked(decision)
-            if execution.is_valid:
-                execution = replace(execution, target=goal)
-            result = self._carry_out(execution)
-            if not result.success:
-                self.wait(lambda: False, PAUSE_S)
+        if self._reach(goal, heading):
+            return True
+        self._approach(NavGoalTarget(*self.middle, heading, TOLERANCE))
+        if self._reach(goal, heading):
+            return True
+        self._approach(NavGoalTarget(x, y, None, TOLERANCE))
+        return self._reach(goal, heading)
+
+    def _reach(self, goal: NavGoalTarget, heading: float) -> bool:
+        if not self._stands(goal, heading):
+            self._approach(goal)
         return self._stands(goal, heading)
+
+    def _approach(self, goal: NavGoalTarget) -> None:
+        """One decision, and a pause where it came to nothing."""
+        now, heading = self.state.now, goal.heading
+        if heading is not None and self._off(goal) <= NEAR_ENOUGH:
+            decision = turn(wrapped(heading - self.pose.heading), self.doing, now)
+        else:
+            decision = drive(goal.x, goal.y, self.doing, now)
+        execution = self._checked(decision)
+        if execution.is_valid:
+            execution = replace(execution, target=goal)
+        result = self._carry_out(execution)
+        if not result.success:
+            self.wait(lambda: False, PAUSE_S)
 
     def _off(self, goal: NavGoalTarget) -> float:
         x, y = self.middle
