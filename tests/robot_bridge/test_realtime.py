@@ -38,19 +38,22 @@ def real_rig() -> tuple[Controller, KinematicRobot]:
 
 
 def test_it_ticks_at_the_rate_and_leaves_no_thread() -> None:
-    controller, robot = real_rig()
-    before = threading.active_count()
-    with RealTimeLoop(controller) as loop:
-        controller.begin(ExecutionResult(VelocityTarget(Twist(0.1), 5.0), decision("move_toward"), True))
-        for _ in range(8):
-            loop.advance()
-        jitter = loop.jitter
-    assert threading.active_count() == before
-    assert robot.moved > 0.01
-    assert robot.commanded == REST
-    assert jitter.periods >= 8
-    assert jitter.p50_ms == pytest.approx(50, abs=10)
-    assert jitter.p99_ms >= jitter.p50_ms
+    """A machine that is busy with other tests gets more tries to keep time."""
+    for _ in range(5):
+        controller, robot = real_rig()
+        before = threading.active_count()
+        with RealTimeLoop(controller) as loop:
+            controller.begin(ExecutionResult(VelocityTarget(Twist(0.1), 5.0), decision("move_toward"), True))
+            while (jitter := loop.jitter).periods < 9:
+                loop.advance()
+        assert threading.active_count() == before
+        assert robot.moved > 0.01
+        assert robot.commanded == REST
+        assert jitter.p99_ms >= jitter.p50_ms
+        if jitter.p50_ms == pytest.approx(50, abs=5):
+            break
+    else:
+        pytest.fail(f"the median of its periods is {jitter.p50_ms:.1f} ms")
 
 
 def test_what_goes_wrong_in_the_thread_stops_the_robot_and_surfaces() -> None:
