@@ -135,13 +135,17 @@ class Controller:
         self._measure(observation.odometry)
         self._refresh(now)
         commands = self._commands(now)
-        applied = self.chain.step(commands, observation, now)
+        # All this may have taken long: the chain judges by the time at which it is driven.
+        decided = self.clock.now()
+        applied = self.chain.step(commands, observation, decided)
         self.robot.apply(applied.twist)
+        if applied.twist != REST and self.chain.state.stopped:  # pressed meanwhile: its own stop was overtaken
+            self.robot.stop()
         self.interventions.applied(applied)
         if self.journal:
             self.journal.observed(observation)
             self.journal.estimated(estimate)
-            self.journal.commanded(now, commands, applied)
+            self.journal.commanded(decided, commands, applied)
         self._view = self._viewed(now, observation)
         self._judge(observation, commands, applied, now)
         return applied
@@ -363,11 +367,13 @@ class Controller:
             DeviceError: the robot cannot be told to stop; the chain is latched nevertheless.
         """
         self.chain.stop(reason)
-        self.robot.stop()
-        with self._lock:
-            self._end(Verdict(False, f"emergency stop: {reason}"))
-            if self.journal:
-                self.journal.noted(self.clock.now(), "emergency_stop", {"reason": reason})
+        try:
+            self.robot.stop()
+        finally:
+            with self._lock:
+                self._end(Verdict(False, f"emergency stop: {reason}"))
+                if self.journal:
+                    self.journal.noted(self.clock.now(), "emergency_stop", {"reason": reason})
 
     def release(self) -> None:
         """Lift an emergency stop."""

@@ -202,6 +202,13 @@ class Localisation:
         if self._origin is None:
             self._origin = _frame(self._start, odometry.pose)
 
+    def restart_odometry(self, odometry: Odometry) -> None:
+        """Odometry has begun anew somewhere else: it goes on from where the robot is believed to be."""
+        pose = self.pose
+        self._history.clear()
+        self._history.append(odometry)
+        self._origin = _frame(pose, odometry.pose)
+
     def pose_at(self, stamp: float) -> Pose:
         """At the time of a scan, between the two measurements of odometry next to it."""
         if self._origin is None:

@@ -90,6 +90,8 @@ class RealTimeLoop:
     def __exit__(self, *_: object) -> None:
         self._ended.set()
         self._thread.join(timeout=5)
+        if self._thread.is_alive():  # hangs in a tick: what comes of it must not drive
+            self._controller.chain.stop("the control loop hangs")
         self._controller.robot.stop()
 
     def advance(self) -> None:

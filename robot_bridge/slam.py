@@ -11,6 +11,7 @@ from robot_bridge.contracts import REST, Estimate, Observation, Pose, Scan, wrap
 from robot_bridge.geometry import placed
 from robot_bridge.localisation import Localisation
 from robot_bridge.mapping import OccupancyMap
+from robot_bridge.odometry import jump, odometry_fault
 from robot_bridge.planning import Place, cost_grid, route
 from robot_bridge.scans import fault, returns
 
@@ -47,10 +48,12 @@ class Slam:
     def update(self, observation: Observation) -> Estimate:
         """Take in what is new in an observation; one that was seen already changes nothing."""
         odometry, scan = observation.odometry, observation.scan
-        if odometry is None:
+        if odometry is None or odometry_fault(odometry, odometry.stamp, self._config):
             return self.estimate
         newest = self._localisation.odometry
-        if newest is None or odometry.stamp > newest.stamp:
+        if jump(newest, odometry, self._config):
+            self._localisation.restart_odometry(odometry)
+        elif newest is None or odometry.stamp > newest.stamp:
             self._localisation.update_odometry(odometry)
         is_new = scan is not None and (self.scan is None or scan.stamp > self.scan.stamp)
         if scan is not None and is_new and not fault(scan, scan.stamp, self._config):

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from robot_bridge.config import RobotConfig
+from robot_bridge.config_check import checked
 from robot_bridge.errors import SetupError
 from robot_bridge.wire.topics import Topics
 
@@ -24,7 +25,10 @@ def read(path: str | None) -> tuple[RobotConfig, Topics]:
     if not isinstance(given, dict):
         raise SetupError(f"{path}: the file must hold names and values")
     topics = _merged(Topics(), given.pop("topics", {}), path, "topics")
-    return _merged(RobotConfig(), given, path, ""), topics
+    try:
+        return checked(_merged(RobotConfig(), given, path, "")), topics
+    except SetupError as error:
+        raise error if str(error).startswith(path) else SetupError(f"{path}: {error}") from error
 
 
 def _yaml(path: str) -> object:

@@ -4,8 +4,7 @@ On the robot this and ``robot_bridge/deadman.py`` are all that is needed, with R
 
     python3 -m robot_bridge.wire.relay
 
-``--topic`` of a robot, ``--domain`` (default ``ROS_DOMAIN_ID``) and the limits are options; docs/robot.md has the unit
-for systemd.
+Topics, ``--domain`` (default ``ROS_DOMAIN_ID``) and limits are options; docs/robot.md has the unit for systemd.
 """
 
 from __future__ import annotations
@@ -17,14 +16,12 @@ from collections.abc import Callable, Sequence
 from importlib.util import find_spec
 from typing import Any
 
-from robot_bridge.deadman import Deadman, Transport, serve, until_terminated
+from robot_bridge.deadman import TIMEOUT_S, Deadman, Transport, serve, until_terminated
 
 COMMANDS = "/spca/cmd_vel"
 STOP = "/spca/stop"
 DRIVER = "/cmd_vel"
 A1_DOMAIN = 61
-TIMEOUT = 0.25
-"""Seconds: five periods of the host, and a robot at full speed stands within half a second of its last command."""
 
 Message = tuple[float, float] | bool
 
@@ -101,7 +98,7 @@ def build_parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--stop", default=STOP, metavar="TOPIC", help="true stops, false releases (default %(default)s)"
     )
-    parser.add_argument("--timeout", type=float, default=TIMEOUT, metavar="SECONDS", help="(default %(default)s)")
+    parser.add_argument("--timeout", type=float, default=TIMEOUT_S, metavar="SECONDS", help="(default %(default)s)")
     parser.add_argument("--speed", type=float, default=0.3, metavar="M/S", help="hard limit (default %(default)s)")
     parser.add_argument("--parent", type=int, metavar="PID", help="end when this process, which started it, has ended")
     return parser

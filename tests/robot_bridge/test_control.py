@@ -13,6 +13,7 @@ from robot_bridge.contracts import (
     REST,
     ExecutionResult,
     NavGoalTarget,
+    Observation,
     ObserveTarget,
     StopTarget,
     Target,
@@ -269,3 +270,50 @@ class Host(RuleBasedStateMachine):
 
 TestHost = Host.TestCase
 TestHost.settings = settings(max_examples=8, stateful_step_count=12, deadline=None)
+
+
+def test_a_tick_that_takes_long_drives_on_nothing_that_is_old_by_then() -> None:
+    controller, robot, _ = rig()
+    controller.begin(AHEAD)
+    ticked(controller, 1)
+    look = robot.observe
+
+    def slow() -> Observation:
+        found = look()
+        robot.clock.time += 2.0
+        return found
+
+    robot.observe = slow  # type: ignore[method-assign]
+    applied = controller.tick()
+    assert applied.twist == REST == robot.commanded
+
+
+def test_a_stop_that_comes_between_the_chain_and_the_wheels_is_not_overtaken() -> None:
+    controller, robot, _ = rig()
+    controller.begin(AHEAD)
+    ticked(controller, 1)
+    obey = robot.apply
+
+    def pressed(twist: Twist) -> Twist:
+        controller.chain.stop("pressed")
+        robot.stop()
+        return obey(twist)
+
+    robot.apply = pressed  # type: ignore[method-assign]
+    controller.tick()
+    assert robot.commanded == REST
+
+
+def test_what_is_under_way_is_broken_off_though_the_robot_cannot_be_told_to_stop() -> None:
+    controller, robot, _ = rig()
+    controller.begin(AHEAD)
+    ticked(controller, 0.5)
+
+    def lost() -> None:
+        raise DeviceError("the cable is out")
+
+    robot.stop = lost  # type: ignore[method-assign]
+    with pytest.raises(DeviceError):
+        controller.emergency_stop("operator")
+    controller.release()
+    assert controller.is_idle
