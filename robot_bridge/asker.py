@@ -9,8 +9,8 @@ from typing import Any
 
 from robot_bridge.asking import AskSettings, Choice, Situation, choose, is_text_enough
 from robot_bridge.config import RobotConfig
-from robot_bridge.contracts import Direction, ExecutionResult, NavGoalTarget, ObserveTarget, Trigger
-from robot_bridge.conversation import Conversation, Heard
+from robot_bridge.contracts import Direction, ExecutionResult, NavGoalTarget, ObserveTarget, Tool, Trigger
+from robot_bridge.conversation import Conversation, Decided, Heard
 from robot_bridge.exploration_memory import ExplorationMemory
 from robot_bridge.host_state import View
 from robot_bridge.links import Link
@@ -48,7 +48,7 @@ class Asker:
         self._last_trigger: float | None = None
         self._scan_stamp = -math.inf
         self._asked_at: float | None = None
-        self._is_skipped = False
+        self._is_skipped = self._chose_rest = False
         self.is_disturbed = False
 
     @property
@@ -91,6 +91,8 @@ class Asker:
             return None
         self._tally.answered(heard.latency_s, not heard.failure)
         self._monitor.record_call(1000 * heard.latency_s, not heard.failure)
+        if isinstance(heard, Decided) and heard.decision is not None:
+            self._chose_rest = heard.decision.tool_name == Tool.STOP_ROBOT
         if talk.ended:
             self._note("model_ended", {"reason": talk.ended})
         elif heard.failure:
@@ -128,6 +130,7 @@ class Asker:
             None if self._asked_at is None else now - self._asked_at,
             tuple(self._news),
             is_idle=current is None,
+            rests=self._chose_rest,
             drives_to_goal=current is not None and isinstance(current.target, NavGoalTarget),
             was_disturbed=self.is_disturbed,
             failures=talk.failures,

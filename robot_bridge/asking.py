@@ -38,13 +38,15 @@ class AskSettings:
 class Situation:
     """What the choice depends on.
 
-    ``since_asked`` seconds since the last call was made, None before the first; ``failures`` how many in a row have
+    ``since_asked`` seconds since the last call was made, None before the first; ``rests``: idle because the model wants
+    it so; ``failures`` how many in a row have
     failed; ``similarity`` of the picture to the one of the last call, ``nearest_m`` the nearest obstacle.
     """
 
     since_asked: float | None
     triggers: Collection[Trigger] = ()
     is_idle: bool = True
+    rests: bool = False
     drives_to_goal: bool = False
     was_disturbed: bool = False
     failures: int = 0
@@ -102,7 +104,7 @@ def _event(now: Situation, passed: float, settings: AskSettings) -> Choice | Non
         return None
     if now.was_disturbed:
         return Choice.DISTURBED
-    return Choice.IDLE if now.is_idle else None
+    return Choice.IDLE if now.is_idle and not now.rests else None
 
 
 def is_text_enough(choice: Choice, now: Situation, settings: AskSettings) -> bool:

@@ -35,6 +35,8 @@ ON_THE_WAY = replace(DRIVING, drives_to_goal=True)
         (replace(SAME_VIEW, since_asked=5.0, similarity=0.92), Choice.TIMER),
         (replace(DRIVING, is_idle=True), Choice.IDLE),
         (replace(DRIVING, is_idle=True, since_asked=0.5), Choice.WAIT),
+        (replace(DRIVING, is_idle=True, rests=True, since_asked=4.9), Choice.WAIT),
+        (replace(DRIVING, is_idle=True, rests=True, since_asked=5.0), Choice.TIMER),
         (replace(DRIVING, was_disturbed=True), Choice.DISTURBED),
         (replace(DRIVING, failures=1, since_asked=1.0), Choice.RETRY),
         (replace(DRIVING, failures=3, since_asked=3.9), Choice.WAIT),
