@@ -40,8 +40,9 @@ def scan(world: Iterable[Box], pose: Pose, rng: np.random.Generator) -> Scan:
     nearest = np.full(LIDAR.beams, np.inf)
     with np.errstate(divide="ignore", invalid="ignore"):
         for x0, y0, x1, y1 in world:
-            tx, ty = np.sort([(x0 - x) / dx, (x1 - x) / dx], axis=0), np.sort([(y0 - y) / dy, (y1 - y) / dy], axis=0)
-            near, far = np.maximum(tx[0], ty[0]), np.minimum(tx[1], ty[1])
+            left, right, low, high = (x0 - x) / dx, (x1 - x) / dx, (y0 - y) / dy, (y1 - y) / dy
+            near = np.maximum(np.minimum(left, right), np.minimum(low, high))
+            far = np.minimum(np.maximum(left, right), np.maximum(low, high))
             hit = (near <= far) & (near > 0)
             nearest[hit] = np.minimum(nearest[hit], near[hit])
     ranges = (nearest + rng.normal(0, 0.01, LIDAR.beams)).astype(np.float32)
