@@ -46,12 +46,12 @@ class Situation:
     since_asked: float | None
     triggers: Collection[Trigger] = ()
     is_idle: bool = True
-    rests: bool = False
     drives_to_goal: bool = False
     was_disturbed: bool = False
     failures: int = 0
     similarity: float = 0.0
     nearest_m: float = 0.0
+    rests: bool = False
 
 
 class Choice(StrEnum):
