@@ -207,8 +207,10 @@ def test_a_full_disk_ends_the_log_and_not_the_run(tmp_path: Path) -> None:
         "import resource, signal, sys; from robot_bridge.config import RobotConfig;"
         "from robot_bridge.recording import BagRecorder; from tests.robot_bridge.recorded_run import tell;"
         "signal.signal(signal.SIGXFSZ, signal.SIG_IGN);"
-        "resource.setrlimit(resource.RLIMIT_FSIZE, (40_000, 40_000));"
+        "before = resource.getrlimit(resource.RLIMIT_FSIZE);"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (40_000, before[1]));"
         "recorder = BagRecorder(sys.argv[1], RobotConfig()); tell(recorder, 200); recorder.close();"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, before);"  # for the file of coverage
         "print(recorder.fault)"
     )
     path = tmp_path / "bag"
