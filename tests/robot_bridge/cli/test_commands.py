@@ -79,6 +79,7 @@ def test_a_budget_ends_the_asking_and_not_the_exploration(tmp_path: Path, capsys
         (("explore", "--config", "absent.yaml"), "absent.yaml cannot be read"),
         (("explore", "--memory", "absent.yaml"), "absent.yaml"),
         (("replay", "absent"), "absent"),
+        (("twin", "--robot", "ros2"), "--robot ros2: only the simulated robot is served"),
         (("act", "go there"), "a plan is written [action(arg, ...), ...], not 'go there'"),
         (("act", "[f(a1)]", "--agent", "absent.py"), "--agent absent.py cannot be read: No such file or directory"),
         ((), "COMMAND"),
