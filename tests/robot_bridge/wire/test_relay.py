@@ -6,12 +6,17 @@ import ast
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from robot_bridge.wire import relay, topics
+from robot_bridge.contracts import Twist
+from robot_bridge.wire import relay, topics, types
+from robot_bridge.wire.dds import Bus, until
+from robot_bridge.wire.messages import twist_message
+from robot_bridge.wire.relay_dds import DdsTransport
 
 ROOT = Path(__file__).resolve().parents[3]
 ON_ROBOT = ("robot_bridge/__init__.py", "robot_bridge/deadman.py", "robot_bridge/wire/__init__.py")
@@ -76,6 +81,31 @@ def test_a_mistake_is_told_before_anything_moves(options: list[str], capsys: pyt
         relay.main(options)
     assert ended.value.code == 2
     assert "error: " in capsys.readouterr().err
+
+
+def test_of_commands_that_came_late_the_newest_is_passed_on_and_a_stop_wins(domain: int) -> None:
+    names = ("/late_commands", "/late_stop")
+    transport = DdsTransport(domain, names[0], "/late_driver", names[1])
+    with Bus(domain) as host:
+        senders = [host.publisher(name, kind) for name, kind in zip(names, (types.TWIST, types.BOOL), strict=True)]
+        arrived = [
+            host.subscription(name, kind, reliable=True, depth=9)
+            for name, kind in zip(names, (types.TWIST, types.BOOL), strict=True)
+        ]
+        assert until(lambda: all(s.listeners == 2 for s in senders) and all(a.publishers for a in arrived), 10)
+        for number in range(1, 6):
+            senders[0].send(twist_message(Twist(number / 100)))
+        senders[1].send(types.make(types.BOOL, data=True))
+        counts = [0, 0]
+
+        def have_come() -> bool:
+            counts[:] = [count + len(each.take()) for count, each in zip(counts, arrived, strict=True)]
+            return counts == [5, 1]
+
+        assert until(have_come, 10)
+        time.sleep(0.1)  # the other reader of each has it by now, too
+        assert transport.receive(10.0) == [(0.05, 0.0), True]
+    transport.close()
 
 
 def test_a_domain_that_is_none_is_a_mistake(capsys: pytest.CaptureFixture[str]) -> None:
