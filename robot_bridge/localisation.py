@@ -63,25 +63,21 @@ def walls_of(grid: OccupancyMap) -> Walls | None:
     """What can be matched against, or None while there is next to nothing."""
     import cv2
 
-    sums = grid.local_sums()
-    marks = grid.occupied & (sums[:, :, 2] > 0)
-    if np.count_nonzero(marks) < _FEWEST_JUDGED:
+    marks, points = grid.measured()
+    if len(points) < _FEWEST_JUDGED:
         return None
     distance, labels = cv2.distanceTransformWithLabels(
         (~marks).astype(np.uint8), cv2.DIST_L2, 5, labelType=cv2.DIST_LABEL_PIXEL
     )
-    chosen = sums[marks].astype(np.float64)
-    points = chosen[:, :2] / chosen[:, 2:] + (grid.x, grid.y)
     order = np.zeros(len(points) + 1, np.int32)
     order[labels[marks]] = np.arange(len(points), dtype=np.int32)
-    known = ~grid.unknown
     return Walls(
         grid.x,
         grid.y,
         grid.resolution,
         order[labels],
         np.asarray(distance * grid.resolution, np.float32),
-        known,
+        ~grid.unknown,
         points,
         _normals(marks, points - (grid.x, grid.y)),
     )

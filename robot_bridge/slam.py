@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import NDArray
 
 from robot_bridge.clearance import Clearance, KeepOut, clearance_around
-from robot_bridge.config import RobotConfig
+from robot_bridge.config import Lidar, RobotConfig
 from robot_bridge.contracts import REST, Estimate, Observation, Pose, Scan, wrapped
 from robot_bridge.geometry import placed
 from robot_bridge.localisation import Localisation
@@ -20,6 +22,8 @@ Array = NDArray[np.float64]
 _NO_POINTS: Array = np.zeros((0, 2))
 _KEY_M, _KEY_RADIANS = 0.04, 0.05
 _BEYOND_GOAL_M = 1.0
+_BEYOND_MAP_M = 10.0
+"""How far outside of what was seen a goal may lie: the map has to reach there, and memory and planning time with it."""
 
 
 class Slam:
@@ -57,8 +61,8 @@ class Slam:
             self._localisation.update_odometry(odometry)
         is_new = scan is not None and (self.scan is None or scan.stamp > self.scan.stamp)
         if scan is not None and is_new and not fault(scan, scan.stamp, self._config):
-            self.scan = scan
-            self._look(scan)
+            self.scan = _within_range(scan, self._config.lidar)
+            self._look(self.scan)
         where = self._localisation
         self.estimate = Estimate(odometry.stamp, where.pose, odometry.twist, where.is_sure)
         return self.estimate
@@ -83,8 +87,8 @@ class Slam:
 
     def way(self, goal: Place, tolerance: float) -> tuple[Place, ...] | None:
         """The places to pass on the way to a goal: over known ground where that is possible, else also where nothing
-        is known; None where there is no way."""
-        if not self.map.shape[0]:
+        is known; None where there is no way, or the goal lies :data:`_BEYOND_MAP_M` outside of what was seen."""
+        if self.map.beyond(*goal) > _BEYOND_MAP_M:
             return None
         reach = tolerance + _BEYOND_GOAL_M
         self.map.cover(goal[0] - reach, goal[1] - reach, goal[0] + reach, goal[1] + reach)
@@ -94,3 +98,12 @@ class Slam:
             if found is not None:
                 return found
         return None
+
+
+def _within_range(scan: Scan, lidar: Lidar) -> Scan:
+    """The scan with nothing farther away than the lidar is configured to see, whatever its driver says: the map is as
+    large as the farthest return."""
+    if scan.range_max <= lidar.range_max:
+        return scan
+    ranges = np.where(scan.ranges > lidar.range_max, np.float32(np.inf), scan.ranges)
+    return replace(scan, ranges=ranges, range_max=lidar.range_max)

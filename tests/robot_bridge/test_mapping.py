@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import product
+from math import inf, nextafter, pi
 
 import numpy as np
 from hypothesis import given, settings
@@ -95,6 +97,56 @@ def test_a_scan_without_any_return_changes_nothing() -> None:
     chart.integrate(empty, LIDAR, Pose())
 
     assert chart.explored_m2 == 0.0
+
+
+@given(st.floats(-1.5, 1.5), st.floats(-1.5, 0.8), st.floats(-pi, pi))
+def test_no_beam_of_a_scan_clears_what_lies_beside_one_of_its_returns(x: float, y: float, heading: float) -> None:
+    chart = charted([*ROOM, (-0.4, 1.0, 0.4, 1.2)], [Pose(x, y, heading)])
+
+    codes = chart.codes
+    rows, columns = np.nonzero(codes > 50)
+    for down, aside in product((-1, 0, 1), repeat=2):
+        beside = codes[rows + down, columns + aside]
+        assert not ((beside >= 0) & (beside < 50)).any()
+    assert (codes[codes >= 0] < 50).any(), "what lies farther away is cleared"
+
+
+def test_a_wall_far_from_the_corner_of_the_map_is_known_to_a_millimetre_however_often_it_is_seen() -> None:
+    chart, rng = OccupancyMap(), np.random.default_rng(6)
+    chart.cover(-300.0, -0.5, 0.5, 0.5)
+    for _ in range(400):
+        chart.integrate(scan(walls(-0.33, -0.33, 0.33, 0.33), Pose(), rng), LIDAR, Pose())
+
+    points = chart.obstacles_in(0.30, -0.2, 0.34, 0.2)
+
+    assert abs(points[:, 0].mean() - 0.33) < 0.001
+
+
+@given(st.integers(-400, 400), st.integers(-3, 3), st.sampled_from([-inf, inf]), st.integers(0, 3))
+def test_a_place_on_the_very_edge_gets_a_cell(cells: int, chunks: int, towards: float, steps: int) -> None:
+    chart = OccupancyMap()
+    chart.cover(cells * chart.resolution, 0.0, 1.0, 1.0)
+    x = chart.x + 4.0 * chunks
+    for _ in range(steps):
+        x = nextafter(x, towards)
+
+    chart.cover(x, 0.0, x, 0.0)
+
+    assert chart.contains(*chart.cell(x, 0.0))
+
+
+def test_how_far_a_place_lies_beyond_what_was_written() -> None:
+    chart = OccupancyMap()
+    assert chart.beyond(0.0, 0.0) == inf
+    chart.cover(-50.0, -50.0, 50.0, 50.0)
+    assert chart.beyond(0.0, 0.0) == inf, "room for a map is none"
+
+    chart.integrate(scan(ROOM, Pose(), np.random.default_rng(0)), LIDAR, Pose())
+    chart.integrate(scan(ROOM, Pose(0.5, 0.0, 1.0), np.random.default_rng(0)), LIDAR, Pose(0.5, 0.0, 1.0))
+
+    assert chart.beyond(1.9, -1.9) == 0.0
+    assert abs(chart.beyond(-5.0, 6.0) - 5.0) < 0.1
+    assert abs(chart.beyond(5.0, -6.0) - 5.0) < 0.1
 
 
 @settings(max_examples=20)
