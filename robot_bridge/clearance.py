@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import ceil, hypot
+from math import ceil, floor, hypot
 
 import numpy as np
 from numpy.typing import NDArray
@@ -91,7 +91,6 @@ def clearance_around(
     keep_outs: Sequence[KeepOut] = (),
     *,
     reach: float = 2.6,
-    allow_unknown: bool = True,
 ) -> Clearance:
     """What is free near a pose, from the map and the newest scan.
 
@@ -101,33 +100,18 @@ def clearance_around(
         returns: of the newest scan, (n, 2) in the map frame.
         keep_outs: areas that count as obstacles.
         reach: half the square's edge.
-        allow_unknown: False: what no beam has reached counts as an obstacle.
     """
     import cv2
 
     count = round(2 * reach / CELL_M)
     x, y = pose.x - reach, pose.y - reach
     free = np.ones((count, count), np.uint8)
-    if not allow_unknown:
-        free[_unknown(grid, x, y, count)] = 0
     points = np.concatenate((grid.obstacles_in(x, y, x + 2 * reach, y + 2 * reach), returns))
     cells = np.floor((points - (x, y)) / CELL_M).astype(np.intp)
     cells = cells[((cells >= 0) & (cells < count)).all(axis=1)]
     free[cells[:, 1], cells[:, 0]] = 0
     for area in keep_outs:
-        middle = (round((area.x - x) / CELL_M), round((area.y - y) / CELL_M))
+        middle = floor((area.x - x) / CELL_M), floor((area.y - y) / CELL_M)
         cv2.circle(free, middle, round(area.radius / CELL_M), 0, -1)
     metres = np.asarray(cv2.distanceTransform(free, cv2.DIST_L2, 5), np.float32) * np.float32(CELL_M)
     return Clearance(x, y, metres)
-
-
-def _unknown(grid: OccupancyMap, x: float, y: float, count: int) -> NDArray[np.bool_]:
-    """Which cells of the local square the map does not know, bool (count, count)."""
-    offsets = (np.arange(count) + 0.5) * CELL_M
-    columns = np.floor((x + offsets - grid.x) / grid.resolution).astype(np.intp)
-    rows = np.floor((y + offsets - grid.y) / grid.resolution).astype(np.intp)
-    height, width = grid.shape
-    inside = ((rows >= 0) & (rows < height))[:, None] & ((columns >= 0) & (columns < width))[None]
-    found = grid.unknown[rows.clip(0, max(0, height - 1))[:, None], columns.clip(0, max(0, width - 1))[None]]
-    unknown: NDArray[np.bool_] = ~inside | found
-    return unknown

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from robot_bridge.contracts import Frontier
 from robot_bridge.mapping import OccupancyMap
-from robot_bridge.planning import CostGrid, Place
+from robot_bridge.planning import CostGrid, Place, freed
 
 _LEAST_WIDTH_M = 0.3
 _WALL_CELLS = 2
@@ -71,12 +71,9 @@ def _reachable(costs: CostGrid, start: Place) -> NDArray[np.bool_]:
     """Cells that a way leads to, bool (rows, columns)."""
     import cv2
 
-    free = np.isfinite(costs.costs).astype(np.uint8)
-    row, column = costs.cell(start)
-    if not free[row, column]:
-        cv2.circle(free, (column, row), 5, 1, -1)
+    free = np.isfinite(freed(costs, start)).astype(np.uint8)
     _, labels = cv2.connectedComponents(free, connectivity=4)
-    reachable: NDArray[np.bool_] = labels == labels[row, column]
+    reachable: NDArray[np.bool_] = labels == labels[costs.cell(start)]
     return reachable
 
 

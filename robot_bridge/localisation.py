@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass
-from math import cos, hypot, sin
+from math import ceil, cos, hypot, sin
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,6 +39,9 @@ _FEW_LANDMARKS = 400
 _NEIGHBOUR_CELLS = 3
 _BAD_SCANS = 4
 _SEARCH_SCANS = 3
+_SEARCH_M = 0.1
+_SEARCH_TURNS = np.radians(np.arange(-60, 61, 4))
+_FIT_SHARE = 0.6
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -251,8 +254,7 @@ class Localisation:
 
     def _settled(self, prior: Pose, pose: Pose, covariance: Array) -> Pose:
         if self._origin is not None:
-            taken = Pose().after(prior.relative_to(self._origin))
-            self._origin = _frame(pose, taken)
+            self._origin = _frame(pose, prior.relative_to(self._origin))
         self._covariance = covariance
         self._reference = pose
         return pose
@@ -275,21 +277,26 @@ class Localisation:
 def searched(walls: Walls, points: Array, around: Pose, reach: float = 1.0) -> Pose | None:
     """The pose near a lost one at which most returns lie on walls, or None where none fits well."""
     chosen = points[:: max(1, len(points) // 60)]
-    offsets = np.arange(-reach, reach + 1e-6, 0.1)
-    best, best_share = None, 0.6
-    for turn in np.radians(np.arange(-60, 61, 4)):
+    step = max(1, round(_SEARCH_M / walls.resolution))
+    most = ceil(reach / walls.resolution / step) * step
+    offsets = np.arange(-most, most + 1, step)
+    # A border as wide as the offsets on either side of it: no cell that is asked for lies outside.
+    border = 2 * most + 1
+    marks = np.pad(walls.distance < _MATCH_M, border)
+    shifts = (offsets[:, None] + offsets * marks.shape[1])[..., None]
+    best, best_share = None, _FIT_SHARE
+    for turn in _SEARCH_TURNS:
         heading = around.heading + float(turn)
         there = placed(chosen, Pose(around.x, around.y, heading))
-        shifted = there[None, None] + np.stack(np.meshgrid(offsets, offsets, indexing="ij"), axis=-1)[:, :, None]
-        cells = np.floor((shifted - (walls.x, walls.y)) / walls.resolution).astype(np.intp)
-        rows, columns = walls.distance.shape
-        inside = (cells >= 0).all(axis=-1) & (cells[..., 1] < rows) & (cells[..., 0] < columns)
-        cells[~inside] = 0
-        share = (inside & (walls.distance[cells[..., 1], cells[..., 0]] < _MATCH_M)).mean(axis=-1)
+        cells = np.floor((there - (walls.x, walls.y)) / walls.resolution)
+        rows = cells[:, 1].clip(-most - 1, walls.distance.shape[0] + most).astype(np.intp) + border
+        columns = cells[:, 0].clip(-most - 1, walls.distance.shape[1] + most).astype(np.intp) + border
+        share = marks.ravel()[shifts + rows * marks.shape[1] + columns].mean(axis=-1)
         at = np.unravel_index(int(share.argmax()), share.shape)
         if share[at] > best_share:
             best_share = float(share[at])
-            best = Pose(around.x + float(offsets[at[0]]), around.y + float(offsets[at[1]]), wrapped(heading))
+            x, y = (float(offsets[i]) * walls.resolution for i in at)
+            best = Pose(around.x + x, around.y + y, wrapped(heading))
     return best
 
 

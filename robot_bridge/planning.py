@@ -17,6 +17,7 @@ from robot_bridge.clearance import KeepOut
 from robot_bridge.config import RobotConfig
 from robot_bridge.mapping import OccupancyMap
 
+Array = NDArray[np.float64]
 Place = tuple[float, float]
 
 _COMFORT_M = 0.5
@@ -38,10 +39,13 @@ class CostGrid:
 
     def cell(self, place: Place) -> tuple[int, int]:
         """(row, column) of the cell in which a place lies, or of the nearest one."""
-        rows, columns = self.costs.shape
-        row = int((place[1] - self.y) // self.resolution)
-        column = int((place[0] - self.x) // self.resolution)
-        return min(max(row, 0), rows - 1), min(max(column, 0), columns - 1)
+        rows, columns = self.cells(np.array([place]))
+        return int(rows[0]), int(columns[0])
+
+    def cells(self, places: Array) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """Rows and columns, each (n,), of the cells in which places (n, 2) lie, or of the nearest ones."""
+        found = np.floor((places - (self.x, self.y)) / self.resolution).astype(np.intp)
+        return found[:, 1].clip(0, self.costs.shape[0] - 1), found[:, 0].clip(0, self.costs.shape[1] - 1)
 
     def place(self, row: int, column: int) -> Place:
         """Middle of a cell."""
@@ -50,17 +54,14 @@ class CostGrid:
     def between(self, start: Place, end: Place) -> tuple[float, float]:
         """Mean and greatest cost on the straight line between two places."""
         count = max(2, round(hypot(end[0] - start[0], end[1] - start[1]) / self.resolution) + 1)
-        xs, ys = np.linspace(start[0], end[0], count), np.linspace(start[1], end[1], count)
-        rows = ((ys - self.y) / self.resolution).astype(np.intp).clip(0, self.costs.shape[0] - 1)
-        columns = ((xs - self.x) / self.resolution).astype(np.intp).clip(0, self.costs.shape[1] - 1)
-        found = self.costs[rows, columns]
+        found = self.costs[self.cells(np.linspace(start, end, count))]
         return float(found.mean()), float(found.max())
 
 
 def cost_grid(
     grid: OccupancyMap,
     config: RobotConfig,
-    returns: NDArray[np.float64],
+    returns: Array,
     keep_outs: Sequence[KeepOut] = (),
     *,
     allow_unknown: bool = False,
@@ -85,7 +86,8 @@ def cost_grid(
         cv2.circle(blocked, (column, row), round(area.radius / grid.resolution), 1, -1)
     distance = cv2.distanceTransform(1 - blocked, cv2.DIST_L2, 5) * grid.resolution
     least = config.body.half_width + config.zones.padding + _MARGIN_M
-    near = np.clip((_COMFORT_M - distance) / (_COMFORT_M - least), 0.0, 1.0)
+    comfort = max(_COMFORT_M, 2 * least)
+    near = np.clip((comfort - distance) / (comfort - least), 0.0, 1.0)
     costs = 1.0 + _NEAR_COST * near * near
     costs[grid.unknown] = costs[grid.unknown] + _UNKNOWN_COST if allow_unknown else np.inf
     costs[distance < least] = np.inf
@@ -99,7 +101,7 @@ def route(costs: CostGrid, start: Place, goal: Place, tolerance: float) -> tuple
     """
     import pyastar2d  # type: ignore[import-untyped]
 
-    weights = _freed(costs, start)
+    weights = freed(costs, start)
     end = _nearest_free(costs, weights, goal, tolerance)
     if end is None:
         return None
@@ -108,7 +110,7 @@ def route(costs: CostGrid, start: Place, goal: Place, tolerance: float) -> tuple
     if cells is None or not np.isfinite(weights[cells[:, 0], cells[:, 1]]).all():
         return None
     last = goal if costs.cell(goal) == end else costs.place(*end)
-    return _pulled(costs, [start, *(costs.place(int(r), int(c)) for r, c in cells[1:-1]), last])
+    return _pulled(costs, weights, [start, *(costs.place(int(r), int(c)) for r, c in cells[1:-1]), last])
 
 
 def length_of(places: Sequence[Place]) -> float:
@@ -128,8 +130,8 @@ def point_along(places: Sequence[Place], distance: float) -> tuple[float, float,
     return b[0], b[1], atan2(b[1] - a[1], b[0] - a[0])
 
 
-def _freed(costs: CostGrid, start: Place) -> NDArray[np.float32]:
-    """The costs with a way out where the robot stands nearer to something than it should."""
+def freed(costs: CostGrid, start: Place) -> NDArray[np.float32]:
+    """The costs (rows, columns) with a way out where the robot stands nearer to something than it should."""
     row, column = costs.cell(start)
     weights = costs.costs.copy()
     if np.isfinite(weights[row, column]):
@@ -158,20 +160,33 @@ def _nearest_free(
     return int(rows[best]) + top, int(columns[best]) + left
 
 
-def _pulled(costs: CostGrid, places: Sequence[Place]) -> tuple[Place, ...]:
+def _pulled(costs: CostGrid, weights: NDArray[np.float32], places: Sequence[Place]) -> tuple[Place, ...]:
     """The same way in few straight pieces: corners of the grid are cut where that is no dearer."""
-    out, at = [places[0]], 0
-    while at < len(places) - 1:
+    around = _around(costs, weights, np.array(places))
+    out, at, last = [places[0]], 0, len(places) - 1
+    while at < last:
         step = 1
-        while at + 2 * step < len(places) and _is_no_dearer(costs, places[at : at + 2 * step + 1]):
+        while at + 2 * step <= last:
+            end = at + 2 * step
+            if not _is_no_dearer(costs, places[at], places[end], float(around[end] - around[at])):
+                break
             step *= 2
-        at = min(at + step, len(places) - 1)
+        at = min(at + step, last)
         out.append(places[at])
     return tuple(out)
 
 
-def _is_no_dearer(costs: CostGrid, places: Sequence[Place]) -> bool:
-    mean, most = costs.between(places[0], places[-1])
-    direct = hypot(places[-1][0] - places[0][0], places[-1][1] - places[0][1])
-    around = sum(costs.between(a, b)[0] * hypot(b[0] - a[0], b[1] - a[1]) for a, b in pairwise(places[::2]))
-    return bool(np.isfinite(most)) and mean * direct <= around * 1.02 + 1e-6
+def _around(costs: CostGrid, weights: NDArray[np.float32], places: Array) -> Array:
+    """What it costs to come to each place, (n,), from the first or the second: every other place is left out, and the
+    stairs of the grid with it. To be compared with that of places an even number away."""
+    each = weights[costs.cells(places)].astype(np.float64)
+    way = np.hypot(*(places[2:] - places[:-2]).T)
+    pieces = way * (each[2:] + each[1:-1] + each[:-2]) / 3
+    total = np.zeros(len(places))
+    total[2::2], total[3::2] = np.cumsum(pieces[::2]), np.cumsum(pieces[1::2])
+    return total
+
+
+def _is_no_dearer(costs: CostGrid, start: Place, end: Place, around: float) -> bool:
+    mean, most = costs.between(start, end)
+    return bool(np.isfinite(most)) and mean * hypot(end[0] - start[0], end[1] - start[1]) <= around * 1.02 + 1e-6

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from math import radians
+from math import pi, radians
 
 import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
 
-from robot_bridge.contracts import REST, Odometry, Pose, Scan, Twist
-from robot_bridge.localisation import Localisation
+from robot_bridge.contracts import REST, Odometry, Pose, Scan, Twist, wrapped
+from robot_bridge.localisation import Localisation, Walls, aligned, searched, walls_of
 from robot_bridge.mapping import OccupancyMap
+from robot_bridge.scans import returns
 from tests.robot_bridge.rooms import LIDAR, Box, scan
 from tests.robot_bridge.trips import Trip, walls
 
@@ -94,6 +99,63 @@ def test_a_robot_that_was_carried_away_is_not_sure_and_finds_itself_again() -> N
     assert sure[-1]
     assert pose.distance_to(there.x, there.y) < 0.03
     assert not len(eyes.chart.obstacles_in(-1.4, -1.1, 0.9, 1.9)), "nothing was written from a wrong place"
+
+
+def returns_at(world: list[Box], pose: Pose) -> NDArray[np.float64]:
+    return returns(scan(world, pose, np.random.default_rng(7)), LIDAR)
+
+
+@pytest.fixture(scope="module")
+def landmarks() -> Walls:
+    eyes = Eyes(ROOM, Pose())
+    for _ in range(15):
+        eyes.look(Pose(), Pose())
+    found = walls_of(eyes.chart)
+    assert found is not None
+    return found
+
+
+@settings(max_examples=20)
+@given(st.tuples(*[st.floats(-0.9, 0.9)] * 2), st.floats(-0.95, 0.95), st.floats(-pi, pi))
+def test_the_search_around_a_lost_pose_finds_the_true_one(
+    landmarks: Walls, off: tuple[float, float], turn: float, heading: float
+) -> None:
+    truth = Pose(0.2, -0.3, heading)
+    lost = Pose(truth.x + off[0], truth.y + off[1], truth.heading + turn)
+
+    found = searched(landmarks, returns_at(ROOM, truth), lost)
+
+    assert found is not None
+    assert found.distance_to(truth.x, truth.y) < 0.15
+    assert abs(wrapped(found.heading - truth.heading)) < radians(4)
+
+
+def test_the_search_at_the_edge_of_the_map_looks_beyond_it_and_finds_nothing_there(landmarks: Walls) -> None:
+    elsewhere = returns_at(walls(-1.2, -6.0, 0.9, 0.8), Pose())
+    for corner in [Pose(landmarks.x, landmarks.y, 0.3), Pose(60.0, -60.0, 0.0)]:
+        assert searched(landmarks, elsewhere, corner) is None
+
+
+@settings(max_examples=30)
+@given(st.floats(-0.12, 0.12), st.floats(-0.12, 0.12), st.floats(-0.12, 0.12), st.floats(-pi, pi))
+def test_a_scan_puts_the_pose_right(landmarks: Walls, x: float, y: float, turn: float, heading: float) -> None:
+    truth = Pose(0.2, -0.3, heading)
+    prior = Pose(truth.x + x, truth.y + y, truth.heading + turn)
+
+    pose, covariance = aligned(landmarks, returns_at(ROOM, truth), prior, np.diag([0.02, 0.02, 0.02]))
+
+    assert pose.distance_to(truth.x, truth.y) < 0.015
+    assert abs(wrapped(pose.heading - truth.heading)) < radians(0.5)
+    assert (np.linalg.eigvalsh(covariance) > 0).all()
+    assert covariance.trace() < 0.01
+
+
+def test_what_is_sure_already_is_hardly_moved_by_a_scan(landmarks: Walls) -> None:
+    seen = returns_at(ROOM, Pose(0.2, -0.3, 0.0))
+
+    pose, _ = aligned(landmarks, seen, Pose(0.3, -0.3, 0.0), np.diag([1e-9, 1e-9, 1e-9]))
+
+    assert pose.distance_to(0.3, -0.3) < 1e-3
 
 
 def test_a_robot_in_another_house_stays_unsure() -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 from math import hypot
 from random import Random
 
 import numpy as np
+import pyastar2d  # type: ignore[import-untyped]
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -16,7 +18,7 @@ from robot_bridge.config import RobotConfig
 from robot_bridge.contracts import Pose
 from robot_bridge.frontiers import FrontierFinder
 from robot_bridge.mapping import OccupancyMap
-from robot_bridge.planning import CostGrid, cost_grid, length_of, point_along, route
+from robot_bridge.planning import CostGrid, Place, cost_grid, length_of, point_along, route
 from tests.robot_bridge.rooms import LIDAR, Box, scan
 from tests.robot_bridge.trips import walls
 
@@ -111,6 +113,65 @@ def test_no_way_touches_what_cannot_be_crossed(seed: int) -> None:
             assert np.isfinite(grid.between(a, b)[1]) or hypot(b[0] - a[0], b[1] - a[1]) < 0.15
 
 
+class Counted(CostGrid):
+    """Counts the straight lines that are looked along."""
+
+    lines = 0
+
+    def between(self, start: Place, end: Place) -> tuple[float, float]:
+        Counted.lines += 1
+        return super().between(start, end)
+
+
+def test_a_long_way_is_straightened_by_few_looks() -> None:
+    Counted.lines = 0
+    winding = np.ones((300, 300), np.float32)
+    for number, row in enumerate(range(10, 290, 20)):
+        winding[row, 20 * (number % 2) : 280 + 20 * (number % 2)] = np.inf
+
+    way = route(Counted(winding, 0.1, 0.0, 0.0), (15.0, 0.05), (15.0, 29.95), 0.1)
+
+    assert way is not None
+    assert length_of(way) > 300
+    assert Counted.lines < 12 * len(way)
+
+
+@given(st.integers(0, 10_000))
+def test_cutting_corners_makes_a_way_no_dearer(seed: int) -> None:
+    hills = np.random.default_rng(seed).random((6, 6))
+    costs = (1 + 8 * np.kron(hills, np.ones((6, 6)))).astype(np.float32)
+    costs[np.random.default_rng(seed).random((36, 36)) < 0.1] = np.inf
+    grid, start, goal = CostGrid(costs, 0.1, -1.0, 2.0), (-0.95, 2.05), (2.55, 5.55)
+    costs[0, 0] = costs[35, 35] = 1.0
+
+    way = route(grid, start, goal, 0.05)
+
+    if way is not None:
+        cells = pyastar2d.astar_path(costs, (0, 0), (35, 35), allow_diagonal=True)
+        each = costs[cells[:, 0], cells[:, 1]].astype(float)
+        steps = np.hypot(*np.diff(cells, axis=0).T) * 0.1
+        assert way[0] == start
+        assert way[-1] == pytest.approx(goal)
+        pulled = sum(grid.between(a, b)[0] * hypot(b[0] - a[0], b[1] - a[1]) for a, b in pairwise(way))
+        assert pulled <= 1.05 * float((steps * (each[1:] + each[:-1]) / 2).sum()) + 0.5
+
+
+@given(st.floats(0.05, 0.7))
+def test_it_is_dearer_near_an_obstacle_however_wide_the_robot_is(half_width: float) -> None:
+    chart = OccupancyMap()
+    chart.cover(-2.0, -2.0, 2.0, 2.0)
+    wide = replace(CONFIG, body=replace(CONFIG.body, half_width=half_width))
+
+    costs = cost_grid(chart, wide, np.array([(0.0, 0.0)]), allow_unknown=True)
+
+    row, column = costs.cell((0.0, 0.0))
+    away = costs.costs[row, column:]
+    assert np.isinf(away[: int(half_width / chart.resolution)]).all()
+    finite = away[np.isfinite(away)]
+    assert (np.diff(finite) <= 0).all()
+    assert finite[0] > finite[-1] + 1
+
+
 def test_a_doorway_to_the_unknown_is_a_frontier_and_keeps_its_id() -> None:
     chart, finder = charted(TWO_ROOMS, [(-1, 1)]), FrontierFinder()
     first = finder.find(chart, costs_of(chart), (-1, 1))
@@ -123,6 +184,17 @@ def test_a_doorway_to_the_unknown_is_a_frontier_and_keeps_its_id() -> None:
     assert all(-2 < f.x < 4 and -2 < f.y < 2 for f in first)
     assert {f.id for f in second} & {f.id for f in first}
     assert [f.width_m for f in first] == sorted((f.width_m for f in first), reverse=True)
+
+
+@pytest.mark.parametrize("start", [(-1.0, 1.0), (0.9, 0.5), (-1.9, -1.9)])
+def test_a_way_leads_to_every_frontier_also_from_too_near_a_wall(start: tuple[float, float]) -> None:
+    chart = charted(TWO_ROOMS, [(-1, 0.5)])
+    costs = costs_of(chart)
+
+    found = FrontierFinder().find(chart, costs, start)
+
+    assert found
+    assert all(route(costs, start, (f.x, f.y), 0.05) for f in found)
 
 
 def test_explored_rooms_have_no_frontier() -> None:
