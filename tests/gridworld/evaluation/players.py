@@ -18,6 +18,7 @@ from gridworld.evaluation.registry import ModelEntry, Options
 from gridworld.runner.episode_result import EpisodeResult
 from gridworld.task_spec import TaskSpecification
 from tests.gridworld.drawn import drawn
+from tests.waiting import AGES
 
 
 class Scripted(ModelInterface):
@@ -65,17 +66,18 @@ class Scripted(ModelInterface):
 
 
 class Forward(Scripted):
-    """Walks on; its process may die on the way.
+    """Walks on; its process may die or stall on the way.
 
     Args:
         die_at: number of the prediction of this process at which it is killed; 0 for never.
         once: a file; where it exists nobody dies any more.
-        pause: seconds before each answer.
+        stall_at: number of the prediction of this process that takes ages; 0 for none.
     """
 
-    def __init__(self, die_at: int = 0, once: str | None = None, pause: float = 0.0) -> None:
+    def __init__(self, die_at: int = 0, once: str | None = None, stall_at: int = 0) -> None:
         super().__init__(uses_images=False)
-        self.left, self.once, self.pause = die_at, once, pause
+        self.die_at, self.once, self.stall_at = die_at, once, stall_at
+        self.predictions = 0
 
     @property
     def model_name(self) -> str:
@@ -83,23 +85,24 @@ class Forward(Scripted):
 
     def predict(self, input: ModelInput) -> ModelOutput:
         del input
-        self.left -= 1
-        if self.left == 0 and not (self.once and Path(self.once).exists()):
+        self.predictions += 1
+        if self.predictions == self.die_at and not (self.once and Path(self.once).exists()):
             if self.once:
                 Path(self.once).touch()
             os.kill(os.getpid(), signal.SIGKILL)
-        time.sleep(self.pause)
+        if self.predictions == self.stall_at:
+            time.sleep(AGES)
         return ModelOutput(2)
 
 
 def forward(options: Options) -> ModelInterface:
-    return Forward(options["die_at"], options["once"], options["pause"])
+    return Forward(options["die_at"], options["once"], options["stall_at"])
 
 
 def forward_options(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--die-at", type=int, default=0)
     group.add_argument("--once")
-    group.add_argument("--pause", type=float, default=0.0)
+    group.add_argument("--stall-at", type=int, default=0)
 
 
 def unusable(options: Options) -> ModelInterface:
@@ -120,7 +123,7 @@ class Picky(Forward):
 
 ENTRIES = {
     "picky": ModelEntry(lambda _: Picky()),
-    "forward": ModelEntry(forward, options=forward_options, may_change=frozenset({"die_at", "once", "pause"})),
+    "forward": ModelEntry(forward, options=forward_options, may_change=frozenset({"die_at", "once", "stall_at"})),
     "unusable": ModelEntry(unusable),
     "alone": ModelEntry(forward, options=None, max_workers=1),
 }

@@ -7,15 +7,20 @@ import re
 import signal
 import subprocess
 import sys
-import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 from tests.gridworld.evaluation.players import corridors, main
+from tests.processes import Process
+from tests.waiting import PATIENCE, becomes
 
 ROOT = Path(__file__).resolve().parents[3]
-FAST = ("--backend", "multigrid", "--quiet")
+PLAYED = ("--task-dir", "tasks", "--benchmark", "directory", "--model", "forward", "--backend", "multigrid", "--quiet")
+STALLS = ("--stall-at", "4")
+"""Each process stalls at its fourth prediction: the first two tasks take three in all, the whole evaluation thirty."""
 
 
 @pytest.fixture
@@ -35,49 +40,34 @@ def is_alive(group: int) -> bool:
     return True
 
 
-def started(home: Path, *arguments: str) -> subprocess.Popen[str]:
-    """The command with two processes that are busy, in a group of its own, once a task is finished."""
-    running = subprocess.Popen(
-        [sys.executable, "-m", "tests.gridworld.evaluation.players", *arguments, "--overwrite", "--workers", "2"],
+@contextmanager
+def stalled(home: Path) -> Iterator[Process]:
+    """The command with two processes, in a group of its own, once two tasks are finished; no other will be for ages."""
+    with Process(
+        [sys.executable, "-m", "tests.gridworld.evaluation.players", *PLAYED, *STALLS, "--overwrite", "--workers", "2"],
         cwd=home,
         env={**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    )
-    journal = home / "results" / "forward_tasks.json.partial.jsonl"
-    deadline = time.monotonic() + 30
-    while not journal.exists() or journal.read_bytes().count(b"\n") < 3:
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
-    return running
-
-
-def assert_all_end(group: int, seconds: float = 10) -> None:
-    deadline = time.monotonic() + seconds
-    while is_alive(group):
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
-
-
-SLOW = ("--task-dir", "tasks", "--benchmark", "directory", "--model", "forward", "--pause")
+    ) as running:
+        journal = home / "results" / "forward_tasks.json.partial.jsonl"
+        assert becomes(lambda: journal.exists() and journal.read_bytes().count(b"\n") >= 3)
+        yield running
 
 
 def test_ctrl_c_ends_every_process_and_says_how_to_go_on(home: Path) -> None:
-    running = started(home, *SLOW, "0.05", *FAST)
-    os.killpg(running.pid, signal.SIGINT)
-    _, err = running.communicate(timeout=30)
-    assert running.returncode == 130
-    assert re.search(r"interrupted; [0-9] tasks? (is|are) finished; go on with: .*--workers 2 --resume$", err)
-    assert "--overwrite" not in err
-    assert_all_end(running.pid)
-    assert main([*SLOW, "0", *FAST, "--resume"]) == 0
+    with stalled(home) as running:
+        os.killpg(running.pid, signal.SIGINT)
+        _, err = running.communicate(timeout=PATIENCE)
+        assert running.returncode == 130
+        assert re.search(r"interrupted; [0-9] tasks? (is|are) finished; go on with: .*--workers 2 --resume$", err)
+        assert "--overwrite" not in err
+        assert becomes(lambda: not is_alive(running.pid))
+    assert main([*PLAYED, "--resume"]) == 0
 
 
 def test_workers_do_not_outlive_a_killed_evaluation(home: Path) -> None:
-    running = started(home, *SLOW, "5", *FAST)
-    os.kill(running.pid, signal.SIGKILL)
-    running.wait(timeout=30)
-    assert_all_end(running.pid, seconds=4)
-    running.communicate(timeout=30)
+    with stalled(home) as running:
+        os.kill(running.pid, signal.SIGKILL)
+        running.wait(timeout=PATIENCE)
+        assert becomes(lambda: not is_alive(running.pid))

@@ -17,7 +17,7 @@ from gridworld.evaluation.workers import find_engine
 from tests.gridworld.evaluation.players import corridors, forward, main, unusable
 from tests.gridworld.evaluation.test_cli import DIRECTORY, FAST, contents, read
 
-OPTIONS: dict[str, Any] = {"die_at": 0, "once": None, "pause": 0.0}
+OPTIONS: dict[str, Any] = {"die_at": 0, "once": None, "stall_at": 0}
 
 
 def recipe(folder: Path, **options: Any) -> Recipe:
