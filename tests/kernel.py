@@ -32,10 +32,11 @@ from spca.sandbox import lockdown, seccomp
 from spca.sandbox.libc import PRCTL, syscall
 from spca.sandbox.limits import Limits
 from spca.sandbox.lockdown import IN_FD, OUT_FD, Layer
+from tests.waiting import PATIENCE
 
 ROOT = Path(__file__).parents[1]
 NONE = Layer(0)
-CHILD_SECONDS = 20.0
+CHILD_SECONDS = PATIENCE
 _PR_SET_NO_NEW_PRIVS = 38
 _RETURN_ERRNO = 0x00050000
 _PRLIMIT64 = 302
@@ -129,7 +130,7 @@ def _run(request: Mapping[str, Any]) -> tuple[object, int]:
             break
         text += data
     else:
-        os.kill(pid, signal.SIGKILL)
+        os.killpg(pid, signal.SIGKILL)
         text = b'"no end"'
     os.close(heard)
     code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
@@ -148,6 +149,7 @@ def _be_child(request: Mapping[str, Any], said: int) -> NoReturn:
         "np": np,
     }
     try:
+        os.setpgid(0, 0)
         incoming = os.open("/dev/null", os.O_RDONLY)
         spare = [os.dup2(incoming, 20), os.dup2(said, 21)]
         os.dup2(spare[0], IN_FD)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
-import time
+import signal
+from contextlib import suppress
 from pathlib import Path
 
 from spca.contracts import AgentSource
 from spca.sandbox.episode import SandboxEpisode
 from spca.sandbox.executor import SandboxExecutor
 from tests.contracts.executing import steps
+from tests.waiting import becomes
 
 
 def unmeasured() -> dict[str, str]:
@@ -28,11 +30,13 @@ def is_gone(pid: int) -> bool:
     return not Path(f"/proc/{pid}").exists()
 
 
-def await_gone(pid: int, seconds: float = 5.0) -> bool:
-    deadline = time.monotonic() + seconds
-    while time.monotonic() < deadline and not is_gone(pid):
-        time.sleep(0.01)
-    return is_gone(pid)
+def await_gone(pid: int) -> bool:
+    """Whether the process ends; one that stays is killed, so that it is not left to other tests."""
+    if becomes(lambda: is_gone(pid)):
+        return True
+    with suppress(ProcessLookupError):
+        os.kill(pid, signal.SIGKILL)
+    return False
 
 
 def children_of(pid: int) -> list[str]:

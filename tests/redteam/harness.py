@@ -18,7 +18,7 @@ from typing import Any, Final, Self
 from spca.sandbox.limits import Limits
 from tests.redteam.attack import Attack, Sign
 from tests.redteam.bait import Bait
-from tests.redteam.judging import Facts, escapes, signs
+from tests.redteam.judging import SLACK, Facts, escapes, signs
 from tests.redteam.processes import memory
 from tests.redteam.scene import MAX_STEPS
 
@@ -142,10 +142,13 @@ class Lines:
 
 
 class WalledHost(Lines):
-    """Runs attacks behind the wall; a host that an attack has ended is started anew."""
+    """Runs attacks behind the wall; a host that an attack has ended is started anew.
 
-    def __init__(self, limits: Limits | None = None) -> None:
-        self._limits = limits or Limits()
+    ``slack``: seconds that the host may wait longer than the limits.
+    """
+
+    def __init__(self, limits: Limits | None = None, slack: float = SLACK) -> None:
+        self._limits, self._slack = limits or Limits(), slack
         super().__init__("tests.redteam.host", json.dumps(asdict(self._limits)))
 
     def judge(self, attack: Attack, steps: int = MAX_STEPS) -> Verdict:
@@ -160,7 +163,7 @@ class WalledHost(Lines):
                 return Verdict(attack, (str(error),), float("nan"), "no report")
             end = " ".join(f"{report['end']} {report['status']} {report['message']}".split())
             dead = float("nan") if facts.dead_after is None else facts.dead_after
-            return Verdict(attack, escapes(attack, bait.tail, report, facts, self._limits), dead, end)
+            return Verdict(attack, escapes(attack, bait.tail, report, facts, self._limits, self._slack), dead, end)
 
     def kills(self, sources: list[str], deadline: float) -> dict[str, Any]:
         """Run many hostile episodes in one host; its report."""

@@ -62,26 +62,28 @@ def told(tail: str, report: Mapping[str, Any]) -> list[str]:
     return found + [match[0] for match in _PROOF.finditer(said)]
 
 
-def escapes(attack: Attack, tail: str, report: Mapping[str, Any], facts: Facts, limits: Limits) -> tuple[str, ...]:
-    """Why the attack has escaped; empty when the wall held."""
+def escapes(
+    attack: Attack, tail: str, report: Mapping[str, Any], facts: Facts, limits: Limits, slack: float = SLACK
+) -> tuple[str, ...]:
+    """Why the attack has escaped; empty when the wall held. ``slack``: more than a second on a busy machine."""
     return (
         *(f"told: {what}" for what in told(tail, report)),
         *(f"wrote {name}" for name in facts.written),
         *(["changed the secret file"] if facts.secret_changed else []),
         *(f"reached the network: {what}" for what in facts.reached),
         *(f"left behind: {what}" for what in report["unlike"]),
-        *_of_time(attack, report, facts, limits),
+        *_of_time(attack, report, facts, limits, slack),
         *_of_text(report),
         *_of_events(attack, report),
         *([f"harmless code afterwards: {report['benign'][:200]}"] if report["benign"] else []),
     )
 
 
-def _of_time(attack: Attack, report: Mapping[str, Any], facts: Facts, limits: Limits) -> Iterable[str]:
+def _of_time(attack: Attack, report: Mapping[str, Any], facts: Facts, limits: Limits, slack: float) -> Iterable[str]:
     longest = max(limits.first_yield_seconds, limits.yield_seconds)
-    if report["slowest"] > longest + SLACK:
+    if report["slowest"] > longest + slack:
         yield f"the host waited {report['slowest']:.2f} s for an answer"
-    if report["started"] > SLACK:
+    if report["started"] > slack:
         yield f"the host needed {report['started']:.2f} s to start it"
     if facts.dead_after is None:
         yield "its worker lives"

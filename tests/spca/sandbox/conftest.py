@@ -8,6 +8,7 @@ import pytest
 
 from spca.sandbox.executor import SandboxExecutor
 from spca.sandbox.limits import Limits
+from tests.waiting import AGES
 
 
 @pytest.fixture(scope="session")
@@ -19,5 +20,7 @@ def walled() -> Iterator[SandboxExecutor]:
 
 @pytest.fixture(scope="session")
 def impatient() -> Iterator[SandboxExecutor]:
-    with SandboxExecutor(check=None, limits=Limits(yield_seconds=0.3, first_yield_seconds=0.6)) as executor:
+    """Little time for each primitive; no other limit comes before ages have passed."""
+    limits = Limits(yield_seconds=0.3, first_yield_seconds=0.6, cpu_seconds=int(AGES), wall_seconds=AGES)
+    with SandboxExecutor(check=None, limits=limits) as executor:
         yield executor

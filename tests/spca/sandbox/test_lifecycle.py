@@ -16,7 +16,9 @@ from spca.contracts import Finished
 from spca.errors import SandboxError
 from spca.sandbox.executor import SandboxExecutor
 from tests.contracts.executing import codes, failure, methods, run, steps, view
+from tests.processes import Process
 from tests.sandboxing import await_gone, children_of, is_gone, opened, unmeasured
+from tests.waiting import AGES
 
 ROOT = Path(__file__).parents[3]
 
@@ -74,8 +76,9 @@ HOST = """
 import sys
 sys.path.insert(0, {root!r})
 from spca.sandbox.executor import SandboxExecutor
+from spca.sandbox.limits import Limits
 from tests.contracts.executing import *
-executor = SandboxExecutor()
+executor = SandboxExecutor(limits=Limits({ages}, {ages}, {ages}, {ages}))
 episode = executor.start(methods({code!r}), steps("go"), ())
 print(episode.advance(view()))
 print(executor._process().pid, episode.pid, flush=True)
@@ -91,10 +94,9 @@ print(executor._process().pid, episode.pid, flush=True)
     ],
 )
 def test_a_host_that_is_killed_leaves_nothing_running(code: str, then: str) -> None:
-    text = HOST.format(root=str(ROOT), code=code, then=then)
-    with subprocess.Popen(
-        [sys.executable, "-c", text], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=unmeasured()
-    ) as host:
+    text = HOST.format(root=str(ROOT), ages=int(AGES), code=code, then=then)
+    command, pipes = [sys.executable, "-c", text], {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    with Process(command, env=unmeasured(), **pipes) as host:
         assert host.stdout is not None
         assert "Yielded" in host.stdout.readline()
         pids = [int(pid) for pid in host.stdout.readline().split()]
@@ -117,7 +119,7 @@ def host(text: str) -> subprocess.CompletedProcess[str]:
         env=unmeasured(),
         capture_output=True,
         text=True,
-        timeout=30,
+        timeout=100,
         check=False,
     )
 
@@ -169,18 +171,21 @@ def interrupt(*_):
     raise KeyboardInterrupt
 signal.signal(signal.SIGALRM, interrupt)
 killed = []
-kill = os.kill
+kill, recv_fds = os.kill, socket.recv_fds
+def interrupted_where_it_waits(*args):
+    signal.raise_signal(signal.SIGALRM)
+    return recv_fds(*args)
 episode = executor.start(source, steps("go"), ())
 episode.advance(view())
 first = executor._process().pid
 kill(first, signal.SIGSTOP)
-signal.setitimer(signal.ITIMER_REAL, 0.3)
 os.kill = lambda *args: killed.append(args)
+socket.recv_fds = interrupted_where_it_waits
 try:
     episode.close()
 except KeyboardInterrupt:
     print("interrupted")
-os.kill = kill
+os.kill, socket.recv_fds = kill, recv_fds
 kill(first, signal.SIGCONT)
 print(len(codes(run(executor, source, steps("go"), limit=3))), executor._process().pid != first, killed)
 executor.close()
@@ -190,6 +195,8 @@ executor.close()
 
 def test_a_fork_of_the_host_neither_holds_nor_uses_its_sandbox() -> None:
     done = host("""
+from spca.sandbox import client
+client.STOP_LIMIT = 600
 executor.verify()
 zygote = executor._process()
 waiting, release = os.pipe()
@@ -202,13 +209,12 @@ if not child:
         os.read(waiting, 1)  # until the host has closed its sandbox
         os._exit(7)
     os._exit(1)
-began = time.monotonic()
 executor.close()
-print(time.monotonic() - began < 2, zygote._process.poll() is not None)
+print(zygote._process.poll())
 os.close(release)
 print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 """)
-    assert (done.returncode, done.stdout, done.stderr) == (0, "True True\n7\n", "")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "0\n7\n", "")
 
 
 def test_a_fork_that_the_system_refuses_is_an_answer_like_any_other() -> None:

@@ -13,6 +13,7 @@ import pytest
 from spca.sandbox import landlock, seccomp
 from spca.sandbox.lockdown import ALL_LAYERS, IN_FD, NOBODY, OUT_FD, Layer
 from tests.kernel import Children
+from tests.waiting import AGES
 
 EPERM, EACCES, EAGAIN, EMFILE, EFBIG = 1, 13, 11, 24, 27
 WALL = ALL_LAYERS if landlock.abi() else ALL_LAYERS & ~Layer.LANDLOCK
@@ -321,15 +322,19 @@ answer.append(time.time() > 0 and time.perf_counter() > 0 and len(os.urandom(9))
 
 def test_where_the_interpreter_is_can_be_asked_for(children: Children) -> None:
     asked = f"""
+import mmap
+is_busy, was_asked = mmap.mmap(-1, 1), mmap.mmap(-1, 1)
 faulthandler.register(signal.SIGUSR1, {OUT_FD}, all_threads=False)
 if not os.fork():
-    time.sleep(0.3)
+    while not is_busy[0]: time.sleep(0.01)
     os.kill(os.getppid(), signal.SIGUSR1)
+    time.sleep(0.1)
+    was_asked[0] = 1
     os._exit(0)
 lockdown.apply(Layer({int(Layer.RLIMITS | Layer.SECCOMP)}), Limits())
 def busy():
-    end = time.monotonic() + 1
-    while time.monotonic() < end: pass
+    is_busy[0] = 1
+    while not was_asked[0]: pass
 busy()
 answer = "went on"
 """
@@ -350,7 +355,7 @@ if not os.fork():
     if not os.fork():
         lockdown.apply(Layer({int(Layer.USER | Layer.RLIMITS | Layer.LANDLOCK & WALL)}), Limits())
         os.write(write, b"ready")
-        time.sleep(30)
+        time.sleep({AGES})
         os._exit(0)
     os.read(read, 5)
     os._exit(0)

@@ -5,6 +5,7 @@ Each attack meets the wall itself (layer 1 is left out), is shown to work where 
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import signal
@@ -26,14 +27,41 @@ from tests.redteam.harness import UnwalledHost, WalledHost
 from tests.redteam.judging import MUST_BE_REFUSED, refusals
 from tests.redteam.own import OWN
 from tests.redteam.processes import children
-from tests.sandboxing import unmeasured
+from tests.redteam.unprivileged import NOBODY
+from tests.sandboxing import await_gone, unmeasured
+from tests.waiting import AGES, PATIENCE
 
 ROOT = Path(__file__).parents[3]
 SOON = 0.3
 """Seconds that an attack gets which is only there to use them up."""
 
+LATE = 7.0
+"""Seconds that a busy machine may be late, where the soak test allows one; what is not ended in time goes on until it
+has used up its processor time, of which it has ten seconds."""
+
+ENDLESS = Limits(AGES, AGES, int(AGES), AGES)
+"""Nothing is ended by a limit."""
+
 TOO_SLOW = {"slow_yields", "million_contexts", "memory_by_generators"}
 PATIENT = {Kind.LEAK, Kind.MEM, Kind.CRASH, Kind.CALL, Kind.STATE, Kind.NEST}
+
+
+AS_NOBODY = """
+import json, os, sys
+from tests.redteam.given import GIVEN
+from tests.redteam.harness import UnwalledHost, WalledHost
+from tests.redteam.killed import LIMITS, sources
+from tests.redteam.own import OWN
+late, soon, *names = sys.argv[1:]
+chosen = [attack for attack in (*GIVEN, *OWN) if attack.name in names]
+with WalledHost(slack=float(late)) as host:
+    escaped = {attack.name: host.judge(attack).escaped for attack in chosen}
+with UnwalledHost() as host:
+    unseen = [a.name for a in chosen if not (a.control.root or host.signs(a, float(soon)))]
+with WalledHost(LIMITS) as host:
+    killed = host.kills(list(sources(10)), 60)
+print(json.dumps([os.getuid(), escaped, unseen, killed["unlike"], killed["benign"]]))
+"""
 
 
 def _waits(attack: Attack) -> bool:
@@ -53,13 +81,13 @@ def _named(attack: Attack) -> str:
 
 @pytest.fixture(scope="module")
 def patient() -> Iterator[WalledHost]:
-    with WalledHost() as host:
+    with WalledHost(slack=LATE) as host:
         yield host
 
 
 @pytest.fixture(scope="module")
 def impatient() -> Iterator[WalledHost]:
-    with WalledHost(Limits(first_yield_seconds=SOON, yield_seconds=SOON)) as host:
+    with WalledHost(Limits(first_yield_seconds=SOON, yield_seconds=SOON), LATE) as host:
         yield host
 
 
@@ -104,38 +132,38 @@ def test_the_gate_does_not_stall(attack: Attack) -> None:
 
 def test_killed_episodes_leave_nothing_behind() -> None:
     with WalledHost(killed.LIMITS) as host:
-        report = host.kills(list(killed.sources(60)), 60)
+        report = host.kills(list(killed.sources(60)), 100)
     assert report["unlike"] == []
     assert report["benign"] == ""
     assert not any(Path(f"/proc/{pid}").exists() for pid in report["zygotes"])
 
 
 def test_a_host_that_is_killed_takes_everything_with_it() -> None:
-    with WalledHost() as host:
+    with WalledHost(ENDLESS) as host:
         pid = host.process.pid
         (zygote,) = children(pid)
         host.send(_endless())
-        worker = host.receive(time.monotonic() + 10)["pid"]
+        worker = host.receive(time.monotonic() + PATIENCE)["pid"]
         os.kill(pid, signal.SIGKILL)
-        assert _gone({zygote, worker}, 3.0)
+        assert all(map(await_gone, (zygote, worker)))
 
 
 def test_a_zygote_that_is_killed_takes_its_worker_with_it() -> None:
-    with WalledHost() as host:
+    with WalledHost(ENDLESS) as host:
         (zygote,) = children(host.process.pid)
         host.send(_endless())
-        worker = host.receive(time.monotonic() + 10)["pid"]
+        worker = host.receive(time.monotonic() + PATIENCE)["pid"]
         os.kill(zygote, signal.SIGKILL)
-        assert _gone({worker}, 3.0)
+        assert await_gone(worker)
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
 def test_the_wall_holds_for_an_unprivileged_host_too() -> None:
-    names = "open_secret,os_environ,fork_bomb_small,kill_parent,libc_connect,forge_two_answers,call_prlimit_own,os_exit"
+    names = "open_secret os_environ fork_bomb_small kill_parent libc_connect forge_two_answers call_prlimit_own os_exit"
     done = subprocess.run(
         [
             *(sys.executable, "-m", "tests.redteam.unprivileged"),
-            *(sys.executable, "-m", "tests.soak.redteam", "--once", "--count=10", f"--only={names}"),
+            *(sys.executable, "-c", AS_NOBODY, str(LATE), str(SOON), *names.split()),
         ],
         cwd=ROOT,
         env=unmeasured(),
@@ -143,19 +171,10 @@ def test_the_wall_holds_for_an_unprivileged_host_too() -> None:
         text=True,
         check=False,
     )
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert '"user": 65534, "attacks": 8, "escapes": 0' in done.stdout
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout) == [NOBODY, {name: [] for name in names.split()}, [], [], ""]
 
 
 def _endless() -> dict[str, object]:
     source = agent_source("while True: pass")
     return {"source": source, "earlier": "", "key": "", "goal": "", "tail": "", "limit": 9}
-
-
-def _gone(pids: set[int], seconds: float) -> bool:
-    end = time.monotonic() + seconds
-    while any(Path(f"/proc/{pid}").exists() for pid in pids):
-        if time.monotonic() > end:
-            return False
-        time.sleep(0.01)
-    return True
