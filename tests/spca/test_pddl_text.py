@@ -192,8 +192,8 @@ def test_shape_fault_is_none_only_for_balanced_text(text: str) -> None:
 @pytest.mark.parametrize("unit", ["(:action ", "(:action go :parameters (", "?x ", "(", ")", "(:objects a - "])
 def test_hostile_text_costs_no_more_than_its_length(unit: str) -> None:
     text = "(:action go :parameters (" + unit * (MAX_CHARS // len(unit))
-    began = time.perf_counter()
+    began = time.process_time()
     with suppress(PlanTextError):
         extract_actions(text)
     assert shape_fault(text) is not None
-    assert time.perf_counter() - began < 5
+    assert time.process_time() - began < 5

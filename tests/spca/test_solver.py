@@ -10,6 +10,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -21,6 +22,8 @@ from spca.errors import SettingsError
 from spca.pddl_text import MAX_CHARS, MAX_DEPTH
 from spca.solver import Solver, available_engines
 from spca.solving.engines import AUTOMATIC
+from tests.processes import Process
+from tests.waiting import AGES, PATIENCE, becomes
 
 ROOT = Path(__file__).parents[2]
 DOMAIN = """(define (domain Rooms)
@@ -56,8 +59,8 @@ def solver() -> Iterator[Solver]:
 
 
 @pytest.fixture
-def marked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], list[str]]:
-    """Lists the living processes that were started, however indirectly, under this test's own TMPDIR."""
+def marked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[], list[str]]]:
+    """Lists the living processes that were started, however indirectly, under this test's own TMPDIR; ends them."""
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     mark = f"TMPDIR={tmp_path}".encode()
 
@@ -71,14 +74,10 @@ def marked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], list
                 continue
         return found
 
-    return living
-
-
-def wait_for(condition: Callable[[], bool], seconds: float = 60.0) -> bool:
-    deadline = time.monotonic() + seconds
-    while not condition() and time.monotonic() < deadline:
-        time.sleep(0.05)
-    return condition()
+    yield living
+    for process in living():
+        with suppress(ProcessLookupError):
+            os.kill(int(process.split()[0]), signal.SIGKILL)
 
 
 def test_a_plan_carries_the_names_of_the_text(solver: Solver) -> None:
@@ -152,68 +151,78 @@ def test_threads_may_share_a_solver(solver: Solver) -> None:
 @pytest.mark.parametrize("engine", INSTALLED)
 def test_the_time_limit_ends_every_engine_and_its_children(engine: str, marked: Callable[[], list[str]]) -> None:
     with Solver(engine, time_limit=2.0) as solver:
-        assert solver.solve(DOMAIN, PROBLEM).solved
+        assert becomes(lambda: solver.solve(DOMAIN, PROBLEM).solved), "on a busy machine it may need another try"
         (server,) = marked()
         began = time.monotonic()
         result = solver.solve(HARD_DOMAIN, HARD_PROBLEM)
-        assert 2 <= time.monotonic() - began < 5
+        assert 2 <= time.monotonic() - began < PATIENCE
         assert (result.status, result.engine) == (SolveStatus.TIMEOUT, engine)
         assert "limit of 2 s" in result.message
         assert marked() == [server], "the process itself stays warm, nothing else is left"
         assert not list(Path(os.environ["TMPDIR"]).glob("spca-solver-*"))
-        assert solver.solve(DOMAIN, PROBLEM).solved
+        assert becomes(lambda: solver.solve(DOMAIN, PROBLEM).solved)
     assert marked() == []
 
 
 def test_an_engine_that_is_too_slow_leaves_time_for_the_next() -> None:
-    """With subtypes tamer is out; pyperplan is lost in instances that Fast Downward never considers."""
+    """With subtypes tamer is out; pyperplan is lost in instances that Fast Downward never considers.
+
+    Half of the shorter limit is enough for Fast Downward, unless the machine is busy.
+    """
     domain = HARD_DOMAIN.replace("(:types t)", "(:types t - u)").replace("(r))", "(r) (link ?a ?b - t))", 1)
     domain = domain.replace("precondition (and)", "precondition (and (link ?a ?b))")
     chain = " ".join(f"(link o{i} o{i + 1})" for i in range(49))
-    with Solver(time_limit=8.0) as solver:
-        result = solver.solve(domain, HARD_PROBLEM.replace("(:init)", f"(:init {chain})"))
+    for limit in (8.0, 60.0):
+        with Solver(time_limit=limit) as solver:
+            result = solver.solve(domain, HARD_PROBLEM.replace("(:init)", f"(:init {chain})"))
+        assert result.seconds > limit / 2
+        if result.solved:
+            break
     assert (result.status, result.engine) == (SolveStatus.SOLVED, "fast-downward")
-    assert result.seconds > 4
 
 
 @pytest.mark.parametrize("engine", INSTALLED)
 def test_a_killed_host_leaves_nothing_behind(engine: str, marked: Callable[[], list[str]]) -> None:
     script = (
         f"import sys; sys.path.insert(0, {str(ROOT)!r})\nfrom spca.solver import Solver\n"
-        f"Solver({engine!r}, 60).solve({HARD_DOMAIN!r}, {HARD_PROBLEM!r})"
+        f"Solver({engine!r}, {AGES}).solve({HARD_DOMAIN!r}, {HARD_PROBLEM!r})"
     )
-    with subprocess.Popen([sys.executable, "-c", script]) as host:
+    with Process([sys.executable, "-c", script]) as host:
         wanted = 4 if engine.startswith("fast") else 3  # host, process, its child, and Fast Downward's driver
-        assert wait_for(lambda: len(marked()) >= wanted), marked()
+        assert becomes(lambda: len(marked()) >= wanted), marked()
         time.sleep(0.3)
         host.kill()
-    assert wait_for(lambda: not marked(), 5), marked()
+    assert becomes(lambda: not marked()), marked()
 
 
 def test_a_host_killed_while_the_process_warms_up_leaves_nothing_behind(marked: Callable[[], list[str]]) -> None:
     script = (
         f"import sys, time; sys.path.insert(0, {str(ROOT)!r})\nfrom spca.solver import Solver\n"
-        "Solver().warm(); print('started', flush=True); time.sleep(60)"
+        f"Solver().warm(); print('started', flush=True); time.sleep({AGES})"
     )
-    with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE) as host:
+    with Process([sys.executable, "-c", script], stdout=subprocess.PIPE) as host:
         assert host.stdout is not None
-        assert host.stdout.readline() == b"started\n"
+        assert host.stdout.readline() == "started\n"
         host.kill()
-    assert wait_for(lambda: not marked()), marked()
+    assert becomes(lambda: not marked()), marked()
 
 
 def test_an_interrupt_ends_the_planner_and_the_solver_goes_on(marked: Callable[[], list[str]]) -> None:
     def interrupt(*_: object) -> None:
         raise KeyboardInterrupt
 
+    def solve_and_be_interrupted() -> None:
+        signal.setitimer(signal.ITIMER_REAL, 0.8)
+        solver.solve(HARD_DOMAIN, HARD_PROBLEM)
+
     with Solver("fast-downward") as solver:
         solver.solve(DOMAIN, PROBLEM)
         before = signal.signal(signal.SIGALRM, interrupt)
         try:
-            signal.setitimer(signal.ITIMER_REAL, 0.8)
             with pytest.raises(KeyboardInterrupt):
-                solver.solve(HARD_DOMAIN, HARD_PROBLEM)
+                solve_and_be_interrupted()
         finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
             signal.signal(signal.SIGALRM, before)
         assert marked() == []
         assert solver.solve(DOMAIN, PROBLEM).solved
@@ -228,11 +237,16 @@ def test_a_process_that_died_is_replaced(marked: Callable[[], list[str]]) -> Non
     assert marked() == []
 
 
-def test_warming_does_not_wait_and_closing_is_final(marked: Callable[[], list[str]]) -> None:
+def test_warming_does_not_wait_and_closing_is_final(
+    tmp_path: Path, marked: Callable[[], list[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "unified_planning").mkdir()
+    (tmp_path / "unified_planning" / "__init__.py").write_text(f"import time\ntime.sleep({AGES})\n")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     solver = Solver()
     began = time.monotonic()
     solver.warm()
-    assert time.monotonic() - began < 0.5
+    assert time.monotonic() - began < PATIENCE
     assert len(marked()) == 1
     solver.close()
     solver.close()

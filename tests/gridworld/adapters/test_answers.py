@@ -110,6 +110,6 @@ def test_a_last_line_decides(text: str, action: int, by_name: bool) -> None:
     "text", ["{" * 200_000, '{"a":' * 50_000, "action " * 100_000, "*" * 300_000, "<think>" * 50_000]
 )
 def test_hostile_texts_take_no_time(text: str) -> None:
-    started = time.perf_counter()
+    started = time.process_time()
     assert read_choice(without_thoughts(text), ACTION_NAMES) is None
-    assert time.perf_counter() - started < 2.0
+    assert time.process_time() - started < 2.0

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -25,6 +26,8 @@ from tests.tiny_gguf import write_tiny_gguf
 ROOT = Path(__file__).resolve().parents[3]
 MESSAGES = (Message("system", "Be brief."), Message("user", "Plan."))
 ENDLESS = Limits(max_output_tokens=16_000)
+SOON = 5.0
+"""Seconds of processor time, of which ENDLESS takes five times as many to its end."""
 
 
 class Paint(BaseModel):
@@ -146,10 +149,10 @@ def test_a_call_that_was_cut_off_is_none(model: str) -> None:
 
 
 def test_an_answer_that_takes_too_long_is_given_up(model: str) -> None:
-    began = time.monotonic()
+    began = time.process_time()
     with pytest.raises(TransientError, match=r"no answer within 0\.1 s") as caught:
-        ask(model, limits=Limits(16_000, timeout_s=0.1))
-    assert time.monotonic() - began < 2
+        ask(model, limits=replace(ENDLESS, timeout_s=0.1))
+    assert time.process_time() - began < SOON
     assert caught.value.lost
     assert ask(model, limit=5).usage.output_tokens == 5
 
@@ -160,13 +163,16 @@ def test_an_interrupt_ends_the_computation(model: str) -> None:
     def interrupt(*_: object) -> None:
         raise KeyboardInterrupt
 
+    def ask_and_be_interrupted() -> None:
+        signal.setitimer(signal.ITIMER_REAL, 0.1)
+        ask(model, limits=ENDLESS)
+
     before = signal.signal(signal.SIGALRM, interrupt)
     try:
-        signal.setitimer(signal.ITIMER_REAL, 0.1)
-        began = time.monotonic()
+        began = time.process_time()
         with pytest.raises(KeyboardInterrupt):
-            ask(model, limits=ENDLESS)
-        assert time.monotonic() - began < 2
+            ask_and_be_interrupted()
+        assert time.process_time() - began < SOON
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
@@ -180,7 +186,7 @@ def test_a_program_that_asked_ends_in_silence(model: str) -> None:
         f"print(LlamacppProvider(Target({model!r})).complete(request).usage.output_tokens)"
     )
     command = [sys.executable, "-c", program]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=30, cwd=ROOT, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=100, cwd=ROOT, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (0, "5\n", "")
 
 
