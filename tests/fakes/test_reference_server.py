@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -21,7 +21,9 @@ from spca.reference import planner
 from tests.contracts.providing import request_of
 from tests.doubles import ROOT
 from tests.fakes.reference_server import Line, ReferenceServer, Settings
+from tests.processes import Process
 from tests.spca.reference.asking import prompt
+from tests.waiting import AGES, becomes
 
 PROMPT = prompt("go to the red ball", "empty", "ball red")
 
@@ -109,15 +111,17 @@ def test_capabilities_can_be_taken_away() -> None:
 
 def test_the_command_writes_its_log_before_it_answers(tmp_path: Path) -> None:
     log = tmp_path / "log.jsonl"
-    command = [sys.executable, "-m", "tests.fakes.reference_server", "--log", str(log), "--stall", "30"]
-    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout
-        provider = OpenAIProvider(Target("m", process.stdout.readline().strip()))
-        began = time.monotonic()
-        with pytest.raises(TransientError):
-            provider.complete(request_of(*PROMPT, limits=Limits(timeout_s=0.5)))
-        assert time.monotonic() - began < 10
-        process.kill()
+    command = [sys.executable, "-m", "tests.fakes.reference_server", "--log", str(log), "--stall", str(AGES)]
+    with Process(command, cwd=ROOT, stdout=subprocess.PIPE) as process, ThreadPoolExecutor(1) as pool:
+        try:
+            assert process.stdout
+            provider = OpenAIProvider(Target("m", process.stdout.readline().strip()))
+            answer = pool.submit(provider.complete, request_of(*PROMPT, limits=Limits(timeout_s=AGES)))
+            assert becomes(lambda: log.exists() and log.read_text().endswith("\n"))
+            assert not answer.done()
+        finally:
+            process.kill()
+    assert isinstance(answer.exception(), TransientError)
     (line,) = map(json.loads, log.read_text().splitlines())
     assert set(line) == set(asdict(Line(1, 0, "", "", None, "", 0)))
     assert (line["number"], line["path"], line["model"], line["status"]) == (1, "/v1/chat/completions", "m", 200)
