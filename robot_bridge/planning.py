@@ -51,11 +51,10 @@ class CostGrid:
         """Middle of a cell."""
         return self.x + (column + 0.5) * self.resolution, self.y + (row + 0.5) * self.resolution
 
-    def between(self, start: Place, end: Place) -> tuple[float, float]:
-        """Mean and greatest cost on the straight line between two places."""
+    def between(self, start: Place, end: Place) -> float:
+        """Mean cost on the straight line between two places; inf where it cannot be driven."""
         count = max(2, round(hypot(end[0] - start[0], end[1] - start[1]) / self.resolution) + 1)
-        found = self.costs[self.cells(np.linspace(start, end, count))]
-        return float(found.mean()), float(found.max())
+        return float(self.costs[self.cells(np.linspace(start, end, count))].mean())
 
 
 def cost_grid(
@@ -107,7 +106,7 @@ def route(costs: CostGrid, start: Place, goal: Place, tolerance: float) -> tuple
         return None
     begin = costs.cell(start)
     cells = pyastar2d.astar_path(weights, begin, end, allow_diagonal=True)
-    if cells is None or not np.isfinite(weights[cells[:, 0], cells[:, 1]]).all():
+    if cells is None:
         return None
     last = goal if costs.cell(goal) == end else costs.place(*end)
     return _pulled(costs, weights, [start, *(costs.place(int(r), int(c)) for r, c in cells[1:-1]), last])
@@ -122,7 +121,7 @@ def point_along(places: Sequence[Place], distance: float) -> tuple[float, float,
     """(x, y, direction) after so many metres of a way, its end where it is shorter."""
     for a, b in pairwise(places):
         step = hypot(b[0] - a[0], b[1] - a[1])
-        if step >= distance and step > 0.0:
+        if step > distance:
             part = distance / step
             return a[0] + (b[0] - a[0]) * part, a[1] + (b[1] - a[1]) * part, atan2(b[1] - a[1], b[0] - a[0])
         distance -= step
@@ -188,5 +187,5 @@ def _around(costs: CostGrid, weights: NDArray[np.float32], places: Array) -> Arr
 
 
 def _is_no_dearer(costs: CostGrid, start: Place, end: Place, around: float) -> bool:
-    mean, most = costs.between(start, end)
-    return bool(np.isfinite(most)) and mean * hypot(end[0] - start[0], end[1] - start[1]) <= around * 1.02 + 1e-6
+    direct = costs.between(start, end) * hypot(end[0] - start[0], end[1] - start[1])
+    return direct <= around * 1.02 + 1e-6

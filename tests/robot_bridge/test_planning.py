@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import pairwise
-from math import hypot
+from math import atan2, hypot
 from random import Random
 
 import numpy as np
@@ -18,7 +18,7 @@ from robot_bridge.config import RobotConfig
 from robot_bridge.contracts import Pose
 from robot_bridge.frontiers import FrontierFinder
 from robot_bridge.mapping import OccupancyMap
-from robot_bridge.planning import CostGrid, Place, cost_grid, length_of, point_along, route
+from robot_bridge.planning import CostGrid, Place, cost_grid, freed, length_of, point_along, route
 from tests.robot_bridge.rooms import LIDAR, Box, scan
 from tests.robot_bridge.trips import walls
 
@@ -93,6 +93,59 @@ def test_keep_outs_and_what_the_scan_shows_now_are_avoided(both: OccupancyMap) -
     assert route(cost_grid(both, CONFIG, someone), (0, 1), (3, 1), 0.1) is None
 
 
+def test_unknown_ground_is_dearer_than_known() -> None:
+    chart = charted(TWO_ROOMS, [(-1, 0)])
+    costs = costs_of(chart, allow_unknown=True)
+
+    known, unknown = (costs.costs[costs.cell(place)] for place in [(-1, 0), (3, 0)])
+
+    assert known == 1.0
+    assert unknown > 2 * known
+    assert np.isinf(costs_of(chart).costs[costs.cell((3, 0))])
+
+
+def test_the_nearest_free_cell_counts_as_far_as_the_tolerance_and_a_cell() -> None:
+    costs = np.full((20, 20), np.inf, np.float32)
+    costs[13:, 13:] = 1.0
+    goal, start = (1.05, 1.05), (1.85, 1.85)
+
+    assert route(CostGrid(costs, 0.1, 0.0, 0.0), start, goal, 0.3) is None, "the corner is 0.42 m away"
+    costs[13:, 12] = 1.0
+    way = route(CostGrid(costs, 0.1, 0.0, 0.0), start, goal, 0.3)
+    assert way is not None
+    assert way[-1] == pytest.approx((1.25, 1.35))
+
+
+def test_out_of_what_cannot_be_crossed_leads_a_dear_way_and_no_other_cost_changes() -> None:
+    costs = np.full((40, 40), 2.0, np.float32)
+    costs[:, 18:22] = np.inf
+    grid = CostGrid(costs, 0.05, 0.0, 0.0)
+
+    assert np.array_equal(freed(grid, (0.5, 1.0)), costs)
+    way_out = freed(grid, (0.95, 1.0))
+    changed = way_out != costs
+    assert np.isinf(costs[changed]).all()
+    assert (way_out[changed] > 20).all()
+    rows, columns = np.nonzero(changed)
+    assert (rows.min(), rows.max(), columns.min(), columns.max()) == (14, 26, 18, 21)
+
+
+@given(st.lists(st.tuples(*[st.integers(-3, 3)] * 2), min_size=1, max_size=6), st.floats(0, 12))
+def test_a_point_along_a_way_lies_so_far_along_it(corners: list[tuple[int, int]], distance: float) -> None:
+    x, y, direction = point_along(corners, distance)
+
+    left = distance
+    for a, b in pairwise(corners):
+        step = hypot(b[0] - a[0], b[1] - a[1])
+        if step > left:
+            assert hypot(x - a[0], y - a[1]) == pytest.approx(left, abs=1e-9)
+            assert direction == pytest.approx(atan2(b[1] - a[1], b[0] - a[0]))
+            assert hypot(x - b[0], y - b[1]) == pytest.approx(step - left, abs=1e-9)
+            return
+        left -= step
+    assert (x, y) == corners[-1]
+
+
 def test_from_too_near_an_obstacle_there_is_still_a_way(both: OccupancyMap) -> None:
     assert route(costs_of(both), (0.95, 0.5), (-1, 0), 0.1) is not None
 
@@ -110,7 +163,7 @@ def test_no_way_touches_what_cannot_be_crossed(seed: int) -> None:
 
     if way is not None:
         for a, b in pairwise(way):
-            assert np.isfinite(grid.between(a, b)[1]) or hypot(b[0] - a[0], b[1] - a[1]) < 0.15
+            assert np.isfinite(grid.between(a, b)) or hypot(b[0] - a[0], b[1] - a[1]) < 0.15
 
 
 class Counted(CostGrid):
@@ -118,7 +171,7 @@ class Counted(CostGrid):
 
     lines = 0
 
-    def between(self, start: Place, end: Place) -> tuple[float, float]:
+    def between(self, start: Place, end: Place) -> float:
         Counted.lines += 1
         return super().between(start, end)
 
@@ -152,7 +205,7 @@ def test_cutting_corners_makes_a_way_no_dearer(seed: int) -> None:
         steps = np.hypot(*np.diff(cells, axis=0).T) * 0.1
         assert way[0] == start
         assert way[-1] == pytest.approx(goal)
-        pulled = sum(grid.between(a, b)[0] * hypot(b[0] - a[0], b[1] - a[1]) for a, b in pairwise(way))
+        pulled = sum(grid.between(a, b) * hypot(b[0] - a[0], b[1] - a[1]) for a, b in pairwise(way))
         assert pulled <= 1.05 * float((steps * (each[1:] + each[:-1]) / 2).sum()) + 0.5
 
 
@@ -194,7 +247,9 @@ def test_a_way_leads_to_every_frontier_also_from_too_near_a_wall(start: tuple[fl
     found = FrontierFinder().find(chart, costs, start)
 
     assert found
-    assert all(route(costs, start, (f.x, f.y), 0.05) for f in found)
+    for frontier in found:
+        assert np.isfinite(costs.costs[costs.cell((frontier.x, frontier.y))]), "a free place"
+        assert route(costs, start, (frontier.x, frontier.y), 0.05)
 
 
 def test_explored_rooms_have_no_frontier() -> None:
