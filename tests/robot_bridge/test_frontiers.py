@@ -92,10 +92,11 @@ def test_an_id_lasts_while_its_frontier_does_and_is_not_given_again() -> None:
 def test_of_two_where_one_was_one_keeps_its_id() -> None:
     finder = FrontierFinder()
     (whole,) = Drawn().opened("e", 30, 34).found(finder)
-    halves = Drawn().opened("e", 30, 15).opened("e", 49, 15).found(finder)
+    both = Drawn().opened("e", 30, 15).opened("e", 49, 15)
 
     assert whole.id == 1
-    assert [f.id for f in halves] == [1, 2]
+    assert [f.id for f in both.found(finder)] == [1], "the new one is narrow"
+    assert [f.id for f in both.found(finder)] == [1, 2]
 
 
 def test_what_lies_beyond_the_reach_of_any_free_place_is_left_out() -> None:
