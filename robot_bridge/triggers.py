@@ -23,6 +23,8 @@ OPEN_M: Final = 2.0
 CLOSED_M: Final = 1.0
 MOVED_M: Final = 1.5
 _SAME_PLACE_M: Final = 1.0
+_SAME_DOORWAY_M: Final = 1.5
+"""The middle of a doorway that is seen at a slant is measured more than a metre off."""
 _REMEMBERED: Final = 16
 
 _AROUND: Final = (
@@ -84,7 +86,7 @@ class EventTrigger:
             for gap in gaps
             if gap.width_m >= DOORWAY_M and gap.distance_m <= NEAR_M
         ]
-        new = [place for place in places if self._is_new(Trigger.DOORWAY, place)]
+        new = [place for place in places if self._is_new(Trigger.DOORWAY, place, _SAME_DOORWAY_M)]
         self._told[Trigger.DOORWAY].extend(new)
         return bool(new)
 
@@ -97,8 +99,8 @@ class EventTrigger:
         self._told[trigger].append((position.x, position.y))
         return True
 
-    def _is_new(self, trigger: Trigger, place: tuple[float, float]) -> bool:
-        return all(Pose(*told).distance_to(*place) > _SAME_PLACE_M for told in self._told[trigger])
+    def _is_new(self, trigger: Trigger, place: tuple[float, float], apart_m: float = _SAME_PLACE_M) -> bool:
+        return all(Pose(*told).distance_to(*place) > apart_m for told in self._told[trigger])
 
 
 def is_intersection(obstacle_distances: Mapping[str, float]) -> bool:

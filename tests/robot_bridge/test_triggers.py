@@ -46,6 +46,13 @@ def test_a_doorway_is_told_once_and_another_again() -> None:
     assert trigger.check_triggers(CLOSED, [Gap(0, 0.9, 2.0)], Pose(1.0, 0, pi / 2), 6.0, 9.0) == []
 
 
+def test_the_same_doorway_seen_at_a_slant_is_no_other() -> None:
+    trigger = EventTrigger()
+    assert trigger.check_triggers(CLOSED, [Gap(0, 0.9, 2.0)], Pose(), None, 0.0) == [Trigger.DOORWAY]
+    assert trigger.check_triggers(CLOSED, [Gap(30, 1.4, 2.7)], Pose(), 0.0, 5.0) == []
+    assert trigger.check_triggers(CLOSED, [Gap(45, 1.4, 2.0)], Pose(), 0.0, 6.0) == [Trigger.DOORWAY]
+
+
 @pytest.mark.parametrize("gap", [Gap(0, 0.69, 1.0), Gap(0, 0.9, 3.1)])
 def test_narrow_and_distant_gaps_are_no_reason(gap: Gap) -> None:
     assert EventTrigger().check_triggers(CLOSED, [gap], Pose(), None, 0.0) == []
