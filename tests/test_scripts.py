@@ -8,13 +8,15 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 import zipfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pip
 import pytest
+
+from tests.processes import Process
+from tests.waiting import becomes
 
 ROOT = Path(__file__).resolve().parents[1]
 UNREACHABLE = {"PIP_INDEX_URL": "http://127.0.0.1:9/simple", "PIP_RETRIES": "0", "PIP_CONFIG_FILE": os.devnull}
@@ -28,7 +30,7 @@ case "$2" in venv) {python} -m venv --without-pip "$3" && ln -s {pip} "$3"/lib/p
 exec {python} "$@"
 """
 SLOW = """#!/bin/sh
-case "$2" in venv) : >"$3/.setup/reached"; exec sleep 60 ;; esac
+case "$2" in venv) : >"$3/.setup/reached"; exec sleep 600 ;; esac
 exec {python} "$@"
 """
 
@@ -104,18 +106,13 @@ def test_two_at_once_set_up_once(checkout: Checkout) -> None:
 
 
 def test_interrupted_set_up_is_started_afresh(checkout: Checkout) -> None:
-    process = subprocess.Popen(
-        ["sh", str(checkout.root / "scripts" / "run")],
-        env=checkout.environment(PYTHON=checkout.wrapper("slow", SLOW)),
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-    )
-    while not (checkout.venv / ".setup" / "reached").exists():
+    slow = checkout.environment(PYTHON=checkout.wrapper("slow", SLOW))
+    with Process(["sh", str(checkout.root / "scripts" / "run")], env=slow, stderr=subprocess.DEVNULL) as process:
+        reached = checkout.venv / ".setup" / "reached"
+        assert becomes(lambda: reached.exists() or process.poll() is not None)
         assert process.poll() is None
-        time.sleep(0.02)
-    (checkout.venv / "leftover").touch()
-    os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
+        (checkout.venv / "leftover").touch()
+        os.killpg(process.pid, signal.SIGKILL)
 
     assert checkout.run("again").stdout == f"{checkout.venv}|again\n"
     assert not (checkout.venv / "leftover").exists()

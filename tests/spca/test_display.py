@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import io
-import time
 from collections.abc import Mapping
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -12,6 +12,7 @@ from rich.console import Console
 
 from spca.calls.ledger import sums
 from spca.display import Display, list_tasks
+from tests.waiting import becomes
 
 FREE: dict[str, Any] = sums([])
 PAID = FREE | {"requests": 5, "input_tokens": 12_000, "output_tokens": 345, "cost_usd": 0.0456}
@@ -131,18 +132,21 @@ def test_quiet_is_the_table_alone() -> None:
     assert "MiniGrid" not in shown(quiet=True)
 
 
-def test_a_terminal_shows_the_phase_while_the_clock_runs() -> None:
-    out = io.StringIO()
+def test_a_terminal_shows_the_phase_while_the_clock_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    now, out = [100.0], io.StringIO()
+    monkeypatch.setattr("spca.display.time", SimpleNamespace(monotonic=lambda: now[0]))
     console = Console(file=out, force_terminal=True, highlight=False, width=100, color_system=None)
     display = Display(2, console=console)
     display.level_started(1, "a [b]", "Empty [x]", "MiniGrid-Empty-5x5-v0")
     display.phase(1, "plan")
-    time.sleep(1.3)
-    display.level_ended(summary())
-    live = out.getvalue()
-    assert "0:00  0 solved, 0 failed  a [b] [1/2] Empty [x]: MiniGrid-Empty-5x5-v0  round 1 plan" in live
-    assert "0:01  0 solved, 0 failed  a [b] [1/2]" in live
-    assert "solved  [1/2] Empty [x]: MiniGrid-Empty-5x5-v0  1 round" in live
+    try:
+        level = "a [b] [1/2] Empty [x]: MiniGrid-Empty-5x5-v0"
+        assert becomes(lambda: f"0:00  0 solved, 0 failed  {level}  round 1 plan" in out.getvalue())
+        now[0] += 1.3
+        assert becomes(lambda: f"0:01  0 solved, 0 failed  {level}" in out.getvalue())
+    finally:
+        display.level_ended(summary())
+    assert "solved  [1/2] Empty [x]: MiniGrid-Empty-5x5-v0  1 round" in out.getvalue()
 
 
 def test_solved_and_failed_are_counted() -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import http.client
 import socket
 import threading
-import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -15,6 +14,7 @@ from spca.report.access import LOOPBACK, Access
 from spca.report.live import LiveRun
 from spca.report.serving import Limits, LiveServer, Page, answering
 from spca.watching import WorldMaker
+from tests.waiting import PATIENCE, becomes
 
 TOKEN = "the-token"  # noqa: S105  # of these tests
 HTML = "<!doctype html><title>page</title>" + "x" * 2000
@@ -39,7 +39,7 @@ def ask(
     headers: Mapping[str, str] | None = None,
     body: str | None = None,
 ) -> tuple[int, dict[str, str], bytes]:
-    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=20)
+    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=PATIENCE)
     try:
         connection.request(method, path, body, dict(headers or {}))
         answer = connection.getresponse()
@@ -48,9 +48,13 @@ def ask(
         connection.close()
 
 
-def raw(server: LiveServer, data: bytes, timeout: float = 20) -> bytes:
+def connected(server: LiveServer) -> socket.socket:
+    return socket.create_connection(("127.0.0.1", server.port), timeout=PATIENCE)
+
+
+def raw(server: LiveServer, data: bytes) -> bytes:
     """What comes back until the server closes."""
-    with socket.create_connection(("127.0.0.1", server.port), timeout=timeout) as client:
+    with connected(server) as client:
         with suppress(ConnectionError):  # it may have answered and closed before everything was sent
             client.sendall(data)
         parts = list[bytes]()
@@ -64,16 +68,13 @@ def answering_threads() -> list[threading.Thread]:
     return [thread for thread in threading.enumerate() if "process_request_thread" in thread.name]
 
 
-def until(condition: Callable[[], bool], seconds: float = 5.0) -> None:
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, "waited in vain"
-        time.sleep(0.01)
+def until(condition: Callable[[], bool]) -> None:
+    assert becomes(condition), "waited in vain"
 
 
-def events(server: LiveServer, last: str | None = None, timeout: float = 10) -> Iterator[dict[str, str]]:
+def events(server: LiveServer, last: str | None = None) -> Iterator[dict[str, str]]:
     """Events as a browser takes them in; comments have the name "": they are events here so that tests see them."""
-    client = socket.create_connection(("127.0.0.1", server.port), timeout=timeout)
+    client = connected(server)
     known = f"Last-Event-ID: {last}\r\n" if last is not None else ""
     client.sendall(f"GET /{TOKEN}/events HTTP/1.1\r\nHost: localhost\r\n{known}\r\n".encode())
     with client, client.makefile("r", encoding="utf-8", newline="\n") as lines:

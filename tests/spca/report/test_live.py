@@ -18,19 +18,21 @@ from spca.errors import ReportError
 from spca.report.live import LiveRun
 from spca.runfolder import locked
 from tests.spca.report.making import Writing
+from tests.waiting import AGES, PATIENCE, becomes
 
 
 def opened(path: Path, rest_s: float = 0.0) -> LiveRun:
     return LiveRun(path, minigridenv.MiniGridEnv, rest_s=rest_s)
 
 
-def refreshed(live: LiveRun, tries: int = 200) -> bool:
+def refreshed(live: LiveRun) -> bool:
     """Refresh, waiting until the rest after the last reading is over."""
-    for _ in range(tries):
-        if live.refresh():
-            return True
-        time.sleep(0.005)
-    return False
+    return becomes(live.refresh)
+
+
+def stays(live: LiveRun) -> bool:
+    """Whether there is nothing to refresh, for a while."""
+    return not becomes(live.refresh, seconds=0.05)
 
 
 def value(piece: bytes | None) -> Any:
@@ -84,7 +86,7 @@ def test_every_step_of_a_run_is_seen(tmp_path: Path) -> None:
         assert live.run.state == "running"
     assert refreshed(live)
     assert live.run.state == "finished"
-    assert not refreshed(live, tries=5)
+    assert stays(live)
 
 
 def test_a_run_that_is_killed_is_seen_to_have_stopped(tmp_path: Path) -> None:
@@ -102,7 +104,7 @@ def test_a_run_that_is_killed_is_seen_to_have_stopped(tmp_path: Path) -> None:
 def test_nothing_is_read_while_nothing_changes(finished_run: Path) -> None:
     live = opened(finished_run)
     before = live.run
-    assert not refreshed(live, tries=3)
+    assert stays(live)
     assert live.run is before
 
 
@@ -128,7 +130,7 @@ def test_a_folder_that_is_gone_leaves_what_it_held_and_may_come_back(tmp_path: P
     assert refreshed(live)
     assert (live.run.state, live.run.solved) == ("stopped", 1)
     assert ["cannot be read any more" in warning for warning in warnings_of(live)] == [True]
-    assert not refreshed(live, tries=3)
+    assert stays(live)
     aside.rename(run.path)
     assert refreshed(live)
     assert not warnings_of(live)
@@ -156,18 +158,18 @@ def test_waiting_ends_with_a_change_with_time_and_with_the_end(tmp_path: Path) -
     assert present is not None
     assert live.wait(present, 0.01) == present
     seen = list[int | None]()
-    waiting = threading.Thread(target=lambda: seen.append(live.wait(present, 60)))
+    waiting = threading.Thread(target=lambda: seen.append(live.wait(present, AGES)), daemon=True)
     waiting.start()
     run.begin()
     assert refreshed(live)
-    waiting.join(10)
+    waiting.join(PATIENCE)
     assert seen == [present + 1]
-    ending = threading.Thread(target=lambda: seen.append(live.wait(present + 1, 60)))
+    ending = threading.Thread(target=lambda: seen.append(live.wait(present + 1, AGES)), daemon=True)
     ending.start()
     live.close()
-    ending.join(10)
+    ending.join(PATIENCE)
     assert seen == [present + 1, None]
-    assert live.wait(0, 60) is None
+    assert live.wait(0, AGES) is None
 
 
 def test_levels_are_shown_from_their_beginning_to_their_end(tmp_path: Path) -> None:

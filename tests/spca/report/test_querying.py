@@ -10,7 +10,6 @@ import re
 import shutil
 import signal
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -23,6 +22,7 @@ from spca.report.reading import open_run
 from spca.report.tables import TABLES
 from tests.e2e.commands import main_py, start
 from tests.spca.report.making import Writing
+from tests.waiting import PATIENCE, becomes
 
 
 def ask(path: Path, sql: str) -> list[tuple[object, ...]]:
@@ -360,16 +360,22 @@ def test_a_reader_who_has_enough(finished_run: Path, tmp_path: Path, format: str
         assert child.stdout
         assert child.stdout.readline()
         child.stdout.close()
-        assert child.wait(30) == 0
+        assert child.wait(PATIENCE) == 0
         assert child.stderr
         assert child.stderr.read() == ""
+
+
+def used(pid: int) -> float:
+    """Seconds of processor time that a process has used."""
+    ticks = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[11:13]
+    return sum(map(int, ticks)) / os.sysconf("SC_CLK_TCK")
 
 
 def test_ctrl_c_stops_a_long_statement(finished_run: Path, tmp_path: Path) -> None:
     sql = "SELECT sum(a.r * b.r) FROM range(10000000) a(r), range(10000000) b(r)"
     with start(tmp_path, "query", finished_run, sql) as child:
-        time.sleep(4)
+        assert becomes(lambda: child.poll() is not None or used(child.pid) > 3), "to begin takes one"
         assert child.poll() is None
         child.send_signal(signal.SIGINT)
-        _, said = child.communicate(timeout=20)
+        _, said = child.communicate(timeout=PATIENCE)
     assert (child.returncode, said) == (130, "interrupted\n")

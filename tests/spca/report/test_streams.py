@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import json
-import socket
 import time
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
 from spca.report.serving import Limits
-from tests.spca.report.asking import TOKEN, answering_threads, ask, events, served, until
+from tests.spca.report.asking import TOKEN, answering_threads, ask, connected, events, served, until
 from tests.spca.report.making import Writing
+from tests.waiting import AGES, PATIENCE
 
 
 def test_event_streams_leave_room_for_requests(finished_run: Path) -> None:
@@ -45,7 +46,7 @@ def test_a_silent_stream_says_that_it_is_alive(finished_run: Path) -> None:
 
 
 def test_streams_outlast_the_time_for_asking(finished_run: Path) -> None:
-    with served(finished_run, Limits(asking_s=0.1, heartbeat_s=0.3)) as server:
+    with served(finished_run, Limits(asking_s=1.0, heartbeat_s=0.6)) as server:
         stream = events(server)
         assert [next(stream).get("id") for _ in range(3)] == ["1", None, None]
 
@@ -64,18 +65,19 @@ def test_streams_of_clients_that_went_away_end_silently_and_make_room(
 
 
 def test_closing_ends_open_streams_and_idle_connections_at_once(finished_run: Path) -> None:
-    with served(finished_run) as server:
-        streams = [events(server) for _ in range(3)]
+    patient = Limits(asking_s=AGES, heartbeat_s=AGES, closing_s=AGES)
+    with ExitStack() as held:
+        with served(finished_run, patient) as server:
+            streams = [events(server) for _ in range(3)]
+            for stream in streams:
+                next(stream)
+            idle = held.enter_context(connected(server))
+            until(lambda: len(answering_threads()) == 4)
+            started = time.monotonic()
+        assert time.monotonic() - started < PATIENCE
+        until(lambda: not answering_threads())
         for stream in streams:
-            next(stream)
-        idle = socket.create_connection(("127.0.0.1", server.port), timeout=10)
-        until(lambda: len(answering_threads()) == 4)
-        started = time.monotonic()
-    assert time.monotonic() - started < 2
-    until(lambda: not answering_threads())
-    for stream in streams:
-        assert list(stream) == []
-    with idle:
+            assert list(stream) == []
         assert idle.recv(10) == b""
     with pytest.raises(ConnectionRefusedError):
         ask(server, f"/{TOKEN}/")

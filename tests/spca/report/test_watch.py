@@ -23,7 +23,9 @@ import minigridenv
 from spca.errors import ReportError
 from spca.report import watch
 from spca.runfolder import locked
+from tests.processes import Process
 from tests.spca.report.making import Writing
+from tests.waiting import PATIENCE
 
 ROOT = Path(watch.__file__).resolve().parents[2]
 ADDRESS = re.compile(r"http://(127\.0\.0\.1|localhost|\[::1\]):([0-9]+)/([A-Za-z0-9_-]{43})/")
@@ -41,15 +43,15 @@ def watched(path: Path, host: str = "127.0.0.1") -> Iterator[queue.Queue[str]]:
         yield said
     finally:
         stop.set()
-        thread.join(10)
+        thread.join(PATIENCE)
     for left in set(threading.enumerate()) - before:
-        left.join(5)
+        left.join(PATIENCE)
         assert not left.is_alive()
 
 
 def opened(address: str) -> http.client.HTTPResponse:
     direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-    answer = direct.open(address, timeout=10)
+    answer = direct.open(address, timeout=PATIENCE)
     assert isinstance(answer, http.client.HTTPResponse)
     return answer
 
@@ -66,7 +68,7 @@ def outcomes(address: str) -> list[str]:
 def test_a_run_is_seen_level_by_level(tmp_path: Path) -> None:
     run = Writing(tmp_path)
     with locked(run.path, "run"), watched(run.path) as said:
-        address = said.get(timeout=10)
+        address = said.get(timeout=PATIENCE)
         assert ADDRESS.fullmatch(address)
         assert "<body data-live>" in get(address)
         assert outcomes(address) == ["pending"] * 3
@@ -85,22 +87,22 @@ def test_the_end_of_a_run_is_announced_once_and_the_page_stays(tmp_path: Path) -
     with ExitStack() as running:
         running.enter_context(locked(run.path, "run"))
         with watched(run.path) as said:
-            address = said.get(timeout=10)
+            address = said.get(timeout=PATIENCE)
             run.solve()
             run.fail()
             run.solve()
             run.end()
             running.close()
-            assert said.get(timeout=10) == f"run {run.path.name} has finished: 3 of 3 levels, 2 solved"
+            assert said.get(timeout=PATIENCE) == f"run {run.path.name} has finished: 3 of 3 levels, 2 solved"
             assert outcomes(address) == ["success", "fail", "success"]
             assert said.empty()
 
 
 def test_each_server_has_a_token_of_its_own_that_opens_it_alone(finished_run: Path) -> None:
     with watched(finished_run) as said:
-        one = ADDRESS.fullmatch(said.get(timeout=10))
+        one = ADDRESS.fullmatch(said.get(timeout=PATIENCE))
         with watched(finished_run) as said_too:
-            two = ADDRESS.fullmatch(said_too.get(timeout=10))
+            two = ADDRESS.fullmatch(said_too.get(timeout=PATIENCE))
         assert one
         assert two
         assert one[3] != two[3]
@@ -135,7 +137,7 @@ def test_loopback_by_other_names(finished_run: Path, host: str) -> None:
     if ":" in host and not socket.has_dualstack_ipv6():
         pytest.skip("this machine has no IPv6")
     with watched(finished_run, host) as said:
-        address = said.get(timeout=10)
+        address = said.get(timeout=PATIENCE)
         assert ADDRESS.fullmatch(address)
         assert get(address)
         assert said.empty()
@@ -181,13 +183,11 @@ watch.serve(Path(sys.argv[1]), minigridenv.MiniGridEnv, announce=lambda line: pr
 
 def test_an_interrupt_ends_it_well_even_with_a_page_open(finished_run: Path) -> None:
     command = [sys.executable, "-c", _PROGRAM, str(finished_run)]
-    with subprocess.Popen(
-        command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, restore_signals=True
-    ) as process:
+    with Process(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdout
         address = process.stdout.readline().strip()
         with opened(f"{address}events") as events:
             assert events.readline() == b"retry: 2000\n"
             process.send_signal(signal.SIGINT)
-            out, err = process.communicate(timeout=10)
+            out, err = process.communicate(timeout=PATIENCE)
             assert (process.returncode, out, err) == (0, "", "")
