@@ -9,10 +9,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
+
+from tests.waiting import PATIENCE
 
 PACKAGE = "chromium"
 """Debian's."""
+
+_PATIENCE_MS = 1000 * PATIENCE
 
 _FLAGS = (
     "--no-sandbox",  # of Chromium itself: it refuses to run as root with it
@@ -34,6 +38,7 @@ def chromium() -> str | None:
 def browser(path: str) -> Iterator[Browser]:
     """The browser, headless."""
     with sync_playwright() as playwright:
+        expect.set_options(timeout=_PATIENCE_MS)
         started = playwright.chromium.launch(executable_path=path, args=list(_FLAGS))
         try:
             yield started
@@ -77,7 +82,7 @@ def visit(started: Browser, *, width: int = 1440, height: int = 900, dark: bool 
     context: BrowserContext = started.new_context(
         viewport={"width": width, "height": height}, color_scheme="dark" if dark else "light", reduced_motion="reduce"
     )
-    context.set_default_timeout(20_000)
+    context.set_default_timeout(_PATIENCE_MS)
     try:
         yield Visit(context.new_page())
     finally:

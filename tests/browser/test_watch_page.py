@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import signal
-import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -14,7 +13,9 @@ from playwright.sync_api import expect
 
 from tests.browsing import Visit
 from tests.e2e.commands import start
+from tests.processes import Process
 from tests.spca.report.making import Writing
+from tests.waiting import PATIENCE
 
 Watching = Callable[[Path], str]
 
@@ -33,9 +34,9 @@ def watch(tmp_path: Path) -> Iterator[Watching]:
         yield begin
 
 
-def end(process: subprocess.Popen[str]) -> None:
+def end(process: Process) -> None:
     process.send_signal(signal.SIGINT)
-    assert process.wait(20) == 0
+    assert process.wait(PATIENCE) == 0
 
 
 def test_a_new_level_appears_without_a_reload(visit: Visit, watch: Watching, tmp_path: Path) -> None:
@@ -51,7 +52,7 @@ def test_a_new_level_appears_without_a_reload(visit: Visit, watch: Watching, tmp
     page.evaluate("window.stillThere = true")
 
     run.fail()
-    expect(rows).to_have_count(1, timeout=15_000)
+    expect(rows).to_have_count(1)
     expect(rows.first).to_contain_text("it turns and turns")
     assert page.evaluate("window.stillThere") is True
     assert all(asked.startswith(address) for asked in visit.requests)
@@ -68,7 +69,7 @@ def test_a_level_that_is_open_grows(visit: Visit, watch: Watching, tmp_path: Pat
     run.code()
     run.act()
     run.finish()
-    expect(page.locator("#player")).to_be_visible(timeout=15_000)
+    expect(page.locator("#player")).to_be_visible()
     assert page.evaluate("window.stillThere") is True
 
 
@@ -80,5 +81,5 @@ def test_a_page_whose_server_is_gone_says_so(visit: Visit, tmp_path: Path) -> No
         page = visit.open(process.stdout.readline().strip())
         expect(page.locator("table.levels")).to_be_visible()
         end(process)
-    expect(page.get_by_text("lost")).to_be_visible(timeout=15_000)
+    expect(page.get_by_text("lost")).to_be_visible()
     visit.complaints.clear()  # the browser's own words for a refused connection

@@ -84,7 +84,7 @@ class RobotSuite:
         begun = perf_counter()
         for _ in range(100):
             robot.observe()
-        assert perf_counter() - begun < 0.5
+        assert perf_counter() - begun < 5  # to wait for what is new would take ten
 
     @timed
     def test_what_is_observed_is_the_newest(self, robot: Robot, clock: Clock) -> None:

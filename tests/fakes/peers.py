@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
+from tests.waiting import PATIENCE
+
 if TYPE_CHECKING:
     from llmock.testing import LLMockServer
 
@@ -42,7 +44,7 @@ class Aimock:
         self._ask("POST", "reset/journal")
 
     def _ask(self, method: str, what: str) -> bytes:
-        with closing(HTTPConnection(self.url.removeprefix("http://"), timeout=5)) as connection:
+        with closing(HTTPConnection(self.url.removeprefix("http://"), timeout=PATIENCE)) as connection:
             connection.request(method, f"/__aimock/{what}")
             answer = connection.getresponse()
             assert answer.status == 200, answer.status

@@ -211,11 +211,12 @@ def test_an_interrupt_ends_the_planner_and_the_solver_goes_on(marked: Callable[[
     def interrupt(*_: object) -> None:
         raise KeyboardInterrupt
 
-    def solve_and_be_interrupted() -> None:
-        signal.setitimer(signal.ITIMER_REAL, 0.8)
-        solver.solve(HARD_DOMAIN, HARD_PROBLEM)
-
     with Solver("fast-downward") as solver:
+
+        def solve_and_be_interrupted() -> None:
+            signal.setitimer(signal.ITIMER_REAL, 0.8)
+            solver.solve(HARD_DOMAIN, HARD_PROBLEM)
+
         solver.solve(DOMAIN, PROBLEM)
         before = signal.signal(signal.SIGALRM, interrupt)
         try:

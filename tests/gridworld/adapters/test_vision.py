@@ -29,6 +29,7 @@ from tests.fakes.serving import Reply
 from tests.gridworld.adapters.serving import MODEL, PROTOCOLS, Protocol, ScriptedServer, plain, seen
 from tests.gridworld.drawn import drawn
 from tests.tiny_gguf import write_tiny_gguf
+from tests.waiting import becomes
 
 BUSY = 503
 
@@ -206,6 +207,7 @@ class TestFailing:
         with pytest.raises(ModelError) as caught:
             protocol.model(server.url, timeout=0.3).predict(seen())
         assert str(caught.value).isprintable()
+        assert becomes(lambda: len(server.asked) >= 2)
         assert len(server.asked) == 2
 
     @pytest.mark.parametrize("body", UNKNOWN_FORMS, ids=str)

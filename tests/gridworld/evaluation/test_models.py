@@ -17,14 +17,16 @@ import pytest
 from gridworld.actions import ACTION_NAMES
 from gridworld.backends import MultiGridBackend
 from gridworld.errors import ModelError
-from gridworld.evaluation import registry
+from gridworld.evaluation import file_based, registry
 from gridworld.evaluation.file_based import FileBasedModelInterface
 from gridworld.evaluation.harness import EvaluationHarness
 from gridworld.evaluation.model_interface import ModelInput, ModelInterface
 from gridworld.evaluation.models import BFSModelInterface, GreedyModelInterface, RandomModelInterface
+from gridworld.files import write_whole
 from gridworld.runner.episode_result import EpisodeResult
 from gridworld.task_spec import TaskSpecification
 from tests.gridworld.drawn import drawn
+from tests.waiting import PATIENCE
 
 CORRIDOR = drawn("######\n#A..G#\n######", max_steps=6)
 
@@ -105,7 +107,7 @@ class Answerer(threading.Thread):
         self.join()
 
 
-def exchange(folder: Path, write: Callable[[Path, int], None], timeout: float = 5.0, episodes: int = 1) -> Any:
+def exchange(folder: Path, write: Callable[[Path, int], None], timeout: float = PATIENCE, episodes: int = 1) -> Any:
     model = FileBasedModelInterface(folder, timeout=timeout, poll_interval=0.002)
     harness = EvaluationHarness(model, MultiGridBackend(render_mode=None), text_observation=True)
     with Answerer(folder, write) as answerer:
@@ -154,15 +156,17 @@ def test_an_answer_may_be_half_written(tmp_path: Path) -> None:
         ("mkfifo", "no regular file"),
     ],
 )
-def test_a_wrong_answer_is_named(tmp_path: Path, answer: str, reason: str) -> None:
+def test_a_wrong_answer_is_named(tmp_path: Path, answer: str, reason: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(file_based, "_GRACE_S", 0.05)
+
     def first_right(path: Path, step: int) -> None:
         if answer == "mkfifo" and step > 1:
             os.mkfifo(path)
         else:
             sure = f'{{"action": 2, "confidence": 1{"0" * 400}}}'
-            path.write_text(sure if step == 1 else answer, encoding="utf-8")
+            write_whole(path, (sure if step == 1 else answer).encode())
 
-    [result], _ = exchange(tmp_path, first_right, timeout=0.1)
+    [result], _ = exchange(tmp_path, first_right)
     assert "step_2.json" in result.info["model_error"]
     assert reason in result.info["model_error"]
 
