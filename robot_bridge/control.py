@@ -13,13 +13,12 @@ from __future__ import annotations
 
 import contextlib
 from collections import deque
-from collections.abc import Iterator
 from dataclasses import replace
 from math import hypot
 from threading import RLock
 from typing import Final
 
-from robot_bridge.behaviour import UNDER_WAY, Action, Finished, Verdict, verdict
+from robot_bridge.behaviour import Finished, Verdict
 from robot_bridge.config import RobotConfig
 from robot_bridge.contracts import (
     REST,
@@ -28,27 +27,21 @@ from robot_bridge.contracts import (
     Command,
     ExecutionResult,
     Frontier,
-    NavGoalTarget,
     Observation,
     Odometry,
     Source,
-    TurnTarget,
     Twist,
-    VelocityTarget,
 )
 from robot_bridge.errors import RobotError
 from robot_bridge.host_state import LiveState, View
 from robot_bridge.interventions import Interventions
 from robot_bridge.navigation import Navigation
+from robot_bridge.performing import Performer
 from robot_bridge.protocols import Clock, Journal, Robot
 from robot_bridge.safety_chain import SafetyChain
 
 MAP_PERIOD_S: Final = 5.0
 FRONTIER_PERIOD_S: Final = 0.5
-RESUMED_AFTER_S: Final = 0.5
-"""After a longer hold a way is planned anew: what stood still for somebody else must not count as stuck."""
-_MOVED_M: Final = 1.0
-"""A frontier that has moved less is driven to where it was: from there it is seen."""
 _LASTS: Final = 2.5
 """Periods for which a command holds."""
 
@@ -78,10 +71,9 @@ class Controller:
         self._lock = RLock()
         self._period = 1 / self.config.control_rate
         self._next = self._began = clock.now()
-        self._action: Action | None = None
+        self._performer = Performer(self.config, navigation, self._deliver)
         self._finished = deque[Finished]()
         self._hold = ""
-        self._held_s = 0.0
         self._human: Command | None = None
         self._odometry: Odometry | None = None
         self._travelled = 0.0
@@ -99,13 +91,12 @@ class Controller:
     @property
     def is_idle(self) -> bool:
         """Whether no decision is being carried out."""
-        return self._action is None
+        return self.current is None
 
     @property
     def current(self) -> ExecutionResult | None:
         """The decision that is being carried out."""
-        action = self._action
-        return action.execution if action else None
+        return self._performer.current
 
     def tick(self) -> Applied:
         """One period of the control loop; returns at its end.
@@ -151,9 +142,6 @@ class Controller:
         return applied
 
     def _viewed(self, now: float, observation: Observation) -> View:
-        action = self._action
-        is_early = action is None or action.elapsed == 0.0
-        result = self._last_result if action is None or is_early else action.so_far()
         return View(
             now,
             self.config,
@@ -162,7 +150,7 @@ class Controller:
             self._frontiers,
             self._travelled,
             now - self._began,
-            result,
+            self._performer.so_far() or self._last_result,
         )
 
     def _measure(self, odometry: Odometry | None) -> None:
@@ -172,8 +160,7 @@ class Controller:
         moved = odometry.pose.relative_to(last.pose)
         distance = hypot(moved.x, moved.y)
         self._travelled += distance
-        if self._action:
-            self._action.measured(distance, moved.heading)
+        self._performer.measured(distance, moved.heading)
 
     def _refresh(self, now: float) -> None:
         """What need not be looked at on every tick."""
@@ -190,65 +177,24 @@ class Controller:
             self.journal.mapped(now, grid.codes, grid.resolution, grid.x, grid.y)
 
     def _commands(self, now: float) -> tuple[Command, ...]:
-        """Of everybody who wants something now."""
-        return tuple(self._wanted(now))
-
-    def _wanted(self, now: float) -> Iterator[Command]:
+        """Of whoever has the robot now."""
         if self._human is not None and self._human.expires > now:
-            yield self._human
-            self._held_s += self._period
-            return
+            self._performer.hold()
+            return (self._human,)
         self._human = None
         expires = now + _LASTS * self._period
         if self._hold:
-            yield Command(REST, Source.MODEL, expires)
-            self._held_s += self._period
-        elif self._action is not None:
-            self._take_up_again(self._action)
-            source = Source.PLANNER if self._action.is_navigated else Source.MODEL
-            yield Command(self._twist(self._action, now), source, expires)
-
-    def _take_up_again(self, action: Action) -> None:
-        held, self._held_s = self._held_s, 0.0
-        if held <= RESUMED_AFTER_S:
-            return
-        match action.target:
-            case NavGoalTarget() as goal:
-                self.navigation.go_to(goal)
-            case TurnTarget(radians=wanted):
-                self.navigation.turn(wanted - action.turned)
-            case _:
-                pass
-
-    def _twist(self, action: Action, now: float) -> Twist:
-        target = action.target
-        if isinstance(target, VelocityTarget):
-            wanted = target.twist
-        else:
-            wanted = self.navigation.twist(now) if action.is_navigated else REST
-        return Twist(wanted.linear * self.pace, wanted.angular * self.pace)
+            self._performer.hold()
+            return (Command(REST, Source.MODEL, expires),)
+        wanted = self._performer.wanted(now)
+        if wanted is None:
+            return ()
+        twist, source = wanted
+        return (Command(Twist(twist.linear * self.pace, twist.angular * self.pace), source, expires),)
 
     def _judge(self, observation: Observation, commands: tuple[Command, ...], applied: Applied, now: float) -> None:
-        action = self._action
-        if action is None or self._hold or self._human is not None:
-            return
-        speed = observation.odometry.twist.linear if observation.odometry else 0.0
-        action.commanded(commands[0].twist.linear if commands else 0.0, applied, speed, now, self._period)
-        wanted = action.frontier_id
-        is_gone = wanted is not None and all(frontier.id != wanted for frontier in self._frontiers)
-        action.goal_gone = action.goal_gone + self._period if is_gone else 0.0
-        found = verdict(action, observation, self.navigation.estimate, self.navigation.status, self.config.body.centre)
-        if found is not None:
-            self._end(found)
-
-    def _end(self, found: Verdict) -> None:
-        """The current action is over."""
-        action, self._action = self._action, None
-        if action is None:
-            return
-        if action.is_navigated:
-            self.navigation.cancel()
-        self._deliver(action.result(found))
+        if commands and not self._hold and self._human is None:
+            self._performer.judge(commands[0].twist.linear, applied, observation, self._frontiers, now)
 
     def _deliver(self, finished: Finished) -> None:
         self._finished.append(finished)
@@ -276,45 +222,7 @@ class Controller:
         with self._lock:
             if self.journal:
                 self.journal.decided(self.clock.now(), execution)
-            target, old = execution.target, self._action
-            if execution.is_valid and isinstance(target, VelocityTarget) and target.duration_s == 0:
-                self._deliver(_at_once(execution, Verdict(True)))
-            elif execution.is_valid and old is not None and old.is_same_goal(execution):
-                self._go_on(old, execution)
-            else:
-                name = execution.decision.tool_name
-                self._end(Verdict(False, f"broken off for {name}"))
-                self._start(execution)
-
-    def _go_on(self, action: Action, execution: ExecutionResult) -> None:
-        """Drive on to the goal under way for another decision; a frontier may have moved as more of it was seen.
-
-        Only where it has moved far is the way planned anew: a maneuver that is begun again and again leads nowhere.
-        """
-        self._deliver(action.result(Verdict(True, UNDER_WAY)))
-        old, new = action.target, execution.target
-        has_moved = (
-            isinstance(old, NavGoalTarget)
-            and isinstance(new, NavGoalTarget)
-            and hypot(new.x - old.x, new.y - old.y) > _MOVED_M
-            and self.navigation.go_to(new)
-        )
-        self._action = Action(execution, new if has_moved else old)
-
-    def _start(self, execution: ExecutionResult) -> None:
-        if not execution.is_valid:
-            self._deliver(_at_once(execution, Verdict(False, execution.reason)))
-            return
-        self._held_s = 0.0
-        match execution.target:
-            case NavGoalTarget(x=x, y=y) as goal if not self.navigation.go_to(goal):
-                problem = f"no way to ({x:.2f}, {y:.2f}) in the map so far"
-            case TurnTarget(radians=wanted) if not self.navigation.turn(wanted):
-                problem = "no room to turn here"
-            case _:
-                self._action = Action(execution, execution.target)
-                return
-        self._deliver(_at_once(execution, Verdict(False, problem, is_blocked=True)))
+            self._performer.begin(execution)
 
     def finished(self) -> ActionResult | None:
         """What became of the earliest decision of which that has not been told yet; None where there is none."""
@@ -329,7 +237,7 @@ class Controller:
     def cancel(self, reason: str) -> None:
         """Break off what is under way; the robot stops."""
         with self._lock:
-            self._end(Verdict(False, reason))
+            self._performer.end(Verdict(False, reason))
 
     def run(self, execution: ExecutionResult, timeout: float) -> ActionResult:
         """Tick until a decision has become something; broken off after ``timeout`` seconds of the robot's clock."""
@@ -371,7 +279,7 @@ class Controller:
             self.robot.stop()
         finally:
             with self._lock:
-                self._end(Verdict(False, f"emergency stop: {reason}"))
+                self._performer.end(Verdict(False, f"emergency stop: {reason}"))
                 if self.journal:
                     self.journal.noted(self.clock.now(), "emergency_stop", {"reason": reason})
 
@@ -383,16 +291,14 @@ class Controller:
                 self.journal.noted(self.clock.now(), "release", {})
 
     def close(self) -> None:
-        """Break off what is under way, stop the robot, and tell the map for the last time.
+        """Stop the robot, break off what is under way, and tell the map for the last time.
 
         Raises:
             DeviceError: the robot cannot be told to stop.
         """
         with self._lock:
-            self._end(Verdict(False, "the controller was closed"))
-            self._tell_map(self.clock.now())
-            self.robot.stop()
-
-
-def _at_once(execution: ExecutionResult, found: Verdict) -> Finished:
-    return Action(execution, execution.target).result(found)
+            try:
+                self.robot.stop()
+            finally:
+                self._performer.end(Verdict(False, "the controller was closed"))
+                self._tell_map(self.clock.now())

@@ -11,6 +11,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from robot_bridge.contracts import (
     REST,
+    ActionResult,
     ExecutionResult,
     NavGoalTarget,
     Observation,
@@ -25,7 +26,7 @@ from robot_bridge.control import Controller
 from robot_bridge.errors import DeviceError
 from robot_bridge.exploration_memory import ExplorationMemory
 from robot_bridge.safety_executor import NOTHING_TO_DRIVE, SafetyExecutor
-from tests.robot_bridge.kinematic import decision, goal, rig
+from tests.robot_bridge.kinematic import Log, decision, goal, rig
 
 
 def accepted(target: Target, tool: str = "move_toward", **parameters: Any) -> ExecutionResult:
@@ -211,6 +212,23 @@ def test_closing_stops_the_robot() -> None:
     controller.close()
     assert robot.commanded == REST
     assert not log.results[0].success
+
+
+class FullDisk(Log):
+    """Books that cannot be kept."""
+
+    def acted(self, now: float, result: ActionResult) -> None:
+        raise OSError(f"{now}: no space left for {result}")
+
+
+def test_closing_stops_the_robot_though_the_books_cannot_be_kept() -> None:
+    controller, robot, _ = rig()
+    controller.begin(AHEAD)
+    ticked(controller, 1)
+    controller.journal = FullDisk()
+    with pytest.raises(OSError, match="no space"):
+        controller.close()
+    assert robot.commanded == REST
 
 
 class Host(RuleBasedStateMachine):
