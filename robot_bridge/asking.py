@@ -38,9 +38,9 @@ class AskSettings:
 class Situation:
     """What the choice depends on.
 
-    ``since_asked`` seconds since the last call was made, None before the first; ``rests``: idle because the model wants
-    it so; ``failures`` how many in a row have
-    failed; ``similarity`` of the picture to the one of the last call, ``nearest_m`` the nearest obstacle.
+    ``since_asked`` seconds since the last call was made, None before the first; ``failures`` how many in a row have
+    failed; ``similarity`` of the picture to the one of the last call, ``nearest_m`` the nearest obstacle; ``rests``:
+    idle because the model wants it so.
     """
 
     since_asked: float | None

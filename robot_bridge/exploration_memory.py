@@ -89,9 +89,9 @@ class ExplorationMemory:
     def update_after_action(self, decision: NavigationDecision, result: ActionResult, position: Pose) -> None:
         """Once for every decision, with what became of it and where the robot stands now."""
         self._position = position
-        if self._decided_at is not None:
-            self.state.exploration_duration_s += max(decision.timestamp - self._decided_at, 0.0)
-        self._decided_at = decision.timestamp
+        last = decision.timestamp if self._decided_at is None else self._decided_at
+        self._decided_at = max(decision.timestamp, last)
+        self.state.exploration_duration_s += self._decided_at - last
         outcome: dict[str, Any] = {
             "success": bool(result.success),
             "actual_distance_m": round(float(result.actual_distance_m), 2),
@@ -195,7 +195,8 @@ def _place(position: Pose) -> list[float]:
 def parameters_told(decision: NavigationDecision) -> dict[str, Any]:
     """Those that the tool has, in its order; texts cut, what is neither text nor number by its type."""
     model = PARAMETERS.get(decision.tool_name)  # type: ignore[call-overload]
-    names = model.model_fields if model else ()
+    given: object = decision.parameters
+    names = model.model_fields if model and isinstance(given, Mapping) else ()
     return {name: _value(decision.parameters[name]) for name in names if decision.parameters.get(name) is not None}
 
 

@@ -12,14 +12,13 @@ then goes on with the frontiers. A model that is gone for good, its budget spent
 frontiers are explored at once, and the robot comes home when none are left.
 
 A model's ``exploration_complete`` ends the exploration when no frontiers are left, or when it says so twice running:
-models say it too early, but the last word is theirs.
+models say it too early, but the last word is theirs. A person's ends it at once.
 """
 
 from __future__ import annotations
 
 import math
 import threading
-from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -28,6 +27,7 @@ from typing import Any, Final
 from robot_bridge.asker import Asker
 from robot_bridge.asking import AskSettings
 from robot_bridge.behaviour import Finished
+from robot_bridge.books import Books
 from robot_bridge.contracts import (
     Direction,
     ExecutionResult,
@@ -36,16 +36,17 @@ from robot_bridge.contracts import (
     ObserveTarget,
     StopReason,
     StopTarget,
-    Tier,
     Tool,
     Twist,
 )
 from robot_bridge.control import Controller
 from robot_bridge.conversation import Decided, Described
-from robot_bridge.errors import RobotError, SetupError
+from robot_bridge.errors import RobotError
 from robot_bridge.exploration_memory import ExplorationMemory
+from robot_bridge.fallback import Fallback
 from robot_bridge.links import Link
 from robot_bridge.local_exploration import LocalExploration, same_frontier
+from robot_bridge.orders import Orders
 from robot_bridge.protocols import DecisionModel
 from robot_bridge.realtime import Lockstep, Runner
 from robot_bridge.safety_executor import SafetyExecutor
@@ -53,6 +54,7 @@ from robot_bridge.summary import Summary, Tally
 
 FIRST_LOOK_S: Final = 1.0
 """Before it the map is that of a few scans, its frontiers are gone at the next."""
+_COMPLETE: Final = StopTarget(StopReason.EXPLORATION_COMPLETE.value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,31 +98,39 @@ class Explorer:
         self.memory = memory or ExplorationMemory()
         self.llm_nav_paused = threading.Event()
         self._clock = controller.clock
-        home = controller.navigation.estimate.pose
-        self.executor = SafetyExecutor(self._clock.now, controller.config, home)
+        self._model, self._link, self._home = model, link, controller.navigation.estimate.pose
+        self.executor = SafetyExecutor(self._clock.now, controller.config, self._home)
         self._runner = runner or Lockstep(controller.tick)
-        self._tally = Tally()
-        self._asker = Asker(
-            model,
-            link,
-            controller.config,
-            self.settings.asking,
-            self._tally,
-            self.executor.network_monitor,
-            self._note,
-        )
-        self._local = LocalExploration(home, returns_home=self.settings.returns_home)
         self._stopping = threading.Event()
         self._thread: threading.Thread | None = None
-        self._operator_wants = deque[NavigationDecision]()
+        self._failure: Exception | None = None
+        self._orders = Orders()
+        self._begin(math.inf)
+
+    def _begin(self, minutes: float) -> None:
+        """What belongs to one exploration; the memory goes on."""
+        config, monitor = self.controller.config, self.executor.network_monitor
+        now, settings = self._clock.now(), self.settings
+        local = LocalExploration(self._home, returns_home=settings.returns_home)
+        self._tally = Tally()
+        self._asker = Asker(self._model, self._link, config, settings.asking, self._tally, monitor, self._note)
+        self._fallback = Fallback(self.controller, self.executor, local, self._note)
         self._operator: ExecutionResult | None = None
         self._looking: Finished | None = None
         self._is_paused = False
         self._claims = 0
-        self._tier = Tier.CONTINUE
-        self._began = self._last_step = self._statistics_at = self._saved_at = self._clock.now()
-        self._end_at = math.inf
-        self._ended = ""
+        self._books = Books(
+            self.controller,
+            self.memory,
+            self._tally,
+            monitor,
+            self._note,
+            now,
+            statistics_s=settings.statistics_s,
+            save_s=settings.save_s,
+            memory_path=settings.memory_path,
+        )
+        self._began, self._end_at, self._ended = now, now + 60 * minutes, ""
 
     @property
     def llm_exploring(self) -> bool:
@@ -134,9 +144,7 @@ class Explorer:
         Raises:
             DeviceError: the robot failed.
         """
-        now = self._clock.now()
-        self._began = self._last_step = self._statistics_at = self._saved_at = now
-        self._end_at, self._ended = now + 60 * minutes, ""
+        self._begin(minutes)
         try:
             with self._runner:
                 self.vlm_decision_loop()
@@ -166,19 +174,36 @@ class Explorer:
         if self.llm_exploring:
             raise RuntimeError("an exploration runs already")
         self._stopping.clear()
-        self._thread = threading.Thread(target=self.run, args=(minutes,), name="exploration", daemon=True)
+        self._failure = None
+        self._thread = threading.Thread(target=self._work, args=(minutes,), name="exploration", daemon=True)
         self._thread.start()
 
+    def _work(self, minutes: float) -> None:
+        try:
+            self.run(minutes)
+        except Exception as failure:  # the boundary of a thread: raised again by stop_llm_exploration
+            self._failure = failure
+
     def stop_llm_exploration(self, timeout: float = 5.0) -> None:
-        """End the exploration and wait for it; the robot stands afterwards."""
+        """End the exploration and wait for that, at most ``timeout`` seconds; the robot stands afterwards.
+
+        Raises:
+            Exception: what has ended it instead; the robot was stopped then, too.
+        """
         self._stopping.set()
         thread = self._thread
         if thread is not None and thread is not threading.current_thread():
             thread.join(timeout)
+        failure, self._failure = self._failure, None
+        if failure is not None:
+            raise failure
 
     def operate(self, decision: NavigationDecision) -> None:
-        """A person's decision: the model is paused, this is carried out, the model goes on. From any thread."""
-        self._operator_wants.append(decision)
+        """A person's decision: the model is paused, this is carried out, the model goes on. From any thread.
+
+        It is about now, whatever its timestamp says. Several wait for one another; a stop waits for nobody.
+        """
+        self._orders.give(decision)
 
     def override(self, twist: Twist | None, seconds: float = 0.5) -> None:
         """A person drives; see :meth:`Controller.override`. The model is paused meanwhile. From any thread."""
@@ -196,13 +221,18 @@ class Explorer:
             self._watch(now)
             if self._looking is None and not self._ended and now - self._began >= FIRST_LOOK_S:
                 self._asker.consider(view, self.controller.current, self.memory, now)
-        self._keep_books(now)
+        self._books.keep(self._fallback.tier, now)
         self._end(now)
 
     def _operate(self) -> None:
-        if self._operator is None and self._operator_wants:
-            self._forget_model()
-            self._operator = self._carry_out(self._operator_wants.popleft())
+        decision = self._orders.take(is_busy=self._operator is not None)
+        if decision is None:
+            return
+        self._forget_model()
+        self._claims = 0
+        if decision.tool_name == Tool.STOP_ROBOT:
+            self.controller.override(None)
+        self._operator = self._carry_out(replace(decision, timestamp=self._clock.now()))
 
     def _pause(self) -> bool:
         """Whether the model has nothing to say now, because a person has."""
@@ -213,7 +243,7 @@ class Explorer:
             self._forget_model()
             self._note("paused" if is_paused else "resumed", {})
         if is_paused:
-            self.controller.pace = 1.0
+            self._fallback.rest()
             self.controller.hold("paused" if self._operator is None else "")
         return is_paused
 
@@ -242,8 +272,7 @@ class Explorer:
         execution = self._carry_out(
             same_frontier(decision, self.memory.state.frontiers, self.controller.state.frontiers)
         )
-        is_claim = execution.target == StopTarget(StopReason.EXPLORATION_COMPLETE.value)
-        self._claims = self._claims + 1 if is_claim else 0
+        self._claims = self._claims + 1 if execution.target == _COMPLETE else 0
 
     def _told(self, heard: Described) -> None:
         if self._looking is None:
@@ -260,24 +289,24 @@ class Explorer:
     def _settle(self, now: float) -> None:
         """Take in what has become of decisions."""
         while (outcome := self.controller.outcome()) is not None:
-            if outcome.execution is self._operator:
+            if is_order := outcome.execution is self._operator:
                 self._operator = None
             if outcome.is_blocked:
                 self._was_blocked(outcome, now)
             target = outcome.execution.target
             if isinstance(target, ObserveTarget) and outcome.result.success and self._describe(target.focus):
                 self._looking = outcome
-            elif self._claims and outcome.execution.decision.tool_name == Tool.STOP_ROBOT:
-                self._completed(outcome)
+            elif target == _COMPLETE and (is_order or self._claims):
+                self._completed(outcome, is_order=is_order)
             else:
                 self._remember(outcome)
 
     def _describe(self, focus: str) -> bool:
         return self._asker.describe(self.controller.state.frozen(), focus)
 
-    def _completed(self, outcome: Finished) -> None:
+    def _completed(self, outcome: Finished, *, is_order: bool) -> None:
         left = self.controller.state.frontiers
-        if left and self._claims < 2:
+        if left and self._claims < 2 and not is_order:
             ids = ", ".join(str(frontier.id) for frontier in left[:5])
             reason = f"{len(left)} frontiers are left ({ids}): say it again to end all the same"
             outcome = replace(outcome, result=replace(outcome.result, success=False, stopped_reason=reason))
@@ -296,7 +325,7 @@ class Explorer:
         self.executor.blocked_actions.record_blocked(decision)
         target = outcome.execution.target
         if isinstance(target, NavGoalTarget):
-            self._local.choice.failed(target.x, target.y, now)
+            self._fallback.was_blocked(target.x, target.y, now)
             bearing = math.degrees(position.bearing_to(target.x, target.y))
             self.memory.record_dead_end(bearing, position, outcome.result.stopped_reason)
         elif decision.tool_name == Tool.MOVE_TOWARD:
@@ -305,50 +334,11 @@ class Explorer:
 
     def _watch(self, now: float) -> None:
         """Go on without the model as far as it makes one wait."""
-        age, state = self._asker.owed_for(now), self.controller.state
-        tier = self.executor.watchdog.evaluate(age)
-        if tier is not self._tier:
-            self._note("tier", {"tier": tier.value, "owed_s": round(age, 1)})
-        self._tier = tier
-        self.controller.hold("waiting for the model" if tier is Tier.STOP_WAIT else "")
-        self.controller.pace = self.executor.watchdog.pace(age) if tier is Tier.CONTINUE else 1.0
-        if not self._asker.is_alone and tier not in {Tier.LOCAL_NAV, Tier.RETURN_HOME}:
-            self._local.interrupted()
-            return
-        decision = self._local.decide(
-            state.frontiers,
-            state.current_position,
-            tier,
-            is_idle=self.controller.is_idle,
-            now=now,
-            way_to=self.controller.way_to,
-        )
+        decision = self._fallback.watch(self._asker.owed_for(now), now, is_alone=self._asker.is_alone)
         if decision is not None:
             self._carry_out(decision)
-        elif self._local.is_over:
+        elif self._fallback.is_over:
             self._ended = self._ended or "no frontiers are left"
-
-    def _keep_books(self, now: float) -> None:
-        self._tally.spent(self._tier, now - self._last_step)
-        self._last_step = now
-        passed = now - self._statistics_at
-        if passed >= self.settings.statistics_s:
-            self._statistics_at = now
-            tier = self.executor.network_monitor.current_tier
-            self._note("statistics", self._tally.minute(passed, self._tier, tier))
-        if now - self._saved_at >= self.settings.save_s:
-            self._saved_at = now
-            self._save()
-
-    def _save(self) -> None:
-        state = self.controller.state
-        self.memory.update_frontiers(state.frontiers, state.current_position)
-        if self.settings.memory_path is None:
-            return
-        try:
-            self.memory.save_to_disk(self.settings.memory_path)
-        except SetupError as error:
-            self._note("not_saved", {"reason": str(error)})
 
     def _end(self, now: float) -> None:
         if self._stopping.is_set():
@@ -358,16 +348,16 @@ class Explorer:
 
     def _finish(self) -> None:
         """Whatever happened: the robot stands, and nothing is lost."""
-        self.controller.hold("")
-        self.controller.cancel(self._ended or "the exploration failed")
         try:
             self.controller.robot.stop()
         except RobotError as error:
             self._note("not_stopped", {"reason": str(error)})
+        self.controller.hold("")
+        self.controller.cancel(self._ended or "the exploration failed")
         self._forget_model()
         while (outcome := self.controller.outcome()) is not None:
             self._remember(outcome)
-        self._save()
+        self._books.save()
         self._note("ended", {"reason": self._ended or "failed"})
 
     def _note(self, kind: str, data: Mapping[str, Any]) -> None:
@@ -376,23 +366,4 @@ class Explorer:
 
     def summary(self) -> Summary:
         """What it has come to so far."""
-        tally, state, memory = self._tally, self.controller.state, self.memory.state
-        return Summary(
-            minutes=(self._clock.now() - self._began) / 60,
-            ended=self._ended,
-            explored_m2=self.controller.navigation.map.explored_m2,
-            frontiers_left=len(state.frontiers),
-            distance_m=state.distance_traveled_m,
-            calls=tally.calls,
-            failed_calls=tally.failed_calls,
-            descriptions=tally.descriptions,
-            skips=tally.skips,
-            asked_for=dict(tally.asked_for),
-            triggers=dict(tally.triggers),
-            interventions=dict(self.controller.interventions.counts),
-            refusals=tally.refusals,
-            tiers=dict(tally.tiers),
-            average_latency_ms=tally.average_latency_ms,
-            rooms=tuple(room["name"] for room in memory.rooms),
-            discoveries=memory.total_discoveries,
-        )
+        return self._books.summary(self._ended)

@@ -13,7 +13,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final, Protocol
 
-from robot_bridge.errors import ModelEnded
 from robot_bridge.protocols import Clock
 
 
@@ -26,7 +25,7 @@ class Reply:
 
 
 Question = Callable[[], Reply]
-"""May raise; :class:`ModelEnded` is an answer too: that no more will come."""
+"""May raise; that is an answer too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,10 +36,6 @@ class Answer:
     latency_s: float
     value: object = None
     error: Exception | None = None
-
-    @property
-    def has_ended(self) -> bool:
-        return isinstance(self.error, ModelEnded)
 
 
 class Link(Protocol):
@@ -113,7 +108,11 @@ _INSTANT: Final = 1e-6
 
 
 class ThreadedLink:
-    """For real time: every question in a daemon thread of its own, so that one that hangs holds up nobody."""
+    """For real time: every question in a daemon thread of its own, so that one that hangs holds up nobody.
+
+    Nobody but the next question: one that was forgotten is still being asked, and neither a model nor its books are
+    made for two at a time. The wait counts as the model's.
+    """
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
@@ -121,6 +120,7 @@ class ThreadedLink:
         self._asked_at: float | None = None
         self._answer: Answer | None = None
         self._number = 0
+        self._thread: threading.Thread | None = None
 
     @property
     def pending_since(self) -> float | None:
@@ -132,8 +132,9 @@ class ThreadedLink:
                 raise RuntimeError("a question is pending")
             self._asked_at = self._clock.now()
             self._number += 1
-            arguments = (question, self._number, self._asked_at)
-        threading.Thread(target=self._work, args=arguments, name="model", daemon=True).start()
+            arguments = (question, self._number, self._asked_at, self._thread)
+            self._thread = threading.Thread(target=self._work, args=arguments, name="model", daemon=True)
+            self._thread.start()
 
     def poll(self) -> Answer | None:
         with self._lock:
@@ -147,7 +148,11 @@ class ThreadedLink:
             self._asked_at = self._answer = None
             self._number += 1
 
-    def _work(self, question: Question, number: int, asked_at: float) -> None:
+    def _work(self, question: Question, number: int, asked_at: float, earlier: threading.Thread | None) -> None:
+        if earlier is not None:
+            earlier.join()
+        if number != self._number:  # forgotten before it was asked
+            return
         reply, error = asked(question)
         with self._lock:
             if number == self._number:

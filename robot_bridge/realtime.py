@@ -73,7 +73,7 @@ class RealTimeLoop:
     """Ticks in a thread; decisions are made at 10 Hz in the thread that calls ``advance``.
 
     What is raised in a tick has stopped the robot already (see :meth:`Controller.tick`); it ends the thread and is
-    raised again by ``advance``. Leaving the context ends the thread and stops the robot.
+    raised again by ``advance``. Leaving the context ends the thread and stops the robot; it may be entered again.
     """
 
     def __init__(self, controller: Controller, step_s: float = 0.1) -> None:
@@ -81,9 +81,14 @@ class RealTimeLoop:
         self._ended = threading.Event()
         self._failure: BaseException | None = None
         self._periods = deque[float](maxlen=_MEASURED)
-        self._thread = threading.Thread(target=self._work, name="control", daemon=True)
+        self._thread = self._made()
+
+    def _made(self) -> threading.Thread:
+        return threading.Thread(target=self._work, name="control", daemon=True)
 
     def __enter__(self) -> Self:
+        self._ended.clear()
+        self._failure, self._thread = None, self._made()
         self._thread.start()
         return self
 

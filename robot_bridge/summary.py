@@ -38,10 +38,15 @@ class Summary:
 
 @dataclass(slots=True)
 class Tally:
-    """Counts; see :class:`Summary`."""
+    """Counts; see :class:`Summary`.
+
+    ``answers`` are the calls that were answered: a call may also be pending, or forgotten because a person took over.
+    ``latency_s`` is that of all answers together.
+    """
 
     calls: int = 0
     failed_calls: int = 0
+    answers: int = 0
     descriptions: int = 0
     skips: int = 0
     refusals: int = 0
@@ -68,6 +73,7 @@ class Tally:
     def answered(self, latency_s: float, success: bool) -> None:
         """A call came back."""
         self.failed_calls += not success
+        self.answers += success
         self.latency_s += latency_s if success else 0.0
 
     def spent(self, tier: Tier, seconds: float) -> None:
@@ -76,13 +82,12 @@ class Tally:
     @property
     def average_latency_ms(self) -> float:
         """Of the calls that were answered."""
-        answers = self.calls - self.failed_calls
-        return 1000 * self.latency_s / answers if answers else 0.0
+        return 1000 * self.latency_s / self.answers if self.answers else 0.0
 
     def minute(self, seconds: float, tier: Tier, network_tier: int) -> dict[str, Any]:
         """Statistics since the last call of it, ``seconds`` ago."""
         triggered = self.asked_for[Choice.TRIGGER.value]
-        now = (self.calls, triggered, self.skips, self.calls - self.failed_calls, self.latency_s)
+        now = (self.calls, triggered, self.skips, self.answers, self.latency_s)
         calls, events, skips, answers, latency = (new - old for new, old in zip(now, self._minute, strict=True))
         self._minute = now
         scale = 60 / seconds if seconds else 0.0

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import threading
+import time
 
 import pytest
 
 from robot_bridge.errors import ModelEnded, ModelFailure
-from robot_bridge.links import Answer, LockstepLink, Reply, ThreadedLink
+from robot_bridge.links import Answer, Link, LockstepLink, Question, Reply, ThreadedLink
 from robot_bridge.realtime import MonotonicClock
 from tests.robot_bridge.kinematic import SteppedClock
 
@@ -18,6 +19,12 @@ def fails() -> Reply:
 
 def ends() -> Reply:
     raise ModelEnded("the budget is spent")
+
+
+def answered(link: Link) -> Answer:
+    while (answer := link.poll()) is None:
+        time.sleep(0.001)
+    return answer
 
 
 def test_an_answer_comes_when_its_time_has_come() -> None:
@@ -41,14 +48,11 @@ def test_without_a_latency_it_counts_what_it_took() -> None:
     assert link.poll() is None
 
 
-@pytest.mark.parametrize(("question", "has_ended"), [(fails, False), (ends, True)])
-def test_what_a_model_raises_is_an_answer(question: object, has_ended: bool) -> None:
+@pytest.mark.parametrize(("question", "kind"), [(fails, ModelFailure), (ends, ModelEnded)])
+def test_what_a_model_raises_is_an_answer(question: Question, kind: type[ModelFailure]) -> None:
     for link in (LockstepLink(SteppedClock()), ThreadedLink(MonotonicClock())):
-        link.ask(question)  # type: ignore[arg-type]
-        while (answer := link.poll()) is None:
-            pass
-        assert isinstance(answer.error, ModelFailure)
-        assert answer.has_ended is has_ended
+        link.ask(question)
+        assert type(answered(link).error) is kind
 
 
 def test_one_question_at_a_time() -> None:
@@ -64,8 +68,7 @@ def test_a_thread_is_waited_for_by_nobody() -> None:
     assert link.poll() is None
     assert link.pending_since is not None
     go_on.set()
-    while (answer := link.poll()) is None:
-        pass
+    answer = answered(link)
     assert answer.value is True
     assert answer.latency_s > 0
 
@@ -83,6 +86,27 @@ def test_the_answer_to_a_forgotten_question_is_thrown_away() -> None:
     link.ask(lambda: Reply("new"))
     first.set()
     done.wait(10)
-    while (answer := link.poll()) is None:
-        pass
-    assert answer.value == "new"
+    assert answered(link).value == "new"
+
+
+def test_a_question_waits_for_one_that_was_forgotten_and_is_not_asked_if_it_is_forgotten_itself() -> None:
+    link, go_on, asked = ThreadedLink(MonotonicClock()), threading.Event(), []
+
+    def named(name: str) -> Question:
+        def question() -> Reply:
+            asked.append(f"{name} begins")
+            go_on.wait(60)
+            asked.append(f"{name} ends")
+            return Reply(name)
+
+        return question
+
+    for name in ("first", "second", "third"):
+        link.close()
+        link.ask(named(name))
+        while not asked:
+            time.sleep(0.001)
+    assert link.poll() is None
+    go_on.set()
+    assert answered(link).value == "third"
+    assert asked == ["first begins", "first ends", "third begins", "third ends"]

@@ -141,6 +141,12 @@ def test_a_call_that_cannot_be_read_is_passed_on_and_the_model_told_once(call: A
     assert said not in third
 
 
+def test_arguments_that_are_no_object_are_told_like_any_other() -> None:
+    _, second = messages(reply(("rotate", [90])), reply(ROTATE))  # type: ignore[arg-type]
+    assert "LAST CALL: rotate()" in second
+    assert "rotate: the arguments must be a JSON object" in second
+
+
 def test_a_refusal_that_the_previous_result_tells_is_not_told_twice() -> None:
     call = ("rotate", {"degrees": 30})
     reason = "rotate: degrees should be -180, -135, -90, -45, 45, 90, 135 or 180, not 30"

@@ -66,6 +66,18 @@ def test_what_goes_wrong_in_the_thread_stops_the_robot_and_surfaces() -> None:
     assert robot.stops >= 1
 
 
+def test_it_may_be_entered_again_after_it_has_failed() -> None:
+    controller, robot = real_rig()
+    loop = RealTimeLoop(controller)
+    robot.is_broken = True
+    with loop, pytest.raises(DeviceError):
+        _advanced_for_ever(loop)
+    robot.is_broken = False
+    with loop:
+        while loop.jitter.periods < 1:
+            loop.advance()
+
+
 def _advanced_for_ever(loop: RealTimeLoop) -> None:
     while True:
         loop.advance()
