@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import lru_cache
+from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,11 +15,11 @@ from robot_bridge.contracts import REST, ActionResult, Estimate, Frontier, Gap, 
 from robot_bridge.scans import gaps, obstacle_distances
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class View:
     """The state at one tick; nothing in it changes, so that any thread may read it. A SensorState.
 
-    What takes time to work out is worked out when it is asked for.
+    What a scan means is worked out when it is asked for, once for all views of the same scan.
     """
 
     now: float
@@ -54,14 +55,25 @@ class View:
     def current_position(self) -> Pose:
         return self.estimate.pose
 
-    @cached_property
+    @property
     def obstacle_distances(self) -> Mapping[str, float]:
         """Empty before the first scan."""
-        return obstacle_distances(self.observation.scan, self.config) if self.observation.scan else {}
+        return _distances(self.observation.scan, self.config) if self.observation.scan else {}
 
-    @cached_property
+    @property
     def detected_gaps(self) -> Sequence[Gap]:
-        return gaps(self.observation.scan, self.config) if self.observation.scan else ()
+        return _gaps(self.observation.scan, self.config) if self.observation.scan else ()
+
+
+@lru_cache(maxsize=2)
+def _distances(scan: Scan, config: RobotConfig) -> Mapping[str, float]:
+    """Scans are told apart by identity: nothing in them changes."""
+    return MappingProxyType(obstacle_distances(scan, config))
+
+
+@lru_cache(maxsize=2)
+def _gaps(scan: Scan, config: RobotConfig) -> Sequence[Gap]:
+    return gaps(scan, config)
 
 
 class LiveState:

@@ -8,9 +8,9 @@ from collections import Counter
 from robot_bridge.contracts import Applied
 
 
-def kinds_of(reason: str) -> tuple[str, ...]:
-    """The parts of a reason without their figures: what interventions are counted by."""
-    return tuple(re.sub(r"-?\d+(\.\d+)?", "#", part.strip()) for part in reason.split(";") if part.strip())
+def kind_of(reason: str) -> str:
+    """A reason without its figures: what interventions are counted by."""
+    return re.sub(r"-?\d+(\.\d+)?", "#", reason)
 
 
 class Interventions:
@@ -18,10 +18,11 @@ class Interventions:
 
     def __init__(self) -> None:
         self.counts = Counter[str]()
-        self._last = frozenset[str]()
+        self._last = ""
 
     def applied(self, applied: Applied) -> None:
         """The chain has spoken."""
-        kinds = frozenset(kinds_of(applied.reason))
-        self.counts.update(kinds - self._last)
-        self._last = kinds
+        kind = kind_of(applied.reason)
+        if kind and kind != self._last:
+            self.counts[kind] += 1
+        self._last = kind

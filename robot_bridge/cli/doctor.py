@@ -53,7 +53,7 @@ def _checks(settings: Settings, config: RobotConfig, topics: Topics) -> Iterator
         yield _chain_stops(body, config)
         if settings.robot == "mujoco":
             yield _stops_by_itself(body, config)
-            yield _stop_is_obeyed(body, config)
+            yield _stop_is_obeyed(body)
         else:
             yield Check("motion", True, "not tried: a real robot would move; see docs/robot.md for the wheels-up test")
 
@@ -117,7 +117,7 @@ def _stops_by_itself(body: bodies.Body, config: RobotConfig) -> Check:
     return Check("command time-out", took <= limit, f"stood {took:.2f} s after the last command (at most {limit:.2f})")
 
 
-def _stop_is_obeyed(body: bodies.Body, config: RobotConfig) -> Check:  # noqa: ARG001
+def _stop_is_obeyed(body: bodies.Body) -> Check:
     took = _stopped_after(body, body.robot.stop)
     return Check("stop", took <= 0.2, f"stood {took:.2f} s after stop (at most 0.20)")
 

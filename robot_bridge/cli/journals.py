@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import re
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from math import inf
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from robot_bridge.contracts import ActionResult, Applied, Command, Estimate, ExecutionResult, Observation, Pose
+from robot_bridge.interventions import Interventions, kind_of
 from robot_bridge.protocols import Journal
 from robot_bridge.words import harmless
 
@@ -74,8 +74,13 @@ class Trail(Silent):
 
     def __init__(self, spacing: float = 0.05) -> None:
         self.poses: list[Pose] = []
-        self.interventions: Counter[str] = Counter()
-        self._spacing, self._reason = spacing, ""
+        self._spacing = spacing
+        self._interventions = Interventions()
+
+    @property
+    def interventions(self) -> Mapping[str, int]:
+        """How often the chain stepped in, by reason."""
+        return self._interventions.counts
 
     def estimated(self, estimate: Estimate) -> None:
         pose = estimate.pose
@@ -83,10 +88,7 @@ class Trail(Silent):
             self.poses.append(pose)
 
     def commanded(self, now: float, commands: Sequence[Command], applied: Applied) -> None:  # noqa: ARG002
-        reason = kind_of(applied.reason)
-        if reason and reason != self._reason:
-            self.interventions[reason] += 1
-        self._reason = reason
+        self._interventions.applied(applied)
 
 
 class Narrator(Silent):
@@ -115,10 +117,11 @@ class Narrator(Silent):
 
     def commanded(self, now: float, commands: Sequence[Command], applied: Applied) -> None:  # noqa: ARG002
         kind = kind_of(applied.reason)
-        if kind and now - self._told.get(kind, -_REPEATED_AFTER) >= _REPEATED_AFTER:
+        if not kind:
+            return
+        if now - self._told.get(kind, -inf) >= _REPEATED_AFTER:
             self._line(now, "safety", _short(applied.reason, 120))
-        if kind:
-            self._told[kind] = now
+        self._told[kind] = now
 
     def noted(self, now: float, kind: str, data: Mapping[str, Any]) -> None:
         self._line(now, _short(kind), ", ".join(f"{name} {_short(value)}" for name, value in data.items()))
@@ -126,11 +129,6 @@ class Narrator(Silent):
     def _line(self, now: float, what: str, text: str) -> None:
         passed = max(0.0, now - self._began)
         self._tell(f"{int(passed // 60):3d}:{passed % 60:04.1f}  {what:<11}  {text}")
-
-
-def kind_of(reason: str) -> str:
-    """A reason without its figures: what interventions are counted by."""
-    return re.sub(r"-?\d+(\.\d+)?", "#", reason)
 
 
 def _short(value: object, limit: int = 60) -> str:

@@ -1,0 +1,54 @@
+"""What a terminal is told, and the trail that is kept."""
+
+from __future__ import annotations
+
+from robot_bridge.cli.journals import Narrator, Trail
+from robot_bridge.contracts import ActionResult, Applied, Estimate, ExecutionResult, Pose, StopTarget, Twist
+from tests.robot_bridge.kinematic import decision
+
+
+def applied(reason: str) -> Applied:
+    return Applied(Twist(), "model", reason)
+
+
+def test_an_intervention_is_told_again_only_when_it_has_been_quiet_for_a_while() -> None:
+    told: list[str] = []
+    narrator = Narrator(told.append, began=10.0)
+    for now, reason in (
+        (12.0, "obstacle 0.41 m ahead: stopped"),
+        (13.0, "obstacle 0.40 m ahead: stopped"),
+        (13.5, ""),
+        (14.0, "speeding up, 0.05 m/s"),
+        (17.9, "obstacle 0.39 m ahead: stopped"),
+        (22.9, "obstacle 0.38 m ahead: stopped"),
+    ):
+        narrator.commanded(now, (), applied(reason))
+    assert told == [
+        "  0:02.0  safety       obstacle 0.41 m ahead: stopped",
+        "  0:04.0  safety       speeding up, 0.05 m/s",
+        "  0:12.9  safety       obstacle 0.38 m ahead: stopped",
+    ]
+
+
+def test_decisions_and_outcomes_are_told_without_what_controls_a_terminal() -> None:
+    told: list[str] = []
+    narrator = Narrator(told.append)
+    wild = decision("fly\x1b[2J", direction="up", speed=None, far=1.23456)
+    narrator.decided(61.0, ExecutionResult(StopTarget("no"), wild, False, "unknown\ntool"))
+    narrator.acted(62.0, ActionResult("rotate", False, 0.123, 44.6, "blocked"))
+    narrator.noted(63.0, "tier", {"tier": "LOCAL_NAV", "owed_s": 10.04})
+    assert told == [
+        "  1:01.0  decides      fly⟨U+001B⟩[2J(direction=up, far=1.23)  refused: unknown tool",
+        "  1:02.0  failed       rotate: 0.12 m, +45 deg (blocked)",
+        "  1:03.0  tier         tier LOCAL_NAV, owed_s 10.04",
+    ]
+
+
+def test_a_trail_has_a_point_every_few_centimetres_and_every_intervention_once() -> None:
+    trail = Trail()
+    for x in (0.0, 0.02, 0.05, 0.09, 0.1):
+        trail.estimated(Estimate(0.0, Pose(x), Twist()))
+    for reason in ("at most 0.25 m/s", "at most 0.25 m/s", "", "at most 0.12 m/s"):
+        trail.commanded(0.0, (), applied(reason))
+    assert [pose.x for pose in trail.poses] == [0.0, 0.05, 0.1]
+    assert trail.interventions == {"at most # m/s": 2}
