@@ -45,7 +45,7 @@ def test_the_doctor_tells_of_a_driver_that_keeps_the_last_command_for_ever() -> 
     robot = KinematicRobot(SteppedClock())
     by_itself = doctor._stops_by_itself(body(robot), robot.config)
     assert (by_itself.holds, by_itself.found[:8]) == (False, "stood 3.")
-    assert doctor._stop_is_obeyed(body(robot), robot.config).holds
+    assert doctor._stop_is_obeyed(body(robot)).holds
 
 
 def test_the_doctor_tells_of_a_sensor_that_is_silent_or_slow() -> None:
