@@ -1,13 +1,15 @@
-"""What the long gates share: the real command in a subprocess, a curriculum cut to size, figures kept in the docs."""
+"""What the long gates share: the real command in a subprocess, a curriculum cut to size, their command lines, figures
+kept in the docs."""
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import re
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +44,25 @@ def only_run(runs: Path) -> Path | None:
     return found[-1] if found else None
 
 
+def existing_run(runs: Path) -> Path:
+    """The single run folder below ``runs``.
+
+    Raises:
+        FileNotFoundError: there is none.
+    """
+    found = only_run(runs)
+    if found is None:
+        raise FileNotFoundError(f"no run below {runs}")
+    return found
+
+
+def begin_or_resume(runs: Path, *new: str) -> subprocess.Popen[bytes]:
+    """The command as a process that goes on with the run below ``runs``, or begins one there with the flags ``new``."""
+    begun = only_run(runs)
+    line = command("--quiet", *(("--resume", begun.name) if begun else new), "--runs", str(runs))
+    return subprocess.Popen(line, env=environment(), stdout=subprocess.DEVNULL)
+
+
 def read(path: Path) -> Any:
     return json.loads(path.read_text(encoding="utf-8"))
 
@@ -55,10 +76,35 @@ def cut_curriculum(target: Path, categories: Sequence[str] | int) -> Path:
     return target
 
 
-def record(name: str, text: str) -> None:
-    """Replace the section ``name`` of docs/evidence.md."""
+def gate_parser(name: str, description: str | None) -> argparse.ArgumentParser:
+    """The command line of ``scripts/soak NAME``, with ``--record``."""
+    parser = argparse.ArgumentParser(prog=f"scripts/soak {name}", description=description)
+    parser.add_argument("--record", action="store_true", help="keep the figures in docs/evidence.md")
+    return parser
+
+
+def resumable(main: Callable[[], int]) -> int:
+    """The exit code of ``main``, whose command goes on where it was interrupted; 130 and a line when it is."""
+    try:
+        return main()
+    except KeyboardInterrupt:
+        print("\ninterrupted; the same command goes on", file=sys.stderr)
+        return 130
+
+
+def conclude(name: str, title: str, flags: str, text: str, wrong: Sequence[str], *, is_recorded: bool) -> int:
+    """Show the figures and what was wrong, :func:`record` them if wanted; the exit code, 1 when something was."""
+    print("\n".join([text, *wrong[:100], f"{len(wrong)} wrong"]))
+    if is_recorded:
+        record(name, title, flags, text, *wrong[:20])
+    return 1 if wrong else 0
+
+
+def record(name: str, title: str, flags: str, *paragraphs: str, note: str = "") -> None:
+    """Replace the section ``name`` of docs/evidence.md: the command with its flags, behind it ``note``; the figures."""
+    shown = f"`scripts/soak {' '.join(filter(None, (name, flags, '--record')))}`{note}"
     begin, end = f"<!-- {name} -->", f"<!-- /{name} -->"
-    section = f"{begin}\n{text.strip()}\n{end}"
+    section = "\n".join([begin, "\n\n".join([f"## {title}", shown, *paragraphs]).strip(), end])
     page = EVIDENCE.read_text(encoding="utf-8")
     pattern = re.compile(re.escape(begin) + ".*?" + re.escape(end), re.DOTALL)
     page = pattern.sub(lambda _: section, page) if pattern.search(page) else f"{page.rstrip()}\n\n{section}\n"

@@ -6,14 +6,13 @@ with a seed that was interrupted; ``--afresh`` starts all of them again.
 
 from __future__ import annotations
 
-import argparse
 import shutil
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from tests.soak.common import SCRATCH, only_run, read, record, run
+from tests.soak.common import SCRATCH, existing_run, gate_parser, only_run, read, record, resumable, run
 
 FIRST = (1, 2, 3)
 OTHERS = (17, 101, 2024, 31337, 987654, 11, 55, 4242)
@@ -29,10 +28,7 @@ def solve(seed: int) -> dict[str, Any]:
         run("--seed", str(seed), "--quiet", "--runs", str(runs), "--workspace", str(home / "workspace"))
     elif not finished(begun):
         run("--resume", begun.name, "--quiet", "--runs", str(runs))
-    done = only_run(runs)
-    if done is None:
-        raise FileNotFoundError(f"no run below {runs}")
-    summary: dict[str, Any] = read(done / "summary.json")
+    summary: dict[str, Any] = read(existing_run(runs) / "summary.json")
     return summary
 
 
@@ -57,11 +53,10 @@ def report(summaries: dict[int, dict[str, Any]]) -> str:
 
 def main() -> int:
     """Run the gate; 1 when a seed falls short."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = gate_parser("curriculum", __doc__)
     parser.add_argument("--count", type=int, default=len(FIRST) + 5)
     parser.add_argument("--seeds", type=lambda text: [int(part) for part in text.split(",")])
     parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--record", action="store_true", help="keep the figures in docs/evidence.md")
     parser.add_argument("--afresh", action="store_true")
     options = parser.parse_args()
     seeds = options.seeds or (*FIRST, *OTHERS)[: options.count]
@@ -72,12 +67,11 @@ def main() -> int:
     text = report(summaries)
     print(text)
     if options.record:
-        shown = ",".join(map(str, seeds))
-        record("curriculum", f"## Curriculum\n\n`scripts/soak curriculum --seeds {shown} --record`\n\n{text}")
+        record("curriculum", "Curriculum", f"--seeds {','.join(map(str, seeds))}", text)
     short = [s for s, t in summaries.items() if t["solved"] < t["levels"] - (0 if s in FIRST else SLACK)]
     print(f"{len(seeds) - len(short)} passed, {len(short)} failed")
     return 1 if short else 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(resumable(main))

@@ -5,12 +5,11 @@
 
 from __future__ import annotations
 
-import argparse
 import shutil
 import sys
 from typing import Any
 
-from tests.soak.common import SCRATCH, cut_curriculum, only_run, read, record, run
+from tests.soak.common import SCRATCH, cut_curriculum, existing_run, gate_parser, read, record, run
 
 CATEGORIES = ("goal_navigation", "pickup_only", "open_door")
 PATHS = (
@@ -33,18 +32,14 @@ def solve(seed: int) -> dict[str, Any]:
     flags = [text for flag, half in models for text in (flag, f"faulty/{half}")]
     where = ("--runs", str(home / "runs"), "--workspace", str(home / "workspace"), "--curriculum", str(curriculum))
     run("--seed", str(seed), "--quiet", *flags, *where)
-    done = only_run(home / "runs")
-    if done is None:
-        raise FileNotFoundError(f"no run below {home}")
-    summary: dict[str, Any] = read(done / "summary.json")
+    summary: dict[str, Any] = read(existing_run(home / "runs") / "summary.json")
     return summary
 
 
 def main() -> int:
     """Run the gate; 1 when a level failed or a repair path was not used."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = gate_parser("faulty", __doc__)
     parser.add_argument("--count", type=int, default=3)
-    parser.add_argument("--record", action="store_true", help="keep the figures in docs/evidence.md")
     options = parser.parse_args()
     lines = [f"| seed | solved | {' | '.join(PATHS)} |", "|---" * (len(PATHS) + 2) + "|"]
     bad = 0
@@ -57,8 +52,8 @@ def main() -> int:
     text = "\n".join(lines)
     print(text)
     if options.record:
-        shown = f"`scripts/soak faulty --count {options.count} --record`; categories {', '.join(CATEGORIES)}"
-        record("faulty", f"## Faulty model\n\n{shown}\n\n{text}")
+        note = f"; categories {', '.join(CATEGORIES)}"
+        record("faulty", "Faulty model", f"--count {options.count}", text, note=note)
     print(f"{options.count - bad} passed, {bad} failed")
     return 1 if bad else 0
 

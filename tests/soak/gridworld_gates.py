@@ -24,8 +24,8 @@ from tests.gridworld.features import features
 from tests.gridworld.hostile import heavy, places, spoil
 from tests.gridworld.one_truth import run
 from tests.soak.common import ROOT, environment
+from tests.soak.journal import Figures
 
-Figures = dict[str, Any]
 Gate = Callable[[int, int, int], Figures]
 """Takes a seed, the number of the first item and how many there are; ``wrong`` of its figures lists what was wrong."""
 

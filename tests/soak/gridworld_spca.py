@@ -8,17 +8,15 @@ Goes on where it was interrupted; ``--afresh`` starts again.
 
 from __future__ import annotations
 
-import argparse
 import shutil
 import subprocess
 import sys
-from pathlib import Path
 from typing import Any
 
 from gridworld.generator import generate
 from gridworld.library import task_files
 from gridworld.task_spec import TaskSpecification
-from tests.soak.common import ROOT, SCRATCH, environment, read, record
+from tests.soak.common import ROOT, SCRATCH, conclude, environment, gate_parser, read, resumable
 
 HOME = SCRATCH / "gridworld_spca"
 TIERS = range(1, 6)
@@ -73,27 +71,21 @@ def generated(tier: int, count: int, seed: int) -> str:
 
 def main() -> int:
     """Run the gate; 1 when something was wrong."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = gate_parser("gridworld-spca", __doc__)
     parser.add_argument("--count", type=int, default=20)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--record", action="store_true", help="keep the figures in docs/evidence.md")
     parser.add_argument("--afresh", action="store_true")
     options = parser.parse_args()
     if options.afresh:
         shutil.rmtree(HOME, ignore_errors=True)
-    Path(HOME).mkdir(parents=True, exist_ok=True)
+    HOME.mkdir(parents=True, exist_ok=True)
     rows, wrong = shipped()
     lines = ["| task | steps | fewest | ratio |", "|---|---|---|---|", *rows, ""]
     lines += ["| generated, tier | solved | mean ratio of the solved |", "|---|---|---|"]
     lines += [generated(tier, options.count, options.seed) for tier in TIERS]
-    text = "\n".join(lines)
-    print(text)
-    if options.record:
-        command = f"`scripts/soak gridworld-spca --count {options.count} --seed {options.seed} --record`"
-        record("gridworld-spca", f"## The SPCA agent on gridworld tasks\n\n{command}\n\n{text}")
-    print(*wrong, f"{len(wrong)} wrong", sep="\n")
-    return 1 if wrong else 0
+    title, flags = "The SPCA agent on gridworld tasks", f"--count {options.count} --seed {options.seed}"
+    return conclude("gridworld-spca", title, flags, "\n".join(lines), wrong, is_recorded=options.record)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(resumable(main))

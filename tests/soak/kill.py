@@ -7,7 +7,6 @@ that all summaries equal those of an unbroken run but for times, and that nothin
 
 from __future__ import annotations
 
-import argparse
 import json
 import random
 import shutil
@@ -18,7 +17,16 @@ import time
 from pathlib import Path
 from typing import Any
 
-from tests.soak.common import SCRATCH, command, cut_curriculum, environment, only_run, read, record, run
+from tests.soak.common import (
+    SCRATCH,
+    begin_or_resume,
+    conclude,
+    cut_curriculum,
+    existing_run,
+    gate_parser,
+    read,
+    run,
+)
 
 TIMES = ("run_id", "elapsed_min", "durations", "usage")
 HOME = SCRATCH / "kill"
@@ -30,7 +38,7 @@ def unbroken(curriculum: Path) -> tuple[Path, float]:
     """A run that nobody disturbs, and its seconds."""
     started = time.monotonic()
     run("--quiet", "--curriculum", str(curriculum), "--runs", str(HOME / "a"), "--workspace", str(HOME / "wa"))
-    return _only(HOME / "a"), time.monotonic() - started
+    return existing_run(HOME / "a"), time.monotonic() - started
 
 
 def wait_for_level(runs: Path, process: subprocess.Popen[bytes]) -> None:
@@ -55,11 +63,7 @@ def broken(
     new = ("--curriculum", str(curriculum), "--workspace", str(HOME / "wb"))
     done = 0
     while True:
-        begun = only_run(runs)
-        flags = ("--resume", begun.name) if begun else new
-        process = subprocess.Popen(
-            command("--quiet", *flags, "--runs", str(runs)), env=environment(), stdout=subprocess.DEVNULL
-        )
+        process = begin_or_resume(runs, *new)
         try:
             if done < kills and done % STARTUP_EVERY:
                 wait_for_level(runs, process)
@@ -72,7 +76,7 @@ def broken(
             continue
         if code != 0:
             raise RuntimeError(f"a resumed run ended with exit code {code}")
-        return _only(runs), done
+        return existing_run(runs), done
 
 
 def differences(a: Path, b: Path) -> list[str]:
@@ -106,20 +110,12 @@ def _timeless(summary: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in summary.items() if key not in TIMES}
 
 
-def _only(runs: Path) -> Path:
-    found = only_run(runs)
-    if found is None:
-        raise FileNotFoundError(f"no run below {runs}")
-    return found
-
-
 def main() -> int:
     """Run the gate; 1 when anything differs."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = gate_parser("kill", __doc__)
     parser.add_argument("--count", type=int, default=20)
     parser.add_argument("--categories", type=int, default=12)
     parser.add_argument("--seed", type=int, default=0, help="of the moments")
-    parser.add_argument("--record", action="store_true", help="keep the figures in docs/evidence.md")
     options = parser.parse_args()
     shutil.rmtree(HOME, ignore_errors=True)
     curriculum = cut_curriculum(HOME / "curriculum.json", options.categories)
@@ -138,12 +134,8 @@ def main() -> int:
         f"{kills} kills and {kills} resumes over {runs} run(s) of {levels} levels, "
         f"{begun} kills in the middle of a level; differences from the unbroken run: {len(found)}"
     )
-    print("\n".join([text, *found]))
-    if options.record:
-        flags = f"--count {options.count} --categories {options.categories} --seed {options.seed} --record"
-        record("kill", f"## Kill and resume\n\n`scripts/soak kill {flags}`\n\n{text}")
-    print(f"{0 if found else 1} passed, {1 if found else 0} failed")
-    return 1 if found else 0
+    flags = f"--count {options.count} --categories {options.categories} --seed {options.seed}"
+    return conclude("kill", "Kill and resume", flags, text, found, is_recorded=options.record)
 
 
 if __name__ == "__main__":

@@ -35,7 +35,7 @@ import httpx
 from pydantic import ValidationError
 
 from plannerLLM import PDDLResp
-from tests.soak.common import SCRATCH, command, environment, only_run, read, record
+from tests.soak.common import SCRATCH, command, environment, gate_parser, only_run, read, record
 
 CACHE_VARIABLE: Final = "SPCA_MODEL_CACHE"
 MODEL: Final = "qwen2.5-coder-1.5b-instruct-q4_k_m.gguf"
@@ -281,11 +281,10 @@ def runs(model: Path, count: int, minutes: float) -> Iterator[tuple[Ended, list[
 
 def main() -> int:
     """Run the gate; 1 when a run did not end cleanly."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = gate_parser("llm", __doc__)
     parser.add_argument("--count", type=int, default=3, help="requests of each run")
     parser.add_argument("--minutes", type=float, default=40)
     parser.add_argument("--model", type=Path, help="another GGUF file")
-    parser.add_argument("--record", action="store_true", help="keep the figures in docs/evidence.md")
     parser.add_argument("--serve", metavar="FILE", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.serve:
@@ -303,8 +302,8 @@ def main() -> int:
         bad += bool(wrong)
     text = "\n".join(lines)
     if options.record:
-        shown = f"`scripts/soak llm --count {options.count} --record`; {model.name}; levels `{LEVELS}`"
-        record("llm", f"## A small real model\n\n{shown}\n\n{text}\n\nSolving is not asked of it.")
+        note = f"; {model.name}; levels `{LEVELS}`"
+        record("llm", "A small real model", f"--count {options.count}", text, "Solving is not asked of it.", note=note)
     print(f"{len(lines) - 1 - bad} passed, {bad} failed")
     return 1 if bad else 0
 

@@ -8,20 +8,16 @@ its way. All requests are in the books, and the results are those of an unbroken
 
 from __future__ import annotations
 
-import argparse
-import json
 import random
 import shutil
-import subprocess
 import sys
 import time
 from collections import Counter
 from pathlib import Path
-from typing import Any
 
 from tests.fakes.reference_server import Line, ReferenceServer, Settings
 from tests.served import CHAT, book, calls, imbalance, model_flags, results
-from tests.soak.common import SCRATCH, command, cut_curriculum, environment, only_run, record, run
+from tests.soak.common import SCRATCH, begin_or_resume, conclude, cut_curriculum, existing_run, gate_parser, run
 
 HOME = SCRATCH / "paid_once"
 CATEGORIES = ("goal_navigation", "pickup_only")
@@ -33,12 +29,7 @@ def broken(name: str, flags: list[str], server: ReferenceServer, kills: int, rng
     """A run killed up to ``kills`` times, each a random while after the server has heard a request."""
     runs, done = HOME / name / "runs", 0
     while True:
-        begun = only_run(runs)
-        beginning = [*flags, "--workspace", str(HOME / name / "workspace")]
-        shown = ["--resume", begun.name] if begun else beginning
-        process = subprocess.Popen(
-            command("--quiet", *shown, "--runs", str(runs)), env=environment(), stdout=subprocess.DEVNULL
-        )
+        process = begin_or_resume(runs, *flags, "--workspace", str(HOME / name / "workspace"))
         heard = len(server.asked) + rng.choice((1, 1, 2, 3))
         while len(server.asked) < heard and process.poll() is None:
             time.sleep(0.002)
@@ -47,7 +38,7 @@ def broken(name: str, flags: list[str], server: ReferenceServer, kills: int, rng
             process.kill()
         code = process.wait()
         if code == 0:
-            return only_run(runs) or Path(), done
+            return existing_run(runs), done
         if code != -9:
             raise RuntimeError(f"a resumed run ended with exit code {code}")
         done += 1
@@ -76,11 +67,10 @@ def outcomes(run: Path) -> Counter[str]:
 
 def main() -> int:
     """Run the gate; 1 when anything was paid twice or is missing in the books."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = gate_parser("paid-once", __doc__)
     parser.add_argument("--count", type=int, default=50)
     parser.add_argument("--stall", type=float, default=0.15, help="seconds that the server takes for an answer")
     parser.add_argument("--seed", type=int, default=0, help="of the moments")
-    parser.add_argument("--record", action="store_true", help="keep the figures in docs/evidence.md")
     options = parser.parse_args()
     shutil.rmtree(HOME, ignore_errors=True)
     curriculum = cut_curriculum(HOME / "curriculum.json", CATEGORIES)
@@ -88,7 +78,7 @@ def main() -> int:
     rng, kills, runs, found, total = random.Random(options.seed), 0, 0, list[str](), Counter[str]()
     embedded = ("--quiet", "--curriculum", str(curriculum), "--runs", str(HOME / "a" / "runs"))
     run(*embedded, "--workspace", str(HOME / "a" / "workspace"))
-    unbroken: Any = only_run(HOME / "a" / "runs")
+    unbroken = existing_run(HOME / "a" / "runs")
     while kills < options.count:
         runs += 1
         with ReferenceServer(Settings(stall=options.stall)) as server:
@@ -103,13 +93,8 @@ def main() -> int:
         f"{kills} kills over {runs} run(s): {total['answered']} calls finished, {total['unknown']} requests in flight "
         f"and in the books as unknown; paid twice or out of balance: {len(found)}"
     )
-    print("\n".join([text, *found]))
-    if options.record:
-        shown = f"`scripts/soak paid-once --count {options.count} --stall {options.stall:g} --record`"
-        record("paid-once", f"## Paid once\n\n{shown}\n\n{text}")
-    print(json.dumps(dict(total)))
-    print(f"{0 if found else 1} passed, {1 if found else 0} failed")
-    return 1 if found else 0
+    work = f"--count {options.count} --stall {options.stall:g} --seed {options.seed}"
+    return conclude("paid-once", "Paid once", work, text, found, is_recorded=options.record)
 
 
 if __name__ == "__main__":

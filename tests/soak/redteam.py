@@ -7,7 +7,6 @@ leaves the other attacks out, ``--once`` the second user.
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import subprocess
@@ -26,7 +25,7 @@ from tests.redteam.harness import UnwalledHost, Verdict, WalledHost
 from tests.redteam.judging import MUST_BE_REFUSED, refusals
 from tests.redteam.killed import LIMITS, sources
 from tests.redteam.own import OWN
-from tests.soak.common import record
+from tests.soak.common import gate_parser, record
 
 _FIGURES = "figures: "
 _PATIENCE = 0.6
@@ -177,9 +176,8 @@ def table(found: Sequence[Figures]) -> str:
 
 def main() -> int:
     """Run the gate; 1 when anything escaped, was left behind, or could not be shown to work without the wall."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = gate_parser("redteam", __doc__)
     parser.add_argument("--count", type=int, default=500)
-    parser.add_argument("--record", action="store_true", help="keep the figures in docs/evidence.md")
     parser.add_argument("--only", default="", help="names of attacks, separated by commas")
     parser.add_argument("--once", action="store_true", help="only as the user that this is")
     options = parser.parse_args()
@@ -191,10 +189,9 @@ def main() -> int:
         found.append(_as_nobody([f"--count={options.count}", f"--only={options.only}"]))
     print(table(found))
     if options.record:
-        shown = (
-            f"`scripts/soak redteam --count {options.count} --record`; user 0 is root, whose workers become user 65534"
-        )
-        record("redteam", f"## Red team\n\n{shown}\n\n{table(found)}")
+        note = "; user 0 is root, whose workers become user 65534"
+        only = f" --only {options.only}" if options.only else ""
+        record("redteam", "Red team", f"--count {options.count}{only}", table(found), note=note)
     return 1 if any(figures.failed for figures in found) else 0
 
 

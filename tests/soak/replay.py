@@ -6,7 +6,6 @@ for N seeds each, beginning with 1 (default 1).
 
 from __future__ import annotations
 
-import argparse
 import json
 import shutil
 import sys
@@ -16,7 +15,7 @@ from pathlib import Path
 
 from minigridenv import MiniGridEnv
 from spca.report.resimulating import resimulate
-from tests.soak.common import SCRATCH, only_run, record, run
+from tests.soak.common import SCRATCH, existing_run, gate_parser, record, run
 
 MODELS = ("reference", "faulty")
 
@@ -28,10 +27,7 @@ def learn(model: str, seed: int) -> Path:
     halves = [("--planner-model", "planner"), ("--planner-small-model", "planner"), ("--coder-model", "coder")]
     flags = [text for flag, half in halves for text in (flag, f"{model}/{half}")]
     run("--seed", str(seed), "--quiet", *flags, "--runs", str(home / "runs"), "--workspace", str(home / "workspace"))
-    folder = only_run(home / "runs")
-    if folder is None:
-        raise FileNotFoundError(f"no run below {home}")
-    return folder
+    return existing_run(home / "runs")
 
 
 def check(folder: Path) -> tuple[int, Counter[str], list[str]]:
@@ -48,9 +44,8 @@ def check(folder: Path) -> tuple[int, Counter[str], list[str]]:
 
 def main() -> int:
     """Run the gate; 1 when an attempt is not equal."""
-    parser = argparse.ArgumentParser(prog="scripts/soak replay", description=__doc__)
+    parser = gate_parser("replay", __doc__)
     parser.add_argument("--count", type=int, default=1)
-    parser.add_argument("--record", action="store_true", help="keep the figures in docs/evidence.md")
     options = parser.parse_args()
     lines = ["| model | seed | levels | attempts | equal | different | seconds |", "|---" * 7 + "|"]
     bad = 0
@@ -67,8 +62,8 @@ def main() -> int:
     text = "\n".join(lines)
     print(text)
     if options.record:
-        shown = f"`scripts/soak replay --count {options.count} --record`: state hashes before and after every attempt"
-        record("replay", f"## Replay\n\n{shown}\n\n{text}")
+        note = ": state hashes before and after every attempt"
+        record("replay", "Replay", f"--count {options.count}", text, note=note)
     return 1 if bad else 0
 
 

@@ -8,7 +8,7 @@ import sys
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -27,8 +27,7 @@ from robot_bridge.safety_chain import SafetyChain
 from robot_bridge.tools import TOOL_DEFINITIONS
 from robot_bridge.twin.world import TwinWorld
 from spca.calls.prices import ModelTable
-
-Figures = dict[str, Any]
+from tests.soak.journal import Figures
 
 WORLD: Final = "MiniGrid-FourRooms-v0"
 MINUTES: Final = 40.0

@@ -7,7 +7,6 @@ prints some fields, encodes them again and sends them back. Needs ``apt install 
 
 from __future__ import annotations
 
-import argparse
 import os
 import shutil
 import statistics
@@ -27,7 +26,7 @@ from robot_bridge.wire import types
 from robot_bridge.wire.dds import Bus, until
 from robot_bridge.wire.messages import odometry_message, scan_message, twist_message
 from tests.robot_bridge.wire.loopback import CONFIGURATION, own_domain
-from tests.soak.common import ROOT, SCRATCH, record
+from tests.soak.common import ROOT, SCRATCH, conclude, gate_parser
 
 _PEER = ROOT / "tests" / "soak" / "fastdds" / "peer.cpp"
 _NEEDED = {"fastddsgen": "fastddsgen", "g++": "g++"}
@@ -185,27 +184,22 @@ def table(tallies: dict[str, Tally]) -> str:
 
 def main() -> int:
     """Run the exchange; 1 when something is wrong or a reliable message is lost, 2 where programs are missing."""
-    parser = argparse.ArgumentParser(prog="scripts/soak robot-fastdds", description=__doc__)
+    parser = gate_parser("robot-fastdds", __doc__)
     parser.add_argument("--count", type=int, default=500)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--record", action="store_true", help="keep the figures in docs/evidence.md")
     options = parser.parse_args()
     missing = [package for program, package in _NEEDED.items() if not shutil.which(program)]
     if missing or not _HEADER.is_file():
         print("Fast DDS is missing: apt install fastddsgen libfastrtps-dev g++", file=sys.stderr)
         return 2
-    peer, rng = built(SCRATCH / "fastdds"), np.random.default_rng(options.seed)
+    peer, rng = built(SCRATCH / "robot_fastdds"), np.random.default_rng(options.seed)
     os.environ["CYCLONEDDS_URI"] = CONFIGURATION
     with own_domain() as domain, running(peer, domain) as process, Bus(domain) as bus:
         tallies = {name: exchanged(bus, process, name, options.count, rng) for name in KINDS}
-    text = table(tallies)
     wrong = [line for tally in tallies.values() for line in tally.wrong]
-    print("\n".join([text, *wrong[:20]]))
-    if options.record:
-        shown = f"`scripts/soak robot-fastdds --count {options.count} --seed {options.seed} --record`"
-        record("robot-fastdds", "\n\n".join(["## Fast DDS", shown, text, *wrong[:20]]))
-    lost = any(tally.lost for name, tally in tallies.items() if KINDS[name][1])
-    return 1 if wrong or lost else 0
+    wrong += [f"{name}: {tally.lost} lost" for name, tally in tallies.items() if tally.lost and KINDS[name][1]]
+    flags = f"--count {options.count} --seed {options.seed}"
+    return conclude("robot-fastdds", "Fast DDS", flags, table(tallies), wrong, is_recorded=options.record)
 
 
 if __name__ == "__main__":

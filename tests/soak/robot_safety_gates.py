@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from math import hypot, inf, nan, pi
-from typing import Any
 
 import numpy as np
 
@@ -24,6 +23,7 @@ from robot_bridge.navigation import Navigation
 from robot_bridge.safety_chain import chosen, refused
 from robot_bridge.twin.random_worlds import cluttered
 from robot_bridge.twin.world import THING_SIZE, Obstacle, Thing
+from tests.soak.journal import Figures
 from tests.soak.robot_safety_scenes import (
     CONFIG,
     PERIOD,
@@ -38,7 +38,6 @@ from tests.soak.robot_safety_scenes import (
     true_distance,
 )
 
-Figures = dict[str, Any]
 STANDS = 0.01
 """m/s"""
 MINUTES = 5.0

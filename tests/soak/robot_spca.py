@@ -3,18 +3,17 @@
 ``scripts/soak robot-spca [--count N] [--seed S] [--levels GLOB] [--record]``: an agent is learned by ``main.py`` with
 the embedded model, as ``make run`` does; then main.py's own loop plays each of the levels below on the simulated robot,
 with seeds S, S + 1, ... of N rounds (default 1). The agent must stay as it was, the coder unasked, the robot without a
-collision. Goes on where it was interrupted; ``--afresh`` starts again.
+collision. Goes on where it was interrupted unless the code has changed; ``--afresh`` starts again.
 """
 
 from __future__ import annotations
 
-import argparse
 import hashlib
 import json
 import shutil
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from functools import partial
 from pathlib import Path
@@ -27,9 +26,14 @@ from spca import cli, startup
 from spca.contracts import Executor
 from spca.corrections import correct
 from spca.display import Display
-from tests.soak.common import ROOT, SCRATCH, only_run, read, record, run
+from tests.soak.common import ROOT, SCRATCH, conclude, existing_run, gate_parser, read, resumable, run
+from tests.soak.journal import Figures, Journal, code_of
 
 HOME = SCRATCH / "robot_spca"
+LEARNING: Final = ("*.py", "spca/**/*.py", "spca/**/*.jinja", "merged_curriculum2.json")
+"""What the learned agent comes from."""
+Item = tuple[str, str, int]
+"""Category, environment id and seed."""
 LEVELS: Final = {
     "goal_navigation": ("MiniGrid-Empty-6x6-v0", "MiniGrid-SimpleCrossingS9N1-v0", "MiniGrid-FourRooms-v0"),
     "static_obstacle_navigation": (
@@ -76,22 +80,21 @@ def _corrected(simulator: Any) -> None:
     correct(simulator, lambda _name: None)
 
 
-def learn() -> None:
-    """An agent of the whole curriculum, as ``make run`` leaves it."""
-    if not (HOME / "learned").exists():
+def learn() -> Path:
+    """The workspace with an agent of the whole curriculum, as ``make run`` leaves it."""
+    learned = HOME / f"learned_{code_of(*LEARNING)[:12]}"
+    if not learned.exists():
         run("--quiet", "--workspace", str(HOME / "learning"), "--runs", str(HOME / "learning_runs"))
-        (HOME / "learning").rename(HOME / "learned")
+        (HOME / "learning").rename(learned)
+    return learned
 
 
-def play(category: str, env_id: str, seed: int) -> dict[str, Any]:
+def play(learned: Path, item: Item) -> Figures:
     """One level by main.py's loop, the agent as it was learned: its row."""
+    category, env_id, seed = item
     folder = HOME / f"{env_id}_{seed}"
-    result = folder / "result.json"
-    if result.exists():
-        played: dict[str, Any] = read(result)
-        return played
     shutil.rmtree(folder, ignore_errors=True)
-    shutil.copytree(HOME / "learned", folder / "workspace")
+    shutil.copytree(learned, folder / "workspace")
     skills = {entry["category_name"]: entry["skill"] for entry in read(ROOT / "merged_curriculum2.json")}
     level = {"name": env_id, "configs": [env_id]}
     curriculum = [{"category_name": category, "skill": skills[category], "levels": [level]}]
@@ -101,15 +104,11 @@ def play(category: str, env_id: str, seed: int) -> dict[str, Any]:
     arguments = ["--keep-agent", "--quiet", "--seed", str(seed), "--curriculum", str(folder / "curriculum.json")]
     arguments += ["--workspace", str(folder / "workspace"), "--runs", str(folder / "runs")]
     _run(arguments, lambda env, n, executor: Played(env, n, executor=executor, told=rows.append))
-    found = only_run(folder / "runs")
-    assert found is not None
-    (finished,) = read(found / "state.json")["finished"]
+    (finished,) = read(existing_run(folder / "runs") / "state.json")["finished"]
     row = {**(rows[-1] if rows else {}), "level": env_id, "seed": seed, "solved": finished["outcome"] == "success"}
     row |= {"reason": finished["reason"], "coder_calls": finished["counters"]["coder_calls"]}
     row |= {"starts": len(rows), "collisions": sum(one["collisions"] for one in rows)}
-    row |= {"is_unchanged": _digest(folder / "workspace") == before}
-    result.write_text(json.dumps(row), encoding="utf-8")
-    return row
+    return row | {"is_unchanged": _digest(folder / "workspace") == before}
 
 
 def _run(arguments: list[str], make_world: Callable[[str, int, Executor], RobotWorld]) -> None:
@@ -159,35 +158,41 @@ def table(rows: Sequence[Mapping[str, Any]]) -> str:
     return "\n".join(lines)
 
 
+def items(first: int, count: int, levels: str) -> Iterator[Item]:
+    """The levels that match, one seed after the other."""
+    for seed in range(first, first + count):
+        for category, env_ids in LEVELS.items():
+            yield from ((category, env_id, seed) for env_id in env_ids if fnmatchcase(env_id, levels))
+
+
 def main() -> int:
     """Run the gate; 1 when something was wrong."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = gate_parser("robot-spca", __doc__)
     parser.add_argument("--count", type=int, default=1, help="seeds of every level")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--levels", default="*", help="only environment ids that match")
-    parser.add_argument("--record", action="store_true", help="keep the figures in docs/evidence.md")
     parser.add_argument("--afresh", action="store_true")
     options = parser.parse_args()
+    work = list(items(options.seed, options.count, options.levels))
+    if not work:
+        parser.error(f"no level matches {options.levels}")
     if options.afresh:
         shutil.rmtree(HOME, ignore_errors=True)
-    HOME.mkdir(parents=True, exist_ok=True)
-    learn()
-    rows = []
-    for seed in range(options.seed, options.seed + options.count):
-        for category, env_ids in LEVELS.items():
-            for env_id in env_ids:
-                if fnmatchcase(env_id, options.levels):
-                    rows.append(play(category, env_id, seed))
-                    print(" ".join(f"{name}={rows[-1].get(name)}" for name in COLUMNS), flush=True)
-    text = table(rows)
-    print(text)
-    if options.record:
-        command = f"`scripts/soak robot-spca --count {options.count} --seed {options.seed} --record`"
-        record("robot-spca", f"## The SPCA agent on the robot\n\n{command}\n\n{text}")
+    learned = learn()
+    journal = Journal(HOME / "journal.jsonl", code_of(*LEARNING, "robot_bridge/**/*.py", "tests/soak/robot_spca.py"))
+    for item in work:
+        if item not in journal.found:
+            journal.add(item, play(learned, item))
+        print(" ".join(f"{name}={journal.found[item].get(name)}" for name in COLUMNS), flush=True)
+    rows = [journal.found[item] for item in work]
     wrong = [words for words in map(wrong_with, rows) if words]
-    print(*wrong, f"{len(wrong)} wrong of {len(rows)}", sep="\n")
-    return 1 if wrong else 0
+    levels = "" if options.levels == "*" else f" --levels '{options.levels}'"
+    flags = f"--count {options.count} --seed {options.seed}{levels}"
+    title = "The SPCA agent on the robot"
+    code = conclude("robot-spca", title, flags, table(rows), wrong, is_recorded=options.record)
+    journal.forget(work)
+    return code
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(resumable(main))

@@ -8,14 +8,13 @@ the books has to be what the server's own log says.
 
 from __future__ import annotations
 
-import argparse
 import shutil
 import sys
 from pathlib import Path
 
 from tests.fakes.reference_server import Line, ReferenceServer, Settings
 from tests.served import CHAT, RESPONSES, calls, cost_of, imbalance, model_flags, results
-from tests.soak.common import SCRATCH, cut_curriculum, only_run, record, run
+from tests.soak.common import SCRATCH, conclude, cut_curriculum, existing_run, gate_parser, run
 
 HOME = SCRATCH / "served"
 MODELS = {"chat": CHAT, "responses": RESPONSES}
@@ -25,10 +24,7 @@ def play(name: str, curriculum: Path, *flags: str) -> Path:
     """The folder of a run of its own."""
     where = ("--runs", str(HOME / name / "runs"), "--workspace", str(HOME / name / "workspace"))
     run("--quiet", "--curriculum", str(curriculum), *where, *flags)
-    found = only_run(HOME / name / "runs")
-    if found is None:
-        raise FileNotFoundError(f"no run below {HOME / name}")
-    return found
+    return existing_run(HOME / name / "runs")
 
 
 def differences(embedded: Path, served: Path, asked: list[Line]) -> list[str]:
@@ -56,12 +52,11 @@ def line(api: str, served: Path, asked: list[Line], found: list[str]) -> str:
 
 def main() -> int:
     """Run the gate; 1 when anything differs."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = gate_parser("served", __doc__)
     parser.add_argument("--apis", type=lambda text: text.split(","), default=list(MODELS))
     parser.add_argument("--categories", type=int, default=12)
     parser.add_argument("--faults", type=float, default=0.1)
     parser.add_argument("--seed", type=int, default=0, help="draws the faults")
-    parser.add_argument("--record", action="store_true", help="keep the figures in docs/evidence.md")
     options = parser.parse_args()
     shutil.rmtree(HOME, ignore_errors=True)
     curriculum = cut_curriculum(HOME / "curriculum.json", options.categories)
@@ -74,13 +69,10 @@ def main() -> int:
             found = differences(embedded, served, server.asked)
             lines.append(line(api, served, server.asked, found))
         faults += found
-    text = "\n".join(lines)
-    print("\n".join([text, *faults]))
-    if options.record:
-        flags = f"--categories {options.categories} --faults {options.faults:g} --seed {options.seed} --record"
-        record("served", f"## Served by an OpenAI-compatible server\n\n`scripts/soak served {flags}`\n\n{text}")
-    print(f"{len(options.apis)} passed, 0 failed" if not faults else f"0 passed, {len(faults)} failed")
-    return 1 if faults else 0
+    title = "Served by an OpenAI-compatible server"
+    apis = "" if options.apis == list(MODELS) else f"--apis {','.join(options.apis)} "
+    flags = f"{apis}--categories {options.categories} --faults {options.faults:g} --seed {options.seed}"
+    return conclude("served", title, flags, "\n".join(lines), faults, is_recorded=options.record)
 
 
 if __name__ == "__main__":
