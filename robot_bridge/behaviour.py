@@ -114,14 +114,15 @@ class Action:
             self.held = 0.0
 
     def result(self, verdict: Verdict) -> Finished:
-        """What it came to."""
+        """What it came to; what the executor changed is told too."""
+        changed = {"override": self.execution.reason} if self.execution.is_valid and self.execution.reason else {}
         found = ActionResult(
             self.execution.decision.tool_name,
             verdict.success,
             round(self.driven, 3),
             round(degrees(self.turned), 1),
             verdict.stopped_reason,
-            {**self.execution.data, **verdict.data},
+            {**self.execution.data, **changed, **verdict.data},
         )
         return Finished(self.execution, found, verdict.is_blocked)
 

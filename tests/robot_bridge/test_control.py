@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -49,6 +50,14 @@ def test_a_move_is_measured_by_odometry() -> None:
     assert result.actual_distance_m == pytest.approx(0.48, abs=0.05)
     assert controller.state.distance_traveled_m == pytest.approx(result.actual_distance_m, abs=0.01)
     assert log.results == [result]
+
+
+def test_what_the_executor_changed_is_told() -> None:
+    controller, _, log = rig()
+    slower = replace(AHEAD, reason="slowed down: obstacle 0.90 m forward")
+    assert controller.run(slower, 10).data == {"override": "slowed down: obstacle 0.90 m forward"}
+    controller.begin(replace(AHEAD, is_valid=False, reason="blocked"))
+    assert (log.results[-1].stopped_reason, log.results[-1].data) == ("blocked", {})
 
 
 def test_a_robot_that_does_not_move_has_not_succeeded_whatever_was_commanded() -> None:
