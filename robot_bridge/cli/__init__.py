@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import importlib
+import signal
 import sys
-from collections.abc import Callable, Mapping, Sequence
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Final
 
 from robot_bridge.cli.parser import EXIT_INTERRUPTED, EXIT_USER_ERROR, Settings, parse
@@ -26,7 +29,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     settings = parse(argv)
     try:
         run: Callable[[Settings], int] = importlib.import_module(COMMANDS[settings.command]).run
-        return run(settings)
+        with _interruptible():
+            return run(settings)
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         return EXIT_INTERRUPTED
@@ -36,6 +40,18 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _complain(f"{error.name} is missing: install requirements-robot.txt, or the extra [robot]")
     except (RobotError, UserError, WorldError) as error:
         return _complain(str(error))
+
+
+@contextmanager
+def _interruptible() -> Iterator[None]:
+    """Ending the process or closing its terminal is an interrupt: the robot is stopped, what was found is saved."""
+    signals = [] if threading.current_thread() is not threading.main_thread() else [signal.SIGTERM, signal.SIGHUP]
+    before = {each: signal.signal(each, signal.default_int_handler) for each in signals}
+    try:
+        yield
+    finally:
+        for each, handler in before.items():
+            signal.signal(each, handler)
 
 
 _EXTRA: Final = ("mujoco", "cv2", "pyastar2d", "cyclonedds", "rosbags", "yaml")

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
-from robot_bridge.cli import main
+from robot_bridge.cli import COMMANDS, main
 from robot_bridge.cli.models import EMBEDDED
 from robot_bridge.cli.parser import COMMANDS_HELP
 
@@ -110,6 +112,18 @@ def test_a_full_folder_is_not_written_into(tmp_path: Path, capsys: pytest.Captur
     assert main([*SHORT, "--out", str(tmp_path)]) == 2
     assert f"--out {tmp_path}: it holds something already" in capsys.readouterr().err
     assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
+
+
+@pytest.mark.parametrize("ended_by", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
+def test_whoever_ends_it_interrupts_it(
+    ended_by: signal.Signals, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = signal.getsignal(ended_by)
+    command = SimpleNamespace(run=lambda _settings: signal.raise_signal(ended_by))
+    monkeypatch.setitem(sys.modules, COMMANDS["replay"], command)
+    assert main(["replay", "log"]) == 130
+    assert capsys.readouterr().err == "interrupted\n"
+    assert signal.getsignal(ended_by) is before
 
 
 def test_help_names_every_command() -> None:
