@@ -9,7 +9,7 @@ from enum import StrEnum
 
 import pytest
 
-from robot_bridge import contracts, exploration_memory, llm_navigator, safety_executor, sensor_snapshot
+from robot_bridge import contracts, exploration_memory, explorer, llm_navigator, safety_executor, sensor_snapshot
 
 CALLABLES = {
     sensor_snapshot.SensorSnapshotBuilder: ["vm"],
@@ -46,6 +46,10 @@ CALLABLES = {
     safety_executor.BlockedActionMemory.record_blocked: ["self", "decision"],
     safety_executor.LLMWatchdog.evaluate: ["self", "elapsed_s"],
     safety_executor.NetworkMonitor.record_call: ["self", "latency_ms", "success"],
+    explorer.Explorer.llm_control_loop: ["self"],
+    explorer.Explorer.vlm_decision_loop: ["self"],
+    explorer.Explorer.start_llm_exploration: ["self"],
+    explorer.Explorer.stop_llm_exploration: ["self"],
 }
 """Their first parameters."""
 
