@@ -33,8 +33,8 @@ WORLD: Final = "MiniGrid-FourRooms-v0"
 MINUTES: Final = 40.0
 PRICED: Final = "openai/gpt-4o-mini"
 LOW_DETAIL_TOKENS: Final = 2833
-"""That this model counts for a picture with detail "low"; models of full size count 85. Measured on its interface (2,845
-with five words): https://community.openai.com/t/1262691"""
+"""That this model counts for a picture with detail "low"; models of full size count 85. Measured (2,845 with five
+words): https://community.openai.com/t/1262691"""
 COVERED: Final = 0.5
 """Share of a cell that must be known to the map."""
 
