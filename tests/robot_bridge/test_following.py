@@ -114,6 +114,28 @@ def test_a_change_of_direction_is_not_skipped_and_comes_when_it_is_reached() -> 
     assert follower.remaining == pytest.approx(0.4, abs=0.03)
 
 
+def test_the_way_back_that_lies_beside_the_way_there_is_not_taken_for_it() -> None:
+    """A turn in three points passes where it has been: only what comes before the next change counts."""
+    follower = following((0.0, 0.1), (0.0, -0.1))
+    follower.twist(Pose(0.05, 0.0, 0.0), NOTHING, PERIOD)
+
+    assert follower.direction == 1
+    assert follower.remaining == pytest.approx(0.16, abs=0.011)
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_a_way_ends_also_where_its_last_centimetre_is_overshot(sign: int) -> None:
+    follower = following((0.0, sign * 0.5))
+    for x in (0.1, 0.22, 0.34, 0.45):
+        follower.twist(Pose(sign * x, 0.0, 0.0), NOTHING, PERIOD)
+    follower.twist(Pose(sign * 0.47, 0.0, 0.0), NOTHING, PERIOD)
+    assert not follower.is_done
+    follower.twist(Pose(sign * 0.485, 0.0, 0.0), NOTHING, PERIOD)
+    assert not follower.is_done, "1.5 cm are left"
+    follower.twist(Pose(sign * 0.495, 0.0, 0.0), NOTHING, PERIOD)
+    assert follower.is_done
+
+
 def test_what_lies_ahead_is_told_at_its_spacing() -> None:
     follower = following((0.0, 1.0))
     follower.twist(Pose(0.1, 0, 0), NOTHING, PERIOD)
