@@ -44,7 +44,7 @@ class Asker:
         self._talk = Conversation(model, link) if model is not None else None
         self._settings, self._tally, self._monitor, self._note = settings, tally, monitor, note
         self._events = EventTrigger(config)
-        self._news: list[Trigger] = []
+        self._news = set[Trigger]()
         self._last_trigger: float | None = None
         self._scan_stamp = -math.inf
         self._asked_at: float | None = None
@@ -77,7 +77,7 @@ class Asker:
         if not found:
             return
         self._last_trigger = now
-        self._news += [trigger for trigger in found if trigger not in self._news]
+        self._news.update(found)
         self._tally.triggered(found)
         self._note("trigger", {"triggers": ", ".join(found)})
         if Trigger.DEAD_END in found:
@@ -128,7 +128,7 @@ class Asker:
     def _situation(self, talk: Conversation, view: View, current: ExecutionResult | None, now: float) -> Situation:
         found = Situation(
             None if self._asked_at is None else now - self._asked_at,
-            tuple(self._news),
+            frozenset(self._news),
             is_idle=current is None,
             rests=self._chose_rest,
             drives_to_goal=current is not None and isinstance(current.target, NavGoalTarget),
@@ -159,5 +159,5 @@ class Asker:
         self._events.asked(view.current_position)
         self._tally.asked(choice)
         self._note("asked", {"why": choice.value, "image": not skips_image and view.latest_image is not None})
-        self._news, self._asked_at = [], now
+        self._news, self._asked_at = set(), now
         self._is_skipped = self.is_disturbed = False

@@ -17,7 +17,7 @@ from robot_bridge.exploration_memory import ExplorationMemory
 from robot_bridge.explorer import ExplorerSettings
 from robot_bridge.summary import Summary
 from robot_bridge.watchdog import LLMWatchdog
-from tests.robot_bridge.kinematic import Log
+from tests.robot_bridge.kinematic import Log, goal
 from tests.robot_bridge.scripted import DONE, FORWARD, LOOK, ROOM, SHADOW, STOP, Scripted, explorer
 
 
@@ -174,6 +174,26 @@ def test_start_and_stop() -> None:
     host.stop_llm_exploration()
     assert not host.llm_exploring
     assert host.summary().ended == "stopped"
+    assert robot.commanded == Twist()
+
+
+def test_what_is_blocked_is_remembered_as_such() -> None:
+    """A move that the chain holds up, then a goal to which no way leads."""
+    away = goal(x=0.0, y=40.0)
+    model = Scripted(
+        ("move_toward", {"direction": "forward", "speed": "medium", "duration_s": 8.0}),
+        (away.tool_name, dict(away.parameters)),
+        STOP,
+    )
+    settings = ExplorerSettings(asking=AskSettings(base_timer_s=9.0))
+    host, robot, log = explorer(model, [(1.0, 0.0, 0.2)], settings)
+    host.run(0.15)
+    assert [result.stopped_reason[:8] for result in log.results[:2]] == ["obstacle", "no way t"]
+    assert [end["direction_deg"] for end in host.memory.state.dead_ends] == pytest.approx([0, 90], abs=2)
+    for made in (log.decisions[0].decision, log.decisions[1].decision):
+        assert host.executor.blocked_actions.should_allow(made)[1].endswith("was blocked 1x lately")
+    why = [data["why"] for _, kind, data in log.notes if kind == "asked"]
+    assert why[1:3] == ["disturbed", "disturbed"]
     assert robot.commanded == Twist()
 
 
