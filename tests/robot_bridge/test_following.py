@@ -116,11 +116,11 @@ def test_a_change_of_direction_is_not_skipped_and_comes_when_it_is_reached() -> 
 
 def test_the_way_back_that_lies_beside_the_way_there_is_not_taken_for_it() -> None:
     """A turn in three points passes where it has been: only what comes before the next change counts."""
-    follower = following((0.0, 0.1), (0.0, -0.1))
-    follower.twist(Pose(0.05, 0.0, 0.0), NOTHING, PERIOD)
+    follower = following((0.0, 0.06), (2.0, -0.1))
+    follower.twist(Pose(0.02, 0.01, 0.0), NOTHING, PERIOD)
 
     assert follower.direction == 1
-    assert follower.remaining == pytest.approx(0.16, abs=0.011)
+    assert follower.remaining == pytest.approx(0.14, abs=0.011)
 
 
 @pytest.mark.parametrize("sign", [1, -1])
