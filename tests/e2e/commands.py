@@ -7,15 +7,19 @@ import json
 import os
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 from tests.doubles import ROOT
+from tests.processes import Process
+from tests.waiting import becomes
 
 TIMES = ("run_id", "elapsed_min", "durations", "usage")
 """What the summaries of two equal runs may differ in."""
+
+MINUTES = 300.0
+"""Seconds that a command may take: on a busy machine one of ten seconds takes minutes, and one that hangs for ever."""
 
 SET_BY_DEVELOPERS = (
     "OPENAI_API_KEY",
@@ -39,29 +43,24 @@ def environment(**more: str) -> dict[str, str]:
 def main_py(cwd: Path, *arguments: object, **env: str) -> subprocess.CompletedProcess[str]:
     """Run the command to its end."""
     return subprocess.run(
-        command(*arguments), cwd=cwd, env=environment(**env), capture_output=True, text=True, timeout=100, check=False
-    )
-
-
-def start(cwd: Path, *arguments: object) -> subprocess.Popen[str]:
-    """Begin the command, as the leader of a process group of its own like in a terminal."""
-    return subprocess.Popen(
         command(*arguments),
         cwd=cwd,
-        env=environment(),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
+        env=environment(**env),
+        capture_output=True,
         text=True,
-        start_new_session=True,
+        timeout=MINUTES,
+        check=False,
     )
 
 
-def wait_for(condition: Callable[[], object], seconds: float = 60.0) -> None:
+def start(cwd: Path, *arguments: object) -> Process:
+    """Begin the command."""
+    return Process(command(*arguments), cwd=cwd, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+
+def wait_for(condition: Callable[[], object]) -> None:
     """Look until it is true."""
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, "it never happened"
-        time.sleep(0.005)
+    assert becomes(condition), "it never happened"
 
 
 def only_run(runs: Path) -> Path:

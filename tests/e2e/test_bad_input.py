@@ -10,8 +10,10 @@ import pytest
 
 from main import main
 from spca.runfolder import locked
-from tests.e2e.commands import SET_BY_DEVELOPERS, command, curriculum, environment, fingerprint, main_py
+from tests.e2e.commands import MINUTES, SET_BY_DEVELOPERS, command, curriculum, environment, fingerprint, main_py
 from tests.e2e.conftest import Learned
+
+pytestmark = pytest.mark.timeout(900)
 
 
 class Refused:
@@ -219,7 +221,7 @@ def test_the_program_itself_says_one_line_and_exits_with_2(tmp_path: Path) -> No
     dropped = ("SPCA_CODER_MODEL", "PYTHON_DOTENV_DISABLED")
     unset = {name: text for name, text in environment().items() if name not in dropped}
     from_file = subprocess.run(
-        command(*where(tmp_path)), cwd=tmp_path, env=unset, capture_output=True, text=True, timeout=30, check=False
+        command(*where(tmp_path)), cwd=tmp_path, env=unset, capture_output=True, text=True, timeout=MINUTES, check=False
     )
     assert (from_file.returncode, from_file.stdout) == (2, "")
     assert from_file.stderr.startswith("error: unknown model 'mystery/coder'")

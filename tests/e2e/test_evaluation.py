@@ -8,7 +8,8 @@ import signal
 import subprocess
 import sys
 import threading
-import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,11 @@ from gridworld.library import task_files
 from gridworld.planning import optimal_actions
 from gridworld.runner.grid_runner import GridRunner
 from gridworld.task_spec import TaskSpecification
+from tests.e2e.commands import MINUTES
+from tests.processes import Process
+from tests.waiting import AGES, PATIENCE, becomes
+
+pytestmark = pytest.mark.timeout(900)
 
 ROOT = Path(__file__).resolve().parents[2]
 RUN_EVAL = (sys.executable, str(ROOT / "run_eval.py"))
@@ -32,7 +38,9 @@ def environment() -> dict[str, str]:
 
 
 def run(cwd: Path, *command: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(command, cwd=cwd, env=environment(), capture_output=True, text=True, timeout=100, check=False)
+    return subprocess.run(
+        command, cwd=cwd, env=environment(), capture_output=True, text=True, timeout=MINUTES, check=False
+    )
 
 
 def read(path: Path) -> Any:
@@ -64,8 +72,21 @@ def _replay(result: dict[str, Any], spec: TaskSpecification) -> None:
     assert again.final_state.to_dict() == result["episode"]["final_state"]
 
 
+@contextmanager
+def answered(work_dir: Path, tasks: int) -> Iterator[None]:
+    """A program on the other side: plays ``tasks`` episodes by shortest ways, then falls silent."""
+    stop = threading.Event()
+    answering = threading.Thread(target=answer, args=(work_dir, stop, tasks), daemon=True)
+    answering.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        answering.join()
+
+
 def answer(work_dir: Path, stop: threading.Event, tasks: int) -> None:
-    """The program on the other side: plays ``tasks`` episodes by shortest ways, then falls silent."""
+    """Answer until ``stop`` is set."""
     specs = {spec.task_id: spec for spec in map(TaskSpecification.from_json, task_files("gridworld/tasks/tier1"))}
     ways: dict[Path, Any] = {}
     while not stop.wait(0.005):
@@ -82,33 +103,22 @@ def answer(work_dir: Path, stop: threading.Event, tasks: int) -> None:
 def test_an_evaluation_stopped_by_ctrl_c_goes_on_with_another_process(tmp_path: Path) -> None:
     exchange = tmp_path / "exchange"
     command = [*RUN_EVAL, "--benchmark", "tiers", "--tier", "1", "--model", "file_based", "--work-dir", "exchange"]
-    stop = threading.Event()
-    threading.Thread(target=answer, args=(exchange, stop, 1), daemon=True).start()
-    running = subprocess.Popen(
-        command,
-        cwd=tmp_path,
-        env=environment(),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    )
-    deadline = time.monotonic() + 60
-    while not (exchange / "tier1_maze_rooms_003-1" / "input" / "step_1.json").exists():
-        assert time.monotonic() < deadline
+    command += ["--timeout", f"{AGES:g}"]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with answered(exchange, 1), Process(command, cwd=tmp_path, env=environment(), **pipes) as running:
+        asked = exchange / "tier1_maze_rooms_003-1" / "input" / "step_1.json"
+        assert becomes(lambda: asked.exists() or running.poll() is not None)
         assert running.poll() is None
-        time.sleep(0.02)
-    os.killpg(running.pid, signal.SIGINT)
-    _, err = running.communicate(timeout=30)
-    stop.set()
-    again = "python run_eval.py --benchmark tiers --tier 1 --model file_based --work-dir exchange --resume"
+        os.killpg(running.pid, signal.SIGINT)
+        _, err = running.communicate(timeout=PATIENCE)
+    again = (
+        "python run_eval.py --benchmark tiers --tier 1 --model file_based --work-dir exchange --timeout 600 --resume"
+    )
     assert (running.returncode, err) == (130, f"interrupted; 1 task is finished; go on with: {again}\n")
 
-    stop = threading.Event()
-    threading.Thread(target=answer, args=(exchange, stop, 9), daemon=True).start()
     (exchange / "tier1_maze_rooms_003-1" / "output" / "step_1.json").write_text('{"action": 6}', encoding="utf-8")
-    done = run(tmp_path, *command, "--resume", "--quiet")
-    stop.set()
+    with answered(exchange, 9):
+        done = run(tmp_path, *command, "--resume", "--quiet")
     assert done.returncode == 0, done.stderr
     data = read(tmp_path / "results" / "file_based_tiers_1.json")
     assert [result["optimality_ratio"] for result in data["task_results"]] == [1.0] * 3

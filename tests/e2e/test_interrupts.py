@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shutil
 import signal
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -23,6 +22,10 @@ from tests.e2e.commands import (
     wait_for,
 )
 from tests.e2e.conftest import Learned
+from tests.processes import Process
+from tests.waiting import PATIENCE
+
+pytestmark = pytest.mark.timeout(900)
 
 
 def begun(runs: Path, index: int) -> bool:
@@ -32,10 +35,10 @@ def begun(runs: Path, index: int) -> bool:
     return any(event["index"] == index for event in starts)
 
 
-def stop(process: subprocess.Popen[str], number: signal.Signals) -> tuple[int, str, str]:
+def stop(process: Process, number: signal.Signals) -> tuple[int, str, str]:
     """Send a signal to the process group as a terminal does; exit code, output and errors."""
     os.killpg(process.pid, number)
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=PATIENCE)
     wait_for(lambda: not solver_processes(process.pid))
     return process.returncode, out, err
 
@@ -47,9 +50,9 @@ def broken(learned: Learned, tmp_path_factory: pytest.TempPathFactory) -> Path:
     runs = home / "runs"
     new = ("--curriculum", learned.curriculum, "--runs", runs, "--workspace", home / "workspace")
 
-    process = start(home, *new)
-    wait_for(lambda: begun(runs, 1))
-    code, _, err = stop(process, signal.SIGINT)
+    with start(home, *new) as process:
+        wait_for(lambda: begun(runs, 1))
+        code, _, err = stop(process, signal.SIGINT)
     run = only_run(runs)
     assert (code, err) == (130, f"interrupted; go on with: python main.py --resume {run.name} --runs {runs}\n")
     (aborted,) = level_summaries(run)
@@ -57,15 +60,15 @@ def broken(learned: Learned, tmp_path_factory: pytest.TempPathFactory) -> Path:
     assert events(run)[-1]["event"] == "level_summary"
 
     resume = ("--resume", run.name, "--runs", runs)
-    process = start(home, *resume)
-    wait_for(lambda: sum(event["event"] == "level_start" for event in events(run)) == 2)
-    code, _, err = stop(process, signal.SIGTERM)
+    with start(home, *resume) as process:
+        wait_for(lambda: sum(event["event"] == "level_start" for event in events(run)) == 2)
+        code, _, err = stop(process, signal.SIGTERM)
     assert (code, err.count("\n"), "Traceback" in err) == (130, 1, False)
     assert level_summaries(run)[-1]["reason"] == "interrupted by SIGTERM"
 
-    process = start(home, *resume, "--quiet")
-    wait_for(lambda: begun(runs, 4))
-    assert stop(process, signal.SIGKILL)[0] == -signal.SIGKILL
+    with start(home, *resume, "--quiet") as process:
+        wait_for(lambda: begun(runs, 4))
+        assert stop(process, signal.SIGKILL)[0] == -signal.SIGKILL
     with (run / "metrics.jsonl").open("a") as log:
         log.write('{"event": "counter_inc", "na')  # what a kill in the middle of a write leaves
     shutil.rmtree(home / "workspace")  # nothing of the run depends on it

@@ -17,6 +17,8 @@ from tests.doubles import ROOT
 from tests.e2e.commands import events, level_summaries, read
 from tests.e2e.conftest import FURTHER_IDS, IDS, Learned
 
+pytestmark = pytest.mark.timeout(900)
+
 ALL = (*IDS, *FURTHER_IDS)
 
 

@@ -5,9 +5,13 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 from tests.doubles import ROOT
 from tests.e2e.commands import curriculum, events, level_summaries, main_py, only_run, read
 from tests.e2e.conftest import Learned
+
+pytestmark = pytest.mark.timeout(900)
 
 
 def test_list_shows_every_category_level_and_id(tmp_path: Path) -> None:

@@ -6,9 +6,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.doubles import ROOT
-from tests.e2e.commands import curriculum, environment, level_summaries, main_py, only_run, read
+from tests.e2e.commands import MINUTES, curriculum, environment, level_summaries, main_py, only_run, read
 from tests.e2e.conftest import Learned
+
+pytestmark = pytest.mark.timeout(900)
 
 CONFIRMED = {"SPCA_UNSAFE_NO_SANDBOX": "1"}
 
@@ -62,7 +66,7 @@ def on_a_host_without(tmp_path: Path, calls: str, *arguments: object) -> subproc
         env=environment(),
         capture_output=True,
         text=True,
-        timeout=100,
+        timeout=MINUTES,
         check=False,
     )
 

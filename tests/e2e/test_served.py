@@ -15,6 +15,9 @@ from tests.e2e.conftest import Learned
 from tests.fakes.reference_server import Line, ReferenceServer, Settings
 from tests.fakes.serving import Asked, Reply
 from tests.served import CHAT, RESPONSES, book, calls, cost_of, imbalance, model_flags, results
+from tests.waiting import AGES, PATIENCE
+
+pytestmark = pytest.mark.timeout(900)
 
 FAULTS = Settings(faults=0.2, seed=9)
 KEY = "sk-not-a-real-key-0123456789abcdef"
@@ -153,11 +156,11 @@ def test_a_server_without_schemas_or_usage_does(short: tuple[object, ...], tmp_p
 
 
 class Stalling(ReferenceServer):
-    """Takes half a minute for its second answer."""
+    """Takes ages for its second answer."""
 
     def reply_to(self, asked: Asked) -> Reply:
         reply = super().reply_to(asked)
-        return replace(reply, delay=30.0) if asked.method == "POST" and len(self.asked) == 2 else reply
+        return replace(reply, delay=AGES) if asked.method == "POST" and len(self.asked) == 2 else reply
 
 
 @pytest.fixture
@@ -170,10 +173,11 @@ def stalling() -> Iterator[ReferenceServer]:
 def test_a_call_in_flight_is_in_the_books(
     number: signal.Signals, stalling: ReferenceServer, short: tuple[object, ...], tmp_path: Path
 ) -> None:
-    process = start(tmp_path, *short, *model_flags(CHAT), "--base-url", stalling.base_url)
-    wait_for(lambda: len(stalling.asked) == 2)
-    os.killpg(process.pid, number)
-    process.communicate(timeout=20)  # the answer is not waited for
+    given = ("--base-url", stalling.base_url, "--timeout", AGES)
+    with start(tmp_path, *short, *model_flags(CHAT), *given) as process:
+        wait_for(lambda: len(stalling.asked) == 2)
+        os.killpg(process.pid, number)
+        process.communicate(timeout=PATIENCE)  # the answer is not waited for
     run = only_run(tmp_path / "runs")
     assert (run / "call_in_flight.json").exists() is (number is signal.SIGKILL)
     done = main_py(tmp_path, "--resume", run.name, "--runs", tmp_path / "runs")
