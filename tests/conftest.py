@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import shutil
 import signal
 import socket
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +28,17 @@ _OTHER_SETTINGS = ("GOOGLE_APPLICATION_CREDENTIALS", "GOOGLE_GENAI_USE_VERTEXAI"
 _UNREACHABLE = "http://127.0.0.1:9"
 """The discard port: where the HTTP clients of child processes are sent for any host but loopback."""
 _GUARD = Path(__file__).resolve().parent / "guard"
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Keep what is collected out of garbage collection: it stays to the end, and going through it takes a second."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 @pytest.fixture(scope="session", autouse=True)

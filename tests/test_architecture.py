@@ -63,15 +63,19 @@ def tracked() -> tuple[str, ...]:
     return tuple(path for path in listed.splitlines() if (ROOT / path).is_file())
 
 
+def sources() -> tuple[str, ...]:
+    return tuple(path for path in tracked() if path.endswith(".py"))
+
+
 @cache
-def modules() -> tuple[Module, ...]:
-    found = []
-    for path in tracked():
-        if path.endswith(".py"):
-            text = (ROOT / path).read_text(encoding="utf-8")
-            name = path.removesuffix(".py").replace("/", ".").removesuffix(".__init__")
-            found.append(Module(name, path, text, ast.parse(text, path)))
-    return tuple(found)
+def module_at(path: str) -> Module:
+    text = (ROOT / path).read_text(encoding="utf-8")
+    name = path.removesuffix(".py").replace("/", ".").removesuffix(".__init__")
+    return Module(name, path, text, ast.parse(text, path))
+
+
+def modules() -> Iterator[Module]:
+    return map(module_at, sources())
 
 
 def product() -> tuple[Module, ...]:
@@ -199,8 +203,9 @@ def test_loading_main_is_quiet_and_light(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir()), "importing main writes files"
 
 
-@pytest.mark.parametrize("module", [pytest.param(module, id=module.path) for module in modules()])
-def test_size_and_documentation(module: Module) -> None:
+@pytest.mark.parametrize("path", sources())
+def test_size_and_documentation(path: str) -> None:
+    module = module_at(path)
     assert lines(module) <= (250 if module.path == "main.py" else 400)
     assert not [f"{node.name}: {length(node)} lines" for node in functions(module) if length(node) > 60]
     if module.text.strip() and "skills" not in module.path.split("/"):

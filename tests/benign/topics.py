@@ -73,10 +73,10 @@ def topics() -> Mapping[str, Topic]:
 
 def _topic(name: str, text: str) -> Topic:
     tree = parse(text)
+    lines = text.splitlines()
     header: dict[str, str] = {}
     for node in tree.body:
-        header |= dict.fromkeys(_bound(node), ast.get_source_segment(text, node) or "")
-    lines = text.splitlines()
+        header |= dict.fromkeys(_bound(node), "\n".join(lines[node.lineno - 1 : node.end_lineno]))
     methods = {node.name: _method(lines, node) for node in tree.body if isinstance(node, ast.FunctionDef)}
     return Topic(name, text, header, methods)
 
@@ -93,17 +93,17 @@ def _bound(node: ast.stmt) -> list[str]:
 
 
 def _method(lines: Sequence[str], node: ast.FunctionDef) -> Method:
-    names = {inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name)}
-    attributes = {inner.attr for inner in ast.walk(node) if isinstance(inner, ast.Attribute)}
-    words = {
-        inner.value for inner in ast.walk(node) if isinstance(inner, ast.Constant) and isinstance(inner.value, str)
-    }
+    needs: set[str] = set()
+    for inner in ast.walk(node):
+        match inner:
+            case ast.Name(id=name) | ast.Attribute(attr=name) | ast.Constant(value=str(name)):
+                needs.add(name)
+            case _:
+                pass
     first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)]) - 1
     source = "\n".join(lines[first : node.end_lineno]) + "\n"
     parameters = positional(node)[0 if _is_static(node) else 1 :]
-    return Method(
-        node.name, source, parameters, is_generator(node), frozenset(names | attributes | words) - {node.name}
-    )
+    return Method(node.name, source, parameters, is_generator(node), frozenset(needs) - {node.name})
 
 
 def _is_static(node: ast.FunctionDef) -> bool:
