@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from robot_bridge.contracts import Frontier, Pose, Tier
 from robot_bridge.local_exploration import FrontierChoice, LocalExploration, same_frontier
 from tests.robot_bridge.kinematic import goal
@@ -14,6 +16,29 @@ def test_the_nearest_one_ahead_is_next() -> None:
     made = FrontierChoice().decide([FAR, BEHIND, NEAR], HERE, 5.0)
     assert made is not None
     assert (made.parameters["frontier_id"], made.timestamp) == (1, 5.0)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "chosen"),
+    [
+        (BEHIND, Frontier(9, 2.2, 0.0, 1.0), 9),
+        (Frontier(1, 2.0, 0.0, 0.5), Frontier(9, 2.3, 0.0, 3.0), 9),
+        (Frontier(1, 2.0, 0.0, 0.5), Frontier(9, 3.6, 0.0, 10.0), 1),
+    ],
+)
+def test_turning_costs_and_width_pays_up_to_a_point(first: Frontier, second: Frontier, chosen: int) -> None:
+    made = FrontierChoice().decide([first, second], HERE, 0.0)
+    assert made is not None
+    assert made.parameters["frontier_id"] == chosen
+
+
+def test_one_that_does_not_return_home_stays_where_it_is() -> None:
+    local, away = LocalExploration(HERE, returns_home=False), Pose(3.0, 0.0)
+    made = local.decide([FAR], away, Tier.RETURN_HOME, is_idle=True, now=31.0)
+    assert made is not None
+    assert made.parameters["goal_type"] == "frontier"
+    assert [local.decide([], away, Tier.CONTINUE, is_idle=True, now=now) for now in (40.0, 50.0)] == [None, None]
+    assert local.is_over
 
 
 def test_a_way_round_a_wall_counts_in_full() -> None:

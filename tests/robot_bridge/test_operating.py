@@ -84,3 +84,12 @@ def test_a_person_who_says_that_it_is_complete_has_the_last_word() -> None:
     assert summary.frontiers_left > 0
     assert summary.ended == "exploration_complete"
     assert summary.minutes < 0.1
+
+
+def test_a_claim_before_a_person_came_does_not_count() -> None:
+    host, _, log = explorer(Scripted(DONE, DONE, FORWARD), SHADOW)
+    stepped(host, 1.5)
+    host.operate(decision("rotate", degrees=45))
+    stepped(host, 8)
+    assert [each.decision.tool_name for each in log.decisions][:3] == ["stop_robot", "rotate", "stop_robot"]
+    assert host.summary().ended == ""
