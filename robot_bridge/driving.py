@@ -10,8 +10,10 @@ from __future__ import annotations
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
+from math import hypot
 
 import numpy as np
+from numpy.typing import NDArray
 
 from robot_bridge.arcs import Aim, Step
 from robot_bridge.config import RobotConfig
@@ -27,6 +29,7 @@ _RENEW_M = 0.8
 _ON_WAY_M, _ON_WAY_RADIANS = 0.2, 0.6
 _MARGIN, _LEAST_MARGIN = 0.05, 0.035
 _INNER = 0.6  # share of the tolerances that a maneuver aims at; the rest is for following it
+_LEAST_TOLERANCE_M = 0.1
 _NODES_A_PERIOD = 240
 _RETRY_S = 0.4
 _WAIT_S = 1.0
@@ -99,9 +102,7 @@ class Driver:
 
     def can_move(self) -> bool:
         """Whether there is any step that the robot could take from here."""
-        nowhere = Aim(*self._slam.middle, 0.0, 0.0, -1.0)
-        search = self._search(_Attempt(nowhere, _LEAST_MARGIN, COARSE, False))
-        return not search.run(1)
+        return self._search(_Attempt(Aim(*self._slam.middle, 0.0), _LEAST_MARGIN, COARSE, False)).can_begin()
 
     def twist(self, now: float) -> Twist:
         """What the goal wants now; REST without one. To be called once for every period of the control loop."""
@@ -171,8 +172,8 @@ class Driver:
             return None
         clearance = self._slam.clearance(_LOOK_AHEAD_M + self._config.body.front + 0.2)
         room = clearance.of_poses(ahead[:, 0], ahead[:, 1], ahead[:, 2], self._planner.circles)
-        blocked = np.flatnonzero(room < self._config.zones.padding)
-        return float(blocked[0]) * _SPACING_M if len(blocked) and blocked[0] > 0 else None
+        count = free_poses(room >= self._config.zones.padding)
+        return None if count is None else count * _SPACING_M
 
     def _needs_plan(self) -> bool:
         return self._is_stale or self._follower.is_done or (not self._is_last and self._follower.remaining < _RENEW_M)
@@ -220,7 +221,9 @@ class Driver:
         if way is None:
             return
         if length_of(way) <= _HORIZON_M:
-            yield from _final_attempts(Aim(*way[-1], goal.tolerance, goal.heading, goal.heading_tolerance))
+            x, y = way[-1]
+            tolerance = max(_LEAST_TOLERANCE_M, goal.tolerance - hypot(x - goal.x, y - goal.y))
+            yield from _final_attempts(Aim(x, y, tolerance, goal.heading, goal.heading_tolerance))
             return
         for horizon, margin, effort in (
             (_HORIZON_M, _MARGIN, COARSE),
@@ -242,6 +245,16 @@ class Driver:
             banned=self._banned,
             effort=attempt.effort,
         )
+
+
+def free_poses(is_free: NDArray[np.bool_]) -> int | None:
+    """How many poses of a way, bool (n,), come before the first that is blocked; None where none is.
+
+    What the robot stands too near to already does not count: the way leads away from it.
+    """
+    begun = int(is_free.argmax())
+    blocked = np.flatnonzero(~is_free[begun:])
+    return begun + int(blocked[0]) if is_free[begun] and len(blocked) else None
 
 
 def _final_attempts(goal: Aim) -> Iterator[_Attempt]:

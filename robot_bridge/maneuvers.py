@@ -142,6 +142,11 @@ class Search:
         """Whether a way was found or there is none to be found."""
         return self.steps is not None or not self._heap or self._left <= 0
 
+    def can_begin(self) -> bool:
+        """Whether any step can be taken from the start; of a search that has not begun."""
+        self._expand([0])
+        return len(self._heap) > 1
+
     def run(self, nodes: int) -> bool:
         """Expand about so many more nodes; whether the search is over."""
         until = self._left - nodes

@@ -9,6 +9,7 @@ import pytest
 
 from robot_bridge.arcs import Step
 from robot_bridge.contracts import REST, NavGoalTarget, Pose, wrapped
+from robot_bridge.driving import free_poses
 from robot_bridge.following import Follower
 from robot_bridge.geometry import along, clamped, curvature_of
 from robot_bridge.navigation import NavStatus
@@ -103,6 +104,22 @@ def test_it_turns_where_it_stands(degrees: int) -> None:
     metres, turn = misses(trip, 0.1 * cos(0.4), 0.1 * sin(0.4), 0.4 + radians(degrees))
     assert metres < 0.65
     assert turn < radians(8)
+
+
+def test_a_goal_inside_a_wall_is_come_as_near_to_as_its_tolerance_says() -> None:
+    trip = ready(ROOM, Pose(-1.0, 0.0, 0.0))
+
+    assert trip.navigation.go_to(NavGoalTarget(2.53, 0.0, tolerance=0.25))
+    assert trip.run(40) is NavStatus.ARRIVED
+    assert misses(trip, 2.53, 0.0)[0] < 0.25 + 0.05 + 0.03, "the tolerance, a cell, and where it believes to be"
+
+
+@pytest.mark.parametrize(
+    ("way", "count"),
+    [("fff", None), ("ffxf", 2), ("xxff", None), ("xffxx", 3), ("xxx", None), ("f", None), ("x", None)],
+)
+def test_only_what_is_blocked_after_something_free_is_in_the_way(way: str, count: int | None) -> None:
+    assert free_poses(np.array([letter == "f" for letter in way])) == count
 
 
 def test_without_room_it_does_not_begin() -> None:
