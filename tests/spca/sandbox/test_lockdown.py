@@ -205,9 +205,8 @@ def test_resource_limits(children: Children) -> None:
 answer = [resource.getrlimit(getattr(resource, "RLIMIT_" + name)) for name in
           ("AS", "CPU", "FSIZE", "NPROC", "NOFILE", "CORE", "MEMLOCK", "MSGQUEUE")]
 """
-    limits = [300 << 20, 7, 0, 0, 0, 1, 0, 0]
-    found = children.run(code, Layer.RLIMITS, memory_bytes=300 << 20, cpu_seconds=7)
-    assert found.answer == [[value, value] for value in limits]
+    found = children.run(code, Layer.RLIMITS, memory_bytes=300 << 20, cpu_seconds=7).answer
+    assert found == [[value, value] for value in (300 << 20, 7, 0, 0, 0, 1, 0, 0)]
 
 
 @pytest.mark.parametrize("user", USERS, ids=IDS)
@@ -242,16 +241,15 @@ def folder() -> Iterator[Path]:
     """A folder that everybody may change, with a file."""
     with tempfile.TemporaryDirectory(prefix="spca-test-") as name:
         Path(name).chmod(0o777)
-        (Path(name) / "file").write_text("text")
-        (Path(name) / "file").chmod(0o777)
-        yield Path(name)
+        (file := Path(name) / "file").write_text("text")
+        file.chmod(0o777)
+        yield file.parent
 
 
 ATTEMPTS = """
 server = socket.socket()
 folder = Path({!r})
 file, other = folder / "file", folder / "other"
-
 def attempt(action):
     try:
         action()
@@ -322,8 +320,7 @@ answer.append(time.time() > 0 and time.perf_counter() > 0 and len(os.urandom(9))
 
 def test_where_the_interpreter_is_can_be_asked_for(children: Children) -> None:
     asked = f"""
-import mmap
-is_busy, was_asked = mmap.mmap(-1, 1), mmap.mmap(-1, 1)
+import mmap; is_busy, was_asked = mmap.mmap(-1, 1), mmap.mmap(-1, 1)
 faulthandler.register(signal.SIGUSR1, {OUT_FD}, all_threads=False)
 if not os.fork():
     while not is_busy[0]: time.sleep(0.01)
@@ -333,8 +330,7 @@ if not os.fork():
     os._exit(0)
 lockdown.apply(Layer({int(Layer.RLIMITS | Layer.SECCOMP)}), Limits())
 def busy():
-    is_busy[0] = 1
-    while not was_asked[0]: pass
+    while not was_asked[0]: is_busy[0] = 1
 busy()
 answer = "went on"
 """
