@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from contextlib import ExitStack
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Final
 
@@ -13,7 +13,7 @@ from robot_bridge.asking import AskSettings
 from robot_bridge.cli import bodies, config_file, models, outputs
 from robot_bridge.cli.film import Film
 from robot_bridge.cli.journals import Narrator, Several, Trail
-from robot_bridge.cli.parser import EXIT_BUDGET, EXIT_FINISHED, EXIT_INTERRUPTED, Settings
+from robot_bridge.cli.parser import EXIT_BUDGET, EXIT_FAILED, EXIT_FINISHED, EXIT_INTERRUPTED, NO_MODEL, Settings
 from robot_bridge.config import RobotConfig
 from robot_bridge.control import Controller
 from robot_bridge.exploration_memory import ExplorationMemory
@@ -53,15 +53,32 @@ def run(settings: Settings) -> int:
         _greet(settings, body, folder)
         summary = explorer.run(settings.minutes)
         outputs.write_map(folder / outputs.MAP, navigation.map, trail.poses, navigation.frontiers(), memory)
+    summary = _sent(summary, desk)
     _report(settings, folder, summary, desk)
+    fault, code = _verdict(summary, model)
+    if fault:
+        print(fault, file=sys.stderr)
+    return code
+
+
+def _verdict(summary: Summary, model: models.AccountedModel | None) -> tuple[str, int]:
+    """What was wrong with the model, "" where nothing was, and the exit code."""
     if summary.ended == "interrupted":
-        return EXIT_INTERRUPTED
-    if model is not None and model.ended:
-        print(f"the model was asked no more: {model.ended}", file=sys.stderr)
-        return EXIT_BUDGET
-    if model is not None and summary.calls == summary.failed_calls > 0:
-        print(f"the model never answered: {model.failure}", file=sys.stderr)
-    return EXIT_FINISHED
+        return "", EXIT_INTERRUPTED
+    if model is None:
+        return "", EXIT_FINISHED
+    if model.ended:
+        return f"the model was asked no more: {model.ended}", EXIT_BUDGET if model.is_spent else EXIT_FAILED
+    if summary.calls and not model.answers:
+        return f"the model never answered: {model.failure or 'no answer came in time'}", EXIT_FAILED
+    return "", EXIT_FINISHED
+
+
+def _sent(summary: Summary, desk: CallDesk | None) -> Summary:
+    """The summary without the calls that came to nothing before anything was sent, such as one past the budget."""
+    unsent = summary.calls - len(desk.ledger.records) if desk else 0
+    # One whose failure nobody waited for was not counted as failed.
+    return replace(summary, calls=summary.calls - unsent, failed_calls=max(0, summary.failed_calls - unsent))
 
 
 def _journals(
@@ -85,7 +102,7 @@ def _greet(settings: Settings, body: bodies.Body, folder: Path) -> None:
     where = (
         f"{settings.world}, seed {settings.seed}" if settings.robot == "mujoco" else f"ROS 2 domain {settings.domain}"
     )
-    driver = "frontier exploration without a model" if settings.model == "none" else settings.model
+    driver = "frontier exploration without a model" if settings.model == NO_MODEL else settings.model
     print(f"{driver} explores {where}, at most {settings.minutes:g} minutes of the robot's time; writes {folder}")
 
 

@@ -6,13 +6,16 @@ are in the same files.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Final
+from urllib.parse import urlsplit
 
 from robot_bridge import tools
-from robot_bridge.cli.parser import DEFAULT_MODEL, Settings
+from robot_bridge.cli.parser import DEFAULT_MODEL, NO_MODEL, Settings
 from robot_bridge.contracts import ModelReply
 from robot_bridge.errors import ModelEnded, ModelFailure, SetupError
 from robot_bridge.hostile_navigator import HostileNavigator
@@ -24,7 +27,8 @@ from spca.calls.prices import ModelTable
 from spca.calls.retry import RetryPolicy
 from spca.errors import BudgetReached, ProviderConfigError, ProviderError
 from spca.providers.base import Finish, Image, Limits, Message, Provider, Request, Response, Tool, ToolCall
-from spca.providers.registry import provider_for
+from spca.providers.failures import OTHER_MODEL
+from spca.providers.registry import PROVIDERS, provider_for
 
 DEFAULT_MAX_COST: Final = 0.5
 """USD, where no cap was given."""
@@ -37,6 +41,12 @@ EMBEDDED: Final[Mapping[str, Callable[[int], DecisionModel]]] = {
     "hostile/navigator": HostileNavigator,
 }
 """Navigators that are part of the product, made of a seed."""
+_OTHERS: Final = tuple(prefix for prefix in PROVIDERS if prefix not in ("reference", "faulty"))
+"""Prefixes of models that may navigate."""
+_PRICED: Final = ("openai", "google")
+"""Prefixes with a price for every model that is known."""
+_FLAGS: Final[Mapping[str, str]] = {OTHER_MODEL: "name another one with --model", " (--timeout)": ""}
+"""What errors of providers say of the flags of ``main.py``, and what is said here instead."""
 
 
 class EmbeddedProvider:
@@ -77,11 +87,13 @@ class AccountedModel:
 
     Attributes:
         ended: why nothing more can be had from it, "" while something can.
-        failure: why the last request failed, "" where none did.
+        is_spent: whether that is because of the budget.
+        failure: why the last request came to nothing, "" where every one came to something.
+        answers: how many did: they called a tool, or described a picture.
     """
 
     def __init__(self, name: str, model: str, provider: Provider, desk: CallDesk) -> None:
-        self.name, self.ended, self.failure = name, "", ""
+        self.name, self.ended, self.is_spent, self.failure, self.answers = name, "", False, "", 0
         self._model, self._provider, self._desk = model, provider, desk
 
     def ask(self, system: str, user: str, image: bytes | None, tools: Sequence[str], timeout_s: float) -> ModelReply:
@@ -90,12 +102,17 @@ class AccountedModel:
         messages = (Message("system", system), Message("user", user, pictures))
         response = self._response(messages, tuple(map(_tool, tools)), timeout_s, "navigate")
         calls = tuple((call.name, call.arguments) for call in response.tool_calls)
+        if not calls:
+            self.failure = f"{self.name}: the answer called no tool; take a model that calls tools with --model"
+        self.answers += bool(calls)
         return ModelReply(response.text, calls, getattr(self._provider, "latency_s", None))
 
     def describe(self, prompt: str, image: bytes, timeout_s: float) -> str:
         """See :class:`~robot_bridge.protocols.DecisionModel`."""
         messages = (Message("user", prompt, (Image("image/jpeg", image, "high"),)),)
-        return self._response(messages, (), timeout_s, "observe").text
+        text = self._response(messages, (), timeout_s, "observe").text
+        self.answers += 1
+        return text
 
     def _response(
         self, messages: tuple[Message, ...], tools: tuple[Tool, ...], timeout_s: float, phase: str
@@ -104,11 +121,19 @@ class AccountedModel:
         try:
             return self._desk.ask(self._provider, self.name, request, phase=phase).answer.get()
         except (BudgetReached, ProviderConfigError) as error:
-            self.ended = str(error)
+            self.ended, self.is_spent = _told(error), isinstance(error, BudgetReached)
             raise ModelEnded(self.ended) from error
         except ProviderError as error:
-            self.failure = str(error)
+            self.failure = _told(error)
             raise ModelFailure(self.failure) from error
+
+
+def _told(error: Exception) -> str:
+    """An error of a provider, with the flags of this program."""
+    text = str(error)
+    for theirs, ours in _FLAGS.items():
+        text = text.replace(theirs, ours)
+    return text
 
 
 def _tool(name: str) -> Tool:
@@ -127,27 +152,65 @@ class Named:
 def named(settings: Settings) -> Named | None:
     """The model that settings name, None where none is wanted; nothing is asked or written yet.
 
+    Keys are taken from the environment, completed from ``.env`` in the working directory.
+
     Raises:
-        SetupError: there is no such model, or it lacks a key.
+        SetupError: there is no such model, it lacks a key, its address is none or its cost cannot be capped.
     """
-    if settings.model == "none":
+    prefix = settings.model.partition("/")[0]
+    if settings.base_url and prefix != "openai":
+        raise SetupError(f"--base-url is for openai/... models, not for {settings.model}: leave it out or give --model")
+    if settings.model == NO_MODEL:
         return None
     if settings.model in EMBEDDED:
         return Named(EmbeddedProvider(EMBEDDED[settings.model](settings.seed)), settings.model.partition("/")[2])
-    if settings.model.startswith(("reference/", "hostile/", "faulty/")):
-        raise SetupError(
-            f"unknown model {settings.model!r}: choose one of {', '.join(EMBEDDED)}, none, or a provider's"
-        )
     table = ModelTable.load()
+    if prefix not in _OTHERS:
+        raise _unknown(settings.model, table)
+    _load_keys()
+    if prefix == "openai":
+        _check_address(settings.base_url)
     try:
         found = Named(*provider_for(settings.model, addresses={"openai": settings.base_url}, table=table))
     except ProviderConfigError as error:
-        raise SetupError(str(error)) from error
+        raise SetupError(_told(error)) from error
+    _check_caps(settings, table)
+    return found
+
+
+def _unknown(model: str, table: ModelTable) -> SetupError:
+    similar = [f"{prefix}/{model}" for prefix in _PRICED if table.info(f"{prefix}/{model}").input is not None]
+    similar += get_close_matches(model.lower(), (*EMBEDDED, NO_MODEL), 1)
+    hint = f" (did you mean {similar[0]}?)" if similar else ""
+    known = ", ".join((*EMBEDDED, NO_MODEL, *(f"{prefix}/..." for prefix in _OTHERS)))
+    return SetupError(f"unknown model {model!r}{hint}: choose one of {known}")
+
+
+def _load_keys() -> None:
+    from dotenv import load_dotenv
+
+    load_dotenv(Path.cwd() / ".env", override=False)
+
+
+def _check_address(given: str | None) -> None:
+    name = "--base-url" if given else "OPENAI_BASE_URL"
+    url = given or os.environ.get("OPENAI_BASE_URL", "").strip()
+    if set("@?#") & set(url):  # it may hold a key, and is not told on
+        raise SetupError(f"{name}: an address holds no name, password or query: keys belong into .env")
+    try:
+        parts = urlsplit(url)
+        is_address = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        is_address = False
+    if url and not is_address:
+        raise SetupError(f"{name} {url}: an address looks like http://localhost:8000/v1")
+
+
+def _check_caps(settings: Settings, table: ModelTable) -> None:
     is_priced = table.info(settings.model).input is not None
     if not is_priced and (settings.max_cost is not None or settings.max_calls is None):
         fix = "leave it out and give" if settings.max_cost is not None else "give"
         raise SetupError(f"the price of {settings.model} is unknown, so its cost cannot be capped: {fix} --max-calls N")
-    return found
 
 
 def accounted(

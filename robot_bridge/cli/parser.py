@@ -7,6 +7,7 @@ import math
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import Final, NoReturn
 
 PROGRAM_VARIABLE: Final = "SPCA_PROGRAM"
@@ -20,7 +21,11 @@ EXIT_INTERRUPTED: Final = 130
 
 ROBOTS: Final = ("mujoco", "ros2")
 DEFAULT_WORLD: Final = "MiniGrid-FourRooms-v0"
+CLUTTERED: Final = "cluttered"
+"""``--world`` that is no level: a random flat with poles, chairs and people."""
 DEFAULT_MODEL: Final = "reference/navigator"
+NO_MODEL: Final = "none"
+"""``--model`` that explores the frontiers."""
 DEFAULT_AGENT: Final = "workspace/agent.py"
 
 COMMANDS_HELP: Final = {
@@ -36,8 +41,8 @@ A robot explored by a model and driven by the agent's actions, in simulation (mu
 Nothing reaches the wheels but through one safety chain; docs/robot.md says what it promises and what not."""
 
 _EPILOG: Final = """\
-exit codes: 0 finished, 1 it differs or something is missing, 2 a mistake in what was asked, 3 budget reached,
-130 interrupted (the robot was stopped)
+exit codes: 0 finished, 1 it differs, something is missing or the model did not answer, 2 a mistake in what was asked,
+3 budget reached, 130 interrupted (the robot was stopped)
 
 examples:
   %(prog)s explore --minutes 15 --film
@@ -93,6 +98,7 @@ def build_parser() -> argparse.ArgumentParser:
 
     explore = command("explore")
     _add_robot(explore)
+    _add_output(explore)
     _add_model(explore)
     _add_exploration(explore)
     act = command("act")
@@ -100,12 +106,12 @@ def build_parser() -> argparse.ArgumentParser:
     act.add_argument("--agent", metavar="FILE", help=f"source of the agent (default {DEFAULT_AGENT})")
     act.add_argument("--mission", metavar="TEXT", help="what a real robot's plan is for, for agent and operator")
     act.add_argument("--film", action="store_true", help="write a film of camera and top view")
-    _add_robot(act)
+    _add_robot(act, worlds="MiniGrid level whose twin is built")
+    _add_output(act)
     replay = command("replay")
     replay.add_argument("log", metavar="LOG", help="folder of an earlier command, or its bag")
     replay.add_argument("--quiet", action="store_true", help="print the verdict only")
-    doctor = command("doctor")
-    _add_robot(doctor)
+    _add_robot(command("doctor"))
     twin = command("twin")
     _add_robot(twin)
     twin.add_argument("--minutes", type=_amount("minutes"), metavar="N", help="end after so long (default 30)")
@@ -117,16 +123,20 @@ def parse(argv: Sequence[str] | None = None) -> Settings:
     return Settings(**vars(build_parser().parse_args(argv)))
 
 
-def _add_robot(parser: argparse.ArgumentParser) -> None:
+def _add_robot(
+    parser: argparse.ArgumentParser, worlds: str = f"MiniGrid level whose twin is built, or {CLUTTERED}"
+) -> None:
     group = parser.add_argument_group("robot")
     group.add_argument("--robot", choices=ROBOTS, help="simulated (default) or over ROS 2")
-    group.add_argument(
-        "--world", metavar="ID", help=f"MiniGrid level whose twin is built, or cluttered (default {DEFAULT_WORLD})"
-    )
+    group.add_argument("--world", type=_world, metavar="ID", help=f"{worlds} (default {DEFAULT_WORLD})")
     group.add_argument("--seed", type=_count, metavar="N", help="of the level and of noise and drift (default 1)")
     group.add_argument("--domain", type=_count, metavar="N", help="ROS 2 domain (default 61, the ROSMASTER A1's)")
     group.add_argument("--config", metavar="FILE", help="YAML with what differs from the default robot (docs/robot.md)")
     group.add_argument("--no-camera", dest="camera", action="store_false", help="lidar only")
+
+
+def _add_output(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("output")
     group.add_argument("--out", metavar="DIR", help="folder for what is written (default runs/robot/TIME)")
     group.add_argument("--quiet", action="store_true", help="print the result only")
 
@@ -141,7 +151,7 @@ def _add_model(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument("--base-url", metavar="URL", help="OpenAI-compatible server of openai/... (OPENAI_BASE_URL)")
     group.add_argument("--max-cost", type=_amount("USD"), metavar="USD", help="cap on the cost (default 0.50)")
-    group.add_argument("--max-calls", type=_count, metavar="N", help="cap on the requests")
+    group.add_argument("--max-calls", type=_requests, metavar="N", help="cap on the requests")
     group.add_argument("--fixed-timer", action="store_true", help="ask every 5 s instead of when there is a reason")
 
 
@@ -149,7 +159,7 @@ def _add_exploration(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("exploration")
     group.add_argument("--minutes", type=_amount("minutes"), metavar="N", help="end after so long (default 30)")
     group.add_argument("--memory", metavar="FILE", help="go on with the memory of an earlier exploration (memory.yaml)")
-    group.add_argument("--film", action="store_true", help="write a film of camera and top view")
+    group.add_argument("--film", action="store_true", help="write a film of camera and top view (simulated robot)")
 
 
 def _amount(what: str) -> Callable[[str], float]:
@@ -169,3 +179,15 @@ def _count(text: str) -> int:
     if not (text.isascii() and text.isdigit()):
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number")
     return int(text)
+
+
+def _requests(text: str) -> int:
+    if _count(text) == 0:
+        raise argparse.ArgumentTypeError(f"0 leaves no request: --model {NO_MODEL} explores without a model")
+    return _count(text)
+
+
+def _world(text: str) -> str:
+    if text != CLUTTERED and get_close_matches(text.lower(), (CLUTTERED,), cutoff=0.75):
+        raise argparse.ArgumentTypeError(f"unknown world {text!r}: did you mean {CLUTTERED}?")
+    return text

@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -15,8 +16,12 @@ import pytest
 from robot_bridge.cli import COMMANDS, main
 from robot_bridge.cli.models import EMBEDDED
 from robot_bridge.cli.parser import COMMANDS_HELP
+from tests.fakes.faults import FaultServer, answering, busy
+from tests.fakes.openai_wire import CHAT
+from tests.fakes.serving import Reply
 
 ROOT = Path(__file__).resolve().parents[3]
+ASKED = ("explore", "--model", "openai/gpt-4o-mini")
 SHORT = ("explore", "--no-camera", "--minutes", "0.1", "--world", "MiniGrid-Empty-6x6-v0")
 
 
@@ -67,15 +72,87 @@ def test_recorded_answers_drive_it_the_same_way(explored: Path, tmp_path: Path) 
 def test_a_budget_ends_the_asking_and_not_the_exploration(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([*SHORT, "--quiet", "--max-calls", "1", "--out", str(tmp_path / "run")]) == 3
     assert "the model was asked no more: budget: 1 requests were sent" in capsys.readouterr().err
-    assert json.loads((tmp_path / "run" / "summary.json").read_text())["explored_m2"] > 5
+    summary = json.loads((tmp_path / "run" / "summary.json").read_text())
+    assert summary["explored_m2"] > 5
+    assert (summary["calls"], summary["failed_calls"]) == (1, 0)
+
+
+@pytest.fixture
+def server() -> Iterator[FaultServer]:
+    with FaultServer(CHAT) as server:
+        yield server
+
+
+@pytest.mark.parametrize(
+    ("reply", "requests", "told"),
+    [
+        (CHAT.refused(401, "no such key", "invalid_api_key"), 1, ("refused the key", "check OPENAI_API_KEY")),
+        (CHAT.refused(404, "no such model", "model_not_found"), 1, ("no such model at", "with --model")),
+        (CHAT.refused(404, "Not Found", None), 1, ("there is no API at", "Most end in /v1")),
+        (busy(CHAT, {}, 503), 2, ("the model never answered", "answers 503")),
+        (answering(CHAT, "I would go left."), 2, ("the model never answered", "the answer called no tool")),
+    ],
+)
+def test_a_model_that_cannot_be_had_is_told_with_the_reason_and_is_no_budget(
+    server: FaultServer,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    reply: Reply,
+    requests: int,
+    told: tuple[str, ...],
+) -> None:
+    server.reply = reply
+    asked = ("--model", "openai/gpt-4o-mini", "--base-url", server.base_url)
+    assert main([*SHORT, *asked, "--quiet", "--out", str(tmp_path / "run")]) == 1
+    said = capsys.readouterr().err
+    assert said.count("\n") == 1
+    assert all(words in said for words in told)
+    assert "planner" not in said
+    assert len(server.posted) >= requests
+    assert requests > 1 or len(server.posted) == 1, "what a second request cannot mend is not asked again"
+
+
+def test_a_key_may_lie_in_a_file(
+    server: FaultServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("PYTHON_DOTENV_DISABLED")
+    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL"):  # both are taken away again after the test
+        monkeypatch.setenv(name, "")
+        monkeypatch.delenv(name)
+    (tmp_path / ".env").write_text(f"OPENAI_API_KEY=of-the-file\nOPENAI_BASE_URL={server.base_url}\n")
+    server.reply = CHAT.refused(401, "no such key", "invalid_api_key")
+    assert main([*SHORT, "--model", "openai/gpt-4o-mini", "--quiet"]) == 1
+    assert "check OPENAI_API_KEY" in capsys.readouterr().err
+    assert server.posted[0].headers["authorization"] == "Bearer of-the-file"
 
 
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (("explore", "--model", "reference/planner"), "unknown model 'reference/planner': choose one of "),
+        (
+            ("explore", "--model", "reference/planner"),
+            "'reference/planner' (did you mean reference/navigator?): choose",
+        ),
         (("explore", "--model", "openai/gpt-4o-mini"), "OPENAI_API_KEY"),
+        (("explore", "--model", "gpt-4o-mini"), "'gpt-4o-mini' (did you mean openai/gpt-4o-mini?): choose one of "),
+        (
+            ("explore", "--model", "None"),
+            "(did you mean none?): choose one of reference/navigator, hostile/navi",
+        ),
+        (
+            ("explore", "--model", "faulty/planner"),
+            "none, replay/..., openai/..., google/..., ollama/..., llamacpp/...",
+        ),
+        ((*ASKED, "--base-url", "nonsense"), "--base-url nonsense: an address looks like http://localhost:8000/v1"),
+        ((*ASKED, "--base-url", "http://localhost:port/v1"), "an address looks like http://localhost:8000/v1"),
+        ((*ASKED, "--base-url", "http://me:secret@host/v1"), "--base-url: an address holds no name, password or query"),
+        (("explore", "--base-url", "http://localhost:1/v1"), "is for openai/... models, not for reference/navigator"),
+        (("explore", "--max-calls", "0"), "0 leaves no request: --model none explores without a model"),
         (("explore", "--world", "MiniGrid-Nowhere-v0"), "MiniGrid-Nowhere-v0"),
+        (("explore", "--world", "Cluttred"), "unknown world 'Cluttred': did you mean cluttered?"),
+        (("twin", "--out", "here"), "unrecognized arguments: --out here"),
+        (("doctor", "--quiet"), "unrecognized arguments: --quiet"),
         (("explore", "--minutes", "-1"), "'-1' is not a number of minutes above 0"),
         (("explore", "--robot", "lego"), "invalid choice: 'lego'"),
         (("explore", "--config", "absent.yaml"), "absent.yaml cannot be read"),
