@@ -19,6 +19,7 @@ from robot_bridge.contracts import (
     Target,
     TurnTarget,
     VelocityTarget,
+    wrapped,
 )
 from robot_bridge.navigation import NavStatus
 
@@ -192,9 +193,12 @@ def _of_goal(
         return None
     x, y = estimate.pose.ahead(centre)
     missing = hypot(goal.x - x, goal.y - y)
-    if missing <= goal.tolerance + GOAL_SLACK:
-        return Verdict(True)
-    return Verdict(False, f"the way is blocked {missing:.1f} m before the goal", True)
+    if missing > goal.tolerance + GOAL_SLACK:
+        return Verdict(False, f"the way is blocked {missing:.1f} m before the goal", True)
+    off = 0.0 if goal.heading is None else abs(wrapped(goal.heading - estimate.pose.heading))
+    if off > TURN_TOLERANCE:
+        return Verdict(False, f"{degrees(off):.0f} degrees are left to turn", True)
+    return Verdict(True)
 
 
 def _of_look(action: Action, observation: Observation) -> Verdict | None:

@@ -89,7 +89,8 @@ def drive(x: float, y: float, why: str, now: float) -> NavigationDecision:
 
 def turn(by: float, why: str, now: float) -> NavigationDecision:
     """By radians, counter-clockwise; the nearest multiple of 45 degrees is said."""
-    steps = (round(degrees(wrapped(by)) / 45) or 1) * 45
+    by = wrapped(by)
+    steps = (round(degrees(by) / 45) or (1 if by > 0 else -1)) * 45
     return _decision(Tool.ROTATE, {"degrees": steps}, f"{why}: {Tool.ROTATE} {steps}", now)
 
 
@@ -174,7 +175,7 @@ class Pilot:
         goal = NavGoalTarget(x, y, heading, TOLERANCE)
         if self._reach(goal, heading):
             return True
-        self._approach(NavGoalTarget(*self.middle, heading, TOLERANCE))
+        self._reach(NavGoalTarget(*self.middle, heading, TOLERANCE), heading)
         if self._reach(goal, heading):
             return True
         self._approach(NavGoalTarget(x, y, None, TOLERANCE))
