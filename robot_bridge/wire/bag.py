@@ -11,11 +11,12 @@ from pathlib import Path
 from typing import Any, BinaryIO, Final
 
 from robot_bridge.errors import RecordingError, SetupError
-from robot_bridge.wire import topics, types
+from robot_bridge.wire import checksums, topics, types
 from robot_bridge.wire.messages import nanoseconds
 
 _MAGIC: Final = b"\x89MCAP0\r\n"
 _FOOTER: Final = 0x02
+_CHUNK: Final = 0x06
 _DATA_END: Final = 0x0F
 _HIGHEST_OPCODE: Final = 0x0F
 _RECORD: Final = struct.Struct("<BQ")
@@ -41,6 +42,7 @@ class BagWriter:
             self._writer: Any = Writer(path, version=8, storage_plugin=StoragePlugin.MCAP)
             self._writer.set_compression(CompressionMode.STORAGE, CompressionFormat.ZSTD)
             self._writer.open()
+            checksums.sum_chunks(self._writer.storage)
         except (WriterError, OSError) as error:
             reason = getattr(error, "strerror", None) or "it exists"
             raise SetupError(f"the log {path} cannot be written: {reason}; name another folder") from None
@@ -64,9 +66,11 @@ class BagWriter:
             storage.bio.flush()
 
     def close(self) -> None:
-        """Write the index and ``metadata.yaml``; may be called again."""
+        """Write the index, ``metadata.yaml`` and the checksums; may be called again."""
         if self._writer.storage is not None:
+            file = self._writer.storage.path
             self._writer.close()
+            checksums.seal(file)
 
     def abort(self) -> None:
         """Write nothing more, whatever the disk says to that."""
@@ -132,26 +136,38 @@ def read(path: Path) -> Generator[tuple[str, int, Any], None, None]:
     """Topic, nanoseconds and message, in the order of writing, up to where the file is whole.
 
     Raises:
-        RecordingError: it is no bag, or damaged.
+        RecordingError: it is no bag; or damaged, which is told after what comes before the damage.
     """
     from rosbags.rosbag2 import Reader
-    from rosbags.rosbag2.errors import ReaderError
 
+    is_ended, last = is_complete(path), None
     try:
-        source: Any = path if is_complete(path) else _Cut(path)
+        cut = None if is_ended and checksums.hold(path) else _Cut(path)
+        source: Any = cut or path
         with Reader(source) as reader:
             for connection, time, data in reader.messages():
-                yield connection.topic, time, types.decode(data, connection.msgtype)
-    except (ReaderError, OSError, ValueError, KeyError, struct.error, EOFError, TypeError) as error:
+                message, last = types.decode(data, connection.msgtype), time
+                yield connection.topic, time, message
+    except Exception as error:  # whatever the reader of others makes of damaged bytes
         raise RecordingError(f"{path} cannot be read: {' '.join(str(error).split())}") from None
+    if cut is not None and (is_ended or cut.is_damaged):
+        after = "" if last is None else f" after {last / 1e9:.2f} s"
+        raise RecordingError(f"{path} is damaged{after}: a checksum is wrong near byte {cut.end}")
 
 
 class _Cut:
-    """A path to what is whole of a file whose writer was killed, ended as a reader wants it."""
+    """A path to what is whole of a file whose writer was killed, or that is damaged, ended as a reader wants it.
+
+    Attributes:
+        end: how many of its bytes are whole.
+        is_damaged: whether what follows is there, and wrong.
+    """
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self.suffix, self.stem = path.suffix, path.stem
+        with path.open("rb") as file:
+            self.end, self.is_damaged = whole(file)
 
     def exists(self) -> bool:
         return self._path.exists()
@@ -162,22 +178,23 @@ class _Cut:
     def open(self, *_: object, **__: object) -> BinaryIO:
         """All of it in memory."""
         with self._path.open("rb") as file:
-            end = whole(file)
-            file.seek(0)
-            return BytesIO(file.read(end) + _END)
+            return BytesIO(file.read(self.end) + _END)
 
 
-def whole(file: BinaryIO) -> int:
-    """How many bytes there are before the first record that is not complete, or the end of the data."""
+def whole(file: BinaryIO) -> tuple[int, bool]:
+    """How many bytes there are before the first record that is not complete, or the end of the data; and whether that
+    record is there but damaged."""
     size = file.seek(0, 2)
     end = len(_MAGIC)
     while True:
         file.seek(end)
         head = file.read(_RECORD.size)
         if len(head) < _RECORD.size:
-            return min(end, size)
+            return min(end, size), False
         opcode, length = _RECORD.unpack(head)
         is_data = 0 < opcode < _HIGHEST_OPCODE and opcode != _FOOTER
         if not is_data or end + _RECORD.size + length > size:
-            return min(end, size)
+            return min(end, size), False
+        if opcode == _CHUNK and not checksums.is_whole(file.read(length)):
+            return end, True
         end += _RECORD.size + length

@@ -10,13 +10,15 @@ import sys
 import time
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from mcap.exceptions import McapError
+from mcap.opcode import Opcode
 from mcap.reader import make_reader
-from mcap.records import Message
+from mcap.records import Chunk, DataEnd, Footer, Message
 from mcap.stream_reader import StreamReader
 from mcap_ros2.decoder import DecoderFactory
 
@@ -24,7 +26,7 @@ from robot_bridge.config import RobotConfig
 from robot_bridge.errors import RecordingError, SetupError
 from robot_bridge.recorded import read_log
 from robot_bridge.recording import BagRecorder
-from robot_bridge.wire import bag, messages
+from robot_bridge.wire import bag, checksums, messages
 from tests.robot_bridge.recorded_run import Heard, tell
 
 CONFIG = RobotConfig(control_rate=10.0)
@@ -168,6 +170,79 @@ def test_a_log_that_was_cut_anywhere_tells_the_beginning(
         refusal = str(error)
     assert "\n" not in refusal
     assert heard.lines == said[: len(heard.lines)]
+
+
+@settings(max_examples=20)
+@given(data=st.data())
+def test_bytes_that_were_overwritten_are_found_and_only_what_comes_before_is_told(
+    log: Path, said: list[str], data: st.DataObject, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    damaged = bytearray(bag.find(log).read_bytes())
+    place = data.draw(st.integers(0, len(damaged) - 16))
+    for index, change in enumerate(data.draw(st.binary(min_size=16, max_size=16).filter(any))):
+        damaged[place + index] ^= change
+    path = tmp_path_factory.mktemp("damaged") / "damaged.mcap"
+    path.write_bytes(damaged)
+    heard, refusal = Heard(), ""
+    try:
+        found = read_log(path)
+        found.tell(heard)
+    except RecordingError as error:
+        refusal = str(error)
+    else:
+        assert not found.is_complete, "its end was overwritten: it counts as killed"
+    assert "\n" not in refusal
+    assert heard.lines == said[: len(heard.lines)]
+
+
+@pytest.mark.parametrize("is_killed", [False, True])
+def test_where_a_log_is_damaged_is_told(log: Path, tmp_path: Path, is_killed: bool) -> None:
+    content = bytearray(bag.find(log).read_bytes())
+    if is_killed:
+        with bag.find(log).open("rb") as file:
+            del content[bag.whole(file)[0] :]
+    middle = len(content) // 2
+    content[middle : middle + 16] = bytes(16)
+    path = tmp_path / "damaged.mcap"
+    path.write_bytes(content)
+    heard = Heard()
+    with pytest.raises(
+        RecordingError, match=r"damaged\.mcap is damaged after \d+\.\d\d s: a checksum is wrong near byte "
+    ):
+        read_log(path).tell(heard)
+    assert 10 < len(heard.scans) < 70
+
+
+def test_an_independent_reader_finds_every_checksum_right(log: Path) -> None:
+    with bag.find(log).open("rb") as file:
+        records = list(StreamReader(file, emit_chunks=True, validate_crcs=True).records)
+    sums = [each.uncompressed_crc for each in records if isinstance(each, Chunk)]
+    sums += [each.data_section_crc for each in records if isinstance(each, DataEnd)]
+    sums += [each.summary_crc for each in records if isinstance(each, Footer)]
+    assert len(sums) >= 5
+    assert all(sums)
+    content = bag.find(log).read_bytes()
+    index = content[content.rindex(bytes([Opcode.DATA_END, 4, *bytes(7)])) + 13 : -12]
+    assert crc32(index) == sums[-1]
+    assert len(decoded(log)) == sum(isinstance(each, Message) for each in read_by_stream(log))
+
+
+def read_by_stream(log: Path) -> list[Any]:
+    """Every record, its checksums checked."""
+    with bag.find(log).open("rb") as file:
+        return list(StreamReader(file, validate_crcs=True).records)
+
+
+def test_a_log_without_checksums_is_read(said: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Such as rosbags alone, and this program once, wrote."""
+    monkeypatch.setattr(checksums, "sum_chunks", lambda _: None)
+    monkeypatch.setattr(checksums, "seal", lambda _: None)
+    recorder = BagRecorder(tmp_path / "bag", CONFIG)
+    tell(recorder)
+    recorder.close()
+    heard = Heard()
+    read_log(tmp_path).tell(heard)
+    assert heard.lines == said
 
 
 def test_what_is_no_log_is_an_error_of_one_line(tmp_path: Path, log: Path) -> None:
