@@ -4,7 +4,7 @@ On the robot this and ``robot_bridge/deadman.py`` are all that is needed, with R
 
     python3 -m robot_bridge.wire.relay
 
-Topics, ``--domain`` (default ``ROS_DOMAIN_ID``) and limits are options; docs/robot.md has the unit for systemd.
+Topics, ``--domain`` (default ``ROS_DOMAIN_ID``, else 61) and limits are options; docs/robot.md has the unit of systemd.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from importlib.util import find_spec
-from typing import Any
+from typing import Any, NoReturn
 
 from robot_bridge.deadman import TIMEOUT_S, Deadman, Transport, serve, until_terminated
 
@@ -22,6 +22,8 @@ COMMANDS = "/spca/cmd_vel"
 STOP = "/spca/stop"
 DRIVER = "/cmd_vel"
 A1_DOMAIN = 61
+LAST_DOMAIN = 232
+"""The ports of higher ones do not exist."""
 
 Message = tuple[float, float] | bool
 
@@ -69,21 +71,46 @@ class RclpyTransport:
         self._found.append(bool(message.data))
 
 
+def chosen_domain(given: str | None) -> int:
+    """The ROS domain of ``--domain``, else of ``ROS_DOMAIN_ID``, else the ROSMASTER A1's; hosts choose by it, too.
+
+    Raises:
+        ValueError: there is no such domain.
+    """
+    set_for_ros = os.environ.get("ROS_DOMAIN_ID", "") if given is None else ""
+    text = given if given is not None else set_for_ros or str(A1_DOMAIN)
+    if not (text.isascii() and text.isdecimal() and len(text) <= len(str(LAST_DOMAIN)) and int(text) <= LAST_DOMAIN):
+        source = " (ROS_DOMAIN_ID)" if set_for_ros else ""
+        raise ValueError(f"there is no ROS domain {text!r}{source}: choose one from 0 to {LAST_DOMAIN}")
+    return int(text)
+
+
+def _rclpy(domain: int, commands: str, driver: str, stop: str) -> Transport:
+    try:
+        return RclpyTransport(domain, commands, driver, stop)
+    except ImportError as error:
+        _refuse(f"{error.name or 'rclpy'} is missing: {_ADVICE}")
+
+
 def _dds(domain: int, commands: str, driver: str, stop: str) -> Transport:
     try:
         from robot_bridge.errors import RobotError
         from robot_bridge.wire.relay_dds import DdsTransport
     except ImportError:
-        print("error: rclpy is missing: source the ROS 2 set-up first (/opt/ros/humble/setup.bash)", file=sys.stderr)
-        raise SystemExit(2) from None
+        _refuse(f"rclpy is missing: {_ADVICE}")
     try:
         return DdsTransport(domain, commands, driver, stop)
     except RobotError as error:
-        print(f"error: {error}", file=sys.stderr)
-        raise SystemExit(2) from None
+        _refuse(str(error))
 
 
-TRANSPORTS: dict[str, Callable[[int, str, str, str], Transport]] = {"rclpy": RclpyTransport, "cyclonedds": _dds}
+def _refuse(text: str) -> NoReturn:
+    print(f"error: {text}", file=sys.stderr)
+    raise SystemExit(2)
+
+
+_ADVICE = "source the ROS 2 set-up first (/opt/ros/humble/setup.bash)"
+TRANSPORTS: dict[str, Callable[[int, str, str, str], Transport]] = {"rclpy": _rclpy, "cyclonedds": _dds}
 
 
 def build_parser() -> argparse.ArgumentParser:
@@ -91,8 +118,7 @@ def build_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m robot_bridge.wire.relay", description=__doc__.splitlines()[0])
     default = "rclpy" if find_spec("rclpy") else "cyclonedds"
     parser.add_argument("--transport", choices=list(TRANSPORTS), default=default)
-    domain = os.environ.get("ROS_DOMAIN_ID", "")
-    parser.add_argument("--domain", type=int, default=int(domain) if domain.isdecimal() else A1_DOMAIN, metavar="N")
+    parser.add_argument("--domain", metavar="N", help=f"(default ROS_DOMAIN_ID, else {A1_DOMAIN})")
     parser.add_argument("--commands", default=COMMANDS, metavar="TOPIC", help="of the host (default %(default)s)")
     parser.add_argument("--driver", default=DRIVER, metavar="TOPIC", help="of the driver (default %(default)s)")
     parser.add_argument(
@@ -105,19 +131,19 @@ def build_parser() -> argparse.ArgumentParser:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run until SIGTERM or SIGINT; 2 where the limits are none."""
-    parser = build_parser()
-    options = parser.parse_args(argv)
+    """Run until SIGTERM or SIGINT; ends with 2 where the limits or the domain are none, or ROS is missing."""
+    options = build_parser().parse_args(argv)
     try:
+        domain = chosen_domain(options.domain)
         deadman = Deadman(timeout=options.timeout, speed=options.speed)
     except ValueError as error:
-        parser.error(str(error))
+        _refuse(str(error))
     with until_terminated() as is_terminated:
 
         def is_over() -> bool:
             return is_terminated() or (options.parent is not None and os.getppid() != options.parent)
 
-        transport = TRANSPORTS[options.transport](options.domain, options.commands, options.driver, options.stop)
+        transport = TRANSPORTS[options.transport](domain, options.commands, options.driver, options.stop)
         serve(transport, deadman, is_over)
     return 0
 

@@ -9,12 +9,13 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from unittest.mock import MagicMock
 
 import pytest
 
 from robot_bridge.contracts import Twist
 from robot_bridge.wire import relay, topics, types
-from robot_bridge.wire.dds import Bus, until
+from robot_bridge.wire.dds import LAST_DOMAIN, Bus, until
 from robot_bridge.wire.messages import twist_message
 from robot_bridge.wire.relay_dds import DdsTransport
 
@@ -71,8 +72,9 @@ def test_it_runs_under_python_3_10(tmp_path: Path) -> None:
     assert "--transport {rclpy,cyclonedds}" in shown.stdout
 
 
-def test_host_and_robot_name_the_same_topics() -> None:
+def test_host_and_robot_name_the_same_topics_and_domains() -> None:
     assert (relay.COMMANDS, relay.DRIVER) == (topics.HOST_COMMANDS, topics.DRIVER_COMMANDS)
+    assert relay.LAST_DOMAIN == LAST_DOMAIN
 
 
 @pytest.mark.parametrize("options", [["--timeout", "0"], ["--speed", "nan"], ["--transport", "pigeon"]])
@@ -108,8 +110,42 @@ def test_of_commands_that_came_late_the_newest_is_passed_on_and_a_stop_wins(doma
     transport.close()
 
 
-def test_a_domain_that_is_none_is_a_mistake(capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize("transport", ["rclpy", "cyclonedds"])
+@pytest.mark.parametrize("number", ["999", "233", "-1", "x", "1" * 5000])
+def test_a_domain_that_is_none_is_a_mistake(
+    number: str, transport: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for options, environ, source in (([f"--domain={number}"], "7", ""), ([], number, " (ROS_DOMAIN_ID)")):
+        monkeypatch.setenv("ROS_DOMAIN_ID", environ)
+        with pytest.raises(SystemExit) as ended:
+            relay.main(["--transport", transport, *options])
+        assert ended.value.code == 2
+        told = f"error: there is no ROS domain {number!r}{source}: choose one from 0 to 232\n"
+        assert capsys.readouterr().err == told
+
+
+@pytest.mark.parametrize(
+    ("given", "environ", "chosen"), [("5", "7", 5), ("0", "7", 0), (None, "7", 7), (None, "", 61), (None, None, 61)]
+)
+def test_the_domain_is_what_is_asked_for_else_that_of_ros_else_the_a1_s(
+    given: str | None, environ: str | None, chosen: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("ROS_DOMAIN_ID", raising=False)
+    if environ is not None:
+        monkeypatch.setenv("ROS_DOMAIN_ID", environ)
+    assert relay.chosen_domain(given) == chosen
+
+
+@pytest.mark.parametrize("missing", ["rclpy", "geometry_msgs.msg"])
+def test_without_ros_the_line_of_the_unit_says_what_to_do(
+    missing: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("rclpy", "rclpy.signals", "geometry_msgs", "std_msgs", "std_msgs.msg", "geometry_msgs.msg"):
+        monkeypatch.setitem(sys.modules, name, MagicMock(__spec__=None))
+    monkeypatch.setattr(relay, "find_spec", lambda _: None)
+    monkeypatch.setitem(sys.modules, missing, None)
     with pytest.raises(SystemExit) as ended:
-        relay.main(["--transport", "cyclonedds", "--domain", "999"])
+        relay.main(["--transport", "rclpy"])
     assert ended.value.code == 2
-    assert capsys.readouterr().err == "error: there is no ROS domain 999: choose one from 0 to 232\n"
+    told = f"error: {missing} is missing: source the ROS 2 set-up first (/opt/ros/humble/setup.bash)\n"
+    assert capsys.readouterr().err == told
