@@ -2,13 +2,37 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from functools import reduce
+from typing import Any, Final
 
 from robot_bridge.asking import Choice
 from robot_bridge.contracts import Tier, Trigger
+
+_ORDINARY: Final = ("speeding up", "braking before")
+"""How reasons of limits on acceleration begin: every start and every turn of a maneuver has one."""
+_PLAIN: Final = ((r" # m (ahead|behind)", r" \1"), (r" to # m/s", ""), (r" is # s old", " is too old"), ("#", "…"))
+"""What becomes of a reason with "#" for its figures, to be read by people."""
+
+
+def is_ordinary(reason: str) -> bool:
+    """Whether a reason of the safety chain is part of any drive and no news."""
+    return reason.startswith(_ORDINARY)
+
+
+def stepped_in(counts: Mapping[str, int]) -> dict[str, int]:
+    """How often the safety chain stepped in, by reason, the most frequent first; ordinary limits are left out.
+
+    ``counts`` are by reasons with "#" for figures; here they have none: "obstacle ahead: stopped".
+    """
+    found = Counter[str]()
+    for reason, count in counts.items():
+        if not is_ordinary(reason):
+            found[reduce(lambda text, change: re.sub(change[0], change[1], text), _PLAIN, reason)] += count
+    return dict(found.most_common())
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,12 +22,12 @@ from robot_bridge.navigation import Navigation
 from robot_bridge.protocols import Journal
 from robot_bridge.recording import BagRecorder
 from robot_bridge.safety_chain import SafetyChain
-from robot_bridge.summary import Summary
+from robot_bridge.summary import Summary, stepped_in
 from spca.calls.desk import CallDesk
 from spca.runfolder import write_atomic
 
-_ORDINARY: Final = ("speeding up", "braking before")
-"""Limits on acceleration: in the log, but no news at the end."""
+_MOST_REASONS: Final = 8
+"""For which the safety chain stepped in, that are told at the end."""
 
 
 def run(settings: Settings) -> int:
@@ -53,7 +53,7 @@ def run(settings: Settings) -> int:
         _greet(settings, body, folder)
         summary = explorer.run(settings.minutes)
         outputs.write_map(folder / outputs.MAP, navigation.map, trail.poses, navigation.frontiers(), memory)
-    summary = _sent(summary, desk)
+    summary = replace(_sent(summary, desk), interventions=stepped_in(summary.interventions))
     _report(settings, folder, summary, desk)
     fault, code = _verdict(summary, model)
     if fault:
@@ -103,7 +103,8 @@ def _greet(settings: Settings, body: bodies.Body, folder: Path) -> None:
         f"{settings.world}, seed {settings.seed}" if settings.robot == "mujoco" else f"ROS 2 domain {settings.domain}"
     )
     driver = "frontier exploration without a model" if settings.model == NO_MODEL else settings.model
-    print(f"{driver} explores {where}, at most {settings.minutes:g} minutes of the robot's time; writes {folder}")
+    limit = f"at most {settings.minutes:g} minutes of the robot's time"
+    print(f"{driver} explores {where}, {limit}; writes {folder}", flush=True)
 
 
 def _report(settings: Settings, folder: Path, summary: Summary, desk: CallDesk | None) -> None:
@@ -118,7 +119,6 @@ def _report(settings: Settings, folder: Path, summary: Summary, desk: CallDesk |
         f"model: {summary.calls} calls ({summary.failed_calls} failed, {summary.skips} skipped), "
         f"{summary.refusals} decisions refused, {cost:.4f} USD"
     )
-    stepped_in = {reason: n for reason, n in summary.interventions.items() if not reason.startswith(_ORDINARY)}
-    for reason, count in sorted(stepped_in.items(), key=lambda each: -each[1])[:8]:
-        print(f"safety: {count} x {reason}")
+    for reason, count in list(summary.interventions.items())[:_MOST_REASONS]:
+        print(f"safety: {reason}, {count} {'time' if count == 1 else 'times'}")
     print(f"see {folder}: {', '.join(sorted(path.name for path in folder.iterdir()))}")

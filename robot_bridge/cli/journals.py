@@ -9,9 +9,11 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from robot_bridge.cli import narration
 from robot_bridge.contracts import ActionResult, Applied, Command, Estimate, ExecutionResult, Observation, Pose
 from robot_bridge.interventions import Interventions, kind_of
 from robot_bridge.protocols import Journal
+from robot_bridge.summary import is_ordinary, stepped_in
 from robot_bridge.words import harmless
 
 _REPEATED_AFTER: Final = 5.0
@@ -70,7 +72,7 @@ class Several:
 
 
 class Trail(Silent):
-    """Where the robot was, a point every few centimetres, and how often the chain stepped in, by reason."""
+    """Where the robot was, a point every few centimetres, and how often the chain stepped in."""
 
     def __init__(self, spacing: float = 0.05) -> None:
         self.poses: list[Pose] = []
@@ -79,8 +81,8 @@ class Trail(Silent):
 
     @property
     def interventions(self) -> Mapping[str, int]:
-        """How often the chain stepped in, by reason."""
-        return self._interventions.counts
+        """See :func:`robot_bridge.summary.stepped_in`."""
+        return stepped_in(self._interventions.counts)
 
     def estimated(self, estimate: Estimate) -> None:
         pose = estimate.pose
@@ -91,46 +93,41 @@ class Trail(Silent):
         self._interventions.applied(applied)
 
 
+def _printed(line: str) -> None:
+    print(line, flush=True)
+
+
 class Narrator(Silent):
     """Tells in lines what a person wants to follow: decisions, their outcomes, interventions, whatever is noted.
 
+    Limits on acceleration, which every start has, are not told.
+
     Args:
-        tell: is given every line.
+        tell: is given every line; by default it is printed at once, whatever the output is.
         began: on the robot's clock; lines count from it.
     """
 
-    def __init__(self, tell: Callable[[str], None] = print, began: float = 0.0) -> None:
+    def __init__(self, tell: Callable[[str], None] = _printed, began: float = 0.0) -> None:
         self._tell, self._began = tell, began
         self._told: dict[str, float] = {}
 
     def decided(self, now: float, result: ExecutionResult) -> None:
-        decision = result.decision
-        given = ", ".join(f"{name}={_short(value)}" for name, value in decision.parameters.items() if value is not None)
-        refused = "" if result.is_valid else f"  refused: {_short(result.reason)}"
-        self._line(now, "decides", f"{_short(decision.tool_name)}({given}){refused}")
+        self._line(now, narration.decided(result))
 
     def acted(self, now: float, result: ActionResult) -> None:
-        ended = f" ({_short(result.stopped_reason)})" if result.stopped_reason else ""
-        outcome = "done" if result.success else "failed"
-        way = f"{result.actual_distance_m:.2f} m, {result.turned_deg:+.0f} deg"
-        self._line(now, outcome, f"{_short(result.tool_name)}: {way}{ended}")
+        self._line(now, narration.acted(result))
 
     def commanded(self, now: float, commands: Sequence[Command], applied: Applied) -> None:  # noqa: ARG002
         kind = kind_of(applied.reason)
-        if not kind:
+        if not kind or is_ordinary(kind):
             return
         if now - self._told.get(kind, -inf) >= _REPEATED_AFTER:
-            self._line(now, "safety", _short(applied.reason, 120))
+            self._line(now, ("safety", harmless(applied.reason, 120)))
         self._told[kind] = now
 
     def noted(self, now: float, kind: str, data: Mapping[str, Any]) -> None:
-        self._line(now, _short(kind), ", ".join(f"{name} {_short(value)}" for name, value in data.items()))
+        self._line(now, narration.noted(kind, data))
 
-    def _line(self, now: float, what: str, text: str) -> None:
+    def _line(self, now: float, line: narration.Line) -> None:
         passed = max(0.0, now - self._began)
-        self._tell(f"{int(passed // 60):3d}:{passed % 60:04.1f}  {what:<11}  {text}")
-
-
-def _short(value: object, limit: int = 60) -> str:
-    """A value as it can be shown in a terminal, whoever wrote it."""
-    return f"{value:.2f}" if isinstance(value, float) else harmless(value, limit)
+        self._tell(f"{int(passed // 60):3d}:{passed % 60:04.1f}  {line[0]:<7}  {line[1]}")

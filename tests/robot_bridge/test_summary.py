@@ -5,7 +5,7 @@ from __future__ import annotations
 from robot_bridge.asking import Choice
 from robot_bridge.contracts import Applied, Tier, Trigger, Twist
 from robot_bridge.interventions import Interventions
-from robot_bridge.summary import Tally
+from robot_bridge.summary import Tally, stepped_in
 
 
 def test_the_average_is_that_of_the_answers_and_not_of_what_is_pending_or_forgotten() -> None:
@@ -56,3 +56,20 @@ def test_an_intervention_is_counted_when_it_begins_whatever_its_figures() -> Non
         found.applied(Applied(Twist(), "model", reason))
     found.applied(Applied(Twist(), "model", "obstacle -0.40 m ahead: stopped"))
     assert found.counts == {"obstacle # m ahead: stopped": 2, "speeding up, # m/s": 1}
+
+
+def test_the_safety_chain_steps_in_where_it_is_no_ordinary_limit_and_reasons_read_without_figures() -> None:
+    counts = {
+        "speeding up, # m/s": 99,
+        "braking before the direction changes": 9,
+        "obstacle # m behind: slowed to # m/s": 2,
+        "obstacle # m ahead: stopped": 5,
+        "the last scan is # s old": 3,
+        "only #% of the scan's beams return": 1,
+    }
+    assert list(stepped_in(counts).items()) == [
+        ("obstacle ahead: stopped", 5),
+        ("the last scan is too old", 3),
+        ("obstacle behind: slowed", 2),
+        ("only …% of the scan's beams return", 1),
+    ]

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 from robot_bridge.cli.journals import Narrator, Trail
 from robot_bridge.contracts import ActionResult, Applied, Estimate, ExecutionResult, Pose, StopTarget, Twist
 from tests.robot_bridge.kinematic import decision
@@ -24,9 +27,8 @@ def test_an_intervention_is_told_again_only_when_it_has_been_quiet_for_a_while()
     ):
         narrator.commanded(now, (), applied(reason))
     assert told == [
-        "  0:02.0  safety       obstacle 0.41 m ahead: stopped",
-        "  0:04.0  safety       speeding up, 0.05 m/s",
-        "  0:12.9  safety       obstacle 0.38 m ahead: stopped",
+        "  0:02.0  safety   obstacle 0.41 m ahead: stopped",
+        "  0:12.9  safety   obstacle 0.38 m ahead: stopped",
     ]
 
 
@@ -38,9 +40,9 @@ def test_decisions_and_outcomes_are_told_without_what_controls_a_terminal() -> N
     narrator.acted(62.0, ActionResult("rotate", False, 0.123, 44.6, "blocked"))
     narrator.noted(63.0, "tier", {"tier": "LOCAL_NAV", "owed_s": 10.04})
     assert told == [
-        "  1:01.0  decides      fly⟨U+001B⟩[2J(direction=up, far=1.23)  refused: unknown tool",
-        "  1:02.0  failed       rotate: 0.12 m, +45 deg (blocked)",
-        "  1:03.0  tier         tier LOCAL_NAV, owed_s 10.04",
+        "  1:01.0  refused  fly⟨U+001B⟩[2J(direction=up, far=1.23): unknown tool",
+        "  1:02.0  failed   turn, 0.12 m, 45 degrees to the left: blocked",
+        "  1:03.0  model    no answer for 10 s: the robot explores by itself",
     ]
 
 
@@ -48,7 +50,18 @@ def test_a_trail_has_a_point_every_few_centimetres_and_every_intervention_once()
     trail = Trail()
     for x in (0.0, 0.02, 0.05, 0.09, 0.1):
         trail.estimated(Estimate(0.0, Pose(x), Twist()))
-    for reason in ("at most 0.25 m/s", "at most 0.25 m/s", "", "at most 0.12 m/s"):
+    for reason in ("speeding up, 0.02 m/s", "at most 0.25 m/s", "at most 0.25 m/s", "", "at most 0.12 m/s"):
         trail.commanded(0.0, (), applied(reason))
     assert [pose.x for pose in trail.poses] == [0.0, 0.05, 0.1]
-    assert trail.interventions == {"at most # m/s": 2}
+    assert trail.interventions == {"at most … m/s": 2}
+
+
+def test_every_line_is_out_at_once_whatever_it_is_written_to() -> None:
+    code = (
+        "from robot_bridge.cli.journals import Narrator\n"
+        "import os\n"
+        "Narrator().noted(0.0, 'paused', {})\n"
+        "os._exit(0)"  # as if it were killed: what is buffered is lost
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=100, check=True)
+    assert done.stdout == "  0:00.0  model    is not asked: a person decides\n"
