@@ -253,8 +253,11 @@ class Explorer:
             looking, self._looking = self._looking, None
             self._remember(looking)
 
-    def _carry_out(self, decision: NavigationDecision) -> ExecutionResult:
+    def _carry_out(self, decision: NavigationDecision, changed: str = "") -> ExecutionResult:
+        """``changed`` says what was made of the decision before; it is told with what the executor changes."""
         execution = self.executor.execute_decision(decision, self.controller.state, self.memory)
+        if changed and execution.is_valid:
+            execution = replace(execution, reason="; ".join(filter(None, (changed, execution.reason))))
         self._tally.refusals += not execution.is_valid
         self._asker.is_disturbed |= not execution.is_valid
         self.controller.begin(execution)
@@ -269,9 +272,12 @@ class Explorer:
             self._decided(heard.decision)
 
     def _decided(self, decision: NavigationDecision) -> None:
-        execution = self._carry_out(
-            same_frontier(decision, self.memory.state.frontiers, self.controller.state.frontiers)
-        )
+        taken = same_frontier(decision, self.memory.state.frontiers, self.controller.state.frontiers)
+        changed = ""
+        if taken is not decision:
+            old, new = decision.parameters["frontier_id"], taken.parameters["frontier_id"]
+            changed = f"frontier {old} is gone, {new} is the nearest to where it was"
+        execution = self._carry_out(taken, changed)
         self._claims = self._claims + 1 if execution.target == _COMPLETE else 0
 
     def _told(self, heard: Described) -> None:

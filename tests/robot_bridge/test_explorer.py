@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from robot_bridge.asking import AskSettings
-from robot_bridge.contracts import Frame, Twist
+from robot_bridge.contracts import Frame, ModelReply, Twist
 from robot_bridge.errors import DeviceError, ModelEnded, ModelFailure
 from robot_bridge.exploration_memory import ExplorationMemory
 from robot_bridge.explorer import ExplorerSettings
@@ -73,6 +73,25 @@ def test_memory_has_every_decision_once() -> None:
     assert names == [result.tool_name for result in log.results]
     assert names[:3] == ["report_discovery", "move_toward", "observe_scene"]
     assert host.memory.state.current_room == "hall"
+
+
+def test_what_becomes_of_a_decision_for_a_frontier_that_is_gone_is_told_to_the_model_and_in_the_log() -> None:
+    class Late(Scripted):
+        """While it thinks, a frontier that it was told of gets another id."""
+
+        def ask(
+            self, system: str, user: str, image: bytes | None, tools: Sequence[str], timeout_s: float
+        ) -> ModelReply:
+            host.memory.state.frontiers.append({"id": 99, "position": [2.0, 1.6]})
+            return super().ask(system, user, image, tools, timeout_s)
+
+    model = Late(("navigate_to_goal", {"goal_type": "frontier", "frontier_id": 99}), DONE)
+    host, _, log = explorer(model, SHADOW)
+    host.run(0.5)
+    taken = log.decisions[0]
+    told = f"frontier 99 is gone, {taken.decision.parameters['frontier_id']} is the nearest to where it was"
+    assert taken.reason == told
+    assert told in model.messages[1]
 
 
 def test_a_slow_model_makes_the_robot_wait() -> None:
