@@ -22,10 +22,11 @@ import numpy as np
 from robot_bridge.bridge_actions import Narrated, Pilot
 from robot_bridge.bridge_looking import Pose4
 from robot_bridge.bridge_map import VIEW, Cell, beyond
+from robot_bridge.bridge_plan import checked
 from robot_bridge.bridge_rigs import OperatorJudge, Rig
 from robot_bridge.bridge_senses import Senses
 from robot_bridge.contracts import EffectResult
-from robot_bridge.errors import RobotError, SetupError
+from robot_bridge.errors import RobotError
 from spca import perception, slam
 from spca.acting import ActingWorld
 from spca.contracts import (
@@ -34,14 +35,11 @@ from spca.contracts import (
     AgentView,
     Executor,
     Outcome,
-    Plan,
-    PlannerMode,
     Primitive,
     Snapshot,
     Status,
 )
-from spca.errors import PlanTextError, RestoreError, WorldError
-from spca.pddl_text import parse_plan
+from spca.errors import RestoreError, WorldError
 from spca.replay import hash_state
 
 _CODES: Final = {word: code for code, word in enumerate(perception.VOCABULARY)}
@@ -137,6 +135,9 @@ class RobotWorld(ActingWorld):
         except RobotError as error:
             self.close()
             raise WorldError(f"{self.name}: {error}") from error
+        except BaseException:  # Ctrl-C: nobody else knows yet of a robot to be closed
+            self.close()
+            raise
         self._start_direction = self._at[1]
 
     def _do(self, primitive: Primitive) -> bool:
@@ -256,15 +257,12 @@ def act(plan: str, agent: str, world: RobotWorld) -> Outcome:
         world: the robot; closing it is left to the caller.
 
     Raises:
-        SetupError: the plan cannot be read.
+        SetupError: the plan and the agent do not fit, see :func:`robot_bridge.bridge_plan.checked`.
         WorldError: the robot failed.
         SandboxError: generated code cannot be executed safely.
     """
-    try:
-        steps = parse_plan(plan)
-    except PlanTextError as error:
-        raise SetupError(f"the plan cannot be read: {error}") from error
-    outcome = world.run_sim(Plan(steps, "", "", (), PlannerMode.FRESH), AgentSource(agent))
+    source = AgentSource(agent)
+    outcome = world.run_sim(checked(plan, source), source)
     judge = world.rig.judge
     if outcome.status is Status.GOAL_NOT_REACHED and isinstance(judge, OperatorJudge) and judge.confirm():
         return replace(outcome, status=Status.SUCCESS, message="the operator says that the mission is complete")

@@ -47,7 +47,7 @@ exit codes: 0 finished, 1 it differs, something is missing or the model did not 
 examples:
   %(prog)s explore --minutes 15 --film
   %(prog)s explore --model openai/gpt-4o-mini --max-cost 0.5
-  %(prog)s act "[go_to(a1, ball_red)]" --world BabyAI-GoToRedBallNoDists-v0 --seed 3
+  %(prog)s act "[go_to_object(a1, ball_red)]" --world BabyAI-GoToRedBallNoDists-v0 --seed 3
   %(prog)s replay runs/robot/20261122-101500-1a2b"""
 
 
@@ -102,11 +102,11 @@ def build_parser() -> argparse.ArgumentParser:
     _add_model(explore)
     _add_exploration(explore)
     act = command("act")
-    act.add_argument("plan", metavar="PLAN", help='such as "[go_to(a1, door_red), open_door(a1, door_red)]"')
+    act.add_argument("plan", metavar="PLAN", help='such as "[reach_goal(a1, goal_green)]"')
     act.add_argument("--agent", metavar="FILE", help=f"source of the agent (default {DEFAULT_AGENT})")
     act.add_argument("--mission", metavar="TEXT", help="what a real robot's plan is for, for agent and operator")
-    act.add_argument("--film", action="store_true", help="write a film of camera and top view")
-    _add_robot(act, worlds="MiniGrid level whose twin is built")
+    act.add_argument("--film", action="store_true", help="write a film of camera and top view (simulated robot)")
+    _add_robot(act, for_agent=True)
     _add_output(act)
     replay = command("replay")
     replay.add_argument("log", metavar="LOG", help="folder of an earlier command, or its bag")
@@ -123,16 +123,19 @@ def parse(argv: Sequence[str] | None = None) -> Settings:
     return Settings(**vars(build_parser().parse_args(argv)))
 
 
-def _add_robot(
-    parser: argparse.ArgumentParser, worlds: str = f"MiniGrid level whose twin is built, or {CLUTTERED}"
-) -> None:
+def _add_robot(parser: argparse.ArgumentParser, *, for_agent: bool = False) -> None:
+    """An agent needs the cells of a level, and a camera to know things by."""
+    worlds = "MiniGrid level whose twin is built" + ("" if for_agent else f", or {CLUTTERED}")
     group = parser.add_argument_group("robot")
     group.add_argument("--robot", choices=ROBOTS, help="simulated (default) or over ROS 2")
-    group.add_argument("--world", type=_world, metavar="ID", help=f"{worlds} (default {DEFAULT_WORLD})")
+    group.add_argument(
+        "--world", type=str if for_agent else _world, metavar="ID", help=f"{worlds} (default {DEFAULT_WORLD})"
+    )
     group.add_argument("--seed", type=_count, metavar="N", help="of the level and of noise and drift (default 1)")
     group.add_argument("--domain", type=_count, metavar="N", help="ROS 2 domain (default 61, the ROSMASTER A1's)")
     group.add_argument("--config", metavar="FILE", help="YAML with what differs from the default robot (docs/robot.md)")
-    group.add_argument("--no-camera", dest="camera", action="store_false", help="lidar only")
+    if not for_agent:
+        group.add_argument("--no-camera", dest="camera", action="store_false", help="lidar only")
 
 
 def _add_output(parser: argparse.ArgumentParser) -> None:

@@ -1,0 +1,141 @@
+"""A plan held against the agent that is to carry it out, before anything moves (pure).
+
+What an agent can do is read from its source; nothing of it is run. Things are called kind_colour, as the planner and
+the agent's actions call them; what no sign can say is nowhere around a robot.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from difflib import get_close_matches
+from typing import Final
+
+from robot_bridge.errors import SetupError
+from robot_bridge.tags import COLORS, LABELS
+from spca import agent_code
+from spca.contracts import AgentSource, Plan, PlannerMode, PlanStep
+from spca.errors import PatchError, PlanTextError
+from spca.pddl_text import parse_plan
+from spca.sandbox import policy
+
+_OPEN: Final = "any"
+"""The colour of what is named without one; ``object`` is the kind of what may be a key, a ball or a box."""
+_NEAR_ACTION, _NEAR_NAME = 0.6, 0.75
+"""How similar two words are, 0 to 1, of which one may have been meant by the other."""
+
+
+def _colours_of_kinds() -> Mapping[str, Sequence[str]]:
+    kinds = dict.fromkeys(kind for kind, _, _ in LABELS)
+    found = {each: dict.fromkeys(color for kind, color, _ in LABELS if kind == each) for each in kinds}
+    return {**{kind: (*colors, _OPEN) for kind, colors in found.items()}, "object": (*COLORS, _OPEN)}
+
+
+COLOURS_OF_KINDS: Final = _colours_of_kinds()
+"""What the name of a thing may be made of."""
+
+
+def checked(text: str, agent: AgentSource, called: str = "the agent") -> Plan:
+    """The plan, which the agent can begin.
+
+    Args:
+        text: such as ``[go_to_object(a1, ball_red), pick_up_object(a1, ball_red)]``.
+        agent: has these actions.
+        called: what the agent is called in complaints.
+
+    Raises:
+        SetupError: the plan cannot be read, the agent must not be run, it lacks an action, an action takes another
+            number of arguments, or there can be no thing of a name.
+    """
+    steps = parsed(text)
+    actions = _actions(agent, called)
+    words = set(re.findall(r"[^\W_]+", agent.text))
+    for step in steps:
+        if step.action not in actions:
+            raise SetupError(_unknown(step, actions, called))
+        _check_arguments(step, actions[step.action], words)
+    return Plan(steps, "", "", (), PlannerMode.FRESH)
+
+
+def parsed(text: str) -> tuple[PlanStep, ...]:
+    """The steps of a plan.
+
+    Raises:
+        SetupError: it cannot be read, or has none.
+    """
+    try:
+        steps = parse_plan(text)
+    except PlanTextError as error:
+        raise SetupError(f"the plan cannot be read: {error}") from error
+    if not steps:
+        raise SetupError("the plan is empty: write it [action(arg, ...), ...]")
+    return steps
+
+
+def _actions(agent: AgentSource, called: str) -> Mapping[str, ast.FunctionDef]:
+    try:
+        policy.check_agent(agent)
+        methods = agent_code.methods_of(agent.text)
+    except PatchError as error:
+        reason = str(error).partition("\n")[0]
+        raise SetupError(f"{called} cannot be run: {reason}: choose one that python main.py wrote") from error
+    return {name: node for name, node in methods.items() if _is_action(node)}
+
+
+def _is_action(method: ast.FunctionDef) -> bool:
+    """Whether a plan can name it: a plain generator that is no helper and is called with names alone."""
+    is_plain = not method.decorator_list and None not in method.args.kw_defaults
+    return is_plain and not method.name.startswith("_") and agent_code.is_generator(method)
+
+
+def _unknown(step: PlanStep, actions: Mapping[str, ast.FunctionDef], called: str) -> str:
+    has_no = f"{step}: {called} has no action {step.action}"
+    if not actions:
+        return f"{has_no}, nor any other: let it learn with python main.py"
+    begun = [name for name in actions if name.startswith(step.action)]
+    near = dict.fromkeys([*begun, *get_close_matches(step.action, actions, n=3, cutoff=_NEAR_ACTION)])
+    meant = f": did you mean {_listed([_signature(actions[name]) for name in near], 'or')}?" if near else ":"
+    return f"{has_no}{meant} it has {_listed([_signature(node) for node in actions.values()], 'and')}"
+
+
+def _check_arguments(step: PlanStep, action: ast.FunctionDef, words: Collection[str]) -> None:
+    given, most = len(step.args), len(agent_code.positional(action)) - 1
+    least = most - len(action.args.defaults)
+    if given < least or (given > most and action.args.vararg is None):
+        takes = f"{least}" if least == most else f"{least} to {most}"
+        raise SetupError(f"{step}: {_signature(action)} takes {takes} argument{'s' * (takes != '1')}, not {given}")
+    for name in step.args:
+        problem = _problem(name, words)
+        if problem:
+            raise SetupError(f"{step}: there can be no {name}: {problem}")
+
+
+def _problem(name: str, words: Collection[str]) -> str:
+    """What is wrong with a name of a thing; "" where nothing is, or where it is one of the agent's own ``words``."""
+    kind, _, rest = name.partition("_")
+    colour = rest.partition("_")[0]
+    colours = COLOURS_OF_KINDS.get(kind)
+    if colours is None:
+        is_thing = colour in (*COLORS, _OPEN) and kind not in words
+        return f"{_meant(name)}kinds are {_listed(COLOURS_OF_KINDS, 'and')}" if is_thing else ""
+    is_own = colour in words and colour not in COLORS
+    if not colour or colour.isdigit() or colour in colours or is_own:
+        return ""
+    return f"{_meant(name)}{kind}s are {_listed(colours, 'or')}"
+
+
+def _meant(name: str) -> str:
+    names = [f"{kind}_{colour}" for kind, colours in COLOURS_OF_KINDS.items() for colour in colours]
+    near = get_close_matches(name, names, n=1, cutoff=_NEAR_NAME)
+    return f"did you mean {near[0]}? " if near else ""
+
+
+def _signature(action: ast.FunctionDef) -> str:
+    """As a plan calls it: without ``self``."""
+    return f"{action.name}({ast.unparse(action.args).partition(', ')[2]})"
+
+
+def _listed(words: Iterable[str], last: str) -> str:
+    *most, final = words
+    return f"{', '.join(most)} {last} {final}" if most else final
