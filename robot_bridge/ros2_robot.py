@@ -44,9 +44,10 @@ class Ros2Robot:
         with_camera: whether pictures are wanted.
         topics: where it publishes and listens.
         patience: seconds for which sensors and deadman may take to appear.
+        must_answer: False takes it as it is then.
 
     Raises:
-        SetupError: nothing answers in that domain, or nobody listens for commands.
+        SetupError: nothing answers in that domain, or nobody listens for commands, but for one that need not.
     """
 
     def __init__(
@@ -56,6 +57,7 @@ class Ros2Robot:
         with_camera: bool = True,
         topics: Topics | None = None,
         patience: float = 10.0,
+        must_answer: bool = True,
     ) -> None:
         self._config, self._topics = config or RobotConfig(), topics or Topics()
         self._bus = Bus(domain)
@@ -79,8 +81,9 @@ class Ros2Robot:
         try:
             self._await(patience)
         except SetupError:
-            self.close()
-            raise
+            if must_answer:
+                self.close()
+                raise
 
     def _listen(self, with_camera: bool) -> None:
         topics = self._topics
@@ -124,6 +127,14 @@ class Ros2Robot:
     def rates(self) -> Mapping[str, Rate]:
         """Of every topic that is listened to: how often something came, and when last."""
         return dict(self._rates)
+
+    def account(self, topic: str) -> str:
+        """In words what has come on a topic, for whoever misses something."""
+        heard, rate = next(each for each, _ in self._listened if each.topic == topic), self._rates[topic]
+        if not heard.publishers and not rate.count:
+            return f"nobody publishes {topic} as {heard.kind}"
+        refused = rate.refused + heard.refused
+        return f"{rate.count} came on {topic}" + (f", {refused} more could not be read" if refused else "")
 
     def observe(self) -> Observation:
         self._check()

@@ -11,12 +11,23 @@ PRIORITY: Final = 10
 """Of 1 to 99: before every ordinary process, after the kernel's own threads (50)."""
 
 
+def told(fault: str) -> str:
+    """In words, what :func:`real_time` came to."""
+    if not fault:
+        return f"real-time (SCHED_RR, {PRIORITY})"
+    return (
+        f"ordinary ({fault}), a busy computer makes the control loop late: "
+        f"allow rtprio {PRIORITY} in /etc/security/limits.d (docs/robot.md)"
+    )
+
+
 @contextmanager
 def real_time() -> Iterator[str]:
     """Schedule this thread, and what it starts in the block, before ordinary processes (SCHED_RR).
 
     All threads of a process need it, not only the one with the loop: the interpreter lets one run at a time, and one
-    that is not let run by the system keeps it from the others.
+    that is not let run by the system keeps it from the others. So has a process that is
+    started in the block: start those before it.
 
     Yields:
         "", or why it was not possible: the block runs at ordinary priority then.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from typing import Final
 
@@ -18,6 +18,7 @@ from robot_bridge.errors import SetupError
 from robot_bridge.links import Link, LockstepLink, ThreadedLink
 from robot_bridge.protocols import Clock, Robot
 from robot_bridge.realtime import Lockstep, MonotonicClock, RealTimeLoop, Runner
+from robot_bridge.scheduling import real_time
 from robot_bridge.twin.world import TwinWorld
 from robot_bridge.wire.topics import Topics
 
@@ -31,6 +32,7 @@ class Body:
 
     ``start`` is its pose in the map frame; ``top_view`` draws it from above, None where nobody can;
     ``runner`` keeps a controller going and ``link`` a model being asked, both in the time of this robot.
+    ``priority_fault`` is why this process has no real-time priority, "" where it has, or needs none.
     """
 
     robot: Robot
@@ -40,17 +42,31 @@ class Body:
     top_view: Callable[[int], NDArray[np.uint8]] | None
     runner: Callable[[Controller], Runner]
     link: Callable[[], Link]
+    priority_fault: str = ""
 
 
 @contextmanager
-def opened(settings: Settings, config: RobotConfig, topics: Topics | None = None) -> Iterator[Body]:
+def opened(
+    settings: Settings, config: RobotConfig, topics: Topics | None = None, *, must_answer: bool = True
+) -> Iterator[Body]:
     """The robot of the settings until the block ends; it stands then.
+
+    For a real one the process has real-time priority in the block, where that is allowed.
+
+    Args:
+        settings, config, topics: which robot, and what is known of it.
+        must_answer: False takes a real one as it is, though sensors or the deadman be silent.
 
     Raises:
         SetupError: there is no such world, or no robot answers.
     """
-    body = _simulated(settings, config) if settings.robot == "mujoco" else _real(settings, config, topics)
-    with closing(body.robot):
+    with ExitStack() as stack:
+        if settings.robot == "mujoco":
+            body = _simulated(settings, config)
+        else:
+            fault = stack.enter_context(real_time())  # before there are threads, which inherit it
+            body = _real(settings, config, topics, must_answer, fault)
+        stack.enter_context(closing(body.robot))
         yield body
 
 
@@ -83,11 +99,11 @@ def _simulated(settings: Settings, config: RobotConfig) -> Body:
     )
 
 
-def _real(settings: Settings, config: RobotConfig, topics: Topics | None) -> Body:
+def _real(settings: Settings, config: RobotConfig, topics: Topics | None, must_answer: bool, fault: str) -> Body:
     if settings.film:
         raise SetupError("--film is for the simulated robot: look at the log of a real one with a viewer of bags")
     from robot_bridge.ros2_robot import Ros2Robot
 
     clock = MonotonicClock()
-    robot = Ros2Robot(domain=settings.domain, config=config, with_camera=settings.camera, topics=topics)
-    return Body(robot, clock, Pose(), "", None, RealTimeLoop, lambda: ThreadedLink(clock))
+    robot = Ros2Robot(settings.domain, config, settings.camera, topics, must_answer=must_answer)
+    return Body(robot, clock, Pose(), "", None, RealTimeLoop, lambda: ThreadedLink(clock), fault)

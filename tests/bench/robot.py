@@ -25,6 +25,7 @@ from robot_bridge.protocols import DecisionModel
 from robot_bridge.realtime import RealTimeLoop
 from robot_bridge.reference_navigator import ReferenceNavigator
 from robot_bridge.safety_chain import SafetyChain
+from robot_bridge.scheduling import told
 from robot_bridge.sensor_snapshot import SensorSnapshotBuilder
 from tests.robot_bridge.wire.loopback import CONFIGURATION, own_domain
 
@@ -71,9 +72,9 @@ def jitter(seconds: float, busy: int) -> None:
     with ExitStack() as stack:
         domain = stack.enter_context(own_domain())
         stack.enter_context(_process("-m", "robot_bridge", "twin", "--domain", str(domain)))
-        body = stack.enter_context(opened(Settings("explore", robot="ros2", domain=domain), CONFIG))
-        for _ in range(busy):
+        for _ in range(busy):  # before the host, whose priority they would inherit
             stack.enter_context(_process("-c", "while True: pass"))
+        body = stack.enter_context(opened(Settings("explore", robot="ros2", domain=domain), CONFIG))
         controller = stack.enter_context(closing(controller_of(body)))
         loop = RealTimeLoop(controller)
         explorer = Explorer(controller, ReferenceNavigator(), body.link(), runner=loop)
@@ -81,7 +82,8 @@ def jitter(seconds: float, busy: int) -> None:
         found = loop.jitter
     print(
         f"control loop, {busy} busy processes beside it: period {found.p50_ms:.1f} ms (median), "
-        f"within {found.deviation_p99_ms:.1f} ms of 50 (99 %), {found.periods} periods; budget 20"
+        f"within {found.deviation_p99_ms:.1f} ms of 50 (99 %), {found.periods} periods; budget 20; "
+        f"priority {told(body.priority_fault)}"
     )
 
 

@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from robot_bridge.scheduling import PRIORITY, real_time
+from robot_bridge.scheduling import PRIORITY, real_time, told
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "sched_setscheduler"), reason="Linux only")
 
@@ -51,3 +51,10 @@ def test_a_system_without_it_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delattr(os, "sched_setscheduler")
     with real_time() as fault:
         assert "no real-time" in fault
+
+
+def test_what_came_of_it_is_told_with_what_to_do() -> None:
+    assert told("") == "real-time (SCHED_RR, 10)"
+    refused = told("Operation not permitted")
+    assert refused.startswith("ordinary (Operation not permitted), ")
+    assert "allow rtprio 10 in /etc/security/limits.d" in refused
