@@ -54,7 +54,7 @@ def _interruptible() -> Iterator[None]:
             signal.signal(each, handler)
 
 
-_EXTRA: Final = ("mujoco", "cv2", "pyastar2d", "cyclonedds", "rosbags", "yaml")
+_EXTRA: Final = ("mujoco", "cv2", "pyastar2d", "cyclonedds", "rosbags", "yaml", "gymnasium", "minigrid", "numpy")
 
 
 def _complain(text: str) -> int:

@@ -1,4 +1,4 @@
-"""The commands that need a robot and no model: doctor, twin and act."""
+"""The commands that need a robot and no model: twin and act."""
 
 from __future__ import annotations
 
@@ -9,50 +9,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from robot_bridge.cli import bodies, doctor, main
-from robot_bridge.contracts import Pose
-from robot_bridge.links import LockstepLink
-from robot_bridge.realtime import Lockstep
+from robot_bridge.cli import main
 from robot_bridge.wire import types
 from robot_bridge.wire.dds import Bus
 from tests.contracts.executing import methods
-from tests.robot_bridge.kinematic import KinematicRobot, SteppedClock
 
 SMALLEST = ("--world", "MiniGrid-Empty-5x5-v0")
 AGENT = methods("""
     def turn(self, agent):
         yield 1
 """)
-
-
-def test_the_doctor_finds_nothing_wrong_with_the_twin(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["doctor", "--no-camera", *SMALLEST]) == 0
-    lines = capsys.readouterr().out.splitlines()
-    assert {line.split("  ")[0] for line in lines} == {"ok"}
-    told = "\n".join(lines)
-    for name in ("mujoco", "lidar", "odometry", "scan", "battery", "e-stop", "command time-out", "stop"):
-        assert f"ok     {name} " in told
-
-
-def body(robot: KinematicRobot) -> bodies.Body:
-    clock = robot.clock
-    return bodies.Body(
-        robot, clock, Pose(), "", None, lambda each: Lockstep(each.tick), lambda: LockstepLink(clock, None)
-    )
-
-
-def test_the_doctor_tells_of_a_driver_that_keeps_the_last_command_for_ever() -> None:
-    robot = KinematicRobot(SteppedClock())
-    by_itself = doctor._stops_by_itself(body(robot), robot.config)
-    assert (by_itself.holds, by_itself.found[:8]) == (False, "stood 3.")
-    assert doctor._stop_is_obeyed(body(robot)).holds
-
-
-def test_the_doctor_tells_of_a_sensor_that_is_silent_or_slow() -> None:
-    assert doctor._sensor("camera", [], 0.0, 1.0).found == "nothing came in 3 s"
-    slow = doctor._sensor("lidar", [0.0, 0.2, 0.4, 0.6], 0.05, 10.0)
-    assert (slow.holds, slow.found) == (False, "5.0 Hz (at least 7.0), at most 50 ms old when it came")
-    assert doctor._sensor("lidar", list(np.arange(30) / 10), 0.05, 10.0).holds
 
 
 def test_the_twin_is_served_for_as_long_as_was_asked(domain: int, capsys: pytest.CaptureFixture[str]) -> None:
@@ -84,11 +50,12 @@ def test_a_plan_is_carried_out_and_filmed(tmp_path: Path, capsys: pytest.Capture
     assert np.abs(pictures[-1].astype(int) - pictures[0]).max() > 100, "it shows that something moves"
 
 
+@pytest.mark.parametrize("name", ["yaml", "gymnasium"])
 def test_what_is_not_installed_is_told_in_one_line(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "robot.yaml").touch()
-    monkeypatch.setitem(sys.modules, "yaml", None)
-    assert main(["doctor", "--config", str(tmp_path / "robot.yaml")]) == 2
+    monkeypatch.setitem(sys.modules, name, None)
+    assert main(["twin", "--config", str(tmp_path / "robot.yaml"), "--minutes", "0.001"]) == 2
     told = capsys.readouterr().err
-    assert told == "error: yaml is missing: install requirements-robot.txt, or the extra [robot]\n"
+    assert told == f"error: {name} is missing: install requirements-robot.txt, or the extra [robot]\n"
