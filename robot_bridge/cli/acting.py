@@ -20,6 +20,7 @@ from robot_bridge.config import RobotConfig
 from robot_bridge.errors import SetupError
 from robot_bridge.protocols import Journal
 from robot_bridge.recording import BagRecorder
+from robot_bridge.scheduling import real_time, told
 from robot_bridge.wire.topics import Topics
 from spca.contracts import AgentSource, PlanStep, Status
 from spca.errors import WorldError
@@ -53,7 +54,7 @@ def run(settings: Settings) -> int:
     with ExitStack() as stack:
         executor = stack.enter_context(SandboxExecutor())
         executor.verify()
-        ready = _ready(settings, config, topics, journal)
+        ready = _ready(settings, config, topics, journal, stack)
         stack.callback(ready.close)
         folder = outputs.folder_of(settings)
         journal.tell(_journals(settings, config, folder, ready, trail, stack))
@@ -86,12 +87,15 @@ def _agent(settings: Settings) -> AgentSource:
     return agent
 
 
-def _ready(settings: Settings, config: RobotConfig, topics: Topics, journal: Journal) -> Rig:
+def _ready(settings: Settings, config: RobotConfig, topics: Topics, journal: Journal, stack: ExitStack) -> Rig:
+    """A robot before its first action; a real one is driven in real time, what runs the agent's source is not."""
     if settings.robot == "mujoco":
         return twin_rig(settings.world, settings.seed, config=config, journal=journal)
     from robot_bridge.realtime import MonotonicClock
     from robot_bridge.ros2_robot import Ros2Robot
 
+    if fault := stack.enter_context(real_time()):
+        print(f"priority: {told(fault)}", flush=True)
     robot = Ros2Robot(domain=settings.domain, config=config, topics=topics)
     judge = OperatorJudge(settings.mission or f"carry out {settings.plan}", _confirmed)
     return rig(robot, MonotonicClock(), OperatorEffects(_asked), judge, journal=journal)

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Final, NoReturn
 
+from robot_bridge.wire.relay import A1_DOMAIN, chosen_domain
+
 PROGRAM_VARIABLE: Final = "SPCA_PROGRAM"
 """Environment variable by which a script that starts the program says how a user calls it."""
 
@@ -68,7 +70,7 @@ class Settings:
     out: str | None = None
     memory: str | None = None
     config: str | None = None
-    domain: int = 61
+    domain: int = A1_DOMAIN
     max_cost: float | None = None
     max_calls: int | None = None
     quiet: bool = False
@@ -120,7 +122,14 @@ def build_parser() -> argparse.ArgumentParser:
 
 def parse(argv: Sequence[str] | None = None) -> Settings:
     """Settings from a command line; complains in one line and exits with 2."""
-    return Settings(**vars(build_parser().parse_args(argv)))
+    parser = build_parser()
+    given = vars(parser.parse_args(argv))
+    if "domain" not in given and (given.get("robot") == "ros2" or given["command"] == "twin"):
+        try:
+            given["domain"] = chosen_domain(None)
+        except ValueError as error:
+            parser.error(str(error))
+    return Settings(**given)
 
 
 def _add_robot(parser: argparse.ArgumentParser, *, for_agent: bool = False) -> None:
@@ -132,7 +141,9 @@ def _add_robot(parser: argparse.ArgumentParser, *, for_agent: bool = False) -> N
         "--world", type=str if for_agent else _world, metavar="ID", help=f"{worlds} (default {DEFAULT_WORLD})"
     )
     group.add_argument("--seed", type=_count, metavar="N", help="of the level and of noise and drift (default 1)")
-    group.add_argument("--domain", type=_count, metavar="N", help="ROS 2 domain (default 61, the ROSMASTER A1's)")
+    group.add_argument(
+        "--domain", type=_count, metavar="N", help=f"ROS 2 domain (default ROS_DOMAIN_ID, else {A1_DOMAIN}, the A1's)"
+    )
     group.add_argument("--config", metavar="FILE", help="YAML with what differs from the default robot (docs/robot.md)")
     if not for_agent:
         group.add_argument("--no-camera", dest="camera", action="store_false", help="lidar only")
