@@ -42,11 +42,13 @@ class Books:
         self._monitor, self._note = monitor, note
         self._statistics_s, self._save_s, self._path = statistics_s, save_s, memory_path
         self._began = self._kept_at = self._statistics_at = self._saved_at = now
+        self._earlier_s = memory.state.exploration_duration_s
 
     def keep(self, tier: Tier, now: float) -> None:
         """Once for every turn of the decision loop; ``tier`` is that of the time since the last."""
         self._tally.spent(tier, now - self._kept_at)
         self._kept_at = now
+        self._memory.state.exploration_duration_s = round(self._earlier_s + now - self._began, 2)
         passed = now - self._statistics_at
         if passed >= self._statistics_s:
             self._statistics_at = now

@@ -65,6 +65,7 @@ class ExplorationState:
     - ``frontiers``: ``id``, ``direction_deg`` (counter-clockwise from ahead), ``distance_m``, ``type``, ``width_m``,
       ``position``, as they were at the last update; ``frontiers_known`` is False before the first
     - ``recent_actions``: the last five, oldest first: ``action``, ``params``, ``result``, ``position``
+    - ``exploration_duration_s``: of all explorations that it went through, as whoever explores says
     """
 
     rooms: list[dict[str, Any]] = field(default_factory=lambda: [_start_room()])
@@ -83,15 +84,11 @@ class ExplorationMemory:
     def __init__(self) -> None:
         self.state = ExplorationState()
         self._position = Pose()
-        self._decided_at: float | None = None
         self._listed: set[int] = set()
 
     def update_after_action(self, decision: NavigationDecision, result: ActionResult, position: Pose) -> None:
         """Once for every decision, with what became of it and where the robot stands now."""
         self._position = position
-        last = decision.timestamp if self._decided_at is None else self._decided_at
-        self._decided_at = max(decision.timestamp, last)
-        self.state.exploration_duration_s += self._decided_at - last
         outcome: dict[str, Any] = {
             "success": bool(result.success),
             "actual_distance_m": round(float(result.actual_distance_m), 2),
@@ -185,7 +182,6 @@ class ExplorationMemory:
         """
         self.state = ExplorationState(**read_state(Path(path)))
         self._listed.clear()
-        self._decided_at = None
 
 
 def _place(position: Pose) -> list[float]:

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rs_bpe import openai
 
-from robot_bridge.contracts import ActionResult, Direction, Frontier, NavigationDecision, Pose
+from robot_bridge.contracts import Direction, Frontier, Pose
 from robot_bridge.errors import SetupError
 from robot_bridge.exploration_memory import MOST_DEAD_ENDS, MOST_OBJECTS, MOST_ROOMS, ExplorationMemory
 from tests.robot_bridge.looking import remember
@@ -117,16 +117,6 @@ def test_the_last_five_actions_are_kept_with_what_became_of_them() -> None:
         "  [4] check_path_clear(left, 2.0) → not clear, +0.00m",
         "  [3] rotate(270) → success, +1.00m, +0°",
     ]
-
-
-def test_time_is_counted_between_decisions_and_never_twice() -> None:
-    """One that was made earlier may come to its end later."""
-    memory = ExplorationMemory()
-    for stamp in (100.0, 105.0, 103.0, 110.5):
-        memory.update_after_action(
-            NavigationDecision("rotate", {}, "", stamp), ActionResult("rotate", True, 0.0, 90.0), Pose()
-        )
-    assert memory.state.exploration_duration_s == 10.5
 
 
 def test_a_dead_end_is_told_once_in_degrees_of_the_map() -> None:

@@ -75,6 +75,16 @@ def test_memory_has_every_decision_once() -> None:
     assert host.memory.state.current_room == "hall"
 
 
+def test_the_memory_knows_how_long_all_its_explorations_took() -> None:
+    memory = ExplorationMemory()
+    lasted = 0.0
+    for _ in range(2):
+        host, _, _ = explorer(Scripted(FORWARD), SHADOW)
+        host.memory = memory
+        lasted += 60 * host.run(0.1).minutes
+        assert memory.state.exploration_duration_s == pytest.approx(lasted, abs=0.01)
+
+
 def test_what_becomes_of_a_decision_for_a_frontier_that_is_gone_is_told_to_the_model_and_in_the_log() -> None:
     class Late(Scripted):
         """While it thinks, a frontier that it was told of gets another id."""
