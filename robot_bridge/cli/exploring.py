@@ -89,14 +89,16 @@ def _journals(
     journals: list[Journal] = [recorder, trail]
     if not settings.quiet:
         journals.append(Narrator(began=body.clock.now()))
-    if settings.film and body.top_view is not None:
+    if settings.film:
         journals.append(stack.enter_context(Film(folder / outputs.FILM, body.top_view)))
     return Several(journals)
 
 
 def _greet(settings: Settings, body: bodies.Body, folder: Path) -> None:
     if body.camera_fault:
-        print(f"no camera, the robot drives by lidar alone: {body.camera_fault}")
+        print(f"no camera, the robot drives by lidar alone: {body.camera_fault}", flush=True)
+    if settings.film and body.top_view is None:
+        print("the film shows the map alone: nothing else can be drawn without a camera", flush=True)
     if settings.quiet:
         return
     where = (

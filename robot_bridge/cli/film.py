@@ -1,8 +1,8 @@
-"""A film of what the robot saw and of the robot from above, with what it was doing in words."""
+"""A film of what the robot saw, of the robot from above and of its map, with what it was doing in words."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
 from types import TracebackType
@@ -11,46 +11,57 @@ from typing import Any, Final, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from robot_bridge.cli.journals import Silent
-from robot_bridge.contracts import Applied, Command, ExecutionResult, Observation
+from robot_bridge.cli import narration
+from robot_bridge.cli.journals import Silent, Trail
+from robot_bridge.cli.map_picture import MapPicture, Picture
+from robot_bridge.contracts import Applied, Command, Estimate, ExecutionResult, Observation
 from robot_bridge.errors import SetupError
-
-Picture = NDArray[np.uint8]
+from robot_bridge.summary import is_ordinary
 
 HEIGHT: Final = 480
 WORDS: Final = 60
-"""Height in pixels of the line below the pictures."""
+"""Height in pixels of the lines below the pictures."""
 FPS: Final = 10
-_WIDTHS: Final = (640, 480)
+CAMERA, SQUARE, ALONE = 640, 480, 960
+"""Widths of the camera's picture, of the views from above, and of a map that is alone."""
+_FINE: Final = 2
+"""The map is drawn so many times as large and then averaged: smooth edges."""
+_DARK, _GREY, _LIGHT, _AMBER = 24, (206, 210, 214), (236, 239, 241), (255, 171, 64)
+_CONTAINER: Final[Mapping[str, str]] = {"movflags": "hybrid_fragmented+frag_every_frame", "flush_packets": "1"}
+"""Every picture is in the file as soon as it is drawn: a film whose writer was killed plays up to there."""
+_CODEC: Final[Mapping[str, str]] = {"crf": "23", "preset": "veryfast", "tune": "zerolatency"}
 
 
 class Film(Silent):
-    """A journal that writes an MP4 of camera (left) and top view (right); as a context it closes the file.
+    """A journal that writes an MP4 of camera, top view and map, side by side; as a context it completes the file.
 
     Args:
         path: of the file, replaced.
-        top_view: draws the robot from above, given a width.
+        top_view: draws the robot from above, given a width; None where nothing can be drawn: the map is filmed alone.
         every: seconds of the robot's clock between two pictures.
 
     Raises:
         SetupError: PyAV is missing, or the file cannot be written.
     """
 
-    def __init__(self, path: Path, top_view: Callable[[int], Picture], every: float = 1.0) -> None:
+    def __init__(self, path: Path, top_view: Callable[[int], Picture] | None, every: float = 1.0) -> None:
         try:
             import av
         except ImportError as error:
             raise SetupError("--film needs PyAV: pip install av") from error
+        self._frame_of = av.VideoFrame.from_ndarray
+        self._width = CAMERA + 2 * SQUARE if top_view else ALONE
         try:
-            self._container: Any = av.open(str(path), "w", format="mp4")
+            self._container: Any = av.open(str(path), "w", format="mp4", options=dict(_CONTAINER))
+            self._stream = self._container.add_stream("libx264", rate=Fraction(FPS), options=dict(_CODEC))
+            self._stream.width, self._stream.height, self._stream.pix_fmt = self._width, HEIGHT + WORDS, "yuv420p"
+            self._container.start_encoding()
         except OSError as error:
             raise SetupError(f"cannot write {path}: {error.strerror or error}") from error
-        self._frame_of = av.VideoFrame.from_ndarray
-        options = {"crf": "23", "preset": "veryfast"}
-        self._stream = self._container.add_stream("libx264", rate=Fraction(FPS), options=options)
-        self._stream.width, self._stream.height, self._stream.pix_fmt = sum(_WIDTHS), HEIGHT + WORDS, "yuv420p"
         self._top_view, self._every, self._next = top_view, every, 0.0
-        self._seen: Picture = np.full((HEIGHT, _WIDTHS[0], 3), 40, dtype=np.uint8)
+        self._seen: Picture = np.full((HEIGHT, CAMERA, 3), 40, dtype=np.uint8)
+        self._map: tuple[NDArray[np.int8], float, float, float] | None = None
+        self._trail = Trail()
         self._action = self._safety = ""
 
     def __enter__(self) -> Self:
@@ -66,26 +77,63 @@ class Film(Silent):
         if observation.frame is not None:
             self._seen = observation.frame.rgb
 
+    def estimated(self, estimate: Estimate) -> None:
+        self._trail.estimated(estimate)
+
+    def mapped(self, now: float, codes: NDArray[np.int8], resolution: float, x: float, y: float) -> None:  # noqa: ARG002
+        self._map = codes.copy(), resolution, x, y
+
     def decided(self, now: float, result: ExecutionResult) -> None:  # noqa: ARG002
-        given = ", ".join(str(value) for value in result.decision.parameters.values() if value is not None)
-        self._action = f"{result.decision.tool_name}({given})" + ("" if result.is_valid else f": {result.reason}")
+        label, text = narration.decided(result)
+        self._action = text if result.is_valid else f"{label}: {text}"
 
     def commanded(self, now: float, commands: Sequence[Command], applied: Applied) -> None:  # noqa: ARG002
-        self._safety = applied.reason or self._safety
+        if applied.reason and not is_ordinary(applied.reason):
+            self._safety = f"safety: {applied.reason}"
         if now >= self._next:
             self._next = now + self._every
             self._add(now, applied)
             self._safety = ""
 
     def _add(self, now: float, applied: Applied) -> None:
+        picture = np.vstack((np.hstack(self._panels()), self._words(now, applied)))
+        frame = self._frame_of(np.ascontiguousarray(picture, dtype=np.uint8), format="rgb24")
+        self._container.mux(self._stream.encode(frame))
+
+    def _panels(self) -> list[Picture]:
+        if self._top_view is None:
+            return [self._map_panel(ALONE)]
+        return [_fitted(self._seen, CAMERA), _fitted(self._top_view(SQUARE), SQUARE), self._map_panel(SQUARE)]
+
+    def _map_panel(self, width: int) -> Picture:
+        if self._map is None:
+            return _fitted(None, width)
+        drawn = MapPicture(*self._map, size=_FINE * HEIGHT, bold=0.6 * _FINE)
+        drawn.way(self._trail.poses)
+        return _fitted(drawn.picture(), width)
+
+    def _words(self, now: float, applied: Applied) -> Picture:
         import cv2
 
-        seen = cv2.resize(self._seen, (_WIDTHS[0], HEIGHT))
-        above = cv2.resize(self._top_view(_WIDTHS[1]), (_WIDTHS[1], HEIGHT))
-        words = np.full((WORDS, sum(_WIDTHS), 3), 24, dtype=np.uint8)
+        words: Picture = np.full((WORDS, self._width, 3), _DARK, dtype=np.uint8)
         state = f"{int(now // 60)}:{now % 60:04.1f}  {applied.twist.linear:+.2f} m/s  {self._action}"
-        for line, (text, colour) in enumerate(((state, (236, 239, 241)), (self._safety, (255, 171, 64)))):
-            ascii_only = "".join(c if " " <= c <= "~" else "?" for c in text)[:110]
+        for line, (text, colour) in enumerate(((state, _LIGHT), (self._safety, _AMBER))):
+            ascii_only = "".join(c if " " <= c <= "~" else "?" for c in text)[: self._width // 10]
             cv2.putText(words, ascii_only, (12, 24 + 26 * line), cv2.FONT_HERSHEY_SIMPLEX, 0.55, colour, 1, cv2.LINE_AA)
-        picture: Picture = np.vstack((np.hstack((seen, above)), words)).astype(np.uint8)
-        self._container.mux(self._stream.encode(self._frame_of(np.ascontiguousarray(picture), format="rgb24")))
+        return words
+
+
+def _fitted(picture: Picture | None, width: int) -> Picture:
+    """A picture as large as a panel of that width allows, in its middle."""
+    import cv2
+
+    panel: Picture = np.full((HEIGHT, width, 3), _GREY, dtype=np.uint8)
+    if picture is None:
+        return panel
+    rows, columns = picture.shape[:2]
+    scale = min(HEIGHT / rows, width / columns)
+    size = max(1, round(columns * scale)), max(1, round(rows * scale))
+    larger = cv2.resize(picture, size, interpolation=cv2.INTER_AREA if scale < 1 else cv2.INTER_LINEAR)
+    top, left = (HEIGHT - size[1]) // 2, (width - size[0]) // 2
+    panel[top : top + size[1], left : left + size[0]] = larger
+    return panel

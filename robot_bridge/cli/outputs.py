@@ -9,7 +9,7 @@ from robot_bridge.cli.map_picture import MapPicture, png
 from robot_bridge.cli.parser import Settings
 from robot_bridge.contracts import Frontier, Pose
 from robot_bridge.errors import SetupError
-from robot_bridge.exploration_memory import ExplorationMemory
+from robot_bridge.exploration_memory import START, ExplorationMemory
 from robot_bridge.mapping import OccupancyMap
 from spca.runfolder import make_folder, new_run_id, replace_file
 
@@ -44,12 +44,10 @@ def write_map(
     drawn.frontiers(frontiers)
     if memory is not None:
         drawn.places(_places(memory))
-    replace_file(path, png(drawn.picture()))
+    replace_file(path, png(drawn.sheet()))
 
 
 def _places(memory: ExplorationMemory) -> list[tuple[float, float, str]]:
-    found: list[tuple[float, float, str]] = []
-    for room in memory.state.rooms:
-        x, y = room["position"]
-        found.append((x, y, room["name"]))
-    return found
+    """Of the rooms, but for the one in which the way begins."""
+    rooms = [room for room in memory.state.rooms if room["name"] != START]
+    return [(*room["position"], room["name"]) for room in rooms]

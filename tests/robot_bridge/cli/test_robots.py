@@ -46,7 +46,7 @@ def test_a_plan_is_carried_out_and_filmed(tmp_path: Path, capsys: pytest.Capture
     with av.open(str(tmp_path / "run" / "film.mp4")) as film:
         pictures = [picture.to_ndarray(format="rgb24") for picture in film.decode(video=0)]
     assert len(pictures) > 5
-    assert pictures[0].shape == (540, 1120, 3)
+    assert pictures[0].shape == (540, 1600, 3)
     assert np.abs(pictures[-1].astype(int) - pictures[0]).max() > 100, "it shows that something moves"
 
 
