@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from robot_bridge.cli.journals import Narrator, Several
 from robot_bridge.cli.parser import EXIT_FAILED, EXIT_FINISHED, Settings
+from robot_bridge.errors import SetupError
 from robot_bridge.protocols import Journal
 from robot_bridge.recorded import read_log
 from robot_bridge.replay import ChainCheck
@@ -11,6 +14,8 @@ from robot_bridge.replay import ChainCheck
 
 def run(settings: Settings) -> int:
     """Go through the log; the exit code says whether the chain lets the same through."""
+    if (Path(settings.log) / "run.json").is_file():
+        raise SetupError(f"{settings.log} is a run of main.py, not of a robot: python main.py replay RUN LEVEL")
     log = read_log(settings.log)
     check = ChainCheck(log.config)
     journals: list[Journal] = [check] if settings.quiet else [Narrator(), check]

@@ -184,6 +184,14 @@ def test_a_mistake_is_one_line_and_leaves_nothing(
     assert not list(tmp_path.iterdir())
 
 
+def test_a_run_of_the_other_program_is_gone_through_by_the_other_program(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "run.json").write_text("{}")
+    assert main(["replay", str(tmp_path)]) == 2
+    assert capsys.readouterr().err.endswith("is a run of main.py, not of a robot: python main.py replay RUN LEVEL\n")
+
+
 def test_a_full_folder_is_not_written_into(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "mine.txt").write_text("mine")
     assert main([*SHORT, "--out", str(tmp_path)]) == 2
