@@ -114,7 +114,7 @@ def _report(settings: Settings, folder: Path, summary: Summary, desk: CallDesk |
     kept = {"settings": asdict(settings), **asdict(summary), "cost_usd": float(cost)}
     write_atomic(folder / outputs.SUMMARY, json.dumps(kept, indent=1) + "\n")
     print(
-        f"ended: {summary.ended}; {summary.minutes:.1f} min, {summary.distance_m:.0f} m driven, "
+        f"ended: {summary.ended.replace('_', ' ')}; {summary.minutes:.1f} min, {summary.distance_m:.0f} m driven, "
         f"{summary.explored_m2:.0f} m2 explored, {summary.frontiers_left} frontiers left"
     )
     print(

@@ -116,7 +116,7 @@ class Film(Silent):
         import cv2
 
         words: Picture = np.full((WORDS, self._width, 3), _DARK, dtype=np.uint8)
-        state = f"{int(now // 60)}:{now % 60:04.1f}  {applied.twist.linear:+.2f} m/s  {self._action}"
+        state = f"{narration.time_text(now)}  {applied.twist.linear:+.2f} m/s  {self._action}"
         for line, (text, colour) in enumerate(((state, _LIGHT), (self._safety, _AMBER))):
             ascii_only = "".join(c if " " <= c <= "~" else "?" for c in text)[: self._width // 10]
             cv2.putText(words, ascii_only, (12, 24 + 26 * line), cv2.FONT_HERSHEY_SIMPLEX, 0.55, colour, 1, cv2.LINE_AA)

@@ -129,5 +129,4 @@ class Narrator(Silent):
         self._line(now, narration.noted(kind, data))
 
     def _line(self, now: float, line: narration.Line) -> None:
-        passed = max(0.0, now - self._began)
-        self._tell(f"{int(passed // 60):3d}:{passed % 60:04.1f}  {line[0]:<7}  {line[1]}")
+        self._tell(f"{narration.time_text(now - self._began):>8}  {line[0]:<7}  {line[1]}")

@@ -56,7 +56,7 @@ _SEEN: Final[Mapping[str, str]] = {
     "doorway": "a doorway",
     "intersection": "open on several sides",
     "dead_end": "everything ahead is near",
-    "moved": "has driven on",
+    "moved": "another place than when it was asked",
 }
 _TIERS: Final[Mapping[str, str]] = {
     Tier.CONTINUE: "it answers again",
@@ -206,3 +206,9 @@ def _plain(name: object) -> str:
 
 def _turn(degrees: float) -> str:
     return f"{abs(degrees):.0f} degrees to the {'left' if degrees > 0 else 'right'}"
+
+
+def time_text(seconds: float) -> str:
+    """Minutes and seconds, such as ``2:05.1``."""
+    tenths = round(10 * max(0.0, seconds))
+    return f"{tenths // 600}:{tenths % 600 / 10:04.1f}"

@@ -82,7 +82,7 @@ def test_an_outcome_says_how_far_and_whether_it_failed_or_was_cut_short(
             {"why": "silence", "image": False},
             ("asks", "the model, because it was not asked for a while, without a picture"),
         ),
-        ("trigger", {"triggers": "doorway, moved"}, ("sees", "a doorway; has driven on")),
+        ("trigger", {"triggers": "doorway, moved"}, ("sees", "a doorway; another place than when it was asked")),
         ("skip", {"why": "a goal is driven to", "similarity": 0.9}, ("model", "is not asked: a goal is driven to")),
         ("model_failed", {"reason": "no server", "in_a_row": 1}, ("model", "no decision: no server")),
         (
@@ -121,3 +121,10 @@ def test_there_are_words_for_everything_that_has_a_name() -> None:
         assert trigger.value not in narration.noted("trigger", {"triggers": trigger.value})[1]
     for tier in Tier:
         assert narration.noted("tier", {"tier": tier.value, "owed_s": 4.0})[0] == "model"
+
+
+@pytest.mark.parametrize(
+    ("seconds", "told"), [(0.04, "0:00.0"), (59.94, "0:59.9"), (59.96, "1:00.0"), (3605.1, "60:05.1"), (-1.0, "0:00.0")]
+)
+def test_a_minute_has_sixty_seconds(seconds: float, told: str) -> None:
+    assert narration.time_text(seconds) == told
