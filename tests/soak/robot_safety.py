@@ -18,6 +18,7 @@ import numpy as np
 from tests.soak.common import resumable
 from tests.soak.journal import Figures, Found, Soak
 from tests.soak.robot_safety_gates import GATES
+from tests.soak.robot_safety_scenes import ROLLS_ON_S
 
 _AN_HOUR = {
     "hostile": 12.0,
@@ -41,6 +42,10 @@ _SHARES = {
     ("false-stops", "stopped", "periods"): (0.0, 0.05),
 }
 """Between which the first must be of the second."""
+_LEGEND = (
+    "Touched: the other moved into the robot. Excused: the simulation blames the robot, which had been told to stand "
+    f"for more than {ROLLS_ON_S} s. Wrong is every other contact, and every limit that does not hold."
+)
 Item = tuple[str, int]
 
 
@@ -58,7 +63,7 @@ def table(work: Sequence[Item], found: Found) -> tuple[str, list[str]]:
         bad = [line for figures in drives for line in figures["wrong"]] + list(outside(gate, drives))
         wrong += bad
         lines.append(f"| {gate} | {len(drives):,} | {len(bad)} | {'; '.join(told(gate, drives))} |")
-    return "\n".join(lines), wrong
+    return "\n".join([*lines, "", _LEGEND]), wrong
 
 
 def told(gate: str, found: list[Figures]) -> Iterator[str]:
@@ -75,7 +80,8 @@ def told(gate: str, found: list[Figures]) -> Iterator[str]:
             middle, high = np.percentile(every, [50, 95])
             yield f"{name} median {middle:.2f} s, 95 % {high:.2f} s, most {max(every):.2f} s"
         else:
-            yield f"{sum(values):,.4g} {name}"
+            total = sum(values)
+            yield f"{total:,.0f} {name}" if total >= 1000 else f"{total:.4g} {name}"
     for of, part, whole in _SHARES:
         if of == gate:
             yield f"{part} of {whole}: {share(found, part, whole):.1%}"
