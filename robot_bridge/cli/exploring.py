@@ -22,6 +22,7 @@ from robot_bridge.navigation import Navigation
 from robot_bridge.protocols import Journal
 from robot_bridge.recording import BagRecorder
 from robot_bridge.safety_chain import SafetyChain
+from robot_bridge.scheduling import told
 from robot_bridge.summary import Summary, stepped_in
 from spca.calls.desk import CallDesk
 from spca.runfolder import write_atomic
@@ -99,6 +100,8 @@ def _greet(settings: Settings, body: bodies.Body, folder: Path) -> None:
         print(f"no camera, the robot drives by lidar alone: {body.camera_fault}", flush=True)
     if settings.film and body.top_view is None:
         print("the film shows the map alone: nothing else can be drawn without a camera", flush=True)
+    if body.priority_fault:
+        print(f"priority: {told(body.priority_fault)}", flush=True)
     if settings.quiet:
         return
     where = (

@@ -8,11 +8,15 @@ from pathlib import Path
 import pytest
 
 from robot_bridge import ros2_robot
-from robot_bridge.cli import main
-from robot_bridge.cli.parser import parse
+from robot_bridge.cli import bodies, exploring, main
+from robot_bridge.cli.parser import Settings, parse
+from robot_bridge.contracts import Pose
 from robot_bridge.errors import SetupError
+from robot_bridge.links import LockstepLink
+from robot_bridge.realtime import Lockstep
 from robot_bridge.scheduling import real_time, told
 from tests.contracts.executing import methods
+from tests.robot_bridge.kinematic import KinematicRobot, SteppedClock
 
 ROS2 = ("--robot", "ros2")
 AGENT = methods("""
@@ -98,7 +102,25 @@ def refused(*_: object) -> None:
     raise PermissionError(1, "Operation not permitted")
 
 
-def test_a_priority_that_is_refused_is_told(
+def test_an_exploration_tells_of_a_priority_that_was_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    robot = KinematicRobot(SteppedClock())
+    body = bodies.Body(
+        robot,
+        robot.clock,
+        Pose(),
+        "",
+        None,
+        lambda each: Lockstep(each.tick),
+        lambda: LockstepLink(robot.clock, None),
+        "no",
+    )
+    exploring._greet(Settings("explore", robot="ros2"), body, tmp_path)
+    assert f"priority: {told('no')}\n" in capsys.readouterr().out
+
+
+def test_a_plan_tells_of_a_priority_that_is_refused(
     agent: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     seen(monkeypatch)
