@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from robot_bridge import deadman as module
 from robot_bridge.deadman import Deadman, serve
+from tests.waiting import PATIENCE
 
 SPEED, REVERSE, TURN, TIMEOUT = 0.25, 0.12, 0.8, 0.3
 numbers = st.floats()
@@ -145,7 +146,7 @@ def test_as_a_process_it_passes_on_times_out_and_says_zero_when_it_is_ended(endi
             lines.append(process.stdout.readline())
         process.send_signal(ending)
         rest = process.stdout.read().split("\n")
-        assert process.wait(5) == 0
+        assert process.wait(PATIENCE) == 0
     assert lines.count("0.1 0.2\n") <= 8, "a late machine repeats it less often"
     assert rest[-5:] == ["0.0 0.0", "0.0 0.0", "0.0 0.0", "closed", ""]
 

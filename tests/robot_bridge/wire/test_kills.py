@@ -1,6 +1,7 @@
 """Host, deadman and robot as three processes: whichever is killed, the robot stands soon after.
 
-Speeds are those of the twin's odometry, which has no noise.
+Speeds are those of the twin's odometry, which has no noise. All run in real time where that is allowed, as on a robot.
+Elsewhere a busy machine makes them late: an attempt in which the robot or the deadman was silent for long says nothing.
 """
 
 from __future__ import annotations
@@ -10,15 +11,19 @@ import signal
 import subprocess
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
 
 import pytest
 
 from robot_bridge.config import Limits
+from robot_bridge.scheduling import real_time
 from robot_bridge.wire import types
 from robot_bridge.wire.dds import Bus, Subscription
 from robot_bridge.wire.messages import odometry_from
 from robot_bridge.wire.topics import DRIVER_COMMANDS, HOST_COMMANDS
 from tests.robot_bridge.wire.loopback import started
+from tests.waiting import PATIENCE
 
 TWIN, HOST, DEADMAN = (
     "tests.robot_bridge.wire.served_twin",
@@ -30,75 +35,117 @@ STANDS = 0.01
 SOON = Limits().command_timeout + 0.4
 """For a robot that is left to its own timeout."""
 TRIES = 5
-"""A machine that is busy with other tests only adds to the time that a stop takes: the best counts."""
+FAIR = 0.15
+"""Seconds for which neither robot (50 Hz) nor deadman (20 Hz) may have been silent where a time is to count."""
 
 
-def speed(subscription: Subscription, bus: Bus) -> float:
-    """The next that the robot tells."""
-    end = time.monotonic() + 10
-    while time.monotonic() < end:
-        bus.wait(0.1)
-        if found := subscription.take():
-            return odometry_from(found[-1]).twist.linear
-    raise AssertionError("the robot tells nothing")
+@dataclass
+class Ear:
+    """Hears odometry and what the driver is told. ``gap``: the longest silence so far, seconds."""
+
+    bus: Bus
+    odometry: Subscription
+    driver: Subscription
+    gap: float = 0.0
+    came: dict[str, float] = field(default_factory=dict)
+
+    def speed(self) -> float:
+        """The next that the robot tells."""
+        end = time.monotonic() + PATIENCE
+        while time.monotonic() < end:
+            self.bus.wait(0.1)
+            now, found = time.monotonic(), self.odometry.take()
+            self._note("driver", self.driver.take(), now)
+            self._note("odometry", found, now)
+            if found:
+                return odometry_from(found[-1]).twist.linear
+        raise AssertionError("the robot tells nothing")
+
+    def listen(self) -> None:
+        """Silences before do not count."""
+        self.gap, self.came = 0.0, {}
+
+    def _note(self, name: str, found: list[Any], now: float) -> None:
+        if found:
+            self.gap = max(self.gap, now - self.came.get(name, now))
+            self.came[name] = now
 
 
-def stopped_after_kill(bus: Bus, odometry: Subscription, killed: subprocess.Popen[str]) -> float:
-    """Seconds from the kill until the robot stands; it drives before."""
-    end = time.monotonic() + 30
-    while speed(odometry, bus) < 0.14:
+@dataclass(frozen=True)
+class Stop:
+    """``seconds`` from a kill until the robot stood; ``is_fair``: nobody was late meanwhile."""
+
+    seconds: float
+    is_fair: bool
+
+
+def stopped_after_kill(ear: Ear, killed: subprocess.Popen[str]) -> Stop:
+    """The robot drives before."""
+    end = time.monotonic() + PATIENCE
+    while ear.speed() < 0.14:
         assert time.monotonic() < end, "the robot does not drive"
+    ear.listen()
     os.kill(killed.pid, signal.SIGKILL)
     begun = time.monotonic()
-    while abs(speed(odometry, bus)) > STANDS:
-        assert time.monotonic() < begun + 10, "the robot does not stop"
-    taken = time.monotonic() - begun
+    while abs(ear.speed()) > STANDS:
+        assert time.monotonic() < begun + PATIENCE, "the robot does not stop"
+    taken, gap = time.monotonic() - begun, ear.gap
     end = time.monotonic() + 0.3
     while time.monotonic() < end:
-        assert abs(speed(odometry, bus)) <= STANDS
-    return taken
+        assert abs(ear.speed()) <= STANDS
+    return Stop(taken, gap <= FAIR)
 
 
-def best(attempt: Callable[[], float], limit: float) -> float:
-    """The shortest time of several attempts, which end with the first within the limit."""
-    taken = attempt()
-    for _ in range(TRIES - 1):
-        if taken > limit:
-            taken = min(taken, attempt())
-    return taken
+def check(attempt: Callable[[], Stop], limit: float) -> None:
+    """One of several attempts must be within the limit; where the machine was late in all of them nothing is known."""
+    found = list[Stop]()
+    while len(found) < TRIES:
+        found.append(attempt())
+        if found[-1].seconds <= limit:
+            return
+    if not any(each.is_fair for each in found):
+        pytest.skip(f"this machine is too busy to measure a stop: {found}")
+    pytest.fail(f"it stood too late (at most {limit} s): {found}")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def priority() -> Iterator[None]:
+    """Of this process and of all that it starts."""
+    with real_time():
+        yield
 
 
 @pytest.fixture(scope="module")
-def odometry(domain: int) -> Iterator[tuple[Bus, Subscription]]:
+def ear(domain: int, priority: None) -> Iterator[Ear]:  # noqa: ARG001
     """Of a twin in a process of its own, without a deadman."""
     with started(TWIN, str(domain), wait_for="ready"), Bus(domain) as bus:
-        yield bus, bus.subscription("/odom", types.ODOMETRY)
+        yield Ear(bus, bus.subscription("/odom", types.ODOMETRY), bus.subscription(DRIVER_COMMANDS, types.TWIST))
 
 
-def test_whose_host_is_killed_is_stopped_by_the_deadman(domain: int, odometry: tuple[Bus, Subscription]) -> None:
-    def killed() -> float:
+def test_whose_host_is_killed_is_stopped_by_the_deadman(domain: int, ear: Ear) -> None:
+    def killed() -> Stop:
         with started(HOST, str(domain), HOST_COMMANDS, wait_for="driving") as host:
-            return stopped_after_kill(*odometry, host)
+            return stopped_after_kill(ear, host)
 
     with started(DEADMAN, *CYCLONE, str(domain)):
-        assert best(killed, 0.5) <= 0.5
+        check(killed, 0.5)
 
 
-def test_whose_deadman_is_killed_stops_itself(domain: int, odometry: tuple[Bus, Subscription]) -> None:
+def test_whose_deadman_is_killed_stops_itself(domain: int, ear: Ear) -> None:
     """And its host says so and ends."""
 
-    def killed() -> float:
+    def killed() -> Stop:
         with (
             started(DEADMAN, *CYCLONE, str(domain)) as deadman,
             started(HOST, str(domain), HOST_COMMANDS, wait_for="driving") as host,
         ):
-            taken = stopped_after_kill(*odometry, deadman)
-            told, _ = host.communicate(timeout=30)
+            taken = stopped_after_kill(ear, deadman)
+            told, _ = host.communicate(timeout=PATIENCE)
         lost = "DeviceError: the deadman sends nothing on /cmd_vel: it has ended, or is out of reach"
         assert told.splitlines()[-1] == lost
         return taken
 
-    assert best(killed, SOON) <= SOON
+    check(killed, SOON)
 
 
 def test_a_deadman_that_is_terminated_sends_zeros_and_ends(domain: int) -> None:
@@ -107,10 +154,10 @@ def test_a_deadman_that_is_terminated_sends_zeros_and_ends(domain: int) -> None:
         started(DEADMAN, *CYCLONE, str(domain)) as deadman,
     ):
         heard = bus.subscription(DRIVER_COMMANDS, types.TWIST, reliable=True, depth=1)
-        end = time.monotonic() + 10
+        end = time.monotonic() + PATIENCE
         while not heard.take():
             assert time.monotonic() < end
             bus.wait(0.1)
         deadman.terminate()
-        assert deadman.wait(15) == 0
+        assert deadman.wait(PATIENCE) == 0
         assert [message.linear.x for message in heard.take()] == [0.0]

@@ -18,6 +18,7 @@ from robot_bridge.wire import relay, topics, types
 from robot_bridge.wire.dds import LAST_DOMAIN, Bus, until
 from robot_bridge.wire.messages import twist_message
 from robot_bridge.wire.relay_dds import DdsTransport
+from tests.waiting import PATIENCE
 
 ROOT = Path(__file__).resolve().parents[3]
 ON_ROBOT = ("robot_bridge/__init__.py", "robot_bridge/deadman.py", "robot_bridge/wire/__init__.py")
@@ -94,7 +95,7 @@ def test_of_commands_that_came_late_the_newest_is_passed_on_and_a_stop_wins(doma
             host.subscription(name, kind, reliable=True, depth=9)
             for name, kind in zip(names, (types.TWIST, types.BOOL), strict=True)
         ]
-        assert until(lambda: all(s.listeners == 2 for s in senders) and all(a.publishers for a in arrived), 10)
+        assert until(lambda: all(s.listeners == 2 for s in senders) and all(a.publishers for a in arrived), PATIENCE)
         for number in range(1, 6):
             senders[0].send(twist_message(Twist(number / 100)))
         senders[1].send(types.make(types.BOOL, data=True))
@@ -104,7 +105,7 @@ def test_of_commands_that_came_late_the_newest_is_passed_on_and_a_stop_wins(doma
             counts[:] = [count + len(each.take()) for count, each in zip(counts, arrived, strict=True)]
             return counts == [5, 1]
 
-        assert until(have_come, 10)
+        assert until(have_come, PATIENCE)
         time.sleep(0.1)  # the other reader of each has it by now, too
         assert transport.receive(10.0) == [(0.05, 0.0), True]
     transport.close()
