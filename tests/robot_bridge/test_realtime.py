@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import threading
+import time
+from itertools import pairwise
+from statistics import median
 
 import pytest
 
@@ -10,6 +13,7 @@ from robot_bridge.contracts import REST, ExecutionResult, Twist, VelocityTarget
 from robot_bridge.control import Controller
 from robot_bridge.errors import DeviceError
 from robot_bridge.realtime import MonotonicClock, RealTimeLoop
+from robot_bridge.scheduling import real_time
 from tests.robot_bridge.kinematic import KinematicRobot, SteppedClock, decision, rig
 
 
@@ -37,12 +41,22 @@ def real_rig() -> tuple[Controller, KinematicRobot]:
     return Controller(robot, clock, made.navigation, made.chain), robot
 
 
+def sleeps() -> float:
+    """The median of a few waits of 50 ms on this machine now, milliseconds."""
+    begun = [time.monotonic()]
+    for _ in range(9):
+        time.sleep(0.05)
+        begun.append(time.monotonic())
+    return 1000 * median(after - before for before, after in pairwise(begun))
+
+
 def test_it_ticks_at_the_rate_and_leaves_no_thread() -> None:
-    """A machine that is busy with other tests gets more tries to keep time."""
+    """In real time where that is allowed; a machine that is late with any wait is late with these."""
+    is_punctual = False
     for _ in range(5):
         controller, robot = real_rig()
         before = threading.active_count()
-        with RealTimeLoop(controller) as loop:
+        with real_time(), RealTimeLoop(controller) as loop:
             controller.begin(ExecutionResult(VelocityTarget(Twist(0.1), 5.0), decision("move_toward"), True))
             while (jitter := loop.jitter).periods < 9:
                 loop.advance()
@@ -51,9 +65,11 @@ def test_it_ticks_at_the_rate_and_leaves_no_thread() -> None:
         assert robot.commanded == REST
         assert jitter.p99_ms >= jitter.p50_ms
         if jitter.p50_ms == pytest.approx(50, abs=5):
-            break
-    else:
-        pytest.fail(f"the median of its periods is {jitter.p50_ms:.1f} ms")
+            return
+        is_punctual |= sleeps() < 52
+    if not is_punctual:
+        pytest.skip("this machine is too busy to measure a period")
+    pytest.fail(f"the median of its periods is {jitter.p50_ms:.1f} ms")
 
 
 def test_what_goes_wrong_in_the_thread_stops_the_robot_and_surfaces() -> None:
