@@ -13,7 +13,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from robot_bridge.cli import COMMANDS, main
+from robot_bridge.cli import COMMANDS, bodies, main, parser
 from robot_bridge.cli.models import EMBEDDED
 from robot_bridge.cli.parser import COMMANDS_HELP
 from tests.fakes.faults import FaultServer, answering, busy
@@ -209,6 +209,10 @@ def test_whoever_ends_it_interrupts_it(
     assert main(["replay", "log"]) == 130
     assert capsys.readouterr().err == "interrupted\n"
     assert signal.getsignal(ended_by) is before
+
+
+def test_the_world_that_is_suggested_is_one() -> None:
+    assert parser.CLUTTERED == bodies.CLUTTERED
 
 
 def test_help_names_every_command() -> None:
