@@ -14,6 +14,7 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
+from typing import Final
 
 from robot_bridge.cli.bodies import Body, opened
 from robot_bridge.cli.parser import Settings
@@ -30,6 +31,8 @@ from robot_bridge.sensor_snapshot import SensorSnapshotBuilder
 from tests.robot_bridge.wire.loopback import CONFIGURATION, own_domain
 
 CONFIG = RobotConfig()
+_BUSY: Final = "import os; os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))\nwhile True: pass"
+"""At ordinary priority, whatever it inherits."""
 
 
 def controller_of(body: Body) -> Controller:
@@ -72,9 +75,9 @@ def jitter(seconds: float, busy: int) -> None:
     with ExitStack() as stack:
         domain = stack.enter_context(own_domain())
         stack.enter_context(_process("-m", "robot_bridge", "twin", "--domain", str(domain)))
-        for _ in range(busy):  # before the host, whose priority they would inherit
-            stack.enter_context(_process("-c", "while True: pass"))
         body = stack.enter_context(opened(Settings("explore", robot="ros2", domain=domain), CONFIG))
+        for _ in range(busy):
+            stack.enter_context(_process("-c", _BUSY))
         controller = stack.enter_context(closing(controller_of(body)))
         loop = RealTimeLoop(controller)
         explorer = Explorer(controller, ReferenceNavigator(), body.link(), runner=loop)
