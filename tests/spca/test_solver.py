@@ -244,12 +244,11 @@ def test_warming_does_not_wait_and_closing_is_final(
     (tmp_path / "unified_planning").mkdir()
     (tmp_path / "unified_planning" / "__init__.py").write_text(f"import time\ntime.sleep({AGES})\n")
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
-    solver = Solver()
-    began = time.monotonic()
-    solver.warm()
-    assert time.monotonic() - began < PATIENCE
-    assert len(marked()) == 1
-    solver.close()
+    with Solver() as solver:
+        began = time.monotonic()
+        solver.warm()
+        assert time.monotonic() - began < PATIENCE
+        assert becomes(lambda: len(marked()) == 1)
     solver.close()
     assert marked() == []
     with pytest.raises(ValueError, match="closed"):
