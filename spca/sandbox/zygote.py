@@ -46,6 +46,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     for inherited in (signal.SIGCHLD, signal.SIGALRM, signal.SIGXCPU):
         signal.signal(inherited, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
+    if hasattr(os, "sched_setscheduler"):  # a host that drives a robot has a priority that generated code must not have
+        os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
     with socket.socket(fileno=int(number)) as control:
         try:
             _load(marshal.loads(control.recv(LONGEST_REQUEST)))  # noqa: S302 - from the host

@@ -143,6 +143,23 @@ def test_it_does_not_matter_how_the_host_is_set_up(before: str, tmp_path: Path) 
     assert (done.returncode, done.stdout, done.stderr) == (0, "3\n", "")
 
 
+def test_a_host_of_high_priority_gives_generated_code_none() -> None:
+    done = host("""
+try:
+    os.sched_setscheduler(0, os.SCHED_RR, os.sched_param(10))
+except OSError:
+    print("not allowed here: [0, 0]")
+    os._exit(0)
+episode = executor.start(source, steps('go'), ())
+episode.advance(view())
+parent = int(open(f"/proc/{episode.pid}/stat").read().rpartition(")")[2].split()[1])
+print([os.sched_getscheduler(pid) for pid in (parent, episode.pid)])
+executor.close()
+""")
+    assert done.stdout.endswith("[0, 0]\n")
+    assert done.stderr == ""
+
+
 def test_a_host_without_standard_streams_can_run_code(tmp_path: Path) -> None:
     said = f"open({str(tmp_path / 'said')!r}, 'w').write(str(len(codes(run(executor, source, steps('go'), limit=3)))))"
     done = host(f"os.closerange(0, 3)\n{said}\nexecutor.close()\nos._exit(0)")
