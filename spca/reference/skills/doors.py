@@ -51,11 +51,16 @@ class Agent:
         return fitting or places
 
     def fetch_key(self, agent, key, door):
-        """Find and pick up the key that fits a door, in a box if need be."""
+        """Find and pick up the key that fits a door, in a box if need be.
+
+        Where no door is to be found any key will do: it may lie in the only way there.
+        """
         self._look()
         if any(self._holds(name) for name in self._fitting_keys(key, door)):
             return
         yield from self._fetch(lambda: [place for name in self._fitting_keys(key, door) for place in self._find(name)])
+        if self.inventory is None and not self._fitting_keys(key, door):
+            yield from self._fetch(lambda: self._find(key))
 
     def _fitting_keys(self, key, door):
         """Names of the keys of a name that fit a door: of the colour of either, else of the locked doors known."""

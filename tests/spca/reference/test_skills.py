@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import gymnasium
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from minigrid.core.grid import Grid
+from minigrid.core.mission import MissionSpace
+from minigrid.core.world_object import Door, Goal, Key
+from minigrid.minigrid_env import MiniGridEnv as Simulator
 
 from minigridenv import MiniGridEnv
 from spca.contracts import Primitive, Status
@@ -165,3 +172,38 @@ def test_dropping_what_is_held_leaves_doors_usable() -> None:
     assert keys
     beside = [grid[r + down][c + right] for r, c in keys for down, right in ((0, 1), (1, 0), (0, -1), (-1, 0))]
     assert not any(word.startswith("door") for word in beside)
+
+
+class BigKey(Key):
+    """Nobody sees past it: so it is to a robot."""
+
+    def see_behind(self) -> bool:
+        return False
+
+
+class KeyInTheWay(Simulator):
+    """A key lies in the only way to the door, which cannot be seen before."""
+
+    def __init__(self, **options: Any) -> None:
+        space = MissionSpace(mission_func=lambda: "use the key to open the door and then get to the goal")
+        super().__init__(mission_space=space, grid_size=9, max_steps=200, **options)
+
+    def _gen_grid(self, width: int, height: int) -> None:
+        self.grid = Grid(width, height)
+        for x in range(width):
+            for y in range(height):
+                if (x, y) not in {(2, 1), *((3, row) for row in range(1, 8))}:
+                    self.grid.wall_rect(x, y, 1, 1)
+        self.put_obj(BigKey("yellow"), 3, 1)
+        self.put_obj(Door("yellow", is_locked=True), 3, 6)
+        self.put_obj(Goal(), 3, 7)
+        self.agent_pos, self.agent_dir = (2, 1), 2
+        self.mission = "use the key to open the door and then get to the goal"
+
+
+gymnasium.register("TestKeyInTheWay-v0", KeyInTheWay, disable_env_checker=True)
+
+
+def test_a_key_in_the_only_way_is_taken_before_its_door_is_known() -> None:
+    plan = "fetch_key(a1, key_any, door_any), unlock_door(a1, door_any, key_any), reach_goal(a1, goal_green)"
+    assert solve("TestKeyInTheWay-v0", 1, plan).status is Status.SUCCESS
