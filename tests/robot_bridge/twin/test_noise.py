@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from robot_bridge.contracts import Pose, Twist
+from robot_bridge.contracts import Pose, Twist, wrapped
 from robot_bridge.twin.noise import NO_NOISE, DriftingOdometry, Grain, Noise, noisy_ranges
 
 
@@ -54,6 +56,33 @@ def test_errors_of_odometry_are_of_the_order_that_was_asked_for() -> None:
         ends.append(odometry.pose)
     assert np.std([end.heading for end in ends]) == pytest.approx(5 * noise.drift, rel=0.3)
     assert np.std([end.x for end in ends]) == pytest.approx(5 * noise.scale, rel=0.4)
+
+
+@pytest.mark.parametrize(
+    ("error", "size", "along", "across", "heading"),
+    [
+        ("scale", 0.015, 4 * 0.015, 0.0, 0.0),
+        ("slip", 0.004, 2 * 0.004, 0.0, 0.0),
+        ("turn_scale", 0.015, 0.0, 0.0, 2 * 0.015),
+        ("turn_slip", 0.004, 0.0, 0.0, 2**0.5 * 0.004),
+        ("drift", 0.01, 0.0, 0.5 * 4**2 * 0.01, 4 * 0.01),
+    ],
+)
+def test_every_error_of_odometry_adds_up_as_it_is_said_to(
+    error: str, size: float, along: float, across: float, heading: float
+) -> None:
+    """Four metres straight on, then two radians about where it stands."""
+    noise, ends = replace(NO_NOISE, **{error: size}), []
+    for seed in range(200):
+        odometry = DriftingOdometry(Pose(), noise, np.random.default_rng(seed))
+        for _ in range(200):
+            odometry.moved(0.02, 0.0)
+        there = odometry.pose
+        for _ in range(200):
+            odometry.moved(0.0, 0.01)
+        ends.append((there.x, there.y, wrapped(odometry.pose.heading - 2.0)))
+    found = np.std(np.array(ends), axis=0)
+    assert found == pytest.approx([along, across, heading], rel=0.2, abs=2e-3)
 
 
 def test_rest_is_measured_as_rest() -> None:
