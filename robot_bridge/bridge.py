@@ -100,8 +100,9 @@ class RobotWorld(ActingWorld):
                 self.rig.judge.step(code)
             else:
                 self.bumps += 1
+                self.rig.judge.tried()
+            self._hold_against_judge()
             if not self.over:
-                self._hold_against_judge()
                 self._perceive()
         except RobotError as error:
             raise WorldError(f"{self.name}: {error}") from error

@@ -48,6 +48,10 @@ class Judge(Protocol):
         """Told of a primitive when it has physically happened."""
         ...
 
+    def tried(self) -> None:
+        """Told of a primitive that was tried in vain, which takes a step as well."""
+        ...
+
 
 @dataclass(slots=True)
 class Narrated:

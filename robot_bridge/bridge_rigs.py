@@ -128,6 +128,9 @@ class OperatorJudge:
         if code == _DONE:
             self.confirm()
 
+    def tried(self) -> None:
+        """A person counts no steps."""
+
     def confirm(self) -> bool:
         """Ask; the episode is over then."""
         self.over, self.solved = True, self._ask(self.mission)

@@ -12,6 +12,8 @@ from robot_bridge.contracts import Pose, Twist
 
 BLAME_SPEED = 0.01
 """m/s of the robot's own motion towards what it touches, from which on a contact is its doing."""
+MOVER = "mover"
+"""How names begin of what moves by itself; a contact with anything else is always the robot's doing."""
 APART = 0.5
 """Seconds without contact after which touching the same thing again is a new collision."""
 
@@ -38,7 +40,7 @@ class CollisionLog:
 
     def touched(self, stamp: float, other: str, approach: float) -> None:
         """``approach``: how fast the robot itself moves towards the other at the point of contact, m/s."""
-        blame = approach > BLAME_SPEED
+        blame = approach > BLAME_SPEED or not other.startswith(MOVER)
         last, blamed = self._touching.get(other, (float("-inf"), False))
         if stamp - last > APART or (blame and not blamed):
             self._found.append(Collision(stamp, other, blame))

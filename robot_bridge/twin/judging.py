@@ -84,6 +84,11 @@ class ShadowJudge:
         self.reward = float(reward)
         self._is_terminated, self._is_truncated = bool(terminated), bool(truncated)
 
+    def tried(self) -> None:
+        """A primitive was tried in vain: nothing has changed, but a step is gone, as in MiniGrid."""
+        self.simulator.step_count += 1
+        self._is_truncated = self.simulator.step_count >= self.simulator.max_steps
+
 
 def _made(env_id: str, seed: int) -> Any:
     with _quiet():
@@ -103,8 +108,10 @@ def _made(env_id: str, seed: int) -> Any:
 
 
 def _moves_by_itself(simulator: Any) -> bool:
-    """Whether anything changes its place while the agent turns round once."""
-    copy = deepcopy(simulator)
+    """Whether anything is elsewhere after one of the four turns that take the agent round."""
+    copy, before = deepcopy(simulator), simulator.grid.encode()
     for _ in range(4):
         copy.step(copy.actions.left)
-    return bool((copy.grid.encode() != simulator.grid.encode()).any())
+        if (copy.grid.encode() != before).any():
+            return True
+    return False

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from minigrid.core.world_object import Goal
 from numpy.typing import NDArray
 
 from robot_bridge.bridge import RobotWorld, act
@@ -89,6 +90,8 @@ def test_a_level_is_solved_in_its_twin_and_shown_as_minigrid_shows_it() -> None:
             assert world.inventory == inventory
             assert shown(world) == shown_by_minigrid(world)
         assert world.bumps == 1, "the key was in the way"
+        judge: Any = world.rig.judge
+        assert judge.simulator.step_count == len(world.previous_actions), "what is tried in vain takes a step too"
         with pytest.raises(RestoreError, match="cannot be put back"):
             world.restore(world.checkpoint())
         outcome = act(f"[{called(TOGGLE, FORWARD, FORWARD)}, {called(RIGHT, FORWARD)}]", AGENT.text, world)
@@ -105,6 +108,18 @@ def test_a_level_is_solved_in_its_twin_and_shown_as_minigrid_shows_it() -> None:
     assert any(line.startswith(f"{called(RIGHT)}: rotate -90") for line in journal.lines)
     with pytest.raises(WorldError, match="closed"):
         world.step(FORWARD)
+
+
+@pytest.mark.usefixtures("drawing")
+def test_a_level_is_not_solved_by_a_robot_that_only_believes_to_be_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    make = lambda: twin_rig("MiniGrid-Empty-5x5-v0", 1, config=CONFIG)  # noqa: E731
+    with closing(RobotWorld("x", make, InProcessExecutor(), can_restart=False)) as world:
+        judge: Any = world.rig.judge
+        judge.simulator.put_obj(Goal(), *judge.simulator.front_pos)
+        monkeypatch.setattr(world.senses, "go", lambda _pose: True)
+        with pytest.raises(WorldError, match="the robot is in"):
+            world.step(FORWARD)
+        assert judge.solved
 
 
 def test_what_cannot_be_a_world_is_told_in_one_line() -> None:

@@ -2,8 +2,8 @@
 
 ``scripts/soak robot-spca [--count N] [--seed S] [--levels GLOB] [--record]``: an agent is learned by ``main.py`` with
 the embedded model, as ``make run`` does; then main.py's own loop plays each of the levels below on the simulated robot,
-with seeds S, S + 1, ... of N rounds (default 1). The agent must stay as it was, the coder unasked, the robot without a
-collision. Goes on where it was interrupted unless the code has changed; ``--afresh`` starts again.
+with seeds S, S + 1, ... (default 11) of N rounds (default 1). The agent must stay as it was, the coder unasked, the
+robot without a collision. Goes on where it was interrupted unless the code has changed; ``--afresh`` starts again.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ def play(learned: Path, item: Item) -> Figures:
     (finished,) = read(existing_run(folder / "runs") / "state.json")["finished"]
     row = {**(rows[-1] if rows else {}), "level": env_id, "seed": seed, "solved": finished["outcome"] == "success"}
     row |= {"reason": finished["reason"], "coder_calls": finished["counters"]["coder_calls"]}
-    row |= {"starts": len(rows), "collisions": sum(one["collisions"] for one in rows)}
+    row |= {"category": category, "starts": len(rows), "collisions": sum(one["collisions"] for one in rows)}
     return row | {"is_unchanged": _digest(folder / "workspace") == before}
 
 
@@ -132,6 +132,7 @@ def wrong_with(row: dict[str, Any]) -> str:
         "the agent was changed": not row["is_unchanged"],
         f"{row['coder_calls']} calls of the coder": row["coder_calls"] > 0,
         f"{row['collisions']} collisions": row["collisions"] > 0,
+        "the agent would have gone into lava": row["category"] == "hazard_avoidance" and row.get("bumps", 0) > 0,
     }
     found = "; ".join(words for words, holds in faults.items() if holds)
     return f"{row['level']} seed {row['seed']}: {found}" if found else ""
@@ -141,6 +142,7 @@ COLUMNS: Final = (
     "level",
     "seed",
     "solved",
+    "starts",
     "primitives",
     "bumps",
     "looks",
@@ -169,7 +171,7 @@ def main() -> int:
     """Run the gate; 1 when something was wrong."""
     parser = gate_parser("robot-spca", __doc__)
     parser.add_argument("--count", type=int, default=1, help="seeds of every level")
-    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--seed", type=int, default=11, help="of which the learned agent has not seen the levels")
     parser.add_argument("--levels", default="*", help="only environment ids that match")
     parser.add_argument("--afresh", action="store_true")
     options = parser.parse_args()

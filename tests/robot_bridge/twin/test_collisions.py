@@ -17,6 +17,18 @@ def test_a_contact_that_lasts_is_one_collision() -> None:
     assert log.collisions == (Collision(0.0, "wall1", True),)
 
 
+def test_what_cannot_move_is_never_to_blame() -> None:
+    log = CollisionLog()
+    log.touched(1.0, "wall1", 0.0)
+    log.touched(1.0, "thing3", -0.1)
+    log.touched(1.0, "mover0", 0.0)
+    assert [(c.other, c.caused_by_robot) for c in log.collisions] == [
+        ("wall1", True),
+        ("thing3", True),
+        ("mover0", False),
+    ]
+
+
 def test_touching_again_is_another_one_as_is_coming_to_blame() -> None:
     log = CollisionLog()
     log.touched(1.0, "mover0", 0.0)

@@ -162,14 +162,15 @@ def test_the_same_seed_is_the_same_world() -> None:
 
 
 @pytest.mark.parametrize(
-    ("env_id", "words"),
+    ("env_id", "seed", "words"),
     [
-        ("MiniGrid-FourRoms-v0", "unknown level 'MiniGrid-FourRoms-v0': .*'MiniGrid-FourRooms-v0'"),
-        ("CartPole-v1", "unknown level 'CartPole-v1'"),
-        ("MiniGrid-Dynamic-Obstacles-6x6-v0", "things move in it by themselves"),
+        ("MiniGrid-FourRoms-v0", 0, "unknown level 'MiniGrid-FourRoms-v0': .*'MiniGrid-FourRooms-v0'"),
+        ("CartPole-v1", 0, "unknown level 'CartPole-v1'"),
+        ("MiniGrid-Dynamic-Obstacles-6x6-v0", 0, "things move in it by themselves"),
+        ("MiniGrid-Dynamic-Obstacles-5x5-v0", 14, "things move in it by themselves"),
     ],
 )
-def test_what_has_no_twin_is_refused_in_a_line(env_id: str, words: str) -> None:
+def test_what_has_no_twin_is_refused_in_a_line(env_id: str, seed: int, words: str) -> None:
     with pytest.raises(SetupError, match=words) as raised:
-        level_world(env_id, 0)
+        level_world(env_id, seed)
     assert "\n" not in str(raised.value)
