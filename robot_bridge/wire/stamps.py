@@ -12,8 +12,8 @@ from typing import Final
 
 _DRIFT: Final = 1e-4
 """Seconds a second by which two quartz clocks may run apart."""
-_STEP: Final = 0.5
-"""Seconds by which a topic's stamps fall back only where the robot's clock was set."""
+_STEP: Final = 0.05
+"""Seconds by which a topic's stamps fall back only where the robot's clock was set: each would be added to all ages."""
 
 
 class StampTranslator:

@@ -42,6 +42,28 @@ def test_a_clock_that_is_set_back_is_followed() -> None:
     assert stamps.translated("/odom", 100.1, 1.2) == pytest.approx(1.2)
 
 
+@pytest.mark.parametrize("step", [0.06, 0.3])
+def test_a_clock_that_is_set_back_a_little_makes_nothing_old_for_long(step: float) -> None:
+    """Else every age would be too great by that, for an hour."""
+    stamps = StampTranslator()
+    stamps.translated("/scan", 100.0, 1.0)
+    stamps.translated("/odom", 100.0, 1.0)
+    stamps.translated("/scan", 100.0 - step, 1.0)
+    for tick in range(1, 5):
+        assert stamps.translated("/scan", 100.0 - step + 0.1 * tick, 1.0 + 0.1 * tick) == pytest.approx(
+            1.0 + 0.1 * tick
+        )
+        assert stamps.translated("/odom", 100.0 - step + 0.1 * tick, 1.0 + 0.1 * tick) == pytest.approx(
+            1.0 + 0.1 * tick
+        )
+
+
+def test_stamps_that_come_a_little_out_of_order_are_as_old_as_they_are() -> None:
+    stamps = StampTranslator()
+    stamps.translated("/odom", 100.0, 1.0)
+    assert stamps.translated("/odom", 99.96, 1.01) == pytest.approx(0.96, abs=1e-3)
+
+
 def test_one_stamp_from_the_future_does_not_make_everything_old() -> None:
     stamps = StampTranslator()
     stamps.translated("/scan", 100.0, 1.0)
