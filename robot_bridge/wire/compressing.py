@@ -8,12 +8,13 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from robot_bridge.wire.pictures import millimetres
+from robot_bridge.wire.pictures import depth_kind, measured, millimetres
 
 JPEG: Final = "rgb8; jpeg compressed bgr8"
 DEPTH: Final = "16UC1; compressedDepth png"
+_INVERSE: Final = "32FC1"
 _DEPTH_HEADER: Final = struct.Struct("<iff")
-"""Kind and two parameters that only floating-point depth uses."""
+"""Kind and two parameters, a and b, that only floating-point depth uses: there a pixel is a / metres + b."""
 
 
 def jpeg(rgb: NDArray[np.uint8], quality: int = 80) -> bytes:
@@ -40,16 +41,22 @@ def depth_png(depth: NDArray[np.float32]) -> bytes:
     return _DEPTH_HEADER.pack(0, 0.0, 0.0) + encoded.tobytes()
 
 
-def depth(data: bytes) -> NDArray[np.float32]:
-    """Metres again, float32 (height, width).
+def depth(data: bytes, encoding: str = DEPTH) -> NDArray[np.float32]:
+    """Metres again, 0 where nothing was measured: float32 (height, width). ``encoding`` is that of the message.
 
     Raises:
         ValueError: it is no such picture.
     """
+    kind = encoding.partition(";")[0].strip()
+    _, metres = depth_kind(kind)
     pixels = _decoded(data[_DEPTH_HEADER.size :], colour=False)
     if pixels.dtype != np.uint16 or pixels.ndim != 2:
         raise ValueError("depth that is not a PNG of 16 bits")
-    return pixels.astype(np.float32) * np.float32(0.001)
+    if kind != _INVERSE:
+        return pixels.astype(np.float32) * np.float32(metres)
+    _, a, b = _DEPTH_HEADER.unpack_from(data)
+    with np.errstate(all="ignore"):
+        return measured(np.where(pixels > 0, np.float32(a) / (pixels.astype(np.float32) - np.float32(b)), 0))
 
 
 def _decoded(data: bytes, colour: bool) -> NDArray[Any]:

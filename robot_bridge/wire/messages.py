@@ -90,9 +90,9 @@ def pose_message(pose: Pose) -> Any:
 
 
 def pose_from(message: Any) -> Pose:
-    """Its place on the floor; a quaternion that is none is a heading of 0."""
+    """Its place on the floor; a quaternion may have any length, one of 0 is a heading of 0."""
     q = message.orientation
-    heading = atan2(2 * (q.w * q.z + q.x * q.y), 1 - 2 * (q.y * q.y + q.z * q.z))
+    heading = atan2(2 * (q.w * q.z + q.x * q.y), q.w * q.w + q.x * q.x - q.y * q.y - q.z * q.z)
     return Pose(float(message.position.x), float(message.position.y), float(heading))
 
 
@@ -120,7 +120,8 @@ def tf_message(*transforms: Any) -> Any:
 
 def scan_message(scan: Scan) -> Any:
     """A ``sensor_msgs/LaserScan``."""
-    last = scan.angle_min + scan.angle_increment * max(len(scan.ranges) - 1, 0)
+    with np.errstate(over="ignore"):  # an increment of a message may be so large that the last angle is infinite
+        last = float(np.float32(scan.angle_min + scan.angle_increment * max(len(scan.ranges) - 1, 0)))
     return types.make(
         types.SCAN,
         header=header(scan.stamp, LIDAR_FRAME),

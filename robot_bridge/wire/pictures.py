@@ -54,13 +54,26 @@ def image_from(message: Any) -> NDArray[np.uint8]:
 
 def depth_from(message: Any) -> NDArray[np.float32]:
     """Metres, 0 where nothing was measured: float32 (height, width)."""
-    if message.encoding not in _DEPTHS:
-        raise ValueError(f"depth encoded as {message.encoding!r}: {', '.join(_DEPTHS)} can be read")
-    numbers, metres = _DEPTHS[message.encoding]
+    numbers, metres = depth_kind(message.encoding)
     order = ">" if message.is_bigendian else "<"
     pixels = _pixels(message, np.dtype(order + numbers), 1)[..., 0]
-    depth: NDArray[np.float32] = pixels.astype(np.float32) * np.float32(metres)
-    return np.nan_to_num(depth, nan=0.0, posinf=0.0, neginf=0.0)
+    return measured(pixels.astype(np.float32) * np.float32(metres))
+
+
+def depth_kind(encoding: str) -> tuple[str, float]:
+    """The numbers that depth is encoded with, as numpy names them, and how many metres one of them is.
+
+    Raises:
+        ValueError: depth cannot be read from such a picture.
+    """
+    if encoding not in _DEPTHS:
+        raise ValueError(f"depth encoded as {encoding!r}: {', '.join(_DEPTHS)} can be read")
+    return _DEPTHS[encoding]
+
+
+def measured(depth: NDArray[np.float32]) -> NDArray[np.float32]:
+    """0 in place of what is no distance."""
+    return np.where(np.isfinite(depth) & (depth > 0), depth, np.float32(0))
 
 
 def compressed_message(time: float, encoding: str, data: bytes) -> Any:
@@ -108,7 +121,7 @@ def _image(time: float, encoding: str, pixels: NDArray[Any], step: int) -> Any:
 
 def _pixels(message: Any, kind: np.dtype[Any], channels: int) -> NDArray[Any]:
     width = message.width * channels * kind.itemsize
-    if message.step < width or len(message.data) < message.step * message.height:
+    if not width * message.height or message.step < width or len(message.data) < message.step * message.height:
         raise ValueError(f"a picture of {message.width} x {message.height} with {len(message.data)} bytes")
     rows = np.asarray(message.data, dtype=np.uint8)[: message.step * message.height]
     used = np.ascontiguousarray(rows.reshape(message.height, message.step)[:, :width])

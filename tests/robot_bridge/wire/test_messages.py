@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import inf, nan, pi
+from math import cos, inf, nan, pi, sin
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from robot_bridge.contracts import Odometry, Pose, Scan, Twist, wrapped
 from robot_bridge.wire import messages, pictures, types
 from tests.robot_bridge.wire.strategies import ODOMETRIES, SCANS, TIMES, TWISTS
+from tests.robot_bridge.wire.strategies import messages as any_message
 
 
 def sent(message: Any) -> Any:
@@ -84,15 +85,34 @@ def test_pictures_of_other_cameras(encoding: str, pixel: list[int]) -> None:
 
 
 @pytest.mark.parametrize("big", [False, True])
+def test_depth_in_millimetres_of_either_byte_order(big: bool) -> None:
+    message = pictures.depth_message(1.0, np.zeros((1, 2), dtype=np.float32))
+    message.is_bigendian = big
+    message.data = np.frombuffer(np.array([1500, 20], dtype=">u2" if big else "<u2").tobytes(), dtype=np.uint8)
+    assert pictures.depth_from(message)[0] == pytest.approx([1.5, 0.02])
+
+
+@pytest.mark.parametrize("big", [False, True])
 def test_depth_in_metres_of_either_byte_order(big: bool) -> None:
     message = pictures.depth_message(1.0, np.zeros((1, 2), dtype=np.float32))
-    message.encoding, message.step, message.is_bigendian = "32FC1", 8, big
-    message.data = np.frombuffer(np.array([1.5, nan], dtype=">f4" if big else "<f4").tobytes(), dtype=np.uint8)
-    assert pictures.depth_from(message).tolist() == [[1.5, 0.0]]
+    message.encoding, message.step, message.width, message.is_bigendian = "32FC1", 16, 4, big
+    message.data = np.frombuffer(
+        np.array([1.5, nan, -2.0, inf], dtype=">f4" if big else "<f4").tobytes(), dtype=np.uint8
+    )
+    assert pictures.depth_from(message).tolist() == [[1.5, 0.0, 0.0, 0.0]]
 
 
 @pytest.mark.parametrize(
-    ("field", "value"), [("encoding", "yuv422"), ("step", 2), ("height", 9), ("width", 9), ("data", np.zeros(3, "u1"))]
+    ("field", "value"),
+    [
+        ("encoding", "yuv422"),
+        ("step", 2),
+        ("height", 9),
+        ("width", 9),
+        ("data", np.zeros(3, "u1")),
+        ("height", 0),
+        ("width", 0),
+    ],
 )
 def test_a_picture_that_is_none_is_refused(field: str, value: object) -> None:
     for message, read in (
@@ -131,3 +151,39 @@ def test_headings_do_not_depend_on_the_sign_of_the_quaternion() -> None:
     q = message.orientation
     q.z, q.w = -q.z, -q.w
     assert messages.pose_from(message).heading == pytest.approx(2.0)
+
+
+def test_headings_do_not_depend_on_the_length_of_the_quaternion() -> None:
+    message = messages.pose_message(Pose(0.0, 0.0, 2.0))
+    q = message.orientation
+    q.z, q.w = 3 * q.z, 3 * q.w
+    assert messages.pose_from(message).heading == pytest.approx(2.0)
+    q.z = q.w = 0.0
+    assert messages.pose_from(message).heading == 0.0
+
+
+def test_headings_are_those_of_a_robot_that_leans() -> None:
+    """Yaw 2, pitch 0.3, roll 0.2 (rad)."""
+    (cy, sy), (cp, sp), (cr, sr) = ((cos(angle / 2), sin(angle / 2)) for angle in (2.0, 0.3, 0.2))
+    message = messages.pose_message(Pose())
+    q = message.orientation
+    q.w, q.x = cr * cp * cy + sr * sp * sy, sr * cp * cy - cr * sp * sy
+    q.y, q.z = cr * sp * cy + sr * cp * sy, cr * cp * sy - sr * sp * cy
+    assert messages.pose_from(message).heading == pytest.approx(2.0)
+
+
+@given(any_message(types.SCAN))
+def test_every_scan_that_can_come_can_be_logged(message: Any) -> None:
+    scan = messages.scan_from(message, yaw=pi)
+    found = messages.scan_from(sent(messages.scan_message(scan)))
+    assert found.ranges.tobytes() == message.ranges.tobytes()
+
+
+def test_a_scan_of_enormous_angles_can_be_logged() -> None:
+    scan = Scan(1.0, np.ones(3, dtype=np.float32), 0.0, 3e38, 0.1, 9.0)
+    assert sent(messages.scan_message(scan)).angle_max == inf
+
+
+@given(any_message(types.ODOMETRY))
+def test_all_odometry_that_can_come_can_be_logged(message: Any) -> None:
+    sent(messages.odometry_message(messages.odometry_from(message)))
