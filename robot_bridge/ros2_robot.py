@@ -1,9 +1,10 @@
 """A robot at the other end of ROS 2, over DDS and without ROS on this machine.
 
-Sensors are received in a thread of their own; what is observed is the newest of each. Their stamps are translated to
-the clock of :class:`robot_bridge.realtime.MonotonicClock` (:mod:`robot_bridge.wire.stamps`). Commands go to a topic of
-the host's own, which the deadman on the robot passes on to the driver; what it sends, zeros included, shows that it is
-there.
+Sensors are received in a thread of their own; what is observed is the newest of each, of pictures at most
+``camera.rate`` a second: cameras send many more than anybody looks at, and all that is observed is logged. Stamps are
+translated to the clock of :class:`robot_bridge.realtime.MonotonicClock` (:mod:`robot_bridge.wire.stamps`). Commands go
+to a topic of the host's own, which the deadman on the robot passes on to the driver; what it sends, zeros included,
+shows that it is there.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from math import isfinite
 from typing import Any, Final
 
 import numpy as np
@@ -25,6 +27,7 @@ from robot_bridge.wire import compressing, pictures, types
 from robot_bridge.wire.dds import Bus, Subscription, until
 from robot_bridge.wire.health import Rate
 from robot_bridge.wire.messages import odometry_from, scan_from, seconds, twist_message
+from robot_bridge.wire.pace import Pace
 from robot_bridge.wire.stamps import StampTranslator
 from robot_bridge.wire.topics import DRIVER_COMMANDS, HOST_COMMANDS, Topics
 
@@ -70,6 +73,7 @@ class Ros2Robot:
         self._rgb: tuple[float, NDArray[np.uint8]] | None = None
         self._depth: tuple[float, NDArray[np.float32]] | None = None
         self._focal = self._config.camera.focal
+        self._pace = Pace(self._config.camera.rate)
         self._passed_on = float("-inf")
         self._rates: dict[str, Rate] = {}
         self._fault = ""
@@ -104,15 +108,21 @@ class Ros2Robot:
 
     def _await(self, patience: float) -> None:
         domain, topics = self._bus.domain, self._topics
-        if not until(lambda: self._scan and self._odometry, patience):
+        if not self._appears(lambda: self._scan and self._odometry, patience):
             missing = topics.odometry if self._scan else topics.scan
             raise SetupError(
                 f"nothing comes on {missing} in ROS domain {domain}: start the robot's drivers, or name its --domain"
             )
-        if not until(lambda: self._commands.listeners and not self._is_unguarded, patience):
+        if not self._appears(lambda: self._commands.listeners and not self._is_unguarded, patience):
             raise SetupError(
                 f"nobody passes {topics.commands} on in ROS domain {domain}: start the deadman on the robot"
             )
+
+    def _appears(self, condition: Callable[[], object], patience: float) -> bool:
+        came = until(lambda: self._fault or condition(), patience)
+        if self._fault:
+            raise SetupError(self._fault)
+        return came
 
     @property
     def _is_unguarded(self) -> bool:
@@ -180,9 +190,11 @@ class Ros2Robot:
         try:
             while not self._is_closed:
                 self._bus.wait(_PERIOD)
-                received = time.monotonic()
                 for subscription, handler in self._listened:
-                    for message in subscription.take():
+                    messages = subscription.take()
+                    # Not before: what comes while others are handled would seem to have come before it was sent.
+                    received = time.monotonic()
+                    for message in messages:
                         self._take(subscription.topic, handler, message, received)
         except Exception as error:  # the boundary of a thread: raised again by whatever is called next
             self._fault = f"the connection to the robot is lost: {' '.join(str(error).split())}"
@@ -206,24 +218,33 @@ class Ros2Robot:
             self._odometry = odometry_from(message, stamp)
 
     def _measured(self, message: Any, received: float) -> None:  # noqa: ARG002
+        volts = float(message.data)
+        if not isfinite(volts):
+            raise ValueError("a voltage that is no number")
         with self._lock:
-            self._battery = float(message.data)
+            self._battery = volts
 
     def _echoed(self, message: Any, received: float) -> None:  # noqa: ARG002
         self._passed_on = received
 
     def _calibrated(self, message: Any, received: float) -> None:  # noqa: ARG002
         focal = float(message.k[0])
+        if not isfinite(focal):
+            raise ValueError("a focal length that is no number")
         if focal > 0:
             self._focal = focal
 
     def _pictured(self, message: Any, received: float) -> None:
-        self._rgb = self._stamp(self._topics.image, message, received), _picture(message)
-        self._pair()
+        stamp = self._stamp(self._topics.image, message, received)
+        if self._pace.is_due(stamp):
+            self._rgb = stamp, _picture(message)
+            self._pair()
 
     def _ranged(self, message: Any, received: float) -> None:
-        self._depth = self._stamp(self._topics.depth, message, received), _depth(message)
-        self._pair()
+        stamp = self._stamp(self._topics.depth, message, received)
+        if self._pace.is_due(stamp):
+            self._depth = stamp, _depth(message)
+            self._pair()
 
     def _pair(self) -> None:
         """A picture and the depth that was measured with it become a frame."""
@@ -231,6 +252,7 @@ class Ros2Robot:
             return
         (stamp, rgb), (measured, depth) = self._rgb, self._depth
         if abs(stamp - measured) <= _TOGETHER and rgb.shape[:2] == depth.shape:
+            self._pace.took(stamp)
             with self._lock:
                 self._frame = Frame(stamp, rgb, depth, self._focal)
 
@@ -251,4 +273,4 @@ def _picture(message: Any) -> NDArray[np.uint8]:
 def _depth(message: Any) -> NDArray[np.float32]:
     if message.__msgtype__ == types.IMAGE:
         return pictures.depth_from(message)
-    return compressing.depth(message.data.tobytes())
+    return compressing.depth(message.data.tobytes(), message.format)
