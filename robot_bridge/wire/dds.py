@@ -74,7 +74,7 @@ class Subscription:
         self._reader: Any = bus.made(
             lambda: DataReader(bus.participant, bus.topic(topic, kind), _qos(reliable, depth, latched))
         )
-        bus.attach(self._reader)
+        self._detach: Callable[[], None] | None = bus.attach(self._reader)
 
     def take(self) -> list[Any]:
         """The messages that have come since it was asked last, in order, at most as many as are kept."""
@@ -102,8 +102,10 @@ class Subscription:
         return len(self._reader.get_matched_publications()) if self._reader is not None else 0
 
     def close(self) -> None:
-        """Leave the topic."""
-        self._reader = None
+        """Leave the topic; belongs to the thread that waits."""
+        if self._detach is not None:
+            self._detach()
+        self._reader = self._detach = None
 
 
 class Bus:
@@ -156,11 +158,14 @@ class Bus:
             self._topics[name, kind] = Topic(self.participant, _PREFIX + name, types.dds_type(kind))
         return self._topics[name, kind]
 
-    def attach(self, reader: Any) -> None:
-        """Let :meth:`wait` end when something comes for this reader."""
+    def attach(self, reader: Any) -> Callable[[], None]:
+        """Let :meth:`wait` end when something comes for this reader, until what is returned is called."""
         from cyclonedds.core import InstanceState, ReadCondition, SampleState, ViewState
 
-        self._waitset.attach(ReadCondition(reader, ViewState.Any | InstanceState.Any | SampleState.NotRead))
+        waitset = self._waitset
+        condition = ReadCondition(reader, ViewState.Any | InstanceState.Any | SampleState.NotRead)
+        waitset.attach(condition)
+        return lambda: waitset.detach(condition)
 
     def made(self, make: Callable[[], Any]) -> Any:
         """An entity of cyclonedds.

@@ -80,3 +80,13 @@ def test_a_closed_topic_says_so(domain: int) -> None:
 def test_a_domain_that_is_none_is_a_mistake(number: int) -> None:
     with pytest.raises(SetupError, match=f"no ROS domain {number}: choose one from 0 to 232"):
         Bus(number)
+
+
+def test_a_subscription_that_is_closed_leaves_its_topic(domain: int) -> None:
+    with Bus(domain) as here, Bus(domain) as there:
+        publisher, subscription = here.publisher("/y", types.TWIST), there.subscription("/y", types.TWIST)
+        assert until(lambda: publisher.listeners, 10)
+        subscription.close()
+        subscription.close()
+        assert until(lambda: not publisher.listeners, 10)
+        there.wait(0.0)
