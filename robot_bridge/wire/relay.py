@@ -96,12 +96,13 @@ def _dds(domain: int, commands: str, driver: str, stop: str) -> Transport:
     try:
         from robot_bridge.errors import RobotError
         from robot_bridge.wire.relay_dds import DdsTransport
+
+        try:
+            return DdsTransport(domain, commands, driver, stop)
+        except RobotError as error:
+            _refuse(str(error))
     except ImportError:
         _refuse(f"rclpy is missing: {_ADVICE}")
-    try:
-        return DdsTransport(domain, commands, driver, stop)
-    except RobotError as error:
-        _refuse(str(error))
 
 
 def _refuse(text: str) -> NoReturn:

@@ -150,3 +150,14 @@ def test_without_ros_the_line_of_the_unit_says_what_to_do(
     assert ended.value.code == 2
     told = f"error: {missing} is missing: source the ROS 2 set-up first (/opt/ros/humble/setup.bash)\n"
     assert capsys.readouterr().err == told
+
+
+def test_without_rclpy_and_cyclonedds_ros_is_asked_for(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Where the rest of this project is."""
+    monkeypatch.setitem(sys.modules, "cyclonedds.core", None)
+    with pytest.raises(SystemExit) as ended:
+        relay.main(["--transport", "cyclonedds", "--domain", "60"])
+    assert ended.value.code == 2
+    assert capsys.readouterr().err.startswith("error: rclpy is missing: source the ROS 2 set-up first")
