@@ -67,7 +67,7 @@ def read_log(path: Path | str) -> Log:
     found = bag.find(Path(path))
     with closing(bag.read(found)) as messages_of_log:
         topic, _, message = next(messages_of_log, ("", 0, None))
-    match from_json(message.data) if message and topic == topics.NOTES else None:
+    match from_json(getattr(message, "data", "")) if topic == topics.NOTES else None:
         case {"kind": "config", "data": {"config": RobotConfig() as config}}:
             return Log(found, config, bag.is_complete(found))
         case _:

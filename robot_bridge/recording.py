@@ -63,11 +63,13 @@ class BagRecorder:
 
     def observed(self, observation: Observation) -> None:
         """Kept until something is told with its time."""
-        self._seen = observation
+        with self._lock:
+            self._seen = observation
 
     def estimated(self, estimate: Estimate) -> None:
         """As :meth:`observed`."""
-        self._estimate = estimate
+        with self._lock:
+            self._estimate = estimate
 
     def commanded(self, now: float, commands: Sequence[Command], applied: Applied) -> None:
         record = {"now": now, "commands": list(commands), "applied": applied}

@@ -23,6 +23,7 @@ from mcap.stream_reader import StreamReader
 from mcap_ros2.decoder import DecoderFactory
 
 from robot_bridge.config import RobotConfig
+from robot_bridge.contracts import Twist
 from robot_bridge.errors import RecordingError, SetupError
 from robot_bridge.recorded import read_log
 from robot_bridge.recording import BagRecorder
@@ -258,6 +259,11 @@ def test_what_is_no_log_is_an_error_of_one_line(tmp_path: Path, log: Path) -> No
     other.close()
     with pytest.raises(RecordingError, match="not a log of this program"):
         read_log(tmp_path / "other")
+    odd = bag.BagWriter(tmp_path / "odd")
+    odd.write(0.0, "/spca/notes", messages.twist_message(Twist()))
+    odd.close()
+    with pytest.raises(RecordingError, match="a record that cannot be read"):
+        read_log(tmp_path / "odd")
     (tmp_path / "b.mcap").touch()
     with pytest.raises(RecordingError, match="holds several logs"):
         read_log(tmp_path)
