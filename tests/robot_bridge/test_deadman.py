@@ -112,6 +112,21 @@ def test_a_transport_that_fails_gets_zeros_before_it_is_closed() -> None:
     assert line.is_closed
 
 
+def test_freshness_begins_with_arrival_however_long_it_was_waited_for() -> None:
+    now = 0.0
+
+    class Slow(Line):
+        def receive(self, seconds: float) -> list[tuple[float, float] | bool]:
+            nonlocal now
+            now += 2 * TIMEOUT
+            return super().receive(seconds)
+
+    line = Slow([[(0.1, 0.0)], [], [(0.2, 0.0)]])
+    with pytest.raises(OSError, match="gone"):
+        serve(line, made(), lambda: False, lambda: now)
+    assert line.sent[:3] == [(0.1, 0.0), (0, 0), (0.2, 0.0)]
+
+
 PROGRAM = """
 import select, sys
 from deadman import Deadman, serve, until_terminated

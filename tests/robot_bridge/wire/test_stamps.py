@@ -42,6 +42,14 @@ def test_a_clock_that_is_set_back_is_followed() -> None:
     assert stamps.translated("/odom", 100.1, 1.2) == pytest.approx(1.2)
 
 
+def test_a_clock_is_set_back_once_for_all_topics() -> None:
+    stamps = StampTranslator()
+    stamps.translated("/scan", 5000.0, 1.0)
+    stamps.translated("/odom", 5000.0, 1.0)
+    stamps.translated("/scan", 100.0, 1.1)
+    assert stamps.translated("/odom", 100.0, 1.3) == pytest.approx(1.1, abs=1e-3), "it was 0.2 s on its way"
+
+
 @pytest.mark.parametrize("step", [0.06, 0.3])
 def test_a_clock_that_is_set_back_a_little_makes_nothing_old_for_long(step: float) -> None:
     """Else every age would be too great by that, for an hour."""
