@@ -84,10 +84,17 @@ def test_pictures_of_other_cameras(encoding: str, pixel: list[int]) -> None:
     assert (pictures.image_from(message) == [1, 2, 3]).all()
 
 
+def test_grey_pictures_have_three_equal_colours_and_what_follows_a_picture_is_left_out() -> None:
+    message = pictures.image_message(1.0, np.zeros((1, 2, 3), dtype=np.uint8))
+    message.encoding, message.step, message.data = "mono8", 2, np.array([5, 9, 77, 77], dtype=np.uint8)
+    assert pictures.image_from(message).tolist() == [[[5, 5, 5], [9, 9, 9]]]
+
+
+@pytest.mark.parametrize("encoding", ["16UC1", "mono16"])
 @pytest.mark.parametrize("big", [False, True])
-def test_depth_in_millimetres_of_either_byte_order(big: bool) -> None:
+def test_depth_in_millimetres_of_either_byte_order(big: bool, encoding: str) -> None:
     message = pictures.depth_message(1.0, np.zeros((1, 2), dtype=np.float32))
-    message.is_bigendian = big
+    message.encoding, message.is_bigendian = encoding, big
     message.data = np.frombuffer(np.array([1500, 20], dtype=">u2" if big else "<u2").tobytes(), dtype=np.uint8)
     assert pictures.depth_from(message)[0] == pytest.approx([1.5, 0.02])
 
