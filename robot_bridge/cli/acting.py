@@ -19,7 +19,6 @@ from robot_bridge.cli.parser import EXIT_FAILED, EXIT_FINISHED, EXIT_INTERRUPTED
 from robot_bridge.config import RobotConfig
 from robot_bridge.errors import SetupError
 from robot_bridge.protocols import Journal
-from robot_bridge.recording import BagRecorder
 from robot_bridge.scheduling import real_time, told
 from robot_bridge.wire.topics import Topics
 from spca.contracts import AgentSource, PlanStep, Status
@@ -115,9 +114,7 @@ def _confirmed(mission: str) -> bool:
 def _journals(
     settings: Settings, config: RobotConfig, folder: Path, ready: Rig, trail: Trail, stack: ExitStack
 ) -> list[Journal]:
-    recorder = BagRecorder(folder / outputs.LOG, config)
-    stack.callback(recorder.close)
-    journals: list[Journal] = [recorder, trail]
+    journals: list[Journal] = [stack.enter_context(outputs.log_in(folder, config)), trail]
     if not settings.quiet:
         journals.append(Narrator(began=ready.controller.clock.now()))
     if settings.film:

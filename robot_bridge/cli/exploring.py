@@ -20,7 +20,6 @@ from robot_bridge.exploration_memory import ExplorationMemory
 from robot_bridge.explorer import Explorer, ExplorerSettings
 from robot_bridge.navigation import Navigation
 from robot_bridge.protocols import Journal
-from robot_bridge.recording import BagRecorder
 from robot_bridge.safety_chain import SafetyChain
 from robot_bridge.scheduling import told
 from robot_bridge.summary import Summary, stepped_in
@@ -85,9 +84,7 @@ def _sent(summary: Summary, desk: CallDesk | None) -> Summary:
 def _journals(
     settings: Settings, config: RobotConfig, folder: Path, body: bodies.Body, trail: Trail, stack: ExitStack
 ) -> Journal:
-    recorder = BagRecorder(folder / outputs.LOG, config)
-    stack.callback(recorder.close)
-    journals: list[Journal] = [recorder, trail]
+    journals: list[Journal] = [stack.enter_context(outputs.log_in(folder, config)), trail]
     if not settings.quiet:
         journals.append(Narrator(began=body.clock.now()))
     if settings.film:

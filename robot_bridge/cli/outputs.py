@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
 from robot_bridge.cli.map_picture import MapPicture, png
 from robot_bridge.cli.parser import Settings
+from robot_bridge.config import RobotConfig
 from robot_bridge.contracts import Frontier, Pose
 from robot_bridge.errors import SetupError
 from robot_bridge.exploration_memory import START, ExplorationMemory
 from robot_bridge.mapping import OccupancyMap
+from robot_bridge.recording import BagRecorder
 from spca.runfolder import make_folder, new_run_id, replace_file
 
 RUNS: Final = Path("runs/robot")
@@ -29,6 +34,18 @@ def folder_of(settings: Settings) -> Path:
         raise SetupError(f"--out {path}: it holds something already: choose a new folder")
     make_folder(path)
     return path
+
+
+@contextmanager
+def log_in(folder: Path, config: RobotConfig) -> Iterator[BagRecorder]:
+    """The log of a command until the block ends; that it could not be written to its end is told then."""
+    recorder = BagRecorder(folder / LOG, config)
+    try:
+        yield recorder
+    finally:
+        recorder.close()
+        if recorder.fault:
+            print(f"error: {recorder.fault}", file=sys.stderr, flush=True)
 
 
 def write_map(
