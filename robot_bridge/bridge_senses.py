@@ -43,7 +43,6 @@ class Senses:
     Attributes:
         pilot: drives, also in order to see.
         looks: extra poses that were driven to for a look.
-        unresolved: cells that light reaches in the agent's world but that could not be looked at from anywhere.
     """
 
     def __init__(
@@ -53,7 +52,6 @@ class Senses:
         pilot: Callable[[Callable[[], None]], Pilot],
     ) -> None:
         self.looks = 0
-        self.unresolved: set[Cell] = set()
         self._controller, self._detect = controller, detect
         self._lattice: Lattice | None = None
         self._knowledge = Knowledge()
@@ -101,7 +99,6 @@ class Senses:
         if "unseen" in words.values():
             self._look_around(at)
             words = self._window(at)
-            self.unresolved.update(cell for cell, word in words.items() if word == "unseen")
         return words
 
     def label(self, cell: Cell) -> Label | None:

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
-from urllib.parse import urlsplit
 
 from spca.calls.budget import Caps
 from spca.calls.prices import ModelTable
 from spca.errors import SettingsError
+from spca.providers.addresses import address_fault
 from spca.providers.base import Limits, ModelInfo
 
 if TYPE_CHECKING:
@@ -175,14 +175,5 @@ def _has_price(info: ModelInfo) -> bool:
 
 
 def _check_address(name: str, url: str | None) -> None:
-    if url is None:
-        return
-    if set("@?#") & set(url):  # even in what is no address: it must not be told on
-        raise SettingsError(f"{name}: an address holds no name, password or query: keys belong into .env")
-    try:
-        parts = urlsplit(url)
-        good = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port is None or parts.port > 0)
-    except ValueError:
-        good = False
-    if name != "OLLAMA_HOST" and not good:
-        raise SettingsError(f"{name} {url}: an address looks like http://localhost:8000/v1")
+    if url is not None and (fault := address_fault(name, url, is_host=name == "OLLAMA_HOST")):
+        raise SettingsError(fault)

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Final
-from urllib.parse import urlsplit
 
 from robot_bridge import tools
 from robot_bridge.cli.parser import DEFAULT_MODEL, NO_MODEL, Settings
@@ -26,6 +25,7 @@ from spca.calls.desk import CallDesk
 from spca.calls.prices import ModelTable
 from spca.calls.retry import RetryPolicy
 from spca.errors import BudgetReached, ProviderConfigError, ProviderError
+from spca.providers.addresses import address_fault
 from spca.providers.base import Finish, Image, Limits, Message, Provider, Request, Response, Tool, ToolCall
 from spca.providers.failures import OTHER_MODEL
 from spca.providers.registry import PROVIDERS, provider_for
@@ -195,15 +195,8 @@ def _load_keys() -> None:
 def _check_address(given: str | None) -> None:
     name = "--base-url" if given else "OPENAI_BASE_URL"
     url = given or os.environ.get("OPENAI_BASE_URL", "").strip()
-    if set("@?#") & set(url):  # it may hold a key, and is not told on
-        raise SetupError(f"{name}: an address holds no name, password or query: keys belong into .env")
-    try:
-        parts = urlsplit(url)
-        is_address = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-    except ValueError:
-        is_address = False
-    if url and not is_address:
-        raise SetupError(f"{name} {url}: an address looks like http://localhost:8000/v1")
+    if url and (fault := address_fault(name, url)):
+        raise SetupError(fault)
 
 
 def _check_caps(settings: Settings, table: ModelTable) -> None:

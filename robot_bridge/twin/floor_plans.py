@@ -27,10 +27,6 @@ class Room:
     y1: float
 
     @property
-    def middle(self) -> Point:
-        return (self.x0 + self.x1) / 2, (self.y0 + self.y1) / 2
-
-    @property
     def size(self) -> tuple[float, float]:
         return self.x1 - self.x0, self.y1 - self.y0
 

@@ -22,7 +22,6 @@ SIGN_BOTTOM = 0.45
 DOOR_WIDTH, DOOR_THICKNESS, DOOR_HEIGHT = 1.0, 0.06, 0.44
 
 Kind = Literal["key", "ball", "box", "door", "goal", "lava"]
-KINDS: tuple[Kind, ...] = ("key", "ball", "box", "door", "goal", "lava")
 DOOR_STATES = ("open", "closed", "locked")
 
 Shape = Literal["cylinder", "box"]

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
-from itertools import pairwise
-from statistics import median
 
 import pytest
 
@@ -15,6 +12,7 @@ from robot_bridge.errors import DeviceError
 from robot_bridge.realtime import MonotonicClock, RealTimeLoop
 from robot_bridge.scheduling import real_time
 from tests.robot_bridge.kinematic import KinematicRobot, SteppedClock, decision, rig
+from tests.waiting import is_punctual
 
 
 class RealClock(SteppedClock):
@@ -41,18 +39,9 @@ def real_rig() -> tuple[Controller, KinematicRobot]:
     return Controller(robot, clock, made.navigation, made.chain), robot
 
 
-def sleeps() -> float:
-    """The median of a few waits of 50 ms on this machine now, milliseconds."""
-    begun = [time.monotonic()]
-    for _ in range(9):
-        time.sleep(0.05)
-        begun.append(time.monotonic())
-    return 1000 * median(after - before for before, after in pairwise(begun))
-
-
 def test_it_ticks_at_the_rate_and_leaves_no_thread() -> None:
     """In real time where that is allowed; a machine that is late with any wait is late with these."""
-    is_punctual = False
+    was_punctual = False
     for _ in range(5):
         controller, robot = real_rig()
         before = threading.active_count()
@@ -66,8 +55,8 @@ def test_it_ticks_at_the_rate_and_leaves_no_thread() -> None:
         assert jitter.p99_ms >= jitter.p50_ms
         if jitter.p50_ms == pytest.approx(50, abs=5):
             return
-        is_punctual |= sleeps() < 52
-    if not is_punctual:
+        was_punctual |= is_punctual()
+    if not was_punctual:
         pytest.skip("this machine is too busy to measure a period")
     pytest.fail(f"the median of its periods is {jitter.p50_ms:.1f} ms")
 

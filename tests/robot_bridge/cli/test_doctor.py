@@ -32,6 +32,7 @@ from robot_bridge.wire.relay_dds import DdsTransport
 from robot_bridge.wire.topics import DRIVER_COMMANDS, HOST_COMMANDS, Topics
 from tests.robot_bridge.kinematic import KinematicRobot, SteppedClock
 from tests.robot_bridge.wire.loopback import CONFIGURATION, own_domain, started
+from tests.waiting import is_punctual
 
 SMALLEST = ("--world", "MiniGrid-Empty-5x5-v0")
 LIMIT = 0.5
@@ -127,16 +128,18 @@ def priority() -> Iterator[None]:
 @pytest.mark.usefixtures("priority")
 def test_a_robot_over_dds_is_looked_at_without_moving_it(own: int, capsys: pytest.CaptureFixture[str]) -> None:
     with started("tests.robot_bridge.wire.served_twin", str(own), "--deadman", wait_for="ready") as twin:
+        was_punctual = False
         for _ in range(TRIES):
             code = main(["doctor", "--robot", "ros2", "--no-camera", "--domain", str(own)])
             told = capsys.readouterr().out
             if code == 0:
                 break
+            was_punctual |= is_punctual()
         twin.terminate()
         twin.wait(20)
     found = lines(told)
     failed = {name for name, (verdict, _) in found.items() if verdict != "ok"}
-    if failed and failed <= {"lidar", "odometry", "scan"}:
+    if not was_punctual and failed and failed <= {"lidar", "odometry", "scan"}:
         pytest.skip(f"this machine is too busy for a twin in real time: {told}")
     assert not failed, told
     assert {"priority", "lidar", "odometry", "scan", "battery", "deadman", "deadman's time-out", STOP, "e-stop"} <= set(
