@@ -18,10 +18,12 @@
     ├── ProviderError             a model did not answer
     │   ├── ProviderConfigError   missing key, unknown prefix or model, refused request (not retried)
     │   │   ├── UnknownModelError
+    │   │   ├── UnknownApiError     nothing answers at the address
     │   │   ├── PromptTooLongError  it does not fit the model's context
     │   │   └── ReplayMissError   a recorded run holds no answer to this call
     │   ├── TransientError        no answer this time: busy, broken or out of reach (retried)
     │   ├── UnsupportedFormError  the server does not know the form asked for (a weaker one is tried)
+    │   │   └── UnsupportedApiError  it lacks the API (another one is tried)
     │   ├── ProviderDownError     no answer after all retries: the run stops and can be resumed
     │   └── BadAnswerError        an answer that is not of the requested form
     │       ├── RefusalError      the model declined to answer
@@ -108,6 +110,10 @@ class UnknownModelError(ProviderConfigError):
     resumable = False
 
 
+class UnknownApiError(ProviderConfigError):
+    """A server that is there, but does not have the API that was asked for at this address."""
+
+
 class PromptTooLongError(ProviderConfigError):
     """A prompt that does not fit the model's context."""
 
@@ -141,6 +147,10 @@ class UnsupportedFormError(ProviderError):
     """The server does not know the form of answer that was asked for."""
 
 
+class UnsupportedApiError(UnsupportedFormError):
+    """The server does not have the API; the same request goes through another one the next time."""
+
+
 class ProviderDownError(ProviderError, UserError):
     """A model that did not answer after all retries; the run stops and can be resumed."""
 
@@ -154,7 +164,7 @@ class RefusalError(BadAnswerError):
 
 
 class TruncatedError(BadAnswerError):
-    """The answer ended at the limit on its length."""
+    """The answer ended at the limit on its length, or reasoning used it up."""
 
 
 class PromptError(SPCAError):

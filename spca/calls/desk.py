@@ -23,6 +23,7 @@ from spca.errors import (
     ProviderDownError,
     ProviderError,
     TransientError,
+    UnsupportedApiError,
     UnsupportedFormError,
 )
 from spca.providers.base import Form, Provider, Request, Usage
@@ -138,6 +139,8 @@ class CallDesk:
             asked = replace(call, request=replace(call.request, form=form))
             try:
                 return self._retried(provider, asked, place, name, first)
+            except UnsupportedApiError:
+                continue
             except UnsupportedFormError as error:
                 if form not in _WEAKER:
                     raise ProviderConfigError(

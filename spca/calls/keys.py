@@ -10,8 +10,11 @@ from spca.providers.base import Message, Request
 
 
 def call_key(model: str, request: Request) -> str:
-    """sha256 over model, messages, schema, tools and parameters; the time-out and the form are no part of it."""
-    return _digest({"model": model, **question(request)})
+    """Return the sha256 of model, effort, messages, schema, tools and parameters, without the time-out and the form.
+
+    Two efforts of a model answer like two models.
+    """
+    return _digest({"model": model, **effort(request), **question(request)})
 
 
 def prompt_key(request: Request) -> str:
@@ -35,6 +38,11 @@ def question(request: Request) -> dict[str, Any]:
             "temperature": request.limits.temperature,
         },
     }
+
+
+def effort(request: Request) -> dict[str, str]:
+    """Return the reasoning effort that is asked for as a field; nothing where it is left to the model."""
+    return {} if request.limits.effort is None else {"effort": request.limits.effort}
 
 
 def _message(message: Message) -> dict[str, Any]:

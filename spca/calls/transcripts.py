@@ -17,7 +17,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any, Final
 
-from spca.calls.keys import call_key, prompt_key, question
+from spca.calls.keys import call_key, effort, prompt_key, question
 from spca.calls.ledger import Place, Record
 from spca.errors import BadAnswerError, ResumeError
 from spca.providers.base import Finish, Image, Request, Response, ToolCall, Usage
@@ -140,7 +140,7 @@ def _to_json(call: Call, record: Record, answer: Answer, source: str) -> dict[st
     place = {"run": record.place.run, "index": record.place.index, "category": record.place.category}
     place |= {"level": record.place.level, "seed": record.place.seed, "round": record.place.round}
     place |= {"phase": record.place.phase, "mode": record.place.mode}
-    head = {"model": call.model, **place, "key": call.key, "prompt_key": call.prompt_key}
+    head = {"model": call.model, **effort(call.request), **place, "key": call.key, "prompt_key": call.prompt_key}
     head |= {"occurrence": call.occurrence, "source": source, "request": record.number, "form": record.form}
     cost = None if record.cost is None else float(record.cost)
     usage = answer.response.usage if answer.response else Usage()

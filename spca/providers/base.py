@@ -88,11 +88,16 @@ class Finish(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """``max_output_tokens`` includes reasoning; ``temperature`` None leaves it to the model (some take no other)."""
+    """``max_output_tokens`` includes reasoning; None leaves it, temperature and reasoning effort to the model.
+
+    ``effort`` is a word that the model knows, such as "none" or "low"; some models take no other temperature than
+    their own.
+    """
 
     max_output_tokens: int | None = None
     temperature: float | None = None
     timeout_s: float = TIMEOUT_S
+    effort: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +162,8 @@ class Provider(Protocol):
 
     Raises:
         TransientError: no answer came, but the same request may succeed later.
-        UnsupportedFormError: the server does not know the form that was asked for.
+        UnsupportedFormError: the server does not know the form that was asked for; ``UnsupportedApiError``: nor the
+            API, and the provider asks through another one from now on.
         ProviderConfigError: key, model or request were refused; ``UnknownModelError`` for the model.
         BadAnswerError: an answer came that cannot be read.
     """

@@ -5,7 +5,7 @@
     model declined (content policy)      Response, finish REFUSAL
     401, 403, a key called invalid       ProviderConfigError, names the variable of the key
     a model called unknown               UnknownModelError
-    404 without a word on a model        ProviderConfigError, about the address
+    404, 405 without a word on a model   UnknownApiError, about the address
     no credit (402, insufficient_quota)  ProviderConfigError
     prompt longer than the context       PromptTooLongError
     form of the answer not known         UnsupportedFormError, when there is a weaker one
@@ -31,6 +31,7 @@ from spca.errors import (
     ProviderConfigError,
     ProviderError,
     TransientError,
+    UnknownApiError,
     UnknownModelError,
     UnsupportedFormError,
 )
@@ -95,8 +96,8 @@ def _about_account(status: int, codes: set[str], said: str, service: Service) ->
     label = service.label
     if codes & _UNKNOWN_MODEL or (status == 404 and "model" in said.lower()):
         return UnknownModelError(f"{label}: no such model at {service.address} ({said}): {service.if_unknown}")
-    if status == 404:
-        return ProviderConfigError(
+    if status in {404, 405}:
+        return UnknownApiError(
             f"{label}: there is no API at {service.address} ({said}): is the address whole? Most end in /v1"
         )
     if status in {401, 403} or codes & _BAD_KEY:

@@ -114,6 +114,8 @@ def _arguments(request: Request) -> dict[str, Any]:
         "automatic_function_calling": {"disable": True},
         "automatic_continuation": False,
     }
+    if limits.effort is not None:
+        config["thinking_config"] = {"thinking_level": limits.effort.upper()}
     if request.tools:
         config |= _tools(request)
     elif request.schema is not None and request.form is not Form.TEXT:

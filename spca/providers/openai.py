@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 from urllib.parse import urlsplit
 
+from spca.errors import UnknownApiError, UnsupportedApiError
 from spca.providers import keys, openai_chat, openai_responses
 from spca.providers.base import Request, Response, Target
 from spca.providers.exchange import LISTING_TIMEOUT_S, client_settings, exchange
@@ -24,6 +25,8 @@ _NO_KEY: Final = "none"
 
 class OpenAIProvider:
     """Chat completions, or the Responses API where ``target.info.api`` is "responses".
+
+    A server of one's own that lacks the Responses API is asked through chat completions from then on.
 
     ``OPENAI_API_KEY`` authenticates; ``target.base_url``, else ``OPENAI_BASE_URL``, reaches a compatible server.
 
@@ -61,13 +64,20 @@ class OpenAIProvider:
             # The older name is the one that every other server knows; OpenAI's reasoning models refuse it.
             limit = "max_completion_tokens" if self._at_openai else "max_tokens"
             asked, read = openai_chat.arguments(request, limit), openai_chat.read
-        return exchange(
-            self._service,
-            request,
-            lambda: self._resource().create(**asked, timeout=request.limits.timeout_s),
-            lambda answer: read(answer, self._label),
-            None if self._base_url == BASE_URL else self._list_models,
-        )
+        try:
+            return exchange(
+                self._service,
+                request,
+                lambda: self._resource().create(**asked, timeout=request.limits.timeout_s),
+                lambda answer: read(answer, self._label),
+                None if self._base_url == BASE_URL else self._list_models,
+            )
+        except UnknownApiError as error:
+            if self._at_openai or not self._speaks_responses:
+                raise
+            lacking = str(error)
+        self._speaks_responses = False
+        raise UnsupportedApiError(f"{lacking}; asked through chat completions from now on")
 
     def _resource(self) -> Any:
         return self._sdk().responses if self._speaks_responses else self._sdk().chat.completions

@@ -27,6 +27,8 @@ def arguments(request: Request, limit: str) -> dict[str, Any]:
         found[limit] = request.limits.max_output_tokens
     if request.limits.temperature is not None:
         found["temperature"] = request.limits.temperature
+    if request.limits.effort is not None:
+        found["reasoning_effort"] = request.limits.effort
     if request.tools:
         found["tools"] = [{"type": "function", "function": function} for function in functions(request)]
         named = {"type": "function", "function": {"name": request.tool_choice}}

@@ -26,11 +26,14 @@ def arguments(request: Request) -> dict[str, Any]:
         found["max_output_tokens"] = request.limits.max_output_tokens
     if request.limits.temperature is not None:
         found["temperature"] = request.limits.temperature
+    if request.limits.effort is not None:
+        found["reasoning"] = {"effort": request.limits.effort}
     if request.tools:
         # Left out, "strict" is on here, and a schema that it cannot hold is refused.
         found["tools"] = [{"type": "function", "strict": False, **function} for function in functions(request)]
         named = {"type": "function", "name": request.tool_choice}
         found["tool_choice"] = request.tool_choice if request.tool_choice in {"auto", "required"} else named
+        found["parallel_tool_calls"] = False
     elif request.schema is not None and request.form is Form.SCHEMA:
         schema = json_schema(request.schema)
         described = {"name": schema_name(request.schema), "schema": schema, "strict": is_closed(schema)}

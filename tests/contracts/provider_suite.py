@@ -20,7 +20,9 @@ from spca.errors import (
     PromptTooLongError,
     ProviderConfigError,
     TransientError,
+    UnknownApiError,
     UnknownModelError,
+    UnsupportedApiError,
     UnsupportedFormError,
 )
 from spca.providers.base import Finish, Form, Image, Limits, Message, Response, ToolCall, Usage
@@ -123,6 +125,12 @@ class ProviderSuite(ProviderBench):
         model.ask()
         heard = self.heard(server)
         assert (heard.max_output_tokens, heard.temperature) == (None, None)
+
+    def test_an_effort_arrives_where_the_protocol_has_one(self, server: FaultServer, model: Asking) -> None:
+        model.ask()
+        assert self.heard(server).effort is None
+        model.ask(limits=Limits(effort="low", timeout_s=20))
+        assert self.heard(server).effort == ("low" if self.reasons else None)
 
     def test_tokens_are_told_apart(self, server: FaultServer, model: Asking) -> None:
         server.reply = answering(self.dialect, "yes", usage=Usage(100, 50, 64, 30), thought="Hm.")
@@ -320,7 +328,9 @@ class ProviderFaultSuite(ProviderBench):
     def test_an_address_without_an_api_is_told_as_such(self, server: FaultServer, model: Asking) -> None:
         server.reply = self.dialect.refused(404, "404 page not found", None)
         error = model.fails()
-        assert type(error) is ProviderConfigError
+        if isinstance(error, UnsupportedApiError):  # and then the other one
+            error = model.fails()
+        assert type(error) is UnknownApiError
         assert "is the address whole?" in str(error)
 
     @pytest.mark.parametrize("status", [400, 422])

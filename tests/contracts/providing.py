@@ -127,7 +127,7 @@ class ProviderBench:
 
     ``make`` is its class, ``key`` the variable of its key, ``info`` what is known of its models. Of the protocol,
     ``chooses`` tells whether it has a tool choice, ``counts`` whether it counts cached and reasoning tokens, ``media``
-    whether it tells the type of a picture.
+    whether it tells the type of a picture, ``reasons`` whether it can be told how much to reason.
     """
 
     make: ClassVar[type[Any]]
@@ -137,6 +137,7 @@ class ProviderBench:
     chooses: ClassVar[bool] = True
     counts: ClassVar[bool] = True
     media: ClassVar[bool] = True
+    reasons: ClassVar[bool] = True
 
     @pytest.fixture(scope="class", autouse=True)
     @classmethod

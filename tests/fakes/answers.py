@@ -31,7 +31,7 @@ class Heard:
     """A request as its server understands it.
 
     ``form`` is "json_schema", "json_object" or "text", with the ``schema`` of the first; ``choice`` is "auto",
-    "required", the name of a tool, or None where nothing is said.
+    "required", the name of a tool, or None where nothing is said; ``effort`` is that of its reasoning, None likewise.
     """
 
     model: str
@@ -42,6 +42,7 @@ class Heard:
     temperature: float | None
     tools: Mapping[str, Mapping[str, Any]]
     choice: str | None
+    effort: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

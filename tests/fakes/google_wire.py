@@ -88,6 +88,7 @@ def heard(asked: Asked) -> Heard:
         temperature=config.get("temperature"),
         tools={each["name"]: _field(each, "parametersJsonSchema") for each in declared},
         choice=_choice(_field(_field(body, "toolConfig", {}), "functionCallingConfig", {})),
+        effort=str(_field(_field(config, "thinkingConfig", {}), "thinkingLevel", "")).lower() or None,
     )
 
 

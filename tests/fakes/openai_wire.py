@@ -126,6 +126,7 @@ def hear(body: Mapping[str, Any]) -> Heard:
         temperature=body.get("temperature"),
         tools={function["name"]: function["parameters"] for function in functions},
         choice=choice.get("function", choice)["name"] if isinstance(choice, dict) else choice,
+        effort=body.get("reasoning_effort") or (body.get("reasoning") or {}).get("effort"),
     )
 
 

@@ -9,12 +9,13 @@ import pytest
 from spca.errors import (
     ProviderConfigError,
     TransientError,
+    UnsupportedApiError,
     UnsupportedFormError,
 )
 from spca.providers.base import Form as Forms
 from spca.providers.base import Request, Response
 from tests.doubles import ScriptedProvider
-from tests.spca.calls.asking import PAID, USAGE, Desk, Form, request
+from tests.spca.calls.asking import PAID, USAGE, Answers, Desk, Form, request
 
 BUSY = TransientError("x: busy", status=429)
 OK = Response("yes", USAGE)
@@ -55,6 +56,16 @@ def test_a_form_that_is_known_is_not_weakened() -> None:
     server = Choosy(Forms.SCHEMA, Forms.JSON, Forms.TEXT, busy=2)
     Desk().ask(server, request("a", schema=Form))
     assert server.forms == [Forms.SCHEMA] * 3
+
+
+def test_another_api_is_tried_in_the_same_form() -> None:
+    errors = [UnsupportedApiError("x: no such API; asked through another one from now on")]
+    server = Answers(lambda _: errors.pop() if errors else OK)
+    desk = Desk()
+    assert desk.ask(server, request("a", schema=Form)).answer.get() == OK
+    assert [asked.form for asked in server.requests] == [Forms.SCHEMA] * 2
+    assert desk.outcomes == ["rejected", "answered"]
+    assert (desk.waited, desk.notes) == ([], [])
 
 
 def test_retries_go_on_in_the_weaker_form() -> None:

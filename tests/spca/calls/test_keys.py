@@ -89,6 +89,12 @@ def test_the_model_is_part_of_the_calls_key_only() -> None:
     assert len({prompt_key(ASKED), call_key("a/model", ASKED), call_key("b/model", ASKED)}) == 3
 
 
+def test_two_efforts_of_a_model_are_two_models() -> None:
+    low = replace(ASKED, limits=replace(ASKED.limits, effort="low"))
+    assert len({call_key("a/model", each) for each in (ASKED, low, replace(low, limits=Limits(effort="none")))}) == 3
+    assert prompt_key(low) == prompt_key(ASKED)
+
+
 def test_a_schema_is_what_the_server_is_told_and_not_the_class() -> None:
     assert prompt_key(replace(ASKED, tools=(), schema=Form)) != prompt_key(replace(ASKED, tools=(), schema=SameForm))
     told = type("Form", (BaseModel,), {"__annotations__": {"value": int}, "__doc__": Form.__doc__})

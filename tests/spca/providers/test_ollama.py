@@ -21,6 +21,7 @@ class Bench(ProviderBench):
     key = "OLLAMA_API_KEY"
     chooses = False
     counts = False
+    reasons = False
     media = False
 
 

@@ -7,14 +7,20 @@ from collections.abc import Iterator
 
 import pytest
 
-from spca.errors import ProviderConfigError, TransientError, UnknownModelError
+from spca.errors import (
+    ProviderConfigError,
+    TransientError,
+    UnknownApiError,
+    UnknownModelError,
+    UnsupportedApiError,
+)
 from spca.providers.base import Finish, Form, Image, Message, ModelInfo, Target
 from spca.providers.openai import OpenAIProvider
 from tests.contracts.provider_peer_suite import EndingPeerSuite, FilteringPeerSuite
 from tests.contracts.provider_suite import ProviderFaultSuite, ProviderSuite, RefusalSuite
 from tests.contracts.providing import GO_TO, KEY, PIXELS, Asking, ProviderBench, Route, Step, in_form
 from tests.fakes import peers
-from tests.fakes.faults import FaultServer
+from tests.fakes.faults import FaultServer, answering
 from tests.fakes.openai_wire import CHAT, RESPONSES
 
 
@@ -27,6 +33,11 @@ class Chat(ProviderBench):
 class Responses(Chat):
     dialect = RESPONSES
     info = ModelInfo(api="responses")
+
+    @pytest.fixture
+    def model(self, server: FaultServer) -> Asking:
+        """A provider for each test: it remembers that a server lacks the API."""
+        return Asking(self.provider(server.base_url), lambda: len(server.posted))
 
 
 class OpenAISuite(ProviderSuite, RefusalSuite):
@@ -102,6 +113,30 @@ class TestResponses(Responses, OpenAISuite):
     def test_nothing_is_kept_at_the_server(self, server: FaultServer, model: Asking) -> None:
         model.ask()
         assert server.posted[-1].body["store"] is False
+
+    def test_one_call_of_a_tool_is_asked_for(self, server: FaultServer, model: Asking) -> None:
+        model.ask(tools=(GO_TO,))
+        assert server.posted[-1].body["parallel_tool_calls"] is False
+        model.ask()
+        assert "parallel_tool_calls" not in server.posted[-1].body
+
+    @pytest.mark.parametrize("status", [404, 405])
+    def test_a_server_that_lacks_the_api_is_asked_through_the_other(
+        self, server: FaultServer, model: Asking, status: int
+    ) -> None:
+        server.reply = self.dialect.refused(status, "Not Found", None)
+        assert isinstance(model.fails(), UnsupportedApiError)
+        server.reply = answering(CHAT)
+        assert model.ask(tools=(GO_TO,)).text == "yes"
+        assert server.posted[-1].path == CHAT.endpoint
+        server.reply = CHAT.refused(404, "Not Found", None)
+        assert type(model.fails()) is UnknownApiError
+
+    def test_openai_itself_has_the_api(self, server: FaultServer, monkeypatch: pytest.MonkeyPatch) -> None:
+        provider = OpenAIProvider(Target("m", server.base_url, self.info))
+        monkeypatch.setattr(provider, "_at_openai", True)
+        server.reply = self.dialect.refused(404, "Not Found", None)
+        assert type(Asking(provider, lambda: len(server.posted)).fails()) is UnknownApiError
 
 
 class TestResponsesFaults(Responses, OpenAIFaultSuite):
