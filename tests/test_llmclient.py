@@ -171,7 +171,7 @@ CUT = Response(GOOD[:20], Usage(5, 1), Finish.LENGTH)
         (replace(REFUSED, text=""), RefusalError, "it gave no reason"),
         (replace(REFUSED, text="no\n" * 500), RefusalError, "^.{,300}$"),
         (CUT, TruncatedError, "cut off at the limit on its length"),
-        (replace(CUT, text=""), TruncatedError, "cut off"),
+        (replace(CUT, text=""), TruncatedError, "reasoning used up the answer"),
         (replace(CUT, text=GOOD), TruncatedError, "cut off"),
         (Response(" "), BadAnswerError, "the answer is empty"),
         (BadAnswerError("the body is no JSON"), BadAnswerError, "the body is no JSON"),

@@ -20,6 +20,7 @@ from robot_bridge.errors import ModelEnded, ModelFailure, SetupError
 from robot_bridge.hostile_navigator import HostileNavigator
 from robot_bridge.protocols import DecisionModel
 from robot_bridge.reference_navigator import ReferenceNavigator
+from spca.calls.answers import reasoned_away
 from spca.calls.budget import Caps
 from spca.calls.desk import CallDesk
 from spca.calls.prices import ModelTable
@@ -32,8 +33,8 @@ from spca.providers.registry import PROVIDERS, provider_for
 
 DEFAULT_MAX_COST: Final = 0.5
 """USD, where no cap was given."""
-MAX_OUTPUT_TOKENS: Final = 400
-"""Of a decision: reasoning in a few sentences and one call."""
+MAX_OUTPUT_TOKENS: Final = 4000
+"""Of a decision: one call and a few sentences take 200; the rest is room for models that reason before they speak."""
 LEVEL: Final = "exploration"
 
 EMBEDDED: Final[Mapping[str, Callable[[int], DecisionModel]]] = {
@@ -119,13 +120,17 @@ class AccountedModel:
     ) -> Response:
         request = Request(self._model, messages, tools=tools, limits=Limits(MAX_OUTPUT_TOKENS, timeout_s=timeout_s))
         try:
-            return self._desk.ask(self._provider, self.name, request, phase=phase).answer.get()
+            response = self._desk.ask(self._provider, self.name, request, phase=phase).answer.get()
         except (BudgetReached, ProviderConfigError) as error:
             self.ended, self.is_spent = _told(error), isinstance(error, BudgetReached)
             raise ModelEnded(self.ended) from error
         except ProviderError as error:
             self.failure = _told(error)
             raise ModelFailure(self.failure) from error
+        if eaten := reasoned_away(response):
+            self.failure = f"{self.name}: {eaten}; take a model that reasons less with --model"
+            raise ModelFailure(self.failure)
+        return response
 
 
 def _told(error: Exception) -> str:

@@ -23,6 +23,8 @@ _MAX_QUOTED: Final = 16_000
 _MAX_CUT_OFF: Final = 1000
 """Characters of an answer that are quoted to the model: of one that is whole, and of one cut off by its length."""
 _MAX_SAID: Final = 200
+_MOSTLY: Final = 0.9
+"""Share of the tokens of an answer cut off by its length from which on reasoning is why."""
 
 
 def plain(text: str) -> str:
@@ -46,17 +48,33 @@ def quotable(response: Response) -> str:
     return response.text if left_out <= 0 else f"{response.text[:limit]}\n[... {left_out} characters left out ...]"
 
 
+def reasoned_away(response: Response) -> str:
+    """Return how reasoning used up the answer, in words; "" if it did not."""
+    reasoned, written = response.usage.reasoning_tokens or 0, response.usage.output_tokens or 0
+    text = response.text.strip()
+    is_cut = response.finish is Finish.LENGTH
+    is_silent = not text and not response.tool_calls and response.finish is not Finish.REFUSAL
+    is_thought = text.startswith("<think>") and "</think>" not in text
+    if reasoned and (is_silent or (is_cut and reasoned >= _MOSTLY * written)):
+        return f"reasoning used up the answer: {reasoned} of its {max(reasoned, written)} tokens"
+    if is_cut and (is_silent or is_thought):
+        return "reasoning used up the answer: its length ran out before a word was said"
+    return ""
+
+
 def check_complete(response: Response) -> None:
-    """Refuse an answer that is none.
+    """Raise if the answer is a refusal, cut off or empty.
 
     Raises:
         RefusalError: the model declined.
-        TruncatedError: the answer was cut off.
+        TruncatedError: the answer was cut off, or reasoning used it up.
         BadAnswerError: it is empty.
     """
     said = " ".join(response.text.split())[:_MAX_SAID]
     if response.finish is Finish.REFUSAL:
         raise RefusalError(f"the model declined to answer: {said or 'it gave no reason'}")
+    if eaten := reasoned_away(response):
+        raise TruncatedError(f"{eaten}: raise --max-output-tokens, or take a model that reasons less")
     if response.finish is Finish.LENGTH:
         raise TruncatedError(
             "the answer was cut off at the limit on its length (the model's, or --max-output-tokens): answer briefly"

@@ -15,6 +15,7 @@ from robot_bridge.errors import ModelEnded, ModelFailure
 from robot_bridge.llm_navigator import SYSTEM_PROMPT
 from robot_bridge.tools import TOOL_DEFINITIONS
 from spca.calls.desk import CallDesk
+from spca.providers.base import Usage
 from tests.fakes.faults import FaultServer, answering, busy, calling
 from tests.fakes.openai_wire import CHAT
 
@@ -81,6 +82,14 @@ def test_a_failure_is_one_request(server: FaultServer, made: tuple[AccountedMode
     with pytest.raises(ModelFailure):
         made[0].ask("s", "u", None, NAMES, 8.0)
     assert len(server.posted) == 1
+
+
+def test_a_decision_that_reasoning_used_up_is_told(server: FaultServer, made: tuple[AccountedModel, CallDesk]) -> None:
+    server.reply = answering(CHAT, "", usage=Usage(900, 4000, 0, 4000), ended="length")
+    for ask in (lambda: made[0].ask("s", "u", None, NAMES, 8.0), lambda: made[0].describe("u", JPEG, 8.0)):
+        with pytest.raises(ModelFailure, match="reasoning used up the answer: 4000 of its 4000 tokens; take a model"):
+            ask()
+    assert server.posted[-1].body["max_tokens"] >= 4000, "there is room for reasoning"
 
 
 def test_a_spent_budget_is_the_end(made: tuple[AccountedModel, CallDesk]) -> None:

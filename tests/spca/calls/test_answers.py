@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from spca.calls.answers import check_complete, parsed, plain, quotable, tool_call
 from spca.errors import BadAnswerError, RefusalError, TruncatedError
-from spca.providers.base import Finish, Response, Tool, ToolCall
+from spca.providers.base import Finish, Response, Tool, ToolCall, Usage
 from tests.spca.calls.asking import Form, Other, any_text
 
 MOVE = Tool("move", "Go.", Form)
@@ -95,6 +95,35 @@ def test_a_refusal_or_a_part_is_no_answer_whatever_it_says(
     with pytest.raises(BadAnswerError) as caught:
         check_complete(Response(text, finish=finish, tool_calls=(ToolCall("move", {"value": 1}),)))
     assert type(caught.value) is kind
+
+
+EATEN = "reasoning used up the answer"
+
+
+@pytest.mark.parametrize(
+    ("text", "usage", "finish", "said"),
+    [
+        ("", Usage(9, 400, None, 400), Finish.LENGTH, f"{EATEN}: 400 of its 400 tokens: raise --max-output-tokens, or"),
+        ("It", Usage(9, 400, None, 399), Finish.LENGTH, f"{EATEN}: 399 of its 400 tokens"),
+        (" \n", Usage(9, 64, None, 60), Finish.STOP, f"{EATEN}: 60 of its 64 tokens"),
+        ("", Usage(9, 400), Finish.LENGTH, f"{EATEN}: its length ran out before a word was said"),
+        ("<think>\nLet me", Usage(9, 400), Finish.LENGTH, f"{EATEN}: its length ran out"),
+        ("It goes on and", Usage(9, 400, None, 100), Finish.LENGTH, "the answer was cut off at the limit"),
+        ("It goes on and", Usage(), Finish.LENGTH, "the answer was cut off at the limit"),
+        ("", Usage(9, 0, None, 0), Finish.STOP, "the answer is empty"),
+        ("", Usage(9, 9, None, 9), Finish.REFUSAL, "the model declined to answer: it gave no reason"),
+    ],
+)
+def test_an_answer_that_reasoning_used_up_is_named_as_that(text: str, usage: Usage, finish: Finish, said: str) -> None:
+    with pytest.raises(BadAnswerError) as caught:
+        check_complete(Response(text, usage, finish))
+    assert str(caught.value).startswith(said)
+    assert isinstance(caught.value, TruncatedError) == (EATEN in said or "cut off" in said)
+
+
+def test_an_answer_after_much_reasoning_is_an_answer() -> None:
+    check_complete(Response("yes", Usage(9, 4000, None, 3999)))
+    check_complete(Response("", Usage(9, 4000, None, 3999), Finish.TOOL_CALL, (ToolCall("move", {}),)))
 
 
 @given(st.integers(), any_text, any_text)
