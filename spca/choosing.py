@@ -11,7 +11,7 @@ from spca.calls.budget import Caps
 from spca.calls.prices import ModelTable
 from spca.errors import SettingsError
 from spca.providers.addresses import address_fault
-from spca.providers.base import Limits, ModelInfo
+from spca.providers.base import Limits
 
 if TYPE_CHECKING:
     from spca.cli import Settings
@@ -113,7 +113,7 @@ def caps(settings: Settings, known: ModelTable) -> Caps:
     Raises:
         SettingsError: its cost cannot be capped, because a price is unknown; names the ways out.
     """
-    unknown = [model for model in dict.fromkeys(settings.models) if not _has_price(known.info(model))]
+    unknown = [model for model in dict.fromkeys(settings.models) if known.price(model) is None]
     others = settings.max_calls is not None or settings.max_tokens is not None
     if unknown and (settings.max_cost is not None or not others):
         cap = "--max-cost" if settings.max_cost is not None else f"the cost cap of {DEFAULT_MAX_COST:g} USD"
@@ -122,7 +122,7 @@ def caps(settings: Settings, known: ModelTable) -> Caps:
             f"the price of {unknown[0]} is unknown, so {cap} cannot hold: {fix} --max-calls N or --max-tokens N, "
             "or its price with --model-table FILE (docs/models.md)"
         )
-    dear = [model for model in settings.models if known.info(model).input]
+    dear = [model for model in settings.models if (price := known.price(model)) and not price.is_free]
     if settings.max_cost == 0 and dear:
         raise SettingsError(f"--max-cost 0 leaves no call of {dear[0]}, which is paid for: give an amount")
     cost = DEFAULT_MAX_COST if settings.max_cost is None and not unknown else settings.max_cost
@@ -168,10 +168,6 @@ def absolute(model: str, cwd: Path) -> str:
     """A model that is a file or folder, with its path made absolute: a run may go on from another folder."""
     prefix, _, path = model.partition("/")
     return f"{prefix}/{cwd / path}" if prefix in ("replay", "llamacpp") and path else model
-
-
-def _has_price(info: ModelInfo) -> bool:
-    return info.input is not None and info.output is not None
 
 
 def _check_address(name: str, url: str | None) -> None:

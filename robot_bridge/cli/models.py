@@ -184,7 +184,7 @@ def named(settings: Settings) -> Named | None:
 
 
 def _unknown(model: str, table: ModelTable) -> SetupError:
-    similar = [f"{prefix}/{model}" for prefix in _PRICED if table.info(f"{prefix}/{model}").input is not None]
+    similar = [f"{prefix}/{model}" for prefix in _PRICED if table.price(f"{prefix}/{model}")]
     similar += get_close_matches(model.lower(), (*EMBEDDED, NO_MODEL), 1)
     hint = f" (did you mean {similar[0]}?)" if similar else ""
     known = ", ".join((*EMBEDDED, NO_MODEL, *(f"{prefix}/..." for prefix in _OTHERS)))
@@ -205,7 +205,7 @@ def _check_address(given: str | None) -> None:
 
 
 def _check_caps(settings: Settings, table: ModelTable) -> None:
-    is_priced = table.info(settings.model).input is not None
+    is_priced = table.price(settings.model) is not None
     if not is_priced and (settings.max_cost is not None or settings.max_calls is None):
         fix = "leave it out and give" if settings.max_cost is not None else "give"
         raise SetupError(f"the price of {settings.model} is unknown, so its cost cannot be capped: {fix} --max-calls N")

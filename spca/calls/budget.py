@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from spca.calls.ledger import Outcome, Record
-from spca.calls.prices import ModelTable, cost
+from spca.calls.prices import ModelTable
 from spca.errors import BudgetReached
-from spca.providers.base import Usage
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,5 +49,6 @@ def _bound(amounts: Sequence[tuple[Decimal | int | None, Decimal | int]]) -> Dec
 
 
 def _guess(record: Record, table: ModelTable) -> Decimal:
-    size = record.asked_tokens
-    return cost(table.info(record.model), Usage(size, size)) or Decimal(0) if record.cost is None else Decimal(0)
+    """What a request without a known cost has cost at most, by the estimated size of its prompt."""
+    price = table.price(record.model, record.started) if record.cost is None else None
+    return price.most(record.asked_tokens) if price else Decimal(0)

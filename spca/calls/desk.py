@@ -13,7 +13,7 @@ from typing import Final
 from spca.calls.budget import Caps
 from spca.calls.cache import Cache
 from spca.calls.ledger import Ledger, Outcome, Place, Record, rejected
-from spca.calls.prices import ModelTable, asked_tokens, cost, metered
+from spca.calls.prices import ModelTable, asked_tokens, metered
 from spca.calls.retry import RetryPolicy
 from spca.calls.transcripts import Answer, Call, Transcripts, unsent
 from spca.errors import (
@@ -203,7 +203,9 @@ class CallDesk:
         return replace(record, usage=usage, cost=self._cost(record, usage), outcome=outcome, error=answer.error)
 
     def _cost(self, record: Record, usage: Usage) -> Decimal | None:
-        return cost(self.table.info(record.model), usage)
+        """USD by the prices of the day on which the request was sent."""
+        price = self.table.price(record.model, record.started)
+        return price.cost(usage) if price else None
 
     def _finish(self, call: Call, record: Record, answer: Answer) -> Answer:
         try:

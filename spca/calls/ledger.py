@@ -97,7 +97,7 @@ class Record:
     def from_dict(cls, flat: Mapping[str, Any]) -> Record:
         """The inverse of :meth:`to_dict`."""
         place = Place(**{name: flat[name] for name in _PLACE})
-        usage = Usage(**{name: flat[name] for name in _USAGE})
+        usage = Usage(**{name: flat[name] for name in _USAGE if name in flat})  # older runs lack cache writes
         rest = {name: flat[name] for name in ("number", *_SENT)}
         end = {name: flat[name] for name in ("estimated", "status", "error", "transcript")}
         cost = None if flat["cost"] is None else Decimal(str(flat["cost"]))

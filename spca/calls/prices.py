@@ -1,28 +1,34 @@
-"""What is known of models: context size, price, API; a data file that a user can extend or correct.
+"""What is known of models: context size, API, end, price; a data file that a user can extend or correct.
 
 The table that comes with the project is ``models.json`` beside this file. A user's table has the same form,
 ``{"models": {"openai/my-model": {"context": 32768, "input": 0.5, "output": 1.5}}}``; names may hold the wildcards of
-:mod:`fnmatch`, and what it says of a model goes before what the built-in table says.
+:mod:`fnmatch`, and what it says of a model goes before what the built-in table says, field by field. Prices that
+neither names are those of :mod:`spca.calls.published`.
 """
 
 from __future__ import annotations
 
 import json
 import re
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
+from datetime import UTC, date, datetime
 from decimal import Decimal
 from fnmatch import fnmatchcase
 from importlib import resources
 from pathlib import Path
 from typing import Any, Final
 
+from spca.calls import published
+from spca.calls.rates import RATES, Price, Rates
 from spca.errors import SettingsError
 from spca.providers.base import ModelInfo, Request, Response, Usage
 
 APIS: Final = ("chat", "responses")
 _DATED: Final = re.compile(r"-\d{4}-?\d{2}-?\d{2}$")
-_FIELDS: Final = frozenset(field.name for field in fields(ModelInfo))
+_INFO: Final = frozenset(field.name for field in fields(ModelInfo))
+_FIELDS: Final = _INFO | {*RATES, "price_up_to", "tiers"}
 _COUNTS: Final = frozenset({"context", "max_output", "price_up_to"})
 
 
@@ -53,31 +59,48 @@ class ModelTable:
 
     def info(self, model: str) -> ModelInfo:
         """What is known of a model; a dated version (``-2025-04-16``) is the model without the date."""
+        values = {name: value for name, value in self._fields(model).items() if name in _INFO}
+        if "shutdown" in values:
+            values["shutdown"] = date.fromisoformat(values["shutdown"])
+        return ModelInfo(**values)
+
+    def price(self, model: str, when: float | None = None) -> Price | None:
+        """What a model costs on the day of ``when`` (seconds since 1970; None: now), None where that is not known.
+
+        Once it is shut down, a model without a price of its own costs what its successor does: a provider that still
+        takes its name answers with that one.
+        """
+        moment = time.time() if when is None else when
+        model = self._answering(model, datetime.fromtimestamp(moment, UTC).date())
+        given, known = self._fields(model), published.rates(model, moment)
+        own = _rates(given)
+        larger = {int(size): _rates(rates) for size, rates in given.get("tiers", {}).items()}
+        first = known.get(0, {}) | own
+        tiers = {size: first | rates for size, rates in larger.items()}
+        tiers = {0: first} | (tiers or {size: rates | own for size, rates in known.items()})
+        if any(rates.get("input") is None or rates.get("output") is None for rates in tiers.values()):
+            return None
+        return Price({size: Rates(**rates) for size, rates in tiers.items()}, given.get("price_up_to"))
+
+    def _answering(self, model: str, day: date) -> str:
+        """The model whose price holds for a name on a day."""
+        seen: set[str] = set()
+        while model not in seen:
+            seen.add(model)
+            info = self.info(model)
+            is_gone = info.shutdown is not None and day >= info.shutdown
+            if is_gone and info.successor is not None and not self._fields(model).keys() & set(RATES):
+                model = info.successor
+        return model
+
+    def _fields(self, model: str) -> dict[str, Any]:
         values: dict[str, Any] = {}
         names = (model, _DATED.sub("", model))
         for table in reversed(self._tables):
             fitting = (pattern for pattern in table if any(fnmatchcase(name, pattern) for name in names))
             for pattern in sorted(fitting, key=_precision):
                 values |= table[pattern]
-        return ModelInfo(**values)
-
-
-def cost(info: ModelInfo, usage: Usage) -> Decimal | None:
-    """USD of one answered request; None when a price or a count is unknown."""
-    if info.input == 0 and info.output == 0:
-        return Decimal(0)
-    if info.input is None or info.output is None or usage.input_tokens is None or usage.output_tokens is None:
-        return None
-    if info.price_up_to is not None and usage.input_tokens > info.price_up_to:
-        return None
-    cached = min(usage.cached_tokens or 0, usage.input_tokens)
-    cached_price = info.input if info.cached is None else info.cached
-    millionths = (
-        (usage.input_tokens - cached) * _exact(info.input)
-        + cached * _exact(cached_price)
-        + usage.output_tokens * _exact(info.output)
-    )
-    return millionths / 1_000_000
+        return values
 
 
 def metered(request: Request, response: Response) -> tuple[Usage, bool]:
@@ -104,8 +127,9 @@ def estimated_tokens(characters: int) -> int:
     return -(-characters // 3)
 
 
-def _exact(price: float) -> Decimal:
-    return Decimal(str(price))
+def _rates(entry: Mapping[str, Any]) -> dict[str, Any]:
+    """The rates in an entry as decimals; one that is None there is unknown."""
+    return {kind: None if entry[kind] is None else Decimal(str(entry[kind])) for kind in RATES if kind in entry}
 
 
 def _precision(pattern: str) -> tuple[bool, int]:
@@ -135,17 +159,47 @@ def _check(path: Path, name: str, entry: object) -> None:
         fault = f"unknown field {_told(unknown[0])}: " if unknown else ""
         raise SettingsError(f"{path}: {_told(name)}: {fault}an entry has fields from {', '.join(sorted(_FIELDS))}")
     for key, value in entry.items():
-        if key == "api":
-            good, form = value in APIS, f"one of {', '.join(APIS)}"
-        elif key in _COUNTS:
-            good, form = type(value) is int and value > 0, "a whole number of tokens"
-        else:
-            good = type(value) in (int, float) and 0 <= value < float("inf")
-            form = "USD per million tokens"
-        if not good:
+        form = _fault(key, value)
+        if form:
             raise SettingsError(f"{path}: {_told(name)}: {key} must be {form}, not {value!r}")
     if "/" not in name and "*" not in name:
         raise SettingsError(f"{path}: {_told(name)}: a name has a prefix, such as openai/{_told(name)}")
+
+
+def _fault(key: str, value: object) -> str:
+    """What the value of a field must be, "" where it is that."""
+    if key == "api":
+        return "" if value in APIS else f"one of {', '.join(APIS)}"
+    if key == "shutdown":
+        return "" if _is_day(value) else "a day such as 2026-12-31"
+    if key == "successor":
+        return "" if isinstance(value, str) and "/" in value else "the name of a model with its prefix"
+    if key == "tiers":
+        return "" if _are_tiers(value) else 'rates by size of the prompt, such as {"200000": {"input": 4}}'
+    if key in _COUNTS:
+        return "" if type(value) is int and value > 0 else "a whole number of tokens"
+    return "" if _is_price(value) else "USD per million tokens"
+
+
+def _is_day(value: object) -> bool:
+    try:
+        return isinstance(value, str) and date.fromisoformat(value).isoformat() == value
+    except ValueError:
+        return False
+
+
+def _is_price(value: object) -> bool:
+    return type(value) in (int, float) and 0 <= value < float("inf")  # type: ignore[operator]  # bool is an int
+
+
+def _are_tiers(value: object) -> bool:
+    return isinstance(value, dict) and all(
+        re.fullmatch(r"[1-9]\d{0,8}", size)
+        and isinstance(rates, dict)
+        and rates.keys() <= set(RATES)
+        and all(map(_is_price, rates.values()))
+        for size, rates in value.items()
+    )
 
 
 def _told(name: str) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import date
 from enum import StrEnum
 from typing import Any, Protocol
 
@@ -60,13 +61,16 @@ class ToolCall:
 class Usage:
     """Token counts as the provider reported them; None where it did not.
 
-    ``input_tokens`` holds the cached ones, ``output_tokens`` the reasoning ones.
+    ``input_tokens`` is the whole prompt: ``cached_tokens`` of it were read from the provider's cache, and
+    ``cache_write_tokens``, others, were written into it. ``output_tokens`` is all that the model made:
+    ``reasoning_tokens`` of it were spent on thinking.
     """
 
     input_tokens: int | None = None
     output_tokens: int | None = None
     cached_tokens: int | None = None
     reasoning_tokens: int | None = None
+    cache_write_tokens: int | None = None
 
 
 class Form(StrEnum):
@@ -131,19 +135,17 @@ class Response:
 
 @dataclass(frozen=True, slots=True)
 class ModelInfo:
-    """What is known of a model; None where nothing is.
+    """What is known of a model but its price; None where nothing is.
 
-    ``context`` and ``max_output`` in tokens; prices in USD per million tokens, ``cached`` of input read from the
-    provider's cache; they hold for prompts of up to ``price_up_to`` tokens. ``api`` is "chat" or "responses".
+    ``context`` and ``max_output`` in tokens; ``api`` is "chat" or "responses"; from ``shutdown`` on the model is
+    gone, and ``successor`` (name with prefix) takes its place.
     """
 
     context: int | None = None
     max_output: int | None = None
-    input: float | None = None
-    cached: float | None = None
-    output: float | None = None
-    price_up_to: int | None = None
     api: str = "chat"
+    shutdown: date | None = None
+    successor: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

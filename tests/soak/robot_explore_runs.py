@@ -27,6 +27,7 @@ from robot_bridge.safety_chain import SafetyChain
 from robot_bridge.tools import TOOL_DEFINITIONS
 from robot_bridge.twin.world import TwinWorld
 from spca.calls.prices import ModelTable
+from spca.providers.base import Usage
 from tests.soak.journal import Figures
 
 WORLD: Final = "MiniGrid-FourRooms-v0"
@@ -103,9 +104,9 @@ class Metered:
 
     def cost(self, picture_tokens: int) -> float:
         """USD."""
-        info = ModelTable.load().info(PRICED)
-        asked = self.asked + self.pictures * picture_tokens
-        return (asked * float(info.input or 0) + self.answered * float(info.output or 0)) / 1e6
+        price = ModelTable.load().price(PRICED)
+        spent = price.cost(Usage(self.asked + self.pictures * picture_tokens, self.answered)) if price else None
+        return float(spent or 0)
 
 
 def explored(name: str, seed: int) -> Figures:

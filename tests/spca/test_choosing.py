@@ -150,7 +150,7 @@ def test_no_money_at_all_is_for_free_models() -> None:
 def test_one_unpriced_model_is_enough() -> None:
     with pytest.raises(SettingsError, match="the price of x/y is unknown"):
         caps("--planner-small-model", "x/y", **KEYS)
-    half = ModelTable({"*": {"input": 1}})
+    half = ModelTable({"*": {"input": 1, "output": None}})
     with pytest.raises(SettingsError, match="the price of openai/o3 is unknown"):
         choosing.caps(settings(**KEYS), half)
 
@@ -174,20 +174,23 @@ OLLAMA = [f"--{name}=ollama/big" for name in ("planner-model", "planner-small-mo
 @pytest.mark.parametrize("host", ["https://ollama.com", "ollama.com", "https://ollama.com:443/api"])
 def test_what_runs_at_ollamas_own_service_has_no_known_price(host: str, tmp_path: Path) -> None:
     chosen = settings(*OLLAMA, OLLAMA_HOST=host)
-    info = choosing.table(chosen).info("ollama/big")
-    assert (info.input, info.output) == (None, None)
+    assert choosing.table(chosen).price("ollama/big") is None
     with pytest.raises(SettingsError, match="the price of ollama/big is unknown"):
         choosing.caps(chosen, choosing.table(chosen))
     (tmp_path / "t.json").write_text(json.dumps({"models": {"ollama/big": {"input": 1, "output": 2}}}))
     told = choosing.table(settings(*OLLAMA, "--model-table", str(tmp_path / "t.json"), OLLAMA_HOST=host))
-    assert (told.info("ollama/big").input, told.info("ollama/other").input) == (1, None)
+    price = told.price("ollama/big")
+    assert price is not None
+    assert (price.tiers[0].input, price.tiers[0].output) == (1, 2)
+    assert told.price("ollama/other") is None
     assert told.info("openai/o3") == BUILT_IN.info("openai/o3")
 
 
 @pytest.mark.parametrize("environ", [{}, {"OLLAMA_HOST": "127.0.0.1:11434"}, {"OLLAMA_HOST": "http://gpu-server"}])
 def test_what_runs_at_home_is_free(environ: dict[str, str]) -> None:
-    info = choosing.table(settings(*OLLAMA, **environ)).info("ollama/big")
-    assert (info.input, info.output) == (0, 0)
+    price = choosing.table(settings(*OLLAMA, **environ)).price("ollama/big")
+    assert price is not None
+    assert price.is_free
 
 
 def test_a_models_place_is_its_server_or_the_state_of_its_file(tmp_path: Path) -> None:

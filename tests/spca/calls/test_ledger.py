@@ -21,7 +21,12 @@ from tests.spca.calls.asking import any_text, usages
 PLACE = Place("run-1", 3, "doors", "MiniGrid-DoorKey-5x5-v0", 7, 2, "coder", "semantic")
 RECORD = Record(1, PLACE, 2, "openai/o3", "json_schema", "k" * 64, 1234.567, asked_tokens=300)
 DONE = replace(
-    RECORD, latency_s=1.5, usage=Usage(9, 8, 7, 6), cost=Decimal("0.0022"), outcome=Outcome.ANSWERED, transcript="llm/1"
+    RECORD,
+    latency_s=1.5,
+    usage=Usage(9, 8, 2, 6, 5),
+    cost=Decimal("0.0022"),
+    outcome=Outcome.ANSWERED,
+    transcript="llm/1",
 )
 
 records = st.builds(
@@ -83,8 +88,9 @@ def test_a_line_names_everything_an_auditor_wants() -> None:
         "latency_s": 1.5,
         "input_tokens": 9,
         "output_tokens": 8,
-        "cached_tokens": 7,
+        "cached_tokens": 2,
         "reasoning_tokens": 6,
+        "cache_write_tokens": 5,
         "estimated": False,
         "cost": 0.0022,
         "outcome": "answered",
@@ -224,7 +230,7 @@ def test_the_tokens_of_a_request_are_known_when_both_counts_are() -> None:
 def test_sums_add_up(each: list[Record]) -> None:
     total = sums(each)
     assert total["requests"] == len(each) == sum(total[outcome.value] for outcome in Outcome)
-    for name in ("input_tokens", "output_tokens", "cached_tokens", "reasoning_tokens"):
+    for name in ("input_tokens", "output_tokens", "cached_tokens", "reasoning_tokens", "cache_write_tokens"):
         assert total[name] == sum(getattr(record.usage, name) or 0 for record in each)
     assert total["cost_usd"] == float(sum((record.cost or Decimal(0) for record in each), Decimal(0)))
     assert total["cost_unknown"] == sum(record.cost is None for record in each)
