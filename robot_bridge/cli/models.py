@@ -83,8 +83,9 @@ class AccountedModel:
     Nothing is asked twice: a robot needs an answer to what it sees now, and its watchdog counts the failures.
 
     Args:
-        name: with prefix, such as "openai/gpt-4o-mini".
+        name: with prefix, such as "openai/gpt-6-luna".
         model: the name without prefix.
+        effort: of its reasoning, None for its own choice: an answer that comes late is none.
 
     Attributes:
         ended: why nothing more can be had from it, "" while something can.
@@ -93,9 +94,9 @@ class AccountedModel:
         answers: how many did: they called a tool, or described a picture.
     """
 
-    def __init__(self, name: str, model: str, provider: Provider, desk: CallDesk) -> None:
+    def __init__(self, name: str, model: str, provider: Provider, desk: CallDesk, effort: str | None = None) -> None:
         self.name, self.ended, self.is_spent, self.failure, self.answers = name, "", False, "", 0
-        self._model, self._provider, self._desk = model, provider, desk
+        self._model, self._provider, self._desk, self._effort = model, provider, desk, effort
 
     def ask(self, system: str, user: str, image: bytes | None, tools: Sequence[str], timeout_s: float) -> ModelReply:
         """See :class:`~robot_bridge.protocols.DecisionModel`."""
@@ -118,7 +119,8 @@ class AccountedModel:
     def _response(
         self, messages: tuple[Message, ...], tools: tuple[Tool, ...], timeout_s: float, phase: str
     ) -> Response:
-        request = Request(self._model, messages, tools=tools, limits=Limits(MAX_OUTPUT_TOKENS, timeout_s=timeout_s))
+        limits = Limits(MAX_OUTPUT_TOKENS, timeout_s=timeout_s, effort=self._effort)
+        request = Request(self._model, messages, tools=tools, limits=limits)
         try:
             response = self._desk.ask(self._provider, self.name, request, phase=phase).answer.get()
         except (BudgetReached, ProviderConfigError) as error:
@@ -220,4 +222,5 @@ def accounted(
     caps = Caps(settings.max_cost or DEFAULT_MAX_COST, settings.max_calls)
     desk = CallDesk(folder, folder.name, caps=caps, policy=RetryPolicy(attempts=1))
     desk.begin_level(1, "Robot", LEVEL, settings.seed)
-    return AccountedModel(settings.model, found.model, found.provider, desk), desk
+    effort = desk.table.info(settings.model).least_effort
+    return AccountedModel(settings.model, found.model, found.provider, desk, effort), desk

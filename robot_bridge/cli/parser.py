@@ -48,7 +48,7 @@ exit codes: 0 finished, 1 it differs, something is missing or the model did not 
 
 examples:
   %(prog)s explore --minutes 15 --film
-  %(prog)s explore --model openai/gpt-4o-mini --max-cost 0.5
+  %(prog)s explore --model openai/gpt-6-luna --max-cost 0.5
   %(prog)s act "[go_to_object(a1, ball_red)]" --world BabyAI-GoToRedBallNoDists-v0 --seed 3
   %(prog)s replay runs/robot/20261122-101500-1a2b"""
 
@@ -160,8 +160,8 @@ def _add_model(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--model",
         metavar="MODEL",
-        help=f"such as openai/gpt-4o-mini or ollama/qwen2.5vl:7b; hostile/navigator tries to crash the robot; none: "
-        f"frontier exploration without a model (default {DEFAULT_MODEL}, embedded, no key)",
+        help=f"such as openai/gpt-6-luna, google/gemini-3.5-flash-lite or ollama/qwen2.5vl:7b; "
+        f"hostile/navigator tries to crash the robot; none: frontier exploration without a model (default {DEFAULT_MODEL}, embedded, no key)",
     )
     group.add_argument("--base-url", metavar="URL", help="OpenAI-compatible server of openai/... (OPENAI_BASE_URL)")
     group.add_argument("--max-cost", type=_amount("USD"), metavar="USD", help="cap on the cost (default 0.50)")

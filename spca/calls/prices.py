@@ -25,7 +25,10 @@ from spca.calls.rates import RATES, Price, Rates
 from spca.errors import SettingsError
 from spca.providers.base import ModelInfo, Request, Response, Usage
 
-APIS: Final = ("chat", "responses")
+_CHOICES: Final[Mapping[str, Sequence[str]]] = {
+    "api": ("chat", "responses"),
+    "least_effort": ("none", "minimal", "low", "medium", "high", "xhigh", "max"),
+}
 _DATED: Final = re.compile(r"-\d{4}-?\d{2}-?\d{2}$")
 _INFO: Final = frozenset(field.name for field in fields(ModelInfo))
 _FIELDS: Final = _INFO | {*RATES, "price_up_to", "tiers"}
@@ -168,8 +171,8 @@ def _check(path: Path, name: str, entry: object) -> None:
 
 def _fault(key: str, value: object) -> str:
     """What the value of a field must be, "" where it is that."""
-    if key == "api":
-        return "" if value in APIS else f"one of {', '.join(APIS)}"
+    if key in _CHOICES:
+        return "" if value in _CHOICES[key] else f"one of {', '.join(_CHOICES[key])}"
     if key == "shutdown":
         return "" if _is_day(value) else "a day such as 2026-12-31"
     if key == "successor":

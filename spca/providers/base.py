@@ -138,7 +138,7 @@ class ModelInfo:
     """What is known of a model but its price; None where nothing is.
 
     ``context`` and ``max_output`` in tokens; ``api`` is "chat" or "responses"; from ``shutdown`` on the model is
-    gone, and ``successor`` (name with prefix) takes its place.
+    gone, and ``successor`` (name with prefix) takes its place; ``least_effort`` is the least reasoning that it takes.
     """
 
     context: int | None = None
@@ -146,6 +146,7 @@ class ModelInfo:
     api: str = "chat"
     shutdown: date | None = None
     successor: str | None = None
+    least_effort: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from robot_bridge.tools import TOOL_DEFINITIONS
 from spca.calls.desk import CallDesk
 from spca.providers.base import Usage
 from tests.fakes.faults import FaultServer, answering, busy, calling
-from tests.fakes.openai_wire import CHAT
+from tests.fakes.openai_wire import CHAT, RESPONSES
 
 ROTATE = {"degrees": 90}
 JPEG = b"\xff\xd8picture\xff\xd9"
@@ -66,6 +66,23 @@ def test_the_request_is_the_one_of_the_plan(server: FaultServer, made: tuple[Acc
     assert user["content"][1]["image_url"]["detail"] == "low"
 
 
+@pytest.mark.parametrize(("model", "effort"), [("gpt-6-luna", "none"), ("gpt-6.1-sol", "low"), ("gpt-4o-mini", None)])
+def test_a_model_reasons_as_little_as_it_can(model: str, effort: str | None, tmp_path: Path) -> None:
+    dialect = CHAT if effort is None else RESPONSES
+    with FaultServer(dialect) as server:
+        server.reply = calling(dialect, "rotate", ROTATE)
+        settings = Settings("explore", model=f"openai/{model}", base_url=server.base_url, max_calls=3)
+        made, _ = accounted(named(settings), settings, tmp_path)
+        assert made is not None
+        assert made.ask(SYSTEM_PROMPT, "What now?", JPEG, NAMES, 8.0).calls == (("rotate", ROTATE),)
+        (asked,) = server.posted
+        heard = dialect.heard(asked)
+        assert (asked.path, heard.model, heard.effort, heard.choice) == (dialect.endpoint, model, effort, "required")
+        assert list(heard.tools) == list(NAMES)
+        assert [image.data for message in heard.messages for image in message.images] == [JPEG]
+        assert (heard.max_output_tokens or 0) >= 4000, "there is room for reasoning"
+
+
 def test_every_call_is_paid_for_and_kept(
     server: FaultServer, made: tuple[AccountedModel, CallDesk], tmp_path: Path
 ) -> None:
@@ -89,7 +106,6 @@ def test_a_decision_that_reasoning_used_up_is_told(server: FaultServer, made: tu
     for ask in (lambda: made[0].ask("s", "u", None, NAMES, 8.0), lambda: made[0].describe("u", JPEG, 8.0)):
         with pytest.raises(ModelFailure, match="reasoning used up the answer: 4000 of its 4000 tokens; take a model"):
             ask()
-    assert server.posted[-1].body["max_tokens"] >= 4000, "there is room for reasoning"
 
 
 def test_a_spent_budget_is_the_end(made: tuple[AccountedModel, CallDesk]) -> None:

@@ -170,6 +170,35 @@ def test_the_built_in_table_knows_the_default_models() -> None:
         assert (price.is_free, price.cost(Usage())) == (True, 0)
 
 
+RESPONSES = (
+    *(
+        "gpt-5.4",
+        "gpt-5.4-mini",
+        "gpt-5.4-mini-2026-03-17",
+        "gpt-5.5",
+        "gpt-5.5-pro",
+        "gpt-5.6-sol",
+        "gpt-5.9",
+        "gpt-5.10",
+    ),
+    *("gpt-6-luna", "gpt-6.1-terra", "gpt-6.2-sol", "gpt-7", "gpt-9.3-x", "gpt-10", "gpt-12.1-sol"),
+    *("o3-pro", "codex-mini-latest", "gpt-5.3-codex"),
+)
+CHAT = ("o3", "gpt-4", "gpt-4o-mini", "gpt-4.1", "gpt-5", "gpt-5-2025-08-07", "gpt-5-mini", "gpt-5.3-chat-latest")
+
+
+@pytest.mark.parametrize("model", RESPONSES)
+def test_newer_models_are_asked_through_the_responses_api(model: str) -> None:
+    assert BUILT_IN.info(f"openai/{model}").api == "responses"
+
+
+@pytest.mark.parametrize(
+    "model", [*CHAT, "gpt-3.5-turbo", "gpt-35-turbo", "gpt-oss-120b", "qwen3-coder", "openai/gpt-6"]
+)
+def test_others_are_asked_through_chat_completions(model: str) -> None:
+    assert BUILT_IN.info(f"openai/{model}").api == "chat"
+
+
 @pytest.mark.parametrize("model", ["ollama/gpt-oss:120b-cloud", "openai/gpt-oss-120b", "openai/my-model"])
 def test_what_others_run_at_prices_of_their_own_is_unknown(model: str) -> None:
     assert BUILT_IN.price(model) is None
@@ -244,6 +273,7 @@ def test_a_table_may_carry_remarks(tmp_path: Path) -> None:
         ({"models": {"a/b": {"max_output": 1.5}}}, "a/b: max_output must be a whole number of tokens"),
         ({"models": {"a/b": {"price_up_to": "x"}}}, "a/b: price_up_to must be"),
         ({"models": {"a/b": {"api": "grpc"}}}, "a/b: api must be one of chat, responses, not 'grpc'"),
+        ({"models": {"a/b": {"least_effort": "no"}}}, "a/b: least_effort must be one of none, minimal, low, medium,"),
         ({"models": {"a/b": {"shutdown": "1 May"}}}, "a/b: shutdown must be a day such as 2026-12-31, not '1 May'"),
         ({"models": {"a/b": {"shutdown": "20261231"}}}, "a/b: shutdown must be a day"),
         ({"models": {"a/b": {"successor": "o3"}}}, "a/b: successor must be the name of a model with its prefix"),
