@@ -32,7 +32,7 @@ class ChatGPTClient(Generic[Answer]):
     """A model and the form its answers must have.
 
     Args:
-        model: name with prefix, such as ``openai/o3`` or ``reference/coder``.
+        model: name with prefix, such as ``openai/gpt-6.1-sol`` or ``reference/coder``.
         schema: a Pydantic class for structured answers, None for free text.
         provider: used instead of the one that the prefix names.
         desk: what the calls pass through: books, transcripts, budget, retries; by default one of its own, in memory.

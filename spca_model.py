@@ -45,7 +45,7 @@ _UNSAFE: Final = re.compile(r"[^A-Za-z0-9_-]+")
 def add_options(group: argparse._ArgumentGroup) -> None:
     """The options of this model; without any the embedded model plays, or what the environment names."""
     add = group.add_argument
-    add("--planner-model", metavar="MODEL", help="plans, replans and repairs, such as openai/o3")
+    add("--planner-model", metavar="MODEL", help="plans, replans and repairs, such as openai/gpt-6.1-sol")
     add("--planner-small-model", metavar="MODEL", help="adapts PDDL that worked before")
     add("--coder-model", metavar="MODEL", help="writes actions")
     add("--base-url", metavar="URL", help="OpenAI-compatible server of openai/... (OPENAI_BASE_URL)")

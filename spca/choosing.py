@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from spca.calls.budget import Caps
 from spca.calls.prices import ModelTable
 from spca.errors import SettingsError
-from spca.providers.addresses import address_fault
+from spca.providers.addresses import address_fault, is_providers_own
 from spca.providers.base import Limits
 
 if TYPE_CHECKING:
@@ -29,11 +29,12 @@ ADDRESSES: Final = {"base_url": "OPENAI_BASE_URL", "google_base_url": "GOOGLE_GE
     "ollama_host": "OLLAMA_HOST"
 }
 """Setting of a server's address -> environment variable that gives it."""
+_PLACES: Final = dict(zip(("openai", "google", "ollama"), ADDRESSES.values(), strict=True))
 
 
 @dataclass(frozen=True, slots=True)
 class Default:
-    """Models of the large and small planner and the coder that are used where one of ``variables`` is set."""
+    """Models of the large and small planner and the coder of a provider, used where one of ``variables`` is set."""
 
     prefix: str
     variables: tuple[str, ...]
@@ -43,16 +44,21 @@ class Default:
 REFERENCE: Final = Default("reference", (), ("reference/planner", "reference/planner", "reference/coder"))
 DEFAULTS: Final = (
     Default(
-        "openai", ("OPENAI_API_KEY", "OPENAI_BASE_URL"), ("openai/o3", "openai/o4-mini", "openai/codex-mini-latest")
+        "openai",
+        ("OPENAI_API_KEY", "OPENAI_BASE_URL"),
+        ("openai/gpt-6.1-sol", "openai/gpt-6.1-terra", "openai/gpt-6.1-sol"),
     ),
     Default(
         "google",
         ("GOOGLE_API_KEY", "GEMINI_API_KEY"),
-        ("google/gemini-2.5-pro", "google/gemini-2.5-flash", "google/gemini-2.5-pro"),
+        ("google/gemini-3.8-flash", "google/gemini-3.5-flash-lite", "google/gemini-3.8-flash"),
     ),
-    Default("ollama", ("OLLAMA_HOST",), ("ollama/qwen2.5-coder:14b",) * 3),
+    Default("ollama", ("OLLAMA_HOST",), ("ollama/qwen3-coder:30b",) * 3),
 )
 """In order of preference."""
+_FAULTY: Final = Default("faulty", (), ("faulty/planner", "faulty/planner", "faulty/coder"))
+_ROLES: Final = {default.prefix: default.models for default in (*DEFAULTS[:2], REFERENCE, _FAULTY)}
+"""Models of each role by prefix, where a provider has all of them; an Ollama server has what its owner has fetched."""
 
 
 def configured(environ: Mapping[str, str]) -> tuple[Default, ...]:
@@ -63,16 +69,17 @@ def configured(environ: Mapping[str, str]) -> tuple[Default, ...]:
 def models(given: Mapping[str, object], environ: Mapping[str, str], cwd: Path) -> dict[str, str]:
     """The models of a run: flag, else environment (``SPCA_PLANNER_MODEL`` ...), else default.
 
-    A large planner that is chosen is the small one too unless that is chosen; a recorded run plays the coder as well.
+    Where a large planner is chosen, the other roles take its provider's defaults; where the provider has none, or a
+    server of one's own stands for it, the model that was chosen plays them too.
     """
     chosen = {name: str(given.get(name) or environ.get(f"SPCA_{name.upper()}") or "") for name in _NAMES}
     there = dict(environ) | ({"OPENAI_BASE_URL": str(given["base_url"])} if given.get("base_url") else {})
-    default = dict(zip(_NAMES, configured(there)[0].models, strict=True))
-    if chosen["planner_model"]:
-        default["planner_small_model"] = chosen["planner_model"]
-    if chosen["planner_model"].startswith("replay/"):
-        default["coder_model"] = chosen["planner_model"]
-    return {name: absolute(chosen[name] or default[name], cwd) for name in _NAMES}
+    default = configured(there)[0].models
+    if large := chosen["planner_model"]:
+        prefix = large.partition("/")[0]
+        is_elsewhere = not is_providers_own(prefix, there.get(_PLACES.get(prefix, "")))
+        default = (large,) * 3 if is_elsewhere else _ROLES.get(prefix, (large,) * 3)
+    return {name: absolute(chosen[name] or role, cwd) for name, role in zip(_NAMES, default, strict=True)}
 
 
 def addresses(settings: Settings) -> dict[str, str | None]:

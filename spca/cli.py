@@ -115,7 +115,9 @@ def build_parser() -> argparse.ArgumentParser:
 
 
 def _add_models(group: argparse._ArgumentGroup) -> None:
-    group.add_argument("--planner-model", metavar="MODEL", help="plans, replans and repairs, such as openai/o3")
+    group.add_argument(
+        "--planner-model", metavar="MODEL", help="plans, replans and repairs, such as openai/gpt-6.1-sol"
+    )
     group.add_argument("--planner-small-model", metavar="MODEL", help="adapts PDDL that is already trusted")
     group.add_argument("--coder-model", metavar="MODEL", help="writes actions")
     group.add_argument("--base-url", metavar="URL", help="OpenAI-compatible server of openai/... (OPENAI_BASE_URL)")

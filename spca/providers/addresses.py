@@ -2,7 +2,24 @@
 
 from __future__ import annotations
 
+from typing import Final
 from urllib.parse import urlsplit
+
+_OWN: Final = {"openai": ".api.openai.com", "google": ".generativelanguage.googleapis.com"}
+"""Where providers serve their own models: their hosts, or the ends of them (there is one for each region)."""
+
+
+def is_providers_own(prefix: str, url: str | None) -> bool:
+    """Return whether models of this prefix are asked for at their provider; ``url`` None is the usual place."""
+    return not url or f".{host(url)}".endswith(_OWN.get(prefix, "/"))
+
+
+def host(url: str) -> str:
+    """Return the host of an address, "" if it has none."""
+    try:
+        return urlsplit(url).hostname or ""
+    except ValueError:
+        return ""
 
 
 def address_fault(name: str, url: str, *, is_host: bool = False) -> str:

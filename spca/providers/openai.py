@@ -8,10 +8,10 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from typing import Any, Final
-from urllib.parse import urlsplit
 
 from spca.errors import UnknownApiError, UnsupportedApiError
 from spca.providers import keys, openai_chat, openai_responses
+from spca.providers.addresses import host
 from spca.providers.base import Request, Response, Target
 from spca.providers.exchange import LISTING_TIMEOUT_S, client_settings, exchange
 from spca.providers.failures import OTHER_MODEL, Service
@@ -43,7 +43,7 @@ class OpenAIProvider:
         if key is None and not given:
             raise keys.missing(self._label, "OPENAI_API_KEY")
         self._key = key[1] if key else _NO_KEY
-        self._at_openai = f".{_host(self._base_url)}".endswith(_OPENAI_HOSTS)
+        self._at_openai = f".{host(self._base_url)}".endswith(_OPENAI_HOSTS)
         api = "the Responses API" if self._speaks_responses else "chat completions"
         self._service = Service(
             self._label,
@@ -97,10 +97,3 @@ class OpenAIProvider:
 
     def _list_models(self) -> Sequence[str]:
         return [model.id for model in self._sdk().models.list(timeout=LISTING_TIMEOUT_S).data]
-
-
-def _host(address: str) -> str:
-    try:
-        return urlsplit(address).hostname or ""
-    except ValueError:
-        return ""

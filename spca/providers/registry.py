@@ -25,7 +25,7 @@ PROVIDERS: Final[Mapping[str, tuple[str, str]]] = {
 def provider_for(
     model: str, *, addresses: Mapping[str, str | None] | None = None, table: ModelTable | None = None
 ) -> tuple[Provider, str]:
-    """The provider of a model name such as ``openai/o3``, and the name without its prefix.
+    """The provider of a model name such as ``openai/gpt-6.1-sol``, and the name without its prefix.
 
     A provider that offers certain models only lists them as its attribute ``models``.
 

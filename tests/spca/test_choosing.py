@@ -13,9 +13,11 @@ from spca.calls.budget import Caps
 from spca.calls.prices import ModelTable
 from spca.errors import SettingsError
 from spca.providers.base import Limits
+from tests.doubles import ROOT
 
 CWD = Path("/here")
 BUILT_IN = ModelTable.load()
+SOL, TERRA = "openai/gpt-6.1-sol", "openai/gpt-6.1-terra"
 KEYS = {"OPENAI_API_KEY": "very-secret", "GEMINI_API_KEY": "very-secret"}
 UNPRICED = ("--planner-model", "openai/new", "--planner-small-model", "openai/new", "--coder-model", "openai/new")
 NOT_OPENAI = [f"--{name}=x/y" for name in ("planner-model", "planner-small-model", "coder-model")]
@@ -68,10 +70,53 @@ def test_a_flag_goes_before_the_environment_before_the_default() -> None:
 
 
 def test_a_planner_that_is_chosen_plays_both_planners_unless_the_small_one_is_chosen_too() -> None:
-    coder = "openai/codex-mini-latest"
-    assert settings("--planner-model", "x/l", **KEYS).models == ("x/l", "x/l", coder)
-    assert settings(SPCA_PLANNER_MODEL="x/l", SPCA_PLANNER_SMALL_MODEL="x/s", **KEYS).models == ("x/l", "x/s", coder)
-    assert settings("--planner-small-model", "x/s", **KEYS).models == ("openai/o3", "x/s", coder)
+    assert settings("--planner-model", "x/l", **KEYS).models == ("x/l", "x/l", "x/l")
+    assert settings(SPCA_PLANNER_MODEL="x/l", SPCA_PLANNER_SMALL_MODEL="x/s", **KEYS).models == ("x/l", "x/s", "x/l")
+    assert settings("--planner-small-model", "x/s", **KEYS).models == (SOL, "x/s", SOL)
+    assert settings("--coder-model", "x/c", **KEYS).models == (SOL, TERRA, "x/c")
+
+
+@pytest.mark.parametrize(
+    ("large", "small", "coder"),
+    [
+        ("openai/gpt-6.2-sol", TERRA, SOL),
+        (TERRA, TERRA, SOL),
+        ("google/gemini-4-argon", "google/gemini-3.5-flash-lite", "google/gemini-3.8-flash"),
+        ("reference/planner", "reference/planner", "reference/coder"),
+        ("faulty/planner", "faulty/planner", "faulty/coder"),
+        ("ollama/gpt-oss:20b", "ollama/gpt-oss:20b", "ollama/gpt-oss:20b"),
+        ("llamacpp//m.gguf", "llamacpp//m.gguf", "llamacpp//m.gguf"),
+        ("replay//run", "replay//run", "replay//run"),
+    ],
+)
+@pytest.mark.parametrize("environ", [{}, KEYS, {"GEMINI_API_KEY": "k", "OLLAMA_HOST": "h:1"}])
+def test_a_role_that_is_not_chosen_takes_the_planners_provider(
+    large: str, small: str, coder: str, environ: dict[str, str]
+) -> None:
+    assert settings("--planner-model", large, **environ).models == (large, small, coder)
+    assert settings(SPCA_PLANNER_MODEL=large, **environ).models == (large, small, coder)
+    choosing.check(settings("--planner-model", large, **environ))
+
+
+@pytest.mark.parametrize("url", ["http://localhost:8000/v1", "https://api.openai.com.example.net/v1"])
+def test_a_server_of_ones_own_has_the_model_that_is_chosen_there(url: str) -> None:
+    assert set(settings("--planner-model", "openai/m", "--base-url", url, **KEYS).models) == {"openai/m"}
+    assert set(settings("--planner-model", "openai/m", OPENAI_BASE_URL=url).models) == {"openai/m"}
+    assert set(settings("--planner-model", "google/m", GOOGLE_GEMINI_BASE_URL=url).models) == {"google/m"}
+    assert settings("--planner-model", "google/m", OPENAI_BASE_URL=url).coder_model == "google/gemini-3.8-flash"
+
+
+def test_an_address_of_openais_has_its_defaults() -> None:
+    for url in ("https://api.openai.com/v1", "https://eu.api.openai.com/v1"):
+        assert settings("--planner-model", "openai/m", "--base-url", url).models == ("openai/m", TERRA, SOL)
+
+
+def test_the_defaults_are_those_of_the_docs() -> None:
+    page = (ROOT / "docs" / "models.md").read_text(encoding="utf-8")
+    table = ModelTable.load()
+    for default in choosing.DEFAULTS:
+        assert all(f"`{model}`" in page for model in default.models)
+        assert not any(table.info(model).shutdown for model in default.models)
 
 
 def test_a_recorded_run_plays_every_part_that_is_not_chosen() -> None:
@@ -140,7 +185,7 @@ def test_an_unknown_price_is_refused_with_the_fix(argv: tuple[str, ...], fix: st
 
 def test_no_money_at_all_is_for_free_models() -> None:
     assert caps("--max-cost", "0") == Caps(0.0)
-    for argv in ((), ("--planner-model", "reference/planner")):
+    for argv in ((), ("--planner-model", "reference/planner", "--coder-model", SOL)):
         with pytest.raises(
             SettingsError, match=r"^--max-cost 0 leaves no call of openai/.*, which is paid for: give an"
         ):
@@ -151,7 +196,7 @@ def test_one_unpriced_model_is_enough() -> None:
     with pytest.raises(SettingsError, match="the price of x/y is unknown"):
         caps("--planner-small-model", "x/y", **KEYS)
     half = ModelTable({"*": {"input": 1, "output": None}})
-    with pytest.raises(SettingsError, match="the price of openai/o3 is unknown"):
+    with pytest.raises(SettingsError, match=f"the price of {SOL} is unknown"):
         choosing.caps(settings(**KEYS), half)
 
 
@@ -183,7 +228,7 @@ def test_what_runs_at_ollamas_own_service_has_no_known_price(host: str, tmp_path
     assert price is not None
     assert (price.tiers[0].input, price.tiers[0].output) == (1, 2)
     assert told.price("ollama/other") is None
-    assert told.info("openai/o3") == BUILT_IN.info("openai/o3")
+    assert told.info(SOL) == BUILT_IN.info(SOL)
 
 
 @pytest.mark.parametrize("environ", [{}, {"OLLAMA_HOST": "127.0.0.1:11434"}, {"OLLAMA_HOST": "http://gpu-server"}])
@@ -271,7 +316,7 @@ def test_the_greeting_is_one_line_on_models_and_caps() -> None:
     assert "embedded reference model (no key needed)" in greeting()
     assert "OPENAI_API_KEY" in greeting()
     paid = greeting(OPENAI_API_KEY="very-secret")
-    roles = "planner openai/o3, small planner openai/o4-mini, coder openai/codex-mini-latest"
+    roles = f"planner {SOL}, small planner {TERRA}, coder {SOL}"
     assert paid == f"Models: {roles}; capped at 5 USD."
     assert "\n" not in paid
 
@@ -279,15 +324,15 @@ def test_the_greeting_is_one_line_on_models_and_caps() -> None:
 def test_the_greeting_tells_servers_and_all_caps() -> None:
     told = greeting("--max-cost", "0.5", "--max-calls", "7", "--max-tokens", "8", OPENAI_BASE_URL="http://x:1/v1")
     assert "; openai at http://x:1/v1; capped at 0.5 USD and 7 requests and 8 tokens." in told
-    other = greeting("--coder-model", "openai/o3", OPENAI_API_KEY="k", OLLAMA_HOST="h:1")
+    other = greeting("--coder-model", TERRA, OPENAI_API_KEY="k", OLLAMA_HOST="h:1")
     assert "h:1" not in other
 
 
 def test_the_greeting_tells_what_else_could_be_used() -> None:
     told = greeting(**KEYS, OLLAMA_HOST="h")
-    assert told.startswith("Models: planner openai/o3, ")
+    assert told.startswith(f"Models: planner {SOL}, ")
     assert "google and ollama could be used too (docs/models.md)" in told
-    assert "could be used" not in greeting("--planner-model", "openai/o3-pro", **KEYS)
+    assert "could be used" not in greeting("--planner-model", "openai/gpt-6-astra", **KEYS)
     assert "very-secret" not in told
 
 

@@ -33,7 +33,7 @@ def test_without_flags_and_key_the_reference_model_learns_the_whole_curriculum()
 
 def test_with_a_key_the_default_models_are_those_of_openai() -> None:
     chosen = settings(OPENAI_API_KEY="not-a-key")
-    assert chosen.models == ("openai/o3", "openai/o4-mini", "openai/codex-mini-latest")
+    assert chosen.models == ("openai/gpt-6.1-sol", "openai/gpt-6.1-terra", "openai/gpt-6.1-sol")
     assert "not-a-key" not in str(chosen)
 
 

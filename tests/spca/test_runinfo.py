@@ -23,9 +23,9 @@ def test_models_and_versions_but_no_secret(tmp_path: Path) -> None:
     assert info["settings"] == SETTINGS.to_dict()
     assert info["sandbox"] == "strict"
     assert info["models"] == {
-        "planner": "openai/o3",
-        "planner_small": "openai/o4-mini",
-        "coder": "openai/codex-mini-latest",
+        "planner": "openai/gpt-6.1-sol",
+        "planner_small": "openai/gpt-6.1-terra",
+        "coder": "openai/gpt-6.1-sol",
     }
     assert info["versions"]["spca"] == __version__
     assert info["versions"]["python"] == platform.python_version()
