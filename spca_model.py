@@ -34,7 +34,8 @@ if TYPE_CHECKING:
 
 ROOT: Final = Path(__file__).resolve().parent
 MAY_CHANGE: Final = frozenset(
-    {"spca_runs", "spca_workspace", "base_url", "model_table", "max_cost", "max_calls", "max_tokens", "spca_timeout"}
+    {"spca_runs", "spca_workspace", "base_url", "model_table", "preflight", "max_cost", "max_calls", "max_tokens"}
+    | {"spca_timeout"}
 )
 """Options that do not decide results, and so may differ when an evaluation is resumed."""
 
@@ -50,6 +51,7 @@ def add_options(group: argparse._ArgumentGroup) -> None:
     add("--coder-model", metavar="MODEL", help="writes actions")
     add("--base-url", metavar="URL", help="OpenAI-compatible server of openai/... (OPENAI_BASE_URL)")
     add("--model-table", metavar="FILE", help="context sizes and prices of models (docs/models.md)")
+    add("--no-preflight", dest="preflight", action="store_false", default=None, help="do not look up the models first")
     add("--max-cost", type=_usd, metavar="USD", help="cap on what all calls of a process may cost")
     add("--max-calls", type=count, metavar="N", help="cap on the requests to models of a process")
     add("--max-tokens", type=count, metavar="N", help="cap on the input and output tokens of a process")

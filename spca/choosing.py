@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from spca.calls.budget import Caps
+from spca.calls.preflight import Report, examine
 from spca.calls.prices import ModelTable
 from spca.errors import SettingsError
 from spca.providers.addresses import address_fault, is_providers_own
@@ -18,9 +19,6 @@ if TYPE_CHECKING:
 
 DEFAULT_MAX_COST: Final = 5.0
 """USD that a run may cost where no cap was given."""
-
-LOCAL: Final = frozenset({"reference", "faulty", "replay", "llamacpp"})
-"""Prefixes of models that run within this process."""
 
 _OLLAMA_SERVICE: Final = {"ollama/*": {"input": None, "output": None}}
 _FLAGS: Final = ("--planner-model", "--planner-small-model", "--coder-model")
@@ -147,6 +145,11 @@ def check(settings: Settings) -> None:
             raise SettingsError(f"{flag} {model}: the embedded model for this is {model.partition('/')[0]}/{role}")
     for name, variable in ADDRESSES.items():
         _check_address("--base-url (OPENAI_BASE_URL)" if name == "base_url" else variable, getattr(settings, name))
+
+
+def look_up(settings: Settings) -> Report:
+    """Look up the models of a run at their providers; see :func:`spca.calls.preflight.examine`."""
+    return examine(settings.models, addresses=addresses(settings), table=table(settings))
 
 
 def greeting(settings: Settings, environ: Mapping[str, str], known: Caps) -> str:

@@ -21,11 +21,11 @@ UNSAFE_VARIABLE: Final = "SPCA_UNSAFE_NO_SANDBOX"
 
 _MAY_CHANGE_ON_RESUME: Final = frozenset(
     {"runs", "resume", "render", "quiet", "max_cost", "max_calls", "max_tokens", "max_output_tokens"}
-    | {"timeout", "cache", "model_table"}
+    | {"timeout", "cache", "model_table", "preflight"}
     | choosing.ADDRESSES.keys()
 )
 _PATHS: Final = ("curriculum", "workspace", "runs", "model_table")
-_OF_THIS_SESSION: Final = {"render": False, "quiet": False, "cache": False}
+_OF_THIS_SESSION: Final = {"render": False, "quiet": False, "cache": False, "preflight": True}
 """How a run is watched is not a property of the run: it is not taken over when the run goes on."""
 
 
@@ -57,6 +57,7 @@ class Settings:
     max_tokens: int | None = None
     max_output_tokens: int | None = None
     timeout: float = TIMEOUT_S
+    preflight: bool = True
     cache: bool = False
     render: bool = False
     quiet: bool = False
@@ -87,8 +88,8 @@ def build_parser() -> argparse.ArgumentParser:
         nargs="?",
         choices=("run", "list", "doctor", *looking.HELP),
         default="run",
-        help="run (default); list categories and levels; doctor: tell whether generated code can be walled in here; "
-        + "; ".join(f"{name}: {text}" for name, text in looking.HELP.items()),
+        help="run (default); list categories and levels; doctor: tell whether generated code can be walled in here and "
+        "the models are there; " + "; ".join(f"{name}: {text}" for name, text in looking.HELP.items()),
     )
     choose = parser.add_argument_group("what to run")
     choose.add_argument("--start-category", metavar="NAME", help="begin with this category (case-insensitive)")
@@ -122,6 +123,8 @@ def _add_models(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--coder-model", metavar="MODEL", help="writes actions")
     group.add_argument("--base-url", metavar="URL", help="OpenAI-compatible server of openai/... (OPENAI_BASE_URL)")
     group.add_argument("--model-table", metavar="FILE", help="context sizes and prices of models (docs/models.md)")
+    told = "do not look up the models at their providers first"
+    group.add_argument("--no-preflight", dest="preflight", action="store_false", help=told)
     group.add_argument("--cache", action="store_true", help="serve calls that were made before, in any run, from files")
     group.add_argument(
         "--timeout",
@@ -129,7 +132,7 @@ def _add_models(group: argparse._ArgumentGroup) -> None:
         metavar="S",
         help=f"seconds to wait for an answer (default {TIMEOUT_S:g})",
     )
-    group.add_argument("--max-output-tokens", type=_count, metavar="N", help="cap on the length of each answer")
+    group.add_argument("--max-output-tokens", type=_count, metavar="N", help="cap on each answer, reasoning included")
     group.add_argument("--engine", metavar="NAME", help="planning engine (default: by kind of problem)")
     group.add_argument(
         "--unsafe-no-sandbox",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from functools import partial
@@ -44,11 +45,11 @@ def settings(given: Mapping[str, Any], root: Path) -> cli.Settings:
     return chosen
 
 
-def doctor() -> int:
-    """Print what the wall around generated code is made of here and whether each part holds; the exit code.
+def doctor(chosen: cli.Settings) -> int:
+    """Print what the wall around generated code is made of here and what is known of each model; the exit code.
 
     Raises:
-        SandboxError: not even its process can be started.
+        UserError: not even the wall's process can be started, or a model lacks its key.
     """
     from spca.sandbox import doctor as sandbox_doctor
     from spca.sandbox.client import Zygote
@@ -56,7 +57,19 @@ def doctor() -> int:
     with closing(Zygote()) as zygote:
         report = sandbox_doctor.examine(zygote)
     print(sandbox_doctor.render(report))
-    return ending.EXIT_FINISHED if report.level == "strict" else ending.EXIT_NOT_STRICT
+    models = choosing.look_up(chosen)
+    print(f"\nModels:\n{models.render()}")
+    return ending.EXIT_FINISHED if report.level == "strict" and not models.is_refused else ending.EXIT_NOT_STRICT
+
+
+def preflight(chosen: cli.Settings) -> None:
+    """Look up the models of a run before anything is paid; warn of what ends soon or cannot be looked up.
+
+    Raises:
+        UnknownModelError: a model is missing or was shut down.
+    """
+    if chosen.preflight and (warning := choosing.look_up(chosen).warning()):
+        print(f"warning: {warning}", file=sys.stderr, flush=True)
 
 
 def tasks(chosen: cli.Settings, curriculum: Curriculum | None = None) -> tuple[Task, ...]:
@@ -79,7 +92,7 @@ def other_command(given: Mapping[str, Any], root: Path, make_world: WorldMaker) 
         UserError: a mistake in what was given.
     """
     if given["command"] == "doctor":
-        return doctor()
+        return doctor(settings(given, root))
     if given["command"] == "list":
         return show_levels(settings(given, root))
     return looking.main(given["arguments"], root, make_world)
@@ -144,6 +157,7 @@ def held(
         executor.begin()
         check()
         choosing.caps(chosen, choosing.table(chosen))
+        preflight(chosen)
         sandbox = executor.verify()
         if resumed:
             check_sandbox(resumed.info().get("sandbox"), sandbox)

@@ -7,6 +7,7 @@ are in the same files.
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -23,6 +24,7 @@ from robot_bridge.reference_navigator import ReferenceNavigator
 from spca.calls.answers import reasoned_away
 from spca.calls.budget import Caps
 from spca.calls.desk import CallDesk
+from spca.calls.preflight import examine
 from spca.calls.prices import ModelTable
 from spca.calls.retry import RetryPolicy
 from spca.errors import BudgetReached, ProviderConfigError, ProviderError
@@ -157,12 +159,14 @@ class Named:
 
 
 def named(settings: Settings) -> Named | None:
-    """The model that settings name, None where none is wanted; nothing is asked or written yet.
+    """Return the model that settings name, None where none is wanted; nothing is paid or written yet.
 
-    Keys are taken from the environment, completed from ``.env`` in the working directory.
+    Keys are taken from the environment, completed from ``.env`` in the working directory. What is known of the end of
+    the model is warned of.
 
     Raises:
-        SetupError: there is no such model, it lacks a key, its address is none or its cost cannot be capped.
+        SetupError: there is no such model, it was shut down, it lacks a key, its address is invalid or its cost cannot
+            be capped.
     """
     prefix = settings.model.partition("/")[0]
     if settings.base_url and prefix != "openai":
@@ -177,11 +181,15 @@ def named(settings: Settings) -> Named | None:
     _load_keys()
     if prefix == "openai":
         _check_address(settings.base_url)
+    addresses = {"openai": settings.base_url}
     try:
-        found = Named(*provider_for(settings.model, addresses={"openai": settings.base_url}, table=table))
+        found = Named(*provider_for(settings.model, addresses=addresses, table=table))
+        _check_caps(settings, table)
+        warning = examine([settings.model], addresses=addresses, table=table).warning() if settings.preflight else ""
     except ProviderConfigError as error:
         raise SetupError(_told(error)) from error
-    _check_caps(settings, table)
+    if warning:
+        print(f"warning: {warning}", file=sys.stderr, flush=True)
     return found
 
 

@@ -63,6 +63,7 @@ class Settings:
     seed: int = 1
     model: str = DEFAULT_MODEL
     base_url: str | None = None
+    preflight: bool = True
     minutes: float = 30.0
     fixed_timer: bool = False
     camera: bool = True
@@ -160,10 +161,12 @@ def _add_model(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--model",
         metavar="MODEL",
-        help=f"such as openai/gpt-6-luna, google/gemini-3.5-flash-lite or ollama/qwen2.5vl:7b; "
-        f"hostile/navigator tries to crash the robot; none: frontier exploration without a model (default {DEFAULT_MODEL}, embedded, no key)",
+        help="such as openai/gpt-6-luna, google/gemini-3.5-flash-lite or ollama/qwen2.5vl:7b; hostile/navigator tries "
+        f"to crash the robot; none: frontier exploration without a model (default {DEFAULT_MODEL}, embedded, no key)",
     )
     group.add_argument("--base-url", metavar="URL", help="OpenAI-compatible server of openai/... (OPENAI_BASE_URL)")
+    told = "do not look up the model at its provider first"
+    group.add_argument("--no-preflight", dest="preflight", action="store_false", help=told)
     group.add_argument("--max-cost", type=_amount("USD"), metavar="USD", help="cap on the cost (default 0.50)")
     group.add_argument("--max-calls", type=_requests, metavar="N", help="cap on the requests")
     group.add_argument("--fixed-timer", action="store_true", help="ask every 5 s instead of when there is a reason")

@@ -6,16 +6,18 @@ falling back to a weaker form, validation and bookkeeping live above it, in ``ll
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from enum import StrEnum
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from pydantic import BaseModel
 
 TIMEOUT_S = 300.0
 """Seconds before a request is given up; reasoning models think for minutes."""
+LISTING_TIMEOUT_S = 5.0
+"""Seconds for a list of models, which nobody should wait for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,6 +158,29 @@ class Target:
     model: str
     base_url: str | None = None
     info: ModelInfo = field(default_factory=ModelInfo)
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A model in the list of its server: its name there, and the day on which it is shut down if that was announced."""
+
+    name: str
+    shutdown: date | None = None
+
+
+@runtime_checkable
+class Listing(Protocol):
+    """A provider whose server tells which models it has.
+
+    ``address`` is where it is asked, fit for messages; a list that does not come within ``timeout_s`` is given up.
+
+    Raises:
+        ProviderError: the list cannot be had.
+    """
+
+    @property
+    def address(self) -> str: ...
+    def listed(self, timeout_s: float = LISTING_TIMEOUT_S) -> Sequence[Listed]: ...
 
 
 class Provider(Protocol):

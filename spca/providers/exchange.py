@@ -29,7 +29,6 @@ MAX_BODY: Final = 32 * 1024 * 1024
 CONNECT_S: Final = 15.0
 """Seconds for a connection to be made: models think long, but a server that is there opens its door at once."""
 
-LISTING_TIMEOUT_S: Final = 5.0
 _LISTED: Final = 5
 _ANSWERS: Final = ("choices", "output", "candidates", "message", "data", "models")
 
@@ -116,13 +115,23 @@ def exchange(
         read: makes a response of what ``send`` returned.
         list_models: asks the server for the names it knows; called only when it does not know the model.
     """
-    outcome = _attempt(service, request, send, read)
+    outcome = _attempt(service, request, lambda: _without_keys(read(send())))
     if isinstance(outcome, UnknownModelError) and list_models is not None:
         names = ", ".join(quoted(name) for name in _listed(list_models))
         outcome = UnknownModelError(f"{outcome}; the server has {names}") if names else outcome
     if isinstance(outcome, ProviderError):
         raise outcome
     return replace(outcome, text=sendable(outcome.text))
+
+
+def listing(service: Service, fetch: Callable[[], T]) -> T:
+    """Ask a server for its list of models, and raise only errors of our own, as :func:`exchange` does."""
+    outcome = _attempt(service, Request("", ()), fetch)
+    if isinstance(outcome, Response):
+        raise ProviderConfigError(f"{service.label}: the server declined ({quoted(outcome.text)})")
+    if isinstance(outcome, ProviderError):
+        raise outcome
+    return outcome
 
 
 def _without_keys(response: Response) -> Response:
@@ -140,11 +149,9 @@ def _cleaned(value: Any) -> Any:
     return [_cleaned(each) for each in value] if isinstance(value, list) else value
 
 
-def _attempt(
-    service: Service, request: Request, send: Callable[[], T], read: Callable[[T], Response]
-) -> Response | ProviderError:
+def _attempt(service: Service, request: Request, work: Callable[[], T]) -> T | Response | ProviderError:
     try:
-        return _without_keys(read(send()))
+        return work()
     except ProviderError as error:
         error.__cause__ = error.__context__ = None
         return error.with_traceback(None)

@@ -5,13 +5,25 @@ from __future__ import annotations
 import logging
 import warnings
 from collections.abc import Mapping, Sequence
+from itertools import islice
 from typing import Any, Final
 
 from spca.errors import BadAnswerError
 from spca.providers import keys
-from spca.providers.base import Finish, Form, Message, Request, Response, Target, ToolCall, Usage
+from spca.providers.base import (
+    LISTING_TIMEOUT_S,
+    Finish,
+    Form,
+    Listed,
+    Message,
+    Request,
+    Response,
+    Target,
+    ToolCall,
+    Usage,
+)
 from spca.providers.conversation import conversation, usage
-from spca.providers.exchange import client_settings, exchange
+from spca.providers.exchange import client_settings, exchange, listing
 from spca.providers.failures import Service
 from spca.providers.schemas import json_schema
 from spca.providers.secrets import quoted, redact
@@ -20,6 +32,8 @@ BASE_URL: Final = "https://generativelanguage.googleapis.com/"
 API_VERSION: Final = "v1beta"
 """Where system instructions, tools and JSON schemas are; the SDK's default, v1, refuses them."""
 
+_MAX_LISTED: Final = 10_000
+"""Models of a list that are read; a list that never ends is no list."""
 _ROLES: Final[Mapping[str, str]] = {"user": "user", "assistant": "model"}
 _CUT: Final = frozenset(("MAX_TOKENS", "CONTINUATION"))
 _DECLINED: Final = frozenset(
@@ -76,6 +90,20 @@ class GoogleProvider:
             self._service, request, lambda: self._generate(asked), lambda answer: _read(answer, self._label)
         )
 
+    @property
+    def address(self) -> str:
+        """Where the server is."""
+        return self._service.address
+
+    def listed(self, timeout_s: float = LISTING_TIMEOUT_S) -> Sequence[Listed]:
+        """Return the models of the server; see :class:`spca.providers.base.Listing`."""
+        return listing(self._service, lambda: self._models(timeout_s))
+
+    def _models(self, timeout_s: float) -> Sequence[Listed]:
+        wanted = {"page_size": 1000, "http_options": {"timeout": round(timeout_s * 1000)}}
+        pages = self._sdk().models.list(config=wanted)
+        return [Listed(bare(str(model.name))) for model in islice(pages, _MAX_LISTED)]
+
     def _sdk(self) -> Any:
         if self._client is None:
             import httpx2
@@ -92,6 +120,11 @@ class GoogleProvider:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the SDK warns of every value of the server that is newer than itself
             return client.models.generate_content(**asked)
+
+
+def bare(name: str) -> str:
+    """Return the name of a model without "models/", which Google's lists put before it."""
+    return name.removeprefix("models/")
 
 
 def _quiet() -> None:

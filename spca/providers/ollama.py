@@ -9,9 +9,20 @@ from typing import Any, Final
 
 from spca.errors import ProviderConfigError
 from spca.providers import keys
-from spca.providers.base import Finish, Form, Message, Request, Response, Target, Tool, ToolCall
+from spca.providers.base import (
+    LISTING_TIMEOUT_S,
+    Finish,
+    Form,
+    Listed,
+    Message,
+    Request,
+    Response,
+    Target,
+    Tool,
+    ToolCall,
+)
 from spca.providers.conversation import conversation, usage, with_system_line
-from spca.providers.exchange import LISTING_TIMEOUT_S, client_settings, exchange
+from spca.providers.exchange import client_settings, exchange, listing
 from spca.providers.failures import OTHER_MODEL, Service
 from spca.providers.schemas import Schema, json_schema
 from spca.providers.secrets import redact
@@ -71,8 +82,20 @@ class OllamaProvider:
             self._timeout_s = timeout_s
         return self._client
 
+    @property
+    def address(self) -> str:
+        """Where the server is."""
+        return self._service.address
+
+    def listed(self, timeout_s: float = LISTING_TIMEOUT_S) -> Sequence[Listed]:
+        """Return the models of the server; see :class:`spca.providers.base.Listing`."""
+        return listing(self._service, lambda: self._models(timeout_s))
+
+    def _models(self, timeout_s: float) -> Sequence[Listed]:
+        return [Listed(str(model.model)) for model in self._sdk(timeout_s).list().models]
+
     def _list_models(self) -> Sequence[str]:
-        return [model.model for model in self._sdk(LISTING_TIMEOUT_S).list().models]
+        return [model.name for model in self._models(LISTING_TIMEOUT_S)]
 
 
 def _arguments(request: Request, context: int) -> dict[str, Any]:

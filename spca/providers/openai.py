@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from datetime import date
 from typing import Any, Final
 
 from spca.errors import UnknownApiError, UnsupportedApiError
 from spca.providers import keys, openai_chat, openai_responses
 from spca.providers.addresses import host
-from spca.providers.base import Request, Response, Target
-from spca.providers.exchange import LISTING_TIMEOUT_S, client_settings, exchange
+from spca.providers.base import LISTING_TIMEOUT_S, Listed, Request, Response, Target
+from spca.providers.exchange import client_settings, exchange, listing
 from spca.providers.failures import OTHER_MODEL, Service
 from spca.providers.secrets import redact
 
@@ -95,5 +96,25 @@ class OpenAIProvider:
             )
         return self._client
 
+    @property
+    def address(self) -> str:
+        """Where the server is."""
+        return self._service.address
+
+    def listed(self, timeout_s: float = LISTING_TIMEOUT_S) -> Sequence[Listed]:
+        """Return the models of the server; see :class:`spca.providers.base.Listing`."""
+        return listing(self._service, lambda: self._models(timeout_s))
+
+    def _models(self, timeout_s: float) -> Sequence[Listed]:
+        return [Listed(str(model.id), _day(model)) for model in self._sdk().models.list(timeout=timeout_s).data]
+
     def _list_models(self) -> Sequence[str]:
-        return [model.id for model in self._sdk().models.list(timeout=LISTING_TIMEOUT_S).data]
+        return [model.name for model in self._models(LISTING_TIMEOUT_S)]
+
+
+def _day(model: Any) -> date | None:
+    """Return the day on which a model is shut down, None if none is told in a way that can be read."""
+    try:
+        return date.fromisoformat(str(getattr(model, "shutdown_date", None))[:10])
+    except ValueError:
+        return None

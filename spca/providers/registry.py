@@ -21,6 +21,9 @@ PROVIDERS: Final[Mapping[str, tuple[str, str]]] = {
 }
 """Model prefix -> module and class; imported on first use."""
 
+IN_PROCESS: Final = frozenset({"reference", "faulty", "replay", "llamacpp"})
+"""Prefixes of models that run within this process."""
+
 
 def provider_for(
     model: str, *, addresses: Mapping[str, str | None] | None = None, table: ModelTable | None = None

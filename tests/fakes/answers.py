@@ -51,7 +51,7 @@ class Dialect:
 
     ``path`` is what a base URL ends in and ``endpoint`` where answers are asked for; ``answered`` makes the body of
     an answer for a model, ``refused`` the reply to a refused request from status, words and code, ``listed`` the
-    list of models; ``heard`` reads a request.
+    list of models from their names and the days on which they are shut down; ``heard`` reads a request.
     """
 
     name: str
@@ -59,5 +59,5 @@ class Dialect:
     endpoint: str
     answered: Callable[[Answer, str], dict[str, Any]]
     refused: Callable[[int, str, str | None], Reply]
-    listed: Callable[[tuple[str, ...]], dict[str, Any]]
+    listed: Callable[..., dict[str, Any]]
     heard: Callable[[Asked], Heard]

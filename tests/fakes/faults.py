@@ -19,7 +19,10 @@ DIALECTS: Final = {dialect.name: dialect for dialect in (CHAT, RESPONSES, GOOGLE
 
 
 class FaultServer(Server):
-    """Gives ``reply`` to every request for an answer and keeps what it was asked; lists ``models``."""
+    """Gives ``reply`` to every request for an answer and keeps what it was asked.
+
+    It lists ``models`` with their ``ends``, or gives the reply ``listing``.
+    """
 
     def __init__(self, dialect: Dialect) -> None:
         super().__init__()
@@ -30,12 +33,14 @@ class FaultServer(Server):
         """Forget what was asked and set."""
         self.reply = answering(self.dialect)
         self.models: tuple[str, ...] = ("small", "large")
+        self.ends: dict[str, str] = {}
+        self.listing: Reply | None = None
         self.asked: list[Asked] = []
 
     def reply_to(self, asked: Asked) -> Reply:
         self.asked.append(asked)
         if asked.method == "GET" and not asked.path.startswith("/elsewhere"):
-            return Reply.of(self.dialect.listed(self.models))
+            return self.listing or Reply.of(self.dialect.listed(self.models, self.ends))
         return self.reply
 
     @property

@@ -63,8 +63,8 @@ def _error(status: int, words: str, details: Sequence[Mapping[str, str]]) -> Rep
     return Reply.of({"error": body}, status, content_type="application/json; charset=UTF-8")
 
 
-def listed(names: Sequence[str]) -> dict[str, Any]:
-    """The list of models."""
+def listed(names: Sequence[str], _ends: Mapping[str, str] = {}) -> dict[str, Any]:
+    """The list of models; the protocol does not tell when one is shut down."""
     return {"models": [{"name": f"models/{name}", "supportedGenerationMethods": ["generateContent"]} for name in names]}
 
 

@@ -42,8 +42,8 @@ def refused(status: int, words: str, _code: str | None = None) -> Reply:
     return Reply.of({"error": words}, status, content_type="application/json; charset=utf-8")
 
 
-def listed(names: Sequence[str]) -> dict[str, Any]:
-    """The list of models."""
+def listed(names: Sequence[str], _ends: Mapping[str, str] = {}) -> dict[str, Any]:
+    """The list of models; the protocol does not tell when one is shut down."""
     return {"models": [{"name": name, "model": name, "size": 1, "digest": "d"} for name in names]}
 
 

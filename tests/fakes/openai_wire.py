@@ -103,12 +103,10 @@ def error(message: str, kind: str, code: str | None = None, param: str | None = 
     return {"error": {"message": message, "type": kind, "param": param, "code": code}}
 
 
-def models(names: Sequence[str]) -> dict[str, Any]:
-    """The list of models."""
-    return {
-        "object": "list",
-        "data": [{"id": name, "object": "model", "created": 1, "owned_by": "tests"} for name in names],
-    }
+def models(names: Sequence[str], ends: Mapping[str, str] = {}) -> dict[str, Any]:
+    """The list of models, with the day on which each is shut down where it is announced."""
+    same = {"object": "model", "created": 1, "owned_by": "tests"}
+    return {"object": "list", "data": [{"id": name, **same, "shutdown_date": ends.get(name)} for name in names]}
 
 
 def hear(body: Mapping[str, Any]) -> Heard:

@@ -53,7 +53,7 @@ def test_every_flag_reaches_the_settings() -> None:
         "--start-category a --only b --levels c* --seed 7 --curriculum c.json --keep-agent --keep-pddl --resume r "
         "--workspace w --runs /abs/r --planner-model p/1 --planner-small-model p/2 --coder-model p/3 --engine e "
         "--max-cost 0.5 --max-calls 3 --max-tokens 400 --max-output-tokens 50 --timeout 2.5 --cache "
-        "--base-url http://localhost:1/v1 --model-table t.json --render --quiet --unsafe-no-sandbox"
+        "--base-url http://localhost:1/v1 --model-table t.json --render --quiet --unsafe-no-sandbox --no-preflight"
     )
     chosen = settings(*flags.split())
     assert chosen.to_dict() | {"upstream_rules": False} == {
@@ -79,6 +79,7 @@ def test_every_flag_reaches_the_settings() -> None:
         "max_tokens": 400,
         "max_output_tokens": 50,
         "timeout": 2.5,
+        "preflight": False,
         "cache": True,
         "render": True,
         "quiet": True,

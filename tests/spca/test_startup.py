@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -13,17 +14,31 @@ import pytest
 from llmclient import ChatGPTClient
 from spca import cli, startup
 from spca.curriculum import Task
-from spca.errors import BudgetReached, ResumeError, SettingsError, UserError, WorkspaceBusyError
+from spca.errors import (
+    BudgetReached,
+    ResumeError,
+    SettingsError,
+    UnknownModelError,
+    UserError,
+    WorkspaceBusyError,
+)
 from spca.providers.base import Limits, Message
 from spca.runfolder import RunFolder, locked
 from tests.doubles import AGENT, ROOT, ScriptedProvider
 from tests.e2e.commands import curriculum, fingerprint
+from tests.fakes.faults import FaultServer
+from tests.fakes.openai_wire import CHAT
 
 
 @pytest.fixture
 def given(tmp_path: Path) -> dict[str, Any]:
     chosen = curriculum(tmp_path / "c.json", a=["x-v0", "y-v0"], b=["z-v0"])
     return {"curriculum": str(chosen), "runs": str(tmp_path / "runs"), "workspace": str(tmp_path / "workspace")}
+
+
+def check(chosen: cli.Settings, _tasks: Sequence[Task]) -> None:
+    """What keeps a run from starting, but for environments that do not exist."""
+    startup.check_models(chosen)
 
 
 def no_check(_chosen: cli.Settings, _tasks: Sequence[Task]) -> None:
@@ -153,8 +168,86 @@ def test_a_cost_that_cannot_be_capped_is_refused_before_anything_is_written(
     ):
         pytest.fail("it began")
     assert fingerprint(tmp_path) == before
-    with opened(given | UNPRICED | {"max_calls": 3}) as (folder, *_):
+    with opened(given | UNPRICED | {"max_calls": 3, "preflight": False}) as (folder, *_):
         assert folder.info()["settings"]["max_calls"] == 3
+
+
+@pytest.fixture
+def provider() -> Iterator[FaultServer]:
+    with FaultServer(CHAT) as server:
+        server.models = ("gpt-6.1-sol", "gpt-6.1-terra", "o3")
+        yield server
+
+
+def test_a_dead_model_is_refused_before_anything_is_paid_or_written(
+    given: dict[str, Any], provider: FaultServer, tmp_path: Path
+) -> None:
+    before = fingerprint(tmp_path)
+    served = given | {"base_url": provider.base_url, "planner_small_model": "openai/o4-mini"}
+    with pytest.raises(UnknownModelError) as caught, opened(served, check):
+        pytest.fail("it began")
+    assert str(caught.value) == (
+        "openai/o4-mini was shut down on 2026-10-23: use openai/gpt-6.1-terra (--no-preflight starts all the same)"
+    )
+    assert fingerprint(tmp_path) == before
+    assert [asked.method for asked in provider.asked] == ["GET"]
+    with opened(served | {"preflight": False}, check):
+        assert len(provider.asked) == 1
+
+
+def test_a_model_that_ends_soon_is_one_warning(
+    given: dict[str, Any], provider: FaultServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    soon = datetime.now(UTC).date() + timedelta(days=59)
+    provider.ends = {"o3": str(soon)}
+    with opened(given | {"base_url": provider.base_url, "coder_model": "openai/o3"}, check):
+        told = f"warning: openai/o3 will be shut down on {soon}: use openai/gpt-6.1-sol\n"
+        assert capsys.readouterr() == ("", told)
+
+
+def test_a_run_that_goes_on_looks_its_models_up_again(
+    given: dict[str, Any], provider: FaultServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with opened(given | {"base_url": provider.base_url, "preflight": False}, check) as (folder, *_):
+        assert provider.asked == []
+    again = {"resume": folder.run_id, "runs": given["runs"]}
+    provider.ends = {"gpt-6.1-sol": "2026-01-01"}
+    with (
+        pytest.raises(UnknownModelError, match=r"openai/gpt-6\.1-sol was shut down on 2026-01-01"),
+        opened(again, check),
+    ):
+        pytest.fail("it went on")
+    provider.listing = CHAT.refused(500, "It broke.", None)
+    with opened(again, check):
+        (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith(f"warning: the list of models at {provider.base_url} cannot be had (the server answers 500")
+
+
+@pytest.mark.parametrize(
+    ("ends", "shown", "code"),
+    [
+        ({}, "available  openai/gpt-6.1-sol", 0),
+        ({"gpt-6.1-terra": "2026-01-01"}, "gone       openai/gpt-6.1-terra was shut down on 2026-01-01", 1),
+    ],
+)
+def test_the_doctor_looks_the_models_up(
+    given: dict[str, Any],
+    provider: FaultServer,
+    capsys: pytest.CaptureFixture[str],
+    ends: dict[str, str],
+    shown: str,
+    code: int,
+) -> None:
+    provider.ends = ends
+    found = startup.doctor(startup.settings(given | {"base_url": provider.base_url}, ROOT))
+    said = capsys.readouterr().out
+    assert f"\n{shown}" in said
+    assert found == (code if "Level: strict\n" in said else 1)
+
+
+def test_the_doctor_has_nothing_to_look_up_offline(given: dict[str, Any], capsys: pytest.CaptureFixture[str]) -> None:
+    startup.doctor(startup.settings(given, ROOT))
+    assert capsys.readouterr().out.endswith("\n\nModels:\nembedded   reference/planner\nembedded   reference/coder\n")
 
 
 def test_the_desk_keeps_its_books_in_the_runs_folder_and_its_cache_beside_the_runs(given: dict[str, Any]) -> None:

@@ -17,11 +17,11 @@ from robot_bridge.cli import COMMANDS, bodies, main, parser
 from robot_bridge.cli.models import EMBEDDED
 from robot_bridge.cli.parser import COMMANDS_HELP
 from tests.fakes.faults import FaultServer, answering, busy
-from tests.fakes.openai_wire import CHAT
+from tests.fakes.openai_wire import RESPONSES
 from tests.fakes.serving import Reply
 
 ROOT = Path(__file__).resolve().parents[3]
-ASKED = ("explore", "--model", "openai/gpt-4o-mini")
+ASKED = ("explore", "--model", "openai/gpt-6-luna")
 SHORT = ("explore", "--no-camera", "--minutes", "0.1", "--world", "MiniGrid-Empty-6x6-v0")
 
 
@@ -79,18 +79,19 @@ def test_a_budget_ends_the_asking_and_not_the_exploration(tmp_path: Path, capsys
 
 @pytest.fixture
 def server() -> Iterator[FaultServer]:
-    with FaultServer(CHAT) as server:
+    with FaultServer(RESPONSES) as server:
+        server.models = ("gpt-6-luna",)
         yield server
 
 
 @pytest.mark.parametrize(
     ("reply", "requests", "told"),
     [
-        (CHAT.refused(401, "no such key", "invalid_api_key"), 1, ("refused the key", "check OPENAI_API_KEY")),
-        (CHAT.refused(404, "no such model", "model_not_found"), 1, ("no such model at", "with --model")),
-        (CHAT.refused(404, "Not Found", None), 1, ("there is no API at", "Most end in /v1")),
-        (busy(CHAT, {}, 503), 2, ("the model never answered", "answers 503")),
-        (answering(CHAT, "I would go left."), 2, ("the model never answered", "the answer called no tool")),
+        (RESPONSES.refused(401, "no such key", "invalid_api_key"), 1, ("refused the key", "check OPENAI_API_KEY")),
+        (RESPONSES.refused(404, "no such model", "model_not_found"), 1, ("no such model at", "with --model")),
+        (RESPONSES.refused(404, "Not Found", None), 2, ("there is no API at", "Most end in /v1")),
+        (busy(RESPONSES, {}, 503), 2, ("the model never answered", "answers 503")),
+        (answering(RESPONSES, "I would go left."), 2, ("the model never answered", "the answer called no tool")),
     ],
 )
 def test_a_model_that_cannot_be_had_is_told_with_the_reason_and_is_no_budget(
@@ -102,7 +103,7 @@ def test_a_model_that_cannot_be_had_is_told_with_the_reason_and_is_no_budget(
     told: tuple[str, ...],
 ) -> None:
     server.reply = reply
-    asked = ("--model", "openai/gpt-4o-mini", "--base-url", server.base_url)
+    asked = ("--model", "openai/gpt-6-luna", "--base-url", server.base_url)
     assert main([*SHORT, *asked, "--quiet", "--out", str(tmp_path / "run")]) == 1
     said = capsys.readouterr().err
     assert said.count("\n") == 1
@@ -110,6 +111,34 @@ def test_a_model_that_cannot_be_had_is_told_with_the_reason_and_is_no_budget(
     assert "planner" not in said
     assert len(server.posted) >= requests
     assert requests > 1 or len(server.posted) == 1, "what a second request cannot mend is not asked again"
+
+
+def test_a_model_that_was_shut_down_is_refused_before_the_robot_moves(
+    server: FaultServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    server.ends = {"gpt-6-luna": "2026-01-01"}
+    asked = ("--model", "openai/gpt-6-luna", "--base-url", server.base_url, "--out", str(tmp_path / "run"))
+    assert main([*SHORT, *asked]) == 2
+    said = capsys.readouterr()
+    assert said.err == (
+        "error: openai/gpt-6-luna was shut down on 2026-01-01: name another one with --model "
+        "(--no-preflight starts all the same)\n"
+    )
+    assert (said.out, server.posted, list(tmp_path.iterdir())) == ("", [], [])
+    server.reply = answering(RESPONSES, "I would go left.")
+    assert main([*SHORT, *asked, "--no-preflight", "--quiet"]) == 1
+    assert server.posted
+
+
+def test_a_model_that_is_not_listed_is_a_warning(
+    server: FaultServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    server.models = ("other",)
+    asked = ("--model", "openai/gpt-6-luna", "--base-url", server.base_url, "--out", str(tmp_path / "run"))
+    assert main([*SHORT, *asked, "--quiet"]) == 1
+    told = f"warning: openai/gpt-6-luna is not in the list of models at {server.base_url}\n"
+    assert capsys.readouterr().err.startswith(told)
+    assert server.posted
 
 
 def test_a_key_may_lie_in_a_file(
@@ -121,8 +150,8 @@ def test_a_key_may_lie_in_a_file(
         monkeypatch.setenv(name, "")
         monkeypatch.delenv(name)
     (tmp_path / ".env").write_text(f"OPENAI_API_KEY=of-the-file\nOPENAI_BASE_URL={server.base_url}\n")
-    server.reply = CHAT.refused(401, "no such key", "invalid_api_key")
-    assert main([*SHORT, "--model", "openai/gpt-4o-mini", "--quiet"]) == 1
+    server.reply = RESPONSES.refused(401, "no such key", "invalid_api_key")
+    assert main([*SHORT, "--model", "openai/gpt-6-luna", "--quiet"]) == 1
     assert "check OPENAI_API_KEY" in capsys.readouterr().err
     assert server.posted[0].headers["authorization"] == "Bearer of-the-file"
 
@@ -134,8 +163,8 @@ def test_a_key_may_lie_in_a_file(
             ("explore", "--model", "reference/planner"),
             "'reference/planner' (did you mean reference/navigator?): choose",
         ),
-        (("explore", "--model", "openai/gpt-4o-mini"), "OPENAI_API_KEY"),
-        (("explore", "--model", "gpt-4o-mini"), "'gpt-4o-mini' (did you mean openai/gpt-4o-mini?): choose one of "),
+        (("explore", "--model", "openai/gpt-6-luna"), "OPENAI_API_KEY"),
+        (("explore", "--model", "gpt-6-luna"), "'gpt-6-luna' (did you mean openai/gpt-6-luna?): choose one of "),
         (
             ("explore", "--model", "None"),
             "(did you mean none?): choose one of reference/navigator, hostile/navi",
