@@ -10,7 +10,8 @@ from typing import Any, Final
 from spca.errors import BadAnswerError
 from spca.providers import keys
 from spca.providers.base import Finish, Form, Message, Request, Response, Target, ToolCall, Usage
-from spca.providers.conversation import conversation, usage
+from spca.providers.conversation import conversation
+from spca.providers.counts import usage
 from spca.providers.exchange import client_settings, exchange
 from spca.providers.failures import Service
 from spca.providers.schemas import json_schema
@@ -170,5 +171,6 @@ def _usage(counts: Any) -> Usage:
     if counts is None:
         return Usage()
     answered, thought = counts.candidates_token_count, counts.thoughts_token_count
+    # Thoughts are counted beside the answer.
     made = None if answered is None and thought is None else (answered or 0) + (thought or 0)
     return usage(counts.prompt_token_count, made, counts.cached_content_token_count, thought)

@@ -10,7 +10,8 @@ from typing import Any, Final
 from spca.errors import ProviderConfigError
 from spca.providers import keys
 from spca.providers.base import Finish, Form, Message, Request, Response, Target, Tool, ToolCall
-from spca.providers.conversation import conversation, usage, with_system_line
+from spca.providers.conversation import conversation, with_system_line
+from spca.providers.counts import usage
 from spca.providers.exchange import LISTING_TIMEOUT_S, client_settings, exchange
 from spca.providers.failures import OTHER_MODEL, Service
 from spca.providers.schemas import Schema, json_schema
