@@ -141,6 +141,7 @@ class ChatGPTClient(Generic[Answer]):
             "input_tokens": usage.input_tokens,
             "output_tokens": usage.output_tokens,
             "cached_tokens": usage.cached_tokens,
+            "cache_write_tokens": usage.cache_write_tokens,
             "reasoning_tokens": usage.reasoning_tokens,
             "cost": cost,
             "requests": len(sent),

@@ -10,11 +10,18 @@ from typing import Any
 from spca.calls.ledger import BOOK
 from tests.fakes.reference_server import Line
 
-CHAT = ("openai/o3", "openai/o4-mini", "openai/o3")
-RESPONSES = ("openai/codex-mini-latest",) * 3
+CHAT = ("openai/gpt-5.2", "openai/gpt-5.2-2025-12-11", "openai/gpt-5.2")
+RESPONSES = ("openai/gpt-6.1-sol", "openai/gpt-6.1-terra", "openai/gpt-6.1-sol")
 
-PRICES = {"o3": (2, 0.5, 8), "o4-mini": (1.1, 0.275, 4.4), "codex-mini-latest": (1.5, 0.375, 6)}
-"""USD per million tokens of input, cached input and output: written down again, so that the table is checked."""
+PRICES = {
+    **dict.fromkeys(("gpt-5.2", "gpt-5.2-2025-12-11"), (1.75, 0.175, 1.75, 14)),
+    "gpt-6.1-sol": (2, 0.1, 2.5, 10),
+    "gpt-6.1-terra": (1, 0.05, 1.25, 5),
+}
+"""USD per million tokens of input, input from the cache, input into it, and output: written down again, so that the
+table is checked."""
+
+TOKENS = ("input_tokens", "output_tokens", "cached_tokens", "cache_write_tokens", "reasoning_tokens")
 
 NOT_RESULTS = ("run_id", "elapsed_min", "durations", "usage")
 """What the summaries of two runs with the same results may differ in."""
@@ -42,9 +49,10 @@ def cost_of(line: Line) -> float:
     """USD of a request as the server has it."""
     if line.status != 200:
         return 0.0
-    fresh, cached, output = PRICES[str(line.model)]
-    read, again = line.input_tokens or 0, line.cached_tokens or 0
-    return ((read - again) * fresh + again * cached + (line.output_tokens or 0) * output) / 1e6
+    fresh, cached, stored, output = PRICES[str(line.model)]
+    read, again, written = line.input_tokens or 0, line.cached_tokens or 0, line.cache_write_tokens or 0
+    sent = (read - again - written) * fresh + again * cached + written * stored
+    return (sent + (line.output_tokens or 0) * output) / 1e6
 
 
 def imbalance(run: Path, log: Sequence[Line]) -> list[str]:
@@ -56,11 +64,10 @@ def imbalance(run: Path, log: Sequence[Line]) -> list[str]:
         mine = [record["model"].removeprefix("openai/")]
         theirs: list[Any] = [line.model]
         if record["outcome"] != "unknown":
-            mine += [record["outcome"], record["status"] or 200, record["input_tokens"], record["output_tokens"]]
-            mine += [record["cached_tokens"], record["reasoning_tokens"], round(record["cost"], 9)]
+            mine += [record["outcome"], record["status"] or 200, *(record[name] for name in TOKENS)]
+            mine.append(round(record["cost"], 9))
             outcome = "answered" if line.status == 200 else "rejected"
-            theirs += [outcome, line.status, line.input_tokens, line.output_tokens]
-            theirs += [line.cached_tokens, line.reasoning_tokens, round(cost_of(line), 9)]
+            theirs += [outcome, line.status, *(getattr(line, name) for name in TOKENS), round(cost_of(line), 9)]
         if mine != theirs:
             found.append(f"request {line.number}: {mine} in the books, {theirs} in the server's log")
     return found + unsummed(run, records)
@@ -80,7 +87,7 @@ def unsummed(run: Path, records: Sequence[dict[str, Any]]) -> list[str]:
         )
     for name, usage, chosen in parts:
         expected = {"requests": len(chosen), "cost_usd": round(sum(r["cost"] or 0 for r in chosen), 9)}
-        for field in ("input_tokens", "output_tokens", "cached_tokens", "reasoning_tokens"):
+        for field in TOKENS:
             expected[field] = sum(record[field] or 0 for record in chosen)
         for outcome in ("answered", "rejected", "lost", "unknown"):
             expected[outcome] = sum(record["outcome"] == outcome for record in chosen)

@@ -299,18 +299,25 @@ def test_limits_reach_the_provider() -> None:
 def test_the_last_call_as_fields_of_an_event() -> None:
     table = ModelTable({"any/model": {"input": 2, "output": 8, "cached": 0.5}})
     desk = CallDesk(table=table, sleep=lambda _seconds: None)
-    usage = Usage(1000, 100, cached_tokens=400, reasoning_tokens=60)
+    usage = Usage(1000, 100, cached_tokens=400, reasoning_tokens=60, cache_write_tokens=200)
     provider = ScriptedProvider(TransientError("busy"), Response("a", usage), TransientError("gone", lost=True), "b")
     client = ChatGPTClient("any/model", provider=provider, desk=desk)
     told: dict[str, int | None] = {
         "input_tokens": None,
         "output_tokens": None,
         "cached_tokens": None,
+        "cache_write_tokens": None,
         "reasoning_tokens": None,
     }
     assert client.last_call() == told | {"cost": 0.0, "requests": 0, "source": "", "transcript": ""}
     client.chat_completion([])
-    told = {"input_tokens": 1000, "output_tokens": 100, "cached_tokens": 400, "reasoning_tokens": 60}
+    told = {
+        "input_tokens": 1000,
+        "output_tokens": 100,
+        "cached_tokens": 400,
+        "cache_write_tokens": 200,
+        "reasoning_tokens": 60,
+    }
     assert client.last_call() == told | {"cost": 0.0022, "requests": 2, "source": "model", "transcript": ""}
     client.chat_completion([])
     assert client.last_call()["cost"] is None

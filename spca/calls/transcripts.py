@@ -21,6 +21,7 @@ from spca.calls.keys import call_key, effort, prompt_key, question
 from spca.calls.ledger import Place, Record
 from spca.errors import BadAnswerError, ResumeError
 from spca.providers.base import Finish, Image, Request, Response, ToolCall, Usage
+from spca.providers.counts import is_count
 from spca.runfolder import json_text, make_folder, write_atomic
 
 FOLDER: Final = "llm"
@@ -185,7 +186,7 @@ def read_answer(content: Mapping[str, Any]) -> Answer:
 
 
 def _count(value: object) -> int | None:
-    if value is None or (type(value) is int and value >= 0):
+    if value is None or (type(value) is int and is_count(value)):
         return value
     raise ValueError(f"{value!r} is no count of tokens")
 

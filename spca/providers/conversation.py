@@ -1,4 +1,4 @@
-"""What all providers do to a request before it is in a server's words, and to token counts on the way back."""
+"""What all providers do to a request before it is in a server's words."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import base64
 from dataclasses import replace
 
 from spca.providers import schemas
-from spca.providers.base import Form, Image, Message, Request, Usage
+from spca.providers.base import Form, Image, Message, Request
 
 
 def conversation(request: Request) -> tuple[Message, ...]:
@@ -38,22 +38,3 @@ def sendable(text: str) -> str:
 def data_url(image: Image) -> str:
     """``image`` as a ``data:`` address."""
     return f"data:{image.media_type};base64,{base64.b64encode(image.data).decode('ascii')}"
-
-
-def usage(
-    input_tokens: object, output_tokens: object, cached_tokens: object = None, reasoning_tokens: object = None
-) -> Usage:
-    """Counts as a server gave them.
-
-    No prompt and no answer is made of nothing, so zero for both is a server that does not count: unknown.
-    """
-    counts = [_count(n) for n in (input_tokens, output_tokens, cached_tokens, reasoning_tokens)]
-    if not counts[0]:
-        counts[0] = None
-    if counts[0] is None and not counts[1]:
-        return Usage()
-    return Usage(*counts)
-
-
-def _count(number: object) -> int | None:
-    return number if isinstance(number, int) and not isinstance(number, bool) and number >= 0 else None

@@ -18,6 +18,7 @@ from typing import Any, Final, TypeVar
 from spca.errors import BadAnswerError, ProviderConfigError, ProviderError, TransientError, UnknownModelError
 from spca.providers.base import TIMEOUT_S, Request, Response
 from spca.providers.conversation import sendable
+from spca.providers.counts import absurd
 from spca.providers.failures import Reply, Service, meaning
 from spca.providers.secrets import quoted, without_keys
 
@@ -88,6 +89,8 @@ def client_settings(library: Any) -> dict[str, Any]:
             raise _BrokenError("the answer is not the JSON object it should be")
         if body.get("error") and not any(key in body for key in _ANSWERS):
             raise _RefusedError(Reply(_status_within(body["error"]), response.headers, body))
+        if fault := absurd(body):
+            raise _BrokenError(fault)
         response.headers["content-type"] = "application/json"  # some servers forget; an SDK believes them
 
     return {

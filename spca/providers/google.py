@@ -22,7 +22,8 @@ from spca.providers.base import (
     ToolCall,
     Usage,
 )
-from spca.providers.conversation import conversation, usage
+from spca.providers.conversation import conversation
+from spca.providers.counts import usage
 from spca.providers.exchange import client_settings, exchange, listing
 from spca.providers.failures import Service
 from spca.providers.schemas import json_schema
@@ -205,5 +206,6 @@ def _usage(counts: Any) -> Usage:
     if counts is None:
         return Usage()
     answered, thought = counts.candidates_token_count, counts.thoughts_token_count
+    # Thoughts are counted beside the answer.
     made = None if answered is None and thought is None else (answered or 0) + (thought or 0)
     return usage(counts.prompt_token_count, made, counts.cached_content_token_count, thought)

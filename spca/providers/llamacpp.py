@@ -16,7 +16,8 @@ from typing import Any, Final
 from spca.errors import BadAnswerError, ProviderConfigError, TransientError
 from spca.providers import schemas
 from spca.providers.base import Finish, Form, Request, Response, Target
-from spca.providers.conversation import conversation, usage, with_system_line
+from spca.providers.conversation import conversation, with_system_line
+from spca.providers.counts import absurd, usage
 from spca.providers.failures import Reply, Service, meaning
 from spca.providers.llamacpp_server import Answer, shared
 from spca.providers.secrets import quoted
@@ -119,6 +120,8 @@ class LlamacppProvider:
         finish = _FINISHES[answer.finish]
         text = "".join(answer.parts)
         call = called(text, request.tools) if finish is Finish.STOP else None
+        if fault := absurd({"usage": answer.counts}):
+            raise TransientError(f"{self._label}: {fault}", lost=True)
         details = answer.counts.get("prompt_tokens_details") or {}
         counts = usage(
             answer.counts.get("prompt_tokens"), answer.counts.get("completion_tokens"), details.get("cached_tokens")

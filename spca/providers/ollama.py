@@ -21,7 +21,8 @@ from spca.providers.base import (
     Tool,
     ToolCall,
 )
-from spca.providers.conversation import conversation, usage, with_system_line
+from spca.providers.conversation import conversation, with_system_line
+from spca.providers.counts import usage
 from spca.providers.exchange import client_settings, exchange, listing
 from spca.providers.failures import OTHER_MODEL, Service
 from spca.providers.schemas import Schema, json_schema

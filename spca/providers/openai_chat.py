@@ -8,7 +8,8 @@ from typing import Any, Final
 
 from spca.errors import BadAnswerError, TransientError
 from spca.providers.base import Finish, Form, Image, Message, Request, Response, ToolCall, Usage
-from spca.providers.conversation import conversation, data_url, usage
+from spca.providers.conversation import conversation, data_url
+from spca.providers.counts import usage
 from spca.providers.schemas import is_closed, json_schema, schema_name
 
 _FINISHES: Final[Mapping[str, Finish]] = {
@@ -111,4 +112,6 @@ def _usage(counts: Any) -> Usage:
         counts.completion_tokens,
         prompt.cached_tokens if prompt else None,
         completion.reasoning_tokens if completion else None,
+        prompt.cache_write_tokens if prompt else None,
+        counts.total_tokens,
     )

@@ -6,7 +6,8 @@ from typing import Any, Final
 
 from spca.errors import BadAnswerError, ProviderConfigError, TransientError
 from spca.providers.base import Finish, Form, Message, Request, Response, Usage
-from spca.providers.conversation import conversation, data_url, usage
+from spca.providers.conversation import conversation, data_url
+from spca.providers.counts import usage
 from spca.providers.openai_chat import functions, tool_call
 from spca.providers.schemas import is_closed, json_schema, schema_name
 from spca.providers.secrets import quoted
@@ -99,4 +100,6 @@ def _usage(counts: Any) -> Usage:
         counts.output_tokens,
         given.cached_tokens if given else None,
         made.reasoning_tokens if made else None,
+        given.cache_write_tokens if given else None,
+        counts.total_tokens,
     )

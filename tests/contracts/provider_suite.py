@@ -10,7 +10,7 @@ from __future__ import annotations
 import gzip
 import json
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any
 
 import pytest
@@ -139,6 +139,16 @@ class ProviderSuite(ProviderBench):
         response = model.ask()
         assert response.text == "yes", "a thought is no part of the answer"
         assert response.usage == (Usage(100, 50, 64, 30) if self.counts else Usage(100, 50))
+
+    @pytest.mark.parametrize("count", [None, 6.0])
+    def test_counts_may_be_null_or_written_with_a_point(
+        self, server: FaultServer, model: Asking, count: float | None
+    ) -> None:
+        for name, reply in faults.miscounting(self.dialect, count):
+            server.reply = reply
+            response = model.ask()
+            assert response.text == "yes", name
+            assert all(each is None or type(each) is int for each in asdict(response.usage).values()), name
 
     def test_missing_tokens_are_unknown(self, server: FaultServer, model: Asking) -> None:
         server.reply = answering(self.dialect, "yes", usage=None)
@@ -275,6 +285,18 @@ class ProviderFaultSuite(ProviderBench):
         error = model.fails_in_time()
         assert isinstance(error, TransientError)
         assert (error.lost, error.status) == (True, None)
+
+    @pytest.mark.parametrize("count", faults.ABSURD, ids=lambda count: repr(count)[:9])
+    def test_an_answer_with_an_absurd_count_is_lost(self, server: FaultServer, model: Asking, count: object) -> None:
+        replies = faults.miscounting(self.dialect, count)
+        assert len(replies) >= 2
+        for name, reply in replies:
+            server.reply = reply
+            error = model.fails()
+            assert isinstance(error, TransientError), name
+            assert error.lost
+            assert f" as {name}" in str(error)
+            assert len(str(error)) < 200
 
     def test_a_server_that_is_not_there(self) -> None:
         with FaultServer(self.dialect) as gone:

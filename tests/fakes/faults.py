@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import json
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
@@ -63,6 +64,33 @@ def answering(dialect: Dialect, text: str = "yes", **more: Any) -> Reply:
 def calling(dialect: Dialect, name: str, arguments: Mapping[str, Any], *, broken: bool = False) -> Reply:
     """A reply that calls a tool."""
     return answering(dialect, "", calls=(ToolCall(name, arguments),), broken=broken)
+
+
+ABSURD: Final[tuple[Any, ...]] = (
+    *(10**400, -(10**400), 10**8 + 1, -1, True, False, "7", "", 1.5, float("nan"), float("inf"), [7], {}),
+)
+"""What no number of tokens can be."""
+
+
+def miscounting(dialect: Dialect, value: object) -> list[tuple[str, Reply]]:
+    """Replies that hold an answer in which one count each, named, is ``value``."""
+    found = []
+    for path in _counts(json.loads(answering(dialect, usage=Usage(11, 7, 5, 3, 2)).body)):
+        body = json.loads(answering(dialect, usage=Usage(11, 7, 5, 3, 2)).body)
+        holder = body
+        for name in path[:-1]:
+            holder = holder[name]
+        holder[path[-1]] = value
+        found.append((path[-1], Reply.of(body)))
+    return found
+
+
+def _counts(node: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
+    for name, value in node.items():
+        if isinstance(value, dict):
+            yield from ((name, *path) for path in _counts(value))
+        elif name.endswith(("_tokens", "TokenCount", "eval_count")) and "total" not in name and "max" not in name:
+            yield (name,)
 
 
 def busy(dialect: Dialect, headers: Mapping[str, str], status: int = 429) -> Reply:

@@ -87,10 +87,11 @@ def _usage(usage: Usage | None, before: str, after: str) -> dict[str, Any]:
     if usage is None:
         return {}
     read, written = usage.input_tokens or 0, usage.output_tokens or 0
+    stored = {} if usage.cache_write_tokens is None else {"cache_write_tokens": usage.cache_write_tokens}
     return {
         "usage": {
             f"{before}_tokens": read,
-            f"{before}_tokens_details": {"cached_tokens": usage.cached_tokens or 0},
+            f"{before}_tokens_details": {"cached_tokens": usage.cached_tokens or 0, **stored},
             f"{after}_tokens": written,
             f"{after}_tokens_details": {"reasoning_tokens": usage.reasoning_tokens or 0},
             "total_tokens": read + written,

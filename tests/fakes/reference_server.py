@@ -33,7 +33,7 @@ from tests.fakes.serving import Asked, Reply, Server
 
 CHARACTERS_PER_TOKEN = 4
 CACHED_STEP = 128
-"""Prompts are cached in steps of so many tokens, as OpenAI's servers do."""
+"""Prompts are written into the cache and read from it in steps of so many tokens, as OpenAI's servers do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +75,7 @@ class Line:
     output_tokens: int | None = None
     cached_tokens: int | None = None
     reasoning_tokens: int | None = None
+    cache_write_tokens: int | None = None
 
 
 class ReferenceServer(Server):
@@ -180,7 +181,8 @@ class ReferenceServer(Server):
             return answer
         read = sum(_tokens(message.text) for message in heard.messages)
         cached -= cached % CACHED_STEP
-        return replace(answer, usage=Usage(read, reasoning + written, cached, reasoning))
+        stored = read - read % CACHED_STEP - cached
+        return replace(answer, usage=Usage(read, reasoning + written, cached, reasoning, stored))
 
 
 _SHAPES = {"/v1/chat/completions": wire.chat, "/v1/responses": wire.responses}

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import asdict, replace
+from dataclasses import asdict, fields, replace
 from pathlib import Path
 
 import pytest
@@ -35,7 +35,7 @@ def serving(api: str = "chat", **settings: object) -> Iterator[tuple[ReferenceSe
 
 
 def told(line: Line) -> Usage:
-    return Usage(line.input_tokens, line.output_tokens, line.cached_tokens, line.reasoning_tokens)
+    return Usage(**{field.name: getattr(line, field.name) for field in fields(Usage)})
 
 
 @pytest.mark.parametrize("api", ["chat", "responses"])
@@ -48,6 +48,7 @@ def test_it_answers_like_the_embedded_model_and_books_what_it_reports(api: str) 
     assert first.cached_tokens == 0
     assert second.cached_tokens
     assert second.cached_tokens <= (second.input_tokens or 0)
+    assert (first.cache_write_tokens, second.cache_write_tokens) == (second.cached_tokens, 0)
 
 
 def test_a_schema_in_words_goes_to_the_planner_too() -> None:

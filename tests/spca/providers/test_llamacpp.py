@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
@@ -21,6 +21,7 @@ from spca.errors import BadAnswerError, ProviderConfigError, TransientError
 from spca.providers import llamacpp, llamacpp_server
 from spca.providers.base import Finish, Form, Image, Limits, Message, ModelInfo, Request, Response, Target, Tool, Usage
 from spca.providers.llamacpp import LlamacppProvider
+from tests.fakes.faults import ABSURD
 from tests.tiny_gguf import write_tiny_gguf
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -68,6 +69,19 @@ def test_free_text_ends_at_its_limit(model: str) -> None:
 
 def test_an_answer_nobody_limits_ends_at_the_limit_of_the_model_table(model: str) -> None:
     assert ask(model, info=ModelInfo(max_output=7), limits=Limits()).usage.output_tokens == 7
+
+
+@pytest.mark.parametrize("count", ABSURD, ids=lambda count: repr(count)[:9])
+def test_an_answer_with_an_absurd_count_is_lost(model: str, monkeypatch: pytest.MonkeyPatch, count: object) -> None:
+    take = llamacpp_server.Answer.take
+
+    def miscounting(answer: llamacpp_server.Answer, chunk: Mapping[str, Any]) -> bool:
+        usage = {**chunk["usage"], "prompt_tokens": count} if chunk.get("usage") else None
+        return take(answer, {**chunk, "usage": usage})
+
+    monkeypatch.setattr(llamacpp_server.Answer, "take", miscounting)
+    with pytest.raises(TransientError, match="as prompt_tokens"):
+        ask(model, limit=5)
 
 
 def test_equal_requests_have_equal_answers(model: str) -> None:

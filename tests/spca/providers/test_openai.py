@@ -14,7 +14,7 @@ from spca.errors import (
     UnknownModelError,
     UnsupportedApiError,
 )
-from spca.providers.base import Finish, Form, Image, Message, ModelInfo, Target
+from spca.providers.base import Finish, Form, Image, Message, ModelInfo, Target, Usage
 from spca.providers.openai import OpenAIProvider
 from tests.contracts.provider_peer_suite import EndingPeerSuite, FilteringPeerSuite
 from tests.contracts.provider_suite import ProviderFaultSuite, ProviderSuite, RefusalSuite
@@ -22,6 +22,7 @@ from tests.contracts.providing import GO_TO, KEY, PIXELS, Asking, ProviderBench,
 from tests.fakes import peers
 from tests.fakes.faults import FaultServer, answering
 from tests.fakes.openai_wire import CHAT, RESPONSES
+from tests.fakes.serving import Reply
 
 
 class Chat(ProviderBench):
@@ -68,6 +69,20 @@ class OpenAISuite(ProviderSuite, RefusalSuite):
         function = tool.get("function", tool)
         assert (tool["type"], function["strict"]) == ("function", True)
         assert function["parameters"]["additionalProperties"] is False
+
+    def test_what_is_written_into_the_cache_is_told_apart(self, server: FaultServer, model: Asking) -> None:
+        server.reply = answering(self.dialect, "yes", usage=Usage(100, 50, 40, 30, 60))
+        assert model.ask().usage == Usage(100, 50, 40, 30, 60)
+
+    def test_reasoning_that_is_counted_beside_the_output_is_added_to_it(
+        self, server: FaultServer, model: Asking
+    ) -> None:
+        for said, reasoned in ((50, 30), (5, 30)):
+            server.reply = answering(self.dialect, "yes", usage=Usage(100, said, 0, reasoned))
+            body = json.loads(server.reply.body)
+            body["usage"]["total_tokens"] = 100 + said + reasoned
+            server.reply = Reply.of(body)
+            assert model.ask().usage == Usage(100, said + reasoned, 0, reasoned)
 
 
 class OpenAIFaultSuite(ProviderFaultSuite):
