@@ -8,15 +8,22 @@ from pathlib import Path
 from typing import Any
 
 from spca.calls.ledger import BOOK
-from tests.fakes.reference_server import Line
+from tests.fakes.reference_server import Line, ReferenceServer
 
 CHAT = ("openai/gpt-5.2", "openai/gpt-5.2-2025-12-11", "openai/gpt-5.2")
 RESPONSES = ("openai/gpt-6.1-sol", "openai/gpt-6.1-terra", "openai/gpt-6.1-sol")
+GOOGLE = ("google/gemini-3.8-flash", "google/gemini-3.5-flash-lite", "google/gemini-3.8-flash")
+OLLAMA = ("ollama/qwen3-coder:30b",) * 3
+DEFAULTS = {"openai": RESPONSES, "google": GOOGLE, "ollama": OLLAMA}
+"""Models of a run where nothing but a key or an address is set: written down again, so that they are checked."""
 
 PRICES = {
     **dict.fromkeys(("gpt-5.2", "gpt-5.2-2025-12-11"), (1.75, 0.175, 1.75, 14)),
     "gpt-6.1-sol": (2, 0.1, 2.5, 10),
     "gpt-6.1-terra": (1, 0.05, 1.25, 5),
+    "gemini-3.8-flash": (0.75, 0.075, 0, 3.75),
+    "gemini-3.5-flash-lite": (0.3, 0.03, 0, 2.5),
+    "qwen3-coder:30b": (0, 0, 0, 0),
 }
 """USD per million tokens of input, input from the cache, input into it, and output: written down again, so that the
 table is checked."""
@@ -31,6 +38,15 @@ def model_flags(models: Sequence[str]) -> tuple[str, ...]:
     """Flags for the large planner, the small planner and the coder."""
     flags = ("--planner-model", "--planner-small-model", "--coder-model")
     return tuple(text for flag, model in zip(flags, models, strict=True) for text in (flag, model))
+
+
+def to_provider(prefix: str, server: ReferenceServer) -> dict[str, str]:
+    """The environment in which the defaults of a provider are asked at a server, and nothing else is set."""
+    return {
+        "openai": {"OPENAI_BASE_URL": server.base_url},
+        "google": {"GEMINI_API_KEY": "not-a-real-key", "GOOGLE_GEMINI_BASE_URL": server.url},
+        "ollama": {"OLLAMA_HOST": server.url},
+    }[prefix]
 
 
 def book(run: Path) -> list[dict[str, Any]]:
@@ -61,7 +77,7 @@ def imbalance(run: Path, log: Sequence[Line]) -> list[str]:
     if len(records) != len(log):
         found.append(f"{len(records)} records, {len(log)} requests in the server's log")
     for record, line in zip(records, log, strict=False):
-        mine = [record["model"].removeprefix("openai/")]
+        mine = [record["model"].partition("/")[2]]
         theirs: list[Any] = [line.model]
         if record["outcome"] != "unknown":
             mine += [record["outcome"], record["status"] or 200, *(record[name] for name in TOKENS)]

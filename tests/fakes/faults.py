@@ -13,7 +13,7 @@ from spca.providers.base import ToolCall, Usage
 from tests.fakes.answers import Answer, Dialect
 from tests.fakes.google_wire import GOOGLE
 from tests.fakes.ollama_wire import OLLAMA
-from tests.fakes.openai_wire import CHAT, RESPONSES
+from tests.fakes.openai_wire import CHAT, RESPONSES, objection
 from tests.fakes.serving import Asked, Reply, Server
 
 DIALECTS: Final = {dialect.name: dialect for dialect in (CHAT, RESPONSES, GOOGLE, OLLAMA)}
@@ -42,7 +42,14 @@ class FaultServer(Server):
         self.asked.append(asked)
         if asked.method == "GET" and not asked.path.startswith("/elsewhere"):
             return self.listing or Reply.of(self.dialect.listed(self.models, self.ends))
-        return self.reply
+        return self._objection(asked) or self.reply
+
+    def _objection(self, asked: Asked) -> Reply | None:
+        """What the real servers of OpenAI refuse."""
+        if self.dialect not in (CHAT, RESPONSES):
+            return None
+        dialect = CHAT if asked.path == CHAT.endpoint else RESPONSES
+        return objection(dialect.heard(asked), dialect)
 
     @property
     def base_url(self) -> str:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -157,10 +158,22 @@ def _heard(asked: Asked) -> Heard:
     return hear(asked.body)
 
 
-def _refused(status: int, words: str, code: str | None) -> Reply:
+def objection(heard: Heard, dialect: Dialect) -> Reply | None:
+    """What OpenAI refuses of its newer models: tools over chat completions beside reasoning, efforts they lack."""
+    if heard.effort in ("none", "minimal") and re.match(r"gpt-6\.\d+-sol", heard.model):
+        words = f"Unsupported value: '{heard.effort}' is not supported with the '{heard.model}' model."
+        return refused(400, words, "unsupported_value")
+    if dialect is CHAT and heard.tools and heard.effort != "none" and re.match(r"gpt-(5\.6|6)", heard.model):
+        words = "Function tools with reasoning_effort are not supported for {} in /v1/chat/completions."
+        return refused(400, f"{words.format(heard.model)} Please use /v1/responses instead.", None)
+    return None
+
+
+def refused(status: int, words: str, code: str | None = None) -> Reply:
+    """A refused request."""
     kinds = {401: "authentication_error", 429: "requests", 500: "server_error"}
     return Reply.of(error(words, kinds.get(status, "invalid_request_error"), code), status)
 
 
-CHAT = Dialect("openai-chat", "/v1", "/v1/chat/completions", chat, _refused, models, _heard)
-RESPONSES = Dialect("openai-responses", "/v1", "/v1/responses", responses, _refused, models, _heard)
+CHAT = Dialect("openai-chat", "/v1", "/v1/chat/completions", chat, refused, models, _heard)
+RESPONSES = Dialect("openai-responses", "/v1", "/v1/responses", responses, refused, models, _heard)

@@ -1,12 +1,13 @@
-"""An OpenAI-compatible server on loopback whose model is the embedded reference model, with books of its own.
+"""A server on loopback whose model is the embedded reference model, with books of its own, in every protocol.
 
 ::
 
     python -m tests.fakes.reference_server --port 8123 --log FILE [--faults 0.1 --seed 7] [--stall SECONDS]
 
-It serves ``/v1/chat/completions``, ``/v1/responses`` and ``/v1/models``. A request that asks for JSON goes to the
-planner, any other to the coder. Every request is a line of the log, written and flushed before its answer is sent and
-before ``--stall`` is waited for.
+It serves OpenAI's ``/v1/chat/completions`` and ``/v1/responses``, Google's ``/v1beta/models/...:generateContent``,
+Ollama's ``/api/chat``, and the lists of models of all three. A request that has tools goes to the robot's navigator,
+one that asks for JSON to the planner, any other to the coder. Every request is a line of the log, written and flushed
+before its answer is sent and before ``--stall`` is waited for.
 """
 
 from __future__ import annotations
@@ -20,17 +21,25 @@ import sys
 import threading
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 from spca.errors import BadAnswerError
-from spca.providers.base import Message, Usage
+from spca.providers.base import Message, ToolCall, Usage
 from spca.reference import coder, planner
+from tests.fakes import faults
 from tests.fakes import openai_wire as wire
-from tests.fakes.answers import Answer, Heard
+from tests.fakes.answers import Answer, Dialect, Heard
+from tests.fakes.google_wire import GOOGLE
+from tests.fakes.ollama_wire import OLLAMA
+from tests.fakes.openai_wire import CHAT, RESPONSES
 from tests.fakes.serving import Asked, Reply, Server
 
+KNOWN = (
+    *("gpt-5.2", "gpt-5.2-2025-12-11", "gpt-6-luna", "gpt-6.1-sol", "gpt-6.1-terra"),
+    *("gemini-3.5-flash-lite", "gemini-3.8-flash", "qwen3-coder:30b"),
+)
+"""Names that are listed where all exist."""
 CHARACTERS_PER_TOKEN = 4
 CACHED_STEP = 128
 """Prompts are written into the cache and read from it in steps of so many tokens, as OpenAI's servers do."""
@@ -42,7 +51,8 @@ class Settings:
 
     ``faults`` is the share of requests for an answer that are refused with 429 or 500, drawn for each from ``seed``
     and its number; ``retry_after`` what a 429 asks to wait. ``schema`` and ``json`` tell which forms of answer are
-    known, ``usage`` whether tokens are reported, ``models`` which names exist (None: all do). ``stall`` seconds pass
+    known, ``responses`` whether there is OpenAI's second API, ``usage`` whether tokens are reported, ``models`` which
+    names exist (None: all do, and :data:`KNOWN` are listed), ``ends`` when they are shut down. ``stall`` seconds pass
     before an answer is sent.
     """
 
@@ -51,8 +61,10 @@ class Settings:
     retry_after: str = "0"
     schema: bool = True
     json: bool = True
+    responses: bool = True
     usage: bool = True
     models: tuple[str, ...] | None = None
+    ends: Mapping[str, str] = field(default_factory=dict)
     stall: float = 0.0
 
 
@@ -103,16 +115,17 @@ class ReferenceServer(Server):
 
     def reply_to(self, asked: Asked) -> Reply:
         with self._lock:
-            number = len(self.asked) + 1 if asked.method == "POST" and asked.path in _SHAPES else 0
-            fault = self._fault(number) if number else None
-            body = _read(asked)
-            reply, usage = self._served(asked, body, number) if fault is None else (fault, None)
+            dialect = _dialect(asked) if asked.method == "POST" else None
+            number = len(self.asked) + 1 if dialect else 0
+            fault = self._fault(number, dialect) if dialect else None
+            heard = _read(asked, dialect) if dialect else None
+            reply, usage = self._served(asked, dialect, heard) if fault is None else (fault, None)
             line = Line(
                 number=number,
                 time=time.time(),
                 method=asked.method,
                 path=asked.path,
-                model=body.get("model"),
+                model=heard.model if heard else None,
                 sha256=hashlib.sha256(asked.raw).hexdigest(),
                 status=reply.status,
                 fault=str(fault.status) if fault else None,
@@ -124,44 +137,43 @@ class ReferenceServer(Server):
                     file.write(json.dumps(asdict(line)) + "\n")
         return reply
 
-    def _fault(self, number: int) -> Reply | None:
+    def _fault(self, number: int, dialect: Dialect) -> Reply | None:
         drawn = random.Random(f"{self.settings.seed} {number}")
         if drawn.random() >= self.settings.faults:
             return None
         if drawn.random() < 0.5:
-            words = wire.error("Rate limit reached for requests", "requests", "rate_limit_exceeded")
-            return Reply.of(words, 429, headers={"retry-after": self.settings.retry_after})
-        return Reply.of(wire.error("The server had an error while processing your request", "server_error"), 500)
+            busy = dialect.refused(429, "Rate limit reached for requests", "rate_limit_exceeded")
+            return replace(busy, headers={"retry-after": self.settings.retry_after})
+        return dialect.refused(500, "The server had an error while processing your request", None)
 
-    def _served(self, asked: Asked, body: Mapping[str, Any], number: int) -> tuple[Reply, Usage | None]:
-        names = self.settings.models
-        if asked.method == "GET" and asked.path == "/v1/models":
-            return Reply.of(wire.models(names or ("reference-planner", "reference-coder"))), None
-        if not number:
-            return Reply.of(wire.error(f"Unknown request URL: {asked.path}", "invalid_request_error"), 404), None
-        if fault := self._objection(body):
+    def _served(self, asked: Asked, dialect: Dialect | None, heard: Heard | None) -> tuple[Reply, Usage | None]:
+        listed = _LISTS.get(asked.path.partition("?")[0]) if asked.method == "GET" else None
+        if listed:
+            names = KNOWN if self.settings.models is None else self.settings.models
+            return Reply.of(listed(names, self.settings.ends)), None
+        if dialect is None:
+            return wire.refused(404, f"Unknown request URL: {asked.path}"), None
+        if heard is None:
+            return dialect.refused(400, "We could not parse the JSON body of your request.", None), None
+        if fault := self._objection(dialect, heard):
             return fault, None
-        heard = wire.hear(body)
         answer = self._counted(_answer(heard), heard)
-        reply = Reply.of(_SHAPES[asked.path](answer, body["model"], number), delay=self.settings.stall)
-        return reply, answer.usage
+        if answer.usage is not None:
+            answer = replace(answer, usage=_told(answer.usage, dialect))
+        return Reply.of(dialect.answered(answer, heard.model), delay=self.settings.stall), answer.usage
 
-    def _objection(self, body: Mapping[str, Any]) -> Reply | None:
-        """Why a request cannot be served, in the words of OpenAI's servers."""
+    def _objection(self, dialect: Dialect, heard: Heard) -> Reply | None:
+        """Why a request cannot be served, in the words of such servers."""
         known = {"text": True, "json_object": self.settings.json, "json_schema": self.settings.schema}
         names = self.settings.models
-        if not body or body.get("stream"):
-            return Reply.of(
-                wire.error("We could not parse the JSON body of your request.", "invalid_request_error"), 400
-            )
-        if names is not None and body["model"] not in names:
-            words = f"The model `{body['model']}` does not exist or you do not have access to it."
-            return Reply.of(wire.error(words, "invalid_request_error", "model_not_found"), 404)
-        form = wire.hear(body).form
-        if not known.get(form, False):
-            words = f"Invalid parameter: 'response_format' of type '{form}' is not supported with this model."
-            return Reply.of(wire.error(words, "invalid_request_error", param="response_format"), 400)
-        return None
+        if dialect is RESPONSES and not self.settings.responses:
+            return dialect.refused(404, "Not Found", None)
+        if names is not None and heard.model not in names:
+            words = f"The model `{heard.model}` does not exist or you do not have access to it."
+            return dialect.refused(404, words, "model_not_found")
+        if not known.get(heard.form, False):
+            return faults.unsupported_form(dialect)
+        return wire.objection(heard, dialect) if dialect in (CHAT, RESPONSES) else None
 
     def _counted(self, answer: Answer, heard: Heard) -> Answer:
         """The answer with its tokens, cut where they exceed the limit; messages seen before count as cached."""
@@ -172,7 +184,7 @@ class ReferenceServer(Server):
             cached += _tokens(message.text)
         self._seen.update(heard.messages)
         written = _tokens(answer.text or answer.refusal or "")
-        reasoning = written // 2
+        reasoning = 0 if heard.effort == "none" else written // 2
         if limit is not None and reasoning + written > limit:
             reasoning = min(reasoning, limit)
             written = limit - reasoning
@@ -185,20 +197,33 @@ class ReferenceServer(Server):
         return replace(answer, usage=Usage(read, reasoning + written, cached, reasoning, stored))
 
 
-_SHAPES = {"/v1/chat/completions": wire.chat, "/v1/responses": wire.responses}
+_LISTS = {"/v1/models": CHAT.listed, "/v1beta/models": GOOGLE.listed, "/api/tags": OLLAMA.listed}
 
 
-def _read(asked: Asked) -> dict[str, Any]:
-    """The body of a request, empty where it is no JSON object with a model."""
+def _dialect(asked: Asked) -> Dialect | None:
+    return next((each for each in faults.DIALECTS.values() if asked.path.startswith(each.endpoint)), None)
+
+
+def _read(asked: Asked, dialect: Dialect) -> Heard | None:
+    """A request as it is understood; None where it is no request for one whole answer of a model."""
     try:
-        body = asked.body
-    except ValueError:
-        return {}
-    return body if isinstance(body, dict) and isinstance(body.get("model"), str) else {}
+        heard = None if asked.body.get("stream") else dialect.heard(asked)
+    except (ValueError, KeyError, TypeError, AttributeError, AssertionError):
+        return None
+    return heard if heard and isinstance(heard.model, str) else None
+
+
+def _told(usage: Usage, dialect: Dialect) -> Usage:
+    """As much of the usage as the protocol has a field for."""
+    if dialect is OLLAMA:
+        return Usage(usage.input_tokens, usage.output_tokens)
+    return replace(usage, cache_write_tokens=None) if dialect is GOOGLE else usage
 
 
 def _answer(heard: Heard) -> Answer:
     """What the reference model says; where it cannot answer it refuses, as a model would."""
+    if heard.tools:
+        return _decided(heard)
     plans = heard.form != "text" or any("<snapshot>" in message.text for message in heard.messages)
     try:
         return Answer((planner if plans else coder).answer(heard.messages))
@@ -206,12 +231,23 @@ def _answer(heard: Heard) -> Answer:
         return Answer(refusal=str(error))
 
 
+def _decided(heard: Heard) -> Answer:
+    """The call of a tool by the navigator of the robot."""
+    from robot_bridge.reference_navigator import ReferenceNavigator
+
+    said = {message.role: message.text for message in heard.messages}
+    images = [image.data for message in heard.messages for image in message.images]
+    image = images[0] if images else None
+    reply = ReferenceNavigator().ask(said.get("system", ""), said["user"], image, list(heard.tools), 8.0)
+    return Answer(reply.text, calls=tuple(ToolCall(name, arguments) for name, arguments in reply.calls))
+
+
 def _tokens(text: str) -> int:
     return -(-len(text) // CHARACTERS_PER_TOKEN)
 
 
 def build_parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(description="An OpenAI-compatible server whose model is the reference model.")
+    parser = argparse.ArgumentParser(description="A server whose model is the reference model.")
     parser.add_argument("--port", type=int, default=0, help="0: a free one; the address is the first line printed")
     parser.add_argument("--log", type=Path, help="append a JSON line for each request to this file")
     parser.add_argument("--faults", type=float, default=0.0, help="share of requests answered with 429 or 500")
@@ -219,6 +255,7 @@ def build_parser() -> argparse.ArgumentParser:
     parser.add_argument("--retry-after", default="0", help="what a 429 asks to wait")
     parser.add_argument("--no-schema", dest="schema", action="store_false", help="refuse JSON schemas")
     parser.add_argument("--no-json", dest="json", action="store_false", help="refuse JSON mode")
+    parser.add_argument("--no-responses", dest="responses", action="store_false", help="chat completions only")
     parser.add_argument("--no-usage", dest="usage", action="store_false", help="report no tokens")
     parser.add_argument("--models", type=lambda text: tuple(text.split(",")), help="names that exist, with commas")
     parser.add_argument("--stall", type=float, default=0.0, help="seconds before an answer is sent")

@@ -29,13 +29,13 @@ def environment() -> dict[str, str]:
     return kept | {"PYTHON_DOTENV_DISABLED": "1"}
 
 
-def run(*arguments: str) -> None:
-    """Run the command to its end.
+def run(*arguments: str, **environ: str) -> None:
+    """Run the command to its end, with more variables in its environment.
 
     Raises:
         CalledProcessError: it did not exit with 0.
     """
-    subprocess.run(command(*arguments), check=True, env=environment(), stdout=subprocess.DEVNULL)
+    subprocess.run(command(*arguments), check=True, env=environment() | environ, stdout=subprocess.DEVNULL)
 
 
 def only_run(runs: Path) -> Path | None:

@@ -1,9 +1,9 @@
 """A server that answers from the reference model gives what the embedded one gives, and its log is the run's books.
 
-``scripts/soak served [--apis chat,responses] [--categories K] [--faults 0.1] [--seed S] [--record]``: the curriculum
-(its first K categories, default all) once with the embedded model and once for each API of an OpenAI-compatible server
-on loopback that refuses a share of the requests with 429 or 500. Every call has to be the same, and every record of
-the books has to be what the server's own log says.
+``scripts/soak served [--apis chat,openai,google,ollama] [--categories K] [--faults 0.1] [--seed S] [--record]``: the
+curriculum (its first K categories, default all) once with the embedded model, once over chat completions, and once with
+the default models of each provider in its own protocol, from a server on loopback that refuses a share of the requests
+with 429 or 500. Every call has to be the same, and every record of the books has to be what the server's own log says.
 """
 
 from __future__ import annotations
@@ -13,23 +13,26 @@ import sys
 from pathlib import Path
 
 from tests.fakes.reference_server import Line, ReferenceServer, Settings
-from tests.served import CHAT, RESPONSES, calls, cost_of, imbalance, model_flags, results
-from tests.soak.common import SCRATCH, conclude, cut_curriculum, existing_run, gate_parser, run
+from tests.served import CHAT, DEFAULTS, calls, cost_of, imbalance, model_flags, results, to_provider
+from tests.soak.common import SCRATCH, conclude, cut_curriculum, existing_run, gate_parser, read, run
 
 HOME = SCRATCH / "served"
-MODELS = {"chat": CHAT, "responses": RESPONSES}
+APIS = ("chat", *DEFAULTS)
 
 
-def play(name: str, curriculum: Path, *flags: str) -> Path:
+def play(name: str, curriculum: Path, *flags: str, **environ: str) -> Path:
     """The folder of a run of its own."""
     where = ("--runs", str(HOME / name / "runs"), "--workspace", str(HOME / name / "workspace"))
-    run("--quiet", "--curriculum", str(curriculum), *where, *flags)
+    run("--quiet", "--curriculum", str(curriculum), *where, *flags, **environ)
     return existing_run(HOME / name / "runs")
 
 
-def differences(embedded: Path, served: Path, asked: list[Line]) -> list[str]:
+def differences(name: str, embedded: Path, served: Path, asked: list[Line]) -> list[str]:
     """Where a served run differs from the embedded one or its books from the server's log."""
     found = imbalance(served, asked)
+    planner, small, coder = read(served / "run.json")["models"].values()
+    if name in DEFAULTS and (planner, small, coder) != DEFAULTS[name]:
+        found.append(f"the models are {planner}, {small}, {coder}")
     if results(served) != results(embedded):
         found.append("the results differ")
     for number, pair in enumerate(zip(calls(embedded), calls(served), strict=False), 1):
@@ -53,7 +56,7 @@ def line(api: str, served: Path, asked: list[Line], found: list[str]) -> str:
 def main() -> int:
     """Run the gate; 1 when anything differs."""
     parser = gate_parser("served", __doc__)
-    parser.add_argument("--apis", type=lambda text: text.split(","), default=list(MODELS))
+    parser.add_argument("--apis", type=lambda text: text.split(","), default=list(APIS))
     parser.add_argument("--categories", type=int, default=12)
     parser.add_argument("--faults", type=float, default=0.1)
     parser.add_argument("--seed", type=int, default=0, help="draws the faults")
@@ -65,12 +68,15 @@ def main() -> int:
     faults: list[str] = []
     for api in options.apis:
         with ReferenceServer(Settings(faults=options.faults, seed=options.seed)) as server:
-            served = play(api, curriculum, *model_flags(MODELS[api]), "--base-url", server.base_url)
-            found = differences(embedded, served, server.asked)
+            chat = (*model_flags(CHAT), "--base-url", server.base_url)
+            served = (
+                play(api, curriculum, *chat) if api == "chat" else play(api, curriculum, **to_provider(api, server))
+            )
+            found = differences(api, embedded, served, server.asked)
             lines.append(line(api, served, server.asked, found))
         faults += found
-    title = "Served by an OpenAI-compatible server"
-    apis = "" if options.apis == list(MODELS) else f"--apis {','.join(options.apis)} "
+    title = "Served in the protocol of each provider"
+    apis = "" if options.apis == list(APIS) else f"--apis {','.join(options.apis)} "
     flags = f"{apis}--categories {options.categories} --faults {options.faults:g} --seed {options.seed}"
     return conclude("served", title, flags, "\n".join(lines), faults, is_recorded=options.record)
 
