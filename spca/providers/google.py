@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import warnings
 from collections.abc import Mapping, Sequence
 from itertools import islice
@@ -67,6 +68,8 @@ _MALFORMED: Final = frozenset(
 class GoogleProvider:
     """Gemini's ``generateContent``; ``GOOGLE_API_KEY``, else ``GEMINI_API_KEY``, authenticates.
 
+    ``target.base_url``, else ``GOOGLE_GEMINI_BASE_URL``, names another server.
+
     Raises:
         ProviderConfigError: there is no key.
     """
@@ -77,7 +80,7 @@ class GoogleProvider:
         if found is None:
             raise keys.missing(self._label, "GOOGLE_API_KEY or GEMINI_API_KEY")
         variable, self._key = found
-        self._base_url = target.base_url or BASE_URL
+        self._base_url = target.base_url or os.environ.get("GOOGLE_GEMINI_BASE_URL", "").strip() or BASE_URL
         self._service = Service(self._label, variable, redact(self._base_url))
         self._client: Any = None
 

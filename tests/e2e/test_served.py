@@ -14,7 +14,7 @@ from tests.e2e.commands import curriculum, main_py, only_run, read, start, wait_
 from tests.e2e.conftest import Learned
 from tests.fakes.reference_server import Line, ReferenceServer, Settings
 from tests.fakes.serving import Asked, Reply
-from tests.served import CHAT, RESPONSES, book, calls, cost_of, imbalance, model_flags, results
+from tests.served import CHAT, DEFAULTS, book, calls, cost_of, imbalance, model_flags, results, to_provider
 from tests.waiting import AGES, PATIENCE
 
 pytestmark = pytest.mark.timeout(900)
@@ -36,20 +36,49 @@ def where(home: Path, chosen: Path) -> tuple[object, ...]:
     return ("--curriculum", chosen, "--runs", home / "runs", "--workspace", home / "workspace")
 
 
-@pytest.fixture(scope="module", params=[CHAT, RESPONSES], ids=["chat completions", "responses"])
-def served(request: pytest.FixtureRequest, learned: Learned, tmp_path_factory: pytest.TempPathFactory) -> Served:
-    """The run of ``learned`` again, on a server that refuses a share of the requests."""
+@pytest.fixture(scope="module")
+def embedded(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a run of three categories with the embedded model."""
+    home = tmp_path_factory.mktemp("embedded")
+    done = main_py(home, *where(home, three_categories(home)))
+    assert (done.returncode, done.stderr) == (0, "")
+    return only_run(home / "runs")
+
+
+def three_categories(home: Path) -> Path:
+    navigation = ("MiniGrid-Empty-5x5-v0", "MiniGrid-Empty-Random-5x5-v0")
+    doors, hazards = ("MiniGrid-DoorKey-5x5-v0",), ("MiniGrid-LavaGapS5-v0",)
+    return curriculum(home / "three.json", navigation=navigation, doors=doors, hazards=hazards)
+
+
+@pytest.fixture(scope="module", params=["chat", *DEFAULTS])
+def served(request: pytest.FixtureRequest, embedded: Path, tmp_path_factory: pytest.TempPathFactory) -> Served:
+    """The run of ``embedded`` again, on a server that refuses a share of the requests: the defaults of a provider."""
+    del embedded  # it comes first, so that nothing else runs beside it
     home = tmp_path_factory.mktemp("served")
     with ReferenceServer(FAULTS) as server:
-        flags = (*model_flags(request.param), "--base-url", server.base_url)
-        done = main_py(home, *where(home, learned.curriculum), *flags, OPENAI_API_KEY=KEY)
+        chat = (*model_flags(CHAT), "--base-url", server.base_url)
+        flags = chat if request.param == "chat" else ()
+        environ = {"OPENAI_API_KEY": KEY} if flags else to_provider(request.param, server)
+        environ = {name: KEY if name.endswith("_KEY") else value for name, value in environ.items()}
+        done = main_py(home, *where(home, three_categories(home)), *flags, **environ)
         assert (done.returncode, done.stderr) == (0, "")
-        return Served(only_run(home / "runs"), server.asked, done.stdout)
+        run = only_run(home / "runs")
+        expected = CHAT if flags else DEFAULTS[request.param]
+        assert tuple(read(run / "run.json")["models"].values()) == expected
+        assert [line.method for line in server.lines[:1]] == ["GET"], "the models were looked up first"
+        return Served(run, server.asked, done.stdout)
 
 
-def test_a_server_gives_the_results_of_the_embedded_model_call_for_call(served: Served, learned: Learned) -> None:
-    assert results(served.run) == results(learned.run)
-    assert calls(served.run) == calls(learned.run)
+def test_a_server_gives_the_results_of_the_embedded_model_call_for_call(served: Served, embedded: Path) -> None:
+    assert results(served.run) == results(embedded)
+    assert calls(served.run) == calls(embedded)
+
+
+def test_newer_models_of_openai_are_asked_through_the_responses_api(served: Served) -> None:
+    for line in served.asked:
+        if line.model and line.model.startswith("gpt-"):
+            assert (line.path == "/v1/responses") == (line.model >= "gpt-5.4")
 
 
 def test_the_books_are_those_of_the_server(served: Served) -> None:
@@ -153,6 +182,33 @@ def test_a_server_without_schemas_or_usage_does(short: tuple[object, ...], tmp_p
     assert [record["form"] for record in records] == ["json_schema", "json_object", ""]
     assert [record["estimated"] for record in records] == [False, True, True]
     assert "~" in done.stdout
+
+
+def test_a_server_without_the_responses_api_does(short: tuple[object, ...], tmp_path: Path) -> None:
+    with ReferenceServer(Settings(responses=False)) as server:
+        done = main_py(tmp_path, *short, **to_provider("openai", server))
+        assert (done.returncode, done.stderr) == (0, "")
+        assert [(line.path.rpartition("/")[2], line.status) for line in server.asked] == [
+            ("responses", 404),
+            ("completions", 200),
+        ] * 2
+    records = book(only_run(tmp_path / "runs"))
+    assert [record["outcome"] for record in records] == ["rejected", "answered"] * 2
+    told = sum(line.output_tokens or 0 for line in server.asked)
+    assert sum(record["output_tokens"] or 0 for record in records) == told > 0
+
+
+def test_a_dead_model_is_refused_before_any_request_is_paid(short: tuple[object, ...], tmp_path: Path) -> None:
+    with ReferenceServer(Settings(ends={"gpt-6.1-terra": "2026-01-01"})) as server:
+        done = main_py(tmp_path, *short, **to_provider("openai", server))
+        assert (done.returncode, done.stdout) == (2, "")
+        (line,) = done.stderr.splitlines()
+        assert line.startswith("error: openai/gpt-6.1-terra was shut down on 2026-01-01: ")
+        assert [(each.method, each.path) for each in server.lines] == [("GET", "/v1/models")]
+        assert not (tmp_path / "runs").exists()
+        begun = main_py(tmp_path, *short, "--no-preflight", **to_provider("openai", server))
+        assert begun.returncode == 0, begun.stderr
+        assert len(server.asked) == 2
 
 
 class Stalling(ReferenceServer):

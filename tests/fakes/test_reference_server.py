@@ -14,11 +14,12 @@ from pathlib import Path
 import pytest
 
 from plannerLLM import PDDLResp
-from spca.errors import TransientError, UnknownModelError, UnsupportedFormError
-from spca.providers.base import Finish, Form, Limits, Message, ModelInfo, Response, Target, Usage
+from spca.errors import ProviderConfigError, TransientError, UnknownModelError, UnsupportedFormError
+from spca.providers.base import Finish, Form, Limits, Listing, Message, ModelInfo, Response, Target, Usage
 from spca.providers.openai import OpenAIProvider
+from spca.providers.registry import provider_for
 from spca.reference import planner
-from tests.contracts.providing import request_of
+from tests.contracts.providing import GO_TO, request_of
 from tests.doubles import ROOT
 from tests.fakes.reference_server import Line, ReferenceServer, Settings
 from tests.processes import Process
@@ -49,6 +50,43 @@ def test_it_answers_like_the_embedded_model_and_books_what_it_reports(api: str) 
     assert second.cached_tokens
     assert second.cached_tokens <= (second.input_tokens or 0)
     assert (first.cache_write_tokens, second.cache_write_tokens) == (second.cached_tokens, 0)
+
+
+@pytest.mark.parametrize("prefix", ["google", "ollama"])
+def test_it_speaks_the_protocol_of_each_provider(prefix: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GOOGLE_API_KEY", "not-a-real-key")
+    with ReferenceServer(Settings(models=("m", "n"))) as server:
+        provider, _ = provider_for(f"{prefix}/m", addresses={prefix: server.url})
+        assert isinstance(provider, Listing)
+        assert [each.name for each in provider.listed()] == ["m", "n"]
+        answer = provider.complete(request_of(*PROMPT, schema=PDDLResp))
+        assert (answer.text, answer.usage) == (planner.answer(PROMPT), told(server.asked[0]))
+        with pytest.raises(UnknownModelError):
+            provider.complete(replace(request_of(*PROMPT), model="x"))
+
+
+@pytest.mark.parametrize(
+    ("api", "model", "effort", "said"),
+    [
+        ("chat", "gpt-5.6-sol", None, "Function tools .* use /v1/responses instead"),
+        ("chat", "gpt-6-luna", "low", "Function tools .* use /v1/responses instead"),
+        ("responses", "gpt-6.1-sol", "none", "'none' is not supported with the 'gpt-6.1-sol' model"),
+        ("chat", "gpt-6-luna", "none", ""),
+        ("chat", "gpt-5.4", None, ""),
+        ("responses", "gpt-6-luna", None, ""),
+        ("responses", "gpt-6.1-sol", "low", ""),
+    ],
+)
+def test_it_refuses_what_openai_refuses(api: str, model: str, effort: str | None, said: str) -> None:
+    limits = Limits(effort=effort)
+    with serving(api) as (server, provider):
+        request = replace(request_of(*PROMPT, tools=(GO_TO,), limits=limits), model=model)
+        if said:
+            with pytest.raises(ProviderConfigError, match=said):
+                provider.complete(request)
+        else:
+            provider.complete(request)
+        assert [line.status for line in server.asked] == [400 if said else 200]
 
 
 def test_a_schema_in_words_goes_to_the_planner_too() -> None:

@@ -18,6 +18,7 @@ from robot_bridge.cli.models import EMBEDDED
 from robot_bridge.cli.parser import COMMANDS_HELP
 from tests.fakes.faults import FaultServer, answering, busy
 from tests.fakes.openai_wire import RESPONSES
+from tests.fakes.reference_server import ReferenceServer, Settings
 from tests.fakes.serving import Reply
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -111,6 +112,33 @@ def test_a_model_that_cannot_be_had_is_told_with_the_reason_and_is_no_budget(
     assert "planner" not in said
     assert len(server.posted) >= requests
     assert requests > 1 or len(server.posted) == 1, "what a second request cannot mend is not asked again"
+
+
+@pytest.mark.parametrize(
+    ("model", "responses", "path"),
+    [
+        ("openai/gpt-6-luna", True, "/v1/responses"),
+        ("openai/gpt-6-luna", False, "/v1/chat/completions"),
+        ("google/gemini-3.5-flash-lite", True, "/v1beta/models/gemini-3.5-flash-lite:generateContent"),
+    ],
+)
+def test_the_tools_are_called_in_the_protocol_of_each_provider(
+    model: str, responses: bool, path: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with ReferenceServer(Settings(responses=responses)) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+        monkeypatch.setenv("GOOGLE_API_KEY", "not-a-real-key")
+        monkeypatch.setenv("GOOGLE_GEMINI_BASE_URL", server.url)
+        assert main([*SHORT, "--quiet", "--model", model, "--out", str(tmp_path / "run")]) == 0
+        answered = [line for line in server.asked if line.status == 200]
+        assert {line.path for line in answered} == {path}
+        assert len(server.asked) - len(answered) == (not responses)
+        assert not any(line.reasoning_tokens for line in answered if model.startswith("openai/"))
+    book = [json.loads(line) for line in (tmp_path / "run" / "calls.jsonl").read_text().splitlines()]
+    assert sum(record["outcome"] == "answered" for record in book) == len(answered) > 0
+    summary = json.loads((tmp_path / "run" / "summary.json").read_text())
+    assert summary["explored_m2"] > 5
+    assert summary["cost_usd"] > 0
 
 
 def test_a_model_that_was_shut_down_is_refused_before_the_robot_moves(
