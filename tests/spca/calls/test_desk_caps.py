@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from spca.calls.budget import Caps
+from spca.calls.prices import ModelTable
 from spca.calls.retry import RetryPolicy
 from spca.errors import (
     BadAnswerError,
@@ -135,3 +136,14 @@ def test_a_resumed_run_goes_on_with_what_was_spent(tmp_path: Path) -> None:
     higher = Desk(tmp_path, caps=Caps(calls=3)).level()
     assert [higher.ask(Answers(), text).source for text in "abc"] == ["resumed", "resumed", "model"]
     assert higher.outcomes == ["answered"] * 3
+
+
+def test_a_lost_request_counts_as_the_dearest_tier_of_its_day() -> None:
+    desk = Desk(model="openai/gpt-6.1-sol", table=ModelTable.load(), caps=Caps(cost_usd=0.02))
+    with suppress(BudgetReached):  # 1000 tokens at 5 USD a million, written into the cache, and 1000 at 15
+        desk.ask(Answers(lambda _text: GONE), "b" * 3000)
+    assert desk.outcomes == ["lost"]
+    cheaper = Desk(model="openai/gpt-6.1-sol", table=ModelTable.load(), caps=Caps(cost_usd=0.0201))
+    with suppress(BudgetReached):
+        cheaper.ask(Answers(lambda _text: GONE), "b" * 3000)
+    assert cheaper.outcomes == ["lost", "lost"]
