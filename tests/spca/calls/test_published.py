@@ -135,10 +135,8 @@ def test_models_that_follow_one_another_in_a_circle_have_an_end() -> None:
 
 def test_what_a_table_says_goes_before_in_every_tier() -> None:
     cheap = price("openai/gpt-6.1-sol", table=ModelTable({"openai/gpt-6.1-sol": {"input": 1}}))
-    assert {size: (rates.input, rates.output) for size, rates in cheap.tiers.items()} == {
-        0: (1, 10),
-        272_000: (1, 15),
-    }
+    found = [(size, float(rates.input), float(rates.output)) for size, rates in cheap.tiers.items()]
+    assert found == [(0, 1, 10), (272_000, 1, 15)]
     own = ModelTable({"openai/gpt-6.1-sol": {"tiers": {"1000": {"input": 3}}}})
     assert [rates.input for rates in price("openai/gpt-6.1-sol", table=own).tiers.values()] == [2, 3]
     assert price("openai/gpt-6.1-sol", table=own).cost(Usage(1001, 0)) == Decimal("0.003003")
@@ -186,7 +184,7 @@ def test_nothing_is_fetched(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(socket.socket, "connect", refuse)
     threads = threading.active_count()
     published._data.cache_clear()
-    assert price("openai/gpt-6.1-sol")
+    assert price("openai/gpt-6.1-sol").tiers
     assert threading.active_count() == threads
     assert data_snapshot._custom_snapshot is None
 
