@@ -47,7 +47,8 @@ def line(api: str, served: Path, asked: list[Line], found: list[str]) -> str:
     cost = sum(map(cost_of, asked))
     last = results(served)[-1]
     solved = f"{last['solved']} of {last['levels']}"
-    return f"| {api} | {solved} | {len(asked)} | {refused} | {read + made:,} | {stored:,} | {reasoned:,} | {cost:.4f} | {len(found)} |"
+    tokens = f"{read + made:,} | {stored:,} | {reasoned:,}"
+    return f"| {api} | {solved} | {len(asked)} | {refused} | {tokens} | {cost:.4f} | {len(found)} |"
 
 
 def main() -> int:

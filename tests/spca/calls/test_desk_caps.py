@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from spca.calls.budget import Caps
+from spca.calls.ledger import sums
 from spca.calls.prices import ModelTable
 from spca.calls.retry import RetryPolicy
 from spca.errors import (
@@ -17,8 +18,11 @@ from spca.errors import (
     ProviderDownError,
     TransientError,
 )
-from spca.providers.base import Response
+from spca.providers.base import Response, Target, Usage
+from spca.providers.openai import OpenAIProvider
 from tests.doubles import ScriptedProvider
+from tests.fakes.faults import FaultServer, answering, miscounting
+from tests.fakes.openai_wire import CHAT
 from tests.spca.calls.asking import USAGE, Answers, Desk
 
 BUSY = TransientError("x: busy", status=429)
@@ -147,3 +151,22 @@ def test_a_lost_request_counts_as_the_dearest_tier_of_its_day() -> None:
     with suppress(BudgetReached):
         cheaper.ask(Answers(lambda _text: GONE), "b" * 3000)
     assert cheaper.outcomes == ["lost", "lost"]
+
+
+@pytest.mark.parametrize("count", [10**400, -1, "7"])
+def test_a_request_with_an_absurd_count_is_lost_and_counted_as_such(
+    count: object, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-of-the-tests")
+    desk = Desk(tmp_path, caps=Caps(cost_usd=5.0))
+    with FaultServer(CHAT) as server:
+        provider = OpenAIProvider(Target("m", server.base_url))
+        for _, server.reply in miscounting(CHAT, count):
+            with pytest.raises(ProviderDownError, match=r"the answer counts .* as "):
+                desk.ask(provider, "?")
+        server.reply = answering(CHAT, usage=Usage(1000, 100, 400, 60, 200))
+        assert desk.ask(provider, "?").answer.get().text == "yes"
+    whole = sums(Desk(tmp_path).desk.ledger.records)
+    told = {"answered": 1, "input_tokens": 1000, "cache_write_tokens": 200, "reasoning_tokens": 60, "cost_usd": 0.0022}
+    assert told.items() <= whole.items()
+    assert whole["lost"] == whole["cost_unknown"] == whole["requests"] - 1 > 0
