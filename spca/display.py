@@ -17,7 +17,7 @@ from rich.text import Text
 from spca import spending
 from spca.ending import program
 
-_PAID = ("tokens", "USD")
+_PAID = ("tokens", "reasoning", "USD")
 
 
 class _Now:
@@ -128,7 +128,8 @@ class Display:
             solved = f"{row['solved']}/{row['levels']}"
             numbers = [str(row[key]) for key in ("rounds", "planner_calls", "coder_calls", "steps")]
             spent = usage["categories"].get(name)
-            numbers += [spending.tokens(spent), spending.usd(spent)] if paid and spent else []
+            if paid and spent:
+                numbers += [spending.tokens(spent), spending.reasoning(spent), spending.usd(spent)]
             table.add_row(escape(name), solved, *numbers)
         self._console.print(table)
         if paid:

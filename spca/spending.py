@@ -10,7 +10,8 @@ def spent(usage: Mapping[str, Any]) -> str:
     """Tokens and USD; "" where there were none and nothing is unknown."""
     if not usage["input_tokens"] and not usage["output_tokens"] and not usage["cost_unknown"]:
         return ""
-    return f"{tokens(usage)} tokens, {usd(usage)} USD"
+    thought = f" ({reasoning(usage)} reasoning)" if usage["reasoning_tokens"] else ""
+    return f"{tokens(usage)} tokens{thought}, {usd(usage)} USD"
 
 
 def counted(number: int, what: str) -> str:
@@ -22,6 +23,11 @@ def tokens(usage: Mapping[str, Any]) -> str:
     """Input and output together; "~" before what is partly estimated."""
     about = "~" if usage["estimated"] else ""
     return f"{about}{usage['input_tokens'] + usage['output_tokens']:,}"
+
+
+def reasoning(usage: Mapping[str, Any]) -> str:
+    """How many of the tokens were spent on thinking, as far as servers tell."""
+    return f"{usage['reasoning_tokens']:,}"
 
 
 def usd(usage: Mapping[str, Any]) -> str:

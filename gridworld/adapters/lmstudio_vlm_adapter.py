@@ -91,10 +91,12 @@ class LMStudioVLMAdapter(VisionModel):
                 max_tokens=self.max_tokens,
             )
             choice, usage = answer.choices[0], answer.usage
+            details = usage.completion_tokens_details if usage else None
             return Reply(
                 text=choice.message.content or "",
                 input_tokens=usage.prompt_tokens if usage else None,
                 output_tokens=usage.completion_tokens if usage else None,
+                reasoning_tokens=details.reasoning_tokens if details else None,
                 cut=choice.finish_reason == "length",
                 model=answer.model,
             )

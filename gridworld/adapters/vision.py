@@ -37,6 +37,11 @@ _BLIND: Final = re.compile(
     re.IGNORECASE,
 )
 _SHOWN: Final = 200
+_COUNTS: Final = ("input_tokens", "output_tokens", "reasoning_tokens")
+_MOST_TOKENS: Final = 10**8
+"""That one request can have: ten times the largest context of a model."""
+
+_SHOWN_COUNT: Final = 40
 _REPEATED: Final = 2000
 """Characters of an unreadable answer that the model is shown again."""
 
@@ -61,6 +66,7 @@ class Reply:
     Attributes:
         text: of the model; its thoughts, where the server tells them apart, are not in it.
         input_tokens, output_tokens: None if the server does not count.
+        reasoning_tokens: of the output, spent on thinking; None likewise.
         cut: it ended because it reached ``max_tokens``.
         model: the name that the server gives the model.
     """
@@ -68,6 +74,7 @@ class Reply:
     text: str
     input_tokens: int | None = None
     output_tokens: int | None = None
+    reasoning_tokens: int | None = None
     cut: bool = False
     model: str | None = None
 
@@ -197,7 +204,8 @@ class VisionModel(ModelInterface):
             try:
                 with self._timed():
                     reply = self._send(turns)
-                self._count(reply)
+                counts = _counts(reply)
+                self._count(counts, reply.model)
                 return reply
             except PassingError as error:
                 never_there = isinstance(error, AbsentError) and not self._answered
@@ -214,13 +222,29 @@ class VisionModel(ModelInterface):
         finally:
             self._details["seconds"] += time.perf_counter() - started
 
-    def _count(self, reply: Reply) -> None:
+    def _count(self, counts: Mapping[str, int], served: str | None) -> None:
         self._answered = True
-        for name in ("input_tokens", "output_tokens"):
-            if (tokens := getattr(reply, name)) is not None:
-                self._details[name] = self._details.get(name, 0) + tokens
-        if reply.model and reply.model != self.model:
-            self._details["served_model"] = reply.model
+        for name, tokens in counts.items():
+            self._details[name] = self._details.get(name, 0) + tokens
+        if served and served != self.model:
+            self._details["served_model"] = served
+
+
+def _counts(reply: Reply) -> dict[str, int]:
+    """The tokens that a server has counted.
+
+    Raises:
+        PassingError: a count cannot be one.
+    """
+    counts: dict[str, int] = {}
+    for name in _COUNTS:
+        value: object = getattr(reply, name)
+        is_number = isinstance(value, int | float) and not isinstance(value, bool)
+        if is_number and 0 <= value <= _MOST_TOKENS and value == int(value):  # type: ignore[operator, call-overload]
+            counts[name] = int(value)  # type: ignore[call-overload]
+        elif value is not None:
+            raise PassingError(f"the answer counts {one_line(value)[:_SHOWN_COUNT]} as {name}")
+    return counts
 
 
 def png_base64(image: NDArray[np.uint8]) -> str:

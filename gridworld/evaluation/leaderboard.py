@@ -68,6 +68,7 @@ class Entry:
         tasks_hash: equal for equal sets of tasks.
         seconds: that the model took; None if it is not told.
         tokens: that it read and wrote; None if it is not told.
+        reasoning: of these, spent on thinking; None likewise.
         outcomes: by task id.
     """
 
@@ -88,6 +89,7 @@ class Entry:
     mean_steps: float
     seconds: float | None
     tokens: int | None
+    reasoning: int | None
     tasks_hash: str
     outcomes: Mapping[str, Outcome]
     tiers: Mapping[str, int]
@@ -179,7 +181,8 @@ def entry_of(results: BenchmarkEvaluationResult, told: Mapping[str, Any], source
         optimality=results.avg_optimality_ratio or None,
         mean_steps=math.fsum(each.steps for each in outcomes.values()) / count if count else 0.0,
         seconds=_summed(result.episode.info.get("model_seconds") for result in results.task_results),
-        tokens=_tokens(results.task_results),
+        tokens=_tokens(results.task_results, "input_tokens", "output_tokens"),
+        reasoning=_tokens(results.task_results, "reasoning_tokens"),
         tasks_hash=_hash_of_tasks(outcomes, digests),
         outcomes=outcomes,
         tiers={_text(each["task_id"]): each["tier"] for each in tasks if "task_id" in each and _is_tier(each)},
@@ -266,9 +269,9 @@ def _hash_of_tasks(outcomes: Mapping[str, Outcome], digests: Mapping[str, str]) 
     return hashlib.sha256(json.dumps(told).encode()).hexdigest()[:6]
 
 
-def _tokens(results: Iterable[TaskBenchmarkResult]) -> int | None:
+def _tokens(results: Iterable[TaskBenchmarkResult], *names: str) -> int | None:
     details = [_mapping(result.episode.info.get("details")) for result in results]
-    total = _summed(each.get(name) for each in details for name in ("input_tokens", "output_tokens"))
+    total = _summed(each.get(name) for each in details for name in names)
     return None if total is None else round(total)
 
 

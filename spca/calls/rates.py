@@ -62,6 +62,9 @@ class Price:
         return self.tiers[size].cost(usage)
 
     def most(self, tokens: int) -> Decimal:
-        """USD of a prompt and an answer of about so many tokens each, at worst: in any tier, all of it cached anew."""
-        kinds = (Usage(tokens, tokens), Usage(tokens, tokens, cache_write_tokens=tokens))
-        return max(rates.cost(usage) for rates in self.tiers.values() for usage in kinds)
+        """USD of a prompt and an answer of so many tokens each at worst, in whatever tier and way of caching.
+
+        The size of a prompt is an estimate without its pictures and tools, so that its tier is not known.
+        """
+        sent = (Usage(tokens, tokens, cached, 0, written) for cached, written in ((0, 0), (tokens, 0), (0, tokens)))
+        return max(rates.cost(usage) for usage in sent for rates in self.tiers.values())

@@ -11,7 +11,7 @@ from spca.reference import coder, planner
 
 _HALVES: Final[Mapping[str, Callable[[Sequence[Message]], str]]] = {"planner": planner.answer, "coder": coder.answer}
 
-NO_TOKENS: Final = Usage(0, 0, 0, 0)
+NO_TOKENS: Final = Usage(0, 0, 0, 0, 0)
 """A program uses no tokens."""
 
 

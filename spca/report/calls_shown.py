@@ -76,6 +76,7 @@ def shown_call(files: RunFiles, shelf: Shelf, event: Mapping[str, Any]) -> Shown
         requests=count(event.get("requests")),
         input_tokens=count(event.get("input_tokens")),
         output_tokens=count(event.get("output_tokens")),
+        reasoning_tokens=count(event.get("reasoning_tokens")),
         cost=number(event.get("cost")),
         finish=visible(text(answer.get("finish"))),
         messages=tuple(_message(shelf, phase, each) for each in items(transcript.get("messages"))),

@@ -30,7 +30,7 @@ def differs(level: ComparedLevel) -> bool:
     if level.a is None or level.b is None:
         return False
     pairs = [(getattr(level.a, name), getattr(level.b, name)) for name in ("outcome", "rounds", "calls")]
-    told = [(level.a.tokens, level.b.tokens), (level.a.steps, level.b.steps)]
+    told = [(getattr(level.a, name), getattr(level.b, name)) for name in ("tokens", "reasoning", "steps")]
     pairs += [pair for pair in told if None not in pair]
     return any(one != other for one, other in pairs)
 
@@ -43,6 +43,7 @@ class Totals:
     rounds: int
     calls: int
     tokens: int | None
+    reasoning: int | None
     steps: int | None
     seconds: float | None
 
@@ -54,6 +55,7 @@ def totals(sides: Sequence[Side]) -> Totals:
         rounds=sum(side.rounds for side in sides),
         calls=sum(side.calls for side in sides),
         tokens=_sum([side.tokens for side in sides]),
+        reasoning=_sum([side.reasoning for side in sides]),
         steps=_sum([side.steps for side in sides]),
         seconds=_sum([side.seconds for side in sides]),
     )
@@ -88,6 +90,7 @@ def _side(run: Run, row: LevelRow | None) -> Side | None:
         rounds=row.rounds,
         calls=row.planner_calls + row.coder_calls,
         tokens=None if run.published else row.usage.input_tokens + row.usage.output_tokens,
+        reasoning=None if run.published else row.usage.reasoning_tokens,
         steps=row.steps,
         seconds=row.seconds,
         number=None if run.published else row.number,

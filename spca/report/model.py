@@ -41,6 +41,7 @@ class Usage:
     input_tokens: int = 0
     output_tokens: int = 0
     cached_tokens: int = 0
+    cache_write_tokens: int = 0
     reasoning_tokens: int = 0
     cost_usd: float = 0.0
     cost_unknown: int = 0
@@ -155,12 +156,14 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """A level in one of two runs that are compared; ``tokens`` and ``steps`` are None where the run does not tell."""
+    """A level in one of two runs that are compared; ``reasoning`` is a part of ``tokens``. These two and ``steps`` are
+    None where the run does not tell."""
 
     outcome: str
     rounds: int
     calls: int
     tokens: int | None
+    reasoning: int | None
     steps: int | None
     seconds: float | None
     number: int | None
@@ -234,6 +237,7 @@ class Call:
     requests: int
     input_tokens: int
     output_tokens: int
+    reasoning_tokens: int
     cost: float | None
     finish: str = ""
     messages: tuple[ChatMessage, ...] = ()

@@ -84,7 +84,9 @@ def _columns(**types: str) -> tuple[Column, ...]:
     return tuple(Column(name, *words.split(" ")) for name, words in types.items())
 
 
-_TOKENS: Final = dict.fromkeys(("input_tokens", "output_tokens", "cached_tokens", "reasoning_tokens"), "BIGINT")
+_TOKENS: Final = dict.fromkeys(
+    ("input_tokens", "output_tokens", "cached_tokens", "cache_write_tokens", "reasoning_tokens"), "BIGINT"
+)
 _USAGE: Final = {
     "requests": "BIGINT",
     "answered": "BIGINT",

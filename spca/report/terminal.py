@@ -25,6 +25,7 @@ _SLOWEST: Final = 3
 _WIDE: Final = 120
 """Columns from which on no name is folded."""
 _VERSIONS: Final = ("spca", "minigrid", "python")
+_SPENT: Final = ("tokens", "reasoning", "USD")
 _STYLES: Final = {"success": "green", "fail": "red", "aborted": "yellow", "running": "cyan"}
 _WORDS: Final = {"success": "solved", "fail": "failed"}
 
@@ -42,7 +43,7 @@ def show_run(run: Run, console: Console) -> None:
 def show_runs(runs: Sequence[Run], console: Console) -> None:
     """One row per run."""
     paid = any(map(_paid, runs))
-    table = _table("run", "state", "solved", "calls", *("tokens", "USD") * paid, "time")
+    table = _table("run", "state", "solved", "calls", *_SPENT * paid, "time")
     table.columns[0].no_wrap = True
     table.columns[1].justify = "left"
     table.add_column("models", overflow="fold")
@@ -107,7 +108,7 @@ def _facts(facts: Mapping[str, str | Text]) -> Table:
 
 def _categories(run: Run) -> Table:
     paid = _paid(run)
-    table = _table("category", "solved", "rounds", "calls", *("tokens", "USD") * paid, "time")
+    table = _table("category", "solved", "rounds", "calls", *_SPENT * paid, "time")
     for row in run.categories:
         cells = [str(row.rounds), str(row.planner_calls + row.coder_calls), *_spent(row.usage) * paid]
         table.add_row(_text(row.name), _solved(row), *map(_text, [*cells, _clock(row.seconds)]))
@@ -162,7 +163,7 @@ def _levels_table(levels: Iterable[ComparedLevel]) -> Table:
     table.add_column("environment", overflow="fold")
     table.add_column("A", no_wrap=True)
     table.add_column("B", no_wrap=True)
-    names = ("rounds", "calls", "tokens", "steps")
+    names = ("rounds", "calls", "tokens", "reasoning", "steps")
     pairs = [(level, [_pair(level, name) for name in names]) for level in levels]
     told = [position for position in range(len(names)) if any(set(cells[position]) - set("-|0") for _, cells in pairs)]
     for position in told:
@@ -187,13 +188,12 @@ def _shared_totals(comparison: Comparison, console: Console) -> None:
         _say(console, "no level has ended in both runs")
         return
     sums = [compare.totals([pair[side] for pair in pairs]) for side in (0, 1)]
-    tokens, steps = (any(getattr(total, name) for total in sums) for name in ("tokens", "steps"))
-    headings = ("solved", "rounds", "calls", *("tokens",) * tokens, *("steps",) * steps, "time")
-    table = _table(f"{spending.counted(len(pairs), 'level')} ended in both", *headings)
+    told = [name for name in ("tokens", "reasoning", "steps") if any(getattr(total, name) for total in sums)]
+    table = _table(f"{spending.counted(len(pairs), 'level')} ended in both", "solved", "rounds", "calls", *told, "time")
     for mark, total in zip("AB", sums, strict=True):
         cells = [str(total.solved), str(total.rounds), str(total.calls)]
-        cells += [_known(total.tokens)] * tokens + [_known(total.steps)] * steps + [_clock(total.seconds)]
-        table.add_row(mark, *cells)
+        cells += [_known(getattr(total, name)) for name in told]
+        table.add_row(mark, *cells, _clock(total.seconds))
     console.print(table)
     alone = [sum(one.outcome == "success" != other.outcome for one, other in _both_ways(pairs, way)) for way in (0, 1)]
     _say(console, f"solved only by A: {alone[0]}; only by B: {alone[1]}")
@@ -238,7 +238,8 @@ def _paid(run: Run) -> bool:
 
 
 def _spent(usage: Usage) -> list[str]:
-    return [spending.tokens(asdict(usage)), spending.usd(asdict(usage))]
+    told = asdict(usage)
+    return [spending.tokens(told), spending.reasoning(told), spending.usd(told)]
 
 
 def _calls(rows: Iterable[LevelRow]) -> str:

@@ -9,7 +9,7 @@ from typing import Any, Final
 from spca.report.lenient import count, number, table
 from spca.report.model import Usage
 
-_TOKENS: Final = ("input_tokens", "output_tokens", "cached_tokens", "reasoning_tokens")
+_TOKENS: Final = ("input_tokens", "output_tokens", "cached_tokens", "cache_write_tokens", "reasoning_tokens")
 _COUNTS: Final = (*_TOKENS, "cost_unknown", "estimated")
 
 

@@ -41,7 +41,7 @@ def test_the_published_run_leads_to_no_levels_and_shows_no_false_zeros(visit: Vi
     expect(page.get_by_text("published run of the original system")).to_be_visible()
     expect(page.locator('a[href*="/level/"]')).to_have_count(0)
     first = page.locator("table.levels tbody tr").first
-    for column in ("tokens", "cost", "steps"):
+    for column in ("tokens", "reasoning", "cost", "steps"):
         expect(first.locator(f".c-{column}")).to_have_text("\N{EN DASH}")
     page = visit.open(browsing.address(compared, "/run/1/level/3"))
     expect(page.get_by_text("nothing more to see")).to_be_visible()

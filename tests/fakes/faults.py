@@ -125,6 +125,7 @@ BROKEN: Final[Mapping[str, Callable[[Dialect], Reply]]] = {
     "truncated": _truncated,
     "malformed": lambda _dialect: Reply(b'{"choices": [{"mess'),
     "no object": lambda _dialect: Reply(b"[]"),
+    "number of 5000 digits": lambda _dialect: Reply(b'{"usage": {"prompt_tokens": 1' + b"0" * 5000 + b"}}"),
     "empty body": lambda _dialect: Reply(b""),
     "page": _page,
     "page called JSON": lambda dialect: replace(_page(dialect), content_type="application/json"),

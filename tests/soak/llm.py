@@ -238,7 +238,9 @@ def row(run: Ended, bad: Sequence[str]) -> str:
     """One line of the table: the requests to the real model."""
     records = [each for each in run.records if is_real(each["model"])]
     times = [each["latency_s"] for each in records if each["outcome"] == "answered"]
-    tokens = [sum(each[f"{kind}_tokens"] or 0 for each in records) for kind in ("input", "cached", "output")]
+    tokens = [
+        sum(each[f"{kind}_tokens"] or 0 for each in records) for kind in ("input", "cached", "output", "reasoning")
+    ]
     asked, valid, _ = run.structured
     end = {0: "finished", 3: "budget", 130: "interrupted"}.get(run.code, f"exit {run.code}")
     waited = f"{sum(times) / len(times):.0f} / {max(times):.0f}" if times else "-"
@@ -258,8 +260,8 @@ def row(run: Ended, bad: Sequence[str]) -> str:
 
 
 HEAD: Final = (
-    "| run | end | solved | requests | answered | valid JSON | input tokens | cached | output tokens "
-    "| seconds a call, mean / longest | seconds | wrong |\n" + "|---" * 12 + "|"
+    "| run | end | solved | requests | answered | valid JSON | input tokens | cached | output tokens | reasoning "
+    "| seconds a call, mean / longest | seconds | wrong |\n" + "|---" * 13 + "|"
 )
 
 

@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 
 from tests.fakes.reference_server import Line, ReferenceServer, Settings
-from tests.served import CHAT, DEFAULTS, calls, cost_of, imbalance, model_flags, results, to_provider
+from tests.served import CHAT, DEFAULTS, TOKENS, calls, cost_of, imbalance, model_flags, results, to_provider
 from tests.soak.common import SCRATCH, conclude, cut_curriculum, existing_run, gate_parser, read, run
 
 HOME = SCRATCH / "served"
@@ -46,11 +46,12 @@ def differences(name: str, embedded: Path, served: Path, asked: list[Line]) -> l
 def line(api: str, served: Path, asked: list[Line], found: list[str]) -> str:
     """A row of the table of figures."""
     refused = sum(entry.status != 200 for entry in asked)
-    tokens = sum((entry.input_tokens or 0) + (entry.output_tokens or 0) for entry in asked)
+    read, made, _, stored, reasoned = (sum(getattr(entry, name) or 0 for entry in asked) for name in TOKENS)
     cost = sum(map(cost_of, asked))
     last = results(served)[-1]
     solved = f"{last['solved']} of {last['levels']}"
-    return f"| {api} | {solved} | {len(asked)} | {refused} | {tokens:,} | {cost:.4f} | {len(found)} |"
+    tokens = f"{read + made:,} | {stored:,} | {reasoned:,}"
+    return f"| {api} | {solved} | {len(asked)} | {refused} | {tokens} | {cost:.4f} | {len(found)} |"
 
 
 def main() -> int:
@@ -64,7 +65,8 @@ def main() -> int:
     shutil.rmtree(HOME, ignore_errors=True)
     curriculum = cut_curriculum(HOME / "curriculum.json", options.categories)
     embedded = play("embedded", curriculum)
-    lines = ["| API | solved | requests | refused | tokens | USD | differences |", "|---|---|---|---|---|---|---|"]
+    heads = ("API", "solved", "requests", "refused", "tokens", "cache writes", "reasoning", "USD", "differences")
+    lines = [f"| {' | '.join(heads)} |", "|---" * len(heads) + "|"]
     faults: list[str] = []
     for api in options.apis:
         with ReferenceServer(Settings(faults=options.faults, seed=options.seed)) as server:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
@@ -226,7 +227,7 @@ def test_what_runs_at_ollamas_own_service_has_no_known_price(host: str, tmp_path
     told = choosing.table(settings(*OLLAMA, "--model-table", str(tmp_path / "t.json"), OLLAMA_HOST=host))
     price = told.price("ollama/big")
     assert price is not None
-    assert (price.tiers[0].input, price.tiers[0].output) == (1, 2)
+    assert [price.tiers[0].input, price.tiers[0].output] == [Decimal(1), Decimal(2)]
     assert told.price("ollama/other") is None
     assert told.info(SOL) == BUILT_IN.info(SOL)
 

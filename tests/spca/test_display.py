@@ -15,7 +15,7 @@ from spca.display import Display, list_tasks
 from tests.waiting import becomes
 
 FREE: dict[str, Any] = sums([])
-PAID = FREE | {"requests": 5, "input_tokens": 12_000, "output_tokens": 345, "cost_usd": 0.0456}
+PAID = FREE | {"requests": 5, "input_tokens": 12_000, "output_tokens": 345, "reasoning_tokens": 67, "cost_usd": 0.0456}
 
 
 def summary(
@@ -91,17 +91,16 @@ def test_a_program_that_is_no_model_has_no_price() -> None:
 def test_tokens_and_dollars_stand_in_the_table_and_below_it() -> None:
     lines = shown_table(with_usage())
     (heading,) = [line for line in lines if "category" in line]
-    assert "tokens" in heading
+    assert "tokens reasoning" in " ".join(heading.split())
     assert "USD" in heading
     (row,) = [line for line in lines if "a [b]" in line]
-    assert "12,345" in row
-    assert "0.0456" in row
-    assert "5 requests, 12,345 tokens, 0.0456 USD" in lines
+    assert row.split()[-3:] == ["12,345", "67", "0.0456"]
+    assert "5 requests, 12,345 tokens (67 reasoning), 0.0456 USD" in lines
 
 
 def test_what_is_unknown_or_estimated_is_told_as_such() -> None:
     lines = shown_table(with_usage(rejected=1, lost=2, unknown=1, cost_unknown=3, estimated=1))
-    assert "5 requests (1 rejected, 2 lost, 1 unknown), ~12,345 tokens, ~0.0456+3? USD" in lines
+    assert "5 requests (1 rejected, 2 lost, 1 unknown), ~12,345 tokens (67 reasoning), ~0.0456+3? USD" in lines
     assert "?: the cost of 3 requests is not known; see calls.jsonl" in lines
     assert not [line for line in shown_table(with_usage()) if "?" in line or "~" in line]
 
@@ -112,7 +111,7 @@ def test_a_run_without_any_answer_tells_what_it_may_have_cost() -> None:
     assert "1 request (1 lost), 0 tokens, ? USD" in lines
     assert "?: the cost of 1 request is not known; see calls.jsonl" in lines
     (row,) = [line for line in lines if "a [b]" in line]
-    assert row.split()[-2:] == ["0", "?"]
+    assert row.split()[-3:] == ["0", "0", "?"]
 
 
 def test_a_level_tells_what_it_took() -> None:
@@ -120,7 +119,7 @@ def test_a_level_tells_what_it_took() -> None:
     display = Display(2, console=Console(file=out, highlight=False, width=100))
     display.level_started(1, "a", "b", "c")
     display.level_ended(summary(usage=PAID))
-    assert out.getvalue().rstrip().endswith(" s, 12,345 tokens, 0.0456 USD")
+    assert out.getvalue().rstrip().endswith(" s, 12,345 tokens (67 reasoning), 0.0456 USD")
 
 
 def test_a_level_without_reason_can_be_shown() -> None:

@@ -28,6 +28,7 @@ def usage(**more: Any) -> dict[str, Any]:
         (usage(input_tokens=1234, output_tokens=1), "1,235 tokens, 0.0000 USD"),
         (usage(input_tokens=1, cost_usd=0.00006), "1 tokens, 0.0001 USD"),
         (usage(output_tokens=1, cost_usd=12.5, cost_unknown=2), "1 tokens, 12.5000+2? USD"),
+        (usage(output_tokens=1234, reasoning_tokens=1000), "1,234 tokens (1,000 reasoning), 0.0000 USD"),
         (usage(input_tokens=10, estimated=1, cost_usd=0.5), "~10 tokens, ~0.5000 USD"),
     ],
 )

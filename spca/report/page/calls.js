@@ -37,7 +37,7 @@ function CallLine({call, idle}) {
 /** @param {object} call @returns {string} tokens, cost and time in one line */
 function callFigures(call) {
   return [
-    `${count(call.input_tokens)} → ${count(call.output_tokens)} tokens`,
+    `${count(call.input_tokens)} → ${count(call.output_tokens)} tokens${reasoningText(call)}`,
     usd(call.cost),
     seconds(call.seconds) + (call.solve_s ? ` + ${seconds(call.solve_s)} solving` : ""),
     call.requests > 1 && plural(call.requests, "request"),

@@ -8,6 +8,7 @@ const MEASURES = [
   ["Rounds", (side) => side.rounds, count],
   ["Calls", (side) => side.calls, count],
   ["Tokens", (side) => side.tokens, count],
+  ["Reasoning", (side) => side.reasoning, count],
   ["Steps", (side) => side.steps, count],
   ["Time", (side) => side.seconds, seconds],
 ];
@@ -68,7 +69,7 @@ function totalsOf(sides) {
   const add = (value) => (told.some((side) => value(side) != null) ? sum(told, value) : null);
   return {outcome: "", levels: told.length, solved: told.filter(({outcome}) => outcome === "success").length,
     rounds: add((side) => side.rounds), calls: add((side) => side.calls), tokens: add((side) => side.tokens),
-    steps: add((side) => side.steps), seconds: add((side) => side.seconds)};
+    reasoning: add((side) => side.reasoning), steps: add((side) => side.steps), seconds: add((side) => side.seconds)};
 }
 
 /** Sums of a side; `quiet` where the sides are not sums over the same levels. */

@@ -96,6 +96,11 @@ function tokenText(usage) {
   return `${usage.estimated ? "≈ " : ""}${count(tokensOf(usage))}`;
 }
 
+/** @param {object} usage @returns {string} how many tokens of the output were spent on thinking, in brackets */
+function reasoningText(usage) {
+  return usage.reasoning_tokens ? ` (${count(usage.reasoning_tokens)} reasoning)` : "";
+}
+
 /** @param {number} k index of a run @param {number} [n] number of a level @returns {string} address within the page */
 function address(k, n) {
   return n == null ? `#/run/${k}` : `#/run/${k}/level/${n}`;

@@ -36,7 +36,7 @@ function LevelFacts({row}) {
     h(Fact, {name: "Steps"}, count(row.steps),
       discarded && h("span", {class: "muted"}, ` of ${count(row.steps_total)}`)),
     h(Fact, {name: "Tokens", title: "in → out"},
-      `${count(row.usage.input_tokens)} → ${count(row.usage.output_tokens)}`),
+      `${count(row.usage.input_tokens)} → ${count(row.usage.output_tokens)}${reasoningText(row.usage)}`),
     h(Fact, {name: "Cost"}, usd(row.usage.cost_usd, row.usage.cost_unknown)),
     h(Fact, {name: "Time"}, seconds(row.seconds)),
     h(Fact, {name: "Seed"}, h("span", {class: "mono"}, row.seed)),

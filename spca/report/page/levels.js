@@ -26,6 +26,7 @@ const COLUMNS = [
   {key: "rounds", name: "Rounds", value: (row) => row.rounds * 1000 + row.attempts},
   {key: "calls", name: "Calls", number: true, value: calls},
   {key: "tokens", name: "Tokens", number: true, value: (row) => tokensOf(row.usage)},
+  {key: "reasoning", name: "Reasoning", number: true, value: (row) => row.usage.reasoning_tokens},
   {key: "cost", name: "Cost", number: true, value: (row) => row.usage.cost_usd},
   {key: "steps", name: "Steps", number: true, value: (row) => row.steps ?? -1},
   {key: "time", name: "Time", number: true, value: (row) => row.seconds ?? -1},
@@ -152,6 +153,7 @@ function LevelLine({run, row, k}) {
     cell("category", row.category), cell("outcome", h(Outcome, {outcome: row.outcome})),
     cell("rounds", begun ? h(Strip, {row}) : UNKNOWN), number("calls", count(calls(row))),
     number("tokens", run.published ? UNKNOWN : tokenText(row.usage)),
+    number("reasoning", run.published ? UNKNOWN : count(row.usage.reasoning_tokens)),
     number("cost", run.published ? UNKNOWN : usd(row.usage.cost_usd, row.usage.cost_unknown)),
     number("steps", count(row.steps)), number("time", seconds(row.seconds)),
     columnsOf(run).some(({key}) => key === "check") && cell("check", h(CheckMark, {check: row.check})));

@@ -70,7 +70,7 @@ function KeyFigures({run, k}) {
       open > 0 && h(LevelsLink, {k, filter: {show: "unfinished"}}, `${count(open)} unfinished`)),
     h(Key, {name: "Calls", value: count(planner + coder), note: `${count(planner)} planner, ${count(coder)} coder`}),
     !run.published && h(Key, {name: "Tokens", value: tokenText(usage),
-      note: `${count(usage.input_tokens)} in, ${count(usage.output_tokens)} out` +
+      note: `${count(usage.input_tokens)} in, ${count(usage.output_tokens)} out${reasoningText(usage)}` +
         (usage.estimated ? `; ${plural(usage.estimated, "request")} estimated` : "")}),
     h(Key, {name: "Cost", value: usd(usage.cost_usd, usage.cost_unknown),
       note: run.published ? "as a whole" : plural(usage.requests, "request") +
@@ -102,7 +102,7 @@ function Share({part, whole, text}) {
     h("div", {class: "fill", style: {width: `${whole ? (100 * part) / whole : 0}%`}})), h("span", null, text));
 }
 
-const CATEGORY_HEADS = ["Category", "Solved", "Rounds", "Planner", "Coder", "Tokens", "Cost", "Steps", "Time"];
+const CATEGORY_HEADS = ["Category", "Solved", "Rounds", "Planner", "Coder", "Tokens", "Reasoning", "Cost", "Steps", "Time"];
 
 function solvedText({solved, planned, finished}) {
   return `${solved} / ${planned}${finished < planned ? `, ${planned - finished} to go` : ""}`;
@@ -120,6 +120,7 @@ function Categories({run, k}) {
           h("td", {class: "c-share"}, h(Share, {part: row.solved, whole: row.planned, text: solvedText(row)})),
           number(count(row.rounds)), number(count(row.planner_calls)), number(count(row.coder_calls)),
           number(run.published ? UNKNOWN : tokenText(row.usage)),
+          number(run.published ? UNKNOWN : count(row.usage.reasoning_tokens)),
           number(run.published ? UNKNOWN : usd(row.usage.cost_usd, row.usage.cost_unknown)),
           number(run.published ? UNKNOWN : count(row.steps)), number(seconds(row.seconds))))))));
 }
@@ -153,6 +154,7 @@ const RUN_COLUMNS = [
   {key: "solved", name: "Solved", value: solvedOf},
   {key: "calls", name: "Calls", number: true, value: (run) => sum(run.levels, calls)},
   {key: "tokens", name: "Tokens", number: true, value: (run) => tokensOf(run.usage)},
+  {key: "reasoning", name: "Reasoning", number: true, value: (run) => run.usage.reasoning_tokens},
   {key: "cost", name: "Cost", number: true, value: (run) => run.usage.cost_usd},
   {key: "time", name: "Time", number: true, value: workTime},
 ];
@@ -185,6 +187,7 @@ function RunLine({report, run, k}) {
     number(run.seed ?? UNKNOWN),
     h("td", {class: "c-share"}, h(Share, {part: solved, whole: planned, text: `${solved} / ${planned}`})),
     number(count(sum(run.levels, calls))), number(run.published ? UNKNOWN : tokenText(run.usage)),
+    number(run.published ? UNKNOWN : count(run.usage.reasoning_tokens)),
     number(usd(run.usage.cost_usd, run.usage.cost_unknown)),
     number(seconds(workTime(run))));
 }

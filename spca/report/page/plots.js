@@ -186,7 +186,8 @@ function LibraryPlot({rows, k, go}) {
 
 const CALL_PARTS = [["planner", "plan", (row) => row.planner_calls], ["coder", "code", (row) => row.coder_calls]];
 const TOKEN_PARTS = [["input", "plan", (row) => row.usage.input_tokens],
-  ["output", "code", (row) => row.usage.output_tokens]];
+  ["reasoning", "solve", (row) => row.usage.reasoning_tokens],
+  ["answers", "code", (row) => Math.max(0, row.usage.output_tokens - row.usage.reasoning_tokens)]];
 const TIME_PARTS = ["plan", "solve", "code", "act"].map((phase) => [phase, phase, (row) => row.durations[phase] ?? 0]);
 
 /** Every plot of a run. */

@@ -22,9 +22,10 @@ from gridworld.evaluation.harness import EvaluationHarness
 from gridworld.layout import Layout
 from gridworld.planning import optimal_actions
 from gridworld.task_spec import TaskSpecification
+from spca.providers.base import Usage
 from tests.fakes import peers
 from tests.fakes.answers import Heard
-from tests.fakes.faults import BROKEN, UNKNOWN_FORMS, answering
+from tests.fakes.faults import BROKEN, UNKNOWN_FORMS, answering, miscounting
 from tests.fakes.serving import Reply
 from tests.gridworld.adapters.serving import MODEL, PROTOCOLS, Protocol, ScriptedServer, plain, seen
 from tests.gridworld.drawn import drawn
@@ -166,6 +167,13 @@ class TestReading:
             assert (details["requests"], details["input_tokens"], details["output_tokens"]) == (2, 22, 14)
             assert details["seconds"] > 0
 
+    def test_reasoning_is_counted_where_it_is_told(self, server: ScriptedServer, protocol: Protocol) -> None:
+        server.replies = [answering(protocol.dialect, "Action: 1", usage=Usage(11, 7, None, 3))]
+        model = protocol.model(server.url)
+        model.predict(seen())
+        told = 3 if protocol is PROTOCOLS["lmstudio"] else None
+        assert model.episode_details().get("reasoning_tokens") == told
+
 
 class TestFailing:
     def test_what_passes_is_tried_again(self, server: ScriptedServer, protocol: Protocol) -> None:
@@ -216,6 +224,22 @@ class TestFailing:
         model = protocol.model(server.url, request_retries=0)
         with suppress(ModelError):
             assert model.predict(seen()).confidence == 0.0
+
+    @pytest.mark.parametrize(
+        "count", [10**400, 10**8 + 1, -1, float("nan"), "x", [7]], ids=lambda count: repr(count)[:9]
+    )
+    def test_an_absurd_count_of_tokens_is_no_answer(
+        self, server: ScriptedServer, protocol: Protocol, count: object
+    ) -> None:
+        model = protocol.model(server.url, request_retries=0)
+        for name, reply in miscounting(protocol.dialect, count):
+            if name in ("cached_tokens", "cache_write_tokens"):  # these it does not look at
+                continue
+            server.replies = [reply]
+            with pytest.raises(ModelError) as caught:
+                model.predict(seen())
+            assert str(caught.value).isprintable()
+            assert len(str(caught.value)) < 400
 
     def test_no_server(self, protocol: Protocol) -> None:
         for call in ("setup", "predict"):

@@ -92,7 +92,7 @@ def _episode(task_id: str, steps: int, solved: bool) -> dict[str, Any]:
         "final_state": state,
         "seed": 0,
         "mission": "Go.",
-        "info": {"model_seconds": 0.5, "details": {"input_tokens": 100, "output_tokens": 10}},
+        "info": {"model_seconds": 0.5, "details": {"input_tokens": 100, "output_tokens": 10, "reasoning_tokens": 4}},
     }
 
 
@@ -144,7 +144,8 @@ class TestBoard:
         (entry,), problems = read_entries([write(home / "r.json", claimed)])
         assert not problems
         assert (entry.solved, entry.tasks, entry.success_rate, entry.point_rate) == (2, 2, 1.0, 0.75)
-        assert (entry.optimality, entry.mean_steps, entry.seconds, entry.tokens) == (0.75, 15.0, 1.0, 220)
+        assert (entry.optimality, entry.mean_steps, entry.seconds) == (0.75, 15.0, 1.0)
+        assert (entry.tokens, entry.reasoning) == (220, 8)
 
     def test_the_best_comes_first(self, home: Path) -> None:
         given = {"slow": (20, 20), "fast": (10, 10), "half": (10, 40)}

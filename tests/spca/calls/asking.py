@@ -99,4 +99,4 @@ images = st.builds(Image, st.sampled_from(["image/png", "image/jpeg"]), st.binar
 messages = st.builds(
     Message, st.sampled_from(["system", "user", "assistant"]), any_text, st.lists(images, max_size=2).map(tuple)
 )
-usages = st.sampled_from([Usage(), Usage(0, 0), Usage(1000, 100, 400, 60), Usage(7, None), Usage(10**7, 3, 0)])
+usages = st.sampled_from([Usage(), Usage(0, 0), Usage(1000, 100, 400, 60, 200), Usage(7, None), Usage(10**7, 3, 0)])

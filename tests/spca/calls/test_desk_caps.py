@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 from spca.calls.budget import Caps
+from spca.calls.ledger import sums
+from spca.calls.prices import ModelTable
 from spca.calls.retry import RetryPolicy
 from spca.errors import (
     BadAnswerError,
@@ -16,8 +18,11 @@ from spca.errors import (
     ProviderDownError,
     TransientError,
 )
-from spca.providers.base import Response
+from spca.providers.base import Response, Target, Usage
+from spca.providers.openai import OpenAIProvider
 from tests.doubles import ScriptedProvider
+from tests.fakes.faults import FaultServer, answering, miscounting
+from tests.fakes.openai_wire import CHAT
 from tests.spca.calls.asking import USAGE, Answers, Desk
 
 BUSY = TransientError("x: busy", status=429)
@@ -135,3 +140,33 @@ def test_a_resumed_run_goes_on_with_what_was_spent(tmp_path: Path) -> None:
     higher = Desk(tmp_path, caps=Caps(calls=3)).level()
     assert [higher.ask(Answers(), text).source for text in "abc"] == ["resumed", "resumed", "model"]
     assert higher.outcomes == ["answered"] * 3
+
+
+def test_a_lost_request_counts_as_the_dearest_tier_of_its_day() -> None:
+    desk = Desk(model="openai/gpt-6.1-sol", table=ModelTable.load(), caps=Caps(cost_usd=0.02))
+    with suppress(BudgetReached):  # 1000 tokens at 5 USD a million, written into the cache, and 1000 at 15
+        desk.ask(Answers(lambda _text: GONE), "b" * 3000)
+    assert desk.outcomes == ["lost"]
+    cheaper = Desk(model="openai/gpt-6.1-sol", table=ModelTable.load(), caps=Caps(cost_usd=0.0201))
+    with suppress(BudgetReached):
+        cheaper.ask(Answers(lambda _text: GONE), "b" * 3000)
+    assert cheaper.outcomes == ["lost", "lost"]
+
+
+@pytest.mark.parametrize("count", [10**400, -1, "7"])
+def test_a_request_with_an_absurd_count_is_lost_and_counted_as_such(
+    count: object, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-of-the-tests")
+    desk = Desk(tmp_path, caps=Caps(cost_usd=5.0))
+    with FaultServer(CHAT) as server:
+        provider = OpenAIProvider(Target("m", server.base_url))
+        for _, server.reply in miscounting(CHAT, count):
+            with pytest.raises(ProviderDownError, match=r"the answer counts .* as "):
+                desk.ask(provider, "?")
+        server.reply = answering(CHAT, usage=Usage(1000, 100, 400, 60, 200))
+        assert desk.ask(provider, "?").answer.get().text == "yes"
+    whole = sums(Desk(tmp_path).desk.ledger.records)
+    told = {"answered": 1, "input_tokens": 1000, "cache_write_tokens": 200, "reasoning_tokens": 60, "cost_usd": 0.0022}
+    assert told.items() <= whole.items()
+    assert whole["lost"] == whole["cost_unknown"] == whole["requests"] - 1 > 0

@@ -8,14 +8,17 @@ import shutil
 import signal
 import time
 from collections.abc import Callable
+from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spca.calls.ledger import BOOK, IN_FLIGHT, sums
+from spca.calls.prices import ModelTable
 from spca.errors import TransientError
 from spca.providers.base import Request, Response, Usage
 from tests.doubles import ScriptedProvider
@@ -225,3 +228,27 @@ def test_however_often_a_run_dies_each_call_is_paid_once(
     assert total["answered"] == len(whole)
     assert total["unknown"] == len(sent) - len(whole)
     assert len(list(folder.glob("llm/*.json"))) == len(whole)
+
+
+def test_a_request_costs_what_it_cost_on_the_day_on_which_it_was_sent(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    intent = b""
+
+    def sent(_text: str) -> Response:
+        nonlocal intent
+        intent = (tmp_path / IN_FLIGHT).read_bytes()
+        now.append(datetime(2026, 12, 1, tzinfo=UTC).timestamp())  # the price doubles while the model thinks
+        return Response("yes", Usage(10**6, 10**6))
+
+    now = [datetime(2026, 11, 30, 23, 59, tzinfo=UTC).timestamp()]
+    monkeypatch.setattr(time, "time", lambda: now[-1])
+    dated: dict[str, Any] = {"model": "google/gemini-4-argon", "table": ModelTable.load()}
+    Desk(tmp_path, **dated).level().ask(Answers(sent))
+    assert [line["cost"] for line in book(tmp_path)] == [12]
+    (tmp_path / BOOK).write_bytes(b"")  # killed before it was entered
+    (tmp_path / IN_FLIGHT).write_bytes(intent)
+    Desk(tmp_path, **dated)
+    assert [line["cost"] for line in book(tmp_path)] == [12]
+    Desk(tmp_path, **dated).level().ask(Answers(sent), "later")
+    assert [line["cost"] for line in book(tmp_path)] == [12, 24]

@@ -68,6 +68,12 @@ def test_a_record_survives_its_line(record: Record) -> None:
     assert again.cost is None or isinstance(again.cost, Decimal)
 
 
+def test_a_line_of_an_older_run_tells_nothing_of_cache_writes() -> None:
+    line = DONE.to_dict()
+    del line["cache_write_tokens"]
+    assert Record.from_dict(line) == replace(DONE, usage=replace(DONE.usage, cache_write_tokens=None))
+
+
 def test_a_line_names_everything_an_auditor_wants() -> None:
     assert DONE.to_dict() == {
         "number": 1,

@@ -55,4 +55,4 @@ def test_the_same_question_has_the_same_answer() -> None:
     first, second = (ReferenceProvider().complete(request) for _ in range(2))
     assert first == second
     assert first.text.startswith(("def reach_goal(self", "import"))
-    assert first.usage == Usage(0, 0, 0, 0)
+    assert first.usage == Usage(0, 0, 0, 0, 0)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from decimal import Decimal
 from pathlib import Path
 
@@ -158,10 +158,9 @@ class Writing:
         name = f"llm/{number:04d}-{phase}-{mode}-00000000-0.json"
         record = Record(number, place, 1, f"openai/{phase}", "", f"{number:064x}", 1.8e9, 0.25)
         self.ledger.begin(record)
-        usage, cost = Usage(100, 10, 20, 5), Decimal("0.001")
+        usage, cost = Usage(100, 10, 20, 5, 50), Decimal("0.001")
         self.ledger.end(replace(record, usage=usage, cost=cost, outcome=Outcome.ANSWERED, transcript=name))
-        tokens = {"input_tokens": 100, "output_tokens": 10, "cached_tokens": 20, "reasoning_tokens": 5}
-        return tokens | {"cost": 0.001, "requests": 1, "source": "model", "transcript": name}
+        return asdict(usage) | {"cost": 0.001, "requests": 1, "source": "model", "transcript": name}
 
 
 def finished_run(runs: Path, seed: int = 1) -> Path:

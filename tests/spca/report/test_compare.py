@@ -38,7 +38,7 @@ def test_levels_meet_by_category_and_environment(finished_run: Path) -> None:
     assert all(level.a == level.b for level in comparison.levels)
     assert comparison.notes == ()
     assert not any(map(differs, comparison.levels))
-    assert comparison.levels[1].a == Side("fail", 1, 2, 220, 2, run.levels[1].seconds, 2)
+    assert comparison.levels[1].a == Side("fail", 1, 2, 220, 10, 2, run.levels[1].seconds, 2)
 
 
 def test_levels_that_only_one_has_stand_alone_and_are_noted() -> None:

@@ -35,7 +35,7 @@ def test_a_finished_run(finished_run: Path) -> None:
     assert (run.id, run.state, run.planned, run.finished, run.solved) == (finished_run.name, "finished", 3, 3, 2)
     assert run.models == {"planner": "openai/big", "planner_small": "openai/small", "coder": "openai/coder"}
     assert (run.sandbox, run.seed, run.git_commit, run.warnings) == ("strict", 1, None, ())
-    assert run.usage == Usage(6, 6, 600, 60, 120, 30, 0.006)
+    assert run.usage == Usage(6, 6, 600, 60, 120, 300, 30, 0.006)
     assert run.started is not None
     assert run.ended is not None
     assert run.started < run.ended
@@ -51,7 +51,7 @@ def test_a_level_of_it(finished_run: Path) -> None:
     assert (row.outcome, row.reason, row.begun) == ("fail", "stuck: it turns and turns", 1)
     assert (row.rounds, row.attempts, row.planner_calls, row.coder_calls) == (1, 1, 1, 1)
     assert (row.steps, row.steps_total) == (2, 2)
-    assert row.usage == Usage(2, 2, 200, 20, 40, 10, 0.002)
+    assert row.usage == Usage(2, 2, 200, 20, 40, 100, 10, 0.002)
     assert row.durations == {"plan": 0.25, "solve": 0.5, "code": 0.125, "act": 0.0625}
     assert row.library is not None
     assert row.library["actions"] == 1
@@ -98,7 +98,7 @@ def test_a_killed_run(tmp_path: Path) -> None:
     row = overview_.levels[1]
     assert (row.reason, row.begun) == ("the process ended during it", 1)
     assert (row.rounds, row.attempts, row.planner_calls, row.coder_calls) == (2, 2, 3, 2)
-    assert row.usage == Usage(5, 5, 500, 50, 100, 25, 0.005)
+    assert row.usage == Usage(5, 5, 500, 50, 100, 250, 25, 0.005)
     assert (row.steps, row.library) == (None, None)
     assert row.seconds is not None
     assert row.durations["plan"] == 0.75
@@ -115,7 +115,7 @@ def test_a_killed_run(tmp_path: Path) -> None:
         ("code", 2, "error"),
         ("act", 2, "aborted"),
     ]
-    assert overview_.usage == Usage(7, 7, 700, 70, 140, 35, 0.007)
+    assert overview_.usage == Usage(7, 7, 700, 70, 140, 350, 35, 0.007)
     assert (overview_.levels[2].begun, overview_.levels[2].started, overview_.levels[2].seconds) == (0, None, None)
 
 

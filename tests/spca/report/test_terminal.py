@@ -60,9 +60,9 @@ def test_a_run_is_shown_with_all_that_it_was_made_with(run: Run) -> None:
 
 def test_its_categories_and_what_they_took(run: Run) -> None:
     shown = lines(printed(run))
-    assert "category solved rounds calls tokens USD time" in shown
-    assert any(line.startswith("navigation 2/3 3 6 660 0.0060 ") for line in shown)
-    assert "spent 6 requests, 660 tokens, 0.0060 USD" in shown
+    assert "category solved rounds calls tokens reasoning USD time" in shown
+    assert any(line.startswith("navigation 2/3 3 6 660 30 0.0060 ") for line in shown)
+    assert "spent 6 requests, 660 tokens (30 reasoning), 0.0060 USD" in shown
     assert "time plan 0.8 s, solve 1.5 s, code 0.4 s, act 0.2 s" in shown
 
 
@@ -109,7 +109,7 @@ def test_runs_are_a_row_each(run: Run) -> None:
     console = recording()
     terminal.show_runs([run, replace(run, id="other", state="running", warnings=("x: is missing",))], console)
     shown = lines(text(console))
-    assert any(line.startswith(f"{run.id} finished 2/3 6 660 0.0060 ") for line in shown)
+    assert any(line.startswith(f"{run.id} finished 2/3 6 660 30 0.0060 ") for line in shown)
     assert any(line.startswith("other running 2/3 ") for line in shown)
     assert "warning: other: x: is missing" in shown
 
@@ -129,11 +129,11 @@ def compared(a: Run, b: Run, width: int = 80, *, everything: bool = False) -> st
 def test_a_comparison_shows_what_differs_and_sums(run: Run) -> None:
     shown = lines(compared(run, changed(run)))
     assert f"A: {run.id} 2 of 3 levels solved" in shown
-    assert "MiniGrid-Empty-6x6-v0 failed solved 1|2 2|2 220|220 2|2" in shown
+    assert "MiniGrid-Empty-6x6-v0 failed solved 1|2 2|2 220|220 10|10 2|2" in shown
     assert not any(line.startswith("MiniGrid-Empty-5x5-v0") for line in shown)
     assert "5|1: 5 in A, 1 in B; -: not known" in shown
-    assert any(line.startswith("A 2 3 6 660 6 ") for line in shown)
-    assert any(line.startswith("B 3 4 6 660 6 ") for line in shown)
+    assert any(line.startswith("A 2 3 6 660 30 6 ") for line in shown)
+    assert any(line.startswith("B 3 4 6 660 30 6 ") for line in shown)
     assert "solved only by A: 0; only by B: 1" in shown
 
 
@@ -147,16 +147,18 @@ def test_equal_runs_and_runs_without_common_levels_say_so(run: Run) -> None:
     assert "no level has ended in both runs" in compared(run, replace(run, levels=()))
 
 
-def test_a_comparison_with_the_published_run_fits_80_columns() -> None:
+@pytest.mark.parametrize("reasoned", [0, 8_000])
+def test_a_comparison_with_the_published_run_fits_80_columns(reasoned: int) -> None:
     published = baseline.published()
+    usage = Usage(9, 9, 9_000_000, 9_000, reasoning_tokens=reasoned)
     rows = tuple(
-        replace(row, steps=1000 + row.number, rounds=5, planner_calls=40, usage=Usage(9, 9, 9_000_000, 9_000))
-        for row in published.levels
+        replace(row, steps=1000 + row.number, rounds=5, planner_calls=40, usage=usage) for row in published.levels
     )
     ours = replace(published, id="20260101-000000-abcd", levels=rows, published=False, models={"coder": "m" * 60})
     shown = compared(ours, published, everything=True)
     assert [line for line in shown.splitlines() if len(line.rstrip()) > 80 and not line.startswith("note:")] == []
-    assert "MiniGrid-SimpleCrossingS9N1-v0 solved solved 5|1 42|4 9009k|- 1007|-" in lines(shown)
+    told = "8000|- 1007|-" if reasoned else "1007|-"
+    assert any(f" solved solved 5|1 42|4 9009k|- {told}" in line for line in lines(shown))
 
 
 def hostile(run: Run, words: str) -> Run:
