@@ -108,7 +108,7 @@ class _Task:
         first: dict[tuple[str, str], int] = {}
         for part, clauses in enumerate(self._parts):
             for clause in clauses:
-                for action in self._on_the_way_to(clause):
+                for action in sorted(self._on_the_way_to(clause)):
                     first.setdefault((action, self._done(clause)[0][1]), part)
         return first
 

@@ -6,6 +6,10 @@ missions and hands but no PDDL.
 
 from __future__ import annotations
 
+import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -37,6 +41,7 @@ from spca.reference.mission import (
     surface,
 )
 from spca.reference.vocabulary import ACTIONS
+from tests.doubles import ROOT
 from tests.spca.reference.asking import PARAMETERS, carries_out, pddl, plan, prompt, prompt_for, repair, short
 from tests.spca.reference.mission_strategies import BABYAI_CLAUSES, CLAUSES, instructions
 
@@ -303,3 +308,39 @@ def test_missions_without_an_order_are_plain_strips() -> None:
 def test_what_it_cannot_answer_it_says(messages: list[Message], complaint: str) -> None:
     with pytest.raises(BadAnswerError, match=complaint):
         planner.answer(messages)
+
+
+ANSWERING = """
+import json, sys
+from spca.providers.base import Message
+from spca.reference import planner
+for conversation in json.load(sys.stdin):
+    print(planner.answer([Message(role, text) for role, text in conversation]))
+"""
+
+
+def test_the_same_prompts_get_the_same_answers_in_every_process() -> None:
+    """Sets of names have another order in each of them."""
+    things = ("ball yellow", "ball purple", "ball blue", "key blue", "door blue locked", "box red", "goal green")
+    missions = (
+        "put the yellow ball next to the purple ball, then put the blue ball next to the blue key",
+        "open the blue door and pick up the red box after you pick up the purple ball",
+        "go to the red box, then put the blue ball next to the blue key",
+        "get to the green goal square",
+    )
+    asked = [prompt(mission, *things, failed=failed) for mission in missions for failed in (0, 2)]
+    sent = json.dumps([[(message.role, message.text) for message in messages] for messages in asked])
+    told = {
+        subprocess.run(
+            [sys.executable, "-c", ANSWERING],
+            cwd=ROOT,
+            env=os.environ | {"PYTHONHASHSEED": str(seed)},
+            input=sent,
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for seed in range(5)
+    }
+    assert len(told) == 1
+    assert "put_next_to_in_2" in told.pop()
