@@ -25,18 +25,16 @@ from spca.errors import (
     UnsupportedApiError,
     UnsupportedFormError,
 )
-from spca.providers.base import Finish, Form, Image, Limits, Listing, Message, Response, ToolCall, Usage
+from spca.providers.base import Finish, Form, Image, Limits, Message, Response, ToolCall, Usage
 from tests.contracts.providing import (
     ARGUMENTS,
     GO_TO,
-    IMPATIENT,
     KEY,
     LOOK,
     MESSAGES,
     PIXELS,
     Asking,
     ProviderBench,
-    exposed,
     in_form,
 )
 from tests.fakes import faults
@@ -318,23 +316,6 @@ class ProviderFaultSuite(ProviderBench):
         assert isinstance(error, TransientError)
         assert error.status == 503
         assert "The provider is overloaded." in str(error)
-
-    @pytest.mark.parametrize("fault", faults.BROKEN)
-    def test_a_list_of_models_that_cannot_be_read(self, server: FaultServer, model: Asking, fault: str) -> None:
-        assert isinstance(model.provider, Listing)
-        assert [each.name for each in model.provider.listed()] == list(server.models)
-        server.listing = faults.BROKEN[fault](self.dialect)
-        with pytest.raises(TransientError) as caught:
-            model.provider.listed(IMPATIENT.timeout_s)
-        assert KEY not in exposed(caught.value)
-
-    @pytest.mark.parametrize("body", faults.UNKNOWN_FORMS[1:], ids=json.dumps)
-    def test_a_list_of_models_of_no_known_form(self, server: FaultServer, model: Asking, body: Any) -> None:
-        assert isinstance(model.provider, Listing)
-        server.listing = Reply.of(body | {"data": "many", "models": 3})
-        with pytest.raises(BadAnswerError) as caught:
-            model.provider.listed()
-        assert KEY not in exposed(caught.value)
 
     def test_a_redirect_is_not_followed(self, server: FaultServer, model: Asking) -> None:
         with FaultServer(self.dialect) as other:

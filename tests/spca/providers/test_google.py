@@ -7,6 +7,7 @@ import pytest
 from spca.errors import ProviderConfigError, TransientError
 from spca.providers.base import Finish, Message, Target
 from spca.providers.google import GoogleProvider
+from tests.contracts.provider_listing_suite import ProviderListingSuite
 from tests.contracts.provider_peer_suite import FilteringPeerSuite
 from tests.contracts.provider_suite import ProviderFaultSuite, ProviderSuite, RefusalSuite
 from tests.contracts.providing import KEY, Asking, ProviderBench
@@ -52,6 +53,10 @@ class TestGoogle(Bench, ProviderSuite, RefusalSuite):
     def test_thoughts_are_no_text(self, server: FaultServer, model: Asking) -> None:
         server.reply = answering(GOOGLE, "yes", thought="The door is east.")
         assert model.ask().text == "yes"
+
+
+class TestGoogleListing(Bench, ProviderListingSuite):
+    pass
 
 
 class TestGoogleFaults(Bench, ProviderFaultSuite):

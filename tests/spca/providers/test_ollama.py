@@ -7,6 +7,7 @@ import pytest
 from spca.errors import UnknownModelError
 from spca.providers.base import ModelInfo
 from spca.providers.ollama import OllamaProvider
+from tests.contracts.provider_listing_suite import ProviderListingSuite
 from tests.contracts.provider_peer_suite import ProviderPeerSuite
 from tests.contracts.provider_suite import ProviderFaultSuite, ProviderSuite
 from tests.contracts.providing import GO_TO, Asking, ProviderBench
@@ -48,6 +49,10 @@ class TestOllamaWithAKnownContext(Bench):
     def test_the_context_is_that_of_the_model(self, server: FaultServer, model: Asking) -> None:
         model.ask()
         assert server.posted[-1].body["options"]["num_ctx"] == 4096
+
+
+class TestOllamaListing(Bench, ProviderListingSuite):
+    pass
 
 
 class TestOllamaFaults(Bench, ProviderFaultSuite):

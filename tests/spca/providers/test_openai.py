@@ -16,6 +16,7 @@ from spca.errors import (
 )
 from spca.providers.base import Finish, Form, Image, Message, ModelInfo, Target, Usage
 from spca.providers.openai import OpenAIProvider
+from tests.contracts.provider_listing_suite import ProviderListingSuite
 from tests.contracts.provider_peer_suite import EndingPeerSuite, FilteringPeerSuite
 from tests.contracts.provider_suite import ProviderFaultSuite, ProviderSuite, RefusalSuite
 from tests.contracts.providing import GO_TO, KEY, PIXELS, Asking, ProviderBench, Route, Step, in_form
@@ -114,6 +115,10 @@ class TestChat(Chat, OpenAISuite):
     def test_the_limit_has_its_older_name_elsewhere(self, server: FaultServer, model: Asking) -> None:
         model.ask()
         assert "max_completion_tokens" not in server.posted[-1].body
+
+
+class TestChatListing(Chat, ProviderListingSuite):
+    pass
 
 
 class TestChatFaults(Chat, OpenAIFaultSuite):
