@@ -90,8 +90,10 @@ def test_the_books_are_those_of_the_server(served: Served) -> None:
 def test_requests_tokens_and_cost_are_shown(served: Served) -> None:
     refused = sum(line.status != 200 for line in served.asked)
     tokens = sum((line.input_tokens or 0) + (line.output_tokens or 0) for line in served.asked)
+    reasoned = sum(line.reasoning_tokens or 0 for line in served.asked)
     cost = sum(map(cost_of, served.asked))
-    said = f"{len(served.asked)} requests ({refused} rejected), {tokens:,} tokens, {cost:.4f} USD"
+    spent = f"{tokens:,} tokens ({reasoned:,} reasoning), {cost:.4f} USD"
+    said = f"{len(served.asked)} requests ({refused} rejected), {spent}"
     assert said in served.printed.splitlines()
     assert "trying again in 1 s (2 of 6)" in served.printed
 
