@@ -137,6 +137,9 @@ def test_what_a_table_says_goes_before_in_every_tier() -> None:
     cheap = price("openai/gpt-6.1-sol", table=ModelTable({"openai/gpt-6.1-sol": {"input": 1}}))
     found = [(size, float(rates.input), float(rates.output)) for size, rates in cheap.tiers.items()]
     assert found == [(0, 1, 10), (272_000, 1, 15)]
+    cheap = price("openai/gpt-6.2-sol", table=ModelTable({"openai/gpt-6.2-sol": {"input": 1}}, ENTRIES))
+    assert [float(rates.input) for rates in cheap.tiers.values()] == [1, 1]
+    assert [float(rates.output) for rates in cheap.tiers.values()] == [10, 15]
     own = ModelTable({"openai/gpt-6.1-sol": {"tiers": {"1000": {"input": 3}}}})
     assert [rates.input for rates in price("openai/gpt-6.1-sol", table=own).tiers.values()] == [2, 3]
     assert price("openai/gpt-6.1-sol", table=own).cost(Usage(1001, 0)) == Decimal("0.003003")
