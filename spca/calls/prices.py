@@ -72,7 +72,8 @@ class ModelTable:
         """
         moment = time.time() if when is None else when
         model = self._answering(model, datetime.fromtimestamp(moment, UTC).date())
-        given, known = self._fields(model), published.rates(model, moment)
+        given = self._fields(model)
+        known = published.rates(model, moment) or published.rates(_DATED.sub("", model), moment)
         own = _rates(given)
         larger = {int(size): _rates(rates) for size, rates in given.get("tiers", {}).items()}
         first = known.get(0, {}) | own
