@@ -49,6 +49,6 @@ def _bound(amounts: Sequence[tuple[Decimal | int | None, Decimal | int]]) -> Dec
 
 
 def _guess(record: Record, table: ModelTable) -> Decimal:
-    """What a request without a known cost has cost at most, by the estimated size of its prompt."""
+    """What a request without a known cost may have cost: its prompt and an answer as long, in the dearest tier."""
     price = table.price(record.model, record.started) if record.cost is None else None
     return price.most(record.asked_tokens) if price else Decimal(0)

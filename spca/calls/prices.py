@@ -75,7 +75,8 @@ class ModelTable:
         """
         moment = time.time() if when is None else when
         model = self._answering(model, datetime.fromtimestamp(moment, UTC).date())
-        given, known = self._fields(model), published.rates(model, moment)
+        given = self._fields(model)
+        known = published.rates(model, moment) or published.rates(_DATED.sub("", model), moment)
         own = _rates(given)
         larger = {int(size): _rates(rates) for size, rates in given.get("tiers", {}).items()}
         first = known.get(0, {}) | own
@@ -102,7 +103,7 @@ class ModelTable:
         for table in reversed(self._tables):
             fitting = (pattern for pattern in table if any(fnmatchcase(name, pattern) for name in names))
             for pattern in sorted(fitting, key=_precision):
-                values |= table[pattern]
+                values = _merged(values, table[pattern])
         return values
 
 
@@ -128,6 +129,13 @@ def asked_tokens(request: Request) -> int:
 def estimated_tokens(characters: int) -> int:
     """More than a text of that length usually has: PDDL, Python and English hold 3.5 to 4.5 characters a token."""
     return -(-characters // 3)
+
+
+def _merged(values: dict[str, Any], entry: Mapping[str, Any]) -> dict[str, Any]:
+    """``values`` with what a more important entry says; its rates hold in every tier unless it has tiers of its own."""
+    tiers = values.get("tiers", {})
+    others = {size: {kind: rates[kind] for kind in rates if kind not in entry} for size, rates in tiers.items()}
+    return {**values, "tiers": others, **entry}
 
 
 def _rates(entry: Mapping[str, Any]) -> dict[str, Any]:

@@ -133,10 +133,19 @@ def test_models_that_follow_one_another_in_a_circle_have_an_end() -> None:
     assert ModelTable(circle).price("a/x") is None
 
 
+@pytest.mark.parametrize("date", ["-2099-01-01", "-20990101"])
+def test_a_dated_version_that_nobody_knows_costs_what_its_model_does(date: str) -> None:
+    assert price(f"openai/gpt-5.2{date}") == price("openai/gpt-5.2")
+    assert BUILT_IN.price(f"openai/my-model{date}") is None
+
+
 def test_what_a_table_says_goes_before_in_every_tier() -> None:
     cheap = price("openai/gpt-6.1-sol", table=ModelTable({"openai/gpt-6.1-sol": {"input": 1}}))
     found = [(size, float(rates.input), float(rates.output)) for size, rates in cheap.tiers.items()]
     assert found == [(0, 1, 10), (272_000, 1, 15)]
+    cheap = price("openai/gpt-6.2-sol", table=ModelTable({"openai/gpt-6.2-sol": {"input": 1}}, ENTRIES))
+    assert [float(rates.input) for rates in cheap.tiers.values()] == [1, 1]
+    assert [float(rates.output) for rates in cheap.tiers.values()] == [10, 15]
     own = ModelTable({"openai/gpt-6.1-sol": {"tiers": {"1000": {"input": 3}}}})
     assert [rates.input for rates in price("openai/gpt-6.1-sol", table=own).tiers.values()] == [2, 3]
     assert price("openai/gpt-6.1-sol", table=own).cost(Usage(1001, 0)) == Decimal("0.003003")
