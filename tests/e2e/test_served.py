@@ -92,7 +92,8 @@ def test_requests_tokens_and_cost_are_shown(served: Served) -> None:
     tokens = sum((line.input_tokens or 0) + (line.output_tokens or 0) for line in served.asked)
     reasoned = sum(line.reasoning_tokens or 0 for line in served.asked)
     cost = sum(map(cost_of, served.asked))
-    spent = f"{tokens:,} tokens ({reasoned:,} reasoning), {cost:.4f} USD"
+    told = f" ({reasoned:,} reasoning)" if reasoned else ""
+    spent = f"{tokens:,} tokens{told}, {cost:.4f} USD"
     said = f"{len(served.asked)} requests ({refused} rejected), {spent}"
     assert said in served.printed.splitlines()
     assert "trying again in 1 s (2 of 6)" in served.printed
