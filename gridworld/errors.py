@@ -48,7 +48,18 @@ class BackendError(GridworldError, RuntimeError):
 
 
 class SearchLimitError(GridworldError):
-    """The exact search was given too little room to decide."""
+    """The exact search was given too little room to decide.
+
+    Attributes:
+        bound: proven all the same: every solution, if there is one, takes at least so many steps.
+    """
+
+    def __init__(self, message: str, bound: int = 1) -> None:
+        self.bound = bound
+        super().__init__(message)
+
+    def __reduce__(self) -> tuple[type[SearchLimitError], tuple[str, int]]:
+        return type(self), (str(self), self.bound)
 
 
 class GenerationError(GridworldError):

@@ -80,7 +80,7 @@ class Solver:
         """Search from a state, by default the start; a ``survive_steps`` goal counts its steps from there.
 
         Raises:
-            SearchLimitError: not decided after expanding ``limit`` states (None: no limit).
+            SearchLimitError: not decided after expanding ``limit`` states (None: no limit); tells a lower bound.
         """
         start = self._start if state is None else _plain(state)
         solution = self._decided(start, limit)
@@ -95,19 +95,23 @@ class Solver:
         return solution if solution.actions else Solution("solved", (Action.DONE,), solution.expanded)
 
     def _decided(self, start: State, limit: int | None) -> Solution:
-        spent = 0
+        spent, bound = 0, 1
         if not self._fine:
             coarse = _COARSE_LIMIT if limit is None else min(limit, _COARSE_LIMIT)
-            if (found := self._search(start, coarse)) is not None:
+            if isinstance(found := self._search(start, coarse), Solution):
                 return found
-            spent = coarse
+            spent, bound = coarse, max(bound, found)
         if limit is None or spent < limit:
             self._refine()
-            if (found := self._search(start, None if limit is None else limit - spent)) is not None:
+            if isinstance(found := self._search(start, None if limit is None else limit - spent), Solution):
                 return replace(found, expanded=found.expanded + spent)
+            bound = max(bound, found)
+        if self._layout.spec.goal.goal_type == "survive_steps":
+            bound = max(bound, self._layout.spec.max_steps)
         raise SearchLimitError(
             f"task {self._layout.spec.task_id!a} is not decided after {limit} states: raise the limit, "
-            "or make the task smaller"
+            "or make the task smaller",
+            bound,
         )
 
     def _refine(self) -> None:
@@ -117,8 +121,8 @@ class Solver:
             )
             self._fine = True
 
-    def _search(self, start: State, limit: int | None) -> Solution | None:
-        """None: not decided after ``limit`` states."""
+    def _search(self, start: State, limit: int | None) -> Solution | int:
+        """If it is not decided after ``limit`` states: a lower bound on the length of a solution."""
         bound = self._relaxation.distance(start)
         if bound >= UNREACHABLE:
             return Solution("unsolvable", (), 0)
@@ -137,7 +141,7 @@ class Solver:
             if steps == total and achieved(self._layout, state, at_limit=True):
                 return Solution("solved", _way(reached, state), len(done))
             if len(done) == limit:
-                return None
+                return total
             done.add(state)
             for action in _ACTIONS:
                 after = _plain(transition(self._layout, state, action))
