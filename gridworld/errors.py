@@ -13,6 +13,7 @@
     └── EvaluationError    results or settings of an evaluation that cannot be used
 
 ``str(error)`` is one line that names the thing and the fix. A task that was not solved is a result, never an error.
+:class:`TaskWarning` is a Python warning.
 """
 
 from __future__ import annotations
@@ -37,6 +38,10 @@ class TaskError(GridworldError, ValueError):
         self.source = source = source if source.isprintable() else source.encode("unicode_escape").decode("ascii")
         more = f" (and {len(self.problems) - 1} more)" if len(self.problems) > 1 else ""
         super().__init__(f"{source}: {self.problems[0]}{more}" if source else f"{self.problems[0]}{more}")
+
+
+class TaskWarning(UserWarning):
+    """Something in a task that is not used, such as a field that the format does not know."""
 
 
 class ActionError(GridworldError, ValueError):

@@ -68,6 +68,7 @@ def _add_tasks(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--benchmark", choices=_BENCHMARKS, default="validation_10", help="default %(default)s")
     group.add_argument("--tier", type=_tiers, metavar="TIERS", help="of tiers: all (default), 1, 1-3 or 2,4,5")
     group.add_argument("--task-dir", metavar="DIR", help="folder of tasks, or for tiers of folders tier1, tier2, ...")
+    group.add_argument("--strict", action="store_true", help="refuse unknown fields of tasks (default: a warning)")
     group.add_argument("--backend", choices=tuple(BACKENDS), default="minigrid", help="default %(default)s")
     group.add_argument(
         "--tiling",
@@ -153,6 +154,8 @@ def _evaluate(given: Sequence[str], models: Mapping[str, ModelEntry]) -> int:
     entry = find_model(arguments.model, models)
     settings, how = _settings(arguments, entry)
     evaluation = Evaluation(settings, entry, how)
+    for line in evaluation.warnings:
+        complain(f"warning: {line}")
     try:
         with Bar(arguments.quiet or arguments.verbose) as bar:
             evaluated = evaluation.run(bar.update)
@@ -193,7 +196,7 @@ def _settings(arguments: argparse.Namespace, entry: ModelEntry) -> tuple[Any, An
             arguments.text_observation,
         ),
     )
-    names = ("output", "workers", "engine", "resume", "overwrite", "verbose")
+    names = ("output", "workers", "engine", "resume", "overwrite", "verbose", "strict")
     return settings, How(**{name: getattr(arguments, name) for name in names})
 
 

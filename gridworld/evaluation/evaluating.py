@@ -36,6 +36,7 @@ class How:
         output: the results file; None: ``results/<model>_<benchmark>.json``.
         resume: go on with what was interrupted.
         overwrite: begin again, whatever there is.
+        strict: refuse task files with fields that the format does not know.
     """
 
     output: Path | None = None
@@ -44,6 +45,7 @@ class How:
     resume: bool = False
     overwrite: bool = False
     verbose: bool = False
+    strict: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +63,7 @@ class Evaluation:
     Attributes:
         output: the results file.
         finished: number of finished tasks, also after an interruption.
+        warnings: a line for each task file of which something is not used.
 
     Raises:
         GridworldError: a setting, task or model that cannot be used.
@@ -70,7 +73,8 @@ class Evaluation:
         if entry.max_workers is not None and how.workers > entry.max_workers:
             raise EvaluationError(f"model {settings.model} runs in at most {entry.max_workers} process: --workers 1")
         self._settings, self._entry, self._how = settings, entry, how
-        self._tasks = tasks_of(settings)
+        self.warnings: list[str] = []
+        self._tasks = tasks_of(settings, strict=how.strict, warnings=self.warnings)
         self._recipe = Recipe(settings, entry.factory, how.verbose)
         model = self._recipe.model()
         self._model_name, self._model_details = model.model_name, dict(model.describe())

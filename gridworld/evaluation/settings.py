@@ -75,8 +75,11 @@ class Settings:
         return {key: _CREDENTIALS.sub("", value) if isinstance(value, str) else value for key, value in plain.items()}
 
 
-def tasks_of(settings: Settings) -> list[Task]:
+def tasks_of(settings: Settings, *, strict: bool = False, warnings: list[str] | None = None) -> list[Task]:
     """The tasks of an evaluation, in order; every file is read and checked before anything is played.
+
+    Args:
+        strict, warnings: as for :func:`gridworld.evaluation.tasks.tasks_in`.
 
     Raises:
         TaskError: a folder or file cannot be used.
@@ -91,7 +94,7 @@ def tasks_of(settings: Settings) -> list[Task]:
     else:
         chosen = settings.task_dir if settings.benchmark == "directory" else settings.benchmark
         files = [(file, None) for file in library.task_files(chosen or settings.benchmark)]
-    return tasks_in(files, settings.tiling)
+    return tasks_in(files, settings.tiling, strict=strict, warnings=warnings)
 
 
 def parse_tiers(text: str) -> tuple[int, ...] | None:

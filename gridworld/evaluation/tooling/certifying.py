@@ -11,7 +11,15 @@ from gridworld.certificate import FIELD, Certificate, attached, certify, recerti
 from gridworld.errors import GridworldError
 from gridworld.evaluation.registry import count
 from gridworld.evaluation.terminal import EXIT_FINISHED, EXIT_USER_ERROR, visible
-from gridworld.evaluation.tooling.common import counted, files_of, load, tiling_of, tool_parser, with_progress
+from gridworld.evaluation.tooling.common import (
+    add_strict,
+    counted,
+    files_of,
+    load,
+    tiling_of,
+    tool_parser,
+    with_progress,
+)
 from gridworld.solver import DEFAULT_LIMIT
 from gridworld.task_spec import TaskSpecification
 from gridworld.tilings import TILINGS
@@ -35,6 +43,7 @@ def build_parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--limit", type=count, default=DEFAULT_LIMIT, metavar="N", help="states of each search (default %(default)s)"
     )
+    add_strict(parser)
     return parser
 
 
@@ -61,7 +70,7 @@ def run(argv: Sequence[str]) -> int:
 
 def _certified(path: Path, arguments: argparse.Namespace) -> bool:
     """Tell about one file; whether everything holds."""
-    spec = load(path)
+    spec = load(path, strict=arguments.strict)
     stored = (spec.metadata or {}).get(FIELD)
     if stored is not None and arguments.tiling in (None, _tiling_stored(stored)):
         differences = recertify(spec, arguments.limit)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from gridworld import library
 from gridworld.errors import TaskError
-from gridworld.evaluation.terminal import Parser, program
+from gridworld.evaluation.terminal import Parser, complain, program
 from gridworld.task_spec import TaskSpecification
 from gridworld.tilings import SQUARE, TILINGS
 
@@ -82,16 +82,24 @@ def shipped_files() -> list[Path]:
     return [path for name in library.BENCHMARKS for path in library.task_files(library.benchmark_dir(name))]
 
 
-def load(path: str | os.PathLike[str]) -> TaskSpecification:
-    """A valid task.
+def add_strict(parser: argparse.ArgumentParser) -> None:
+    """The option that refuses what is otherwise a warning."""
+    parser.add_argument("--strict", action="store_true", help="refuse unknown fields, which are a warning otherwise")
+
+
+def load(path: str | os.PathLike[str], *, strict: bool = False) -> TaskSpecification:
+    """A valid task; what is not used of its file is told on a line of standard error.
 
     Raises:
-        TaskError: it cannot be read or is not valid; names the file.
+        TaskError: it cannot be read or is not valid, or holds unknown fields and ``strict`` is set; names the file.
     """
-    spec = TaskSpecification.from_json(path)
+    notes: list[str] = []
+    spec = TaskSpecification.from_json(path, strict=strict, warnings=notes)
     _, problems = spec.validate()
     if problems:
         raise TaskError(problems, os.fspath(path))
+    if notes:
+        complain(f"warning: {TaskError(notes, os.fspath(path))}")
     return spec
 
 
