@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from gridworld.backends import BACKENDS
-from gridworld.errors import GridworldError
+from gridworld.errors import GridworldError, missing_part
 from gridworld.evaluation.registry import MODELS, ModelEntry, count, count_or_zero, find_model
 from gridworld.evaluation.terminal import (
     EXIT_FINISHED,
@@ -126,6 +126,9 @@ def main(argv: Sequence[str] | None = None, models: Mapping[str, ModelEntry] | N
         return EXIT_INTERRUPTED
     except BrokenPipeError:  # whoever read our output has left; what is written to files is complete
         _print_no_more()
+    except ImportError as error:
+        complain(f"error: {missing_part(error, program())}")
+        return EXIT_USER_ERROR
     except (GridworldError, OSError) as error:
         complain(f"error: {error}")
         return EXIT_USER_ERROR
@@ -148,9 +151,10 @@ def _tool(name: str, arguments: Sequence[str]) -> int:
 
 def _evaluate(given: Sequence[str], models: Mapping[str, ModelEntry]) -> int:
     arguments = build_parser(models).parse_args(given)
-    from gridworld.evaluation.display import Bar, show
+    from gridworld.evaluation.display import Bar, prepare, show
     from gridworld.evaluation.evaluating import Evaluation
 
+    prepare(arguments.quiet)
     entry = find_model(arguments.model, models)
     settings, how = _settings(arguments, entry)
     evaluation = Evaluation(settings, entry, how)

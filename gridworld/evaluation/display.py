@@ -54,6 +54,12 @@ class Bar:
             self._progress.update(self._task, completed=finished, total=total, solved=solved)
 
 
+def prepare(quiet: bool = False) -> None:
+    """Import what :func:`show` needs, so that it is not missed after everything was played."""
+    if not quiet:
+        import rich.table  # noqa: F401
+
+
 def show(evaluated: Evaluated, quiet: bool = False) -> None:
     """Print the tables of an evaluation on standard output; only the summary if ``quiet``."""
     benchmark = evaluated.benchmark

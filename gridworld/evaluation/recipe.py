@@ -19,6 +19,9 @@ from gridworld.runner.episode_result import EpisodeResult
 TRIES: Final = 2
 """How often the task of a worker that dies is begun."""
 
+LOST: Final = "lost"
+"""In the ``info`` of an episode that was not played."""
+
 Finished: TypeAlias = tuple[int, TaskBenchmarkResult]
 """Number of a task and its result."""
 
@@ -97,6 +100,6 @@ def lost(task: Task, recipe: Recipe, how: str) -> TaskBenchmarkResult:
         final_state=Episode(Layout(spec, TILINGS[tiling])).grid_state(),
         seed=spec.seed,
         mission=spec.get_mission_text(),
-        info={"model_error": f"{how}, {TRIES} times"},
+        info={"model_error": f"{how}, {TRIES} times", LOST: True},
     )
     return TaskBenchmarkResult.of(spec, episode, optimal_steps(spec, tiling))
