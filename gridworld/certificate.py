@@ -16,7 +16,7 @@ from typing import Any, Final, Literal, cast
 from gridworld.ablation import without
 from gridworld.actions import Action
 from gridworld.errors import TaskError
-from gridworld.layout import Layout
+from gridworld.layout import NOTHING, Layout
 from gridworld.reading import read, shown, write
 from gridworld.solver import DEFAULT_LIMIT, Solution, solve
 from gridworld.task_spec import TaskSpecification
@@ -147,6 +147,52 @@ def certify(spec: TaskSpecification, tiling: Tiling = SQUARE, limit: int | None 
 def attached(spec: TaskSpecification, certificate: Certificate) -> TaskSpecification:
     """The task with its certificate in the metadata."""
     return replace(spec, metadata={**(spec.metadata or {}), FIELD: certificate.to_dict()})
+
+
+def stored_proof(spec: TaskSpecification, tiling: Tiling = SQUARE) -> tuple[Certificate | None, str]:
+    """The certificate that a valid task carries, as far as it can be believed without a search.
+
+    It must be of this task and of these rules, and its solution must solve the task in as many steps as it says, and
+    never come back to a state, which would make it longer than need be. That no other solution is shorter is not
+    looked at: :func:`recertify` does.
+
+    Returns:
+        the certificate, or None if there is none for this tiling that claims a solution; why it cannot be used, "" if
+        nothing is wrong with it.
+    """
+    data = (spec.metadata or {}).get(FIELD)
+    if data is None:
+        return None, ""
+    try:
+        given = Certificate.from_dict(data)
+    except TaskError as error:
+        return None, f"metadata.{FIELD} is not used: {error}"
+    if given.tiling != tiling.name:
+        return None, ""
+    if problem := next(_unbelievable(given, spec, tiling), ""):
+        return None, f"metadata.{FIELD} is not used: {problem}; `certify --write` makes another one"
+    return (given if given.solvable else None), ""
+
+
+def _unbelievable(given: Certificate, spec: TaskSpecification, tiling: Tiling) -> Iterator[str]:
+    if given.rules != RULES:
+        yield f"rules: it is of version {shown(given.rules)}, not {RULES}"
+    elif given.fingerprint != fingerprint(spec):
+        yield "fingerprint: the task has changed since it was made"
+    elif given.solvable:
+        layout = Layout(spec, tiling)
+        yield from _misplayed(given, layout)
+        if spec.goal.goal_type != "survive_steps" and _comes_back(given, layout):
+            yield "actions: come back to a state, so there is a shorter way"
+
+
+def _comes_back(given: Certificate, layout: Layout) -> bool:
+    state = layout.start()
+    states = [state, *(state := transition(layout, state, Action(int(digit))) for digit in given.actions)]
+    # A cooldown ends before the next action, a touch is only seen.
+    seen = {each._replace(cooling="", touched=NOTHING) for each in states}
+    # The goal is looked at after a step only, so a task that begins at its goal takes one that leads nowhere.
+    return len(seen) <= len(given.actions) and len(given.actions) > 1
 
 
 def recertify(spec: TaskSpecification, limit: int | None = DEFAULT_LIMIT) -> list[str]:

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from gridworld.backends import BACKENDS
 from gridworld.errors import GridworldError, missing_part
-from gridworld.evaluation.registry import MODELS, ModelEntry, count, count_or_zero, find_model
+from gridworld.evaluation.registry import MODELS, ModelEntry, add_limit, count, count_or_zero, find_model
 from gridworld.evaluation.terminal import (
     EXIT_FINISHED,
     EXIT_INTERRUPTED,
@@ -90,6 +90,7 @@ def _add_telling(group: argparse._ArgumentGroup) -> None:
 
 
 def _add_running(group: argparse._ArgumentGroup) -> None:
+    add_limit(group)
     add = group.add_argument
     add("--output", type=Path, metavar="FILE", help="results file (default results/<model>_<benchmark>.json)")
     add("--workers", type=count, default=1, metavar="N", help="processes, each with a model of its own (default 1)")
@@ -193,6 +194,7 @@ def _settings(arguments: argparse.Namespace, entry: ModelEntry) -> tuple[Any, An
         tiling=arguments.tiling,
         seed=arguments.seed,
         device=arguments.device,
+        limit=arguments.limit,
         telling=Telling(
             arguments.history_images,
             arguments.history_text,

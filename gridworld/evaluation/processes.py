@@ -146,18 +146,25 @@ class _Pool:
 def _serve(connection: Connection[Any, Any], recipe: Recipe) -> None:
     """A worker process: takes tasks until there are none. The terminal's Ctrl-C is its parent's to handle."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGTERM, _leave)
-    threading.Thread(target=_follow_parent, daemon=True).start()
     with suppress(EOFError, BrokenPipeError, ConnectionResetError, _Leave):
         try:
-            with closing(recipe.harness()) as harness:
-                connection.send(("ready", None))
-                while (task := connection.recv()) is not None:
-                    connection.send(_judged(harness, task, recipe.verbose))
-        except ModelError as error:
-            connection.send(("unusable", str(error)))
-        except ImportError as error:
-            connection.send(("unusable", str(missing_part(error, "the evaluation"))))
+            signal.signal(signal.SIGTERM, _leave)
+            threading.Thread(target=_follow_parent, daemon=True).start()
+            _work(connection, recipe)
+        finally:  # from here on nobody catches what asks this process to leave
+            signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
+
+def _work(connection: Connection[Any, Any], recipe: Recipe) -> None:
+    try:
+        with closing(recipe.harness()) as harness:
+            connection.send(("ready", None))
+            while (task := connection.recv()) is not None:
+                connection.send(_judged(harness, task, recipe.verbose))
+    except ModelError as error:
+        connection.send(("unusable", str(error)))
+    except ImportError as error:
+        connection.send(("unusable", str(missing_part(error, "the evaluation"))))
 
 
 def _follow_parent() -> None:

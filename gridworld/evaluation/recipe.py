@@ -10,7 +10,7 @@ from typing import Final, TypeAlias
 from gridworld.evaluation.harness import EvaluationHarness
 from gridworld.evaluation.metrics import TaskBenchmarkResult
 from gridworld.evaluation.model_interface import ModelInterface
-from gridworld.evaluation.optima import optimal_steps
+from gridworld.evaluation.optima import optimum_of
 from gridworld.evaluation.registry import Factory
 from gridworld.evaluation.settings import Settings
 from gridworld.evaluation.tasks import Task
@@ -40,7 +40,7 @@ class Recipe:
     answered: bool = False
 
     def model(self) -> ModelInterface:
-        return self.factory({**self.settings.options, "seed": self.settings.seed})
+        return self.factory({"limit": self.settings.limit, **self.settings.options, "seed": self.settings.seed})
 
     def harness(self) -> EvaluationHarness:
         """A harness whose model is ready.
@@ -63,6 +63,7 @@ class Recipe:
             history_text_window=telling.history_text_window,
             text_observation=telling.text_observation,
             device=settings.device,
+            limit=settings.limit,
         )
         harness.answered = self.answered
         try:
@@ -102,4 +103,5 @@ def lost(task: Task, recipe: Recipe, how: str) -> TaskBenchmarkResult:
         mission=spec.get_mission_text(),
         info={"model_error": f"{how}, {TRIES} times", LOST: True},
     )
-    return TaskBenchmarkResult.of(spec, episode, optimal_steps(spec, tiling))
+    optimum = optimum_of(spec, tiling, recipe.settings.limit)
+    return TaskBenchmarkResult.of(spec, episode, optimum.steps, optimum.bound)

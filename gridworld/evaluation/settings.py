@@ -12,6 +12,7 @@ from gridworld import library
 from gridworld.errors import EvaluationError, TaskError
 from gridworld.evaluation.player import Telling
 from gridworld.evaluation.tasks import Task, tasks_in
+from gridworld.solver import DEFAULT_LIMIT
 
 TILINGS_OF: Final[Mapping[str, tuple[str, ...]]] = {"minigrid": ("square",), "multigrid": ("square", "hex")}
 """Tilings by backend."""
@@ -32,6 +33,7 @@ class Settings:
         model: name in the table of models.
         options: values of the options of that model.
         seed: of the model; tasks have their own.
+        limit: states that the search for the shortest solution of a task may expand.
     """
 
     benchmark: str
@@ -44,6 +46,7 @@ class Settings:
     seed: int = 42
     device: str = "cpu"
     telling: Telling = field(default_factory=Telling)
+    limit: int = DEFAULT_LIMIT
 
     def __post_init__(self) -> None:
         if self.tiling not in TILINGS_OF.get(self.backend, (self.tiling,)):

@@ -9,7 +9,7 @@ from typing import Final
 
 from gridworld.certificate import FIELD, Certificate, attached, certify, recertify
 from gridworld.errors import GridworldError
-from gridworld.evaluation.registry import count
+from gridworld.evaluation.registry import add_limit
 from gridworld.evaluation.terminal import EXIT_FINISHED, EXIT_USER_ERROR, visible
 from gridworld.evaluation.tooling.common import (
     add_strict,
@@ -20,7 +20,6 @@ from gridworld.evaluation.tooling.common import (
     tool_parser,
     with_progress,
 )
-from gridworld.solver import DEFAULT_LIMIT
 from gridworld.task_spec import TaskSpecification
 from gridworld.tilings import TILINGS
 
@@ -40,9 +39,7 @@ def build_parser() -> argparse.ArgumentParser:
     parser.add_argument("files", nargs="+", metavar="FILE", help="a file, folder or benchmark")
     parser.add_argument("--tiling", choices=tuple(TILINGS), help="default: the one of the certificate, else square")
     parser.add_argument("--write", action="store_true", help="store the certificate where there is none that agrees")
-    parser.add_argument(
-        "--limit", type=count, default=DEFAULT_LIMIT, metavar="N", help="states of each search (default %(default)s)"
-    )
+    add_limit(parser)
     add_strict(parser)
     return parser
 

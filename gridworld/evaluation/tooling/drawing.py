@@ -10,7 +10,7 @@ from typing import Any
 
 from gridworld import library
 from gridworld.errors import EvaluationError, GridworldError, TaskError
-from gridworld.evaluation.registry import count, seconds
+from gridworld.evaluation.registry import add_limit, count, seconds
 from gridworld.evaluation.terminal import EXIT_FINISHED, visible
 from gridworld.evaluation.tooling.common import (
     add_strict,
@@ -52,6 +52,7 @@ def build_parser() -> argparse.ArgumentParser:
     add("--task", metavar="ID", help="of which task in it")
     add("--seconds", type=seconds, default=0.25, metavar="S", help="per picture (default 0.25)")
     add("--overwrite", action="store_true", help="replace files that are there")
+    add_limit(parser)
     add_strict(parser)
     return parser
 
@@ -133,7 +134,7 @@ def _animate(asked: argparse.Namespace) -> int:
     if asked.optimal:
         spec = load(find_task(asked.tasks[0]), strict=asked.strict)
         tiling = tiling_of(spec, asked.tiling)
-        actions = _optimal(spec, tiling)
+        actions = _optimal(spec, tiling, asked.limit)
     else:
         spec, tiling, actions = _recorded(asked)
     _make_folder(asked.gif.parent)
@@ -143,13 +144,15 @@ def _animate(asked: argparse.Namespace) -> int:
     return EXIT_FINISHED
 
 
-def _optimal(spec: TaskSpecification, tiling: str) -> list[int]:
-    from gridworld.solver import solve
+def _optimal(spec: TaskSpecification, tiling: str, limit: int) -> list[int]:
+    from gridworld.optimum import find_optimum
 
-    solution = solve(spec, tiling=TILINGS[tiling])
-    if not solution.solved:
+    optimum = find_optimum(spec, TILINGS[tiling], limit)
+    if not optimum.known:
+        raise TaskError(f"task {spec.task_id!a} is not decided after {limit} states: raise --limit")
+    if not optimum.actions:
         raise TaskError(f"task {spec.task_id!a} cannot be solved on the {tiling} tiling")
-    return [int(action) for action in solution.actions]
+    return [int(action) for action in optimum.actions]
 
 
 def _recorded(asked: argparse.Namespace) -> tuple[TaskSpecification, str, list[int]]:
