@@ -28,6 +28,9 @@ RULES: Final = "1"
 
 _ACTIONS: Final = re.compile("[0-6]*")
 
+_LONGEST: Final = 100_000
+"""Actions of a solution; no task allows more."""
+
 FIELD: Final = "certificate"
 """Where a certificate is stored in the metadata of a task."""
 
@@ -171,7 +174,12 @@ def stored_proof(spec: TaskSpecification, tiling: Tiling = SQUARE) -> tuple[Cert
         return None, ""
     if problem := next(_unbelievable(given, spec, tiling), ""):
         return None, f"metadata.{FIELD} is not used: {problem}; `certify --write` makes another one"
-    return (given if given.solvable else None), ""
+    return (given if _within_reach(given, spec) else None), ""
+
+
+def _within_reach(given: Certificate, spec: TaskSpecification) -> bool:
+    """Whether anybody could solve the task so; a longer solution is of no use, nor worth the time to play it."""
+    return given.solvable and len(given.actions) <= spec.max_steps
 
 
 def _unbelievable(given: Certificate, spec: TaskSpecification, tiling: Tiling) -> Iterator[str]:
@@ -179,7 +187,7 @@ def _unbelievable(given: Certificate, spec: TaskSpecification, tiling: Tiling) -
         yield f"rules: it is of version {shown(given.rules)}, not {RULES}"
     elif given.fingerprint != fingerprint(spec):
         yield "fingerprint: the task has changed since it was made"
-    elif given.solvable:
+    elif _within_reach(given, spec):
         layout = Layout(spec, tiling)
         yield from _misplayed(given, layout)
         if spec.goal.goal_type != "survive_steps" and _comes_back(given, layout):
@@ -251,6 +259,9 @@ def _words(link: ChainLink) -> str:
 
 def _misplayed(given: Certificate, layout: Layout) -> Iterator[str]:
     """What is wrong with the stored solution, played by the rules."""
+    if len(given.actions) > _LONGEST:
+        yield f"actions: has {len(given.actions)}; at most {_LONGEST}"
+        return
     if len(given.actions) != (given.optimal_steps or 0):
         yield f"actions: has {len(given.actions)}, but optimal_steps is {shown(given.optimal_steps)}"
     state = layout.start()

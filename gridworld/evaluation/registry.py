@@ -170,12 +170,16 @@ def count(text: str) -> int:
     return _integer(text, 1)
 
 
-def add_limit(group: argparse._ActionsContainer) -> None:
-    """The option that says how far an exact search goes; it means the same everywhere."""
+def add_limit(group: argparse._ActionsContainer, default: int | None = None) -> None:
+    """The option that says how far an exact search goes; it means the same everywhere.
+
+    Args:
+        default: another one than :data:`gridworld.solver.DEFAULT_LIMIT`.
+    """
     from gridworld.solver import DEFAULT_LIMIT
 
     what = "states that an exact search of a task may expand before it gives up (default %(default)s)"
-    group.add_argument("--limit", type=count, default=DEFAULT_LIMIT, metavar="N", help=what)
+    group.add_argument("--limit", type=count, default=default or DEFAULT_LIMIT, metavar="N", help=what)
 
 
 def count_or_zero(text: str) -> int:

@@ -10,6 +10,7 @@ from typing import Any, Final
 from warnings import warn
 
 from gridworld import library
+from gridworld.certificate import stored_proof
 from gridworld.errors import TaskError, TaskWarning
 from gridworld.task_spec import TaskSpecification
 from gridworld.tilings import SQUARE, TILINGS
@@ -105,6 +106,8 @@ def _load(file: Path, tiling: str, strict: bool, notes: list[str]) -> TaskSpecif
     if problems:
         raise TaskError(problems, str(file))
     check_tiling(spec, tiling, str(file))
+    _, unused = stored_proof(spec, TILINGS[tiling])
+    notes += [unused] if unused else []
     return spec
 
 

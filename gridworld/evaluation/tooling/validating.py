@@ -6,7 +6,8 @@ import argparse
 from collections.abc import Sequence
 
 from gridworld.evaluation.terminal import EXIT_FINISHED, EXIT_USER_ERROR, visible
-from gridworld.evaluation.tooling.common import add_strict, counted, files_of, tool_parser
+from gridworld.evaluation.tooling.common import add_strict, counted, files_of, tool_parser, unused_proof
+from gridworld.task_spec import TaskSpecification
 from gridworld.validation import check_file
 
 
@@ -39,6 +40,8 @@ def run(argv: Sequence[str]) -> int:
         bad += bool(problems)
         for problem in problems:
             print(visible(problem))
+        if not problems:
+            notes += unused_proof(TaskSpecification.from_json(path, warnings=[]))
         for note in notes:
             print(visible(f"{path}: warning: {note}"))
         if not problems and not arguments.quiet:
