@@ -53,6 +53,8 @@ class TaskBenchmarkResult:
             if optimal_steps is not None and episode.steps_taken < optimal_steps:
                 optimal_steps = None  # a certificate claimed them, and the episode refutes it
             bound = max(1, min(bound or 1, episode.steps_taken))
+            if bound == episode.steps_taken:
+                optimal_steps = bound  # nothing is shorter, and here is a way of that length
             ratio = (optimal_steps or bound) / episode.steps_taken
         available = available_points(spec)
         return cls(
