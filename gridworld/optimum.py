@@ -30,11 +30,13 @@ class Optimum:
         bound: every solution takes at least so many steps, which the search proved itself; less than ``steps`` where
             those come from the certificate; None if there is no solution.
         actions: such a solution; empty where none is known.
+        doubt: what the certificate says wrongly, "" for nothing.
     """
 
     steps: int | None
     bound: int | None
     actions: tuple[Action, ...] = ()
+    doubt: str = ""
 
     @property
     def known(self) -> bool:
@@ -62,4 +64,8 @@ def find_optimum(spec: TaskSpecification, tiling: Tiling = SQUARE, limit: int | 
             return Optimum(None, error.bound)
         actions = tuple(Action(int(digit)) for digit in proof.actions)
         return Optimum(proof.optimal_steps, error.bound, actions)
-    return Optimum(solution.steps, solution.steps, solution.actions) if solution.solved else Optimum(None, None)
+    if not solution.solved:
+        return Optimum(None, None)
+    claimed = solution.steps if proof is None else proof.optimal_steps
+    doubt = "" if claimed == solution.steps else f"says {claimed} steps, but {solution.steps} are enough"
+    return Optimum(solution.steps, solution.steps, solution.actions, doubt)

@@ -69,6 +69,8 @@ def show(evaluated: Evaluated, quiet: bool = False) -> None:
         error = result.episode.info.get("model_error")
         if error is not None:
             print(visible(f"model error in {result.task_id}: {error}"))
+        if (doubt := result.episode.info.get("certificate")) is not None:
+            print(visible(f"warning: the certificate of {result.task_id} {doubt}"))
     print(_summary(benchmark))
     print(visible(f"results: {evaluated.output}"))
 

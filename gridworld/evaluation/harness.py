@@ -110,6 +110,11 @@ class EvaluationHarness:
         episode = self.evaluate_task(task_spec, verbose=verbose, record_observations=False)
         tiling = self.runner.backend.observe().tiling
         optimum = optimum_of(task_spec, tiling, self._limit)
+        doubt = optimum.doubt
+        if episode.success and episode.steps_taken < (optimum.steps or 0):
+            doubt = f"says {optimum.steps} steps, but {episode.steps_taken} were enough"
+        if doubt:
+            episode.info["certificate"] = doubt
         return TaskBenchmarkResult.of(task_spec, episode, optimum.steps, optimum.bound)
 
     def evaluate_tier(
