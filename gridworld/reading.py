@@ -21,7 +21,7 @@ import types
 import unicodedata
 import warnings
 from collections.abc import Callable, Iterator, Mapping
-from functools import cache
+from functools import cache, partial
 from itertools import islice
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
@@ -287,9 +287,9 @@ class _Reader:
         self.once(data, path)
         for key in data:
             if key not in known and self.notes is None:
-                self.wrong(self.under(path, key), f"is not a field of the format{_hint(key, known)}")
+                self.wrong(self.under(path, key), _unknown(key, known))
             elif key not in known:
-                self.note(self.under(path, key), lambda key=key: f"is not a field of the format{_hint(key, known)}")
+                self.note(self.under(path, key), partial(_unknown, key, known))
 
     def field(self, plan: FieldPlan, data: Mapping[str, Any], path: str) -> Any:
         given = [key for key in plan.keys if key in data]
@@ -336,6 +336,10 @@ def _broken(text: str) -> bool:
     except UnicodeEncodeError:
         return True
     return False
+
+
+def _unknown(key: Any, known: tuple[str, ...]) -> str:
+    return f"is not a field of the format{_hint(key, known)}"
 
 
 def _hint(given: Any, known: tuple[str, ...]) -> str:

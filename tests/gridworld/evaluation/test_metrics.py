@@ -86,7 +86,8 @@ def test_a_solved_task_without_a_known_optimum_earns_points_against_the_bound() 
 
 def test_who_is_shorter_than_a_certificate_refutes_it_and_gains_nothing() -> None:
     refuting = judged(2, 2, 2, optimal=5, bound=2)
-    assert (refuting.optimal_steps, refuting.bound, refuting.optimality_ratio) == (None, 2, pytest.approx(2 / 3))
+    assert (refuting.optimal_steps, refuting.bound) == (None, 2)
+    assert refuting.optimality_ratio == pytest.approx(2 / 3)
     certified = judged(6, 6, 2, 2, 2, optimal=5, bound=2)
     assert (certified.optimal_steps, certified.bound, certified.optimality_ratio) == (5, 2, 1.0)
 
