@@ -5,21 +5,26 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
-import spca_model
+from gridworld.errors import missing_part
 from gridworld.evaluation import cli
 from gridworld.evaluation.registry import ModelEntry
-
-SPCA = ModelEntry(
-    spca_model.make,
-    "senses, plans, codes and acts in a world of its own",
-    spca_model.add_options,
-    spca_model.MAY_CHANGE,
-)
+from gridworld.evaluation.terminal import EXIT_USER_ERROR, complain
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command; returns its exit code."""
-    return cli.main(argv, {"spca": SPCA})
+    try:
+        import spca_model
+    except ImportError as error:  # numpy is not installed, which every command but --help needs
+        complain(f"error: {missing_part(error, 'run_eval.py')}")
+        return EXIT_USER_ERROR
+    spca = ModelEntry(
+        spca_model.make,
+        "senses, plans, codes and acts in a world of its own",
+        spca_model.add_options,
+        spca_model.MAY_CHANGE,
+    )
+    return cli.main(argv, {"spca": spca})
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ from typing import Any, Final, Literal, cast
 from gridworld.ablation import without
 from gridworld.actions import Action
 from gridworld.errors import TaskError
-from gridworld.layout import Layout
+from gridworld.layout import NOTHING, Layout
 from gridworld.reading import read, shown, write
 from gridworld.solver import DEFAULT_LIMIT, Solution, solve
 from gridworld.task_spec import TaskSpecification
@@ -27,6 +27,9 @@ RULES: Final = "1"
 """Version of the rules (docs/gridworld_rules.md) that certificates are made under."""
 
 _ACTIONS: Final = re.compile("[0-6]*")
+
+_LONGEST: Final = 100_000
+"""Actions of a solution; no task allows more."""
 
 FIELD: Final = "certificate"
 """Where a certificate is stored in the metadata of a task."""
@@ -149,6 +152,57 @@ def attached(spec: TaskSpecification, certificate: Certificate) -> TaskSpecifica
     return replace(spec, metadata={**(spec.metadata or {}), FIELD: certificate.to_dict()})
 
 
+def stored_proof(spec: TaskSpecification, tiling: Tiling = SQUARE) -> tuple[Certificate | None, str]:
+    """The certificate that a valid task carries, as far as it can be believed without a search.
+
+    It must be of this task and of these rules, and its solution must solve the task in as many steps as it says, and
+    never come back to a state, which would make it longer than need be. That no other solution is shorter is not
+    looked at: :func:`recertify` does.
+
+    Returns:
+        the certificate, or None if there is none for this tiling that claims a solution; why it cannot be used, "" if
+        nothing is wrong with it.
+    """
+    data = (spec.metadata or {}).get(FIELD)
+    if data is None:
+        return None, ""
+    try:
+        given = Certificate.from_dict(data)
+    except TaskError as error:
+        return None, f"metadata.{FIELD} is not used: {error}"
+    if given.tiling != tiling.name:
+        return None, ""
+    if problem := next(_unbelievable(given, spec, tiling), ""):
+        return None, f"metadata.{FIELD} is not used: {problem}; `certify --write` makes another one"
+    return (given if _within_reach(given, spec) else None), ""
+
+
+def _within_reach(given: Certificate, spec: TaskSpecification) -> bool:
+    """Whether anybody could solve the task so; a longer solution is of no use, nor worth the time to play it."""
+    return given.solvable and len(given.actions) <= spec.max_steps
+
+
+def _unbelievable(given: Certificate, spec: TaskSpecification, tiling: Tiling) -> Iterator[str]:
+    if given.rules != RULES:
+        yield f"rules: it is of version {shown(given.rules)}, not {RULES}"
+    elif given.fingerprint != fingerprint(spec):
+        yield "fingerprint: the task has changed since it was made"
+    elif _within_reach(given, spec):
+        layout = Layout(spec, tiling)
+        yield from _misplayed(given, layout)
+        if spec.goal.goal_type != "survive_steps" and _comes_back(given, layout):
+            yield "actions: come back to a state, so there is a shorter way"
+
+
+def _comes_back(given: Certificate, layout: Layout) -> bool:
+    state = layout.start()
+    states = [state, *(state := transition(layout, state, Action(int(digit))) for digit in given.actions)]
+    # A cooldown ends before the next action, a touch is only seen.
+    seen = {each._replace(cooling="", touched=NOTHING) for each in states}
+    # The goal is looked at after a step only, so a task that begins at its goal takes one that leads nowhere.
+    return len(seen) <= len(given.actions) and len(given.actions) > 1
+
+
 def recertify(spec: TaskSpecification, limit: int | None = DEFAULT_LIMIT) -> list[str]:
     """Prove everything again; a line for each disagreement with the stored certificate, none if it agrees.
 
@@ -205,6 +259,9 @@ def _words(link: ChainLink) -> str:
 
 def _misplayed(given: Certificate, layout: Layout) -> Iterator[str]:
     """What is wrong with the stored solution, played by the rules."""
+    if len(given.actions) > _LONGEST:
+        yield f"actions: has {len(given.actions)}; at most {_LONGEST}"
+        return
     if len(given.actions) != (given.optimal_steps or 0):
         yield f"actions: has {len(given.actions)}, but optimal_steps is {shown(given.optimal_steps)}"
     state = layout.start()

@@ -10,14 +10,17 @@
     ├── GenerationError    no task as asked for could be made
     ├── ModelError         a model that does not exist, lacks something, or does not answer
     │   └── ModelUnavailableError   nothing more can be had from it: its server is gone, its budget spent
+    │       └── MissingPartError        a package is not installed
     └── EvaluationError    results or settings of an evaluation that cannot be used
 
 ``str(error)`` is one line that names the thing and the fix. A task that was not solved is a result, never an error.
+:class:`TaskWarning` is a Python warning.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Final
 
 
 class GridworldError(Exception):
@@ -39,6 +42,10 @@ class TaskError(GridworldError, ValueError):
         super().__init__(f"{source}: {self.problems[0]}{more}" if source else f"{self.problems[0]}{more}")
 
 
+class TaskWarning(UserWarning):
+    """Something in a task that is not used, such as a field that the format does not know."""
+
+
 class ActionError(GridworldError, ValueError):
     """An action that does not exist."""
 
@@ -48,7 +55,18 @@ class BackendError(GridworldError, RuntimeError):
 
 
 class SearchLimitError(GridworldError):
-    """The exact search was given too little room to decide."""
+    """The exact search was given too little room to decide.
+
+    Attributes:
+        bound: proven all the same: every solution, if there is one, takes at least so many steps.
+    """
+
+    def __init__(self, message: str, bound: int = 1) -> None:
+        self.bound = bound
+        super().__init__(message)
+
+    def __reduce__(self) -> tuple[type[SearchLimitError], tuple[str, int]]:
+        return type(self), (str(self), self.bound)
 
 
 class GenerationError(GridworldError):
@@ -61,6 +79,29 @@ class ModelError(GridworldError):
 
 class ModelUnavailableError(ModelError):
     """Nothing more can be had from a model; the evaluation stops, counts nothing, and can be resumed."""
+
+
+class MissingPartError(ModelUnavailableError):
+    """A package that is needed is not installed; says how it is. What was not played is not counted as failed."""
+
+
+def missing_part(error: ImportError, what: str = "this") -> MissingPartError:
+    """A failed import as an error of the user.
+
+    Args:
+        what: needs the package.
+    """
+    module = (error.name or "").partition(".")[0]
+    if not module:
+        return MissingPartError(f"{what} needs a package that cannot be imported: {error}")
+    package = _PACKAGES.get(module, module)
+    if isinstance(error, ModuleNotFoundError):
+        return MissingPartError(f"{what} needs {package}, which is not installed: pip install {package}")
+    return MissingPartError(f"{what} needs another {package} ({error}): pip install --upgrade {package}")
+
+
+_PACKAGES: Final = {"PIL": "pillow", "unified_planning": "unified-planning", "dotenv": "python-dotenv"}
+"""Packages whose modules have other names."""
 
 
 class EvaluationError(GridworldError):

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from gridworld.errors import TaskError
-from gridworld.reading import read, shown
+from gridworld.reading import noting, read, shown
 from gridworld.task_spec import MazeLayout, MechanismSet, Position, TaskSpecification
 
 WRAPPER = "TaskSpecification"
@@ -47,26 +47,35 @@ class _NestedTask(TaskSpecification):
     maze: NestedMaze  # type: ignore[assignment]
 
 
-def read_task(cls: type[T], data: Any, source: str = "") -> T:
+def read_task(cls: type[T], data: Any, source: str = "", *, strict: bool = False, notes: list[str] | None = None) -> T:
     """A task from JSON data in any of the forms.
+
+    Args:
+        strict, notes: as for :func:`gridworld.reading.noting`.
 
     Raises:
         TaskError: with the problems of the data.
     """
+    return noting(lambda found: _read_form(cls, data, source, found), source, strict=strict, notes=notes, depth=4)
+
+
+def _read_form(cls: type[T], data: Any, source: str, notes: list[str] | None) -> T:
     if isinstance(data, Mapping) and WRAPPER in data:
-        data = _unwrapped(data, source)
+        data = _unwrapped(data, source, notes)
     maze = data.get("maze") if isinstance(data, Mapping) else None
     if not isinstance(maze, Mapping) or "layout" not in maze:
-        return read(cls, data, source)
+        return read(cls, data, source, notes)
     if "mechanisms" in maze and "mechanisms" in data:
         raise TaskError("maze.mechanisms: stands beside the mechanisms of the task; give one of them", source)
-    return _flat(cls, read(_NestedTask, data, source))
+    return _flat(cls, read(_NestedTask, data, source, notes))
 
 
-def _unwrapped(data: Mapping[str, Any], source: str) -> Any:
-    others = [key for key in data if key != WRAPPER]
-    if others:
-        raise TaskError(f"{shown(others[0])} stands beside {WRAPPER}; put it inside", source)
+def _unwrapped(data: Mapping[str, Any], source: str, notes: list[str] | None) -> Any:
+    if others := [key for key in data if key != WRAPPER]:
+        problem = f"{shown(others[0])} stands beside {WRAPPER}; put it inside"
+        if notes is None:
+            raise TaskError(problem, source)
+        notes.append(problem)
     if getattr(data, "repeated", ()):
         raise TaskError(f"{WRAPPER}: is given more than once", source)
     return data[WRAPPER]

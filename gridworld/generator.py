@@ -19,7 +19,7 @@ from typing import Any, Final
 
 from gridworld.errors import GenerationError, SearchLimitError
 from gridworld.generating.draft import Draft, UnfitError
-from gridworld.generating.proving import proven
+from gridworld.generating.proving import SEARCH_LIMIT, proven
 from gridworld.generating.recipes import MECHANISMS, TIERS, cook, needs
 from gridworld.generating.writing import Written, read_made, write_tasks
 from gridworld.task_spec import TaskSpecification
@@ -41,6 +41,7 @@ def generate(
     index: int = 0,
     tiling: str = "square",
     mechanisms: Collection[str] | None = None,
+    limit: int = SEARCH_LIMIT,
 ) -> TaskSpecification:
     """Make a task.
 
@@ -49,6 +50,7 @@ def generate(
         seed, index: tasks of one seed are told apart by their index, from 0.
         tiling: the name of the tiling on which the task is to be played; only there it is certified.
         mechanisms: kinds of mechanisms that may occur ("keys", "doors", ...); None for all.
+        limit: states that each search of the proof may expand; what needs more is not kept.
 
     Returns:
         The task; ``metadata["generator"]`` holds the arguments, ``metadata["certificate"]`` the proof, ``max_steps`` is
@@ -57,14 +59,14 @@ def generate(
     Raises:
         GenerationError: an argument makes no sense, or no task came of any draw.
     """
-    allowed = _checked(tier, seed, index, tiling, mechanisms)
+    allowed = _checked(tier, seed, index, tiling, mechanisms, limit)
     stream = f"gridworld {VERSION} {tier} {seed} {index} {tiling} {' '.join(allowed)}"
     for attempt in range(ATTEMPTS):
         # Not for secrets: the same seed has to make the same task.
         rng = random.Random(f"{stream} {attempt}")  # noqa: S311
         try:
             draft = cook(rng, TILINGS[tiling], TIERS[tier], allowed)
-            return _made(draft, tier, seed, _origin(tier, seed, index, tiling, allowed))
+            return _made(draft, tier, seed, _origin(tier, seed, index, tiling, allowed, limit), limit)
         except (UnfitError, SearchLimitError):
             continue
     raise GenerationError(
@@ -80,16 +82,19 @@ def generate_many(
     *,
     tiling: str = "square",
     mechanisms: Collection[str] | None = None,
+    limit: int = SEARCH_LIMIT,
 ) -> Iterator[TaskSpecification]:
     """Make ``count`` tasks no two of which are equal, with rising indices; an index is left out if its task is not new.
 
     Raises:
         GenerationError: as :func:`generate`; or there are not so many.
     """
-    _checked(tier, seed, 0, tiling, mechanisms)
-    return _distinct(
-        tier, count, seed, lambda index: generate(tier, seed, index=index, tiling=tiling, mechanisms=mechanisms)
-    )
+    _checked(tier, seed, 0, tiling, mechanisms, limit)
+
+    def made(index: int) -> TaskSpecification:
+        return generate(tier, seed, index=index, tiling=tiling, mechanisms=mechanisms, limit=limit)
+
+    return _distinct(tier, count, seed, made)
 
 
 def write_many(
@@ -100,6 +105,7 @@ def write_many(
     *,
     tiling: str = "square",
     mechanisms: Collection[str] | None = None,
+    limit: int = SEARCH_LIMIT,
     overwrite: bool = False,
 ) -> Iterator[Written]:
     """The tasks of :func:`generate_many` as files ``ID.json`` in a folder, each told once it is there.
@@ -114,13 +120,13 @@ def write_many(
         GenerationError: as :func:`generate_many`; or a file holds something else, or cannot be written. What was
             written stays.
     """
-    allowed = _checked(tier, seed, 0, tiling, mechanisms)
+    allowed = _checked(tier, seed, 0, tiling, mechanisms, limit)
     folder = Path(out_dir)
 
     def made_or_kept(index: int) -> TaskSpecification:
-        name, origin = task_name(tier, seed, index, tiling), _origin(tier, seed, index, tiling, allowed)
+        name, origin = task_name(tier, seed, index, tiling), _origin(tier, seed, index, tiling, allowed, limit)
         there = read_made(folder / f"{name}.json", name, origin)
-        return there or generate(tier, seed, index=index, tiling=tiling, mechanisms=mechanisms)
+        return there or generate(tier, seed, index=index, tiling=tiling, mechanisms=mechanisms, limit=limit)
 
     return write_tasks(_distinct(tier, count, seed, made_or_kept), folder, overwrite=overwrite)
 
@@ -144,6 +150,7 @@ def regenerate(spec: TaskSpecification) -> TaskSpecification:
         index=made["index"],
         tiling=made["tiling"],
         mechanisms=made.get("mechanisms"),
+        limit=made.get("limit", SEARCH_LIMIT),
     )
 
 
@@ -176,28 +183,32 @@ def _distinct(
             yield spec
 
 
-def _origin(tier: int, seed: int, index: int, tiling: str, allowed: tuple[str, ...]) -> dict[str, Any]:
+def _origin(tier: int, seed: int, index: int, tiling: str, allowed: tuple[str, ...], limit: int) -> dict[str, Any]:
     """The arguments of a task, as its metadata keeps them."""
     made: dict[str, Any] = {"version": VERSION, "tier": tier, "seed": seed, "index": index, "tiling": tiling}
-    return made if allowed == MECHANISMS else {**made, "mechanisms": list(allowed)}
+    if allowed != MECHANISMS:
+        made["mechanisms"] = list(allowed)
+    return made if limit == SEARCH_LIMIT else {**made, "limit": limit}
 
 
-def _made(draft: Draft, tier: int, seed: int, origin: dict[str, Any]) -> TaskSpecification:
+def _made(draft: Draft, tier: int, seed: int, origin: dict[str, Any], limit: int) -> TaskSpecification:
     tiling = draft.floor.tiling
     spec = draft.specification(task_name(tier, seed, origin["index"], tiling.name), seed, tier)
     spec.metadata = {"generator": origin, "tiling": tiling.name, "wall_topology": draft.floor.plan}
-    return proven(spec, tiling, draft.description if TIERS[tier].tells else TaskSpecification.get_mission_text)
+    return proven(spec, tiling, draft.description if TIERS[tier].tells else TaskSpecification.get_mission_text, limit)
 
 
-def _checked(tier: int, seed: int, index: int, tiling: str, mechanisms: Collection[str] | None) -> tuple[str, ...]:
+def _checked(
+    tier: int, seed: int, index: int, tiling: str, mechanisms: Collection[str] | None, limit: int
+) -> tuple[str, ...]:
     """The kinds of mechanisms that may occur, in a fixed order, of arguments that make sense."""
-    for name, number in (("tier", tier), ("seed", seed), ("index", index)):
+    for name, number in (("tier", tier), ("seed", seed), ("index", index), ("limit", limit)):
         if isinstance(number, bool) or not isinstance(number, int):
             raise GenerationError(f"{name} must be an integer, not {number!r:.40}")
     if tier not in TIERS:
         raise GenerationError(f"there is no tier {tier}; tiers are {min(TIERS)} to {max(TIERS)}")
-    if abs(seed) > _LARGEST_SEED or not 0 <= index <= _LARGEST_SEED:
-        raise GenerationError("seed and index must fit 64 bits, and index be at least 0")
+    if abs(seed) > _LARGEST_SEED or not 0 <= index <= _LARGEST_SEED or not 0 < limit <= _LARGEST_SEED:
+        raise GenerationError("seed, index and limit must fit 64 bits, index be at least 0, limit at least 1")
     if tiling not in TILINGS:
         raise GenerationError(f"there is no tiling {tiling!r:.40}; there are {', '.join(TILINGS)}")
     if mechanisms is None:

@@ -1,12 +1,14 @@
 """From JSON values to the dataclasses of :mod:`gridworld.task_spec` and back, strictly and by name.
 
 The dataclasses are the only description of the format: their types, defaults and field metadata say what may stand in
-a file, and :mod:`gridworld.schema` derives the JSON Schema from the same plan. Nothing is guessed or dropped: all that
-is wrong is reported at once, each problem with the path of its field.
+a file, and :mod:`gridworld.schema` derives the JSON Schema from the same plan. Nothing is guessed or dropped silently:
+all that is wrong is reported at once, each problem with the path of its field. A field that the format does not know is
+a problem where reading is strict, else a note.
 
 Metadata of a field: ``keys``, its names in JSON (the first is written), ``absent``, makes its value if the file has
-none, ``also``, other words for values, ``bounds``, the least and greatest value that makes sense (validation and schema
-use them; reading accepts any). A class with ``as_list`` is written as the list of its fields.
+none, ``also``, other words for values, ``instead``, words that another value replaces, with a note, ``bounds``, the
+least and greatest value that makes sense (validation and schema use them; reading accepts any). A class with
+``as_list`` is written as the list of its fields.
 """
 
 from __future__ import annotations
@@ -17,12 +19,13 @@ import json
 import math
 import types
 import unicodedata
+import warnings
 from collections.abc import Callable, Iterator, Mapping
-from functools import cache
+from functools import cache, partial
 from itertools import islice
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
-from gridworld.errors import TaskError
+from gridworld.errors import TaskError, TaskWarning
 
 MIN_INT, MAX_INT = -(2**63), 2**63 - 1
 MAX_LIST = 128 * 128
@@ -47,6 +50,7 @@ class FieldPlan:
     hint: Any
     default: Callable[[], Any] | None
     also: Mapping[str, str]
+    instead: Mapping[str, str]
     bounds: tuple[int | None, int | None] | None
 
 
@@ -69,29 +73,54 @@ def _plan(field: dataclasses.Field[Any], hint: Any) -> FieldPlan:
     elif field.default is not dataclasses.MISSING:
         value = field.default
         default = lambda: value  # noqa: E731
-    keys = field.metadata.get("keys", (field.name,))
-    return FieldPlan(field.name, keys, hint, default, field.metadata.get("also", {}), field.metadata.get("bounds"))
+    told = field.metadata
+    keys = told.get("keys", (field.name,))
+    return FieldPlan(field.name, keys, hint, default, told.get("also", {}), told.get("instead", {}), told.get("bounds"))
 
 
 class _EnoughError(Exception):
     """As many problems as anybody reads."""
 
 
-def read(cls: type[T], data: Any, source: str = "") -> T:
+def read(cls: type[T], data: Any, source: str = "", notes: list[str] | None = None) -> T:
     """An object of a dataclass from JSON data.
 
+    Args:
+        notes: gets a line for each unknown field, which is then ignored, and for each value that another one replaces,
+            at most ``MAX_PROBLEMS`` and a last one; None: an unknown field is a problem.
+
     Raises:
-        TaskError: with the problems of the data, the first ``MAX_PROBLEMS`` of them.
+        TaskError: with the problems of the data, the first ``MAX_PROBLEMS`` of them, and the notes.
     """
-    reader = _Reader()
+    reader = _Reader(notes)
     made = None
     try:
         made = reader.value(cls, data, "")
     except _EnoughError:
         reader.problems.append(f"there are more than {MAX_PROBLEMS} problems; the others are not listed")
     if reader.problems:
-        raise TaskError(reader.problems, source)
+        raise TaskError([*reader.problems, *(notes or ())], source)
     return made  # type: ignore[return-value]
+
+
+def noting(
+    reading: Callable[[list[str] | None], T], source: str, *, strict: bool, notes: list[str] | None, depth: int = 3
+) -> T:
+    """Read with the notes that a caller wants.
+
+    Args:
+        reading: reads; is given the list for its notes.
+        strict: an unknown field is a problem.
+        notes: gets the notes; None: they become one :class:`~gridworld.errors.TaskWarning`.
+        depth: of the call that the warning names.
+    """
+    found: list[str] = []
+    made = reading(None if strict else found)
+    if notes is not None:
+        notes += found
+    elif found:
+        warnings.warn(str(TaskError(found, source)), TaskWarning, stacklevel=depth)
+    return made
 
 
 def write(value: Any) -> Any:
@@ -158,10 +187,11 @@ def unprintable(text: str) -> str:
 
 
 class _Reader:
-    """Reads one file; collects what is wrong with it."""
+    """Reads one file; collects what is wrong with it, and notes if they are wanted."""
 
-    def __init__(self) -> None:
+    def __init__(self, notes: list[str] | None) -> None:
         self.problems: list[str] = []
+        self.notes = notes
 
     def wrong(self, path: str, reason: str) -> Any:
         """Note a problem; None, in place of the value."""
@@ -170,14 +200,21 @@ class _Reader:
         self.problems.append(f"{path}: {reason}" if path else reason)
         return None
 
-    def value(self, hint: Any, data: Any, path: str, also: Mapping[str, str] = types.MappingProxyType({})) -> Any:
+    def note(self, path: str, reason: Callable[[], str]) -> None:
+        """Note something, as long as anybody reads it."""
+        if self.notes is None or len(self.notes) > MAX_PROBLEMS:
+            return
+        full = len(self.notes) == MAX_PROBLEMS
+        self.notes.append(f"there are more than {MAX_PROBLEMS} notes" if full else f"{path}: {reason()}")
+
+    def value(self, hint: Any, data: Any, path: str, plan: FieldPlan | None = None) -> Any:
         """The value that ``hint`` describes; None with a problem noted if the data is not of that form."""
         origin = get_origin(hint)
         if _optional(hint):
             inner = next(arg for arg in get_args(hint) if arg is not type(None))
-            return None if data is None else self.value(inner, data, path, also)
+            return None if data is None else self.value(inner, data, path, plan)
         if origin is Literal:
-            return self.word(get_args(hint), data, path, also)
+            return self.word(get_args(hint), data, path, plan)
         if origin in {list, tuple}:
             return self.sequence(hint, data, path)
         if dataclasses.is_dataclass(hint):
@@ -203,9 +240,12 @@ class _Reader:
             return self.wrong(path, f"holds the control character U+{ord(bad):04X}")
         return data
 
-    def word(self, words: tuple[str, ...], data: Any, path: str, also: Mapping[str, str]) -> Any:
+    def word(self, words: tuple[str, ...], data: Any, path: str, plan: FieldPlan | None) -> Any:
         if isinstance(data, str):
-            found = also.get(data, data)
+            if plan is not None and data in plan.instead:
+                self.note(path, lambda: f"{plan.instead[data]} is taken instead of {data}")
+                return plan.instead[data]
+            found = data if plan is None else plan.also.get(data, data)
             if found in words:
                 return found
         hint = _hint(data, words)
@@ -243,18 +283,20 @@ class _Reader:
             self.wrong(self.under(path, key), "is given more than once")
 
     def keys(self, known: tuple[str, ...], data: Mapping[Any, Any], path: str) -> None:
-        """Every key must be known, and given once."""
+        """Every key must be given once; one that is not known is a problem or noted."""
         self.once(data, path)
         for key in data:
-            if key not in known:
-                self.wrong(self.under(path, key), f"is not a field of the format{_hint(key, known)}")
+            if key not in known and self.notes is None:
+                self.wrong(self.under(path, key), _unknown(key, known))
+            elif key not in known:
+                self.note(self.under(path, key), partial(_unknown, key, known))
 
     def field(self, plan: FieldPlan, data: Mapping[str, Any], path: str) -> Any:
         given = [key for key in plan.keys if key in data]
         if len(given) > 1:
             return self.wrong(self.under(path, given[1]), f"says the same as {given[0]}; give one of them")
         if given:
-            return self.value(plan.hint, data[given[0]], self.under(path, given[0]), plan.also)
+            return self.value(plan.hint, data[given[0]], self.under(path, given[0]), plan)
         if plan.default is None:
             return self.wrong(self.under(path, plan.keys[0]), "is missing")
         return plan.default()
@@ -294,6 +336,10 @@ def _broken(text: str) -> bool:
     except UnicodeEncodeError:
         return True
     return False
+
+
+def _unknown(key: Any, known: tuple[str, ...]) -> str:
+    return f"is not a field of the format{_hint(key, known)}"
 
 
 def _hint(given: Any, known: tuple[str, ...]) -> str:

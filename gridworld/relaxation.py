@@ -5,20 +5,24 @@ used up, or in which part of the grid it was dropped; whether doors are open and
 It forgets where in that part a key lies, so it can be picked up anywhere there, keys whose doors are all open, and
 everything untracked: such doors and gates are passed freely, such blocks are not in the way, such keys are at hand
 where a door needs one. A step in the task is a step or a stay in the projection: distances never overestimate and are
-consistent, and where it has no way to the goal the task has none.
+consistent, and where it has no way to the goal the task has none. What it is worth that a key lies where it lies
+(:mod:`gridworld.relaxing.worth`) need not be forgotten.
 After Culberson and Schaeffer, "Pattern Databases" (1998), and Edelkamp, "Planning with Pattern Databases" (2001).
 """
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 from itertools import combinations
 from typing import Final
 
 from gridworld.layout import Layout, State
+from gridworld.relaxing.measuring import UNREACHABLE, EndlessError
 from gridworld.relaxing.numbering import Pattern, TooLargeError, named
 from gridworld.relaxing.places import Places
-from gridworld.relaxing.projection import UNREACHABLE, Projection
+from gridworld.relaxing.projection import Projection
+from gridworld.tilings import Cell
 
 PROJECTION_LIMIT: Final = 200_000
 """Most states of one projection; a task that needs more gets several smaller ones, and the greatest bound counts."""
@@ -42,6 +46,7 @@ class Relaxation:
         grains: sizes of the parts in which dropped keys are told apart, finest first; the first that fits is taken.
         limit: of the number of states of one projection.
         pairs: track blocks in pairs where there is no room for all of them together; else one by one.
+        worth: look at what it is worth where dropped keys lie.
     """
 
     def __init__(
@@ -52,10 +57,11 @@ class Relaxation:
         grains: tuple[int, ...] = (COARSE,),
         limit: int = PROJECTION_LIMIT,
         pairs: bool = False,
+        worth: bool = False,
     ) -> None:
         self._layout, self._start = layout, layout.start() if start is None else start
         self._places, self._grains = Places(layout, self._start), grains
-        self._limit, self._pairs = limit, pairs
+        self._limit, self._pairs, self._worth = limit, pairs, worth
         self._projections: dict[Pattern, Projection] = {}
         self._project(whole_pattern(layout) if pattern is None else pattern)
 
@@ -70,12 +76,28 @@ class Relaxation:
         limit = self._limit if pattern != Pattern() else UNREACHABLE
         for grain in self._grains if pattern.keys else (COARSE,):
             try:
-                self._projections[pattern] = Projection(self._places, self._start, pattern, grain, limit)
+                self._projections[pattern] = self._best(pattern, grain, limit)
             except TooLargeError:
                 continue
             return
         for part in self._parts(pattern):
             self._project(part)
+
+    def _best(self, pattern: Pattern, grain: int, limit: int) -> Projection:
+        """The one that says most of the start."""
+        made = list[Projection]()
+        doors = {cell for cell, door in self._layout.doors.items() if door.id in pattern.doors}
+        if self._worth and pattern.keys and doors:
+            for anchors in (set[Cell](), doors, self._farthest(doors)):
+                with suppress(EndlessError):
+                    made.append(Projection(self._places, self._start, pattern, grain, limit, anchors))
+        if not made:
+            return Projection(self._places, self._start, pattern, grain, limit)
+        return max(made, key=lambda projection: projection.distance(self._start))
+
+    def _farthest(self, cells: set[Cell]) -> set[Cell]:
+        distance = self._layout.tiling.distance
+        return {max(sorted(cells), key=lambda cell: distance(cell, self._start.position))}
 
     def _parts(self, pattern: Pattern) -> tuple[Pattern, ...]:
         """Smaller patterns that together track what a pattern does: fewer blocks, then none, then halves."""

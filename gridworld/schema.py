@@ -1,9 +1,9 @@
 """The JSON Schema (draft 2020-12) of a task file, made from the same plan that reads it.
 
 ``python -m gridworld.schema`` prints it; ``gridworld/task_specification.schema.json`` holds it for editors. What
-:mod:`gridworld.reading` takes conforms if its numbers are within bounds, and the other way round, but for what no
-schema can tell: keys given twice, ``1.0`` for ``1``, and of free metadata how deep it is nested, how large its integers
-are, and broken characters.
+:mod:`gridworld.reading` takes without a word about unknown fields conforms if its numbers are within bounds, and the
+other way round, but for what no schema can tell: keys given twice, ``1.0`` for ``1``, and of free metadata how deep it
+is nested, how large its integers are, and broken characters.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ def _record(cls: Any, definitions: dict[str, Any]) -> dict[str, Any]:
 def _field(plan: FieldPlan, definitions: dict[str, Any]) -> dict[str, Any]:
     made = _type(plan.hint, definitions)
     if plan.also:
-        made["enum"] = [*made["enum"], *plan.also]
+        made["enum"] = [*made["enum"], *plan.also, *plan.instead]
     if plan.bounds is not None:
         numbers = made["items"] if made["type"] == "array" else made
         names = ("minimum", "maximum")

@@ -14,7 +14,7 @@ from typing import Final, Literal
 from gridworld.actions import Action
 from gridworld.errors import SearchLimitError
 from gridworld.layout import NOTHING, Layout, State
-from gridworld.relaxation import COARSE, UNREACHABLE, Relaxation
+from gridworld.relaxation import UNREACHABLE, Relaxation
 from gridworld.task_spec import TaskSpecification
 from gridworld.tilings import SQUARE, Tiling
 from gridworld.transition import achieved, transition
@@ -25,8 +25,7 @@ DEFAULT_LIMIT: Final = 300_000
 _COARSE_LIMIT: Final = 1_000
 """States to expand before it pays to make a finer relaxation."""
 
-_FINE_GRAINS: Final = (2, 3, 4, 6, 8, COARSE)
-_FINE_PROJECTION_LIMIT: Final = 2_500_000
+_FINE_LIMIT: Final = 2_500_000
 
 _ACTIONS: Final = tuple(action for action in Action if action is not Action.DONE)
 """Waiting changes nothing that a shortest way could need."""
@@ -80,7 +79,7 @@ class Solver:
         """Search from a state, by default the start; a ``survive_steps`` goal counts its steps from there.
 
         Raises:
-            SearchLimitError: not decided after expanding ``limit`` states (None: no limit).
+            SearchLimitError: not decided after expanding ``limit`` states (None: no limit); tells a lower bound.
         """
         start = self._start if state is None else _plain(state)
         solution = self._decided(start, limit)
@@ -95,30 +94,32 @@ class Solver:
         return solution if solution.actions else Solution("solved", (Action.DONE,), solution.expanded)
 
     def _decided(self, start: State, limit: int | None) -> Solution:
-        spent = 0
+        spent, bound = 0, 1
         if not self._fine:
             coarse = _COARSE_LIMIT if limit is None else min(limit, _COARSE_LIMIT)
-            if (found := self._search(start, coarse)) is not None:
+            if isinstance(found := self._search(start, coarse), Solution):
                 return found
-            spent = coarse
+            spent, bound = coarse, max(bound, found)
         if limit is None or spent < limit:
             self._refine()
-            if (found := self._search(start, None if limit is None else limit - spent)) is not None:
+            if isinstance(found := self._search(start, None if limit is None else limit - spent), Solution):
                 return replace(found, expanded=found.expanded + spent)
+            bound = max(bound, found)
+        if self._layout.spec.goal.goal_type == "survive_steps":
+            bound = max(bound, self._layout.spec.max_steps)
         raise SearchLimitError(
             f"task {self._layout.spec.task_id!a} is not decided after {limit} states: raise the limit, "
-            "or make the task smaller"
+            "or make the task smaller",
+            bound,
         )
 
     def _refine(self) -> None:
         if not self._fine:
-            self._relaxation = Relaxation(
-                self._layout, self._start, grains=_FINE_GRAINS, limit=_FINE_PROJECTION_LIMIT, pairs=True
-            )
+            self._relaxation = Relaxation(self._layout, self._start, limit=_FINE_LIMIT, pairs=True, worth=True)
             self._fine = True
 
-    def _search(self, start: State, limit: int | None) -> Solution | None:
-        """None: not decided after ``limit`` states."""
+    def _search(self, start: State, limit: int | None) -> Solution | int:
+        """If it is not decided after ``limit`` states: a lower bound on the length of a solution."""
         bound = self._relaxation.distance(start)
         if bound >= UNREACHABLE:
             return Solution("unsolvable", (), 0)
@@ -137,7 +138,7 @@ class Solver:
             if steps == total and achieved(self._layout, state, at_limit=True):
                 return Solution("solved", _way(reached, state), len(done))
             if len(done) == limit:
-                return None
+                return total
             done.add(state)
             for action in _ACTIONS:
                 after = _plain(transition(self._layout, state, action))

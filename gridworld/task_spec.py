@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, Self, TypeAlias, cast
 
 from gridworld.jsonfile import read_json, write_json
-from gridworld.reading import read, write
+from gridworld.reading import noting, read, write
 
 Color: TypeAlias = Literal["red", "green", "blue", "purple", "yellow", "grey"]
 DoorState: TypeAlias = Literal["locked", "open"]
@@ -25,19 +25,25 @@ Observability: TypeAlias = Literal["full", "view_cone", "fog_of_war"]
 GoalType: TypeAlias = Literal["reach_position", "collect_all", "push_block_to", "survive_steps"]
 
 _GREY = {"also": {"gray": "grey"}}
+_PAINT = {**_GREY, "instead": dict.fromkeys(("black", "white", "orange", "cyan"), "grey")}
+"""Upstream's further colours; MiniGrid has none of them, and grey is what upstream draws there."""
 
 
 class _Record:
     """A part of a task that can be read from JSON data."""
 
     @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Self:
-        """Read strictly.
+    def from_dict(cls, data: Mapping[str, Any], *, strict: bool = False, warnings: list[str] | None = None) -> Self:
+        """Read; nothing that is missing or mistyped is made up.
+
+        Args:
+            strict: refuse fields that the format does not know, which are ignored otherwise.
+            warnings: gets a line for each of those; None: they become one :class:`~gridworld.errors.TaskWarning`.
 
         Raises:
-            TaskError: with every missing, mistyped or unknown field.
+            TaskError: with every missing or mistyped field.
         """
-        return read(cls, data)
+        return noting(lambda notes: read(cls, data, "", notes), "", strict=strict, notes=warnings)
 
 
 class _Colored(_Record):
@@ -97,7 +103,7 @@ class SwitchSpec(_Colored):
     id: str
     position: Position
     controls: list[str]
-    color: Color = field(default="yellow", metadata=_GREY)
+    color: Color = field(default="yellow", metadata=_PAINT)
     switch_type: SwitchType | None = None
     initial_state: SwitchState = "off"
 
@@ -109,7 +115,7 @@ class GateSpec(_Colored):
     id: str
     position: Position
     initial_state: GateState = "closed"
-    color: Color = field(default="grey", metadata=_GREY)
+    color: Color = field(default="grey", metadata=_PAINT)
 
 
 @dataclass
@@ -119,7 +125,7 @@ class BlockSpec(_Colored):
     id: str
     position: Position
     pushable: bool = True
-    color: Color = field(default="grey", metadata=_GREY)
+    color: Color = field(default="grey", metadata=_PAINT)
 
 
 @dataclass
@@ -254,19 +260,20 @@ class TaskSpecification(_Record):
     description: str = ""
 
     @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Self:
-        """Read strictly; also with everything under "TaskSpecification", or the maze under ``maze.layout``.
-
-        Raises:
-            TaskError: with every missing, mistyped or unknown field.
-        """
+    def from_dict(cls, data: Mapping[str, Any], *, strict: bool = False, warnings: list[str] | None = None) -> Self:
+        """Read as any part does; also with everything under "TaskSpecification", or the maze under ``maze.layout``."""
         from gridworld.forms import read_task
 
-        return read_task(cls, data)
+        return read_task(cls, data, strict=strict, notes=warnings)
 
     @classmethod
-    def from_json(cls, path: str | os.PathLike[str]) -> Self:
+    def from_json(
+        cls, path: str | os.PathLike[str], *, strict: bool = False, warnings: list[str] | None = None
+    ) -> Self:
         """Read a file; paths of shipped tasks lead to them from any folder (:func:`gridworld.library.resolve`).
+
+        Args:
+            strict, warnings: as for :meth:`from_dict`.
 
         Raises:
             TaskError: the file cannot be read or is not a task; names the file.
@@ -274,7 +281,7 @@ class TaskSpecification(_Record):
         from gridworld.forms import read_task
         from gridworld.library import resolve
 
-        return read_task(cls, read_json(resolve(path)), os.fspath(path))
+        return read_task(cls, read_json(resolve(path)), os.fspath(path), strict=strict, notes=warnings)
 
     def to_dict(self) -> dict[str, Any]:
         """What :meth:`from_dict` reads; fields that are None are left out."""

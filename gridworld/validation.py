@@ -34,11 +34,15 @@ def validate(spec: TaskSpecification) -> list[str]:
     return list(islice(dict.fromkeys(_problems(spec)), MAX_PROBLEMS))
 
 
-def check_file(path: str | os.PathLike[str]) -> list[str]:
-    """Everything that is wrong with a file, each "FILE: field: reason"; nothing if it is a valid task."""
+def check_file(path: str | os.PathLike[str], *, strict: bool = False, warnings: list[str] | None = None) -> list[str]:
+    """Everything that is wrong with a file, each "FILE: field: reason"; nothing if it is a valid task.
+
+    Args:
+        strict, warnings: as for :meth:`TaskSpecification.from_json`.
+    """
     source = os.fspath(path)
     try:
-        problems = validate(TaskSpecification.from_json(path))
+        problems = validate(TaskSpecification.from_json(path, strict=strict, warnings=warnings))
     except TaskError as error:
         problems = list(error.problems)
     return [f"{source}: {problem}" for problem in problems]

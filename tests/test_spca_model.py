@@ -18,6 +18,7 @@ from gridworld.evaluation.model_interface import ModelInput
 from gridworld.layout import Layout
 from gridworld.library import resolve
 from gridworld.runner.episode_result import EpisodeResult
+from gridworld.solver import DEFAULT_LIMIT
 from gridworld.task_spec import TaskSpecification
 from minigridenv import MiniGridEnv
 from spca.errors import BudgetReached, ProviderConfigError, ProviderDownError, SandboxError, SPCAError, WorldError
@@ -128,6 +129,35 @@ def test_every_kind_of_goal_and_switch(harness: EvaluationHarness, changes: dict
     result = play(harness, spec(**changes))
     assert result.success
     assert result.steps_taken <= solved_by
+
+
+@pytest.mark.parametrize(("keys", "limit"), [(3, 1), (3, DEFAULT_LIMIT), (5, 1)])
+def test_keys_in_one_room_and_doors_in_a_row_are_solved_and_worth_points(
+    harness: EvaluationHarness, keys: int, limit: int
+) -> None:
+    """With and without a proven optimum: where only one state may be expanded, there is none."""
+    colours = ("red", "blue", "green", "purple", "yellow")[:keys]
+    width, row = 7 + 2 * keys, 3
+    task = spec(
+        task_id=f"family {keys}",
+        maze={
+            "dimensions": [width, 7],
+            "walls": [[5 + 2 * n, y] for n in range(keys) for y in range(1, 6) if y != row],
+            "start": [1, 1],
+            "goal": [width - 2, row],
+        },
+        mechanisms={
+            "keys": [{"id": f"k{n}", "position": [2 + n % 2, 1 + n], "color": c} for n, c in enumerate(colours)],
+            "doors": [{"id": f"d{n}", "position": [5 + 2 * n, row], "requires_key": c} for n, c in enumerate(colours)],
+        },
+        goal={"type": "reach_position", "target": [width - 2, row]},
+        max_steps=400,
+    )
+    judged = EvaluationHarness(harness.model, harness.runner.backend, device=None, limit=limit).judge(task)
+    assert judged.success
+    assert (judged.optimal_steps is None) == judged.against_bound == (limit == 1)
+    assert judged.bound is not None
+    assert judged.points_earned == judged.bound / judged.steps_taken > 0
 
 
 def test_the_hexagonal_tiling_is_refused_in_words() -> None:

@@ -16,7 +16,7 @@ from gridworld.adapters.vision import (
     one_line,
     png_base64,
 )
-from gridworld.errors import ModelError
+from gridworld.errors import ModelError, missing_part
 
 _NO_KEY: Final = "lm-studio"
 """The SDK wants a key, the server does not look at it; keys of the environment are not sent."""
@@ -175,5 +175,5 @@ def _library() -> Any:
     try:
         import openai
     except ImportError as error:
-        raise ModelError("the lmstudio model needs OpenAI's SDK: pip install openai") from error
+        raise missing_part(error, "the lmstudio model") from error
     return openai

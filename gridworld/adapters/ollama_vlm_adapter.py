@@ -16,7 +16,7 @@ from gridworld.adapters.vision import (
     one_line,
     png_base64,
 )
-from gridworld.errors import ModelError
+from gridworld.errors import ModelError, missing_part
 
 _PROMPT_TOKENS: Final = 8192
 """Context asked for beside that of the answer: Ollama's own default is small, and longer prompts are cut in silence."""
@@ -159,5 +159,5 @@ def _library() -> Any:
     try:
         import ollama
     except ImportError as error:
-        raise ModelError("the ollama model needs its SDK: pip install ollama") from error
+        raise missing_part(error, "the ollama model") from error
     return ollama

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gridworld.drawing.palettes import Reel
-from gridworld.errors import GridworldError
+from gridworld.errors import GridworldError, missing_part
 from gridworld.files import write_whole
 
 LAST_FRAME_S: Final = 2.0
@@ -119,7 +119,7 @@ def _pillow() -> ModuleType:
     try:
         from PIL import Image
     except ImportError as error:
-        raise GridworldError("writing pictures needs Pillow: pip install 'sense-plan-code-act[report]'") from error
+        raise missing_part(error, "writing pictures") from error
     return Image
 
 

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from gridworld.backends import BACKENDS
-from gridworld.errors import GridworldError
-from gridworld.evaluation.registry import MODELS, ModelEntry, count, count_or_zero, find_model
+from gridworld.errors import GridworldError, missing_part
+from gridworld.evaluation.registry import MODELS, ModelEntry, add_limit, count, count_or_zero, find_model
 from gridworld.evaluation.terminal import (
     EXIT_FINISHED,
     EXIT_INTERRUPTED,
@@ -68,6 +68,7 @@ def _add_tasks(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--benchmark", choices=_BENCHMARKS, default="validation_10", help="default %(default)s")
     group.add_argument("--tier", type=_tiers, metavar="TIERS", help="of tiers: all (default), 1, 1-3 or 2,4,5")
     group.add_argument("--task-dir", metavar="DIR", help="folder of tasks, or for tiers of folders tier1, tier2, ...")
+    group.add_argument("--strict", action="store_true", help="refuse unknown fields of tasks (default: a warning)")
     group.add_argument("--backend", choices=tuple(BACKENDS), default="minigrid", help="default %(default)s")
     group.add_argument(
         "--tiling",
@@ -89,6 +90,7 @@ def _add_telling(group: argparse._ArgumentGroup) -> None:
 
 
 def _add_running(group: argparse._ArgumentGroup) -> None:
+    add_limit(group)
     add = group.add_argument
     add("--output", type=Path, metavar="FILE", help="results file (default results/<model>_<benchmark>.json)")
     add("--workers", type=count, default=1, metavar="N", help="processes, each with a model of its own (default 1)")
@@ -125,6 +127,9 @@ def main(argv: Sequence[str] | None = None, models: Mapping[str, ModelEntry] | N
         return EXIT_INTERRUPTED
     except BrokenPipeError:  # whoever read our output has left; what is written to files is complete
         _print_no_more()
+    except ImportError as error:
+        complain(f"error: {missing_part(error, program())}")
+        return EXIT_USER_ERROR
     except (GridworldError, OSError) as error:
         complain(f"error: {error}")
         return EXIT_USER_ERROR
@@ -147,12 +152,15 @@ def _tool(name: str, arguments: Sequence[str]) -> int:
 
 def _evaluate(given: Sequence[str], models: Mapping[str, ModelEntry]) -> int:
     arguments = build_parser(models).parse_args(given)
-    from gridworld.evaluation.display import Bar, show
+    from gridworld.evaluation.display import Bar, prepare, show
     from gridworld.evaluation.evaluating import Evaluation
 
+    prepare(arguments.quiet)
     entry = find_model(arguments.model, models)
     settings, how = _settings(arguments, entry)
     evaluation = Evaluation(settings, entry, how)
+    for line in evaluation.warnings:
+        complain(f"warning: {line}")
     try:
         with Bar(arguments.quiet or arguments.verbose) as bar:
             evaluated = evaluation.run(bar.update)
@@ -186,6 +194,7 @@ def _settings(arguments: argparse.Namespace, entry: ModelEntry) -> tuple[Any, An
         tiling=arguments.tiling,
         seed=arguments.seed,
         device=arguments.device,
+        limit=arguments.limit,
         telling=Telling(
             arguments.history_images,
             arguments.history_text,
@@ -193,7 +202,7 @@ def _settings(arguments: argparse.Namespace, entry: ModelEntry) -> tuple[Any, An
             arguments.text_observation,
         ),
     )
-    names = ("output", "workers", "engine", "resume", "overwrite", "verbose")
+    names = ("output", "workers", "engine", "resume", "overwrite", "verbose", "strict")
     return settings, How(**{name: getattr(arguments, name) for name in names})
 
 

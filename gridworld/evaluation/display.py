@@ -54,6 +54,12 @@ class Bar:
             self._progress.update(self._task, completed=finished, total=total, solved=solved)
 
 
+def prepare(quiet: bool = False) -> None:
+    """Import what :func:`show` needs, so that it is not missed after everything was played."""
+    if not quiet:
+        import rich.table  # noqa: F401
+
+
 def show(evaluated: Evaluated, quiet: bool = False) -> None:
     """Print the tables of an evaluation on standard output; only the summary if ``quiet``."""
     benchmark = evaluated.benchmark
@@ -63,16 +69,21 @@ def show(evaluated: Evaluated, quiet: bool = False) -> None:
         error = result.episode.info.get("model_error")
         if error is not None:
             print(visible(f"model error in {result.task_id}: {error}"))
+        if (doubt := result.episode.info.get("certificate")) is not None:
+            print(visible(f"warning: the certificate of {result.task_id} {doubt}"))
     print(_summary(benchmark))
     print(visible(f"results: {evaluated.output}"))
 
 
 def _summary(benchmark: BenchmarkEvaluationResult) -> str:
+    bounded = benchmark.num_against_bound
+    least = "at least " if bounded else ""
+    against = f" ({bounded} of {benchmark.num_success} against a lower bound, the optimum not being known)"
     return visible(
         f"{benchmark.model_name} on {benchmark.benchmark_name}: {benchmark.num_success} of {benchmark.num_tasks} solved"
-        f" ({benchmark.success_rate:.1%}), {benchmark.total_points_earned:.2f} of"
+        f" ({benchmark.success_rate:.1%}), {least}{benchmark.total_points_earned:.2f} of"
         f" {benchmark.total_available_points:g} points ({benchmark.point_rate:.1%}),"
-        f" optimality {benchmark.avg_optimality_ratio:.3f}"
+        f" optimality {least}{benchmark.avg_optimality_ratio:.3f}{against if bounded else ''}"
     )
 
 
@@ -90,16 +101,23 @@ def _task_table(results: list[TaskBenchmarkResult]) -> Table:
 
     table = _table("", "task", "steps", "optimal", "ratio", "points", left=2)
     for result in results:
-        ratio = "" if result.optimality_ratio is None else f"{result.optimality_ratio:.3f}"
+        least = "at least " if result.against_bound else ""
+        ratio = "" if result.optimality_ratio is None else f"{least}{result.optimality_ratio:.3f}"
         table.add_row(
             Text("pass", style="green") if result.success else Text("FAIL", style="red"),
             Text(visible(result.task_id)),
             str(result.steps_taken),
-            "?" if result.optimal_steps is None else str(result.optimal_steps),
+            _optimal(result),
             ratio,
-            f"{result.points_earned:.2f} / {result.available_points:g}",
+            f"{least}{result.points_earned:.2f} / {result.available_points:g}",
         )
     return table
+
+
+def _optimal(result: TaskBenchmarkResult) -> str:
+    if result.optimal_steps is not None:
+        return str(result.optimal_steps)
+    return "none" if result.bound is None else f"at least {result.bound}"
 
 
 def _tier_table(evaluation: EvaluationResult) -> Table:

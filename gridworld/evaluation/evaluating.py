@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -15,7 +15,7 @@ from gridworld.errors import EvaluationError
 from gridworld.evaluation.journal import Journal, difference
 from gridworld.evaluation.metrics import BenchmarkEvaluationResult, EvaluationResult, TaskBenchmarkResult, TierMetrics
 from gridworld.evaluation.provenance import now, versions
-from gridworld.evaluation.recipe import Recipe
+from gridworld.evaluation.recipe import LOST, Recipe
 from gridworld.evaluation.registry import ModelEntry
 from gridworld.evaluation.results import read_results, write_results
 from gridworld.evaluation.settings import Settings, tasks_of
@@ -36,6 +36,7 @@ class How:
         output: the results file; None: ``results/<model>_<benchmark>.json``.
         resume: go on with what was interrupted.
         overwrite: begin again, whatever there is.
+        strict: refuse task files with fields that the format does not know.
     """
 
     output: Path | None = None
@@ -44,6 +45,7 @@ class How:
     resume: bool = False
     overwrite: bool = False
     verbose: bool = False
+    strict: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +63,7 @@ class Evaluation:
     Attributes:
         output: the results file.
         finished: number of finished tasks, also after an interruption.
+        warnings: a line for each task file of which something is not used.
 
     Raises:
         GridworldError: a setting, task or model that cannot be used.
@@ -70,7 +73,8 @@ class Evaluation:
         if entry.max_workers is not None and how.workers > entry.max_workers:
             raise EvaluationError(f"model {settings.model} runs in at most {entry.max_workers} process: --workers 1")
         self._settings, self._entry, self._how = settings, entry, how
-        self._tasks = tasks_of(settings)
+        self.warnings: list[str] = []
+        self._tasks = tasks_of(settings, strict=how.strict, warnings=self.warnings)
         self._recipe = Recipe(settings, entry.factory, how.verbose)
         model = self._recipe.model()
         self._model_name, self._model_details = model.model_name, dict(model.describe())
@@ -96,8 +100,9 @@ class Evaluation:
         with Journal(journal_path, header, may_change, resume=how.resume, overwrite=how.overwrite) as journal:
             try:
                 self._play(journal, on_progress)
+                self._must_be_played(journal.finished.values())
             finally:
-                self.finished = len(journal.finished)
+                self.finished = sum(not _lost(result) for result in journal.finished.values())
                 if not self.finished:
                     journal.remove()
             evaluated = self._write([journal.finished[task.index] for task in self._tasks], journal.header)
@@ -116,6 +121,13 @@ class Evaluation:
                 journal.add(index, result)
                 solved += result.success
                 on_progress(len(journal.finished), len(self._tasks), solved)
+
+    @staticmethod
+    def _must_be_played(results: Collection[TaskBenchmarkResult]) -> None:
+        """Refuse to call it a score that nothing was played."""
+        if results and all(map(_lost, results)):
+            why = next(iter(results)).episode.info["model_error"]
+            raise EvaluationError(f"no task was played, so there is no score: {why}")
 
     def _write(self, results: list[TaskBenchmarkResult], header: Mapping[str, Any]) -> Evaluated:
         evaluated = self._evaluated(results)
@@ -156,6 +168,10 @@ class Evaluation:
         tiling = "" if self._settings.tiling == "square" else f"_{self._settings.tiling}"
         name = f"{self._model_name}_{self._settings.benchmark_name}{tiling}"
         return Path("results") / f"{_UNSAFE.sub('_', name).lstrip('.')[:150]}.json"
+
+
+def _lost(result: TaskBenchmarkResult) -> bool:
+    return result.episode.info.get(LOST) is True
 
 
 def _where_it_leads(path: Path) -> Path:

@@ -12,12 +12,13 @@ from gridworld.backends.base import AbstractGridBackend
 from gridworld.errors import ModelError, ModelUnavailableError
 from gridworld.evaluation.metrics import BenchmarkEvaluationResult, EvaluationResult, TaskBenchmarkResult, TierMetrics
 from gridworld.evaluation.model_interface import ModelInterface
-from gridworld.evaluation.optima import optimal_steps
+from gridworld.evaluation.optima import optimum_of
 from gridworld.evaluation.player import Player, Telling, backend_name
 from gridworld.evaluation.provenance import now, versions
 from gridworld.evaluation.tasks import Task, check_tiling, tasks_in
 from gridworld.runner.episode_result import EpisodeResult
 from gridworld.runner.grid_runner import GridRunner
+from gridworld.solver import DEFAULT_LIMIT
 from gridworld.task_spec import TaskSpecification
 
 
@@ -37,6 +38,7 @@ class EvaluationHarness:
         history_text_window: how many of them.
         text_observation: whether it gets the observation as text too.
         device: for ``model.setup``; None if that has been done.
+        limit: states that the search for the shortest solution of a task may expand.
 
     Attributes:
         answered: whether the model ever answered; set it where an evaluation goes on.
@@ -52,11 +54,12 @@ class EvaluationHarness:
         history_text_window: int = 3,
         text_observation: bool = False,
         device: str | None = "cpu",
+        limit: int = DEFAULT_LIMIT,
     ) -> None:
         self.model = model
         self.runner = GridRunner(backend, render_mode)
         self.telling = Telling(history_images, history_text, history_text_window, text_observation)
-        self._device = device
+        self._device, self._limit = device, limit
         self._ready = device is None
         self.answered = False
 
@@ -106,7 +109,13 @@ class EvaluationHarness:
         """
         episode = self.evaluate_task(task_spec, verbose=verbose, record_observations=False)
         tiling = self.runner.backend.observe().tiling
-        return TaskBenchmarkResult.of(task_spec, episode, optimal_steps(task_spec, tiling))
+        optimum = optimum_of(task_spec, tiling, self._limit)
+        doubt = optimum.doubt
+        if episode.success and episode.steps_taken < (optimum.steps or 0):
+            doubt = f"says {optimum.steps} steps, but {episode.steps_taken} were enough"
+        if doubt:
+            episode.info["certificate"] = doubt
+        return TaskBenchmarkResult.of(task_spec, episode, optimum.steps, optimum.bound)
 
     def evaluate_tier(
         self, tier: int, task_dir: str | os.PathLike[str] = library.TASKS, verbose: bool = False
@@ -192,7 +201,7 @@ class EvaluationHarness:
         backend = self.runner.backend
         played = {"backend": backend_name(backend), "tiling": backend.tiling}
         return {
-            "settings": {**played, **asdict(self.telling)},
+            "settings": {**played, "limit": self._limit, **asdict(self.telling)},
             "tasks": [task.to_dict() for task in tasks],
             "started": now(),
             "versions": versions(),

@@ -30,7 +30,8 @@ class Outcome:
 
     Attributes:
         optimal: None if it is not known.
-        ratio: of a solved task, in (0, 1]; None if there is none.
+        bound: proven lower bound of it; None if it is not told.
+        ratio: of a solved task, in (0, 1]; None if there is none; at least that where the optimum is not known.
         error: what the model raised, "" for nothing.
     """
 
@@ -39,6 +40,14 @@ class Outcome:
     optimal: int | None
     ratio: float | None
     error: str
+    bound: int | None = None
+
+    @property
+    def best(self) -> str:
+        """The optimum, as short as it can be told."""
+        if self.optimal is not None:
+            return str(self.optimal)
+        return "?" if self.bound is None else f"≥{self.bound}"
 
     @property
     def shade(self) -> str:
@@ -54,6 +63,8 @@ class Outcome:
         if not self.solved:
             return f"not solved, {steps}" + (f"; model error: {self.error}" if self.error else "")
         best = "" if self.optimal is None else f", optimal {self.optimal}"
+        if not best and self.bound is not None:
+            best = f", optimal at least {self.bound}"
         return f"solved in {steps}{best}"
 
 
@@ -95,6 +106,11 @@ class Entry:
     tiers: Mapping[str, int]
     digests: Mapping[str, str]
     label: str = ""
+
+    @property
+    def bounded(self) -> int:
+        """Solved tasks whose ratio is against a lower bound; then points and optimality are at least what is told."""
+        return sum(outcome.ratio is not None and outcome.optimal is None for outcome in self.outcomes.values())
 
     @property
     def errors(self) -> int:
@@ -237,7 +253,8 @@ def _differs(task: str, entries: Sequence[Entry]) -> bool:
 def _outcome(result: TaskBenchmarkResult) -> Outcome:
     steps, optimal, ratio = result.steps_taken, result.optimal_steps, result.optimality_ratio
     name = _text(result.task_id)
-    if not 0 <= steps <= _MOST_STEPS or (optimal is not None and not 0 < optimal <= _MOST_STEPS):
+    least = [each for each in (optimal, result.bound) if each is not None]
+    if not 0 <= steps <= _MOST_STEPS or not all(0 < each <= _MOST_STEPS for each in least):
         raise ValueError(f"task {name}: impossible number of steps")
     if ratio is not None and not 0 < ratio <= 1:
         raise ValueError(f"task {name}: optimality_ratio is not in (0, 1]")
@@ -245,7 +262,12 @@ def _outcome(result: TaskBenchmarkResult) -> Outcome:
         raise ValueError(f"task {name}: points_earned is not from 0 to available_points")
     error = result.episode.info.get("model_error")
     return Outcome(
-        result.success, steps, optimal, ratio if result.success else None, "" if error is None else _text(error)
+        result.success,
+        steps,
+        optimal,
+        ratio if result.success else None,
+        "" if error is None else _text(error),
+        result.bound,
     )
 
 

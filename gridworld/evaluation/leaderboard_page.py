@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from gridworld import library
-from gridworld.errors import EvaluationError, GridworldError
+from gridworld.errors import GridworldError, missing_part
 from gridworld.evaluation.leaderboard import Group, overview
 from gridworld.task_spec import TaskSpecification
 
@@ -30,12 +30,12 @@ def page(groups: Sequence[Group], thumbnails: Mapping[tuple[str, str], str]) -> 
         thumbnails: data URLs of pictures by group title and task id.
 
     Raises:
-        EvaluationError: jinja2 is missing.
+        MissingPartError: jinja2 is not installed.
     """
     try:
         from jinja2 import Environment, StrictUndefined
     except ImportError as error:
-        raise EvaluationError("a leaderboard needs jinja2: pip install jinja2") from error
+        raise missing_part(error, "a leaderboard") from error
 
     style, script = f"\n{_asset('leaderboard.css')}", f"\n{_asset('leaderboard.js')}"
     policy = "; ".join(

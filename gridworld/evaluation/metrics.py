@@ -2,8 +2,8 @@
 
 A solved task earns ``available_points * optimality_ratio``, the ratio being optimal steps by steps taken, so 1.0 for a
 shortest way. Available are as many points as the tier of the task, unless its ``metadata`` gives ``points``. Where the
-optimum is not known, since the search had too little room, ``optimal_steps`` and ``optimality_ratio`` are None and
-nothing is earned.
+optimum is not known, since the search had too little room, ``optimal_steps`` is None and the ratio is that of the best
+proven lower bound: ratio and points are then at least what is told.
 """
 
 from __future__ import annotations
@@ -23,7 +23,9 @@ class TaskBenchmarkResult:
 
     Attributes:
         optimal_steps: length of a shortest solution; None if there is none or it is not known.
-        optimality_ratio: optimal steps by steps taken, in (0, 1]; None if the task was not solved.
+        bound: proven here: every solution takes at least so many steps; None if there is none. Less than
+            ``optimal_steps`` where those come from the certificate of the task.
+        optimality_ratio: optimal steps, else the bound, by steps taken, in (0, 1]; None if the task was not solved.
         points_earned: available points times the ratio; 0.0 if the task was not solved.
     """
 
@@ -35,19 +37,32 @@ class TaskBenchmarkResult:
     available_points: float
     points_earned: float
     episode: EpisodeResult = field(repr=False)
+    bound: int | None = None
 
     @classmethod
-    def of(cls, spec: TaskSpecification, episode: EpisodeResult, optimal_steps: int | None) -> TaskBenchmarkResult:
-        """Judge an episode."""
-        ratio = None
-        if episode.success and optimal_steps and episode.steps_taken:
-            ratio = optimal_steps / episode.steps_taken
+    def of(
+        cls, spec: TaskSpecification, episode: EpisodeResult, optimal_steps: int | None, bound: int | None = None
+    ) -> TaskBenchmarkResult:
+        """Judge an episode.
+
+        Args:
+            optimal_steps, bound: as in the attributes; ``bound`` None: ``optimal_steps`` are proven.
+        """
+        bound, ratio = optimal_steps if bound is None else bound, None
+        if episode.success and episode.steps_taken:
+            if optimal_steps is not None and episode.steps_taken < optimal_steps:
+                optimal_steps = None  # a certificate claimed them, and the episode refutes it
+            bound = max(1, min(bound or 1, episode.steps_taken))
+            if bound == episode.steps_taken:
+                optimal_steps = bound  # nothing is shorter, and here is a way of that length
+            ratio = (optimal_steps or bound) / episode.steps_taken
         available = available_points(spec)
         return cls(
             task_id=spec.task_id,
             success=episode.success,
             steps_taken=episode.steps_taken,
             optimal_steps=optimal_steps,
+            bound=bound,
             optimality_ratio=ratio,
             available_points=available,
             points_earned=available * (ratio or 0.0),
@@ -56,9 +71,14 @@ class TaskBenchmarkResult:
 
     def to_dict(self) -> dict[str, Any]:
         """As in the results file; the episode without the states of its steps, which its actions give back."""
-        names = ("task_id", "success", "steps_taken", "optimal_steps", "optimality_ratio")
+        names = ("task_id", "success", "steps_taken", "optimal_steps", "bound", "optimality_ratio")
         data = {name: getattr(self, name) for name in (*names, "available_points", "points_earned")}
         return {**data, "episode": self.episode.to_dict(states=False)}
+
+    @property
+    def against_bound(self) -> bool:
+        """Whether ratio and points are measured against a lower bound, and so at least what they are told to be."""
+        return self.optimality_ratio is not None and self.optimal_steps is None
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> TaskBenchmarkResult:
@@ -67,12 +87,13 @@ class TaskBenchmarkResult:
         Raises:
             KeyError, TypeError, ValueError: it is not what :meth:`to_dict` wrote.
         """
-        optimal, ratio = data["optimal_steps"], data["optimality_ratio"]
+        optimal, bound, ratio = data["optimal_steps"], data.get("bound"), data["optimality_ratio"]
         return cls(
             task_id=str(data["task_id"]),
             success=bool(data["success"]),
             steps_taken=int(data["steps_taken"]),
             optimal_steps=None if optimal is None else int(optimal),
+            bound=None if bound is None else int(bound),
             optimality_ratio=None if ratio is None else float(ratio),
             available_points=float(data["available_points"]),
             points_earned=float(data["points_earned"]),
@@ -161,6 +182,8 @@ class BenchmarkEvaluationResult:
     Attributes:
         point_rate: points earned by points available.
         avg_optimality_ratio: mean over the solved tasks; 0.0 if there are none.
+        num_against_bound: solved tasks whose ratio is against a lower bound; where there are any, points, point rate
+            and mean ratio are at least what is told.
         run: how they were had, JSON-able, as under ``run`` in the results file; empty if that is not known.
     """
 
@@ -175,6 +198,7 @@ class BenchmarkEvaluationResult:
     avg_optimality_ratio: float
     task_results: list[TaskBenchmarkResult] = field(default_factory=list, repr=False)
     run: dict[str, Any] = field(default_factory=dict, repr=False)
+    num_against_bound: int = 0
 
     @classmethod
     def of(
@@ -199,13 +223,15 @@ class BenchmarkEvaluationResult:
             avg_optimality_ratio=_mean(each.optimality_ratio for each in results if each.optimality_ratio is not None),
             task_results=list(results),
             run=dict(run or {}),
+            num_against_bound=sum(each.against_bound for each in results),
         )
 
     def to_dict(self) -> dict[str, Any]:
         """As in the results file; without ``run`` if nothing is known of that."""
         names = ("benchmark_name", "model_name", "num_tasks", "num_success", "success_rate")
-        points = ("total_available_points", "total_points_earned", "point_rate", "avg_optimality_ratio")
-        data = {name: getattr(self, name) for name in (*names, *points)}
+        points = ("total_available_points", "total_points_earned", "point_rate")
+        ratios = ("avg_optimality_ratio", "num_against_bound")
+        data = {name: getattr(self, name) for name in (*names, *points, *ratios)}
         run = {"run": dict(self.run)} if self.run else {}
         return {**data, **run, "task_results": [each.to_dict() for each in self.task_results]}
 

@@ -7,9 +7,10 @@ import random
 from typing import TYPE_CHECKING
 
 from gridworld.actions import Action
-from gridworld.errors import ModelError
+from gridworld.errors import ModelError, SearchLimitError
 from gridworld.evaluation.model_interface import ModelInput, ModelInterface, ModelOutput
 from gridworld.layout import Layout, State
+from gridworld.solver import DEFAULT_LIMIT
 from gridworld.task_spec import TaskSpecification
 from gridworld.tilings import TILINGS
 
@@ -81,10 +82,15 @@ class _Foresight(ModelInterface):
 
 
 class BFSModelInterface(_Foresight):
-    """A shortest way to the goal, found by exact search before the first step; waits if there is none."""
+    """A shortest way to the goal, from the task's certificate or exact search; waits if there is none.
 
-    def __init__(self) -> None:
+    Args:
+        limit: states that the search may expand.
+    """
+
+    def __init__(self, limit: int = DEFAULT_LIMIT) -> None:
         super().__init__()
+        self.limit = limit
         self._plan: Sequence[Action] | None = None
 
     @property
@@ -94,11 +100,17 @@ class BFSModelInterface(_Foresight):
     def begin_episode(
         self, task_spec: TaskSpecification, seed: int, *, backend: str = "minigrid", tiling: str = "square"
     ) -> None:
-        from gridworld.planning import optimal_actions
+        from gridworld.evaluation.optima import optimum_of
 
         super().begin_episode(task_spec, seed, backend=backend, tiling=tiling)
-        layout, state = self._layout, self._state
-        self._plan = None if layout is None or state is None else optimal_actions(layout, state)
+        optimum = optimum_of(task_spec, tiling, self.limit)
+        if not optimum.known:
+            raise SearchLimitError(
+                f"task {task_spec.task_id!a} is not decided after {self.limit} states: raise --limit, or give it a "
+                "certificate (certify --write)",
+                optimum.bound or 1,
+            )
+        self._plan = optimum.actions
 
     def _choose(self, layout: Layout, state: State, step: int) -> tuple[Action, str]:
         del layout, state

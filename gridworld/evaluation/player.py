@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from gridworld.actions import ACTION_NAMES, as_action
 from gridworld.backends.base import AbstractGridBackend, GridState
-from gridworld.errors import GridworldError, ModelUnavailableError
+from gridworld.errors import GridworldError, ModelUnavailableError, missing_part
 from gridworld.evaluation import history
 from gridworld.evaluation.model_interface import ModelInput, ModelInterface, ModelOutput
 from gridworld.observation import Observation
@@ -69,58 +69,66 @@ class Player:
         self._before: tuple[str, Observation] | None = None
 
     def __call__(self, observation: Any, state: GridState, mission: str) -> tuple[int, Mapping[str, Any]] | None:
-        """The model's action and what it said, or None once it has failed."""
+        """The model's action and what it said, or None once it has failed.
+
+        Raises:
+            Exception: what is not the model's: seeing and drawing.
+        """
         del state
-        try:
-            return self._play(observation, mission)
-        except (Exception, SystemExit) as error:  # foreign code: whatever it raises fails this episode only
-            self.error = error
-            return None
-
-    def finish(self, result: EpisodeResult) -> None:
-        """Tell the model that the episode is over and note what is known about it."""
-        try:
-            copied = _copy(result)
-            with self._timed():
-                if self._begun:
-                    self._model.end_episode(copied)
-                details = self._model.episode_details()
-            if details is not None:
-                result.info["details"] = json.loads(json_text(dict(details)))
-        except ModelUnavailableError:
-            raise
-        except (Exception, SystemExit) as error:  # as above
-            self.error = self.error or error
-        if self.error is not None:
-            result.info["model_error"] = one_line(self.error)
-        result.info["model_seconds"] = round(self.seconds, 6)
-
-    def _play(self, observation: Any, mission: str) -> tuple[int, Mapping[str, Any]]:
         seen = self._backend.observe()
         if not self._begun:
-            backend = backend_name(self._backend)
             spec = copy.deepcopy(self._spec)  # whatever a model does with it, the task stays what it is
-            with self._timed():
+            with self._turn():
+                backend = backend_name(self._backend)
                 self._model.begin_episode(spec, self._seed, backend=backend, tiling=seen.tiling)
-            self._begun = True
+                self._begun = True
+            if self.error is not None:
+                return None
         if self._before is not None and self._lines.maxlen:
             self._lines.append(history.line(self.answers, *self._before, seen))
         image = self._image(observation)
         asked = self._input(image, seen, mission)
-        with self._timed():
+        answer = None
+        with self._turn():
             output = self._model.predict(asked)
-        action = as_action(output.action)
-        self.answers += 1
-        self._before = ACTION_NAMES[action], seen
-        self._images.append(image)
-        return int(action), _said(output)
+            action = as_action(output.action)
+            answer = int(action), _said(output)
+            self.answers += 1
+            self._before = ACTION_NAMES[action], seen
+            self._images.append(image)
+        return answer
+
+    def finish(self, result: EpisodeResult) -> None:
+        """Tell the model that the episode is over and note what is known about it.
+
+        Raises:
+            ModelUnavailableError: nothing more can be had from it.
+        """
+        copied = _copy(result)
+        failed, self.error = self.error, None
+        with self._turn():
+            if self._begun:
+                self._model.end_episode(copied)
+            details = self._model.episode_details()
+            if details is not None:
+                result.info["details"] = json.loads(json_text(dict(details)))
+        if isinstance(self.error, ModelUnavailableError):
+            raise self.error
+        self.error = failed or self.error
+        if self.error is not None:
+            result.info["model_error"] = one_line(self.error)
+        result.info["model_seconds"] = round(self.seconds, 6)
 
     @contextmanager
-    def _timed(self) -> Iterator[None]:
-        """What the model does here counts as its time, whether it ends well or not."""
+    def _turn(self) -> Iterator[None]:
+        """The model's turn: it counts as its time, and what it raises becomes ``error``."""
         started = time.perf_counter()
         try:
             yield
+        except ImportError as error:
+            self.error = missing_part(error, "the model")
+        except (Exception, SystemExit) as error:  # foreign code: whatever it raises fails this episode only
+            self.error = error
         finally:
             self.seconds += time.perf_counter() - started
 

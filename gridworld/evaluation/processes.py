@@ -17,7 +17,7 @@ from multiprocessing.process import BaseProcess
 from types import FrameType
 from typing import Any, Final
 
-from gridworld.errors import EvaluationError, ModelError
+from gridworld.errors import EvaluationError, ModelError, missing_part
 from gridworld.evaluation.harness import EvaluationHarness
 from gridworld.evaluation.recipe import TRIES, Finished, Recipe, lost, play_here
 from gridworld.evaluation.tasks import Task
@@ -146,16 +146,25 @@ class _Pool:
 def _serve(connection: Connection[Any, Any], recipe: Recipe) -> None:
     """A worker process: takes tasks until there are none. The terminal's Ctrl-C is its parent's to handle."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGTERM, _leave)
-    threading.Thread(target=_follow_parent, daemon=True).start()
     with suppress(EOFError, BrokenPipeError, ConnectionResetError, _Leave):
         try:
-            with closing(recipe.harness()) as harness:
-                connection.send(("ready", None))
-                while (task := connection.recv()) is not None:
-                    connection.send(_judged(harness, task, recipe.verbose))
-        except ModelError as error:
-            connection.send(("unusable", str(error)))
+            signal.signal(signal.SIGTERM, _leave)
+            threading.Thread(target=_follow_parent, daemon=True).start()
+            _work(connection, recipe)
+        finally:  # from here on nobody catches what asks this process to leave
+            signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
+
+def _work(connection: Connection[Any, Any], recipe: Recipe) -> None:
+    try:
+        with closing(recipe.harness()) as harness:
+            connection.send(("ready", None))
+            while (task := connection.recv()) is not None:
+                connection.send(_judged(harness, task, recipe.verbose))
+    except ModelError as error:
+        connection.send(("unusable", str(error)))
+    except ImportError as error:
+        connection.send(("unusable", str(missing_part(error, "the evaluation"))))
 
 
 def _follow_parent() -> None:
@@ -171,6 +180,8 @@ def _judged(harness: EvaluationHarness, task: Task, verbose: bool) -> tuple[str,
         return "result", harness.judge(task.spec, verbose)
     except ModelError as error:
         return "unusable", str(error)
+    except ImportError as error:
+        return "unusable", str(missing_part(error, "the evaluation"))
     except Exception as error:  # a full disk, output that nobody reads, a defect of ours
         error.add_note(traceback.format_exc())
         return "failed", error

@@ -8,7 +8,7 @@ from collections import Counter, deque
 from collections.abc import Generator, Sequence
 from typing import Any
 
-from gridworld.errors import EvaluationError, ModelError
+from gridworld.errors import EvaluationError, ModelError, missing_part
 from gridworld.evaluation.harness import EvaluationHarness
 from gridworld.evaluation.metrics import TaskBenchmarkResult
 from gridworld.evaluation.recipe import TRIES, Finished, Recipe, lost
@@ -51,6 +51,8 @@ class _Player:
             return self._harness.judge(task.spec, self._recipe.verbose)
         except ModelError as error:
             return str(error)
+        except ImportError as error:
+            return str(missing_part(error, "the evaluation"))
 
     def close(self) -> None:
         if self._harness is not None:

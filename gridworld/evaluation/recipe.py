@@ -10,7 +10,7 @@ from typing import Final, TypeAlias
 from gridworld.evaluation.harness import EvaluationHarness
 from gridworld.evaluation.metrics import TaskBenchmarkResult
 from gridworld.evaluation.model_interface import ModelInterface
-from gridworld.evaluation.optima import optimal_steps
+from gridworld.evaluation.optima import optimum_of
 from gridworld.evaluation.registry import Factory
 from gridworld.evaluation.settings import Settings
 from gridworld.evaluation.tasks import Task
@@ -18,6 +18,9 @@ from gridworld.runner.episode_result import EpisodeResult
 
 TRIES: Final = 2
 """How often the task of a worker that dies is begun."""
+
+LOST: Final = "lost"
+"""In the ``info`` of an episode that was not played."""
 
 Finished: TypeAlias = tuple[int, TaskBenchmarkResult]
 """Number of a task and its result."""
@@ -37,7 +40,7 @@ class Recipe:
     answered: bool = False
 
     def model(self) -> ModelInterface:
-        return self.factory({**self.settings.options, "seed": self.settings.seed})
+        return self.factory({"limit": self.settings.limit, **self.settings.options, "seed": self.settings.seed})
 
     def harness(self) -> EvaluationHarness:
         """A harness whose model is ready.
@@ -60,6 +63,7 @@ class Recipe:
             history_text_window=telling.history_text_window,
             text_observation=telling.text_observation,
             device=settings.device,
+            limit=settings.limit,
         )
         harness.answered = self.answered
         try:
@@ -97,6 +101,7 @@ def lost(task: Task, recipe: Recipe, how: str) -> TaskBenchmarkResult:
         final_state=Episode(Layout(spec, TILINGS[tiling])).grid_state(),
         seed=spec.seed,
         mission=spec.get_mission_text(),
-        info={"model_error": f"{how}, {TRIES} times"},
+        info={"model_error": f"{how}, {TRIES} times", LOST: True},
     )
-    return TaskBenchmarkResult.of(spec, episode, optimal_steps(spec, tiling))
+    optimum = optimum_of(spec, tiling, recipe.settings.limit)
+    return TaskBenchmarkResult.of(spec, episode, optimum.steps, optimum.bound)

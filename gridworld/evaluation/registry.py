@@ -22,7 +22,7 @@ class ModelEntry:
     """A model and how it is made.
 
     Attributes:
-        factory: makes one from ``seed`` and the values of its options; cheap, the heavy part is
+        factory: makes one from ``seed``, ``limit`` and the values of its options; cheap, the heavy part is
             :meth:`~gridworld.evaluation.model_interface.ModelInterface.setup`. A function of a module, since worker
             processes import it by name; each worker has a model of its own.
         help: one line.
@@ -55,9 +55,9 @@ def _random(options: Options) -> ModelInterface:
 
 def _bfs(options: Options) -> ModelInterface:
     from gridworld.evaluation.models import BFSModelInterface
+    from gridworld.solver import DEFAULT_LIMIT
 
-    del options
-    return BFSModelInterface()
+    return BFSModelInterface(options.get("limit", DEFAULT_LIMIT))
 
 
 def _greedy(options: Options) -> ModelInterface:
@@ -168,6 +168,18 @@ _MOST: Final = 10**9
 def count(text: str) -> int:
     """An integer of at least 1, for a parser."""
     return _integer(text, 1)
+
+
+def add_limit(group: argparse._ActionsContainer, default: int | None = None) -> None:
+    """The option that says how far an exact search goes; it means the same everywhere.
+
+    Args:
+        default: another one than :data:`gridworld.solver.DEFAULT_LIMIT`.
+    """
+    from gridworld.solver import DEFAULT_LIMIT
+
+    what = "states that an exact search of a task may expand before it gives up (default %(default)s)"
+    group.add_argument("--limit", type=count, default=default or DEFAULT_LIMIT, metavar="N", help=what)
 
 
 def count_or_zero(text: str) -> int:

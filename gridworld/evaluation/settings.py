@@ -12,6 +12,7 @@ from gridworld import library
 from gridworld.errors import EvaluationError, TaskError
 from gridworld.evaluation.player import Telling
 from gridworld.evaluation.tasks import Task, tasks_in
+from gridworld.solver import DEFAULT_LIMIT
 
 TILINGS_OF: Final[Mapping[str, tuple[str, ...]]] = {"minigrid": ("square",), "multigrid": ("square", "hex")}
 """Tilings by backend."""
@@ -32,6 +33,7 @@ class Settings:
         model: name in the table of models.
         options: values of the options of that model.
         seed: of the model; tasks have their own.
+        limit: states that the search for the shortest solution of a task may expand.
     """
 
     benchmark: str
@@ -44,6 +46,7 @@ class Settings:
     seed: int = 42
     device: str = "cpu"
     telling: Telling = field(default_factory=Telling)
+    limit: int = DEFAULT_LIMIT
 
     def __post_init__(self) -> None:
         if self.tiling not in TILINGS_OF.get(self.backend, (self.tiling,)):
@@ -75,8 +78,11 @@ class Settings:
         return {key: _CREDENTIALS.sub("", value) if isinstance(value, str) else value for key, value in plain.items()}
 
 
-def tasks_of(settings: Settings) -> list[Task]:
+def tasks_of(settings: Settings, *, strict: bool = False, warnings: list[str] | None = None) -> list[Task]:
     """The tasks of an evaluation, in order; every file is read and checked before anything is played.
+
+    Args:
+        strict, warnings: as for :func:`gridworld.evaluation.tasks.tasks_in`.
 
     Raises:
         TaskError: a folder or file cannot be used.
@@ -91,7 +97,7 @@ def tasks_of(settings: Settings) -> list[Task]:
     else:
         chosen = settings.task_dir if settings.benchmark == "directory" else settings.benchmark
         files = [(file, None) for file in library.task_files(chosen or settings.benchmark)]
-    return tasks_in(files, settings.tiling)
+    return tasks_in(files, settings.tiling, strict=strict, warnings=warnings)
 
 
 def parse_tiers(text: str) -> tuple[int, ...] | None:

@@ -7,9 +7,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
+from warnings import warn
 
 from gridworld import library
-from gridworld.errors import TaskError
+from gridworld.certificate import stored_proof
+from gridworld.errors import TaskError, TaskWarning
 from gridworld.task_spec import TaskSpecification
 from gridworld.tilings import SQUARE, TILINGS
 
@@ -39,16 +41,37 @@ class Task:
         return {"task_id": self.spec.task_id, **tier, **source}
 
 
-def tasks_in(files: Iterable[tuple[Path, int | None]], tiling: str) -> list[Task]:
+def tasks_in(
+    files: Iterable[tuple[Path, int | None]],
+    tiling: str,
+    *,
+    strict: bool = False,
+    warnings: list[str] | None = None,
+) -> list[Task]:
     """The tasks in files, each with the tier of its folder; all are read and checked before any is played.
+
+    Args:
+        strict: refuse fields that the format does not know.
+        warnings: gets a line for each file of which something is not used; None: it becomes a Python warning.
 
     Raises:
         TaskError: one cannot be used on this tiling; names its file.
     """
-    return [
-        Task(index, _load(file, tiling), tier, _label(file), hashlib.sha256(file.read_bytes()).hexdigest())
-        for index, (file, tier) in enumerate(files)
-    ]
+    tasks = []
+    for index, (file, tier) in enumerate(files):
+        notes: list[str] = []
+        spec = _load(file, tiling, strict, notes)
+        if notes:
+            _tell(str(TaskError(notes, str(file))), warnings)
+        tasks.append(Task(index, spec, tier, _label(file), hashlib.sha256(file.read_bytes()).hexdigest()))
+    return tasks
+
+
+def _tell(line: str, lines: list[str] | None) -> None:
+    if lines is None:
+        warn(line, TaskWarning, stacklevel=4)
+    else:
+        lines.append(line)
 
 
 def check_tiling(spec: TaskSpecification, tiling: str, source: str = "") -> None:
@@ -77,12 +100,14 @@ def _made_for(spec: TaskSpecification) -> str:
     return SQUARE.name
 
 
-def _load(file: Path, tiling: str) -> TaskSpecification:
-    spec = TaskSpecification.from_json(file)
+def _load(file: Path, tiling: str, strict: bool, notes: list[str]) -> TaskSpecification:
+    spec = TaskSpecification.from_json(file, strict=strict, warnings=notes)
     _, problems = spec.validate()
     if problems:
         raise TaskError(problems, str(file))
     check_tiling(spec, tiling, str(file))
+    _, unused = stored_proof(spec, TILINGS[tiling])
+    notes += [unused] if unused else []
     return spec
 
 

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from gridworld.certificate import FIELD, Certificate, fingerprint
+from gridworld.certificate import stored_proof
 from gridworld.errors import GenerationError, TaskError
 from gridworld.task_spec import TaskSpecification
+from gridworld.tilings import TILINGS
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,17 +47,17 @@ def write_tasks(
 def read_made(path: Path, task_id: str, origin: Mapping[str, Any]) -> TaskSpecification | None:
     """The task in a file if it was generated from these arguments and not changed since; else None."""
     try:
-        spec = TaskSpecification.from_json(path)
-        certificate = Certificate.from_dict((spec.metadata or {}).get(FIELD) or {})
+        spec = TaskSpecification.from_json(path, strict=True)
+        proof, _ = stored_proof(spec, TILINGS[origin["tiling"]])
     except TaskError:
         return None
     ours = (spec.metadata or {}).get("generator") == origin and spec.task_id == task_id
-    return spec if ours and certificate.fingerprint == fingerprint(spec) else None
+    return spec if ours and proof is not None else None
 
 
 def _holds(path: Path, spec: TaskSpecification) -> bool:
     try:
-        return TaskSpecification.from_json(path) == spec
+        return TaskSpecification.from_json(path, strict=True) == spec
     except TaskError:
         return False
 

@@ -17,13 +17,15 @@ from gridworld.tilings import Cell
 class Event:
     """What the agent can do in some poses: it adds ``delta`` to the codes of the modes that allow it.
 
-    ``equal``: digits that the mode must have; ``other``: digits that it must not have.
+    ``equal``: digits that the mode must have; ``other``: digits that it must not have. ``key``: one that is picked up
+    from a part of the grid, or dropped there.
     """
 
     poses: Mask
     equal: Digits
     other: Digits
     delta: int
+    key: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,8 +86,8 @@ def _key_events(numbering: Numbering) -> Iterator[Event]:
         yield Event(near, ((name, HOME),), full, (HAND - HOME) * stride)
         for part in range(numbering.radices[name] - LOOSE):
             digit = LOOSE + part
-            yield Event((facing == part) | (on == part), ((name, digit),), full, (HAND - digit) * stride)
-            yield Event(facing == part, ((name, HAND),), (), (digit - HAND) * stride)
+            yield Event((facing == part) | (on == part), ((name, digit),), full, (HAND - digit) * stride, name)
+            yield Event(facing == part, ((name, HAND),), (), (digit - HAND) * stride, name)
         if name in numbering.uses:
             doors = tuple((door, 1) for door in numbering.uses[name])
             yield Event(anywhere, ((name, GONE), *doors), full, (HAND - GONE) * stride)

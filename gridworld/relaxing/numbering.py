@@ -108,15 +108,23 @@ class Numbering:
 
     def code(self, state: State, blocks: bool = True) -> int:
         """Code of a state's mode, as settled; without ``blocks`` their digits are 0."""
-        digits = {name: self._status(name, state) for name in self.pattern.keys}
+        digits = self._statuses(state)
         digits |= {name: int(name in state.open_doors) for name in self.pattern.doors}
         digits |= {name: int(name in state.active_switches) for name in self.pattern.switches}
         for name in self.pattern.blocks if blocks else ():
             digits[name] = self.places.reach[name][state.block_cells[self.layout.block_index[name]]]
-        for name, doors in self.uses.items():
-            if digits[name] != HAND and all(digits[door] for door in doors):
-                digits[name] = GONE
         return sum(digit * self.strides[name] for name, digit in digits.items())
+
+    def loose(self, state: State) -> list[str]:
+        """The tracked keys that were dropped and are still of use."""
+        return [name for name, digit in self._statuses(state).items() if digit >= LOOSE]
+
+    def _statuses(self, state: State) -> dict[str, int]:
+        found = {name: self._status(name, state) for name in self.pattern.keys}
+        for name, doors in self.uses.items():
+            if found[name] != HAND and state.open_doors.issuperset(doors):
+                found[name] = GONE
+        return found
 
     def _status(self, name: str, state: State) -> int:
         if state.carrying == name:

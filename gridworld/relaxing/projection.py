@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Final
+from collections.abc import Collection, Iterator
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gridworld.layout import State
 from gridworld.relaxing.events import Event
+from gridworld.relaxing.measuring import UNREACHABLE, Edges, distances
 from gridworld.relaxing.modes import Modes
-from gridworld.relaxing.numbering import HOME, Numbering, Pattern
+from gridworld.relaxing.numbering import GONE, HOME, Numbering, Pattern
 from gridworld.relaxing.places import Mask, Numbers, Places
 from gridworld.relaxing.possible import Possible
+from gridworld.relaxing.worth import Worth
+from gridworld.tilings import Cell
 
-UNREACHABLE: Final = 1 << 30
-"""Distance of states from which there is no way; more than any other."""
+Steps: TypeAlias = tuple[Numbers, Numbers, Numbers]
+"""Of the steps in a projection, the states before and after them and their costs."""
 
 
 class Projection:
@@ -28,59 +31,57 @@ class Projection:
         pattern: what is tracked.
         grain: size of the parts of the grid in which dropped keys are told apart.
         limit: of the number of states.
+        anchors: for the worth of keys (:class:`Worth`); None: that is not looked at.
 
     Raises:
         TooLargeError: there would be more.
+        EndlessError: the worth of keys makes a way around cost less than nothing.
     """
 
-    def __init__(self, places: Places, start: State, pattern: Pattern, grain: int, limit: int) -> None:
+    def __init__(
+        self,
+        places: Places,
+        start: State,
+        pattern: Pattern,
+        grain: int,
+        limit: int,
+        anchors: Collection[Cell] | None = None,
+    ) -> None:
         self.places, self.pattern = places, pattern
-        self.modes = Modes(Numbering(places, pattern, grain, limit), start, limit)
+        numbering = Numbering(places, pattern, grain, limit)
+        self._worth = None if anchors is None else Worth(numbering, anchors)
+        self.modes = Modes(numbering, start, limit)
         self.possible = Possible(self.modes)
-        self._rows: dict[tuple[object, ...], int] = {}
+        self._known: dict[tuple[object, ...], tuple[int, int]] = {}
         self._distances = self._measured()
 
     def distance(self, state: State) -> int:
         """At least so many steps are left; ``UNREACHABLE``: there is no way."""
         mode = state[2:8]
-        row = self._rows.get(mode)
-        if row is None:
-            row = self._rows[mode] = self.modes.row(state)
+        known = self._known.get(mode)
+        if known is None:
+            known = self._known[mode] = self.modes.row(state), self._worth.of(state) if self._worth else 0
+        row, worth = known
         if row < 0 or state.dead:
             return UNREACHABLE
-        return int(self._distances.item(row * len(self.places) + self.places.pose(state)))
+        steps = int(self._distances.item(row * len(self.places) + self.places.pose(state)))
+        return max(0, steps + worth) if steps < UNREACHABLE else UNREACHABLE
 
     def _measured(self) -> NDArray[np.int32]:
-        poses, headings = len(self.places), self.places.headings
-        before, sources = self._edges()
-        distances = np.full(len(self.modes) * poses, UNREACHABLE, dtype=np.int32)
-        border = np.flatnonzero(self.possible.goal())
-        steps = 0
-        while len(border):
-            distances[border] = steps
-            cell, heading = border - border % headings, border % headings
-            found = np.concatenate(
-                (
-                    cell + (heading + 1) % headings,
-                    cell + (heading - 1) % headings,
-                    sources[_spans(before[border], before[border + 1])],
-                )
-            )
-            border = np.unique(found[distances[found] == UNREACHABLE])
-            steps += 1
-        return distances
+        edges = self._edges()
+        goals = self.possible.goal().ravel()
+        estimate = (
+            self._worth.estimate(self.modes.codes).ravel() if self._worth else np.zeros_like(goals, dtype=np.int64)
+        )
+        return distances(edges, goals, self.places.headings, estimate).astype(np.int32)
 
-    def _edges(self) -> tuple[Numbers, Numbers]:
-        """All steps but turns: where those into a state begin in ``sources``, and the states they come from."""
-        pairs = [self._moves(), *self._pushes(), *map(self._changes, self.modes.events)]
-        sources = np.concatenate([source for source, _ in pairs])
-        targets = np.concatenate([target for _, target in pairs])
-        states = len(self.modes) * len(self.places)
-        before = np.zeros(states + 1, dtype=np.int64)
-        np.cumsum(np.bincount(targets, minlength=states), out=before[1:])
-        return before, sources[np.argsort(targets, kind="stable")]
+    def _edges(self) -> Edges:
+        """All steps but turns."""
+        steps = [self._moves(), *self._pushes(), *map(self._changes, self.modes.events)]
+        sources, targets, costs = (np.concatenate(parts) for parts in zip(*steps, strict=True))
+        return Edges.of(sources, targets, costs, len(self.modes) * len(self.places))
 
-    def _moves(self) -> tuple[Numbers, Numbers]:
+    def _moves(self) -> Steps:
         places, layout = self.places, self.places.layout
         allowed = np.tile(places.after >= 0, (len(self.modes), 1))
         passages = [(cell, door.id) for cell, door in layout.doors.items()]
@@ -91,13 +92,13 @@ class Projection:
             for cell in places.reach[block]:
                 self._require(allowed, places.facing(cell), self.possible.at(block, cell, False))
         rows, poses = np.nonzero(allowed)
-        return rows * len(places) + poses, rows * len(places) + places.after[poses]
+        return rows * len(places) + poses, rows * len(places) + places.after[poses], np.ones_like(rows)
 
     @staticmethod
     def _require(allowed: Mask, poses: Mask, condition: Mask) -> None:
         allowed[:, poses] &= condition if condition.shape[1] == 1 else condition[:, poses]
 
-    def _pushes(self) -> Iterator[tuple[Numbers, Numbers]]:
+    def _pushes(self) -> Iterator[Steps]:
         """Steps onto a tracked block; what is tracked must not be in its way."""
         places, tiling = self.places, self.places.layout.tiling
         homes = {key.position.to_tuple(): key.id for key in places.layout.keys}
@@ -114,17 +115,15 @@ class Projection:
                     other += [(key, HOME)] if key in self.modes else []
                     event = Event(places.on(cell), ((block, digit),), tuple(other), (reach[beyond] - digit) * stride)
                     rows, after = self.modes.changes(event)
-                    yield rows * len(places) + pose, after * len(places) + places.after[pose]
+                    yield rows * len(places) + pose, after * len(places) + places.after[pose], np.ones_like(rows)
 
-    def _changes(self, event: Event) -> tuple[Numbers, Numbers]:
+    def _changes(self, event: Event) -> Steps:
         rows, after = self.modes.changes(event)
         poses = np.flatnonzero(event.poses)
         sources = rows[:, None] * len(self.places) + poses
-        return sources.ravel(), (after[:, None] * len(self.places) + poses).ravel()
-
-
-def _spans(begin: Numbers, end: Numbers) -> Numbers:
-    """All numbers of the ranges ``begin[i]`` to ``end[i] - 1``."""
-    lengths = end - begin
-    offsets = np.repeat(begin - (np.cumsum(lengths) - lengths), lengths)
-    return offsets + np.arange(len(offsets))
+        costs = np.ones_like(sources)
+        if self._worth and event.key:
+            # A key of no more use is worth nothing anywhere.
+            kept = ~self.modes.having(event.key, GONE)[after]
+            costs += kept * self._worth.gain(event)[poses]
+        return sources.ravel(), (after[:, None] * len(self.places) + poses).ravel(), costs.ravel()

@@ -26,8 +26,11 @@ RELAXATIONS: tuple[dict[str, Any], ...] = (
     {"limit": 3000, "pairs": True},
     {"limit": 250},
     {"limit": 1},
+    {"worth": True},
+    {"worth": True, "grains": (2, COARSE)},
+    {"worth": True, "limit": 3000},
 )
-"""Ways to make a relaxation: as usual, as fine as can be, in parts, in smaller parts, and blind."""
+"""Ways to make a relaxation: as usual, as fine as can be, in parts, in smaller parts, and blind; with worth."""
 
 
 def check_search(spec: TaskSpecification, tiling: str = "square", most: int = 5000) -> bool:
@@ -41,7 +44,8 @@ def check_search(spec: TaskSpecification, tiling: str = "square", most: int = 50
     for options in RELAXATIONS:
         _check_bounds(Relaxation(layout, **options), graph, left)
     for pattern in _partial_patterns(layout):
-        _check_bounds(Relaxation(layout, pattern=pattern), graph, left)
+        for worth in (False, True):
+            _check_bounds(Relaxation(layout, pattern=pattern, worth=worth), graph, left)
     return True
 
 

@@ -26,9 +26,9 @@ def test_every_mutation_is_seen_through_or_harmless(name: str, tmp_path: Path) -
     rng, path = random.Random(name), tmp_path / "task.json"
     task = json.loads(task_files("validation_10")[9].read_text(encoding="utf-8"))
     before = json.dumps(task)
-    problems = []
+    problems: list[str] = []
     for _ in range(6):
         path.write_bytes(MUTATORS[name](rng, json.loads(before)))
-        problems += check_file(path)
+        problems += check_file(path, warnings=problems)
     assert problems
     assert all(problem.isprintable() for problem in problems)

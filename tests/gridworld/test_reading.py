@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gridworld.errors import TaskError
+from gridworld.errors import TaskError, TaskWarning
 from gridworld.jsonfile import MAX_BYTES, parse_json
 from gridworld.reading import MAX_PROBLEMS
 from gridworld.task_spec import KeySpec, Position, TaskSpecification
@@ -24,7 +24,7 @@ REQUIRED = ("task_id", "seed", "difficulty_tier", "maze", "goal", "max_steps")
 
 def problems(data: Any) -> tuple[str, ...]:
     with pytest.raises(TaskError) as caught:
-        TaskSpecification.from_dict(data)
+        TaskSpecification.from_dict(data, strict=True)
     return caught.value.problems
 
 
@@ -234,3 +234,86 @@ def test_any_bytes_are_a_value_or_an_error_of_one_line(content: bytes) -> None:
     with pytest.raises(TaskError) as caught:
         TaskSpecification.from_dict(parse_json(content, "file"))
     assert str(caught.value).isprintable()
+
+
+def test_unknown_fields_are_warnings_with_the_nearest_name() -> None:
+    data = changed("rules.observabilty", "fog_of_war") | {"max_step": 9}
+    notes: list[str] = []
+    assert TaskSpecification.from_dict(data, warnings=notes) == TaskSpecification.from_dict(task())
+    assert notes == [
+        "max_step: is not a field of the format; did you mean max_steps?",
+        "rules.observabilty: is not a field of the format; did you mean observability?",
+    ]
+    with pytest.warns(TaskWarning, match=r"^max_step: .*; did you mean max_steps\? \(and 1 more\)$") as told:
+        TaskSpecification.from_dict(data)
+    assert [each.filename for each in told] == [__file__], "the line that called is named"
+
+
+def test_what_is_beside_the_format_in_files_of_the_original_is_read_as_the_original_reads_it(tmp_path: Path) -> None:
+    data, notes = task(), list[str]()
+    data["mechanisms"]["doors"][0]["color"] = "red"
+    data["mechanisms"]["gates"][0]["color"] = "black"
+    file = tmp_path / "task.json"
+    file.write_text(json.dumps(data))
+    spec = TaskSpecification.from_json(file, warnings=notes)
+    assert spec == TaskSpecification.from_dict(task()), "a door has the colour of its key, a gate is grey"
+    assert spec.validate() == (True, [])
+    assert notes == [
+        "mechanisms.doors[0].color: is not a field of the format",
+        "mechanisms.gates[0].color: grey is taken instead of black",
+    ]
+    with pytest.warns(TaskWarning, match=r"task\.json: mechanisms\.doors\[0\]\.color: ") as told:
+        TaskSpecification.from_json(file)
+    assert [each.filename for each in told] == [__file__]
+    with pytest.raises(TaskError, match=r"task\.json: mechanisms\.doors\[0\]\.color: is not a field of the format$"):
+        TaskSpecification.from_json(file, strict=True)
+
+
+@pytest.mark.parametrize("colour", ["black", "white", "orange", "cyan"])
+@pytest.mark.parametrize("kind", ["gates", "switches", "blocks"])
+def test_colours_that_only_the_original_has(kind: str, colour: str) -> None:
+    spec = TaskSpecification.from_dict(changed(f"mechanisms.{kind}.0.color", colour), warnings=[])
+    assert getattr(spec.mechanisms, kind)[0].color == "grey"
+    for path in ("mechanisms.keys.0.color", "mechanisms.doors.0.requires_key"):
+        assert "must be one of red, green" in problems(changed(path, colour))[0], "two such keys would look the same"
+    assert "must be one of" in problems(changed(f"mechanisms.{kind}.0.color", "blakc"))[0]
+
+
+def test_an_unknown_field_never_stands_for_one_that_is_missing_or_mistyped() -> None:
+    data = changed("max_steps", None) | {"max_stesp": 75, "seed": "x"}
+    with pytest.raises(TaskError) as caught:
+        TaskSpecification.from_dict(data, warnings=[])
+    assert caught.value.problems == (
+        "seed: must be an integer, not 'x'",
+        "max_steps: is missing",
+        "max_stesp: is not a field of the format; did you mean max_steps?",
+    )
+
+
+def test_the_wrapper_and_the_parts_warn_too() -> None:
+    notes: list[str] = []
+    TaskSpecification.from_dict({"TaskSpecification": task(), "note": 1}, warnings=notes)
+    KeySpec.from_dict({"id": "k", "position": [1, 1], "color": "red", "colour": "red"}, warnings=notes)
+    assert notes == [
+        "'note' stands beside TaskSpecification; put it inside",
+        "colour: is not a field of the format; did you mean color?",
+    ]
+    with pytest.warns(TaskWarning, match=r"^colour: ") as told:
+        KeySpec.from_dict({"id": "k", "position": [1, 1], "color": "red", "colour": "red"})
+    assert [each.filename for each in told] == [__file__]
+
+
+def test_unknown_fields_without_number_take_no_time() -> None:
+    start, notes = time.process_time(), list[str]()
+    TaskSpecification.from_dict(task() | {f"seed{number}": 1 for number in range(100_000)}, warnings=notes)
+    assert len(notes) == MAX_PROBLEMS + 1
+    assert notes[-1] == "there are more than 100 notes"
+    assert time.process_time() - start < 2
+
+
+def test_a_file_is_checked_with_its_warnings(tmp_path: Path) -> None:
+    file, notes = tmp_path / "task.json", list[str]()
+    file.write_text(json.dumps(changed("rules.view_siz", 3)))
+    assert check_file(file, warnings=notes) == []
+    assert notes == ["rules.view_siz: is not a field of the format; did you mean view_size?"]
+    assert check_file(file, strict=True) == [f"{file}: {notes[0]}"]

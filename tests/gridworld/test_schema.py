@@ -54,7 +54,7 @@ def test_what_is_written_conforms_if_its_numbers_are_within_bounds(spec: TaskSpe
 def test_the_schema_and_the_reader_agree_on_a_task_with_anything_anywhere(way: tuple[Any, ...], value: Any) -> None:
     data = mutated(way, value)
     try:
-        read = within_bounds(TaskSpecification.from_dict(data))
+        read = within_bounds(TaskSpecification.from_dict(data, strict=True))
     except TaskError:
         read = False
     assert told(data) == read
@@ -77,6 +77,8 @@ def nested() -> dict[str, Any]:
         (changed("maze.start", {"x": 1, "y": 1}), True),
         (changed("goal", {"goal_type": "survive_steps"}), True),
         (changed("mechanisms.keys.0.color", "gray"), True),
+        (changed("mechanisms.keys.0.color", "black"), False),
+        (changed("mechanisms.gates.0.color", "black"), True),
         (nested() | {"mechanisms": {}}, False),
         ({"TaskSpecification": task(), "seed": 1}, False),
         (changed("goal.goal_type", "survive_steps"), False),
@@ -91,7 +93,7 @@ def nested() -> dict[str, Any]:
 def test_every_form_is_described(data: Any, wanted: bool) -> None:
     assert told(data) is wanted
     try:
-        TaskSpecification.from_dict(data)
+        TaskSpecification.from_dict(data, strict=True)
     except TaskError:
         assert not wanted
     else:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import pickle
 from pathlib import Path
 
 import pytest
@@ -153,6 +154,17 @@ def test_the_limit_counts_states_and_the_error_says_what_to_do() -> None:
     spec = drawn(PUSH, goal={"type": "push_block_to", "target_ids": ["b0"]})
     with pytest.raises(SearchLimitError, match=r"task 'drawn' is not decided after 3 states: raise the limit"):
         solve(spec, limit=3)
+
+
+@pytest.mark.parametrize("limit", [0, 1, 3])
+def test_a_search_that_gives_up_tells_a_bound(limit: int) -> None:
+    spec = drawn(PUSH, goal={"type": "push_block_to", "target_ids": ["b0"]})
+    steps = solve(spec).steps
+    with pytest.raises(SearchLimitError) as told:
+        solve(spec, limit=limit)
+    again = pickle.loads(pickle.dumps(told.value))  # noqa: S301 - its own words
+    assert 1 < told.value.bound <= steps
+    assert (str(again), again.bound) == (str(told.value), told.value.bound)
 
 
 def test_whoever_stands_on_the_goal_waits_one_step() -> None:

@@ -7,12 +7,21 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from gridworld.certificate import FIELD, Certificate, attached, certify, recertify
+from gridworld.certificate import FIELD, Certificate, certify, recertify
 from gridworld.errors import GridworldError
-from gridworld.evaluation.registry import count
+from gridworld.evaluation.registry import add_limit
 from gridworld.evaluation.terminal import EXIT_FINISHED, EXIT_USER_ERROR, visible
-from gridworld.evaluation.tooling.common import counted, files_of, load, tiling_of, tool_parser, with_progress
-from gridworld.solver import DEFAULT_LIMIT
+from gridworld.evaluation.tooling.common import (
+    add_strict,
+    counted,
+    files_of,
+    load,
+    tiling_of,
+    tool_parser,
+    with_progress,
+)
+from gridworld.forms import WRAPPER
+from gridworld.jsonfile import read_json, write_json
 from gridworld.task_spec import TaskSpecification
 from gridworld.tilings import TILINGS
 
@@ -32,9 +41,8 @@ def build_parser() -> argparse.ArgumentParser:
     parser.add_argument("files", nargs="+", metavar="FILE", help="a file, folder or benchmark")
     parser.add_argument("--tiling", choices=tuple(TILINGS), help="default: the one of the certificate, else square")
     parser.add_argument("--write", action="store_true", help="store the certificate where there is none that agrees")
-    parser.add_argument(
-        "--limit", type=count, default=DEFAULT_LIMIT, metavar="N", help="states of each search (default %(default)s)"
-    )
+    add_limit(parser)
+    add_strict(parser)
     return parser
 
 
@@ -61,7 +69,7 @@ def run(argv: Sequence[str]) -> int:
 
 def _certified(path: Path, arguments: argparse.Namespace) -> bool:
     """Tell about one file; whether everything holds."""
-    spec = load(path)
+    spec = load(path, strict=arguments.strict, proofs=False)
     stored = (spec.metadata or {}).get(FIELD)
     if stored is not None and arguments.tiling in (None, _tiling_stored(stored)):
         differences = recertify(spec, arguments.limit)
@@ -98,5 +106,9 @@ def _told(certificate: Certificate) -> list[str]:
 
 
 def _write(path: Path, spec: TaskSpecification, certificate: Certificate) -> None:
-    attached(spec, certificate).to_json(path)
+    """Store a certificate, and leave everything else in the file as it is."""
+    data = read_json(path)
+    task = data.get(WRAPPER, data)
+    task["metadata"] = {**(spec.metadata or {}), FIELD: certificate.to_dict()}
+    write_json(path, data)
     print(visible(f"{path}: certificate stored"))

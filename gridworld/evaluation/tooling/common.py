@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from gridworld import library
+from gridworld.certificate import stored_proof
 from gridworld.errors import TaskError
-from gridworld.evaluation.terminal import Parser, program
+from gridworld.evaluation.terminal import Parser, complain, program
 from gridworld.task_spec import TaskSpecification
 from gridworld.tilings import SQUARE, TILINGS
 
@@ -82,17 +83,35 @@ def shipped_files() -> list[Path]:
     return [path for name in library.BENCHMARKS for path in library.task_files(library.benchmark_dir(name))]
 
 
-def load(path: str | os.PathLike[str]) -> TaskSpecification:
-    """A valid task.
+def add_strict(parser: argparse.ArgumentParser) -> None:
+    """The option that refuses what is otherwise a warning."""
+    parser.add_argument("--strict", action="store_true", help="refuse unknown fields, which are a warning otherwise")
+
+
+def load(path: str | os.PathLike[str], *, strict: bool = False, proofs: bool = True) -> TaskSpecification:
+    """A valid task; what is not used of its file is told on a line of standard error.
+
+    Args:
+        proofs: tell of a certificate that cannot be used.
 
     Raises:
-        TaskError: it cannot be read or is not valid; names the file.
+        TaskError: it cannot be read or is not valid, or holds unknown fields and ``strict`` is set; names the file.
     """
-    spec = TaskSpecification.from_json(path)
+    notes: list[str] = []
+    spec = TaskSpecification.from_json(path, strict=strict, warnings=notes)
     _, problems = spec.validate()
     if problems:
         raise TaskError(problems, os.fspath(path))
+    notes += unused_proof(spec) if proofs else ()
+    if notes:
+        complain(f"warning: {TaskError(notes, os.fspath(path))}")
     return spec
+
+
+def unused_proof(spec: TaskSpecification) -> list[str]:
+    """Why the certificate of a valid task cannot be used; nothing if it can, or there is none."""
+    _, problem = stored_proof(spec, TILINGS[tiling_of(spec, None)])
+    return [problem] if problem else []
 
 
 def tiling_of(spec: TaskSpecification, asked: str | None) -> str:

@@ -10,9 +10,17 @@ from typing import Any
 
 from gridworld import library
 from gridworld.errors import EvaluationError, GridworldError, TaskError
-from gridworld.evaluation.registry import count, seconds
+from gridworld.evaluation.registry import add_limit, count, seconds
 from gridworld.evaluation.terminal import EXIT_FINISHED, visible
-from gridworld.evaluation.tooling.common import counted, find_task, load, shipped_files, tiling_of, tool_parser
+from gridworld.evaluation.tooling.common import (
+    add_strict,
+    counted,
+    find_task,
+    load,
+    shipped_files,
+    tiling_of,
+    tool_parser,
+)
 from gridworld.task_spec import TaskSpecification
 from gridworld.tilings import TILINGS
 
@@ -44,6 +52,8 @@ def build_parser() -> argparse.ArgumentParser:
     add("--task", metavar="ID", help="of which task in it")
     add("--seconds", type=seconds, default=0.25, metavar="S", help="per picture (default 0.25)")
     add("--overwrite", action="store_true", help="replace files that are there")
+    add_limit(parser)
+    add_strict(parser)
     return parser
 
 
@@ -80,7 +90,9 @@ def _contradiction(asked: argparse.Namespace) -> str | None:
 def _draw(asked: argparse.Namespace) -> int:
     from gridworld.drawing import save_png, task_picture
 
-    specs = [load(path) for path in dict.fromkeys(file for name in asked.tasks for file in _files(name))]
+    specs = [
+        load(path, strict=asked.strict) for path in dict.fromkeys(file for name in asked.tasks for file in _files(name))
+    ]
     targets = _targets([spec.task_id for spec in specs], asked.out)
     for target in targets:
         _must_be_free(target, asked.overwrite)
@@ -120,9 +132,9 @@ def _animate(asked: argparse.Namespace) -> int:
 
     _must_be_free(asked.gif, asked.overwrite)
     if asked.optimal:
-        spec = load(find_task(asked.tasks[0]))
+        spec = load(find_task(asked.tasks[0]), strict=asked.strict)
         tiling = tiling_of(spec, asked.tiling)
-        actions = _optimal(spec, tiling)
+        actions = _optimal(spec, tiling, asked.limit)
     else:
         spec, tiling, actions = _recorded(asked)
     _make_folder(asked.gif.parent)
@@ -132,13 +144,15 @@ def _animate(asked: argparse.Namespace) -> int:
     return EXIT_FINISHED
 
 
-def _optimal(spec: TaskSpecification, tiling: str) -> list[int]:
-    from gridworld.solver import solve
+def _optimal(spec: TaskSpecification, tiling: str, limit: int) -> list[int]:
+    from gridworld.optimum import find_optimum
 
-    solution = solve(spec, tiling=TILINGS[tiling])
-    if not solution.solved:
+    optimum = find_optimum(spec, TILINGS[tiling], limit)
+    if not optimum.known:
+        raise TaskError(f"task {spec.task_id!a} is not decided after {limit} states: raise --limit")
+    if not optimum.actions:
         raise TaskError(f"task {spec.task_id!a} cannot be solved on the {tiling} tiling")
-    return [int(action) for action in solution.actions]
+    return [int(action) for action in optimum.actions]
 
 
 def _recorded(asked: argparse.Namespace) -> tuple[TaskSpecification, str, list[int]]:
@@ -153,7 +167,7 @@ def _recorded(asked: argparse.Namespace) -> tuple[TaskSpecification, str, list[i
         what = "name a task with --task" if wanted is None else f"there is no task {wanted!a}"
         raise EvaluationError(f"{asked.episode}: {what}; there are {known}")
     episode = results.task_results[ids.index(wanted)].episode
-    spec = load(find_task(asked.tasks[0])) if asked.tasks else _played(wanted, told, asked.episode)
+    spec = load(find_task(asked.tasks[0]), strict=asked.strict) if asked.tasks else _played(wanted, told, asked.episode)
     settings = told.get("settings")
     played_on = settings.get("tiling") if isinstance(settings, Mapping) else None
     tiling = asked.tiling or (played_on if played_on in TILINGS else "square")

@@ -6,10 +6,11 @@ import argparse
 from collections import Counter
 from collections.abc import Sequence
 
-from gridworld.evaluation.registry import count
+from gridworld.evaluation.registry import add_limit, count
 from gridworld.evaluation.settings import parse_tiers
 from gridworld.evaluation.terminal import EXIT_FINISHED, EXIT_INTERRUPTED, complain, visible
 from gridworld.evaluation.tooling.common import counted, tool_parser, with_progress
+from gridworld.generating.proving import SEARCH_LIMIT
 from gridworld.tilings import TILINGS
 
 
@@ -29,6 +30,7 @@ def build_parser() -> argparse.ArgumentParser:
     add("--out", required=True, metavar="DIR", help="folder of the files; what is there of them already is kept")
     add("--tiling", choices=tuple(TILINGS), default="square", help="default %(default)s")
     add("--mechanisms", metavar="KINDS", help="only these, such as keys,doors (default: all that the tier is about)")
+    add_limit(parser, SEARCH_LIMIT)
     add("--overwrite", action="store_true", help="replace files that hold something else")
     return parser
 
@@ -55,6 +57,7 @@ def run(argv: Sequence[str]) -> int:
             arguments.out,
             tiling=arguments.tiling,
             mechanisms=kinds,
+            limit=arguments.limit,
             overwrite=arguments.overwrite,
         )
     )

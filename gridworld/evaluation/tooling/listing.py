@@ -9,7 +9,7 @@ from pathlib import Path
 from gridworld import library
 from gridworld.errors import TaskError
 from gridworld.evaluation.terminal import EXIT_FINISHED, EXIT_USER_ERROR, complain, visible
-from gridworld.evaluation.tooling.common import console, files_of, load, tool_parser
+from gridworld.evaluation.tooling.common import add_strict, console, files_of, load, tool_parser
 from gridworld.task_spec import TaskSpecification
 
 
@@ -21,6 +21,7 @@ def build_parser() -> argparse.ArgumentParser:
         ["", "gridworld/tasks/tier3", "my_tasks/"],
     )
     parser.add_argument("files", nargs="*", metavar="FILE", help="a file, folder or benchmark (default: all that ship)")
+    add_strict(parser)
     return parser
 
 
@@ -37,7 +38,7 @@ def run(argv: Sequence[str]) -> int:
         table.add_column(name, justify="right" if name in ("tier", "max steps") else "left", overflow="fold")
     for path in files_of(arguments.files or list(library.BENCHMARKS), problems):
         try:
-            table.add_row(*(Text(visible(each)) for each in _row(load(path), path)))
+            table.add_row(*(Text(visible(each)) for each in _row(load(path, strict=arguments.strict), path)))
         except TaskError as error:
             problems.append(str(error))
     if table.row_count:

@@ -6,7 +6,8 @@ import argparse
 from collections.abc import Sequence
 
 from gridworld.evaluation.terminal import EXIT_FINISHED, EXIT_USER_ERROR, visible
-from gridworld.evaluation.tooling.common import counted, files_of, tool_parser
+from gridworld.evaluation.tooling.common import add_strict, counted, files_of, tool_parser, unused_proof
+from gridworld.task_spec import TaskSpecification
 from gridworld.validation import check_file
 
 
@@ -14,12 +15,14 @@ def build_parser() -> argparse.ArgumentParser:
     """The parser of the tool."""
     parser = tool_parser(
         "validate",
-        "Check task files; prints FILE: ok, or FILE: FIELD: REASON for each problem.\n"
+        "Check task files; prints FILE: ok, or FILE: FIELD: REASON for each problem, and FILE: warning: FIELD: REASON\n"
+        "for what is not used, such as an unknown field.\n"
         "What names and places mean is checked once every field of the file has its form.",
-        ["my_task.json", "my_tasks/ gridworld/tasks validation_10"],
+        ["my_task.json", "my_tasks/ gridworld/tasks validation_10 --strict"],
     )
     parser.add_argument("files", nargs="+", metavar="FILE", help="a file, folder or benchmark")
     parser.add_argument("--quiet", action="store_true", help="print problems and the summary only")
+    add_strict(parser)
     return parser
 
 
@@ -32,10 +35,15 @@ def run(argv: Sequence[str]) -> int:
         print(visible(problem))
     bad = len(absent)
     for path in files:
-        problems = check_file(path)
+        notes: list[str] = []
+        problems = check_file(path, strict=arguments.strict, warnings=notes)
         bad += bool(problems)
         for problem in problems:
             print(visible(problem))
+        if not problems:
+            notes += unused_proof(TaskSpecification.from_json(path, warnings=[]))
+        for note in notes:
+            print(visible(f"{path}: warning: {note}"))
         if not problems and not arguments.quiet:
             print(visible(f"{path}: ok"))
     total = len(files) + len(absent)

@@ -19,7 +19,7 @@ from gridworld.evaluation.metrics import (
     TierMetrics,
     available_points,
 )
-from gridworld.evaluation.optima import fingerprint, optimal_steps
+from gridworld.evaluation.optima import fingerprint, optimum_of
 from gridworld.evaluation.results import read_results
 from gridworld.runner.grid_runner import EpisodeResult, GridRunner
 from tests.gridworld.drawn import drawn
@@ -35,6 +35,7 @@ FIELDS = [
     "total_points_earned",
     "point_rate",
     "avg_optimality_ratio",
+    "num_against_bound",
     "task_results",
 ]
 OF_A_TASK = [
@@ -42,6 +43,7 @@ OF_A_TASK = [
     "success",
     "steps_taken",
     "optimal_steps",
+    "bound",
     "optimality_ratio",
     "available_points",
     "points_earned",
@@ -53,16 +55,48 @@ def episode(*actions: int) -> EpisodeResult:
     return GridRunner(MultiGridBackend(render_mode=None)).collect_demonstrations(TASK, actions)
 
 
-def judged(*actions: int, optimal: int | None = 3) -> TaskBenchmarkResult:
-    return TaskBenchmarkResult.of(TASK, episode(*actions), optimal)
+def judged(*actions: int, optimal: int | None = 3, bound: int | None = None) -> TaskBenchmarkResult:
+    return TaskBenchmarkResult.of(TASK, episode(*actions), optimal, bound)
 
 
 def test_points_are_earned_by_short_ways() -> None:
     best, slow, failed = judged(2, 2, 2), judged(6, 6, 6, 2, 2, 2), judged(2)
     assert [each.optimality_ratio for each in (best, slow, failed)] == [1.0, 0.5, None]
     assert [each.points_earned for each in (best, slow, failed)] == [1.0, 0.5, 0.0]
-    unknown = judged(2, 2, 2, optimal=None)
-    assert (unknown.success, unknown.optimality_ratio, unknown.points_earned) == (True, None, 0.0)
+    assert [each.bound for each in (best, slow, failed)] == [3, 3, 3]
+    assert not any(each.against_bound for each in (best, slow, failed))
+
+
+def test_a_solved_task_without_a_known_optimum_earns_points_against_the_bound() -> None:
+    long = (6, 6, 6, 2, 2, 2)
+    for bound, ratio in ((3, 0.5), (1, 1 / 6), (None, 1 / 6)):
+        unknown = judged(*long, optimal=None, bound=bound)
+        assert (unknown.success, unknown.optimal_steps, unknown.against_bound) == (True, None, True)
+        assert unknown.optimality_ratio == unknown.points_earned == pytest.approx(ratio)
+    proven = judged(*long, optimal=None, bound=6)
+    assert (proven.optimal_steps, proven.points_earned, proven.against_bound) == (6, 1.0, False)
+    failed = judged(2, optimal=None, bound=3)
+    assert (failed.bound, failed.optimality_ratio, failed.points_earned, failed.against_bound) == (3, None, 0.0, False)
+    benchmark = BenchmarkEvaluationResult.of(
+        "mine", "me", [judged(*long), judged(*long, optimal=None, bound=3), failed]
+    )
+    assert (benchmark.num_against_bound, benchmark.avg_optimality_ratio) == (1, 0.5)
+    assert BenchmarkEvaluationResult.from_dict(benchmark.to_dict()).num_against_bound == 1
+
+
+def test_who_is_shorter_than_a_certificate_refutes_it_and_gains_nothing() -> None:
+    refuting = judged(2, 2, 2, optimal=5, bound=2)
+    assert (refuting.optimal_steps, refuting.bound) == (None, 2)
+    assert refuting.optimality_ratio == pytest.approx(2 / 3)
+    certified = judged(6, 6, 2, 2, 2, optimal=5, bound=2)
+    assert (certified.optimal_steps, certified.bound, certified.optimality_ratio) == (5, 2, 1.0)
+
+
+def test_results_of_before_there_were_bounds_can_be_read() -> None:
+    data = judged(2, 2, 2).to_dict()
+    del data["bound"]
+    found = TaskBenchmarkResult.from_dict(data)
+    assert (found.bound, found.optimal_steps, found.against_bound) == (None, 3, False)
 
 
 @pytest.mark.parametrize(
@@ -158,11 +192,12 @@ def test_what_is_no_results_file_is_named(tmp_path: Path, content: str) -> None:
 
 
 def test_optima_are_those_of_the_tiling_and_none_where_there_is_no_way() -> None:
-    assert (optimal_steps(TASK), optimal_steps(TASK, "hex")) == (3, 3)
+    assert (optimum_of(TASK).steps, optimum_of(TASK, "hex").steps) == (3, 3)
     bent = drawn("#####\n#A..#\n#..G#\n#####")
-    assert optimal_steps(bent) == 4
-    assert optimal_steps(bent, "hex") == 3
-    assert optimal_steps(drawn("#####\n#A#G#\n#####")) is None
+    assert optimum_of(bent).steps == 4
+    assert optimum_of(bent, "hex").steps == 3
+    none = optimum_of(drawn("#####\n#A#G#\n#####"))
+    assert (none.known, none.steps, none.bound) == (True, None, None)
     renamed = drawn("######\n#A..G#\n######", max_steps=20)
     renamed.task_id, renamed.metadata, renamed.description = "other", {"x": 1}, "words"
     assert fingerprint(renamed) == fingerprint(TASK) != fingerprint(bent)
