@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from gridworld.layout import State
 from gridworld.relaxing.events import Event
-from gridworld.relaxing.measuring import UNREACHABLE, Edges, distances
+from gridworld.relaxing.measuring import UNREACHABLE, Edges, distances, layers
 from gridworld.relaxing.modes import Modes
 from gridworld.relaxing.numbering import GONE, HOME, Numbering, Pattern
 from gridworld.relaxing.places import Mask, Numbers, Places
@@ -68,18 +68,14 @@ class Projection:
         return max(0, steps + worth) if steps < UNREACHABLE else UNREACHABLE
 
     def _measured(self) -> NDArray[np.int32]:
-        edges = self._edges()
-        goals = self.possible.goal().ravel()
-        estimate = (
-            self._worth.estimate(self.modes.codes).ravel() if self._worth else np.zeros_like(goals, dtype=np.int64)
-        )
-        return distances(edges, goals, self.places.headings, estimate).astype(np.int32)
-
-    def _edges(self) -> Edges:
-        """All steps but turns."""
+        """Breadth-first, unless there is worth."""
         steps = [self._moves(), *self._pushes(), *map(self._changes, self.modes.events)]
-        sources, targets, costs = (np.concatenate(parts) for parts in zip(*steps, strict=True))
-        return Edges.of(sources, targets, costs, len(self.modes) * len(self.places))
+        sources, targets = (np.concatenate([step[i] for step in steps]) for i in (0, 1))
+        goals, headings = self.possible.goal().ravel(), self.places.headings
+        if self._worth is None:
+            return layers(Edges.of(sources, targets, len(goals)), goals, headings)
+        edges = Edges.of(sources, targets, len(goals), np.concatenate([step[2] for step in steps]))
+        return distances(edges, goals, headings, self._worth.estimate(self.modes.codes).ravel())
 
     def _moves(self) -> Steps:
         places, layout = self.places, self.places.layout
@@ -92,7 +88,7 @@ class Projection:
             for cell in places.reach[block]:
                 self._require(allowed, places.facing(cell), self.possible.at(block, cell, False))
         rows, poses = np.nonzero(allowed)
-        return rows * len(places) + poses, rows * len(places) + places.after[poses], np.ones_like(rows)
+        return rows * len(places) + poses, rows * len(places) + places.after[poses], np.broadcast_to(1, len(rows))
 
     @staticmethod
     def _require(allowed: Mask, poses: Mask, condition: Mask) -> None:
@@ -115,15 +111,19 @@ class Projection:
                     other += [(key, HOME)] if key in self.modes else []
                     event = Event(places.on(cell), ((block, digit),), tuple(other), (reach[beyond] - digit) * stride)
                     rows, after = self.modes.changes(event)
-                    yield rows * len(places) + pose, after * len(places) + places.after[pose], np.ones_like(rows)
+                    yield (
+                        rows * len(places) + pose,
+                        after * len(places) + places.after[pose],
+                        np.broadcast_to(1, len(rows)),
+                    )
 
     def _changes(self, event: Event) -> Steps:
         rows, after = self.modes.changes(event)
         poses = np.flatnonzero(event.poses)
         sources = rows[:, None] * len(self.places) + poses
-        costs = np.ones_like(sources)
+        costs: Numbers = np.broadcast_to(1, sources.shape)
         if self._worth and event.key:
             # A key of no more use is worth nothing anywhere.
             kept = ~self.modes.having(event.key, GONE)[after]
-            costs += kept * self._worth.gain(event)[poses]
+            costs = costs + kept * self._worth.gain(event)[poses]
         return sources.ravel(), (after[:, None] * len(self.places) + poses).ravel(), costs.ravel()

@@ -1,12 +1,12 @@
 """What it is worth where a dropped key lies: a potential, so that a projection need not track the place (pure).
 
-A projection forgets where in its part of the grid a dropped key lies, and lets the agent pick it up anywhere there. With
-a potential W(state), the sum of a number for the place of each dropped key of use, that gains nothing: every step costs
-1 + W(after) - W(before), of all the places that the projection takes for the same the least. The costs along a way
-add up to its length + W(end) - W(begin). So (cheapest way in the projection) + W(begin) - W(end) never overestimates,
+A projection forgets where in its part of the grid a dropped key lies, and lets the agent pick it up anywhere there.
+With a potential W(state), the sum of a number for the place of each dropped key of use, that gains nothing: every step
+costs 1 + W(after) - W(before), the least for all the places that the projection takes for the same. The costs along a
+way add up to its length + W(end) - W(begin): (cheapest way in the projection) + W(begin) - W(end) never overestimates,
 whatever the numbers are. They are shifted so that the greatest of each part is 0, for each part by itself, which a
-projection knows; then W(end) <= 0, and a key that loses its use costs at least 0. A step can cost less than nothing; where a
-way around does, there is no bound, and other numbers are tried.
+projection knows; then W(end) <= 0, and a key that loses its use costs at least 0. A step can cost less than nothing;
+where a way around does, there is no bound, and other numbers are tried.
 
 The numbers are the way from the place to the key's door, in hand, and the way to there from an anchor, with an empty
 hand: a key that lies nearer has saved both.
