@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from gridworld.errors import TaskError
-from gridworld.files import write_whole
+from gridworld.files import read_regular, write_whole
 
 MAX_BYTES = 16 * 1024 * 1024
 
@@ -32,8 +32,7 @@ def read_json(path: str | os.PathLike[str]) -> Any:
     """
     source = os.fspath(path)
     try:
-        with open(source, "rb") as file:
-            content = file.read(MAX_BYTES + 1)
+        content = read_regular(source, MAX_BYTES + 1)
     except OSError as error:
         raise TaskError(f"cannot be read: {error.strerror or error}", source) from None
     except ValueError as error:  # a NUL in the path

@@ -11,11 +11,13 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 
 from robot_bridge.errors import SetupError
 from robot_bridge.words import harmless
+from spca.errors import FileError
+from spca.files import read_bytes
 
 if TYPE_CHECKING:
     from robot_bridge.exploration_memory import ExplorationState
 
-_LARGEST: Final = 1_000_000
+_LARGEST: Final = 1 << 20
 """Bytes; ours have some thousands."""
 
 _Text = Annotated[str, Field(max_length=200), AfterValidator(lambda text: harmless(text, 60))]
@@ -109,13 +111,10 @@ def read_state(path: Path) -> dict[str, Any]:
     import yaml
 
     try:
-        with path.open("rb") as file:
-            data = file.read(_LARGEST + 1)
-        if len(data) > _LARGEST:
-            raise SetupError(f"{path}: no exploration memory: more than {_LARGEST} bytes")
+        data = read_bytes(path, _LARGEST)
         return _State.model_validate(yaml.safe_load(data)).model_dump(exclude_none=True)
-    except OSError as error:
-        raise SetupError(f"{path}: the exploration memory cannot be read: {error.strerror}") from error
+    except FileError as error:
+        raise SetupError(str(error)) from error
     except ValidationError as error:
         fault = error.errors(include_url=False, include_context=False, include_input=False)[0]
         where = ".".join(map(str, fault["loc"])) or "the file"

@@ -13,6 +13,7 @@ from typing import Any, Final
 from spca import __version__, choosing
 from spca.ending import PROGRAM_VARIABLE, Parser
 from spca.errors import ResumeError, SettingsError
+from spca.files import load_env
 from spca.providers.base import TIMEOUT_S
 from spca.report import cli as looking
 
@@ -215,12 +216,13 @@ def parse(argv: Sequence[str] | None) -> dict[str, Any]:
 
 
 def load_environment(root: Path) -> Mapping[str, str]:
-    """The environment, completed from ``.env`` in the working directory or the checkout."""
-    from dotenv import load_dotenv
+    """The environment, completed from ``.env`` in the working directory or the checkout.
 
-    for folder in (Path.cwd(), root):
-        if (folder / ".env").is_file():
-            load_dotenv(folder / ".env", override=False)
+    Raises:
+        FileError: such a file cannot be read.
+    """
+    for folder in dict.fromkeys((Path.cwd(), root)):
+        load_env(folder / ".env")
     return os.environ
 
 

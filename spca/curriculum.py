@@ -16,6 +16,7 @@ from pathlib import Path
 
 from spca.contracts import LevelInfo
 from spca.errors import CurriculumError
+from spca.files import read_text
 
 _CATEGORY_KEYS = ("category_name", "skill", "levels")
 _LEVEL_KEYS = ("name", "configs")
@@ -23,6 +24,8 @@ _FEW = 12
 """Names that are listed in an error message when none of them is near."""
 _LONGEST = 80
 """Characters of a value that an error message quotes."""
+_LONGEST_NAME = 100
+"""Bytes of a name: that of a category and an environment id stand in one file name, which has at most 255."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,14 +145,9 @@ def load(path: Path) -> Curriculum:
 
     Raises:
         CurriculumError: one line that names the file and the faulty entry, or the line and column of bad JSON.
+        FileError: it cannot be read.
     """
-    try:
-        text = path.read_bytes().decode("utf-8-sig")
-    except OSError as error:
-        raise CurriculumError(f"{path}: cannot be read: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise CurriculumError(f"{path}: not UTF-8 text: {error.reason} at byte {error.start}") from error
-    return parse(text, str(path))
+    return parse(read_text(path), str(path))
 
 
 def parse(text: str, source: str) -> Curriculum:
@@ -194,6 +192,7 @@ def _level(entry: object, where: str) -> Level:
     for index, config in enumerate(_non_empty_list(fields, "configs", "ids", where)):
         if not isinstance(config, str) or not config or not config.isprintable() or " " in config:
             raise CurriculumError(f"{where}: configs[{index}] must be an environment id, not {_quoted(config)}")
+        _check_length(config, f"{where}: configs[{index}]")
         configs.append(config)
     return Level(name, tuple(configs))
 
@@ -218,7 +217,13 @@ def _name(fields: Mapping[str, object], key: str, where: str) -> str:
     name = _text(fields, key, where)
     if "/" in name or "\\" in name or name.startswith("."):
         raise CurriculumError(f'{where}: {_quoted(key)} becomes part of file names: no "/", no "\\", no leading "."')
+    _check_length(name, f"{where}: {_quoted(key)}")
     return name
+
+
+def _check_length(name: str, where: str) -> None:
+    if len(name.encode()) > _LONGEST_NAME:
+        raise CurriculumError(f"{where} becomes part of file names: at most {_LONGEST_NAME} bytes of UTF-8")
 
 
 def _non_empty_list(fields: Mapping[str, object], key: str, of: str, where: str) -> list[object]:

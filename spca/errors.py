@@ -6,6 +6,7 @@
     ├── UserError                 the user can fix it: one line, exit code 2
     │   ├── CurriculumError       a malformed or unknown part of a curriculum
     │   ├── SettingsError         flags, environment variables or folders that cannot be used
+    │   ├── FileError             a file that a user named and that cannot be read
     │   ├── ResumeError           a run folder that cannot be continued as asked
     │   ├── WorkspaceBusyError    another run holds the workspace lock
     │   ├── ReportError           a run that cannot be looked at as asked
@@ -36,6 +37,10 @@ see :class:`spca.contracts.Outcome` and :class:`spca.contracts.SolveResult`. Err
 where they enter.
 """
 
+from __future__ import annotations
+
+from pathlib import Path
+
 
 class SPCAError(Exception):
     """Root of the tree."""
@@ -56,6 +61,19 @@ class CurriculumError(UserError):
 
 class SettingsError(UserError):
     """A flag, environment variable or folder that cannot be used."""
+
+
+class FileError(UserError):
+    """A file that a user named, or that lies in a folder that a user named, cannot be read.
+
+    Args:
+        path: the file.
+        reason: why, and how to mend it where that is not plain.
+    """
+
+    def __init__(self, path: Path, reason: str) -> None:
+        super().__init__(f"{path} cannot be read: {reason}")
+        self.reason = reason
 
 
 class ResumeError(UserError):

@@ -26,11 +26,15 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from spca.contracts import AgentSource, Plan, TrustedPDDL
-from spca.errors import ResumeError, SettingsError, WorkspaceBusyError
+from spca.errors import FileError, ResumeError, SettingsError, WorkspaceBusyError
+from spca.files import read_text
 from spca.results import Attempt
+
+LARGEST: Final = 256 << 20
+"""Bytes of a file of a run that are read; the log of a run of 150 levels has a hundredth of it."""
 
 
 def write_atomic(path: Path, text: str) -> None:
@@ -79,7 +83,10 @@ def check_folder(path: Path) -> None:
     Raises:
         SettingsError: says why.
     """
-    there = next(folder for folder in (path, *path.parents) if folder.exists() or folder.is_symlink())
+    try:
+        there = next(folder for folder in (path, *path.parents) if folder.exists() or folder.is_symlink())
+    except OSError as error:  # a name or path that is too long
+        raise SettingsError(f"cannot use folder {path}: {error.strerror}") from error
     if not there.is_dir():
         raise SettingsError(f"cannot use folder {path}: {there} is not a folder")
     if not os.access(there, os.W_OK | os.X_OK):
@@ -170,7 +177,8 @@ class RunFolder:
             ResumeError: there is none, or it is not complete.
         """
         path = runs / run_id
-        if not run_id or path.parent != runs or not (path / "run.json").is_file():
+        # os.path, because Path.is_file raises where a name is too long.
+        if not run_id or path.parent != runs or not os.path.isfile(path / "run.json"):
             known = sorted(p.name for p in runs.iterdir() if (p / "run.json").is_file()) if runs.is_dir() else []
             hint = f"the latest is {known[-1]}" if known else "there are none"
             raise ResumeError(f"no run {run_id!r} in {runs}: {hint}")
@@ -203,9 +211,9 @@ class RunFolder:
             ResumeError: it cannot be read.
         """
         try:
-            return (self.path / name).read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            raise ResumeError(f"{self.path / name} cannot be read: {error}") from error
+            return read_text(self.path / name, LARGEST)
+        except FileError as error:
+            raise ResumeError(str(error)) from error
 
     def write_json(self, name: str, value: object) -> None:
         write_atomic(self.path / name, json_text(value, indent=1) + "\n")
@@ -237,7 +245,7 @@ class RunFolder:
         """
         try:
             value = json.loads(self.read_text(name))
-        except (OSError, ValueError) as error:
+        except (ValueError, RecursionError) as error:
             raise ResumeError(f"{self.path / name} cannot be read: {error}") from error
         if not isinstance(value, dict):
             raise ResumeError(f"{self.path / name} cannot be read: it holds no object")

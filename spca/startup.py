@@ -17,6 +17,7 @@ from spca.contracts import AgentSource, TrustedPDDL
 from spca.curriculum import Curriculum, Task, load
 from spca.display import list_tasks
 from spca.errors import ResumeError
+from spca.files import read_text
 from spca.prompts import templates
 from spca.providers.registry import provider_for
 from spca.report import cli as looking
@@ -205,7 +206,7 @@ def greeting(chosen: cli.Settings) -> str:
 
 def _beginning(chosen: cli.Settings, root: Path, workspace: Workspace) -> tuple[AgentSource, TrustedPDDL | None]:
     """The agent and PDDL that a new run begins with."""
-    agent = workspace.agent() if chosen.keep_agent else AgentSource((root / "agent.py").read_text(encoding="utf-8"))
+    agent = workspace.agent() if chosen.keep_agent else AgentSource(read_text(root / "agent.py"))
     return agent, workspace.trusted_pddl() if chosen.keep_pddl else None
 
 
@@ -214,7 +215,7 @@ def _new_folder(
 ) -> RunFolder:
     # Read again now that nobody else can write it.
     agent, trusted = _beginning(chosen, root, workspace)
-    levels = Path(chosen.curriculum).read_text(encoding="utf-8") if curriculum is None else curriculum
+    levels = read_text(Path(chosen.curriculum)) if curriculum is None else curriculum
     log = "\n".join(f"## {name}\n\n```\n{text}```\n" for name, text in templates().items())
     prompts = f"# Prompt templates of this run\n\n{log}"
     info = run_info(chosen, root, sandbox) | ({} if curriculum is None else {"evaluation": True})

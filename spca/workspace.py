@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from spca.contracts import AgentSource, TrustedPDDL
-from spca.errors import PatchError, SettingsError
+from spca.errors import FileError, PatchError, SettingsError
+from spca.files import read_text
 from spca.pddl_text import shape_fault
 from spca.runfolder import write_atomic
 from spca.sandbox import policy
@@ -63,6 +64,6 @@ class Workspace:
 
     def _kept(self, name: str, flag: str) -> str:
         try:
-            return (self.path / name).read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            raise SettingsError(f"{flag}: {self.path / name} cannot be read: run once without {flag}") from error
+            return read_text(self.path / name)
+        except FileError as error:
+            raise SettingsError(f"{flag}: {error}; or run once without {flag}") from error

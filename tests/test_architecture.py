@@ -29,13 +29,13 @@ LAZY = (
 )
 """Libraries that are slow to import, or not needed by most runs."""
 
-OUTSIDE = ("spca.contracts", "spca.errors", "spca.sandbox", "spca.pddl_text")
+OUTSIDE = ("spca.contracts", "spca.errors", "spca.files", "spca.sandbox", "spca.pddl_text")
 
 ALLOWED = {
     "spca": ("spca",),
     "gridworld": ("gridworld",),
     "explorer": ("explorer", "gridworld", "spca.contracts"),
-    "robot_bridge": ("robot_bridge", "spca.contracts"),
+    "robot_bridge": ("robot_bridge", "spca.contracts", "spca.errors", "spca.files"),
     "robot_bridge.cli": ("robot_bridge", *OUTSIDE, "spca.providers", "spca.calls", "spca.runfolder"),
     "robot_bridge.bridge": ("robot_bridge", *OUTSIDE, "spca.acting", "spca.perception", "spca.replay", "spca.slam"),
     "robot_bridge.bridge_plan": ("robot_bridge", *OUTSIDE, "spca.agent_code"),

@@ -192,7 +192,7 @@ def _is_there(output: Path) -> bool:
     except OSError as error:
         raise EvaluationError(f"{output}: cannot be written: {error.strerror or error}") from None
     if not stat.S_ISREG(mode):
-        kind = "a folder" if stat.S_ISDIR(mode) else "no regular file"
+        kind = "a folder" if stat.S_ISDIR(mode) else "not a regular file"
         raise EvaluationError(f"{output}: is {kind}; --output names a file")
     return True
 

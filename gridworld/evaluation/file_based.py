@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from gridworld.errors import ModelError
 from gridworld.evaluation.model_interface import ModelInput, ModelInterface, ModelOutput
-from gridworld.files import write_whole
+from gridworld.files import read_regular, write_whole
 from gridworld.runner.files import file_stem, json_text
 from gridworld.task_spec import TaskSpecification
 
@@ -181,10 +181,7 @@ def _stamp(path: Path) -> tuple[int, int] | None:
 def _read(path: Path) -> tuple[dict[str, Any] | None, str]:
     """The answer, or None and what is wrong with it."""
     try:
-        if not path.is_file():  # the end of a pipe may never come
-            return None, "is no regular file"
-        with open(path, "rb") as file:
-            content = file.read(_MAX_BYTES + 1)
+        content = read_regular(path, _MAX_BYTES + 1)
         if len(content) > _MAX_BYTES:
             return None, f"has more than {_MAX_BYTES} bytes"
         found = json.loads(content)

@@ -64,7 +64,7 @@ class Journal:
             raise EvaluationError(f"{path}: cannot be written: {error.strerror or error}") from None
         try:
             if not stat.S_ISREG(os.fstat(self._file.fileno()).st_mode):
-                raise EvaluationError(f"{path}: is no regular file; choose another --output")
+                raise EvaluationError(f"{path}: is not a regular file; choose another --output")
             self._lock()
             if resume and not overwrite:
                 self._read(may_change)

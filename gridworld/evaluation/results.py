@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from gridworld.errors import EvaluationError
 from gridworld.evaluation.metrics import BenchmarkEvaluationResult
-from gridworld.files import write_whole
+from gridworld.files import read_regular, write_whole
 from gridworld.runner.files import json_text
 
 _MAX_BYTES: Final = 1 << 30
@@ -48,8 +48,7 @@ def read_results(path: str | os.PathLike[str]) -> tuple[BenchmarkEvaluationResul
     """
     name = os.fspath(path)
     try:
-        with open(name, "rb") as file:
-            content = file.read(_MAX_BYTES + 1)
+        content = read_regular(name, _MAX_BYTES + 1)
         if len(content) > _MAX_BYTES:
             raise EvaluationError(f"{name}: has more than {_MAX_BYTES >> 20} MiB")
         data = json.loads(content)

@@ -6,13 +6,16 @@ import json
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 from gridworld.actions import ACTION_NAMES
 from gridworld.backends.base import GridState
 from gridworld.errors import EvaluationError
-from gridworld.files import write_whole
+from gridworld.files import read_regular, write_whole
 from gridworld.runner.files import json_text
+
+_MAX_BYTES: Final = 64 << 20
+"""Of a file of one episode: more than thousands of steps with their states need."""
 
 
 @dataclass
@@ -155,8 +158,10 @@ class EpisodeResult:
         """
         name = os.fspath(path)
         try:
-            with open(name, encoding="utf-8") as file:
-                return cls.from_dict(json.load(file))
+            content = read_regular(name, _MAX_BYTES + 1)
+            if len(content) > _MAX_BYTES:
+                raise EvaluationError(f"{name}: has more than {_MAX_BYTES >> 20} MiB")
+            return cls.from_dict(json.loads(content))
         except OSError as error:
             raise EvaluationError(f"{name}: cannot be read: {error.strerror or error}") from None
         except (KeyError, TypeError, ValueError, AttributeError, OverflowError, RecursionError) as error:

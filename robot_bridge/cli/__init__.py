@@ -12,6 +12,7 @@ from typing import Final
 
 from robot_bridge.cli.parser import EXIT_INTERRUPTED, EXIT_USER_ERROR, Settings, parse
 from robot_bridge.errors import RobotError
+from robot_bridge.words import harmless
 from spca.errors import UserError, WorldError
 
 COMMANDS: Final[Mapping[str, str]] = {
@@ -55,8 +56,10 @@ def _interruptible() -> Iterator[None]:
 
 
 _EXTRA: Final = ("mujoco", "cv2", "pyastar2d", "cyclonedds", "rosbags", "yaml", "gymnasium", "minigrid", "numpy")
+_LONGEST: Final = 4000
+"""Characters of a complaint: two paths, and what is said of them."""
 
 
 def _complain(text: str) -> int:
-    print(f"error: {text}", file=sys.stderr)
+    print(harmless(f"error: {text}", _LONGEST), file=sys.stderr)
     return EXIT_USER_ERROR

@@ -22,7 +22,8 @@ from robot_bridge.protocols import Journal
 from robot_bridge.scheduling import real_time, told
 from robot_bridge.wire.topics import Topics
 from spca.contracts import AgentSource, PlanStep, Status
-from spca.errors import WorldError
+from spca.errors import FileError, WorldError
+from spca.files import read_text
 from spca.runfolder import write_atomic
 from spca.sandbox.executor import SandboxExecutor
 
@@ -76,12 +77,9 @@ def _agent(settings: Settings) -> AgentSource:
     bridge_plan.parsed(settings.plan)
     called = f"--agent {settings.agent}"
     try:
-        agent = AgentSource(Path(settings.agent).read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", None) or "it is not UTF-8"
-        raise SetupError(
-            f"{called} cannot be read: {reason}: learn one with python main.py, or give the agent_v*.py of a run"
-        ) from error
+        agent = AgentSource(read_text(Path(settings.agent)))
+    except FileError as error:
+        raise SetupError(f"--agent {error}: learn one with python main.py, or give the agent_v*.py of a run") from error
     bridge_plan.checked(settings.plan, agent, called)
     return agent
 

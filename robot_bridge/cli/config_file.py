@@ -11,6 +11,8 @@ from robot_bridge.config import RobotConfig
 from robot_bridge.config_check import checked
 from robot_bridge.errors import SetupError
 from robot_bridge.wire.topics import Topics
+from spca.errors import FileError
+from spca.files import read_text
 
 
 def read(path: str | None) -> tuple[RobotConfig, Topics]:
@@ -35,10 +37,10 @@ def _yaml(path: str) -> object:
     import yaml
 
     try:
-        return yaml.safe_load(Path(path).read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError) as error:
-        raise SetupError(f"{path} cannot be read: {getattr(error, 'strerror', None) or 'it is not UTF-8'}") from error
-    except yaml.YAMLError as error:
+        return yaml.safe_load(read_text(Path(path)))
+    except FileError as error:
+        raise SetupError(str(error)) from error
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
         raise SetupError(f"{path} is not YAML: {' '.join(str(error).split())}") from error
 
 

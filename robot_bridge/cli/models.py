@@ -28,6 +28,7 @@ from spca.calls.preflight import examine
 from spca.calls.prices import ModelTable
 from spca.calls.retry import RetryPolicy
 from spca.errors import BudgetReached, ProviderConfigError, ProviderError
+from spca.files import load_env
 from spca.providers.addresses import address_fault
 from spca.providers.base import Finish, Image, Limits, Message, Provider, Request, Response, Tool, ToolCall
 from spca.providers.failures import OTHER_MODEL
@@ -167,6 +168,7 @@ def named(settings: Settings) -> Named | None:
     Raises:
         SetupError: there is no such model, it was shut down, it lacks a key, its address is invalid or its cost cannot
             be capped.
+        FileError: ``.env`` cannot be read.
     """
     prefix = settings.model.partition("/")[0]
     if settings.base_url and prefix != "openai":
@@ -178,7 +180,7 @@ def named(settings: Settings) -> Named | None:
     table = ModelTable.load()
     if prefix not in _OTHERS:
         raise _unknown(settings.model, table)
-    _load_keys()
+    load_env(Path.cwd() / ".env")
     if prefix == "openai":
         _check_address(settings.base_url)
     addresses = {"openai": settings.base_url}
@@ -199,12 +201,6 @@ def _unknown(model: str, table: ModelTable) -> SetupError:
     hint = f" (did you mean {similar[0]}?)" if similar else ""
     known = ", ".join((*EMBEDDED, NO_MODEL, *(f"{prefix}/..." for prefix in _OTHERS)))
     return SetupError(f"unknown model {model!r}{hint}: choose one of {known}")
-
-
-def _load_keys() -> None:
-    from dotenv import load_dotenv
-
-    load_dotenv(Path.cwd() / ".env", override=False)
 
 
 def _check_address(given: str | None) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -30,7 +31,8 @@ def folder_of(settings: Settings) -> Path:
         SettingsError: it cannot be made.
     """
     path = Path(settings.out) if settings.out else RUNS / new_run_id()
-    if path.exists() and (not path.is_dir() or any(path.iterdir())):
+    # os.path, because Path.exists raises where a name is too long, which make_folder says better.
+    if os.path.exists(path) and (not path.is_dir() or any(path.iterdir())):
         raise SetupError(f"--out {path}: it holds something already: choose a new folder")
     make_folder(path)
     return path

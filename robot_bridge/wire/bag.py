@@ -3,6 +3,7 @@ was killed."""
 
 from __future__ import annotations
 
+import os
 import struct
 from collections.abc import Generator
 from contextlib import suppress
@@ -13,6 +14,8 @@ from typing import Any, BinaryIO, Final
 from robot_bridge.errors import RecordingError, SetupError
 from robot_bridge.wire import checksums, topics, types
 from robot_bridge.wire.messages import nanoseconds
+from spca.errors import FileError
+from spca.files import opened
 
 _MAGIC: Final = b"\x89MCAP0\r\n"
 _FOOTER: Final = 0x02
@@ -106,12 +109,15 @@ def find(path: Path) -> Path:
     Raises:
         RecordingError: there is none, or there are several.
     """
-    if path.is_file():
+    # os.path, because Path raises where a name is too long.
+    if os.path.isfile(path):
         return path
+    if not os.path.isdir(path):
+        raise RecordingError(f"{path} {'is not a log' if os.path.exists(path) else 'is not there'}")
     found = sorted(path.glob("*.mcap")) or sorted(path.glob("*/*.mcap"))
     if len(found) != 1:
         names = ", ".join(str(each) for each in found[:3])
-        what = f"holds several logs: {names}" if found else "holds no log (.mcap)" if path.is_dir() else "is not there"
+        what = f"holds several logs: {names}" if found else "holds no log (.mcap)"
         raise RecordingError(f"{path} {what}")
     return found[0]
 
@@ -123,10 +129,12 @@ def is_complete(path: Path) -> bool:
         RecordingError: it cannot be read.
     """
     try:
-        with path.open("rb") as file:
+        with opened(path) as file:
             file.seek(0, 2)
             file.seek(max(0, file.tell() - len(_MAGIC) - _FOOTER_SIZE))
             end = file.read()
+    except FileError as error:
+        raise RecordingError(str(error)) from None
     except OSError as error:
         raise RecordingError(f"{path} cannot be read: {error.strerror}") from None
     return end.endswith(_MAGIC) and end[:1] == bytes([_FOOTER])

@@ -22,7 +22,8 @@ from typing import Any, Final
 
 from spca.calls import published
 from spca.calls.rates import RATES, Price, Rates
-from spca.errors import SettingsError
+from spca.errors import FileError, SettingsError
+from spca.files import read_text
 from spca.providers.base import ModelInfo, Request, Response, Usage
 
 _CHOICES: Final[Mapping[str, Sequence[str]]] = {
@@ -150,10 +151,10 @@ def _precision(pattern: str) -> tuple[bool, int]:
 
 def _read(path: Path) -> Mapping[str, Mapping[str, Any]]:
     try:
-        entries = json.loads(path.read_text(encoding="utf-8"))["models"]
+        entries = json.loads(read_text(path))["models"]
         items: Sequence[tuple[str, Any]] = list(entries.items())
-    except OSError as error:
-        raise SettingsError(f"--model-table {path} cannot be read: {error.strerror}") from None
+    except FileError as error:
+        raise SettingsError(f"--model-table {error}") from None
     except json.JSONDecodeError as error:
         raise SettingsError(f"--model-table {path} is not valid JSON: {error}") from None
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):

@@ -19,10 +19,11 @@ from typing import Any, Final
 
 from spca.calls.keys import call_key, effort, prompt_key, question
 from spca.calls.ledger import Place, Record
-from spca.errors import BadAnswerError, ResumeError
+from spca.errors import BadAnswerError, FileError, ResumeError
+from spca.files import read_text
 from spca.providers.base import Finish, Image, Request, Response, ToolCall, Usage
 from spca.providers.counts import is_count
-from spca.runfolder import json_text, make_folder, write_atomic
+from spca.runfolder import LARGEST, json_text, make_folder, write_atomic
 
 FOLDER: Final = "llm"
 _NAME: Final = re.compile(r"[0-9]+-.+\.json")
@@ -193,7 +194,7 @@ def _count(value: object) -> int | None:
 
 def _read(path: Path) -> Transcript:
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
+        content = json.loads(read_text(path, LARGEST))
         return Transcript(
             f"{FOLDER}/{path.name}",
             str(content["key"]),
@@ -205,7 +206,9 @@ def _read(path: Path) -> Transcript:
             float(content["latency_s"]),
             read_answer(content),
         )
-    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
+    except FileError as error:
+        raise ResumeError(str(error)) from error
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise ResumeError(f"{path} cannot be read: {type(error).__name__}: {error}") from error
 
 

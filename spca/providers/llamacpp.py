@@ -13,7 +13,8 @@ import sys
 from pathlib import Path
 from typing import Any, Final
 
-from spca.errors import BadAnswerError, ProviderConfigError, TransientError
+from spca.errors import BadAnswerError, FileError, ProviderConfigError, TransientError
+from spca.files import opened
 from spca.providers import schemas
 from spca.providers.base import Finish, Form, Request, Response, Target
 from spca.providers.conversation import conversation, with_system_line
@@ -53,10 +54,10 @@ class LlamacppProvider:
                 f"{self._label}: model files need llama.cpp: {sys.executable} -m pip install xllamacpp"
             )
         try:
-            with self._path.open("rb") as file:
+            with opened(self._path) as file:
                 magic = file.read(4)
-        except OSError as error:
-            raise ProviderConfigError(f"{self._label}: cannot read {self._path}: {error.strerror}") from None
+        except FileError as error:
+            raise ProviderConfigError(f"{self._label}: {error}") from None
         if magic != b"GGUF":
             raise ProviderConfigError(f"{self._label}: {self._path} is not a GGUF file, the format of llama.cpp")
 

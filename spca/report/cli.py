@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from spca.ending import EXIT_FINISHED, PROGRAM_VARIABLE, Parser, program
+from spca.ending import EXIT_FINISHED, EXIT_INTERRUPTED, EXIT_USER_ERROR, PROGRAM_VARIABLE, Parser, program
 from spca.errors import ReportError, UserError
 from spca.report.finding import PUBLISHED, check_target, find, find_one
 
@@ -108,6 +108,7 @@ def _add_query(part: argparse.ArgumentParser) -> None:
     part.add_argument("run", nargs="?", help="run id, run folder or folder of runs (default: the latest run)")
     part.add_argument("sql", help="one SELECT over runs, levels, calls, events, attempts and steps (docs/queries.md)")
     part.add_argument("--format", choices=("table", "csv", "json"), default="table", help="default table")
+    part.add_argument("--timeout", metavar="S", type=_limit, default=60.0, help="seconds for the answer (default 60)")
 
 
 def _step(text: str) -> int:
@@ -123,6 +124,16 @@ def _rate(text: str) -> float:
         value = 0.0
     if not 0.1 <= value <= 60:
         raise argparse.ArgumentTypeError(f"{text!r} is no rate: give 0.1 to 60 steps per second")
+    return value
+
+
+def _limit(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not 0 < value < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of seconds above 0")
     return value
 
 
@@ -272,10 +283,16 @@ def _announce(line: str) -> None:
 
 def _query(given: argparse.Namespace, _make_world: WorldMaker) -> int:
     from spca.report import querying
+    from spca.report.database import StuckError
     from spca.report.reading import open_run
 
     files: list[RunFiles] = [open_run(folder) for folder in find(given.run, given.runs, Path.cwd())]
-    return querying.query(files, given.sql, format=given.format)
+    try:
+        return querying.query(files, given.sql, format=given.format, timeout_s=given.timeout)
+    except StuckError as error:
+        interrupted = isinstance(error.__cause__, KeyboardInterrupt)
+        print("interrupted" if interrupted else f"error: {error}", file=sys.stderr, flush=True)
+        os._exit(EXIT_INTERRUPTED if interrupted else EXIT_USER_ERROR)  # nothing else ends what DuckDB does
 
 
 @contextmanager

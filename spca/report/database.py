@@ -11,8 +11,9 @@ What holds the wall, each part by itself:
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor, wait
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypeVar
 
@@ -22,7 +23,7 @@ from spca.report.tables import TABLES, rows, schema
 from spca.report.texts import visible
 
 if TYPE_CHECKING:
-    from duckdb import DuckDBPyConnection
+    from duckdb import DuckDBPyConnection, Statement
 
 T = TypeVar("T")
 
@@ -47,7 +48,11 @@ _LOCKS: Final = (
     "BEGIN TRANSACTION READ ONLY",
 )
 _BATCH: Final = 10_000
+TIMEOUT_S: Final = 60.0
+"""Seconds that DuckDB may work on an answer where nobody gave another limit."""
 _INTERRUPT_S: Final = 0.2
+_GRACE_S: Final = 2.0
+"""Seconds after which a statement that was told to stop, and goes on, is given up."""
 _ZONED: Final = "WITH TIME ZONE"
 _SAID: Final = 3
 """Lines of an error that are told."""
@@ -77,13 +82,24 @@ class Result:
     batches: Iterator[Sequence[tuple[object, ...]]]
 
 
-def ask(files: Sequence[RunFiles], sql: str) -> Result:
+class StuckError(QueryError):
+    """DuckDB works on a single value and hears no interrupt: only the end of the process stops it.
+
+    ``__cause__`` is why it was to stop.
+    """
+
+
+def ask(files: Sequence[RunFiles], sql: str, timeout_s: float = TIMEOUT_S) -> Result:
     """Answer a statement over the tables of runs.
 
+    Args:
+        timeout_s: seconds that DuckDB may work on it; reading the runs and using the answer do not count.
+
     Raises:
-        QueryError: it is wrong, or more than one statement that reads.
+        QueryError: it is wrong, takes longer, or is more than one statement that reads.
         ReportError: DuckDB is missing.
         KeyboardInterrupt: Ctrl-C; the statement is stopped.
+        StuckError: it cannot be stopped.
     """
     try:
         import duckdb
@@ -96,10 +112,12 @@ def ask(files: Sequence[RunFiles], sql: str) -> Result:
         _load(connection, files, mentioned(sql))
         for statement in _LOCKS:
             connection.execute(statement)
-        return _run(connection, sql)
+        return _run(connection, sql, _Worker(connection, timeout_s))
     except duckdb.Error as error:
         connection.close()
         raise QueryError(_words(error)) from error
+    except StuckError:  # closing would wait for it
+        raise
     except BaseException:  # whatever it is, nobody will read from this connection
         connection.close()
         raise
@@ -120,13 +138,20 @@ def _check(connection: DuckDBPyConnection, sql: str) -> None:
     statements = connection.extract_statements(sql)
     if len(statements) != 1:
         raise QueryError(f'one statement is wanted, as "FROM levels" is, here are {len(statements) or "none"}')
-    kind = statements[0].type.name
+    kind = _kind(statements[0])
     # A PIVOT whose columns come from the data is several statements to DuckDB, and so is all that holds one.
     if kind == "SELECT" or (kind in ("EXPLAIN", "MULTI") and _reads(sql)):
         return
     raise QueryError(
         f"SQL here only reads (SELECT, FROM, WITH, DESCRIBE, PIVOT ...): {_tokens(sql)[0][1].upper()} is refused"
     )
+
+
+def _kind(statement: Statement) -> str:
+    try:
+        return str(statement.type.name)
+    except ValueError:  # one that DuckDB knows and its Python API does not, such as UPDATE EXTENSIONS
+        return ""
 
 
 def _reads(sql: str) -> bool:
@@ -162,15 +187,15 @@ def _load(connection: DuckDBPyConnection, files: Sequence[RunFiles], names: Sequ
                 table.append_rows(found)
 
 
-def _run(connection: DuckDBPyConnection, sql: str) -> Result:
-    _stoppable(connection, lambda: connection.execute(sql))
+def _run(connection: DuckDBPyConnection, sql: str, worker: _Worker) -> Result:
+    worker.do(lambda: connection.execute(sql))
     names = [str(column[0]) for column in connection.description or ()]
     types = [str(column[1]) for column in connection.description or ()]
     if any(_ZONED in type_ for type_ in types):
         # Python would need one more package for these; DuckDB can spell them itself.
         spelled = _spelled(sql, types)
-        _stoppable(connection, lambda: connection.execute(spelled))
-    return Result(tuple(names), tuple(types), _batches(connection))
+        worker.do(lambda: connection.execute(spelled))
+    return Result(tuple(names), tuple(types), _batches(connection, worker))
 
 
 def _spelled(sql: str, types: Sequence[str]) -> str:
@@ -182,28 +207,50 @@ def _spelled(sql: str, types: Sequence[str]) -> str:
     return f"SELECT {', '.join(columns)} FROM ({inner}\n) AS answer({names})"  # noqa: S608 - it was checked
 
 
-def _batches(connection: DuckDBPyConnection) -> Iterator[Sequence[tuple[object, ...]]]:
-    with connection:
-        while batch := _stoppable(connection, lambda: connection.fetchmany(_BATCH)):
-            yield batch
+def _batches(connection: DuckDBPyConnection, worker: _Worker) -> Iterator[Sequence[tuple[object, ...]]]:
+    while batch := worker.do(lambda: connection.fetchmany(_BATCH)):
+        yield batch
+    connection.close()
 
 
-def _stoppable(connection: DuckDBPyConnection, work: Callable[[], T]) -> T:
-    """Do a work of DuckDB where Ctrl-C can stop it: in the main thread it would notice one only after a while."""
-    import duckdb
+class _Worker:
+    """Does the work of DuckDB where Ctrl-C and a time limit can stop it: in the main thread a signal would be noticed
+    only after a while."""
 
-    with ThreadPoolExecutor(1) as pool:
+    def __init__(self, connection: DuckDBPyConnection, timeout_s: float) -> None:
+        self._connection, self._limit, self._left = connection, timeout_s, timeout_s
+
+    def do(self, work: Callable[[], T]) -> T:
+        """Do a part of the work; all parts together may take as long as the limit says."""
+        import duckdb
+
+        started = time.monotonic()
+        pool = ThreadPoolExecutor(1)
         done = pool.submit(work)
         try:
-            return done.result()
-        except KeyboardInterrupt:
-            while not wait(
-                [done], timeout=_INTERRUPT_S
-            ).done:  # one that comes before the statement begins is forgotten
-                connection.interrupt()
-            raise
+            return done.result(max(0.0, self._left))
+        except (KeyboardInterrupt, TimeoutError) as why:
+            said = f"there is no answer after {self._limit:g} s: ask for less, or allow more with --timeout S"
+            if not self._stops(done):
+                raise StuckError(said) from why
+            if isinstance(why, KeyboardInterrupt):
+                raise
+            raise QueryError(said) from why
         except duckdb.Error as error:
             raise QueryError(_words(error)) from error
+        except (ValueError, ArithmeticError) as error:  # Python has no such value
+            raise QueryError(f"the answer holds a value that cannot be shown ({error}): cast it to VARCHAR") from error
+        finally:
+            self._left -= time.monotonic() - started
+            pool.shutdown(wait=False)
+
+    def _stops(self, done: Future[T]) -> bool:
+        """Interrupt DuckDB, again and again: an interrupt that comes before the statement begins is forgotten."""
+        for _ in range(round(_GRACE_S / _INTERRUPT_S)):
+            self._connection.interrupt()
+            if wait([done], timeout=_INTERRUPT_S).done:
+                return True
+        return False
 
 
 def _words(error: Exception) -> str:

@@ -20,18 +20,25 @@ FORMATS: Final[Mapping[str, Callable[[TextIO], Writer]]] = {
 }
 
 
-def query(files: Sequence[RunFiles], sql: str, *, format: str = "table", out: TextIO | None = None) -> int:
+def query(
+    files: Sequence[RunFiles],
+    sql: str,
+    *,
+    format: str = "table",
+    timeout_s: float = database.TIMEOUT_S,
+    out: TextIO | None = None,
+) -> int:
     """Answer ``sql`` on ``out`` (standard output); what could not be read of the runs is told on standard error.
 
     Returns:
         The exit code, 0: also when who reads ``out`` wants no more of it.
 
     Raises:
-        QueryError: SQL that is wrong, or wants more than to read the tables.
+        QueryError: SQL that is wrong, takes too long, or wants more than to read the tables.
         ReportError: DuckDB is missing.
     """
     out = out or sys.stdout
-    result = database.ask(files, sql)
+    result = database.ask(files, sql, timeout_s)
     for run in files:
         for warning in run.warnings:
             print(visible(f"warning: {run.id}: {warning}"), file=sys.stderr)

@@ -1,4 +1,4 @@
-"""One run of the real command that several tests look at."""
+"""One run of the real command that several tests look at, and the command where it refuses."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.commands import curriculum, fingerprint, main_py, only_run
+from main import main
+from tests.e2e.commands import SET_BY_DEVELOPERS, curriculum, fingerprint, main_py, only_run
 
 IDS = tuple(f"MiniGrid-Empty-{size}-v0" for size in ("5x5", "Random-5x5", "6x6", "Random-6x6"))
 FURTHER_IDS = ("MiniGrid-DoorKey-5x5-v0", "MiniGrid-DoorKey-6x6-v0")
@@ -36,3 +37,33 @@ def learned(tmp_path_factory: pytest.TempPathFactory) -> Learned:
     done = main_py(elsewhere, *where)
     assert done.returncode == 0, done.stderr
     return Learned(only_run(home / "runs"), home / "workspace", chosen, done, fingerprint(elsewhere))
+
+
+class Refused:
+    """Runs the command in this process, in a folder in which nothing may change."""
+
+    def __init__(self, folder: Path, capture: pytest.CaptureFixture[str]) -> None:
+        self.folder = folder
+        self._capture = capture
+
+    def __call__(self, *arguments: object) -> str:
+        """The one line with which it refuses."""
+        before = fingerprint(self.folder)
+        try:
+            code: object = main([str(argument) for argument in arguments])
+        except SystemExit as stopped:  # as the parser of the command line does
+            code = stopped.code
+        out, err = self._capture.readouterr()
+        assert (code, out) == (2, "")
+        assert fingerprint(self.folder) == before
+        (line,) = err.splitlines()
+        assert line.startswith("error: ")
+        return line.removeprefix("error: ")
+
+
+@pytest.fixture
+def refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Refused:
+    monkeypatch.chdir(tmp_path)
+    for name in SET_BY_DEVELOPERS:
+        monkeypatch.setenv(name, "")
+    return Refused(tmp_path, capfd)

@@ -8,42 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from main import main
 from spca.runfolder import locked
-from tests.e2e.commands import MINUTES, SET_BY_DEVELOPERS, command, curriculum, environment, fingerprint, main_py
-from tests.e2e.conftest import Learned
+from tests.e2e.commands import MINUTES, command, curriculum, environment, fingerprint, main_py
+from tests.e2e.conftest import Learned, Refused
 
 pytestmark = pytest.mark.timeout(900)
-
-
-class Refused:
-    """Runs the command in this process, in a folder in which nothing may change."""
-
-    def __init__(self, folder: Path, capture: pytest.CaptureFixture[str]) -> None:
-        self.folder = folder
-        self._capture = capture
-
-    def __call__(self, *arguments: object) -> str:
-        """The one line with which it refuses."""
-        before = fingerprint(self.folder)
-        try:
-            code: object = main([str(argument) for argument in arguments])
-        except SystemExit as stopped:  # as the parser of the command line does
-            code = stopped.code
-        out, err = self._capture.readouterr()
-        assert (code, out) == (2, "")
-        assert fingerprint(self.folder) == before
-        (line,) = err.splitlines()
-        assert line.startswith("error: ")
-        return line.removeprefix("error: ")
-
-
-@pytest.fixture
-def refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Refused:
-    monkeypatch.chdir(tmp_path)
-    for name in SET_BY_DEVELOPERS:
-        monkeypatch.setenv(name, "")
-    return Refused(tmp_path, capfd)
 
 
 def where(folder: Path) -> tuple[object, ...]:
@@ -57,7 +26,7 @@ def where(folder: Path) -> tuple[object, ...]:
         (["--start-category", "nowhere"], 'no category "nowhere"'),
         (["--levels", "Empy"], 'no level or environment id matches "Empy"; did you mean "Empty"'),
         (["--only", "open_door", "--start-category", "open_door"], "--start-category and --only exclude each other"),
-        (["--curriculum", "absent.json"], "absent.json: cannot be read: No such file or directory"),
+        (["--curriculum", "absent.json"], "absent.json cannot be read: No such file or directory"),
         (["--keep-agent"], "--keep-agent: "),
         (["--unsafe-no-sandbox"], "confirm it with SPCA_UNSAFE_NO_SANDBOX=1 in the environment, or leave it out"),
         (["--keep-pddl"], "--keep-pddl: "),

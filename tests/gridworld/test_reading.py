@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import time
 from pathlib import Path
 from typing import Any
@@ -184,6 +185,10 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     assert check_file(tmp_path)[0] == f"{tmp_path}: cannot be read: Is a directory"
     assert "there is no such file" in check_file(tmp_path / "none.json")[0]
     assert "there is no such file" in check_file("a\0b")[0]
+    os.mkfifo(tmp_path / "pipe.json")
+    (tmp_path / "endless.json").symlink_to("/dev/zero")
+    for name in ("pipe.json", "endless.json"):
+        assert check_file(tmp_path / name) == [f"{tmp_path / name}: cannot be read: is not a regular file"]
     large = tmp_path / "large.json"
     with large.open("wb") as file:
         file.truncate(MAX_BYTES + 1)

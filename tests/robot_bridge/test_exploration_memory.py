@@ -185,7 +185,7 @@ def test_saved_and_loaded_is_the_same(tmp_path: Path) -> None:
         ("[" * 500, "no exploration memory"),
         ("a: &a [1]\nb: &b [*a, *a]\nc: [*b, *b]", "no exploration memory"),
         ("\x00\xff", "no exploration memory"),
-        ("x" * 1_000_001, "more than 1000000 bytes"),
+        ("x" * ((1 << 20) + 1), "more than 1 MB"),
     ],
 )
 def test_wrong_files_are_refused_in_one_line(tmp_path: Path, text: str | None, said: str) -> None:

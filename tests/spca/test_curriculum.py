@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from spca import curriculum
 from spca.curriculum import Category, Curriculum, Level
-from spca.errors import CurriculumError
+from spca.errors import CurriculumError, FileError
 
 SHIPPED = Path(__file__).parents[2] / "merged_curriculum2.json"
 
@@ -165,14 +165,20 @@ def test_control_characters_never_reach_the_terminal() -> None:
 
 
 def test_unreadable_files(tmp_path: Path) -> None:
-    with pytest.raises(CurriculumError, match="No such file"):
+    with pytest.raises(FileError, match="No such file"):
         curriculum.load(tmp_path / "none.json")
-    with pytest.raises(CurriculumError, match="directory"):
+    with pytest.raises(FileError, match="directory"):
         curriculum.load(tmp_path)
-    binary = tmp_path / "c.json"
-    binary.write_bytes(b"[\xff]")
-    with pytest.raises(CurriculumError, match="not UTF-8 text: invalid start byte at byte 1"):
-        curriculum.load(binary)
+
+
+@pytest.mark.parametrize("long", ["category_name", "name", "configs"])
+def test_a_name_that_makes_no_file_name_is_refused(long: str) -> None:
+    data = small()
+    level = data[0]["levels"][0]
+    (data[0] if long == "category_name" else level)[long] = ["é" * 51] if long == "configs" else "é" * 51
+    assert "becomes part of file names: at most 100 bytes" in refusal(data)
+    (data[0] if long == "category_name" else level)[long] = ["é" * 50] if long == "configs" else "é" * 50
+    curriculum.parse(json.dumps(data), "c.json")
 
 
 def test_byte_order_mark_is_no_error(tmp_path: Path) -> None:

@@ -70,8 +70,9 @@ def _files(named: Sequence[str]) -> list[Path]:
 
 def _is_page(path: Path) -> bool:
     """Whether a file was made by this tool, so that making it again loses nothing."""
+    from gridworld.files import read_regular
+
     try:
-        with path.open(encoding="utf-8") as file:
-            return "<title>Gridworld leaderboard</title>" in file.read(2000)
-    except (OSError, ValueError):
+        return b"<title>Gridworld leaderboard</title>" in read_regular(path, 2000)
+    except OSError:
         return False

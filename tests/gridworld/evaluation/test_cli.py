@@ -224,7 +224,7 @@ def test_what_belongs_to_another_evaluation_is_refused(home: Path, capsys: pytes
         ("--model bfs --output tasks/0.json/x.json", "cannot be written"),
         ("--model bfs --output tasks/0.json", "--overwrite"),
         ("--model bfs --overwrite --output tasks", "is a folder"),
-        ("--model bfs --overwrite --output /dev/null", "no regular file"),
+        ("--model bfs --overwrite --output /dev/null", "not a regular file"),
         (f"--model bfs --output {'n' * 300}", "File name too long"),
         ("frobnicate", "there is no command 'frobnicate'; there are"),
     ],

@@ -144,7 +144,7 @@ def test_a_full_disk_is_named(tmp_path: Path) -> None:
     with Journal(path, HEADER, resume=True) as journal:
         assert not journal.finished
     (tmp_path / "endless").symlink_to("/dev/zero")
-    with pytest.raises(EvaluationError, match="no regular file"):
+    with pytest.raises(EvaluationError, match="not a regular file"):
         Journal(tmp_path / "endless", HEADER, resume=True)
 
 

@@ -230,7 +230,7 @@ def test_a_missing_package_is_named_with_the_fix(model: str, monkeypatch: pytest
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
     for path in (tmp_path / "none.gguf", tmp_path):
-        with pytest.raises(ProviderConfigError, match=f"cannot read {path}: "):
+        with pytest.raises(ProviderConfigError, match=f"{path} cannot be read: "):
             LlamacppProvider(Target(str(path)))
 
 

@@ -10,6 +10,7 @@ import re
 import shutil
 import signal
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -212,6 +213,9 @@ def test_what_duckdb_tells_of_itself_names_no_place(
         ("CREATE TABLE x(a INT)", "CREATE is refused"),
         ("WITH x AS (DELETE FROM levels RETURNING *) FROM x", "only reads"),
         ("SELECT '\x1b[2J'::INT", "␛[2J"),
+        ("UPDATE EXTENSIONS", "UPDATE is refused"),
+        ("CONNECT 'x'", "CONNECT is refused"),
+        ("SELECT INTERVAL 100000000 YEAR", "cannot be shown (Python int too large"),
         ("SELECT list(hash(a.range, b.range)) FROM range(100000000) a, range(100) b", "Out of Memory"),
     ],
 )
@@ -363,6 +367,38 @@ def test_a_reader_who_has_enough(finished_run: Path, tmp_path: Path, format: str
         assert child.wait(PATIENCE) == 0
         assert child.stderr
         assert child.stderr.read() == ""
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "WITH RECURSIVE t(a) AS (SELECT 1 UNION ALL SELECT a + 1 FROM t) SELECT max(a) FROM t",
+        "SELECT sum(a.range * b.range) FROM range(10000000) a, range(10000000) b",
+        "SELECT sum(range) FROM range(1000000000000)",
+        "SELECT sleep_ms(1000000)",
+        "FROM range(1000000000000)",
+        "EXPLAIN ANALYZE SELECT sum(range) FROM range(1000000000000)",
+        "SELECT sum(range)::TIMESTAMPTZ FROM range(1000000000000)",
+    ],
+)
+def test_a_statement_without_an_end_is_stopped(finished_run: Path, sql: str) -> None:
+    with pytest.raises(QueryError, match=r"no answer after 0\.3 s: ask for less, or allow more with --timeout S"):
+        for _ in database.ask([open_run(finished_run)], sql, 0.3).batches:
+            pass
+
+
+def test_only_the_work_of_duckdb_counts(finished_run: Path) -> None:
+    batches = database.ask([open_run(finished_run)], "FROM range(50000)", 0.5).batches
+    assert len(next(batches)) == 10_000
+    time.sleep(0.6)
+    assert sum(map(len, batches)) == 40_000
+
+
+def test_what_hears_no_interrupt_ends_with_the_process(finished_run: Path, tmp_path: Path) -> None:
+    sql = "SELECT levenshtein(repeat('x', 400000), repeat('y', 400000))"
+    done = main_py(tmp_path, "query", finished_run, sql, "--timeout", "0.2")
+    said = "error: there is no answer after 0.2 s: ask for less, or allow more with --timeout S\n"
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", said)
 
 
 def used(pid: int) -> float:
