@@ -13,6 +13,9 @@ from spca.providers.base import Finish, Response, Tool
 
 Schema = TypeVar("Schema", bound=BaseModel)
 
+MAX_CHARS: Final = 100_000
+"""Of an answer: longer ones are refused before anything in them is read."""
+
 _MAX_STARTS: Final = 100
 """Opening braces at which an answer is tried to be read, so that a hostile one costs no more than its size."""
 
@@ -47,13 +50,16 @@ def quotable(response: Response) -> str:
 
 
 def check_complete(response: Response) -> None:
-    """Refuse an answer that is none.
+    """Raise if an answer is refused, truncated, empty or too long to be read.
 
     Raises:
         RefusalError: the model declined.
         TruncatedError: the answer was cut off.
-        BadAnswerError: it is empty.
+        BadAnswerError: it is empty, or longer than :data:`MAX_CHARS`.
     """
+    size = max(len(response.text), sum(len(repr(call.arguments)) for call in response.tool_calls))
+    if size > MAX_CHARS:
+        raise BadAnswerError(f"the answer has {size} characters; at most {MAX_CHARS} are read: answer briefly")
     said = " ".join(response.text.split())[:_MAX_SAID]
     if response.finish is Finish.REFUSAL:
         raise RefusalError(f"the model declined to answer: {said or 'it gave no reason'}")
