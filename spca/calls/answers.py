@@ -57,9 +57,10 @@ def check_complete(response: Response) -> None:
         TruncatedError: the answer was cut off.
         BadAnswerError: it is empty, or longer than :data:`MAX_CHARS`.
     """
-    size = max(len(response.text), sum(len(repr(call.arguments)) for call in response.tool_calls))
-    if size > MAX_CHARS:
-        raise BadAnswerError(f"the answer has {size} characters; at most {MAX_CHARS} are read: answer briefly")
+    if len(response.text) > MAX_CHARS:
+        raise BadAnswerError(
+            f"the answer has {len(response.text)} characters; at most {MAX_CHARS} are read: answer briefly"
+        )
     said = " ".join(response.text.split())[:_MAX_SAID]
     if response.finish is Finish.REFUSAL:
         raise RefusalError(f"the model declined to answer: {said or 'it gave no reason'}")
