@@ -16,6 +16,7 @@ from spca.contracts import AgentSource
 from spca.errors import PatchError, SettingsError
 from spca.sandbox import policy
 from spca.workspace import Workspace
+from tests import untrusted
 
 INITIAL = (Path(__file__).parents[2] / "agent.py").read_text(encoding="utf-8")
 HEX = "0x" + "f" * 3600
@@ -31,16 +32,7 @@ NUMBERS = {
 
 
 def coder_call(answer: str, base: str = INITIAL) -> str:
-    """Everything that the host does with the answer of a coder; the merged source."""
-    merged = ast_merge.merge(base, ast_merge.extract_code(answer), {"go": ("x",)}).text
-    involved = library.involved(merged, ["go"], "line 3: an error in go")
-    texts = [library.sources(merged, involved), library.listing(merged, relevant_to=["go"], leave_out=involved)]
-    texts += [library.action_listing(merged, "go to the red ball"), *library.missing(merged, ["go"])]
-    "".join(texts).encode()  # what goes into a prompt must be text that can be written
-    agent_code.call_closure(merged, ["go"])
-    ast_merge.changed_methods(base, merged)
-    policy.check_agent(AgentSource(merged))
-    return merged
+    return untrusted.coder_call(answer, base)
 
 
 def agent_with(source: str) -> str:
