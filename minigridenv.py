@@ -80,13 +80,13 @@ def _translated(what: str) -> Iterator[None]:
         raise WorldError(f"{what}: {shortened(said, _LONGEST_ERROR)}") from error
 
 
-def _image(image: Any) -> NDArray[np.uint8]:
+def _image(given: Any) -> NDArray[np.uint8]:
     """The image of an observation, as :func:`spca.perception.encode_view` wants it.
 
     Raises:
         ValueError: it is of another shape or type.
     """
-    image = np.asarray(image)
+    image: NDArray[np.uint8] = np.asarray(given)
     shape = image.shape
     if image.dtype != np.uint8 or len(shape) != 3 or shape[0] != shape[1] or not shape[0] % 2 or shape[2] != 3:
         raise ValueError(f"an image of {image.dtype} with shape {shape}")
