@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import difflib
 import io
+import math
 import os
 import warnings
 from collections.abc import Hashable, Iterable, Iterator
@@ -23,10 +24,13 @@ from spca.acting import ActingWorld
 from spca.contracts import DIRECTIONS, AgentView, Executor, Primitive, Snapshot
 from spca.corrections import correct
 from spca.errors import UserError, WorldError
+from spca.feedback import shortened
 from spca.replay import hash_state
 from spca.sandbox.executor import default_executor
 from spca.watching import Frame
 
+_LONGEST_ERROR: Final = 300
+_LONGEST_MISSION: Final = 10_000
 _NO_OBJECT: Final = bytes((1, 0, 0))
 """How minigrid encodes a cell without an object (``minigrid.core.constants``)."""
 
@@ -66,6 +70,36 @@ def _quiet() -> Iterator[None]:
         yield
 
 
+@contextlib.contextmanager
+def _translated(what: str) -> Iterator[None]:
+    """Turn whatever an environment raises into a :class:`WorldError` of one line."""
+    try:
+        yield
+    except (Exception, SystemExit) as error:  # boundary: environments and level generators raise errors of many kinds
+        said = " ".join(f"{type(error).__name__}: {error}".split())
+        raise WorldError(f"{what}: {shortened(said, _LONGEST_ERROR)}") from error
+
+
+def _image(given: Any) -> NDArray[np.uint8]:
+    """The image of an observation, as :func:`spca.perception.encode_view` wants it.
+
+    Raises:
+        ValueError: it is of another shape or type.
+    """
+    image: NDArray[np.uint8] = np.asarray(given)
+    shape = image.shape
+    if image.dtype != np.uint8 or len(shape) != 3 or shape[0] != shape[1] or not shape[0] % 2 or shape[2] != 3:
+        raise ValueError(f"an image of {image.dtype} with shape {shape}")
+    return image
+
+
+def _finite(reward: Any) -> float:
+    value = float(reward)
+    if not math.isfinite(value):
+        raise ValueError(f"a reward of {value}")
+    return value
+
+
 def _codes_of(grid: Any) -> NDArray[np.uint8]:
     """Cell codes of a simulator's grid, rows north to south; ``Grid.encode`` takes four times as long."""
     triples = b"".join(_NO_OBJECT if cell is None else bytes(cell.encode()) for cell in grid.grid)
@@ -103,11 +137,8 @@ class MiniGridEnv(ActingWorld):
         self._seed = seed
         self._upstream_rules = upstream_rules
         mode = "human" if render else None
-        try:
-            with _quiet():
-                self._env = _gymnasium().make(env_id, render_mode=mode, disable_env_checker=True)
-        except Exception as error:  # boundary: gymnasium and the environments raise errors of many kinds
-            raise WorldError(f"{env_id}: cannot be built: {type(error).__name__}: {error}") from error
+        with _translated(f"{env_id}: cannot be built"), _quiet():
+            self._env = _gymnasium().make(env_id, render_mode=mode, disable_env_checker=True)
         self._map: slam.GridMap
         self._over: bool
         self._reset()
@@ -143,8 +174,8 @@ class MiniGridEnv(ActingWorld):
 
     def SLAM(self, obs: dict[str, Any]) -> None:  # noqa: N802 - name fixed by the project's users
         """Integrate an observation, taken where the agent now stands, into the accumulated map."""
-        self._facing_view = perception.encode_view(obs["image"])
-        self._direction = int(obs["direction"])
+        self._facing_view = perception.encode_view(_image(obs["image"]))
+        self._direction = range(len(DIRECTIONS)).index(obs["direction"])
         self.inventory = perception.carried(self._facing_view)
         self._agent_at = perception.agent_cell(len(self._facing_view), self._direction)
         self._view = perception.rotate_view(self._facing_view, self._direction)
@@ -163,8 +194,10 @@ class MiniGridEnv(ActingWorld):
     def frame(self) -> Frame:
         """The present state as someone who watches sees it, the simulator's truth included."""
         row, column = self._position[0] + self._start[1], self._position[1] + self._start[0]
+        with _translated(f"{self.name}: grid failed"):
+            truth = _codes_of(self._sim.grid)
         return Frame(
-            truth=_codes_of(self._sim.grid),
+            truth=truth,
             known=self._map.codes.copy(),
             known_at=(self._start[1] - self._map.origin[0], self._start[0] - self._map.origin[1]),
             view=self._view.copy(),
@@ -180,26 +213,31 @@ class MiniGridEnv(ActingWorld):
         """Execute one primitive and map what is then seen.
 
         Raises:
-            WorldError: the episode is over.
+            WorldError: the episode is over, or the environment failed.
             ValueError: ``code`` is not a primitive.
         """
         self._refuse_when_over()
-        obs, reward, terminated, truncated, _ = self._env.step(Primitive(code))
+        primitive = Primitive(code)
+        with _translated(f"{self.name}: step failed"):
+            obs, reward, terminated, truncated, _ = self._env.step(primitive)
+            self._reward = _finite(reward)
+            self._terminated = bool(terminated)
+            self._over = self._terminated or bool(truncated)
+            self.SLAM(obs)
         self.previous_actions.append(code)
-        self._reward = float(reward)
-        self._terminated = bool(terminated)
-        self._over = self._terminated or bool(truncated)
-        self.SLAM(obs)
 
     def close(self) -> None:
-        self._env.close()
+        with contextlib.suppress(Exception):  # boundary: what an environment raises now concerns nobody
+            self._env.close()
 
     def _reset(self) -> None:
-        try:
+        with _translated(f"{self.name}: reset failed"):
             with _quiet():
                 self._env.reset(seed=self._seed)
-        except Exception as error:  # boundary: level generators raise errors of many kinds
-            raise WorldError(f"{self.name}: reset failed: {type(error).__name__}: {error}") from error
+            self._begin()
+
+    def _begin(self) -> None:
+        """Take in the state that a reset has led to."""
         self._sim: Any = self._env.unwrapped
         self.corrections: set[str] = set()
         if not self._upstream_rules:
@@ -210,7 +248,9 @@ class MiniGridEnv(ActingWorld):
         self._map = slam.empty_map()
         # The observation that reset returned can be stale: PutNext*Carrying puts the object in hand afterwards.
         obs = self._sim.gen_obs()
-        self.mission = str(obs["mission"])
+        self.mission = str(obs["mission"]).encode(errors="replace").decode()
+        if len(self.mission) > _LONGEST_MISSION:
+            raise ValueError(f"a mission of {len(self.mission)} characters")
         self.SLAM(obs)
         self._start_direction = self._direction
 
@@ -242,7 +282,8 @@ class MiniGridEnv(ActingWorld):
 
     def _hash(self) -> str:
         seen = (self._state(), self._view, self._start_direction, self.mission)
-        return hash_state(seen, tuple(self.previous_actions), self._over, self._reward, self._sim)
+        with _translated(f"{self.name}: state failed"):
+            return hash_state(seen, tuple(self.previous_actions), self._over, self._reward, self._sim)
 
     def _solved(self) -> bool:
         return self._terminated and self._reward > 0

@@ -67,7 +67,7 @@ class ActingWorld(ABC):
         """Execute one primitive, enter it in ``previous_actions``, and map what is then seen.
 
         Raises:
-            WorldError: the episode is over.
+            WorldError: the episode is over, or the simulator failed.
             ValueError: ``code`` is not a primitive.
         """
 
@@ -112,7 +112,7 @@ class ActingWorld(ABC):
         """Execute a plan with the generated methods of ``agent`` until it ends, fails or is stuck.
 
         Raises:
-            WorldError: the episode is over.
+            WorldError: the episode is over, or what the agent sees cannot be sent to its worker.
             SandboxError: generated code cannot be executed safely.
         """
         self._refuse_when_over()
@@ -147,7 +147,10 @@ class ActingWorld(ABC):
         detector = StuckDetector(self.patience)
         detector.observe(self._state())
         while True:
-            event = episode.advance(self._agent_view())
+            try:
+                event = episode.advance(self._agent_view())
+            except ValueError as error:
+                raise WorldError(f"{self.name}: {error}") from error
             if isinstance(event, Finished):
                 message = "the plan was carried out but the mission is not complete"
                 return self._outcome(Status.GOAL_NOT_REACHED, message, trace, plan)

@@ -16,6 +16,7 @@ from spca import compiling
 from spca.errors import PatchError
 
 AGENT_CLASS = "Agent"
+_SYNTAX_ERROR = "syntax error at "
 
 # A def line ends where Python says so; str.splitlines also splits at form feeds and other separators.
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
@@ -97,6 +98,7 @@ def call_closure(source: str, names: Collection[str]) -> frozenset[str]:
     return frozenset(reached)
 
 
+@compiling.refusing()
 def changed_methods(old: str, new: str) -> tuple[str, ...]:
     """Methods of ``new`` that are not in ``old`` or mean something else there, in source order.
 
@@ -131,17 +133,16 @@ def parse(source: str) -> ast.Module:
     Raises:
         PatchError: with line, column and text of what cannot be compiled.
     """
-    try:
-        return _parsed(source)
-    except SyntaxError as error:
-        column = f", column {error.offset}" if error.offset else ""
-        where = f"line {error.lineno}{column}: " if error.lineno else ""
-        lines = split_lines(source)
-        shown = lines[error.lineno - 1].strip() if error.lineno and error.lineno <= len(lines) else ""
-        raise PatchError(f"syntax error at {where}{error.msg}" + (f"\n    {shown}" if shown else "")) from None
-    except (ValueError, RecursionError, MemoryError) as error:
-        reason = str(error) or "too deeply nested"
-        raise PatchError(f"the code cannot be compiled: {reason}") from None
+    found = _parsed(source)
+    if isinstance(found, str):
+        raise PatchError(found)
+    return found
+
+
+def is_python(text: str) -> bool:
+    """Whether text has no syntax errors, whatever else may keep it from being merged."""
+    found = _parsed(text)
+    return not (isinstance(found, str) and found.startswith(_SYNTAX_ERROR))
 
 
 def agent_class(source: str) -> ast.ClassDef:
@@ -173,8 +174,13 @@ def split_lines(text: str) -> list[str]:
 
 
 @lru_cache(maxsize=16)
+@compiling.refusing()
 def layout(source: str) -> Layout:
-    """Lines, strings and comments of text that compiles."""
+    """Lines, strings and comments of text that compiles.
+
+    Raises:
+        PatchError: Python compiles it, but its tokenizer refuses it: lines are continued where none has begun.
+    """
     lines = tuple(split_lines(source))
     in_string: set[int] = set()
     comments: set[int] = set()
@@ -212,10 +218,10 @@ def reindented(text: Layout, node: ast.FunctionDef, margin: str) -> str:
     """
     first, last = block(text, node)
     old = _margin(text.lines[node.lineno - 1])
-    frozen = text.in_string - _docstring_lines(node)
+    docstring = _docstring_lines(node)
     moved: list[str] = []
     for number, line in enumerate(text.lines[first:last], first + 1):
-        if number in frozen:
+        if number in text.in_string and number not in docstring:
             moved.append(line)
         elif not line.strip():
             moved.append("\n")
@@ -235,15 +241,32 @@ def positional(node: ast.FunctionDef) -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=16)
-def _parsed(source: str) -> ast.Module:
-    tree = compiling.tree(source, "<agent>")
-    compiling.code(tree, "<agent>")
+def _parsed(source: str) -> ast.Module | str:
+    """The tree, or why there is none: refusals are remembered too."""
+    try:
+        with compiling.refusing():
+            return _compiled(source)
+    except PatchError as error:
+        return str(error)
+
+
+def _compiled(source: str) -> ast.Module:
+    try:
+        tree = compiling.tree(source, "<agent>")
+        compiling.code(tree, "<agent>")
+    except SyntaxError as error:
+        column = f", column {error.offset}" if error.offset else ""
+        where = f"line {error.lineno}{column}: " if error.lineno else ""
+        lines = split_lines(source)
+        shown = lines[error.lineno - 1].strip() if error.lineno and error.lineno <= len(lines) else ""
+        raise PatchError(f"{_SYNTAX_ERROR}{where}{error.msg}" + (f"\n    {shown}" if shown else "")) from None
     return tree
 
 
 def _info(text: Layout, node: ast.FunctionDef) -> MethodInfo:
     first, last = block(text, node)
-    doc = (ast.get_docstring(node) or "").partition("\n")[0].strip()
+    line = (ast.get_docstring(node) or "").partition("\n")[0]
+    doc = "".join(c if c.isprintable() else " " for c in line).strip()  # escapes can stand for surrogates and controls
     return MethodInfo(node.name, positional(node)[1:], doc, first + 1, last, is_generator(node))
 
 
@@ -316,7 +339,7 @@ def _is_inner_comment(text: Layout, index: int, margin: str) -> bool:
     return index + 1 in text.comments and inner.startswith(margin) and inner != margin
 
 
-def _docstring_lines(node: ast.FunctionDef) -> frozenset[int]:
+def _docstring_lines(node: ast.FunctionDef) -> range:
     if ast.get_docstring(node, clean=False) is None:
-        return frozenset()
-    return frozenset(range(node.body[0].lineno + 1, (node.body[0].end_lineno or 0) + 1))
+        return range(0)
+    return range(node.body[0].lineno + 1, (node.body[0].end_lineno or 0) + 1)

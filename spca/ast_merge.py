@@ -12,8 +12,10 @@ import ast
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import islice
 
+from spca import compiling
 from spca.agent_code import (
     AGENT_CLASS,
     Layout,
@@ -23,6 +25,7 @@ from spca.agent_code import (
     call_closure,
     changed_methods,
     direct_calls,
+    is_python,
     layout,
     method_source,
     methods_of,
@@ -51,8 +54,11 @@ _FENCE = re.compile(r"^[ \t]*```[ \t]*(\w*)[^\n]*\n(.*?)(?:^[ \t]*```[ \t]*$|\Z)
 _CODE_START = re.compile(
     r"\s*((def|class)\s+\w+\s*[(:]|async\s+def\s|@\w|import\s+\w|from\s+[\w.]+\s+import\s|\w+\s*=)"
 )
+_COMMENT = re.compile(rb"\s*(#[^\r\n]*)")
 _DEFINITION = re.compile(r"^\s*(def|async|class)\b", re.MULTILINE)
 _MAX_TRIES = 40
+_MAX_TRIED = 100_000
+"""Parts of an answer that are tried as code, and their characters in all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +78,7 @@ class _Edit:
     text: str
 
 
+@compiling.refusing()
 def merge(base: str, patch: str, expected: Mapping[str, tuple[str, ...]] | None = None) -> MergeResult:
     """Replace or append the patch's methods in ``class Agent`` of ``base``.
 
@@ -105,22 +112,17 @@ def merge(base: str, patch: str, expected: Mapping[str, tuple[str, ...]] | None 
 
 
 def extract_code(answer: str) -> str:
-    """The Python code in an LLM's answer: fenced blocks, or the code between sentences; the answer itself at worst."""
+    """The Python code in an LLM's answer: fenced blocks, or the code between sentences; the answer itself at worst.
+
+    What is wrong with code beyond its syntax is told when it is merged.
+    """
     text = answer.replace("\r\n", "\n")
-    if _compiles(text):
+    if is_python(text):
         return text
     fenced = [(match[1].lower(), match[2]) for match in _FENCE.finditer(text)]
     python = [code for language, code in fenced if language in ("python", "py", "python3", "")]
     blocks = [code for code in python if _DEFINITION.search(code)] or python
     return _in_class("\n".join(blocks)) if blocks else _between_sentences(text)
-
-
-def _compiles(text: str) -> bool:
-    try:
-        parse(text)
-    except PatchError:
-        return False
-    return True
 
 
 def _in_class(code: str) -> str:
@@ -138,9 +140,13 @@ def _between_sentences(text: str) -> str:
     starts = [number for number, line in enumerate(lines) if _CODE_START.match(line)]
     margins = [number for number, line in enumerate(lines) if line and not line[0].isspace()]
     spans = ((start, end) for start in starts for end in (len(lines), *reversed(margins)) if end > start)
+    left = _MAX_TRIED
     for start, end in islice(spans, _MAX_TRIES):
         code = _in_class("\n".join(lines[start:end]) + "\n")
-        if _DEFINITION.search(code) and _compiles(code):
+        left -= len(code)
+        if left < 0:
+            break
+        if _DEFINITION.search(code) and is_python(code):
             return code
     return "\n".join(lines[starts[0] :]) if starts else text
 
@@ -232,11 +238,23 @@ def _constant_name(node: ast.stmt) -> str | None:
 
 def _statement(text: Layout, node: ast.stmt) -> str:
     """Source of a top-level statement, with the comment behind it but without neighbours on its lines."""
-    source = "".join(text.lines)
-    own = ast.get_source_segment(source, node) or ast.unparse(node)
-    last_line = text.lines[(node.end_lineno or node.lineno) - 1].encode()
-    rest = last_line[node.end_col_offset or 0 :].decode().strip()
-    return f"{own}  {rest}\n" if rest.startswith("#") else f"{own}\n"
+    first, last = node.lineno - 1, (node.end_lineno or node.lineno) - 1
+    start, end = node.col_offset, node.end_col_offset or 0
+    bottom = _encoded(text.lines[last])
+    if first == last:
+        own = bottom[start:end]
+    else:
+        own = b"".join([_encoded(text.lines[first])[start:], *map(str.encode, text.lines[first + 1 : last])])
+        own += bottom[:end]
+    comment = _COMMENT.match(bottom, end)
+    behind = f"  {comment[1].decode().rstrip()}" if comment else ""
+    return f"{own.decode()}{behind}\n"
+
+
+@lru_cache(maxsize=4)
+def _encoded(line: str) -> bytes:
+    """A line as the columns of the syntax tree count it; thousands of statements may share one."""
+    return line.encode()
 
 
 def _body_start(base: str) -> int:

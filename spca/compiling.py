@@ -7,15 +7,29 @@ of its ``try``, which doubles the code with every level of nesting. What would c
 from __future__ import annotations
 
 import ast
+import re
 import warnings
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from tokenize import TokenError
 from types import CodeType
 from typing import Final
 
 from spca.errors import PatchError
 
-MAX_NODES: Final = 100_000
+MAX_BYTES: Final = 200_000
+"""Of a source in UTF-8."""
+
+MAX_WORDS: Final = 60_000
+"""Words and signs of the text, comments included: what parsing costs is bounded before it begins."""
+
+MAX_NODES: Final = 40_000
+"""Of the syntax tree. A source of :data:`MAX_BYTES` as people write it stays below this and :data:`MAX_WORDS`."""
+
+MAX_DIGITS: Final = 1000
+"""Of a whole number: Python refuses to write out one of more than 4300 digits, which is met long after reading it."""
+
 MAX_BRACES: Final = 4000
 """Of the whole source: each part of a formatted string has one, and costs as much as the string is long."""
 
@@ -29,7 +43,29 @@ _FUNCTIONS: Final = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.La
 _SCOPES: Final = (*_FUNCTIONS, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 _TRIES: Final = (ast.Try, ast.TryStar)
 _WITH_KEYWORDS: Final = frozenset({ast.Call, ast.ClassDef, ast.MatchClass})
+_WORD: Final = re.compile(r"\w+|([^\w\s])\1*")
+_TOO_LARGE: Final = 10**MAX_DIGITS
 _WAYS_OUT: Final = (ast.Return, ast.Break, ast.Continue)
+
+
+@contextmanager
+def refusing() -> Iterator[None]:
+    """Turn what reading untrusted source raises into a :class:`~spca.errors.PatchError`; also a decorator.
+
+    Raises:
+        PatchError: says what could not be read.
+    """
+    try:
+        yield
+    except SyntaxError as error:
+        where = f" at line {error.lineno}" if error.lineno else ""
+        raise PatchError(f"syntax error{where}: {error.msg}") from None
+    except TokenError as error:
+        raise PatchError(f"syntax error at line {error.args[1][0]}: {error.args[0]}") from None
+    except RecursionError:
+        raise PatchError("the code cannot be compiled: too deeply nested") from None
+    except (ValueError, MemoryError, OverflowError, SystemError) as error:  # the last: a defect of Python's own parser
+        raise PatchError(f"the code cannot be compiled: {str(error) or 'too deeply nested'}") from None
 
 
 def tree(source: str, filename: str) -> ast.Module:
@@ -37,8 +73,14 @@ def tree(source: str, filename: str) -> ast.Module:
 
     Raises:
         SyntaxError, ValueError, RecursionError, MemoryError: as the parser does.
-        PatchError: compiling it would take too long or too much memory.
+        PatchError: the source is too long, or compiling it would take too long or too much memory.
     """
+    # A lone surrogate has no UTF-8; the parser refuses it in its own words.
+    size = len(source.encode(errors="replace"))
+    if size > MAX_BYTES:
+        raise PatchError(f"the code has {size} bytes, at most {MAX_BYTES} are possible; write less")
+    if sum(1 for _ in _WORD.finditer(source)) > MAX_WORDS:
+        raise PatchError(f"the code has more than {MAX_WORDS} words and signs; write less")
     if source.count("{") > MAX_BRACES:
         raise PatchError(f"the code has more than {MAX_BRACES} braces; write less")
     with warnings.catch_warnings():
@@ -51,6 +93,8 @@ def tree(source: str, filename: str) -> ast.Module:
     if sum(kinds[kind] for kind in _SCOPES) > MAX_SCOPES:
         raise PatchError(f"the code has more than {MAX_SCOPES} functions, classes and comprehensions; write less")
     for node in nodes:
+        if isinstance(node, ast.Constant) and isinstance(node.value, int) and abs(node.value) >= _TOO_LARGE:
+            raise PatchError(f"line {node.lineno}: a number of more than {MAX_DIGITS} digits; compute it from others")
         if type(node) in _WITH_KEYWORDS and _keywords(node) > MAX_KEYWORDS:
             line = getattr(node, "lineno", 1)
             raise PatchError(f"line {line}: more than {MAX_KEYWORDS} keywords; pass a list or a mapping")

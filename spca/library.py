@@ -104,8 +104,10 @@ def _reached(source: str, actions: Collection[str]) -> Sequence[str]:
     shown = ([name] if name in calls else method_lists.nearest(source, existing, name) for name in actions)
     pending = list(dict.fromkeys(chain.from_iterable(shown)))
     pending += ["__init__"] if pending and "__init__" in calls else []
-    for name in pending:
-        pending.extend(other for other in calls[name] if other not in pending and other not in PRIMITIVE_METHODS)
+    known = {*pending, *PRIMITIVE_METHODS}
+    for name in pending:  # grows on the way
+        pending.extend(other for other in calls[name] if other not in known)
+        known.update(calls[name])
     return pending
 
 

@@ -26,6 +26,7 @@ _SYMBOLS: Final = {
     "block": "B",
     "teleporter": "T",
     "exit": "t",
+    "thing": "!",
 }
 _BY_STATE: Final = {
     "door": {"open": "O", "closed": "D", "locked": "L"},

@@ -1,6 +1,7 @@
 """From encoded observations to words: vocabulary, view rotation, visible objects (pure).
 
-The vocabulary holds MiniGrid's words, then those that only the mechanisms of gridworld tasks need.
+The vocabulary holds MiniGrid's words, those that only the mechanisms of gridworld tasks need, and words for what an
+environment shows that MiniGrid does not know: a "thing" of some colour, and the colour "other".
 
 An egocentric image of MiniGrid has shape (view, view, 3), indexed [x, y] with x to the agent's right and y towards
 the agent, channels object, colour and state (``minigrid.core.constants``); the agent stands at
@@ -19,7 +20,7 @@ from spca.contracts import VisibleObject
 
 COLOURS: Final = ("red", "green", "blue", "purple", "yellow", "grey")
 DOOR_STATES: Final = ("open", "closed", "locked")
-CARRIABLE: Final = ("key", "ball", "box")
+CARRIABLE: Final = ("key", "ball", "box", "thing")
 _OBJECTS: Final = ("unseen", "empty", "wall", "floor", "door", "key", "ball", "box", "goal", "lava", "agent")
 _PLAIN: Final = ("unseen", "empty", "wall", "floor", "lava", "agent")
 _SCENERY: Final = frozenset({"unseen", "empty", "wall", "floor", "agent"})
@@ -43,9 +44,15 @@ _MECHANISMS: Final = (
     *(f"block {colour}{state}" for colour in COLOURS for state in ("", " fixed")),
     *(f"{end} {colour}" for end in ("teleporter", "exit") for colour in COLOURS),
 )
+_OTHER: Final = (
+    *(f"thing {colour}" for colour in (*COLOURS, "other")),
+    *(f"{kind} other" for kind in ("goal", "key", "ball", "box")),
+    *(f"door other {state}" for state in DOOR_STATES),
+)
 VOCABULARY: Final[tuple[str, ...]] = (
     *(word for kind in (*_PLAIN, "goal", "door", "key", "ball", "box") for word in _words_of(kind)),
     *_MECHANISMS,
+    *_OTHER,
 )
 """Every cell word; a cell code is an index into it. Code 0 is "unseen"."""
 
@@ -57,18 +64,25 @@ EMPTY: Final = VOCABULARY.index("empty")
 AGENT: Final = VOCABULARY.index("agent")
 
 
+def _word(kind: str, colour: str, state: str) -> str:
+    if kind in _PLAIN:
+        return kind
+    if kind != "door":
+        return f"{kind} {colour}"
+    return f"door {colour} {state}" if state else f"thing {colour}"  # a door in a state that MiniGrid does not know
+
+
 def _build_lookup() -> NDArray[np.uint8]:
-    table = np.zeros((len(_OBJECTS), len(COLOURS), len(DOOR_STATES)), dtype=np.uint8)
-    for obj, kind in enumerate(_OBJECTS):
-        for col, colour in enumerate(COLOURS):
-            for state, state_name in enumerate(DOOR_STATES):
-                word = kind if kind in _PLAIN else f"{kind} {colour}" + (f" {state_name}" if kind == "door" else "")
-                table[obj, col, state] = VOCABULARY.index(word)
-    return table
+    kinds, colours, states = (*_OBJECTS, "thing"), (*COLOURS, "other"), (*DOOR_STATES, "")
+    words = [_word(kind, colour, state) for kind in kinds for colour in colours for state in states]
+    return np.array([VOCABULARY.index(word) for word in words], dtype=np.uint8)
 
 
-_LOOKUP: Final[NDArray[np.uint8]] = _build_lookup().ravel()
-_STRIDES: Final = np.array([len(COLOURS) * len(DOOR_STATES), len(DOOR_STATES), 1], dtype=np.uint16)
+_LOOKUP: Final[NDArray[np.uint8]] = _build_lookup()
+_BEYOND: Final = np.array([len(_OBJECTS), len(COLOURS), len(DOOR_STATES)], dtype=np.uint8)
+"""The first numbers that MiniGrid does not define; larger ones mean no more than these."""
+
+_STRIDES: Final = np.array([(_BEYOND[1] + 1) * (_BEYOND[2] + 1), _BEYOND[2] + 1, 1], dtype=np.uint16)
 _FLIPS: Final = (
     (slice(None), slice(None, None, -1)),
     (slice(None, None, -1), slice(None, None, -1)),
@@ -79,12 +93,8 @@ _IN_HAND: Final = tuple(word if word.split()[0] in CARRIABLE else None for word 
 
 
 def encode_view(image: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """Cell codes of an egocentric image, shape (view, view), rows from far to near, columns left to right.
-
-    Raises:
-        IndexError: the image holds an object that MiniGrid does not define.
-    """
-    codes: NDArray[np.uint8] = _LOOKUP.take(image.dot(_STRIDES))
+    """Cell codes of an egocentric image, shape (view, view), rows from far to near, columns left to right."""
+    codes: NDArray[np.uint8] = _LOOKUP.take(np.minimum(image, _BEYOND).dot(_STRIDES))
     return codes.T
 
 

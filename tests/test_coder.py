@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import time
 from collections.abc import Mapping
 from typing import Any
 
@@ -88,6 +89,29 @@ def test_code_that_the_gate_refuses_is_repaired_like_any_other_error() -> None:
     assert "os" in error
     (repair,) = asked.events.of("coder_syntax_repair")
     assert repair["error"].startswith("line 2: ")
+
+
+@pytest.mark.parametrize(
+    ("answer", "error"),
+    [
+        (f"LIMIT = 0x{'f' * 3600}\n{REACH}", "line 1: a number of more than 1000 digits"),
+        (f"def reach_goal(self, a, n=0x{'f' * 3600}):\n    yield 2\n", "line 1: a number of more than 1000 digits"),
+        (
+            "def reach_goal(self, a):\n    y = 1\n\\\n    if y:\n        yield 2\n    yield 3\n",
+            "syntax error at line 6: ",
+        ),
+        ("x = 3 is it\n" * 34_000, "the answer has 408000 characters; at most 100000 are read"),
+        ("import this thing\n" * 170_000, "the answer has 3060000 characters; at most 100000 are read"),
+    ],
+    ids=["constant", "default", "lone backslash", "400 KB", "3 MB"],
+)
+def test_a_hostile_answer_is_repaired_like_any_other_and_costs_little(answer: str, error: str) -> None:
+    asked = Asked(answer, REACH)
+    began = time.process_time()
+    assert isinstance(asked.write("reach_goal"), CodePatch)
+    assert time.process_time() - began < 1
+    assert block(asked.model.last_message(1).text, "error").startswith(error)
+    assert asked.modes == ["first", "syntax"]
 
 
 def test_what_is_missing_is_written_and_nothing_else_changes() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import time
 from dataclasses import replace
 from typing import Any
 
@@ -64,6 +65,14 @@ class Asked:
 def blocks(prompt: str, tag: str) -> list[Any]:
     """The JSON of every block with that tag in a prompt."""
     return [json.loads(body) for body in re.findall(rf"^<{tag}>\n(.*?)\n</{tag}>$", prompt, re.DOTALL | re.MULTILINE)]
+
+
+def test_a_huge_answer_is_not_read() -> None:
+    asked = Asked('{"domain": "' + "(a)" * 1_000_000, GOOD)
+    began = time.process_time()
+    assert isinstance(asked.plan(), Plan)
+    assert time.process_time() - began < 1
+    assert "the answer has 3000012 characters; at most 100000 are read" in asked.model.last_message(1).text
 
 
 def test_a_plan_carries_its_steps_its_pddl_and_the_schemas_of_its_actions() -> None:

@@ -13,6 +13,9 @@ from spca.providers.base import Finish, Response, Tool
 
 Schema = TypeVar("Schema", bound=BaseModel)
 
+MAX_CHARS: Final = 100_000
+"""Of an answer: longer ones are refused before anything in them is read."""
+
 _MAX_STARTS: Final = 100
 """Opening braces at which an answer is tried to be read, so that a hostile one costs no more than its size."""
 
@@ -63,13 +66,17 @@ def reasoned_away(response: Response) -> str:
 
 
 def check_complete(response: Response) -> None:
-    """Raise if the answer is a refusal, cut off or empty.
+    """Raise if an answer is a refusal, truncated, empty or too long to be read.
 
     Raises:
         RefusalError: the model declined.
         TruncatedError: the answer was cut off, or reasoning used it up.
-        BadAnswerError: it is empty.
+        BadAnswerError: it is empty, or longer than :data:`MAX_CHARS`.
     """
+    if len(response.text) > MAX_CHARS:
+        raise BadAnswerError(
+            f"the answer has {len(response.text)} characters; at most {MAX_CHARS} are read: answer briefly"
+        )
     said = " ".join(response.text.split())[:_MAX_SAID]
     if response.finish is Finish.REFUSAL:
         raise RefusalError(f"the model declined to answer: {said or 'it gave no reason'}")

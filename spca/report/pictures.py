@@ -154,14 +154,18 @@ def _tile(tile: _Tile, size: int) -> Picture:
 
 
 def _object(code: int) -> Any:
-    """MiniGrid's object that a cell code stands for; codes do not tell the colours of floors, which then are blue."""
+    """MiniGrid's object that a cell code stands for; codes do not tell the colours of floors, which then are blue.
+
+    What MiniGrid does not know looks like a box, in grey where its colour is not known either.
+    """
     from minigrid.core.constants import COLOR_TO_IDX, OBJECT_TO_IDX
     from minigrid.core.world_object import WorldObj
 
     kind, *rest = VOCABULARY[code].split()
     colour = rest[0] if rest else {"floor": "blue"}.get(kind, "grey")
     state = DOOR_STATES.index(rest[1]) if len(rest) > 1 else 0
-    return WorldObj.decode(OBJECT_TO_IDX[kind], COLOR_TO_IDX[colour], state)
+    kind = "box" if kind == "thing" else kind
+    return WorldObj.decode(OBJECT_TO_IDX[kind], COLOR_TO_IDX.get(colour, COLOR_TO_IDX["grey"]), state)
 
 
 @cache

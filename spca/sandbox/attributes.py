@@ -120,8 +120,10 @@ def faults_of_format(node: ast.Attribute, scope: Scope, found: Survey) -> Iterat
     if texts is None and not isinstance(node.value, ast.Constant):
         yield f"{node.attr} needs a literal string before the dot; use an f-string"
     for text in texts or ():
-        faults = map(fault_of_named, _field_attributes(text, _MAX_FIELDS))
-        yield from (fault for fault in faults if fault)
+        if text not in found.formats:
+            faults = map(fault_of_named, _field_attributes(text, _MAX_FIELDS))
+            found.formats[text] = tuple(dict.fromkeys(filter(None, faults)))
+        yield from found.formats[text]
 
 
 def _field_attributes(text: str, levels: int) -> Iterator[str]:

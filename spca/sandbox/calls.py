@@ -136,9 +136,15 @@ def _has_plain_names(node: ast.Call, scope: Scope, found: Survey) -> bool:
             parts = [text]
     for part in parts:
         texts = strings_of(part, scope, found)
-        if texts is None or any(is_dunder(name) for text in texts for name in text.replace(",", " ").split()):
+        if texts is None or any(_holds_dunder(text, found) for text in texts):
             return False
     return True
+
+
+def _holds_dunder(text: str, found: Survey) -> bool:
+    if text not in found.dunders:
+        found.dunders[text] = any(map(is_dunder, text.replace(",", " ").split()))
+    return found.dunders[text]
 
 
 def _made_or_changed(node: ast.Call, scope: Scope) -> Words:

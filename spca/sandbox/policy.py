@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
-from spca.agent_code import AGENT_CLASS, parse
+from spca import compiling
+from spca.agent_code import AGENT_CLASS, layout, parse
 from spca.contracts import PRIMITIVE_METHODS, AgentSource
 from spca.errors import PatchError
 from spca.pddl_text import STATE_ATTRIBUTES
@@ -22,9 +23,6 @@ from spca.sandbox.attributes import MAX_NAME, shown
 from spca.sandbox.reports import clean
 from spca.sandbox.scopes import Scope
 from spca.sandbox.walk import MAX_DEPTH, survey
-
-MAX_SOURCE_BYTES: Final = 200_000
-"""Longest source, in bytes of UTF-8."""
 
 MAX_SHOWN: Final = 10
 """Violations that are told at once."""
@@ -47,14 +45,15 @@ class Violation:
         return f"line {self.line}: {self.words}"
 
 
+@compiling.refusing()
 def violations(source: str) -> tuple[Violation, ...]:
     """What an agent module does that it must not do, in source order.
 
     Raises:
-        PatchError: the source does not compile, or is too long.
+        PatchError: the source does not compile, is too long, or cannot be laid out in lines.
     """
-    check_size(source)
     tree = _tree(source)
+    layout(source)  # merging and showing an agent need it
     found = _violations(tree, None)
     if not any(isinstance(node, ast.ClassDef) and node.name == AGENT_CLASS for node in tree.body):
         return (Violation(1, f"the source has no class {AGENT_CLASS}"), *found)
@@ -72,28 +71,16 @@ def check_agent(agent: AgentSource) -> None:
         raise PatchError(refusal)
 
 
+@compiling.refusing()
 def check_patch(patch: str, base: str) -> None:
     """Refuse a patch whose methods must not become part of the agent ``base``; lines are those of the patch.
 
     Raises:
         PatchError: as :func:`check_agent`, or one of the texts does not compile.
     """
-    check_size(patch)
     found = _violations(_tree(patch), _tree(base))
     if found:
         raise PatchError(_listed(found))
-
-
-def check_size(source: str) -> None:
-    """Refuse a source that is too long.
-
-    Raises:
-        PatchError: it has more than :data:`MAX_SOURCE_BYTES`.
-    """
-    # A lone surrogate has no UTF-8; the parser refuses it in its own words.
-    size = len(source.encode(errors="replace"))
-    if size > MAX_SOURCE_BYTES:
-        raise PatchError(f"the code has {size} bytes, at most {MAX_SOURCE_BYTES} are possible; write less")
 
 
 @lru_cache(maxsize=64)

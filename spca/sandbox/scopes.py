@@ -97,7 +97,8 @@ class Survey:
     an annotation), ``fields`` of values that a class body gives to annotated names; ``foreign`` are all names that some
     scope declares global or nonlocal, ``keeping`` the ids of outermost functions in which a caught exception is more
     than looked at, ``classes`` the names of class statements with their bases; ``too_deep`` is the line where the
-    nesting ends being readable. ``strings`` and ``enums`` remember answers about names.
+    nesting ends being readable. ``strings``, ``enums``, ``formats`` and ``dunders`` remember answers about names and
+    strings, which many sites may share.
     """
 
     module: Scope
@@ -114,6 +115,8 @@ class Survey:
     too_deep: int = 0
     strings: dict[tuple[int, str, bool], tuple[str, ...] | None] = field(default_factory=dict)
     enums: set[str] | None = None
+    formats: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    dunders: dict[str, bool] = field(default_factory=dict)
 
 
 def full_name(node: ast.expr, scope: Scope) -> str:

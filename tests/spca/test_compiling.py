@@ -33,7 +33,8 @@ def flat_finally(ways: int, statements: int) -> str:
         ("f(" + ", ".join(f"a{n}=1" for n in range(300)) + ")", "line 3: more than 255 keywords"),
         ("'" + "{}" * 5000 + "'", "more than 4000 braces"),
         ("\n        ".join(["[x for x in y]"] * 2500), "more than 2000 functions, classes and comprehensions"),
-        ("x = (" + "1, " * 120_000 + ")", "more than 100000 parts"),
+        ("x;" * 25_000, "more than 40000 parts"),
+        ("x = (" + "1," * 40_000 + ")", "more than 60000 words and signs"),
         (
             "match self:\n            case A(" + ", ".join(f"a{n}=1" for n in range(300)) + "): pass",
             "more than 255 key",

@@ -27,6 +27,10 @@ def test_every_cell_word_is_known_once() -> None:
     expected |= {f"gate {colour} {state}" for colour in colours for state in ("open", "closed")}
     expected |= {f"block {colour}{fixed}" for colour in colours for fixed in ("", " fixed")}
     expected |= {f"{end} {colour}" for end in ("teleporter", "exit") for colour in colours} | {"pit", "spike", "target"}
+    expected |= {f"thing {colour}" for colour in (*colours, "other")} | {
+        f"{k} other" for k in ("goal", "key", "ball", "box")
+    }
+    expected |= {f"door other {state}" for state in ("open", "closed", "locked")}
     assert set(perception.VOCABULARY) == expected
     assert len(perception.VOCABULARY) == len(expected)
     assert perception.VOCABULARY[perception.UNSEEN] == "unseen"
@@ -58,9 +62,21 @@ def test_each_thing_reads_as_its_word(thing: WorldObj | None) -> None:
     assert (words == "empty").sum() == (9 if thing is None else 8)
 
 
-def test_an_undefined_object_is_refused() -> None:
-    with pytest.raises(IndexError):
-        perception.encode_view(np.full((7, 7, 3), 11, dtype=np.uint8))
+@pytest.mark.parametrize(
+    ("cell", "word"),
+    [
+        ((11, 0, 0), "thing red"),
+        ((255, 255, 255), "thing other"),
+        ((5, 6, 0), "key other"),
+        ((5, 2, 3), "key blue"),
+        ((4, 6, 2), "door other locked"),
+        ((4, 1, 3), "thing green"),
+        ((2, 9, 9), "wall"),
+    ],
+)
+def test_what_minigrid_does_not_define_is_a_word_too(cell: tuple[int, int, int], word: str) -> None:
+    image = np.array([[cell]], dtype=np.uint8)
+    assert perception.WORDS[perception.encode_view(image)].tolist() == [[word]]
 
 
 @pytest.mark.parametrize("direction", range(4))

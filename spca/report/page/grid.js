@@ -2,9 +2,11 @@
 
 const COLOURS = {
   red: "#ff3b30", green: "#00e03a", blue: "#3d6bff", purple: "#9a4dff", yellow: "#ffe600", grey: "#8c8c94",
+  other: "#d7d7dd",
 };
 const DARK = {
   red: "#731b16", green: "#006519", blue: "#1b3073", purple: "#452273", yellow: "#736700", grey: "#3f3f43",
+  other: "#616163",
 };
 const FLOOR = "#0e0e11";
 const GRID_LINE = "#45454d";
@@ -207,6 +209,7 @@ const THINGS = {
   key: paintKey,
   ball: (pen, {colour}) => disc(pen, COLOURS[colour], 0.5, 0.5, 0.31),
   box: paintBox,
+  thing: paintBox, // of a kind that MiniGrid does not know
 };
 
 function paintThing(pen, cell) {

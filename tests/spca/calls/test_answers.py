@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from spca.calls.answers import check_complete, parsed, plain, quotable, tool_call
+from spca.calls.answers import MAX_CHARS, check_complete, parsed, plain, quotable, tool_call
 from spca.errors import BadAnswerError, RefusalError, TruncatedError
 from spca.providers.base import Finish, Response, Tool, ToolCall, Usage
 from tests.spca.calls.asking import Form, Other, any_text
@@ -58,6 +58,13 @@ def test_only_so_much_of_an_answer_is_quoted(finish: Finish, limit: int) -> None
     whole = "ab" * (limit // 2)
     assert quotable(Response(whole, finish=finish)) == whole
     assert quotable(Response(f"{whole}xyz", finish=finish)) == f"{whole}\n[... 3 characters left out ...]"
+
+
+@pytest.mark.parametrize("size", [MAX_CHARS + 1, 3_000_000])
+def test_an_answer_that_is_too_long_is_refused(size: int) -> None:
+    check_complete(Response("a" * MAX_CHARS))
+    with pytest.raises(BadAnswerError, match=f"the answer has {size} characters; at most {MAX_CHARS} are read"):
+        check_complete(Response("a" * size))
 
 
 @pytest.mark.parametrize("blank", ["", " \n", "\t" * 20_000])

@@ -14,12 +14,13 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from spca.compiling import MAX_BYTES
 from spca.contracts import PRIMITIVE_METHODS, AgentSource
 from spca.errors import PatchError
 from spca.pddl_text import STATE_ATTRIBUTES
 from spca.reference import coder
 from spca.sandbox.allowed import INSTEAD, MEMBERS, MODULES
-from spca.sandbox.policy import MAX_SHOWN, MAX_SOURCE_BYTES, Violation, check_agent, check_patch, violations
+from spca.sandbox.policy import MAX_SHOWN, Violation, check_agent, check_patch, violations
 from spca.sandbox.walk import MAX_DEPTH
 from tests.spca.sandbox.gate_cases import (
     CAUGHT,
@@ -256,12 +257,12 @@ def test_an_agent_is_refused_again_and_again() -> None:
 
 
 def test_a_long_source_is_refused() -> None:
-    fits = "#" * (MAX_SOURCE_BYTES - len(INITIAL) - 1) + f"\n{INITIAL}"
+    fits = "#" * (MAX_BYTES - len(INITIAL) - 1) + f"\n{INITIAL}"
     check_agent(AgentSource(fits))
-    with pytest.raises(PatchError, match=rf"the code has {MAX_SOURCE_BYTES + 1} bytes, at most"):
+    with pytest.raises(PatchError, match=rf"the code has {MAX_BYTES + 1} bytes, at most"):
         check_agent(AgentSource(f"#{fits}"))
     with pytest.raises(PatchError, match="write less"):
-        check_patch("é" * (MAX_SOURCE_BYTES // 2 + 1), INITIAL)
+        check_patch("é" * (MAX_BYTES // 2 + 1), INITIAL)
 
 
 @pytest.mark.parametrize("opening", ["x = " + "-" * 200 + "1", "x = " + " + ".join("1" * 200), "x" + ".y" * 200])
