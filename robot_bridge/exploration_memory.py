@@ -102,6 +102,8 @@ class ExplorationMemory:
         }
         if isinstance(clear := result.data.get("clear"), bool):
             outcome["clear"] = clear
+        if isinstance(free := result.data.get("obstacle_distance_m"), float) and clear is False:
+            outcome["free_m"] = round(free, 1)
         action = {
             "action": harmless(decision.tool_name, LABEL_LENGTH),
             "params": parameters_told(decision),

@@ -267,7 +267,7 @@ class Explorer:
         if changed and execution.is_valid:
             execution = replace(execution, reason="; ".join(filter(None, (changed, execution.reason))))
         self._tally.refusals += not execution.is_valid
-        self._asker.is_disturbed |= not execution.is_valid
+        self._asker.is_disturbed |= not execution.is_valid or decision.tool_name == Tool.CHECK_PATH_CLEAR
         self.controller.begin(execution)
         return execution
 

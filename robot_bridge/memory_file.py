@@ -67,6 +67,7 @@ class _Result(_Entry):
     turned_deg: Annotated[int, Field(ge=-(10**6), le=10**6)]
     stopped_reason: _Text
     clear: bool | None = None
+    free_m: _Metres | None = None
 
 
 class _Action(_Entry):

@@ -114,7 +114,7 @@ def _action(action: Mapping[str, Any]) -> str:
     if "clear" in result:
         outcome = "clear" if result["clear"] else "not clear"
     turned = f", {result['turned_deg']:+d}°" if action["action"] == Tool.ROTATE else ""
+    free = f", free for {result['free_m']:.1f}m" if "free_m" in result else ""
     why = f", {said}" if (said := plain(result["stopped_reason"], _REASON)) else ""
-    return (
-        f"{call_text(action['action'], action['params'])} → {outcome}, {result['actual_distance_m']:+.2f}m{turned}{why}"
-    )
+    call = call_text(action["action"], action["params"])
+    return f"{call} → {outcome}, {result['actual_distance_m']:+.2f}m{turned}{free}{why}"
