@@ -51,9 +51,9 @@ class Situation:
     was_disturbed: bool = False
     failures: int = 0
     similarity: float = 0.0
-    has_changed: bool = False
     nearest_m: float = 0.0
     rests: bool = False
+    has_changed: bool = False
 
 
 class Choice(StrEnum):

@@ -57,7 +57,7 @@ class Closing:
             is_home = outcome.execution.decision.parameters.get("goal_type") == "retrace"
             self._has_missed_home = is_home and not outcome.result.success
 
-    def claimed(self, left: int, *, by_person: bool) -> bool:
+    def claimed(self, left: int, cut_off: int, *, by_person: bool) -> bool:
         """Somebody says that the exploration is complete, with so many frontiers left: whether it is over."""
         if by_person:
             self.over(Ending.STOPPED, "a person says that it is complete")
@@ -66,7 +66,7 @@ class Closing:
         elif left:
             self.over(Ending.GAVE_UP, f"the model wants no more, {left} frontiers are left")
         else:
-            self.over(Ending.EXPLORED)
+            self.over(Ending.GAVE_UP if cut_off else Ending.EXPLORED)
         return True
 
     def nothing_left(self, *, has_given_up: bool) -> bool:

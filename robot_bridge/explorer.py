@@ -331,7 +331,8 @@ class Explorer:
 
     def _completed(self, outcome: Finished, *, is_order: bool) -> None:
         left = self.controller.state.frontiers
-        if not self._closing.claimed(len(left), by_person=is_order):
+        cut_off = self.controller.navigation.frontiers_cut_off
+        if not self._closing.claimed(len(left), cut_off, by_person=is_order):
             ids = ", ".join(str(frontier.id) for frontier in left[:5])
             reason = f"{len(left)} frontiers are left ({ids}): say it again to end all the same"
             outcome = replace(outcome, result=replace(outcome.result, success=False, stopped_reason=reason))
@@ -360,8 +361,10 @@ class Explorer:
         decision = self._fallback.watch(self._asker.owed_for(now), now, is_alone=self._asker.is_alone)
         if decision is not None:
             self._carry_out(decision)
-        elif self._fallback.is_over and not self._closing.nothing_left(has_given_up=self._fallback.has_given_up):
-            self._fallback.try_again()
+        elif self._fallback.is_over:
+            has_given_up = self._fallback.has_given_up or self.controller.navigation.frontiers_cut_off > 0
+            if not self._closing.nothing_left(has_given_up=has_given_up):
+                self._fallback.try_again()
 
     def _end(self, now: float) -> None:
         if self._stopping.is_set():

@@ -51,8 +51,8 @@ LABELS: Final = ((0.5, "WALL"), (1.0, "OBSTACLE"), (2.0, "NEAR"))
 _PERCENTILE: Final = 10
 _BLOCKED_M, _FREE_M, _LEAST_SCORE = 0.5, 2.0, 0.1
 _SMALL: Final = (160, 120)
-_PATCHES: Final = (16, 12)
-_PATCH_CHANGE: Final = 0.05
+_PATCHES: Final = (32, 24)
+_PATCH_CHANGE: Final = 0.03
 """Share of the range of a colour: above the noise of a camera, below what a ball at 5 m changes in its patch."""
 
 
@@ -206,7 +206,7 @@ def compute_frame_similarity(frame_a: NDArray[np.uint8] | None, frame_b: NDArray
 
 
 def has_local_change(frame_a: NDArray[np.uint8] | None, frame_b: NDArray[np.uint8] | None) -> bool:
-    """Whether two RGB frames differ in any patch of a sixteenth of their width, in any colour.
+    """Whether two RGB frames differ in any patch of a 32nd of their width, in any colour.
 
     Something small that appears changes the mean of a picture hardly at all. True where there is nothing to compare.
     """
