@@ -111,6 +111,7 @@ def read_message(text: str) -> Seen:
     frontiers = lines.take("  Frontiers: ").removeprefix("  Frontiers: ")
     lines.take("  Dead ends: ")
     lines.take("  Discoveries: ")
+    lines.optional("  Seen: ")
     lines.take("  Recent:")
     recent = tuple(lines.actions())
     lines.take("IMAGE: ")

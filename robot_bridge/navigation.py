@@ -73,6 +73,11 @@ class Navigation:
             self._found = stamp, self._finder.find(self.map, costs, self._slam.middle)
         return self._found[1]
 
+    @property
+    def frontiers_cut_off(self) -> int:
+        """How many frontiers could be reached once, and cannot be now though nobody has looked behind them."""
+        return self._finder.cut_off
+
     def way_to(self, x: float, y: float, tolerance: float = 0.25) -> float | None:
         """How many metres the way over the map to a place is, None where there is none."""
         way = self._slam.way((x, y), tolerance)
