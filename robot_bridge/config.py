@@ -73,7 +73,10 @@ class Zones:
 
 @dataclass(frozen=True, slots=True)
 class Lidar:
-    """A planar scanner; ``x`` is its place ahead of the rear axle, ``z`` above the floor."""
+    """A planar scanner; ``x`` is its place ahead of the rear axle, ``z`` above the floor.
+
+    ``noise`` is the standard deviation of one return, metres.
+    """
 
     x: float = 0.10
     z: float = 0.16
@@ -82,6 +85,7 @@ class Lidar:
     range_min: float = 0.05
     range_max: float = 12.0
     rate: float = 10.0
+    noise: float = 0.01
 
     @property
     def angle_increment(self) -> float:
