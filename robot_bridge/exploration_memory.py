@@ -24,6 +24,7 @@ RECENT_ACTIONS: Final = 5
 MOST_ROOMS: Final = 200
 MOST_OBJECTS: Final = 20
 MOST_DEAD_ENDS: Final = 50
+MOST_UNSEEN: Final = 50
 """What is older than so many is forgotten; the start never is."""
 _SAME_DEAD_END_M, _SAME_DEAD_END_DEG = 1.0, 45
 _DOORWAY_WIDTH_M: Final = 1.2
@@ -62,6 +63,7 @@ class ExplorationState:
     - ``rooms``: ``name``, ``explored_pct`` (share of the frontiers ever nearest to it that are gone), ``objects``,
       ``entered_from``, ``position`` where it was entered, ``frontiers_found``
     - ``dead_ends``: ``direction_deg`` (counter-clockwise from east), ``reason``, ``position``
+    - ``unseen``: places of what the robot has run against and its lidar does not see
     - ``frontiers``: ``id``, ``direction_deg`` (counter-clockwise from ahead), ``distance_m``, ``type``, ``width_m``,
       ``position``, as they were at the last update; ``frontiers_known`` is False before the first
     - ``recent_actions``: the last five, oldest first: ``action``, ``params``, ``result``, ``position``
@@ -76,6 +78,7 @@ class ExplorationState:
     total_discoveries: int = 0
     exploration_duration_s: float = 0.0
     frontiers_known: bool = False
+    unseen: list[list[float]] = field(default_factory=list)
 
 
 class ExplorationMemory:
@@ -161,6 +164,10 @@ class ExplorationMemory:
             "position": _place(position),
         }
         self.state.dead_ends = [*self.state.dead_ends, dead_end][-MOST_DEAD_ENDS:]
+
+    def record_unseen(self, place: Sequence[float]) -> None:
+        """Something stands there, [x, y], that the lidar does not see."""
+        self.state.unseen = [*self.state.unseen, [round(float(each), 2) for each in place]][-MOST_UNSEEN:]
 
     def to_prompt_text(self) -> str:
         """The state in about 200 tokens, however long the exploration has lasted."""

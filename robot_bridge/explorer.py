@@ -24,6 +24,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
+import numpy as np
+
 from robot_bridge.asker import Asker
 from robot_bridge.asking import AskSettings
 from robot_bridge.behaviour import Finished
@@ -41,6 +43,8 @@ from robot_bridge.contracts import (
 )
 from robot_bridge.control import Controller
 from robot_bridge.conversation import Decided, Described
+from robot_bridge.doubt import BLOCKED_UNSEEN
+from robot_bridge.endings import Ending
 from robot_bridge.errors import RobotError
 from robot_bridge.exploration_memory import ExplorationMemory
 from robot_bridge.fallback import Fallback
@@ -105,6 +109,7 @@ class Explorer:
         self._thread: threading.Thread | None = None
         self._failure: Exception | None = None
         self._orders = Orders()
+        controller.navigation.mark(np.array(self.memory.state.unseen).reshape(-1, 2))
         self._begin(math.inf)
 
     def _begin(self, minutes: float) -> None:
@@ -330,7 +335,9 @@ class Explorer:
         self._asker.is_disturbed = True
         self.executor.blocked_actions.record_blocked(decision)
         target = outcome.execution.target
-        if isinstance(target, NavGoalTarget):
+        if outcome.result.stopped_reason == BLOCKED_UNSEEN:  # the map has it now: the goal may be reached around it
+            self.memory.record_unseen(outcome.result.data["unseen"])
+        elif isinstance(target, NavGoalTarget):
             self._fallback.was_blocked(target.x, target.y, now)
             bearing = math.degrees(position.bearing_to(target.x, target.y))
             self.memory.record_dead_end(bearing, position, outcome.result.stopped_reason)
@@ -347,6 +354,8 @@ class Explorer:
             self._ended = self._ended or "no frontiers are left"
 
     def _end(self, now: float) -> None:
+        if self.controller.sensor_fault:
+            self._ended = self._ended or Ending.SENSOR
         if self._stopping.is_set():
             self._ended = self._ended or "stopped"
         if now >= self._end_at:

@@ -65,9 +65,7 @@ def lines_of(scan: Scan, lidar: Lidar) -> Lines:
     across = np.arctan2(2 * xy, xx - yy) / 2 + np.pi / 2
     is_line = good & (sums[0] >= 1.6 * half) & (spread - skew <= (_BENT * lidar.noise) ** 2)
     is_line &= spread + skew > 4 * np.maximum(spread - skew, 1e-8)
-    return Lines(
-        points, good, np.column_stack((mx, my)), np.column_stack((np.cos(across), np.sin(across))), is_line
-    )
+    return Lines(points, good, np.column_stack((mx, my)), np.column_stack((np.cos(across), np.sin(across))), is_line)
 
 
 def _windows(columns: Array, half: NDArray[np.intp]) -> Array:
