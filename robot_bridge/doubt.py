@@ -25,7 +25,7 @@ from robot_bridge.contracts import Odometry, Pose, Scan, Twist, wrapped
 from robot_bridge.geometry import along, placed, seen_from
 from robot_bridge.motion_watch import Evidence, Held, Watch, followed, looked_at, moves, stays_put, wheels
 
-LEAST_BACKED_M = 0.04
+LEAST_BACKED_M = 0.03
 """Less does not tell a frozen lidar from one that sees through a pane."""
 BLOCKED_UNSEEN = "blocked by something unseen"
 _STANDS_S = 0.5
@@ -35,7 +35,8 @@ _RUNNING = 2
 """Scans running that must say the same."""
 _TRAIL_M, _TRAIL_RAD, _TRAIL = 0.02, 0.05, 100
 _CAME_M = 0.12
-_ARCS = 9
+_ROUNDING = 1e-6
+_ARCS = 13
 _BESIDE_M = 0.02
 """By which the footprint may leave the ground that it has driven."""
 _WAITS_S = 0.4
@@ -184,7 +185,7 @@ def _begun(doubt: Doubt, new: Held, odometry: Odometry, now: float, config: Robo
     most = config.witness.backing + slip
     ground, curvature = _way_back(doubt, pose, most, config)
     limit = ground - slip
-    if limit < LEAST_BACKED_M:
+    if limit < LEAST_BACKED_M - _ROUNDING:
         return replace(doubt, phase=Phase.UNUSABLE, since=now)
     moment = doubt.watch.now
     watch = replace(doubt.watch, held=(new,), moments=(moment,))

@@ -20,7 +20,18 @@ from numpy.typing import NDArray
 from robot_bridge.config import RobotConfig
 from robot_bridge.config_check import checked
 from robot_bridge.contracts import REST, Applied, Command, Observation, Odometry, Source, Twist
-from robot_bridge.doubt import Doubt, Phase, backing, believed, doubted, gone, hindered, jumped, unseen_points
+from robot_bridge.doubt import (
+    BLOCKED_UNSEEN,
+    Doubt,
+    Phase,
+    backing,
+    believed,
+    doubted,
+    gone,
+    hindered,
+    jumped,
+    unseen_points,
+)
 from robot_bridge.geometry import along, clamped, clearance, curvature_of, free_distance, seen_from
 from robot_bridge.obstacles import RESERVE_M, TOUCH_M, Memory, around, looked, reach, reaction
 from robot_bridge.odometry import jump, odometry_fault
@@ -178,27 +189,26 @@ def _zone_limited(
     points, padding = around(state.memory, odometry, now, fastest, config)
     hidden = unseen_points(state.doubt, odometry, config)
     beside = np.minimum(config.zones.padding, clearance(hidden, config.body) - TOUCH_M)
-    points, padding = np.concatenate((points, hidden)), np.concatenate((padding, beside))
+    known, points, padding = len(points), np.concatenate((points, hidden)), np.concatenate((padding, beside))
     forward, body = wanted > 0, config.body
     ahead = body.front - config.lidar.x if forward else body.rear + config.lidar.x
     offset = ahead + config.zones.padding
 
-    def distance(speed: float) -> float:
-        """From the lidar to the nearest obstacle along the way."""
-        free = min(
-            _free_way(points, padding, way, forward, config) for way in ways(state, curvature, abs(speed), config)
-        )
-        return free + offset
+    def distance(speed: float, count: int | None = None) -> float:
+        """From the lidar to the nearest of the first ``count`` obstacles along the way."""
+        arcs = ways(state, curvature, abs(speed), config)
+        return offset + min(_free_way(points[:count], padding[:count], way, forward, config) for way in arcs)
 
     first = distance(wanted)
     allowed = allowed_speed(first, forward, config)
     if abs(wanted) <= allowed:
         return wanted, ""
+    where = "ahead" if forward else "behind"
+    what = BLOCKED_UNSEEN if len(hidden) and distance(wanted, known) > first else "obstacle"
     for speed in (allowed, min(CREEP, abs(wanted))):
         if speed >= min(CREEP, abs(wanted)) and speed <= allowed_speed(distance(speed), forward, config):
-            where = "ahead" if forward else "behind"
-            return copysign(speed, wanted), f"obstacle {first:.2f} m {where}: slowed to {speed:.2f} m/s"
-    return 0.0, f"obstacle {first:.2f} m {'ahead' if forward else 'behind'}: stopped"
+            return copysign(speed, wanted), f"{what} {first:.2f} m {where}: slowed to {speed:.2f} m/s"
+    return 0.0, f"{what} {first:.2f} m {where}: stopped"
 
 
 def allowed_speed(distance: float, forward: bool, config: RobotConfig) -> float:
