@@ -37,6 +37,8 @@ _TRAIL_M, _TRAIL_RAD, _TRAIL = 0.02, 0.05, 100
 _CAME_M = 0.12
 _ROUNDING = 1e-6
 _ARCS = 13
+_TRIES, _OTHER_ARC = 3, 0.9
+"""Arcs that are tried at most, and by how many 1/m they differ."""
 _BESIDE_M = 0.02
 """By which the footprint may leave the ground that it has driven."""
 _WAITS_S = 0.4
@@ -73,7 +75,8 @@ class Doubt:
     ``watch`` is what it is judged by, ``trail`` where the robot has been, as poses in the odom frame. From the moment
     of doubt on: ``evidence`` of it, ``since`` when this phase began, ``forward`` and ``curvature`` of the motion that
     was stopped, ``begin`` the scan from which it backs, ``limit`` how far. ``running`` counts the scans that said the
-    same, ``hindered`` the periods in which it could not back. ``unseen`` is what was found, the newest last.
+    same, ``hindered`` the periods in which it could not back, ``tried`` the arcs on which it was to. ``unseen`` is what was
+    found, the newest last.
     """
 
     phase: Phase = Phase.TRUSTED
@@ -81,6 +84,7 @@ class Doubt:
     trail: tuple[Pose, ...] = ()
     running: int = 0
     hindered: int = 0
+    tried: tuple[float, ...] = ()
     evidence: Evidence | None = None
     since: float = 0.0
     forward: bool = True
@@ -156,6 +160,7 @@ def _watched(
     return replace(
         doubt,
         phase=Phase.STANDING,
+        tried=(),
         evidence=evidence,
         since=now,
         forward=forward,
@@ -187,6 +192,7 @@ def _begun(doubt: Doubt, new: Held, odometry: Odometry, now: float, config: Robo
     limit = ground - slip
     if limit < LEAST_BACKED_M - _ROUNDING:
         return replace(doubt, phase=Phase.UNUSABLE, since=now)
+    tried = (*doubt.tried, curvature)
     moment = doubt.watch.now
     watch = replace(doubt.watch, held=(new,), moments=(moment,))
     began = moment.commanded, moment.rolled
@@ -200,6 +206,7 @@ def _begun(doubt: Doubt, new: Held, odometry: Odometry, now: float, config: Robo
         curvature=curvature,
         watch=watch,
         running=0,
+        tried=tried,
     )
 
 
@@ -211,9 +218,10 @@ def _way_back(doubt: Doubt, pose: Pose, most: float, config: RobotConfig) -> tup
     steps = [pose.relative_to(been) for been in came[-1:]]
     sign = 1 if doubt.forward else -1
     arcs = [sign * step.heading / hypot(step.x, step.y) for step in steps]
-    arcs += [doubt.curvature, *np.linspace(-limit, limit, _ARCS).tolist()]
+    arcs = [doubt.curvature, *arcs, *np.linspace(-limit, limit, _ARCS).tolist()]
     ground = [_known_ground(doubt, pose, max(-limit, min(limit, each)), most, config) for each in arcs]
-    best = int(np.argmax(ground))
+    is_new = [all(abs(each - before) > _OTHER_ARC for before in doubt.tried) for each in arcs]
+    best = int(np.argmax(np.where(is_new, ground, 0.0)))
     return ground[best], max(-limit, min(limit, arcs[best]))
 
 
@@ -238,6 +246,8 @@ def _known_ground(doubt: Doubt, pose: Pose, curvature: float, most: float, confi
 def _backed(doubt: Doubt, before: tuple[Held, ...], new: Held | None, now: float, config: RobotConfig) -> Doubt:
     """While it backs: which of them is wrong."""
     stuck = wheels(doubt.watch, config)
+    if stuck is not None and len(doubt.tried) < _TRIES:  # wedged, perhaps: on another arc it may come free
+        return replace(doubt, phase=Phase.STANDING, since=now)
     if stuck is not None:
         return replace(doubt, phase=Phase.UNUSABLE, evidence=stuck, since=now)
     begin, evidence = doubt.begin, doubt.evidence
