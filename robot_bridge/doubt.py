@@ -75,8 +75,8 @@ class Doubt:
     ``watch`` is what it is judged by, ``trail`` where the robot has been, as poses in the odom frame. From the moment
     of doubt on: ``evidence`` of it, ``since`` when this phase began, ``forward`` and ``curvature`` of the motion that
     was stopped, ``begin`` the scan from which it backs, ``limit`` how far. ``running`` counts the scans that said the
-    same, ``hindered`` the periods in which it could not back, ``tried`` the arcs on which it was to. ``unseen`` is what was
-    found, the newest last.
+    same, ``hindered`` the periods in which it could not back, ``tried`` the arcs on which it was to.
+    ``unseen`` is what was found, the newest last.
     """
 
     phase: Phase = Phase.TRUSTED
