@@ -7,18 +7,21 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from robot_bridge.asking import AskSettings, Choice, Situation, choose, is_text_enough
+from robot_bridge.asking import AskSettings, Choice, Situation, choose, is_text_enough, why_left_out
 from robot_bridge.config import RobotConfig
 from robot_bridge.contracts import Direction, ExecutionResult, NavGoalTarget, ObserveTarget, Tool, Trigger
 from robot_bridge.conversation import Conversation, Decided, Heard
+from robot_bridge.endings import Ending
+from robot_bridge.errors import BudgetSpent
 from robot_bridge.exploration_memory import ExplorationMemory
 from robot_bridge.host_state import View
 from robot_bridge.links import Link
 from robot_bridge.protocols import DecisionModel
-from robot_bridge.sensor_snapshot import compute_frame_similarity, nearest_obstacle
+from robot_bridge.sensor_snapshot import nearest_obstacle
 from robot_bridge.summary import Tally
 from robot_bridge.triggers import EventTrigger
 from robot_bridge.watchdog import NetworkMonitor
+from robot_bridge.words import harmless
 
 Note = Callable[[str, Mapping[str, Any]], None]
 """Tells the journal a kind and what belongs to it."""
@@ -55,6 +58,14 @@ class Asker:
     def is_alone(self) -> bool:
         """Whether no model will answer any more."""
         return self._talk is None or bool(self._talk.ended)
+
+    @property
+    def fault(self) -> tuple[Ending, str] | None:
+        """What is wrong with the model at the end, and why; None where nothing is, or there is none."""
+        talk, tally = self._talk, self._tally
+        if talk is not None and talk.end is not None:
+            return (Ending.BUDGET if isinstance(talk.end, BudgetSpent) else Ending.NO_MODEL), harmless(talk.end, 200)
+        return (Ending.NO_MODEL, "the model never answered") if tally.calls and not tally.answers else None
 
     def owed_for(self, now: float) -> float:
         """Seconds for which the model has owed an answer, 0 where it owes none."""
@@ -139,7 +150,8 @@ class Asker:
             return found
         return replace(
             found,
-            similarity=compute_frame_similarity(talk.frame, view.latest_image),
+            similarity=talk.shown.similarity(view) if talk.shown else 0.0,
+            has_changed=talk.shown is None or talk.shown.has_changed(view),
             nearest_m=nearest_obstacle(view.obstacle_distances),
         )
 
@@ -154,10 +166,12 @@ class Asker:
         now: float,
     ) -> None:
         memory.update_frontiers(view.frontiers, view.current_position)
-        skips_image = is_text_enough(choice, situation, self._settings)
-        talk.ask(view, memory, skips_image, current)
+        left_out = None
+        if is_text_enough(choice, situation, self._settings):
+            left_out = why_left_out(situation, self._settings, talk.shown.sameness(view) if talk.shown else None)
+        talk.ask(view, memory, left_out, current)
         self._events.asked(view.current_position)
         self._tally.asked(choice)
-        self._note("asked", {"why": choice.value, "image": not skips_image and view.latest_image is not None})
+        self._note("asked", {"why": choice.value, "image": left_out is None and view.latest_image is not None})
         self._news, self._asked_at = set(), now
         self._is_skipped = self.is_disturbed = False

@@ -15,6 +15,7 @@ from enum import StrEnum
 from typing import Final
 
 from robot_bridge.contracts import Trigger
+from robot_bridge.message import LeftOut
 
 _NO_NEWS_ON_THE_WAY: Final = frozenset({Trigger.MOVED, Trigger.DEAD_END, Trigger.INTERSECTION})
 
@@ -39,8 +40,8 @@ class Situation:
     """What the choice depends on.
 
     ``since_asked`` seconds since the last call was made, None before the first; ``failures`` how many in a row have
-    failed; ``similarity`` of the picture to the one of the last call, ``nearest_m`` the nearest obstacle; ``rests``:
-    idle because the model wants it so.
+    failed; ``similarity`` of the picture to the last that the model has seen, ``has_changed`` whether it shows anything
+    new, however small; ``nearest_m`` the nearest obstacle; ``rests``: idle because the model wants it so.
     """
 
     since_asked: float | None
@@ -52,6 +53,7 @@ class Situation:
     similarity: float = 0.0
     nearest_m: float = 0.0
     rests: bool = False
+    has_changed: bool = False
 
 
 class Choice(StrEnum):
@@ -117,5 +119,14 @@ def is_text_enough(choice: Choice, now: Situation, settings: AskSettings) -> boo
     if not settings.is_adaptive:
         return False
     is_on_its_way = choice is Choice.SILENCE and now.drives_to_goal
-    is_static = now.similarity > settings.text_only_similarity and now.nearest_m > settings.text_only_clear_m
-    return is_static or is_on_its_way
+    return is_on_its_way or _is_static(now, settings)
+
+
+def why_left_out(now: Situation, settings: AskSettings, sameness: LeftOut | None) -> LeftOut:
+    """The reason that is told; ``sameness`` is how the picture is the same as the last one seen, where there is one."""
+    return sameness if sameness is not None and _is_static(now, settings) else LeftOut.ON_THE_WAY
+
+
+def _is_static(now: Situation, settings: AskSettings) -> bool:
+    is_alike = now.similarity > settings.text_only_similarity and not now.has_changed
+    return is_alike and now.nearest_m > settings.text_only_clear_m

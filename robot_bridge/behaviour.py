@@ -62,7 +62,8 @@ class Action:
     """The bookkeeping of one decision that is being carried out; ``target`` is what is really driven to.
 
     ``elapsed`` seconds in which it had the robot, ``driven`` metres of the way, ``turned`` rad, ``asked`` metres that
-    it commanded, ``held`` seconds for which the chain has not let it move.
+    it commanded, ``held`` seconds for which the chain has not let it move; ``is_overtaken`` whether something else was
+    found out since it began, which is newer to a model than what this has come to.
     """
 
     execution: ExecutionResult
@@ -75,6 +76,7 @@ class Action:
     held_reason: str = ""
     goal_gone: float = 0.0
     rest_since: float | None = None
+    is_overtaken: bool = False
 
     @property
     def is_navigated(self) -> bool:

@@ -68,12 +68,13 @@ class Books:
         except SetupError as error:
             self._note("not_saved", {"reason": str(error)})
 
-    def summary(self, ended: str) -> Summary:
-        """What it has come to so far; ``ended`` says why it is over, "" while it is not."""
+    def summary(self, ended: str, because: str) -> Summary:
+        """What it has come to so far; ``ended`` and ``because`` say how it ended, "" while it has not."""
         tally, state, memory = self._tally, self._controller.state, self._memory.state
         return Summary(
             minutes=(self._controller.clock.now() - self._began) / 60,
             ended=ended,
+            because=because,
             explored_m2=self._controller.navigation.map.explored_m2,
             frontiers_left=len(state.frontiers),
             distance_m=state.distance_traveled_m,

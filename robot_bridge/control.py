@@ -178,7 +178,7 @@ class Controller:
             self.journal.noted(now, kind, data)
 
     def _viewed(self, now: float, observation: Observation) -> View:
-        return View(
+        view = View(
             now,
             self.config,
             observation,
@@ -186,8 +186,14 @@ class Controller:
             self._frontiers,
             self._travelled,
             now - self._began,
-            self._performer.so_far() or self._last_result,
         )
+        return self._with_actions(view)
+
+    def _with_actions(self, view: View) -> View:
+        """The view with what is being carried out now, and what became of what was done."""
+        current, so_far = self._performer.current, self._performer.so_far()
+        previous = self._last_result if so_far is None or self._performer.is_overtaken else so_far
+        return replace(view, previous_action_result=previous, current=current, so_far=so_far)
 
     def _measure(self, odometry: Odometry | None) -> None:
         last, self._odometry = self._odometry, odometry or self._odometry
@@ -239,10 +245,14 @@ class Controller:
             self.journal.acted(self.clock.now(), finished.result)
 
     def amend(self, result: ActionResult) -> None:
-        """Make this the result that the next snapshot tells, for example with a description added to it."""
+        """Make this the result that the next snapshot tells, for example with a description added to it.
+
+        Every view from now on has it, until another decision is begun; one that was taken before has not.
+        """
         with self._lock:
             self._last_result = result
-            self._view = replace(self._view, previous_action_result=result)
+            self._performer.overtake()
+            self._view = self._with_actions(self._view)
 
     def way_to(self, x: float, y: float) -> float | None:
         """Metres of the way over the map to a place, None where there is none; takes about as long as a tick."""
@@ -259,6 +269,7 @@ class Controller:
             if self.journal:
                 self.journal.decided(self.clock.now(), execution)
             self._performer.begin(execution)
+            self._view = self._with_actions(self._view)
 
     def finished(self) -> ActionResult | None:
         """What became of the earliest decision of which that has not been told yet; None where there is none."""
@@ -269,6 +280,11 @@ class Controller:
         """As :meth:`finished`, with the decision that it became of."""
         with self._lock:
             return self._finished.popleft() if self._finished else None
+
+    def settled_view(self) -> View | None:
+        """The state as it is now, None while :meth:`outcome` has something to tell that came before it."""
+        with self._lock:
+            return None if self._finished else self._view
 
     def cancel(self, reason: str) -> None:
         """Break off what is under way; the robot stops."""

@@ -6,7 +6,8 @@
     ├── SetupError         a flag, file, library or sensor that cannot be used: one line, exit code 2
     ├── DeviceError        the robot or its connection failed
     ├── ModelFailure       a model gave no answer that can be used, or none in time
-    │   └── ModelEnded     nothing more can be had from it: its budget or its recording is spent
+    │   └── ModelEnded     nothing more can be had from it, such as where its recording is spent
+    │       └── BudgetSpent
     └── RecordingError     a log that cannot be read
 
 An action that was refused, blocked or did not get where it should is a value, see
@@ -32,6 +33,10 @@ class ModelFailure(RobotError):  # noqa: N818  # a failed request is what the wa
 
 class ModelEnded(ModelFailure):
     """Nothing more can be had from the model in this run."""
+
+
+class BudgetSpent(ModelEnded):
+    """What the user allowed it to cost is spent."""
 
 
 class RecordingError(RobotError):

@@ -15,16 +15,18 @@ from typing import Any, Final
 
 from robot_bridge.contracts import ActionResult, Direction, Frontier, NavigationDecision, Pose, wrapped
 from robot_bridge.memory_file import read_state, write_state
-from robot_bridge.memory_text import prompt_text
-from robot_bridge.tools import LABEL_LENGTH, PARAMETERS
+from robot_bridge.memory_text import VIEW, prompt_text
+from robot_bridge.tools import LABEL_LENGTH, NOTES_LENGTH, PARAMETERS
 from robot_bridge.words import harmless
 
 START: Final = "start"
+DESCRIPTION_LENGTH: Final = 600
 RECENT_ACTIONS: Final = 5
 MOST_ROOMS: Final = 200
 MOST_OBJECTS: Final = 20
 MOST_DEAD_ENDS: Final = 50
 MOST_UNSEEN: Final = 50
+MOST_FINDINGS: Final = 30
 """What is older than so many is forgotten; the start never is."""
 _SAME_DEAD_END_M, _SAME_DEAD_END_DEG = 1.0, 45
 _DOORWAY_WIDTH_M: Final = 1.2
@@ -66,6 +68,8 @@ class ExplorationState:
     - ``unseen``: places of what the robot has run against and its lidar does not see
     - ``frontiers``: ``id``, ``direction_deg`` (counter-clockwise from ahead), ``distance_m``, ``type``, ``width_m``,
       ``position``, as they were at the last update; ``frontiers_known`` is False before the first
+    - ``findings``: what was said of places, oldest first: ``kind`` (``view`` for a description of a picture, else the
+      significance of a discovery), ``name`` (what was looked for, or the label), ``text``, ``position``
     - ``recent_actions``: the last five, oldest first: ``action``, ``params``, ``result``, ``position``
     - ``exploration_duration_s``: of all explorations that it went through, as whoever explores says
     """
@@ -79,6 +83,7 @@ class ExplorationState:
     exploration_duration_s: float = 0.0
     frontiers_known: bool = False
     unseen: list[list[float]] = field(default_factory=list)
+    findings: list[dict[str, Any]] = field(default_factory=list)
 
 
 class ExplorationMemory:
@@ -100,6 +105,8 @@ class ExplorationMemory:
         }
         if isinstance(clear := result.data.get("clear"), bool):
             outcome["clear"] = clear
+        if isinstance(free := result.data.get("obstacle_distance_m"), float) and clear is False:
+            outcome["free_m"] = round(free, 1)
         action = {
             "action": harmless(decision.tool_name, LABEL_LENGTH),
             "params": parameters_told(decision),
@@ -109,13 +116,11 @@ class ExplorationMemory:
         self.state.recent_actions = [*self.state.recent_actions, action][-RECENT_ACTIONS:]
 
     def record_discovery(self, label: str, notes: str | None, significance: str, position: Pose) -> None:
-        """A room becomes the current one, and a new one where none has its name; anything else is found in it.
-
-        ``notes`` are for the log; a prompt has no room for them.
-        """
-        del notes
+        """A room becomes the current one, and a new one where none has its name; anything else is found in it."""
         state, name = self.state, harmless(label, LABEL_LENGTH)
         self._position = position
+        if notes:
+            self._record_finding(significance, name, harmless(notes, NOTES_LENGTH), position)
         state.total_discoveries += 1
         if significance == "room":
             if not any(room["name"] == name for room in state.rooms):
@@ -127,6 +132,17 @@ class ExplorationMemory:
         if name not in objects:
             objects.append(name)
             del objects[:-MOST_OBJECTS]
+
+    def record_view(self, focus: str, description: str, position: Pose) -> None:
+        """What a picture shows that was taken at ``position``, in the words of a model that looked for ``focus``."""
+        self._record_finding(VIEW, harmless(focus, LABEL_LENGTH), harmless(description, DESCRIPTION_LENGTH), position)
+
+    def _record_finding(self, kind: str, name: str, text: str, position: Pose) -> None:
+        """The newest word on a thing replaces what was said of it before; a place is looked at from many positions."""
+        finding = {"kind": harmless(kind, LABEL_LENGTH), "name": name, "text": text, "position": _place(position)}
+        named = ("kind", "name") if kind != VIEW else ("kind", "name", "position")
+        kept = [each for each in self.state.findings if any(each[key] != finding[key] for key in named)]
+        self.state.findings = [*kept, finding][-MOST_FINDINGS:]
 
     def update_frontiers(self, frontier_list: Sequence[Frontier], position: Pose | None = None) -> None:
         """Those that can be reached now; ``position`` is where the robot stands, by default where it last did."""

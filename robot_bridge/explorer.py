@@ -12,7 +12,11 @@ then goes on with the frontiers. A model that is gone for good, its budget spent
 frontiers are explored at once, and the robot comes home when none are left.
 
 A model's ``exploration_complete`` ends the exploration when no frontiers are left, or when it says so twice running:
-models say it too early, but the last word is theirs. A person's ends it at once.
+models say it too early, but the last word is theirs. A person's ends it at once. How it ended is one of
+:class:`robot_bridge.endings.Ending`.
+
+What is known flows one way in a step: what has become of decisions and what the model has answered is taken in first,
+and only then is the view taken from which the next message is built.
 """
 
 from __future__ import annotations
@@ -24,12 +28,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
-import numpy as np
-
 from robot_bridge.asker import Asker
 from robot_bridge.asking import AskSettings
 from robot_bridge.behaviour import Finished
 from robot_bridge.books import Books
+from robot_bridge.closing import Closing
 from robot_bridge.contracts import (
     Direction,
     ExecutionResult,
@@ -45,9 +48,10 @@ from robot_bridge.control import Controller
 from robot_bridge.conversation import Decided, Described
 from robot_bridge.doubt import BLOCKED_UNSEEN
 from robot_bridge.endings import Ending
-from robot_bridge.errors import RobotError
+from robot_bridge.errors import DeviceError, RobotError
 from robot_bridge.exploration_memory import ExplorationMemory
 from robot_bridge.fallback import Fallback
+from robot_bridge.host_state import View
 from robot_bridge.links import Link
 from robot_bridge.local_exploration import LocalExploration, same_frontier
 from robot_bridge.orders import Orders
@@ -109,7 +113,7 @@ class Explorer:
         self._thread: threading.Thread | None = None
         self._failure: Exception | None = None
         self._orders = Orders()
-        controller.navigation.mark(np.array(self.memory.state.unseen).reshape(-1, 2))
+        controller.navigation.mark(self.memory.state.unseen)
         self._begin(math.inf)
 
     def _begin(self, minutes: float) -> None:
@@ -123,7 +127,6 @@ class Explorer:
         self._operator: ExecutionResult | None = None
         self._looking: Finished | None = None
         self._is_paused = False
-        self._claims = 0
         self._books = Books(
             self.controller,
             self.memory,
@@ -135,7 +138,8 @@ class Explorer:
             save_s=settings.save_s,
             memory_path=settings.memory_path,
         )
-        self._began, self._end_at, self._ended = now, now + 60 * minutes, ""
+        self._began, self._end_at = now, now + 60 * minutes
+        self._closing = Closing(lambda: self._asker.fault)
 
     @property
     def llm_exploring(self) -> bool:
@@ -154,14 +158,17 @@ class Explorer:
             with self._runner:
                 self.vlm_decision_loop()
         except KeyboardInterrupt:
-            self._ended = "interrupted"
+            self._closing.broken_off(Ending.INTERRUPTED)
+        except DeviceError as error:
+            self._closing.broken_off(Ending.FAILED, str(error))
+            raise
         finally:
             self._finish()
         return self.summary()
 
     def vlm_decision_loop(self) -> None:
         """Decide until there is a reason to end."""
-        while not self._ended:
+        while not self._closing.ended:
             self._runner.advance()
             self.step()
 
@@ -219,13 +226,13 @@ class Explorer:
         now = self._clock.now()
         self._operate()
         self._settle(now)
-        view = self.controller.state.frozen()
-        self._asker.watch_events(view, self.memory, now)
+        self._asker.watch_events(self.controller.state.frozen(), self.memory, now)
         if not self._pause():
             self._listen()
             self._watch(now)
-            if self._looking is None and not self._ended and now - self._began >= FIRST_LOOK_S:
-                self._asker.consider(view, self.controller.current, self.memory, now)
+            view = self._settled(now)
+            if self._looking is None and not self._closing.ended and now - self._began >= FIRST_LOOK_S:
+                self._asker.consider(view, view.current, self.memory, now)
         self._books.keep(self._fallback.tier, now)
         self._end(now)
 
@@ -234,7 +241,7 @@ class Explorer:
         if decision is None:
             return
         self._forget_model()
-        self._claims = 0
+        self._closing.claims = 0
         if decision.tool_name == Tool.STOP_ROBOT:
             self.controller.override(None)
         self._operator = self._carry_out(replace(decision, timestamp=self._clock.now()))
@@ -254,9 +261,7 @@ class Explorer:
 
     def _forget_model(self) -> None:
         self._asker.forget()
-        if self._looking is not None:
-            looking, self._looking = self._looking, None
-            self._remember(looking)
+        self._looked(None, "it was broken off")
 
     def _carry_out(self, decision: NavigationDecision, changed: str = "") -> ExecutionResult:
         """``changed`` says what was made of the decision before; it is told with what the executor changes."""
@@ -264,7 +269,7 @@ class Explorer:
         if changed and execution.is_valid:
             execution = replace(execution, reason="; ".join(filter(None, (changed, execution.reason))))
         self._tally.refusals += not execution.is_valid
-        self._asker.is_disturbed |= not execution.is_valid
+        self._asker.is_disturbed |= not execution.is_valid or decision.tool_name == Tool.CHECK_PATH_CLEAR
         self.controller.begin(execution)
         return execution
 
@@ -272,7 +277,7 @@ class Explorer:
         """Act on what the model answers."""
         heard = self._asker.listen()
         if isinstance(heard, Described):
-            self._told(heard)
+            self._looked(heard.text, heard.failure)
         elif isinstance(heard, Decided) and heard.decision is not None:
             self._decided(heard.decision)
 
@@ -283,19 +288,29 @@ class Explorer:
             old, new = decision.parameters["frontier_id"], taken.parameters["frontier_id"]
             changed = f"frontier {old} is gone, {new} is the nearest to where it was"
         execution = self._carry_out(taken, changed)
-        self._claims = self._claims + 1 if execution.target == _COMPLETE else 0
+        self._closing.claims = self._closing.claims + 1 if execution.target == _COMPLETE else 0
 
-    def _told(self, heard: Described) -> None:
-        if self._looking is None:
-            return
+    def _looked(self, description: str | None, failure: str) -> None:
+        """A look is over, if there is one: its result is told in the next message, what was seen is remembered."""
         looking, self._looking = self._looking, None
+        if looking is None:
+            return
+        self._asker.is_disturbed |= not self.controller.is_idle
         result = looking.result
-        if heard.text is None:
-            result = replace(result, success=False, stopped_reason=f"no description came: {heard.failure}")
+        if description is None:
+            result = replace(result, success=False, stopped_reason=f"no description came: {failure}")
         else:
-            result = replace(result, data={**result.data, "description": heard.text})
+            result = replace(result, data={**result.data, "description": description})
+            focus = looking.execution.decision.parameters["focus"]
+            self.memory.record_view(focus, description, self.controller.state.current_position)
         self.controller.amend(result)
         self._remember(replace(looking, result=result))
+
+    def _settled(self, now: float) -> View:
+        """The state as it is now, with all that came before it taken in."""
+        while (view := self.controller.settled_view()) is None:
+            self._settle(now)
+        return view
 
     def _settle(self, now: float) -> None:
         """Take in what has become of decisions."""
@@ -304,10 +319,11 @@ class Explorer:
                 self._operator = None
             if outcome.is_blocked:
                 self._was_blocked(outcome, now)
+            self._closing.settled(outcome)
             target = outcome.execution.target
             if isinstance(target, ObserveTarget) and outcome.result.success and self._describe(target.focus):
                 self._looking = outcome
-            elif target == _COMPLETE and (is_order or self._claims):
+            elif target == _COMPLETE and (is_order or self._closing.claims):
                 self._completed(outcome, is_order=is_order)
             else:
                 self._remember(outcome)
@@ -317,13 +333,12 @@ class Explorer:
 
     def _completed(self, outcome: Finished, *, is_order: bool) -> None:
         left = self.controller.state.frontiers
-        if left and self._claims < 2 and not is_order:
+        cut_off = self.controller.navigation.frontiers_cut_off
+        if not self._closing.claimed(len(left), cut_off, by_person=is_order):
             ids = ", ".join(str(frontier.id) for frontier in left[:5])
             reason = f"{len(left)} frontiers are left ({ids}): say it again to end all the same"
             outcome = replace(outcome, result=replace(outcome.result, success=False, stopped_reason=reason))
             self.controller.amend(outcome.result)
-        else:
-            self._ended = StopReason.EXPLORATION_COMPLETE.value
         self._remember(outcome)
 
     def _remember(self, outcome: Finished) -> None:
@@ -331,10 +346,9 @@ class Explorer:
         self.memory.update_after_action(outcome.execution.decision, outcome.result, position)
 
     def _was_blocked(self, outcome: Finished, now: float) -> None:
-        decision, position = outcome.execution.decision, self.controller.state.current_position
-        self._asker.is_disturbed = True
+        position, target = self.controller.state.current_position, outcome.execution.target
+        decision, self._asker.is_disturbed = outcome.execution.decision, True
         self.executor.blocked_actions.record_blocked(decision)
-        target = outcome.execution.target
         if outcome.result.stopped_reason == BLOCKED_UNSEEN:  # the map has it now: the goal may be reached around it
             self.memory.record_unseen(outcome.result.data["unseen"])
         elif isinstance(target, NavGoalTarget):
@@ -342,8 +356,8 @@ class Explorer:
             bearing = math.degrees(position.bearing_to(target.x, target.y))
             self.memory.record_dead_end(bearing, position, outcome.result.stopped_reason)
         elif decision.tool_name == Tool.MOVE_TOWARD:
-            direction = Direction(decision.parameters["direction"])
-            self.memory.record_dead_end(direction, position, outcome.result.stopped_reason)
+            reason = outcome.result.stopped_reason
+            self.memory.record_dead_end(Direction(decision.parameters["direction"]), position, reason)
 
     def _watch(self, now: float) -> None:
         """Go on without the model as far as it makes one wait."""
@@ -351,15 +365,17 @@ class Explorer:
         if decision is not None:
             self._carry_out(decision)
         elif self._fallback.is_over:
-            self._ended = self._ended or "no frontiers are left"
+            has_given_up = self._fallback.has_given_up or self.controller.navigation.frontiers_cut_off > 0
+            if not self._closing.nothing_left(has_given_up=has_given_up):
+                self._fallback.try_again()
 
     def _end(self, now: float) -> None:
-        if self.controller.sensor_fault:
-            self._ended = self._ended or Ending.SENSOR
+        if fault := self.controller.sensor_fault:
+            self._closing.over(Ending.SENSOR, fault)
         if self._stopping.is_set():
-            self._ended = self._ended or "stopped"
+            self._closing.over(Ending.STOPPED)
         if now >= self._end_at:
-            self._ended = self._ended or "the time is up"
+            self._closing.over(Ending.TIME)
 
     def _finish(self) -> None:
         """Whatever happened: the robot stands, and nothing is lost."""
@@ -368,12 +384,13 @@ class Explorer:
         except RobotError as error:
             self._note("not_stopped", {"reason": str(error)})
         self.controller.hold("")
-        self.controller.cancel(self._ended or "the exploration failed")
+        self._closing.over(Ending.FAILED)
+        self.controller.cancel(f"the exploration ended: {self._closing.because}")
         self._forget_model()
         while (outcome := self.controller.outcome()) is not None:
             self._remember(outcome)
         self._books.save()
-        self._note("ended", {"reason": self._ended or "failed"})
+        self._note("ended", {"reason": str(self._closing.ended), "because": self._closing.because})
 
     def _note(self, kind: str, data: Mapping[str, Any]) -> None:
         if self.controller.journal:
@@ -381,4 +398,4 @@ class Explorer:
 
     def summary(self) -> Summary:
         """What it has come to so far."""
-        return self._books.summary(self._ended)
+        return self._books.summary(self._closing.ended or "", self._closing.because)

@@ -33,6 +33,15 @@ class Fallback:
         """Whether nothing is left to explore without a model."""
         return self._local.is_over
 
+    @property
+    def has_given_up(self) -> bool:
+        """Whether it is over though frontiers are left."""
+        return self._local.has_given_up
+
+    def try_again(self) -> None:
+        """What is over is not: look for frontiers again, and for the way home."""
+        self._local.interrupted()
+
     def watch(self, owed_s: float, now: float, *, is_alone: bool) -> NavigationDecision | None:
         """What the robot is to do by itself now, None to go on as it is.
 

@@ -28,13 +28,22 @@ class _Found:
     width: float
     is_old: bool = False
 
+    def distance_to(self, middle: Place) -> float:
+        return hypot(middle[0] - self.middle[0], middle[1] - self.middle[1])
+
 
 class FrontierFinder:
-    """Finds frontiers and gives them ids that last as long as they do."""
+    """Finds frontiers and gives them ids that last as long as they do.
+
+    Attributes:
+        cut_off: how many frontiers there are that have been told and that no way leads to any more.
+    """
 
     def __init__(self) -> None:
         self._known: dict[int, _Found] = {}
         self._next = 1
+        self._told: dict[int, _Found] = {}
+        self.cut_off = 0
 
     def find(self, grid: OccupancyMap, costs: CostGrid, start: Place) -> tuple[Frontier, ...]:
         """All that can be reached from ``start``, the widest first; narrow ones when they are found a second time,
@@ -47,16 +56,20 @@ class FrontierFinder:
             costs: of the same map, with the unknown not to be crossed.
             start: where the footprint's middle is.
         """
-        found = sorted(_clusters(grid, _reachable(costs, start)), key=lambda f: (-f.width, f.middle))
+        clusters, out_of_reach = _clusters(grid, _reachable(costs, start))
+        found = sorted(clusters, key=lambda f: (-f.width, f.middle))
         self._known = self._named(found)
         told = {i: f for i, f in self._known.items() if f.is_old or f.width >= _WIDE_M} or self._known
+        self._told |= {i: f for i, f in told.items() if f.is_old}
+        gone = [f for i, f in self._told.items() if i not in self._known]
+        self.cut_off = sum(any(f.distance_to(middle) <= _SAME_M for f in gone) for middle in out_of_reach)
         return tuple(Frontier(i, f.place[0], f.place[1], f.width) for i, f in told.items())
 
     def _named(self, found: list[_Found]) -> dict[int, _Found]:
         named: dict[int, _Found] = {}
         left = dict(self._known)
         for one in found:
-            near = {i: hypot(o.middle[0] - one.middle[0], o.middle[1] - one.middle[1]) for i, o in left.items()}
+            near = {i: other.distance_to(one.middle) for i, other in left.items()}
             best = min(near, key=near.__getitem__, default=0)
             if best and near[best] <= max(_SAME_M, min(one.width, left[best].width) / 2):
                 del left[best]
@@ -77,7 +90,8 @@ def _reachable(costs: CostGrid, start: Place) -> NDArray[np.bool_]:
     return reachable
 
 
-def _clusters(grid: OccupancyMap, reachable: NDArray[np.bool_]) -> list[_Found]:
+def _clusters(grid: OccupancyMap, reachable: NDArray[np.bool_]) -> tuple[list[_Found], list[Place]]:
+    """The frontiers that a way leads to, and the middles of the others."""
     import cv2
 
     unknown = grid.unknown
@@ -86,7 +100,7 @@ def _clusters(grid: OccupancyMap, reachable: NDArray[np.bool_]) -> list[_Found]:
     walls = cv2.dilate(grid.surfaces.astype(np.uint8), np.ones((2 * _WALL_CELLS + 1,) * 2, np.uint8)) > 0
     edge = beside & ~unknown & ~walls
     count, labels, stats, middles = cv2.connectedComponentsWithStats(edge.astype(np.uint8), connectivity=8)
-    found = []
+    found, others = [], []
     for number in range(1, count):
         x, y, width, height, _ = (int(v) for v in stats[number])
         size = hypot(width, height) * grid.resolution
@@ -97,9 +111,11 @@ def _clusters(grid: OccupancyMap, reachable: NDArray[np.bool_]) -> list[_Found]:
         central = int(np.hypot(own_rows - middle[0], own_columns - middle[1]).argmin())
         row, column = int(own_rows[central]) + y, int(own_columns[central]) + x
         place = _nearest(reachable, row, column, round(_VIEW_M / grid.resolution))
-        if place is not None:
+        if place is None:
+            others.append(grid.place(row, column))
+        else:
             found.append(_Found(grid.place(row, column), grid.place(*place), round(size, 2)))
-    return found
+    return found, others
 
 
 def _nearest(cells: NDArray[np.bool_], row: int, column: int, reach: int) -> tuple[int, int] | None:

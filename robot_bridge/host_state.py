@@ -11,7 +11,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robot_bridge.config import RobotConfig
-from robot_bridge.contracts import REST, ActionResult, Estimate, Frontier, Gap, Observation, Odometry, Pose, Scan
+from robot_bridge.contracts import (
+    REST,
+    ActionResult,
+    Estimate,
+    ExecutionResult,
+    Frontier,
+    Gap,
+    Observation,
+    Odometry,
+    Pose,
+    Scan,
+)
 from robot_bridge.scans import gaps, obstacle_distances
 
 
@@ -20,6 +31,9 @@ class View:
     """The state at one tick; nothing in it changes, so that any thread may read it. A SensorState.
 
     What a scan means is worked out when it is asked for, once for all views of the same scan.
+
+    ``current`` is the decision that is being carried out, ``so_far`` what it has come to; both belong together. The
+    previous action is the one that was last begun or last found something out: ``so_far`` may be its result too.
     """
 
     now: float
@@ -30,6 +44,8 @@ class View:
     distance_traveled_m: float = 0.0
     explore_time_s: float = 0.0
     previous_action_result: ActionResult | None = None
+    current: ExecutionResult | None = None
+    so_far: ActionResult | None = None
 
     @property
     def latest_image(self) -> NDArray[np.uint8] | None:

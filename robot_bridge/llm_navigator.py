@@ -61,16 +61,17 @@ class LLMNavigator:
         self.failure = ""
 
     def decide(
-        self, snapshot: SensorSnapshot, memory: ExplorationMemory, skip_image: bool = False
+        self, snapshot: SensorSnapshot, memory: ExplorationMemory, skip_image: bool = False, why_skipped: str = ""
     ) -> NavigationDecision | None:
         """What the model calls for, unchecked; None where there is no usable answer in time.
 
-        Its timestamp is that of the snapshot: a decision is as old as what it is about.
+        ``why_skipped`` is told with an image that is left out. The timestamp of a decision is that of the snapshot: a
+        decision is as old as what it is about.
 
         Raises:
             ModelEnded: there will be no more answers.
         """
-        text, image = self._build_user_message(snapshot, memory, skip_image)
+        text, image = self._build_user_message(snapshot, memory, skip_image, why_skipped)
         self.latency_s, self.failure = None, ""
         try:
             reply = self._model.ask(self._build_system_prompt(), text, image, tools.TOOL_NAMES, self._timeout)
@@ -96,13 +97,14 @@ class LLMNavigator:
         return self.SYSTEM_PROMPT
 
     def _build_user_message(
-        self, snapshot: SensorSnapshot, memory: ExplorationMemory, skip_image: bool = False
+        self, snapshot: SensorSnapshot, memory: ExplorationMemory, skip_image: bool = False, why_skipped: str = ""
     ) -> tuple[str, bytes | None]:
         """The text, and the JPEG where one goes with it."""
         picture = snapshot.annotated_image_b64
         known = str((snapshot.previous_action_result or {}).get("stopped_reason", ""))
         notes = [note for note in self._notes if not known or known not in note]
-        line = message.NO_IMAGE if not picture else message.IMAGE_LEFT_OUT if skip_image else message.IMAGE
+        left_out = ", ".join(filter(None, (message.IMAGE_LEFT_OUT, why_skipped)))
+        line = message.NO_IMAGE if not picture else left_out if skip_image else message.IMAGE
         image = base64.b64decode(picture) if picture and not skip_image else None
         return message.user_message(snapshot, memory.to_prompt_text(), notes, line, self._last), image
 

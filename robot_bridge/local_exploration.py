@@ -81,19 +81,20 @@ class LocalExploration:
 
     Attributes:
         choice: of frontiers.
-        is_over: nothing is left to explore, and the robot is where it should be.
+        is_over: nothing is left to explore that has not been given up, and the robot has been on its way home.
+        has_given_up: whether frontiers were left then.
     """
 
     def __init__(self, home: Pose, *, returns_home: bool = True) -> None:
         self._home, self._returns_home = home, returns_home
         self.choice = FrontierChoice()
-        self.is_over = False
+        self.is_over = self.has_given_up = False
         self._is_homing = self._went_home = False
         self._nothing_since: float | None = None
 
     def interrupted(self) -> None:
-        """The model decides again: an outage is over."""
-        self._is_homing = self._went_home = False
+        """The model decides again: an outage is over. Or the way home is to be tried again."""
+        self.is_over = self._is_homing = self._went_home = False
         self._nothing_since = None
 
     def decide(
@@ -107,9 +108,12 @@ class LocalExploration:
         way_to: WayTo | None = None,
     ) -> NavigationDecision | None:
         """What is to be done now, None to go on as it is; called every so often."""
-        if self._is_homing:
-            self.is_over = is_idle
+        if self._is_homing and not is_idle:
             return None
+        if self._is_homing and not self.choice.has_any(frontiers):
+            self._end(frontiers)
+            return None
+        self._is_homing = False
         if tier is Tier.RETURN_HOME and not self._went_home and self._returns_home:
             self._went_home = True
             return way_home(now)
@@ -117,15 +121,18 @@ class LocalExploration:
         if not is_idle or decision is not None or self.choice.has_any(frontiers):
             self._nothing_since = None
             return decision
-        return self._nothing_is_left(pose, now)
+        return self._nothing_is_left(frontiers, pose, now)
 
-    def _nothing_is_left(self, pose: Pose, now: float) -> NavigationDecision | None:
+    def _end(self, frontiers: Sequence[Frontier]) -> None:
+        self.is_over, self.has_given_up = True, bool(frontiers)
+
+    def _nothing_is_left(self, frontiers: Sequence[Frontier], pose: Pose, now: float) -> NavigationDecision | None:
         if self._nothing_since is None:
             self._nothing_since = now
         if now - self._nothing_since < NO_FRONTIERS_S:
             return None
         if not self._returns_home or pose.distance_to(self._home.x, self._home.y) <= AT_HOME_M:
-            self.is_over = True
+            self._end(frontiers)
             return None
         self._is_homing = True
         return way_home(now)

@@ -19,6 +19,7 @@ _LARGEST: Final = 1_000_000
 """Bytes; ours have some thousands."""
 
 _Text = Annotated[str, Field(max_length=200), AfterValidator(lambda text: harmless(text, 60))]
+_Words = Annotated[str, Field(max_length=2000), AfterValidator(lambda text: harmless(text, 600))]
 _Metres = Annotated[float, Field(ge=-1e6, le=1e6)]
 _Place = Annotated[list[_Metres], Field(min_length=2, max_length=2)]
 _Count = Annotated[int, Field(ge=0, le=10**9)]
@@ -53,12 +54,20 @@ class _Frontier(_Entry):
     position: _Place
 
 
+class _Finding(_Entry):
+    kind: _Text
+    name: _Text
+    text: _Words
+    position: _Place
+
+
 class _Result(_Entry):
     success: bool
     actual_distance_m: _Metres
     turned_deg: Annotated[int, Field(ge=-(10**6), le=10**6)]
     stopped_reason: _Text
     clear: bool | None = None
+    free_m: _Metres | None = None
 
 
 class _Action(_Entry):
@@ -73,6 +82,7 @@ class _State(_Entry):
     current_room: _Text
     dead_ends: Annotated[list[_DeadEnd], Field(max_length=1000)]
     frontiers: Annotated[list[_Frontier], Field(max_length=10_000)]
+    findings: Annotated[list[_Finding], Field(max_length=1000)] = []
     recent_actions: Annotated[list[_Action], Field(max_length=5)]
     total_discoveries: _Count
     exploration_duration_s: Annotated[float, Field(ge=0)]

@@ -16,7 +16,10 @@ if TYPE_CHECKING:
 
 _ROOMS, _OBJECTS, _FRONTIERS, _DEAD_ENDS, _UNSEEN = 2, 2, 3, 1, 3
 _NAME, _OBJECT, _VALUE, _REASON = 20, 12, 12, 30
-"""Greatest sizes in bytes."""
+_FINDINGS: Final = (100, 40)
+"""Greatest sizes in bytes; of the newest finding and of the one before it."""
+VIEW: Final = "view"
+"""Kind of a finding that is the description of a picture."""
 _WIDEST_M: Final = 5.0
 """What is wider is not worth driving farther for."""
 NONE: Final = "none"
@@ -35,6 +38,7 @@ def prompt_text(state: ExplorationState, here: Pose) -> str:
         f"  Dead ends: {_dead_ends(state.dead_ends)}",
         *([f"  Unseen obstacles: {_unseen(state.unseen, here)}"] if state.unseen else []),
         f"  Discoveries: {state.total_discoveries} in {round(state.exploration_duration_s)} s",
+        *([f"  Seen: {_findings(state.findings)}"] if state.findings else []),
         f"  Recent:{'' if state.recent_actions else f' {NONE}'}",
     ]
     actions = reversed(list(enumerate(state.recent_actions, start=1)))
@@ -101,13 +105,22 @@ def _unseen(places: Sequence[Sequence[float]], here: Pose) -> str:
     return _listed([_place(place) for place in near[:_UNSEEN]], len(places))
 
 
+def _findings(findings: Sequence[Mapping[str, Any]]) -> str:
+    """The newest first, more of it than of the one before."""
+    shown = [
+        f"{_name(each['name'], _OBJECT)} {_place(each['position'])} {_name(each['text'], size)}"
+        for each, size in zip(reversed(findings), _FINDINGS, strict=False)
+    ]
+    return _listed(shown, len(findings))
+
+
 def _action(action: Mapping[str, Any]) -> str:
     result = action["result"]
     outcome = "success" if result["success"] else "failed"
     if "clear" in result:
         outcome = "clear" if result["clear"] else "not clear"
     turned = f", {result['turned_deg']:+d}°" if action["action"] == Tool.ROTATE else ""
+    free = f", free for {result['free_m']:.1f}m" if "free_m" in result else ""
     why = f", {said}" if (said := plain(result["stopped_reason"], _REASON)) else ""
-    return (
-        f"{call_text(action['action'], action['params'])} → {outcome}, {result['actual_distance_m']:+.2f}m{turned}{why}"
-    )
+    call = call_text(action["action"], action["params"])
+    return f"{call} → {outcome}, {result['actual_distance_m']:+.2f}m{turned}{free}{why}"

@@ -7,6 +7,7 @@ stands between quotes and has no line breaks.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from enum import StrEnum
 from typing import Any, Final
 
 from robot_bridge.contracts import NavigationDecision
@@ -15,10 +16,20 @@ from robot_bridge.memory_text import NONE, call_text
 from robot_bridge.sensor_snapshot import SensorSnapshot
 from robot_bridge.words import harmless
 
+
+class LeftOut(StrEnum):
+    """Why a picture does not go with a message, in the words in which the model reads it."""
+
+    UNCHANGED = "the scene has not changed"
+    LOOKS_THE_SAME = "the robot has moved, but it looks the same"
+    NO_NEWER = "the camera has no newer one"
+    ON_THE_WAY = "the robot is on its way to a goal"
+
+
 IMAGE: Final = "IMAGE: attached"
-IMAGE_LEFT_OUT: Final = "IMAGE: left out, the scene has not changed"
+IMAGE_LEFT_OUT: Final = "IMAGE: left out"
 NO_IMAGE: Final = "IMAGE: none, there is no camera"
-_QUOTED: Final = 300
+_QUOTED: Final = 400
 _SHORT: Final = 100
 _MOST_DATA: Final = 6
 
@@ -32,7 +43,7 @@ def user_message(
 ) -> str:
     """``notes`` tell the model what was wrong with its last answer, ``last`` is what it called for then.
 
-    ``image`` is one of the three lines above.
+    ``image`` is one of the three lines above; the reason for leaving it out may follow.
     """
     lines = [
         f"STATE: {_state(snapshot.robot_state)}",

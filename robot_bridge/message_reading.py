@@ -112,6 +112,7 @@ def read_message(text: str) -> Seen:
     lines.take("  Dead ends: ")
     lines.optional("  Unseen obstacles: ")
     lines.take("  Discoveries: ")
+    lines.optional("  Seen: ")
     lines.take("  Recent:")
     recent = tuple(lines.actions())
     lines.take("IMAGE: ")

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike
 
 from robot_bridge.arcs import Aim
 from robot_bridge.clearance import KeepOut
@@ -74,6 +74,11 @@ class Navigation:
             self._found = stamp, self._finder.find(self.map, costs, self._slam.middle)
         return self._found[1]
 
+    @property
+    def frontiers_cut_off(self) -> int:
+        """How many frontiers could be reached once, and cannot be now though nobody has looked behind them."""
+        return self._finder.cut_off
+
     def way_to(self, x: float, y: float, tolerance: float = 0.25) -> float | None:
         """How many metres the way over the map to a place is, None where there is none."""
         way = self._slam.way((x, y), tolerance)
@@ -83,9 +88,9 @@ class Navigation:
         """From now on drive around these areas, and no longer around those given before."""
         self._slam.keep_outs = tuple(areas)
 
-    def mark(self, points: NDArray[np.float64]) -> None:
+    def mark(self, points: ArrayLike) -> None:
         """From now on drive around these points, (n, 2) in the map frame: something is there that no lidar sees."""
-        self._slam.map.fix(points)
+        self._slam.map.fix(np.asarray(points, np.float64).reshape(-1, 2))
         self._found = (-_FRONTIERS_S, ())
 
     def go_to(self, goal: NavGoalTarget) -> bool:

@@ -65,6 +65,16 @@ class Performer:
     def _under_way(self) -> Verdict:
         return Verdict(not self.doubt, self.doubt or UNDER_WAY)
 
+    @property
+    def is_overtaken(self) -> bool:
+        """Whether something else was found out since what is under way began."""
+        return self._action is not None and self._action.is_overtaken
+
+    def overtake(self) -> None:
+        """Something else was found out."""
+        if self._action:
+            self._action.is_overtaken = True
+
     def begin(self, execution: ExecutionResult) -> None:
         """Carry it out instead of whatever is under way; see :meth:`robot_bridge.control.Controller.begin`."""
         target, old = execution.target, self._action

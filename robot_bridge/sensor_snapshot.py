@@ -51,6 +51,9 @@ LABELS: Final = ((0.5, "WALL"), (1.0, "OBSTACLE"), (2.0, "NEAR"))
 _PERCENTILE: Final = 10
 _BLOCKED_M, _FREE_M, _LEAST_SCORE = 0.5, 2.0, 0.1
 _SMALL: Final = (160, 120)
+_PATCHES: Final = (32, 24)
+_PATCH_CHANGE: Final = 0.03
+"""Share of the range of a colour: above the noise of a camera, below what a ball at 5 m changes in its patch."""
 
 
 @dataclass(frozen=True)
@@ -200,6 +203,23 @@ def compute_frame_similarity(frame_a: NDArray[np.uint8] | None, frame_b: NDArray
         return 0.0
     difference = _grey(frame_a).astype(np.int16) - _grey(frame_b)
     return 1.0 - float(np.abs(difference).mean()) / 255
+
+
+def has_local_change(frame_a: NDArray[np.uint8] | None, frame_b: NDArray[np.uint8] | None) -> bool:
+    """Whether two RGB frames differ in any patch of a 32nd of their width, in any colour.
+
+    Something small that appears changes the mean of a picture hardly at all. True where there is nothing to compare.
+    """
+    if frame_a is None or frame_b is None or not is_image(frame_a) or not is_image(frame_b):
+        return True
+    difference = np.abs(_patches(frame_a) - _patches(frame_b))
+    return float(difference.max()) > _PATCH_CHANGE * 255
+
+
+def _patches(frame: NDArray[np.uint8]) -> NDArray[np.float32]:
+    import cv2
+
+    return np.asarray(cv2.resize(frame, _PATCHES, interpolation=cv2.INTER_AREA), np.float32)
 
 
 def _grey(frame: NDArray[np.uint8]) -> NDArray[np.uint8]:

@@ -37,12 +37,13 @@ def stepped_in(counts: Mapping[str, int]) -> dict[str, int]:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """At the end. ``ended`` says why; ``calls`` are all requests, ``descriptions`` those for words to a picture;
-    ``asked_for`` counts the others by what caused them, ``interventions`` onsets of what the safety chain changed, by
-    reason; ``tiers`` seconds in each."""
+    """At the end. ``ended`` is the word of an :class:`robot_bridge.endings.Ending`, ``because`` says why; ``calls`` are
+    all requests, ``descriptions`` those for words to a picture; ``asked_for`` counts the others by what caused them,
+    ``interventions`` onsets of what the safety chain changed, by reason; ``tiers`` seconds in each."""
 
     minutes: float
     ended: str
+    because: str
     explored_m2: float
     frontiers_left: int
     distance_m: float

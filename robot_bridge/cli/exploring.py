@@ -13,9 +13,11 @@ from robot_bridge.asking import AskSettings
 from robot_bridge.cli import bodies, config_file, models, outputs
 from robot_bridge.cli.film import Film
 from robot_bridge.cli.journals import Narrator, Several, Trail
-from robot_bridge.cli.parser import EXIT_BUDGET, EXIT_FAILED, EXIT_FINISHED, EXIT_INTERRUPTED, NO_MODEL, Settings
+from robot_bridge.cli.parser import NO_MODEL, Settings
 from robot_bridge.config import RobotConfig
 from robot_bridge.control import Controller
+from robot_bridge.endings import Ending
+from robot_bridge.errors import DeviceError
 from robot_bridge.exploration_memory import ExplorationMemory
 from robot_bridge.explorer import Explorer, ExplorerSettings
 from robot_bridge.navigation import Navigation
@@ -44,34 +46,50 @@ def run(settings: Settings) -> int:
         journal = _journals(settings, config, folder, body, trail, stack)
         navigation = Navigation(config, body.start)
         controller = Controller(body.robot, body.clock, navigation, SafetyChain(config), journal)
-        stack.callback(controller.close)
         choices = ExplorerSettings(
             asking=AskSettings(is_adaptive=not settings.fixed_timer), memory_path=folder / outputs.MEMORY
         )
         runner = body.runner(controller)
         explorer = Explorer(controller, model, body.link(), runner=runner, settings=choices, memory=memory)
+        stack.callback(_close, controller, explorer)
         _greet(settings, body, folder)
-        summary = explorer.run(settings.minutes)
+        summary = _explored(explorer, settings.minutes)
         outputs.write_map(folder / outputs.MAP, navigation.map, trail.poses, navigation.frontiers(), memory)
     summary = replace(_sent(summary, desk), interventions=stepped_in(summary.interventions))
     _report(settings, folder, summary, desk)
-    fault, code = _verdict(summary, model)
-    if fault:
+    ended = Ending(summary.ended)
+    if fault := _fault(ended, model):
         print(fault, file=sys.stderr)
-    return code
+    return ended.exit_code
 
 
-def _verdict(summary: Summary, model: models.AccountedModel | None) -> tuple[str, int]:
-    """What was wrong with the model, "" where nothing was, and the exit code."""
-    if summary.ended == "interrupted":
-        return "", EXIT_INTERRUPTED
-    if model is None:
-        return "", EXIT_FINISHED
+def _explored(explorer: Explorer, minutes: float) -> Summary:
+    """What the exploration came to; a robot that failed ends it with a line, and what was found is written."""
+    try:
+        return explorer.run(minutes)
+    except DeviceError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return explorer.summary()
+
+
+def _close(controller: Controller, explorer: Explorer) -> None:
+    """A robot that has failed and cannot be told to stop was reported by its failure."""
+    try:
+        controller.close()
+    except DeviceError:
+        if explorer.summary().ended != Ending.FAILED:
+            raise
+
+
+def _fault(ended: Ending, model: models.AccountedModel | None) -> str:
+    """What was wrong with the model, "" where nothing was."""
+    if model is None or ended is Ending.INTERRUPTED:
+        return ""
     if model.ended:
-        return f"the model was asked no more: {model.ended}", EXIT_BUDGET if model.is_spent else EXIT_FAILED
-    if summary.calls and not model.answers:
-        return f"the model never answered: {model.failure or 'no answer came in time'}", EXIT_FAILED
-    return "", EXIT_FINISHED
+        return f"the model was asked no more: {model.ended}"
+    if ended is Ending.NO_MODEL:
+        return f"the model never answered: {model.failure or 'no answer came in time'}"
+    return ""
 
 
 def _sent(summary: Summary, desk: CallDesk | None) -> Summary:
@@ -114,7 +132,7 @@ def _report(settings: Settings, folder: Path, summary: Summary, desk: CallDesk |
     kept = {"settings": asdict(settings), **asdict(summary), "cost_usd": float(cost)}
     write_atomic(folder / outputs.SUMMARY, json.dumps(kept, indent=1) + "\n")
     print(
-        f"ended: {summary.ended.replace('_', ' ')}; {summary.minutes:.1f} min, {summary.distance_m:.0f} m driven, "
+        f"ended: {summary.ended} ({summary.because}); {summary.minutes:.1f} min, {summary.distance_m:.0f} m driven, "
         f"{summary.explored_m2:.0f} m2 explored, {summary.frontiers_left} frontiers left"
     )
     print(

@@ -16,7 +16,7 @@ from typing import Final
 from robot_bridge import tools
 from robot_bridge.cli.parser import DEFAULT_MODEL, NO_MODEL, Settings
 from robot_bridge.contracts import ModelReply
-from robot_bridge.errors import ModelEnded, ModelFailure, SetupError
+from robot_bridge.errors import BudgetSpent, ModelEnded, ModelFailure, SetupError
 from robot_bridge.hostile_navigator import HostileNavigator
 from robot_bridge.protocols import DecisionModel
 from robot_bridge.reference_navigator import ReferenceNavigator
@@ -87,13 +87,11 @@ class AccountedModel:
 
     Attributes:
         ended: why nothing more can be had from it, "" while something can.
-        is_spent: whether that is because of the budget.
         failure: why the last request came to nothing, "" where every one came to something.
-        answers: how many did: they called a tool, or described a picture.
     """
 
     def __init__(self, name: str, model: str, provider: Provider, desk: CallDesk) -> None:
-        self.name, self.ended, self.is_spent, self.failure, self.answers = name, "", False, "", 0
+        self.name, self.ended, self.failure = name, "", ""
         self._model, self._provider, self._desk = model, provider, desk
 
     def ask(self, system: str, user: str, image: bytes | None, tools: Sequence[str], timeout_s: float) -> ModelReply:
@@ -104,15 +102,12 @@ class AccountedModel:
         calls = tuple((call.name, call.arguments) for call in response.tool_calls)
         if not calls:
             self.failure = f"{self.name}: the answer called no tool; take a model that calls tools with --model"
-        self.answers += bool(calls)
         return ModelReply(response.text, calls, getattr(self._provider, "latency_s", None))
 
     def describe(self, prompt: str, image: bytes, timeout_s: float) -> str:
         """See :class:`~robot_bridge.protocols.DecisionModel`."""
         messages = (Message("user", prompt, (Image("image/jpeg", image, "high"),)),)
-        text = self._response(messages, (), timeout_s, "observe").text
-        self.answers += 1
-        return text
+        return self._response(messages, (), timeout_s, "observe").text
 
     def _response(
         self, messages: tuple[Message, ...], tools: tuple[Tool, ...], timeout_s: float, phase: str
@@ -121,8 +116,8 @@ class AccountedModel:
         try:
             return self._desk.ask(self._provider, self.name, request, phase=phase).answer.get()
         except (BudgetReached, ProviderConfigError) as error:
-            self.ended, self.is_spent = _told(error), isinstance(error, BudgetReached)
-            raise ModelEnded(self.ended) from error
+            self.ended = _told(error)
+            raise (BudgetSpent if isinstance(error, BudgetReached) else ModelEnded)(self.ended) from error
         except ProviderError as error:
             self.failure = _told(error)
             raise ModelFailure(self.failure) from error

@@ -35,6 +35,7 @@ _NAMES: Final[Mapping[str, str]] = {
 }
 _CUT_SHORT: Final = (
     "broken off for",
+    "the exploration ended",
     "the time is up",
     "interrupted",
     "stopped",
@@ -191,7 +192,7 @@ _NOTES: Final[Mapping[str, Callable[[Mapping[str, Any]], Line]]] = {
     "release": _because("safety", "the emergency stop is lifted"),
     "not_saved": _because("failed", "the memory could not be saved"),
     "not_stopped": _because("failed", "the robot could not be told to stop"),
-    "ended": lambda data: ("ended", _plain(data["reason"])),
+    "ended": lambda data: _because("ended", _plain(data["reason"]))({"reason": data.get("because")}),
 }
 
 

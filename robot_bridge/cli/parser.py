@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Final, NoReturn
 
+from robot_bridge.endings import Ending
 from robot_bridge.wire.relay import A1_DOMAIN, chosen_domain
 
 PROGRAM_VARIABLE: Final = "SPCA_PROGRAM"
@@ -18,7 +19,6 @@ PROGRAM_VARIABLE: Final = "SPCA_PROGRAM"
 EXIT_FINISHED: Final = 0
 EXIT_FAILED: Final = 1
 EXIT_USER_ERROR: Final = 2
-EXIT_BUDGET: Final = 3
 EXIT_INTERRUPTED: Final = 130
 
 ROBOTS: Final = ("mujoco", "ros2")
@@ -43,8 +43,8 @@ A robot explored by a model and driven by the agent's actions, in simulation (mu
 Nothing reaches the wheels but through one safety chain; docs/robot.md says what it promises and what not."""
 
 _EPILOG: Final = """\
-exit codes: 0 finished, 1 it differs, something is missing or the model did not answer, 2 a mistake in what was asked,
-3 budget reached, 130 interrupted (the robot was stopped)
+exit codes: 0 finished, 1 it differs or something is missing, 2 a mistake in what was asked, 130 interrupted (the robot
+was stopped); those of explore are in its --help
 
 examples:
   %(prog)s explore --minutes 15 --film
@@ -94,11 +94,13 @@ def build_parser() -> argparse.ArgumentParser:
     parser = Parser(prog=program, description=_DESCRIPTION, epilog=_EPILOG, formatter_class=layout)
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND", parser_class=Parser)
 
-    def command(name: str) -> argparse.ArgumentParser:
+    def command(name: str, epilog: str = "") -> argparse.ArgumentParser:
         text = COMMANDS_HELP[name]
-        return commands.add_parser(name, help=text, description=text, argument_default=argparse.SUPPRESS)
+        return commands.add_parser(
+            name, help=text, description=text, epilog=epilog, formatter_class=layout, argument_default=argparse.SUPPRESS
+        )
 
-    explore = command("explore")
+    explore = command("explore", _endings())
     _add_robot(explore)
     _add_output(explore)
     _add_model(explore)
@@ -118,6 +120,14 @@ def build_parser() -> argparse.ArgumentParser:
     _add_robot(twin)
     twin.add_argument("--minutes", type=_amount("minutes"), metavar="N", help="end after so long (default 30)")
     return parser
+
+
+def _endings() -> str:
+    codes = [(ending.exit_code, ending.value, ending.sentence) for ending in Ending if ending is not Ending.STOPPED]
+    lines = [*codes, (EXIT_USER_ERROR, "", "a mistake in what was asked")]
+    return "exit codes, and the word for each ending:\n" + "\n".join(
+        f"  {code:>3}  {word:<15}  {sentence}" for code, word, sentence in sorted(lines)
+    )
 
 
 def parse(argv: Sequence[str] | None = None) -> Settings:

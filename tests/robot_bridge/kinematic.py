@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from math import hypot, inf
 from typing import Any
 
@@ -51,12 +52,15 @@ class SteppedClock:
 
 
 class KinematicRobot:
-    """Drives exactly as it is told; its lidar turns at its own rate."""
+    """Drives exactly as it is told; its lidar turns at its own rate.
+
+    ``frame`` is the last picture of its camera, the newest at any time while ``is_filming``.
+    """
 
     def __init__(self, clock: SteppedClock, posts: Sequence[Post] = (), room: float = 3.0) -> None:
         self.clock, self.posts, self.room = clock, list(posts), room
         self.pose, self.commanded, self.frame = Pose(), REST, None
-        self.is_broken = self.is_stuck = False
+        self.is_broken = self.is_stuck = self.is_filming = False
         self.stops = 0
         self._scan: Scan | None = None
         clock.robot = self
@@ -78,6 +82,8 @@ class KinematicRobot:
         now = self.clock.now()
         if self._scan is None or now - self._scan.stamp > 0.99 / CONFIG.lidar.rate:
             self._scan = scan_of(self.posts, pose=self.pose, stamp=now, room=self.room)
+        if self.is_filming and self.frame is not None:
+            self.frame = replace(self.frame, stamp=now)
         return Observation(self._scan, self.frame, Odometry(now, self.pose, self.commanded), 12.0)
 
     def apply(self, twist: Twist) -> Twist:

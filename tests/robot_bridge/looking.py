@@ -45,12 +45,12 @@ def scan(range_at: Callable[[float], float] | float = 5.0) -> Scan:
     )
 
 
-def frame(seed: int = 0, height: int = 480, width: int = 640) -> Frame:
+def frame(seed: int = 0, height: int = 480, width: int = 640, stamp: float = 0.0) -> Frame:
     rng = np.random.default_rng(seed)
     coarse = rng.integers(0, 256, (height // 16, width // 16, 3), dtype=np.uint8)
     rgb = np.kron(coarse, np.ones((16, 16, 1), np.uint8))
     depth: NDArray[np.float32] = np.full(rgb.shape[:2], 2.0, np.float32)
-    return Frame(0.0, rgb, depth, 461.0)
+    return Frame(stamp, rgb, depth, 461.0)
 
 
 def view(

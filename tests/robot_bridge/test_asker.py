@@ -6,9 +6,22 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+import pytest
+
 from robot_bridge.asker import Asker
 from robot_bridge.asking import AskSettings
-from robot_bridge.contracts import ExecutionResult, Frontier, NavGoalTarget, ObserveTarget, Pose, Twist, VelocityTarget
+from robot_bridge.contracts import (
+    ExecutionResult,
+    Frame,
+    Frontier,
+    NavGoalTarget,
+    ObserveTarget,
+    Pose,
+    Twist,
+    VelocityTarget,
+)
+from robot_bridge.errors import ModelFailure
 from robot_bridge.exploration_memory import ExplorationMemory
 from robot_bridge.host_state import View
 from robot_bridge.links import LockstepLink
@@ -51,8 +64,38 @@ class Asked:
         return [kind for kind, _ in self.notes]
 
 
-def seen(scan_stamp: float, ranges: float = 1.5, x: float = 0.0) -> View:
-    return view(replace(scan(ranges), stamp=scan_stamp), frame(), pose=Pose(x, 0.0))
+def seen(
+    scan_stamp: float, ranges: float = 1.5, x: float = 0.0, heading: float = 0.0, picture: Frame | None = None
+) -> View:
+    """A view with a picture of that moment."""
+    pose = Pose(x, 0.0, heading)
+    return view(replace(scan(ranges), stamp=scan_stamp), picture or frame(stamp=scan_stamp), pose=pose)
+
+
+def noisy(picture: Frame, seed: int) -> Frame:
+    """What a camera that stands still sees next."""
+    noise = np.random.default_rng(seed).normal(0.0, 2.0, picture.rgb.shape)
+    return replace(picture, rgb=np.clip(picture.rgb + noise, 0, 255).astype(np.uint8))
+
+
+def with_ball(picture: Frame) -> Frame:
+    """A red ball, 15 cm wide, has rolled in 5 m away."""
+    y, x = np.ogrid[:480, :640]
+    rgb = picture.rgb.copy()
+    rgb[(x - 330) ** 2 + (y - 250) ** 2 <= 7**2] = (210, 30, 30)
+    return replace(picture, rgb=rgb)
+
+
+def grey(stamp: float) -> Frame:
+    return replace(frame(stamp=stamp), rgb=np.full((480, 640, 3), 120, np.uint8))
+
+
+def image_line(message: str) -> str:
+    return message.rpartition("\n")[2]
+
+
+FAR = 5.0
+SENT, SAME = "IMAGE: attached", "IMAGE: left out, the scene has not changed"
 
 
 def test_the_model_is_told_what_is_known_and_moving_counts_from_there() -> None:
@@ -100,6 +143,64 @@ def test_where_nothing_has_changed_and_nothing_is_near_the_picture_is_left_out()
         assert given.at(time, seen(time, ranges=5.0))[-1:] == ["asked"]
     assert [message.rpartition("\n")[2][:12] for message in given.model.messages] == ["IMAGE: attac", "IMAGE: left "]
     assert given.notes[-1] == ("asked", {"why": "silence", "image": False})
+
+
+def test_the_scene_is_said_not_to_have_changed_only_where_it_has_not() -> None:
+    given = Asked()
+    for time, now in enumerate((grey(0.0), noisy(grey(10.0), 1), noisy(with_ball(grey(20.0)), 2), grey(30.0))):
+        given.at(10.0 * time, seen(10.0 * time, FAR, picture=now))
+    assert [image_line(each) for each in given.model.messages] == [SENT, SAME, SENT, SENT]
+
+
+@pytest.mark.parametrize(("x", "heading"), [(0.2, 0.0), (-0.2, 0.0), (0.0, 0.1), (0.0, -0.1), (0.0, 3.0)])
+def test_after_any_motion_it_is_not_said(x: float, heading: float) -> None:
+    given = Asked()
+    given.at(0.0, seen(0.0, FAR, picture=grey(0.0)))
+    given.at(10.0, seen(10.0, FAR, x, heading, picture=grey(10.0)))
+    assert image_line(given.model.messages[1]) == "IMAGE: left out, the robot has moved, but it looks the same"
+    given.at(20.0, seen(20.0, FAR, picture=grey(20.0)))
+    assert image_line(given.model.messages[2]) == SAME, "back where the picture was taken"
+
+
+def test_what_the_model_has_seen_is_compared_and_not_what_was_built_last() -> None:
+    """Each picture is like the one before, but not like the one that the model has."""
+    given = Asked()
+    for step in range(5):
+        shade = np.full((480, 640, 3), 120 + 5 * step, np.uint8)
+        given.at(10.0 * step, seen(10.0 * step, FAR, picture=replace(grey(10.0 * step), rgb=shade)))
+    assert [image_line(each) for each in given.model.messages] == [SENT, SAME, SENT, SAME, SENT]
+
+
+def test_on_the_way_to_a_goal_nothing_is_said_of_the_scene() -> None:
+    given = Asked()
+    for time in (0.0, 10.0):
+        given.at(time, seen(time, x=time / 5), TO_GOAL)
+    assert image_line(given.model.messages[1]) == "IMAGE: left out, the robot is on its way to a goal"
+
+
+def test_after_a_request_that_failed_the_picture_is_sent_again() -> None:
+    given = Asked(FORWARD, ModelFailure("lost"), FORWARD)
+    for time in (0.0, 10.0, 20.0, 30.0):
+        given.at(time, seen(time, FAR))
+    assert [image_line(each) for each in given.model.messages] == [SENT, SAME, SENT, SAME]
+
+
+def test_a_picture_whose_answer_was_thrown_away_was_not_seen() -> None:
+    """A person took over while the model was thinking of it."""
+    given = Asked()
+    given.model.latency_s = 5.0
+    given.at(0.0, seen(0.0, FAR))
+    given.asker.forget()
+    for time in (10.0, 20.0):
+        given.at(time, seen(time, FAR))
+    assert [image_line(each) for each in given.model.messages] == [SENT, SENT, SAME]
+
+
+def test_a_camera_that_has_stopped_says_nothing_of_the_scene() -> None:
+    given = Asked()
+    for time in (0.0, 10.0):
+        given.at(time, seen(time, FAR, picture=frame(stamp=-1.0)))
+    assert image_line(given.model.messages[1]) == "IMAGE: left out, the camera has no newer one"
 
 
 def test_the_timer_is_let_pass_once_until_the_model_is_asked_again() -> None:

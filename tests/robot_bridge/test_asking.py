@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from robot_bridge.asking import AskSettings, Choice, Situation, choose, is_text_enough
+from robot_bridge.asking import AskSettings, Choice, Situation, choose, is_text_enough, why_left_out
 from robot_bridge.contracts import Trigger
+from robot_bridge.message import LeftOut
 
 ADAPTIVE, FIXED = AskSettings(), AskSettings(is_adaptive=False)
 DRIVING = Situation(2.0, is_idle=False, similarity=0.5, nearest_m=1.0)
@@ -78,6 +79,7 @@ def test_the_picture_is_left_out_where_nothing_has_changed_and_nothing_is_near()
     assert is_text_enough(Choice.TIMER, static, ADAPTIVE)
     assert not is_text_enough(Choice.TIMER, replace(static, nearest_m=3.0), ADAPTIVE)
     assert not is_text_enough(Choice.TIMER, replace(static, similarity=0.95), ADAPTIVE)
+    assert not is_text_enough(Choice.TIMER, replace(static, has_changed=True), ADAPTIVE)
     assert not is_text_enough(Choice.TIMER, static, FIXED)
 
 
@@ -85,3 +87,12 @@ def test_the_picture_is_left_out_on_the_way_without_news() -> None:
     assert is_text_enough(Choice.SILENCE, ON_THE_WAY, ADAPTIVE)
     assert not is_text_enough(Choice.SILENCE, DRIVING, ADAPTIVE)
     assert not is_text_enough(Choice.TRIGGER, ON_THE_WAY, ADAPTIVE)
+
+
+def test_the_reason_for_leaving_it_out_is_the_sameness_only_where_it_is_the_same() -> None:
+    static = replace(ON_THE_WAY, similarity=0.96, nearest_m=3.1)
+    same = LeftOut.UNCHANGED
+    assert why_left_out(static, ADAPTIVE, same) is same
+    for other in (ON_THE_WAY, replace(static, has_changed=True), replace(static, nearest_m=1.0)):
+        assert why_left_out(other, ADAPTIVE, same) is LeftOut.ON_THE_WAY
+    assert why_left_out(static, ADAPTIVE, None) is LeftOut.ON_THE_WAY

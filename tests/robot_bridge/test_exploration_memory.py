@@ -13,7 +13,15 @@ from rs_bpe import openai
 
 from robot_bridge.contracts import Direction, Frontier, Pose
 from robot_bridge.errors import SetupError
-from robot_bridge.exploration_memory import MOST_DEAD_ENDS, MOST_OBJECTS, MOST_ROOMS, ExplorationMemory
+from robot_bridge.exploration_memory import (
+    DESCRIPTION_LENGTH,
+    MOST_DEAD_ENDS,
+    MOST_FINDINGS,
+    MOST_OBJECTS,
+    MOST_ROOMS,
+    ExplorationMemory,
+)
+from robot_bridge.words import harmless
 from tests.robot_bridge.looking import remember
 
 TOKENS = openai.o200k_base()
@@ -119,6 +127,34 @@ def test_the_last_five_actions_are_kept_with_what_became_of_them() -> None:
     ]
 
 
+def test_what_was_seen_and_noted_is_kept_and_the_newest_of_it_is_told() -> None:
+    memory = ExplorationMemory()
+    memory.record_view("objects", "a red ball\nleft of the door, on tiles", Pose(1.0, 2.0))
+    memory.record_discovery("sofa", "blue", "landmark", Pose(3.0, 2.0))
+    assert [tuple(each.values()) for each in memory.state.findings] == [
+        ("view", "objects", "a red ball left of the door, on tiles", [1.0, 2.0]),
+        ("landmark", "sofa", "blue", [3.0, 2.0]),
+    ]
+    told = '  Seen: "sofa" (3.0, 2.0) "blue"; "objects" (1.0, 2.0) "a red ball left of the door on tiles"\n'
+    assert told in memory.to_prompt_text()
+    memory.record_discovery("sofa", "blue and old", "landmark", Pose(3.0, 2.2))
+    memory.record_discovery("lamp", None, "landmark", Pose(3.0, 2.0))
+    memory.record_view("objects", "nothing", Pose(4.0, 2.0))
+    assert [each["text"][:12] for each in memory.state.findings] == ["a red ball l", "blue and old", "nothing"]
+    assert "; and 1 more\n" in memory.to_prompt_text()
+
+
+def test_of_all_that_was_seen_the_newest_is_kept_within_the_budget() -> None:
+    memory = busy()
+    for step in range(MOST_FINDINGS + 5):
+        memory.record_view("general", f"view {step}: a corridor with two doors. " * 20, Pose(step, 0.0))
+    assert len(memory.state.findings) == MOST_FINDINGS
+    assert memory.state.findings[-1]["text"].startswith(f"view {MOST_FINDINGS + 4}: ")
+    assert max(len(each["text"]) for each in memory.state.findings) == DESCRIPTION_LENGTH
+    assert f'"view {MOST_FINDINGS + 4} a corridor' in memory.to_prompt_text()
+    assert TOKENS.count(memory.to_prompt_text()) <= 360
+
+
 def test_a_dead_end_is_told_once_in_degrees_of_the_map() -> None:
     memory = ExplorationMemory()
     memory.record_dead_end(Direction.LEFT, Pose(1, 1, 0), "wall")
@@ -150,10 +186,11 @@ def test_hostile_names_stay_short_and_on_their_line(name: str) -> None:
         remember(memory, name, success=False, reason=name, direction=name)
         remember(memory, "move_toward", success=False, reason=name, direction=name, speed=[name])
     text = memory.to_prompt_text()
-    assert TOKENS.count(text) <= 500
+    assert TOKENS.count(text) <= 660
     lines = text.split("\n")
     starts = ["EXPLORATION", "  Rooms: ", "  Current room: ", "  Frontiers: not known yet", "  Dead ends: none"]
-    starts += ["  Discoveries: 5 in ", "  Recent:", *(f"  [{number}] " for number in (5, 4, 3, 2, 1))]
+    seen = ["  Seen: "] if harmless(name, 300) else []
+    starts += ["  Discoveries: 5 in ", *seen, "  Recent:", *(f"  [{number}] " for number in (5, 4, 3, 2, 1))]
     assert len(lines) == len(starts)
     assert all(line.startswith(start) for line, start in zip(lines, starts, strict=True))
     assert all(line.isprintable() for line in lines)
@@ -163,6 +200,8 @@ def test_hostile_names_stay_short_and_on_their_line(name: str) -> None:
 def test_saved_and_loaded_is_the_same(tmp_path: Path) -> None:
     memory, path = busy(HOSTILE), tmp_path / "new" / "memory.yaml"
     remember(memory, "check_path_clear", data={"clear": True}, direction=Direction.LEFT, distance_m=2.5)
+    memory.record_view(HOSTILE, f"{HOSTILE} " * 20, Pose(1.0, 2.0))
+    memory.record_discovery("sofa", HOSTILE, "landmark", Pose())
     remember(memory, "navigate_to_goal", goal_type="coordinates", x=float("nan"), y=10**400, frontier_id=None)
     memory.save_to_disk(path)
     again = ExplorationMemory()
@@ -171,6 +210,16 @@ def test_saved_and_loaded_is_the_same(tmp_path: Path) -> None:
     again.record_discovery("attic", None, "room", Pose())
     again.save_to_disk(path)
     assert sorted(os.listdir(path.parent)) == ["memory.yaml"]
+
+
+def test_a_file_from_before_findings_were_kept_is_read(tmp_path: Path) -> None:
+    path, memory = tmp_path / "memory.yaml", ExplorationMemory()
+    memory.save_to_disk(path)
+    text = path.read_text()
+    path.write_text(text.replace("findings: []\n", ""))
+    assert path.read_text() != text
+    memory.load_from_disk(path)
+    assert memory.state.findings == []
 
 
 @pytest.mark.parametrize(

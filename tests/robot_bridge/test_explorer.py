@@ -12,6 +12,7 @@ import pytest
 
 from robot_bridge.asking import AskSettings
 from robot_bridge.contracts import Frame, ModelReply, Twist
+from robot_bridge.endings import Ending
 from robot_bridge.errors import DeviceError, ModelEnded, ModelFailure
 from robot_bridge.exploration_memory import ExplorationMemory
 from robot_bridge.explorer import ExplorerSettings
@@ -30,7 +31,7 @@ def explored(
 
 def test_without_a_model_frontiers_are_explored_until_none_is_left() -> None:
     summary, log = explored(None, minutes=5)
-    assert summary.ended == "no frontiers are left"
+    assert (summary.ended, summary.because) == (Ending.EXPLORED, "no frontiers are left")
     assert summary.frontiers_left == 0
     assert summary.explored_m2 > 12
     assert summary.calls == 0
@@ -39,7 +40,7 @@ def test_without_a_model_frontiers_are_explored_until_none_is_left() -> None:
 
 def test_complete_ends_it_where_nothing_is_left() -> None:
     summary, _ = explored(Scripted(STOP, STOP, STOP, DONE))
-    assert (summary.ended, summary.calls) == ("exploration_complete", 4)
+    assert (summary.ended, summary.calls) == (Ending.EXPLORED, 4)
 
 
 def test_complete_must_be_said_twice_while_frontiers_are_left() -> None:
@@ -47,7 +48,7 @@ def test_complete_must_be_said_twice_while_frontiers_are_left() -> None:
     host, _, log = explorer(model, SHADOW)
     summary = host.run(1)
     assert summary.frontiers_left > 0
-    assert (summary.ended, summary.calls) == ("exploration_complete", 4)
+    assert (summary.ended, summary.calls) == (Ending.GAVE_UP, 4)
     assert "say it again" in model.messages[1]
     assert len(log.decisions) == len(log.results) == 4
 
@@ -132,7 +133,8 @@ def test_a_model_that_has_ended_is_not_asked_again() -> None:
     model = Scripted(FORWARD, ModelEnded("the budget is spent"))
     host, _, log = explorer(model)
     summary = host.run(5)
-    assert summary.ended == "no frontiers are left"
+    assert summary.ended == Ending.NO_MODEL
+    assert summary.because == "the budget is spent; without it: no frontiers are left"
     assert len(model.messages) == 2
     assert "model_ended" in log.kinds()
 
@@ -238,9 +240,9 @@ def test_what_ends_a_thread_is_raised_by_whoever_stops_it() -> None:
 
 def test_an_exploration_after_another_begins_anew() -> None:
     host, _, _ = explorer(None)
-    assert host.run(5).ended == "no frontiers are left"
+    assert host.run(5).ended == Ending.EXPLORED
     again = host.run(0.02)
-    assert again.ended == "the time is up"
+    assert again.ended == Ending.TIME
     assert again.minutes < 0.03
     assert sum(again.tiers.values()) < 2
 

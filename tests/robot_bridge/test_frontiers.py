@@ -108,3 +108,23 @@ def test_what_lies_beyond_the_reach_of_any_free_place_is_left_out() -> None:
     drawn.kinds[12:88, 75:77] = "#"
     (seen,) = drawn.found(FrontierFinder())
     assert seen.x < -0.5 + 75 * SIZE, "over a low wall, from 0.7 m away"
+
+
+def test_one_that_was_told_and_that_no_way_leads_to_any_more_is_cut_off_until_it_is_seen() -> None:
+    room, finder = Drawn().opened("e", 20, 40), FrontierFinder()
+    room.found(finder)
+    room.found(finder)
+    assert finder.cut_off == 0
+    room.kinds[12:88, 66:68] = "#"
+    assert room.found(finder) == ()
+    assert finder.cut_off == 1
+    room.kinds[10:90, 88:] = "#"
+    assert room.found(finder) == ()
+    assert finder.cut_off == 0
+
+
+def test_one_that_never_could_be_reached_is_not_cut_off() -> None:
+    room, finder = Drawn().opened("e", 20, 40), FrontierFinder()
+    room.kinds[12:88, 66:68] = "#"
+    assert room.found(finder) == room.found(finder) == ()
+    assert finder.cut_off == 0

@@ -72,6 +72,26 @@ def test_home_when_nothing_has_been_left_for_ten_seconds_and_over_there() -> Non
     assert local.is_over
 
 
+def test_what_was_given_up_is_said_at_the_end() -> None:
+    for left in ([], [NEAR]):
+        local = LocalExploration(HERE)
+        for at in (0.0, 30.0, 60.0):
+            local.choice.failed(NEAR.x, NEAR.y, at)
+        assert [local.decide(left, HERE, Tier.CONTINUE, is_idle=True, now=now) for now in (90.0, 100.0)] == [None, None]
+        assert (local.is_over, local.has_given_up) == (True, bool(left))
+
+
+def test_a_frontier_that_shows_on_the_way_home_is_driven_to() -> None:
+    local, away = LocalExploration(HERE), Pose(3.0, 0.0)
+    made = [local.decide([], away, Tier.CONTINUE, is_idle=True, now=now) for now in (0.0, 10.0)]
+    assert made[1] is not None
+    assert local.decide([FAR], away, Tier.CONTINUE, is_idle=False, now=15.0) is None
+    then = local.decide([FAR], HERE, Tier.CONTINUE, is_idle=True, now=20.0)
+    assert then is not None
+    assert then.parameters["goal_type"] == "frontier"
+    assert not local.is_over
+
+
 def test_a_frontier_that_shows_again_goes_on() -> None:
     local = LocalExploration(HERE)
     assert local.decide([], HERE, Tier.CONTINUE, is_idle=True, now=0.0) is None

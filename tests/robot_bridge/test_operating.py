@@ -82,7 +82,7 @@ def test_a_person_who_says_that_it_is_complete_has_the_last_word() -> None:
     host.operate(COMPLETE)
     summary = host.run(1)
     assert summary.frontiers_left > 0
-    assert summary.ended == "exploration_complete"
+    assert summary.ended == "stopped"
     assert summary.minutes < 0.1
 
 

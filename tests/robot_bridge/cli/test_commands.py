@@ -16,6 +16,7 @@ import pytest
 from robot_bridge.cli import COMMANDS, bodies, main, parser
 from robot_bridge.cli.models import EMBEDDED
 from robot_bridge.cli.parser import COMMANDS_HELP
+from robot_bridge.endings import Ending
 from tests.fakes.faults import FaultServer, answering, busy
 from tests.fakes.openai_wire import CHAT
 from tests.fakes.serving import Reply
@@ -34,7 +35,7 @@ def robot_bridge(*arguments: str, cwd: Path = ROOT) -> subprocess.CompletedProce
 @pytest.fixture(scope="module")
 def explored(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("explored") / "run"
-    assert main([*SHORT, "--quiet", "--out", str(folder)]) == 0
+    assert main([*SHORT, "--quiet", "--out", str(folder)]) == Ending.TIME.exit_code
     return folder
 
 
@@ -61,7 +62,7 @@ def test_its_log_is_gone_through_again(explored: Path, capsys: pytest.CaptureFix
 
 def test_recorded_answers_drive_it_the_same_way(explored: Path, tmp_path: Path) -> None:
     again = tmp_path / "again"
-    assert main([*SHORT, "--quiet", "--model", f"replay/{explored}", "--out", str(again)]) == 0
+    assert main([*SHORT, "--quiet", "--model", f"replay/{explored}", "--out", str(again)]) == Ending.TIME.exit_code
     first, second = (json.loads((folder / "summary.json").read_text()) for folder in (explored, again))
     measured = {"settings", "average_latency_ms"}
     assert {name: first[name] for name in first.keys() - measured} == {
