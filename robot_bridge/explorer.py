@@ -46,7 +46,6 @@ from robot_bridge.contracts import (
 )
 from robot_bridge.control import Controller
 from robot_bridge.conversation import Decided, Described
-from robot_bridge.doubt import BLOCKED_UNSEEN
 from robot_bridge.endings import Ending
 from robot_bridge.errors import DeviceError, RobotError
 from robot_bridge.exploration_memory import ExplorationMemory
@@ -346,18 +345,18 @@ class Explorer:
         self.memory.update_after_action(outcome.execution.decision, outcome.result, position)
 
     def _was_blocked(self, outcome: Finished, now: float) -> None:
-        position, target = self.controller.state.current_position, outcome.execution.target
-        decision, self._asker.is_disturbed = outcome.execution.decision, True
+        position, result = self.controller.state.current_position, outcome.result
+        decision, target = outcome.execution.decision, outcome.execution.target
+        self._asker.is_disturbed = True
         self.executor.blocked_actions.record_blocked(decision)
-        if outcome.result.stopped_reason == BLOCKED_UNSEEN:  # the map has it now: the goal may be reached around it
-            self.memory.record_unseen(outcome.result.data["unseen"])
+        if place := result.data.get("unseen"):  # the map has it now: the goal may be reached around it
+            self.memory.record_unseen(place)
         elif isinstance(target, NavGoalTarget):
             self._fallback.was_blocked(target.x, target.y, now)
             bearing = math.degrees(position.bearing_to(target.x, target.y))
-            self.memory.record_dead_end(bearing, position, outcome.result.stopped_reason)
+            self.memory.record_dead_end(bearing, position, result.stopped_reason)
         elif decision.tool_name == Tool.MOVE_TOWARD:
-            reason = outcome.result.stopped_reason
-            self.memory.record_dead_end(Direction(decision.parameters["direction"]), position, reason)
+            self.memory.record_dead_end(Direction(decision.parameters["direction"]), position, result.stopped_reason)
 
     def _watch(self, now: float) -> None:
         """Go on without the model as far as it makes one wait."""
@@ -374,7 +373,7 @@ class Explorer:
             self._closing.over(Ending.SENSOR, fault)
         if self._stopping.is_set():
             self._closing.over(Ending.STOPPED)
-        if now >= self._end_at:
+        elif now >= self._end_at:
             self._closing.over(Ending.TIME)
 
     def _finish(self) -> None:
