@@ -129,10 +129,6 @@ class Action:
         )
         return Finished(self.execution, found, verdict.is_blocked)
 
-    def so_far(self) -> ActionResult:
-        """For a model that is asked while it is under way."""
-        return self.result(Verdict(True, UNDER_WAY)).result
-
 
 def frontier_of(execution: ExecutionResult) -> int | None:
     """The id of the frontier that a decision, as the executor has read it, drives to; None where it does not."""

@@ -72,8 +72,29 @@ class Zones:
 
 
 @dataclass(frozen=True, slots=True)
+class Witness:
+    """How commanded motion is held against measured motion; see ``docs/robot_safety.md``.
+
+    ``wheels`` is the share of the commanded way below which odometry has not followed, ``scan`` the share of odometry's
+    way below which the lidar has not, 0 to 1. Nothing is said before ``least`` metres, and of the wheels not before
+    ``latency`` seconds more: what passes from a command to odometry that shows it. ``backing`` metres are backed over
+    at most, at ``backing_speed`` m/s, to find out which of them is wrong.
+    """
+
+    wheels: float = 0.2
+    scan: float = 0.5
+    least: float = 0.012
+    latency: float = 0.1
+    backing: float = 0.1
+    backing_speed: float = 0.08
+
+
+@dataclass(frozen=True, slots=True)
 class Lidar:
-    """A planar scanner; ``x`` is its place ahead of the rear axle, ``z`` above the floor."""
+    """A planar scanner; ``x`` is its place ahead of the rear axle, ``z`` above the floor.
+
+    ``noise`` is the standard deviation of one return, metres.
+    """
 
     x: float = 0.10
     z: float = 0.16
@@ -82,6 +103,7 @@ class Lidar:
     range_min: float = 0.05
     range_max: float = 12.0
     rate: float = 10.0
+    noise: float = 0.01
 
     @property
     def angle_increment(self) -> float:
@@ -113,6 +135,7 @@ class RobotConfig:
     body: Body = field(default_factory=Body)
     limits: Limits = field(default_factory=Limits)
     zones: Zones = field(default_factory=Zones)
+    witness: Witness = field(default_factory=Witness)
     lidar: Lidar = field(default_factory=Lidar)
     camera: Camera = field(default_factory=Camera)
     control_rate: float = 20.0

@@ -8,12 +8,15 @@ from math import isfinite, pi
 from typing import Any
 
 from robot_bridge.config import RobotConfig
+from robot_bridge.doubt import LEAST_BACKED_M
 from robot_bridge.errors import SetupError
 from robot_bridge.obstacles import RESERVE_M, reach, reaction
 from robot_bridge.scans import blind_radius
 
 THIN_M = 0.02
 """Width of what is as good as a wall."""
+MOST_BACKED_M = 0.1
+"""The robot drives no farther on its own account."""
 _SIGNED = frozenset({"lidar.x", "lidar.angle_min", "camera.x"})
 
 
@@ -34,6 +37,7 @@ def _problems(config: RobotConfig) -> Iterator[str]:
             yield f"{name} is {value}"
     yield from _of_body(config)
     yield from _of_zones(config)
+    yield from _of_witness(config)
     yield from _of_lidar(config)
 
 
@@ -65,6 +69,19 @@ def _of_zones(config: RobotConfig) -> Iterator[str]:
         yield "zones.avoidance is less than zones.emergency_stop"
     if zones.scan_timeout < reaction(config):
         yield f"zones.scan_timeout is below a turn of the lidar and a period, {reaction(config):.2f} s"
+
+
+def _of_witness(config: RobotConfig) -> Iterator[str]:
+    witness, limits = config.witness, config.limits
+    for name in ("wheels", "scan"):
+        if getattr(witness, name) >= 1:
+            yield f"witness.{name} is a share of the way: it must be below 1"
+    if witness.backing > MOST_BACKED_M:
+        yield f"witness.backing is more than {MOST_BACKED_M} m"
+    if witness.backing < LEAST_BACKED_M:
+        yield f"witness.backing is less than {LEAST_BACKED_M} m: too little to tell a frozen lidar from a pane of glass"
+    if witness.backing_speed > min(limits.speed, limits.reverse_speed):
+        yield "witness.backing_speed is more than limits.speed or limits.reverse_speed"
 
 
 def _of_lidar(config: RobotConfig) -> Iterator[str]:

@@ -13,10 +13,11 @@ from __future__ import annotations
 
 import contextlib
 from collections import deque
+from collections.abc import Mapping
 from dataclasses import replace
-from math import hypot
+from math import hypot, inf
 from threading import RLock
-from typing import Final
+from typing import Any, Final
 
 from robot_bridge.behaviour import Finished, Verdict
 from robot_bridge.config import RobotConfig
@@ -32,7 +33,9 @@ from robot_bridge.contracts import (
     Source,
     Twist,
 )
+from robot_bridge.doubt import BLOCKED_UNSEEN, Phase, touched_edge
 from robot_bridge.errors import RobotError
+from robot_bridge.geometry import placed
 from robot_bridge.host_state import LiveState, View
 from robot_bridge.interventions import Interventions
 from robot_bridge.navigation import Navigation
@@ -75,6 +78,9 @@ class Controller:
         self._finished = deque[Finished]()
         self._hold = ""
         self._human: Command | None = None
+        self._wanted: tuple[Twist, Source] | None = None
+        self._unseen_at = -inf
+        self._is_unusable = False
         self._odometry: Odometry | None = None
         self._travelled = 0.0
         self._frontiers: tuple[Frontier, ...] = ()
@@ -137,9 +143,39 @@ class Controller:
             self.journal.observed(observation)
             self.journal.estimated(estimate)
             self.journal.commanded(decided, commands, applied)
+        self._heed(observation.odometry, now)
         self._view = self._viewed(now, observation)
         self._judge(observation, commands, applied, now)
         return applied
+
+    @property
+    def sensor_fault(self) -> str:
+        """Why the robot cannot rely on a sensor until :meth:`release`, "" where it can."""
+        doubt = self.chain.state.doubt
+        return doubt.reason if doubt.phase is Phase.UNUSABLE else ""
+
+    def _heed(self, odometry: Odometry | None, now: float) -> None:
+        """Act on what the chain has found: an obstacle that no lidar sees, a sensor that cannot be relied on."""
+        doubt, fault = self.chain.state.doubt, self.sensor_fault
+        self._performer.doubt = "" if fault else doubt.reason
+        if fault and not self._is_unusable:
+            self._performer.end(Verdict(False, fault, True))
+            self._note(now, "sensor_unusable", {"reason": fault})
+        self._is_unusable = bool(fault)
+        newest = doubt.unseen[-1] if doubt.unseen else None
+        if newest is None or newest.stamp <= self._unseen_at or odometry is None:
+            return
+        self._unseen_at = newest.stamp
+        pose = self.navigation.estimate.pose.after(newest.pose.relative_to(odometry.pose))
+        edge = placed(touched_edge(newest.forward, self.config), pose)
+        self.navigation.mark(edge)
+        place = [round(float(each), 2) for each in edge.mean(axis=0)]
+        self._performer.end(Verdict(False, BLOCKED_UNSEEN, True, {"unseen": place}))
+        self._note(now, "unseen_obstacle", {"place": place})
+
+    def _note(self, now: float, kind: str, data: Mapping[str, Any]) -> None:
+        if self.journal:
+            self.journal.noted(now, kind, data)
 
     def _viewed(self, now: float, observation: Observation) -> View:
         view = View(
@@ -192,10 +228,10 @@ class Controller:
         if self._hold:
             self._performer.hold()
             return (Command(REST, Source.MODEL, expires),)
-        wanted = self._performer.wanted(now)
-        if wanted is None:
+        wanted = self._performer.wanted(now) if not self._performer.doubt else self._wanted
+        if wanted is None or self._performer.current is None:
             return ()
-        twist, source = wanted
+        twist, source = self._wanted = wanted
         return (Command(Twist(twist.linear * self.pace, twist.angular * self.pace), source, expires),)
 
     def _judge(self, observation: Observation, commands: tuple[Command, ...], applied: Applied, now: float) -> None:
@@ -296,15 +332,13 @@ class Controller:
         finally:
             with self._lock:
                 self._performer.end(Verdict(False, f"emergency stop: {reason}"))
-                if self.journal:
-                    self.journal.noted(self.clock.now(), "emergency_stop", {"reason": reason})
+                self._note(self.clock.now(), "emergency_stop", {"reason": reason})
 
     def release(self) -> None:
         """Lift an emergency stop."""
         with self._lock:
             self.chain.release()
-            if self.journal:
-                self.journal.noted(self.clock.now(), "release", {})
+            self._note(self.clock.now(), "release", {})
 
     def close(self) -> None:
         """Stop the robot, break off what is under way, and tell the map for the last time.

@@ -25,6 +25,7 @@ RECENT_ACTIONS: Final = 5
 MOST_ROOMS: Final = 200
 MOST_OBJECTS: Final = 20
 MOST_DEAD_ENDS: Final = 50
+MOST_UNSEEN: Final = 50
 MOST_FINDINGS: Final = 30
 """What is older than so many is forgotten; the start never is."""
 _SAME_DEAD_END_M, _SAME_DEAD_END_DEG = 1.0, 45
@@ -64,6 +65,7 @@ class ExplorationState:
     - ``rooms``: ``name``, ``explored_pct`` (share of the frontiers ever nearest to it that are gone), ``objects``,
       ``entered_from``, ``position`` where it was entered, ``frontiers_found``
     - ``dead_ends``: ``direction_deg`` (counter-clockwise from east), ``reason``, ``position``
+    - ``unseen``: places of what the robot has run against and its lidar does not see
     - ``frontiers``: ``id``, ``direction_deg`` (counter-clockwise from ahead), ``distance_m``, ``type``, ``width_m``,
       ``position``, as they were at the last update; ``frontiers_known`` is False before the first
     - ``findings``: what was said of places, oldest first: ``kind`` (``view`` for a description of a picture, else the
@@ -80,6 +82,7 @@ class ExplorationState:
     total_discoveries: int = 0
     exploration_duration_s: float = 0.0
     frontiers_known: bool = False
+    unseen: list[list[float]] = field(default_factory=list)
     findings: list[dict[str, Any]] = field(default_factory=list)
 
 
@@ -177,6 +180,10 @@ class ExplorationMemory:
             "position": _place(position),
         }
         self.state.dead_ends = [*self.state.dead_ends, dead_end][-MOST_DEAD_ENDS:]
+
+    def record_unseen(self, place: Sequence[float]) -> None:
+        """Something stands there, [x, y], that the lidar does not see."""
+        self.state.unseen = [*self.state.unseen, [round(float(each), 2) for each in place]][-MOST_UNSEEN:]
 
     def to_prompt_text(self) -> str:
         """The state in about 200 tokens, however long the exploration has lasted."""

@@ -112,6 +112,7 @@ class Explorer:
         self._thread: threading.Thread | None = None
         self._failure: Exception | None = None
         self._orders = Orders()
+        controller.navigation.mark(self.memory.state.unseen)
         self._begin(math.inf)
 
     def _begin(self, minutes: float) -> None:
@@ -344,17 +345,18 @@ class Explorer:
         self.memory.update_after_action(outcome.execution.decision, outcome.result, position)
 
     def _was_blocked(self, outcome: Finished, now: float) -> None:
-        decision, position = outcome.execution.decision, self.controller.state.current_position
+        position, result = self.controller.state.current_position, outcome.result
+        decision, target = outcome.execution.decision, outcome.execution.target
         self._asker.is_disturbed = True
         self.executor.blocked_actions.record_blocked(decision)
-        target = outcome.execution.target
-        if isinstance(target, NavGoalTarget):
+        if place := result.data.get("unseen"):  # the map has it now: the goal may be reached around it
+            self.memory.record_unseen(place)
+        elif isinstance(target, NavGoalTarget):
             self._fallback.was_blocked(target.x, target.y, now)
             bearing = math.degrees(position.bearing_to(target.x, target.y))
-            self.memory.record_dead_end(bearing, position, outcome.result.stopped_reason)
+            self.memory.record_dead_end(bearing, position, result.stopped_reason)
         elif decision.tool_name == Tool.MOVE_TOWARD:
-            direction = Direction(decision.parameters["direction"])
-            self.memory.record_dead_end(direction, position, outcome.result.stopped_reason)
+            self.memory.record_dead_end(Direction(decision.parameters["direction"]), position, result.stopped_reason)
 
     def _watch(self, now: float) -> None:
         """Go on without the model as far as it makes one wait."""
@@ -367,9 +369,11 @@ class Explorer:
                 self._fallback.try_again()
 
     def _end(self, now: float) -> None:
+        if fault := self.controller.sensor_fault:
+            self._closing.over(Ending.SENSOR, fault)
         if self._stopping.is_set():
             self._closing.over(Ending.STOPPED)
-        if now >= self._end_at:
+        elif now >= self._end_at:
             self._closing.over(Ending.TIME)
 
     def _finish(self) -> None:

@@ -52,6 +52,7 @@ class OccupancyMap:
         self._surface: NDArray[np.uint8] = np.zeros((0, 0), np.uint8)
         # Of x and of y from the cell's middle, and the number: small, so that float32 holds many without losing any.
         self._sums: NDArray[np.float32] = np.zeros((0, 0, 3), np.float32)
+        self._fixed: NDArray[np.bool_] = np.zeros((0, 0), np.bool_)
         self._written: Rectangle | None = None
         self._codes: tuple[int, NDArray[np.int8]] = (-1, np.zeros((0, 0), np.int8))
 
@@ -153,6 +154,7 @@ class OccupancyMap:
         self._odds = np.pad(self._odds, around)
         self._seen = np.pad(self._seen, around)
         self._surface = np.pad(self._surface, around)
+        self._fixed = np.pad(self._fixed, around)
         self._sums = np.pad(self._sums, (*around, (0, 0)))
         self.x, self.y = self.x - west * size, self.y - south * size
         self.version += 1
@@ -191,6 +193,7 @@ class OccupancyMap:
         cleared = free & (cv2.dilate(hits, np.ones((3, 3), np.uint8)) == 0)
         odds = self._odds[window] + np.float32(MISS) * cleared
         odds[rows - top, columns - left] += HIT  # a cell that several beams hit counts once
+        odds[self._fixed[window]] = MOST
         np.clip(odds, LEAST, MOST, out=self._odds[window])
         self._seen[window] |= free
         self._seen[rows, columns] = 1
@@ -199,6 +202,20 @@ class OccupancyMap:
         cv2.polylines(self._surface, list(chords), False, 1)
         if remember_points:
             self._remember(points, rows, columns, window)
+        self.version += 1
+
+    def fix(self, points: Array) -> None:
+        """Something stands at these points, (n, 2), that the lidar does not see: no beam clears their cells."""
+        if not len(points):
+            return
+        (x0, y0), (x1, y1) = points.min(axis=0).tolist(), points.max(axis=0).tolist()
+        self.cover(x0, y0, x1, y1)
+        self._write_down(x0, y0, x1, y1)
+        cells = np.floor((points - (self.x, self.y)) / self.resolution).astype(np.intp)
+        rows, columns = cells[:, 1], cells[:, 0]
+        self._fixed[rows, columns] = True
+        self._odds[rows, columns] = MOST
+        self._seen[rows, columns] = 1
         self.version += 1
 
     def _write_down(self, x0: float, y0: float, x1: float, y1: float) -> None:

@@ -89,6 +89,7 @@ class _State(_Entry):
     total_discoveries: _Count
     exploration_duration_s: Annotated[float, Field(ge=0)]
     frontiers_known: bool
+    unseen: Annotated[list[_Place], Field(max_length=1000)] = []
 
 
 def write_state(path: Path, state: ExplorationState) -> None:

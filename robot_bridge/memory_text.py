@@ -14,7 +14,7 @@ from robot_bridge.words import plain
 if TYPE_CHECKING:
     from robot_bridge.exploration_memory import ExplorationState
 
-_ROOMS, _OBJECTS, _FRONTIERS, _DEAD_ENDS = 2, 2, 3, 1
+_ROOMS, _OBJECTS, _FRONTIERS, _DEAD_ENDS, _UNSEEN = 2, 2, 3, 1, 3
 _NAME, _OBJECT, _VALUE, _REASON = 20, 12, 12, 30
 _FINDINGS: Final = (100, 40)
 """Greatest sizes in bytes; of the newest finding and of the one before it."""
@@ -36,6 +36,7 @@ def prompt_text(state: ExplorationState, here: Pose) -> str:
         f"  Current room: {_current(state.current_room, current)}",
         f"  Frontiers: {_frontiers(state) if state.frontiers_known else UNKNOWN}",
         f"  Dead ends: {_dead_ends(state.dead_ends)}",
+        *([f"  Unseen obstacles: {_unseen(state.unseen, here)}"] if state.unseen else []),
         f"  Discoveries: {state.total_discoveries} in {round(state.exploration_duration_s)} s",
         *([f"  Seen: {_findings(state.findings)}"] if state.findings else []),
         f"  Recent:{'' if state.recent_actions else f' {NONE}'}",
@@ -97,6 +98,11 @@ def _frontiers(state: ExplorationState) -> str:
 def _dead_ends(dead_ends: Sequence[Mapping[str, Any]]) -> str:
     shown = [f"{_place(each['position'])} {each['direction_deg']}°" for each in reversed(dead_ends[-_DEAD_ENDS:])]
     return _listed(shown, len(dead_ends))
+
+
+def _unseen(places: Sequence[Sequence[float]], here: Pose) -> str:
+    near = sorted(places, key=lambda place: here.distance_to(*place))
+    return _listed([_place(place) for place in near[:_UNSEEN]], len(places))
 
 
 def _findings(findings: Sequence[Mapping[str, Any]]) -> str:

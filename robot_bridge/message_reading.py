@@ -110,6 +110,7 @@ def read_message(text: str) -> Seen:
     lines.take("  Current room: ")
     frontiers = lines.take("  Frontiers: ").removeprefix("  Frontiers: ")
     lines.take("  Dead ends: ")
+    lines.optional("  Unseen obstacles: ")
     lines.take("  Discoveries: ")
     lines.optional("  Seen: ")
     lines.take("  Recent:")

@@ -143,6 +143,11 @@ class MujocoRobot:
         return self._log.collisions
 
     @property
+    def touching(self) -> tuple[str, ...]:
+        """What the body touches now."""
+        return self._log.touching(self.time - mjcf.TIMESTEP)
+
+    @property
     def is_moving(self) -> bool:
         own = self._own_motion()
         return abs(own.linear) > 0.005 or abs(own.angular) > 0.01

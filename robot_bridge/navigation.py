@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from robot_bridge.arcs import Aim
 from robot_bridge.clearance import KeepOut
@@ -86,6 +87,11 @@ class Navigation:
     def avoid(self, areas: Iterable[KeepOut]) -> None:
         """From now on drive around these areas, and no longer around those given before."""
         self._slam.keep_outs = tuple(areas)
+
+    def mark(self, points: ArrayLike) -> None:
+        """From now on drive around these points, (n, 2) in the map frame: something is there that no lidar sees."""
+        self._slam.map.fix(np.asarray(points, np.float64).reshape(-1, 2))
+        self._found = (-_FRONTIERS_S, ())
 
     def go_to(self, goal: NavGoalTarget) -> bool:
         """Begin to drive to a goal; False, and nothing begins, where no way leads there."""

@@ -27,7 +27,7 @@ _LATE_S = 0.03
 _CELL = 0.02
 _STILL_CELLS = 2
 _SAME_CELLS = 1
-_TOUCH_M = 0.001
+TOUCH_M = 0.001
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -139,7 +139,7 @@ def around(
     points = seen_from(points, pose_at(odometry, now))
     padding: NDArray[np.float64] = np.where(
         is_still,
-        np.minimum(config.zones.padding, clearance(points, config.body) - _TOUCH_M),
+        np.minimum(config.zones.padding, clearance(points, config.body) - TOUCH_M),
         config.zones.padding + margin(speed, config, now - memory[-1].stamp),
     )
     return points, padding

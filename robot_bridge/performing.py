@@ -39,6 +39,9 @@ class Performer:
         config: of the robot.
         navigation: drives to goals and turns.
         deliver: is given every decision once, when it is over.
+
+    Attributes:
+        doubt: why the chain does not believe what is measured; "" where it does. Nothing is judged meanwhile.
     """
 
     def __init__(self, config: RobotConfig, navigation: Navigation, deliver: Callable[[Finished], None]) -> None:
@@ -46,6 +49,7 @@ class Performer:
         self._centre, self._period = config.body.centre, 1 / config.control_rate
         self._action: Action | None = None
         self._held_s = 0.0
+        self.doubt = ""
 
     @property
     def current(self) -> ExecutionResult | None:
@@ -56,7 +60,10 @@ class Performer:
     def so_far(self) -> ActionResult | None:
         """What it has come to; None before it had the robot for a period."""
         action = self._action
-        return None if action is None or action.elapsed == 0.0 else action.so_far()
+        return None if action is None or action.elapsed == 0.0 else action.result(self._under_way()).result
+
+    def _under_way(self) -> Verdict:
+        return Verdict(not self.doubt, self.doubt or UNDER_WAY)
 
     @property
     def is_overtaken(self) -> bool:
@@ -90,7 +97,7 @@ class Performer:
 
     def measured(self, distance: float, turned: float) -> None:
         """Take in what odometry says of one period: metres of the way, rad."""
-        if self._action:
+        if self._action and not self.doubt:
             self._action.measured(distance, turned)
 
     def hold(self) -> None:
@@ -114,7 +121,7 @@ class Performer:
     ) -> None:
         """End what is under way where it is over; ``asked`` m/s of it the chain made ``applied`` in this period."""
         action = self._action
-        if action is None:
+        if action is None or self.doubt:
             return
         speed = observation.odometry.twist.linear if observation.odometry else 0.0
         action.commanded(asked, applied, speed, now, self._period)
@@ -142,7 +149,7 @@ class Performer:
 
         Only where it has moved far is the way planned anew: a maneuver that is begun again and again leads nowhere.
         """
-        self._deliver(action.result(Verdict(True, UNDER_WAY)))
+        self._deliver(action.result(self._under_way()))
         old, new = action.target, execution.target
         has_moved = (
             isinstance(old, NavGoalTarget)

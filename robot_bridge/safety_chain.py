@@ -11,7 +11,7 @@ that nothing leaves that could not be driven. The last changes nothing (``tests/
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from math import atan, copysign, inf, isfinite, isnan, sqrt, tan
 
 import numpy as np
@@ -20,9 +20,20 @@ from numpy.typing import NDArray
 from robot_bridge.config import RobotConfig
 from robot_bridge.config_check import checked
 from robot_bridge.contracts import REST, Applied, Command, Observation, Odometry, Source, Twist
-from robot_bridge.frozen import Picture, frozen, pictured
-from robot_bridge.geometry import along, clamped, curvature_of, free_distance, seen_from
-from robot_bridge.obstacles import RESERVE_M, Memory, around, looked, reach, reaction
+from robot_bridge.doubt import (
+    BLOCKED_UNSEEN,
+    Doubt,
+    Phase,
+    backing,
+    believed,
+    doubted,
+    gone,
+    hindered,
+    jumped,
+    unseen_points,
+)
+from robot_bridge.geometry import along, clamped, clearance, curvature_of, free_distance, seen_from
+from robot_bridge.obstacles import RESERVE_M, TOUCH_M, Memory, around, looked, reach, reaction
 from robot_bridge.odometry import jump, odometry_fault
 from robot_bridge.scans import fault
 
@@ -45,7 +56,8 @@ class ChainState:
 
     ``twist`` is what left it at ``stamp``; ``stopped`` the reason of a latched emergency stop, "" without;
     ``steering`` the least and greatest angle at which the front wheels may stand, radians: at first, any;
-    ``odometry`` the last that could be used, ``picture`` the first scan of those that have been the same since.
+    ``odometry`` the last that could be used, ``scanned`` the stamp of the last scan that could be; ``doubt`` whether
+    what they measure is what was commanded.
     """
 
     stamp: float = -inf
@@ -54,7 +66,8 @@ class ChainState:
     steering: tuple[float, float] = (-inf, inf)
     memory: Memory = ()
     odometry: Odometry | None = None
-    picture: Picture | None = None
+    scanned: float = -inf
+    doubt: Doubt = field(default_factory=Doubt)
 
 
 def filtered(
@@ -75,6 +88,10 @@ def filtered(
         applied = Applied(REST, command.source.name.lower())
     elif observation.odometry is None or faulty or refused(command):
         applied = Applied(REST, command.source.name.lower(), refused(command) or faulty)
+    elif state.doubt.phase is not Phase.TRUSTED:
+        applied = _doubting(state, command, observation.odometry, now, config)
+        if applied.twist == REST and backing(state.doubt, config) != REST:
+            state = replace(state, doubt=hindered(state.doubt, now, config))
     else:
         applied = _driven(state, command, observation.odometry, now, config)
     return replace(state, stamp=now, twist=applied.twist), applied
@@ -89,14 +106,15 @@ def _sensed(state: ChainState, observation: Observation, now: float, config: Rob
         return state, fault(scan, now, config) or faulty
     faulty = jump(state.odometry, odometry, config)
     if faulty:
-        state = replace(state, memory=(), picture=None)
+        state = replace(state, memory=(), doubt=jumped(state.doubt))
     state = replace(state, odometry=odometry)
     faulty = fault(scan, now, config) or faulty
+    usable = None if faulty or scan is None or scan.stamp == state.scanned else scan
+    doubt = doubted(state.doubt, state.twist, odometry, usable, now, config)
     if scan is None or faulty:
-        return state, faulty
-    picture = pictured(state.picture, scan, odometry)
+        return replace(state, doubt=doubt), faulty
     memory = looked(state.memory, scan, odometry, now, config)
-    return replace(state, picture=picture, memory=memory), frozen(picture, scan, odometry)
+    return replace(state, scanned=scan.stamp, memory=memory, doubt=doubt), ""
 
 
 def chosen(commands: Sequence[Command], now: float) -> Command | None:
@@ -128,6 +146,23 @@ def _driven(state: ChainState, command: Command, odometry: Odometry, now: float,
     return Applied(twist, command.source.name.lower(), blocked or slowly or tight)
 
 
+def _doubting(state: ChainState, command: Command, odometry: Odometry, now: float, config: RobotConfig) -> Applied:
+    """A command that asks for motion while measured motion is in doubt: the robot stands, or backs to find out.
+
+    The zones would hold it where it has come from; it suffices that nothing is in the footprint of what is left.
+    """
+    doubt, source = state.doubt, command.source.name.lower()
+    wanted = backing(doubt, config)
+    if wanted == REST:
+        return Applied(REST, source, doubt.reason)
+    speed, _ = _rate_limited(state, wanted.linear, odometry, now, config)
+    points, padding = around(state.memory, odometry, now, speed, config)
+    curvature, left = curvature_of(wanted, config.body), doubt.limit - gone(doubt) + RESERVE_M
+    if free_distance(points, curvature, wanted.linear > 0, config.body, padding, left) < left:
+        return Applied(REST, source, f"{doubt.reason}; something is in the way of that")
+    return Applied(clamped(Twist(speed, speed * curvature), config.body), source, doubt.reason)
+
+
 def _rate_limited(
     state: ChainState, wanted: float, odometry: Odometry, now: float, config: RobotConfig
 ) -> tuple[float, str]:
@@ -152,26 +187,28 @@ def _zone_limited(
     """The speed that obstacles allow on the path ahead, and which obstacle it was."""
     fastest = max(abs(wanted), abs(odometry.twist.linear))
     points, padding = around(state.memory, odometry, now, fastest, config)
+    hidden = unseen_points(state.doubt, odometry, config)
+    beside = np.minimum(config.zones.padding, clearance(hidden, config.body) - TOUCH_M)
+    known, points, padding = len(points), np.concatenate((points, hidden)), np.concatenate((padding, beside))
     forward, body = wanted > 0, config.body
     ahead = body.front - config.lidar.x if forward else body.rear + config.lidar.x
     offset = ahead + config.zones.padding
 
-    def distance(speed: float) -> float:
-        """From the lidar to the nearest obstacle along the way."""
-        free = min(
-            _free_way(points, padding, way, forward, config) for way in ways(state, curvature, abs(speed), config)
-        )
-        return free + offset
+    def distance(speed: float, count: int | None = None) -> float:
+        """From the lidar to the nearest of the first ``count`` obstacles along the way."""
+        arcs = ways(state, curvature, abs(speed), config)
+        return offset + min(_free_way(points[:count], padding[:count], way, forward, config) for way in arcs)
 
     first = distance(wanted)
     allowed = allowed_speed(first, forward, config)
     if abs(wanted) <= allowed:
         return wanted, ""
+    where = "ahead" if forward else "behind"
+    what = BLOCKED_UNSEEN if len(hidden) and distance(wanted, known) > first else "obstacle"
     for speed in (allowed, min(CREEP, abs(wanted))):
         if speed >= min(CREEP, abs(wanted)) and speed <= allowed_speed(distance(speed), forward, config):
-            where = "ahead" if forward else "behind"
-            return copysign(speed, wanted), f"obstacle {first:.2f} m {where}: slowed to {speed:.2f} m/s"
-    return 0.0, f"obstacle {first:.2f} m {'ahead' if forward else 'behind'}: stopped"
+            return copysign(speed, wanted), f"{what} {first:.2f} m {where}: slowed to {speed:.2f} m/s"
+    return 0.0, f"{what} {first:.2f} m {where}: stopped"
 
 
 def allowed_speed(distance: float, forward: bool, config: RobotConfig) -> float:
@@ -257,15 +294,18 @@ class SafetyChain:
         self._config = checked(config)
         self._state = ChainState()
         self._stopped = ""
+        self._is_believed = False
 
     @property
     def state(self) -> ChainState:
         """As the last step left it, with the latch as it is."""
-        return replace(self._state, stopped=self._stopped)
+        doubt = believed(self._state.doubt) if self._is_believed else self._state.doubt
+        return replace(self._state, stopped=self._stopped, doubt=doubt)
 
     def step(self, commands: Sequence[Command], observation: Observation, now: float) -> Applied:
         """The velocity that may be driven now; see :func:`filtered`."""
-        self._state, applied = filtered(self.state, commands, observation, now, self._config)
+        state, self._is_believed = self.state, False
+        self._state, applied = filtered(state, commands, observation, now, self._config)
         if self._stopped and applied.twist != REST:  # it was stopped meanwhile
             applied = Applied(REST, Source.STOP.name.lower(), self._stopped)
             self._state = replace(self._state, twist=REST)
@@ -276,5 +316,5 @@ class SafetyChain:
         self._stopped = self._stopped or reason or "emergency stop"
 
     def release(self) -> None:
-        """Undo :meth:`stop`; sources that still command go on."""
-        self._stopped = ""
+        """Undo :meth:`stop`, and believe sensors again that were unusable; sources that still command go on."""
+        self._stopped, self._is_believed = "", True

@@ -38,6 +38,10 @@ class CollisionLog:
     def collisions(self) -> tuple[Collision, ...]:
         return tuple(self._found)
 
+    def touching(self, since: float) -> tuple[str, ...]:
+        """What has been touched since then."""
+        return tuple(other for other, (stamp, _) in self._touching.items() if stamp >= since)
+
     def touched(self, stamp: float, other: str, approach: float) -> None:
         """``approach``: how fast the robot itself moves towards the other at the point of contact, m/s."""
         blame = approach > BLAME_SPEED or not other.startswith(MOVER)

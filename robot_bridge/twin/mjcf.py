@@ -3,7 +3,7 @@
 Geom groups: ``SOLID`` is what the lidar meets and the camera sees, ``MARKS`` what only the camera sees, ``SIGNS`` as
 well, but they hang above and would be in people's way, ``CAR`` the robot's looks, ``HIDDEN`` what only collides.
 Things are mocap bodies: they are moved and parked below the floor at run time; their tags change by changing the
-material of a geom.
+material of a geom. ``GLASS`` is touched by the robot and met by no ray.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from robot_bridge import tags
 from robot_bridge.config import Body, RobotConfig
 from robot_bridge.twin import world as w
 
-SOLID, MARKS, CAR, HIDDEN, SIGNS = 0, 1, 2, 3, 4
+SOLID, MARKS, CAR, HIDDEN, SIGNS, GLASS = 0, 1, 2, 3, 4, 5
 TIMESTEP = 0.005
 TRACK = 0.8
 """Distance of the wheels' middles from each other, as a share of the robot's width."""
@@ -131,7 +131,8 @@ def _obstacle(bodies: Element, index: int, obstacle: w.Obstacle) -> None:
     size = (obstacle.half_x, half) if obstacle.shape == "cylinder" else (obstacle.half_x, obstacle.half_y, half)
     rgb = _OBSTACLES.get(obstacle.name, "0.72 0.55 0.35")
     name = f"{obstacle.name}{index}"
-    _geom(body, name, obstacle.shape, size, (0, 0, obstacle.bottom + half), rgb, SOLID, **_TO_ROBOT)
+    group = GLASS if obstacle.is_glass else SOLID
+    _geom(body, name, obstacle.shape, size, (0, 0, obstacle.bottom + half), rgb, group, **_TO_ROBOT)
 
 
 def _thing(bodies: Element, index: int, thing: w.Thing) -> None:

@@ -65,7 +65,7 @@ def test_a_robot_that_does_not_move_has_not_succeeded_whatever_was_commanded() -
     robot.is_stuck = True
     result = controller.run(AHEAD, 10)
     assert not result.success
-    assert "0.00 of" in result.stopped_reason
+    assert "odometry shows 0.00 m" in result.stopped_reason
 
 
 def test_a_wall_ends_a_move_early_and_says_so() -> None:

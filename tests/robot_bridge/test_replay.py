@@ -4,37 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from math import pi
 from typing import Any
 
 import numpy as np
 import pytest
 
 from robot_bridge.config import RobotConfig
-from robot_bridge.contracts import Applied, Command, Estimate, Observation, Odometry, Pose, Scan, Source, Twist
+from robot_bridge.contracts import Applied, Command, Estimate, Observation, Odometry, Pose, Source, Twist
 from robot_bridge.recorded import Log, read_log
 from robot_bridge.recording import BagRecorder
 from robot_bridge.replay import ChainCheck
 from robot_bridge.safety_chain import SafetyChain
-
-CONFIG = RobotConfig()
+from tests.robot_bridge.rays import CONFIG, scan_of
 
 
 @pytest.fixture(scope="module")
 def log(tmp_path_factory: pytest.TempPathFactory) -> Log:
-    """20 s towards a wall and back, with an emergency stop, a person and a lidar that fails for a while."""
+    """20 s to and fro, with an emergency stop, a person, and a lidar that fails for a while and freezes in the end."""
     path = tmp_path_factory.mktemp("logs") / "bag"
     chain, recorder, random = SafetyChain(CONFIG), BagRecorder(path, CONFIG), np.random.default_rng(3)
-    pose, twist, scan = Pose(), Twist(), None
-    angles = -pi + CONFIG.lidar.angle_increment * np.arange(CONFIG.lidar.beams)
+    pose, twist, scan, frozen_at = Pose(), Twist(), None, Pose()
     for tick in range(400):
         now = tick * 0.05
         pose = pose.after(Pose(twist.linear * 0.05, 0.0, twist.angular * 0.05))
         if tick % 2 == 0 and not 150 < tick < 160:
-            room = np.where(np.abs(angles) < 0.5, 0.7 - pose.x, 3.0)
-            noisy = (room + random.normal(0, 0.01, room.size)).astype(np.float32)
-            lidar = CONFIG.lidar
-            scan = Scan(now, noisy, lidar.angle_min, lidar.angle_increment, lidar.range_min, lidar.range_max)
+            seen_from = pose if tick < 300 else frozen_at
+            scan = scan_of([(0.8, 0.0, 0.1)], pose=seen_from, stamp=now, room=1.6, noise=0.002, rng=random)
+        frozen_at = pose if tick < 300 else frozen_at
         seen = Observation(scan, None, Odometry(now, pose, twist), 12.0)
         source = Source.HUMAN if tick % 97 < 5 else Source.MODEL
         commands = (Command(Twist(0.2 * np.cos(now / 3), 0.1 * np.sin(now)), source, now + 0.1),)
@@ -78,6 +74,8 @@ def test_the_chain_does_the_same_again(log: Log) -> None:
     assert "a person says so" in check.reasons
     assert any("old" in reason for reason in check.reasons)
     assert any("obstacle" in reason for reason in check.reasons)
+    assert any("backing to find out why" in reason for reason in check.reasons)
+    assert any("a sensor is unusable" in reason for reason in check.reasons)
     assert check.kinds == ["emergency_stop", "release"]
 
 

@@ -176,7 +176,9 @@ def test_no_motion_without_usable_odometry(odometry: Odometry | None, wanted: Tw
 
 
 def step(chain: SafetyChain, *wanted: Command, now: float) -> Applied:
-    return chain.step(wanted, seen(scan_of([], stamp=now), now=now), now)
+    """A period of a robot that goes where it was told to, a period late."""
+    pose = Pose(chain.state.doubt.watch.now.commanded)
+    return chain.step(wanted, seen(scan_of([], pose=pose, stamp=now), now=now, pose=pose), now)
 
 
 def test_stop_beats_human_beats_model_beats_planner_and_the_newest_of_a_source_counts() -> None:
@@ -305,15 +307,14 @@ def test_after_a_pause_nobody_knows_how_far_the_wheels_have_turned() -> None:
 @pytest.mark.parametrize("value", [nan, 0.0])
 def test_nothing_drives_where_the_lidar_is_blind(value: float, forward: bool) -> None:
     ahead = Command(Twist(0.1 if forward else -0.1, 0.0), Source.MODEL, 99.0)
-    scan = scan_of([])
     dead = np.arange(150, 210) if forward else np.arange(-30, 30)
-    ranges = scan.ranges.copy()
-    ranges[dead] = value
     for way, is_stopped in ((ahead, True), (replace(ahead, twist=Twist(-ahead.twist.linear)), False)):
         chain = SafetyChain(CONFIG)
         for number in range(12):
-            now = number / 20
-            applied = chain.step([way], seen(replace(scan, ranges=ranges, stamp=now), now=now), now)
+            now, pose = number / 20, Pose(chain.state.doubt.watch.now.commanded)
+            ranges = scan_of([], pose=pose).ranges.copy()
+            ranges[dead] = value
+            applied = chain.step([way], seen(as_scan(ranges, now), now=now, pose=pose), now)
         assert (applied.twist == REST) == is_stopped
 
 

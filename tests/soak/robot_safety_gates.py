@@ -33,6 +33,7 @@ from tests.soak.robot_safety_scenes import (
     bursts,
     hall,
     rectangle,
+    still,
     surfaces,
     timed,
     true_distance,
@@ -102,8 +103,7 @@ def false_stops(seed: int) -> Figures:
     Counted are the periods in which motion was commanded and the true distance was outside of the emergency zone by
     more than three deviations of the lidar's noise.
     """
-    full = cluttered(seed)
-    world = replace(full, obstacles=tuple(obstacle for obstacle in full.obstacles if not obstacle.path))
+    world = still(cluttered(seed))
     robot, walls = MujocoRobot(world, seed=seed, with_camera=False), surfaces(world)
     chain, rng = Witness(robot, f"false stops {seed}"), np.random.default_rng(seed)
     periods = stopped = 0

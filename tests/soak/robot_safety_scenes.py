@@ -107,6 +107,11 @@ def broken(scan: Scan | None, rng: np.random.Generator) -> Scan | None:
     return replace(scan, ranges=np.where(rng.random(len(ranges)) < 0.4, np.float32(inf), scan.ranges))
 
 
+def still(world: TwinWorld) -> TwinWorld:
+    """The world without anything that walks."""
+    return replace(world, obstacles=tuple(obstacle for obstacle in world.obstacles if not obstacle.path))
+
+
 def surfaces(world: TwinWorld) -> NDArray[np.float64]:
     """Points on everything that a lidar can see and that stands still, (n, 2) in world coordinates, 1 cm apart."""
     edges: list[NDArray[np.float64]] = []

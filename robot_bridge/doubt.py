@@ -1,0 +1,312 @@
+"""What the chain does when measured motion is not what was commanded: stand, back a little, and find out why (pure).
+
+::
+
+    trusted ──evidence──> standing ──0.5 s──> backing ──what was seen moves──> trusted, an unseen obstacle is marked
+                              │                  │
+                              └──no known ground─┴──anything else──> unusable, until it is released
+
+The robot backs at most 10 cm, and only where its own footprint has been before: the lidar may be what is wrong. If scan
+and odometry move with it now, something that the lidar does not see was in the way. If only a part of the scan had not
+moved and it moves now, nothing was.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from math import hypot
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robot_bridge.config import RobotConfig
+from robot_bridge.contracts import Odometry, Pose, Scan, Twist, wrapped
+from robot_bridge.geometry import along, placed, seen_from
+from robot_bridge.motion_watch import Evidence, Held, Watch, followed, looked_at, moves, stays_put, wheels
+
+LEAST_BACKED_M = 0.03
+"""Less does not tell a frozen lidar from one that sees through a pane."""
+BLOCKED_UNSEEN = "blocked by something unseen"
+_STANDS_S = 0.5
+_STANDING = 0.04
+"""m/s: what odometry may show of a robot that stands."""
+_RUNNING = 2
+"""Scans running that must say the same."""
+_TRAIL_M, _TRAIL_RAD, _TRAIL = 0.02, 0.05, 100
+_CAME_M = 0.12
+_ROUNDING = 1e-6
+_ARCS = 13
+_TRIES, _OTHER_ARC = 3, 0.9
+"""Arcs that are tried at most, and by how many 1/m they differ."""
+_BESIDE_M = 0.02
+"""By which the footprint may leave the ground that it has driven."""
+_WAITS_S = 0.4
+"""For the last scan, when there is nowhere left to back to."""
+_HINDERED_S = 5.0
+_FORGOTTEN_M = 5.0
+"""Odometry drifts: after so much of the way the chain no longer knows where the unseen obstacle was; the map does."""
+
+
+class Phase(StrEnum):
+    """Of a doubt."""
+
+    TRUSTED = "trusted"
+    STANDING = "standing"
+    BACKING = "backing"
+    UNUSABLE = "unusable"
+
+
+@dataclass(frozen=True, slots=True)
+class Unseen:
+    """Something in the way that the lidar does not see: ``pose`` of the robot that touched it, in the odom frame,
+    ``forward`` whether with its front, ``way`` the metres that it had gone."""
+
+    stamp: float
+    pose: Pose
+    forward: bool
+    way: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Doubt:
+    """Whether measured motion is believed, and what is being done about it.
+
+    ``watch`` is what it is judged by, ``trail`` where the robot has been, as poses in the odom frame. From the moment
+    of doubt on: ``evidence`` of it, ``since`` when this phase began, ``forward`` and ``curvature`` of the motion that
+    was stopped, ``begin`` the scan from which it backs, ``limit`` how far. ``running`` counts the scans that said the
+    same, ``hindered`` the periods in which it could not back, ``tried`` the arcs on which it was to.
+    ``unseen`` is what was found, the newest last.
+    """
+
+    phase: Phase = Phase.TRUSTED
+    watch: Watch = field(default_factory=Watch)
+    trail: tuple[Pose, ...] = ()
+    running: int = 0
+    hindered: int = 0
+    tried: tuple[float, ...] = ()
+    evidence: Evidence | None = None
+    since: float = 0.0
+    forward: bool = True
+    curvature: float = 0.0
+    begin: Held | None = None
+    began: tuple[float, float] = (0.0, 0.0)
+    limit: float = 0.0
+    unseen: tuple[Unseen, ...] = ()
+
+    @property
+    def reason(self) -> str:
+        """Why nothing moves as it is commanded, "" where it does."""
+        if self.phase is Phase.TRUSTED or self.evidence is None:
+            return ""
+        if self.phase is Phase.UNUSABLE:
+            return f"a sensor is unusable: {self.evidence.reason}"
+        return f"{self.evidence.reason}: backing to find out why"
+
+
+def believed(doubt: Doubt) -> Doubt:
+    """The doubt after somebody has seen to the sensors."""
+    return Doubt(unseen=doubt.unseen) if doubt.phase is Phase.UNUSABLE else doubt
+
+
+def jumped(doubt: Doubt) -> Doubt:
+    """The doubt after odometry has jumped: nothing of before can be compared with."""
+    return replace(doubt, watch=Watch(), trail=(), running=0, unseen=())
+
+
+def doubted(
+    doubt: Doubt, driven: Twist, odometry: Odometry, scan: Scan | None, now: float, config: RobotConfig
+) -> Doubt:
+    """The doubt a period later.
+
+    Args:
+        doubt: as it was.
+        driven: what was commanded in the period.
+        odometry: usable.
+        scan: usable, None where there is no new one.
+        now: the time.
+        config: of the robot.
+    """
+    watch = followed(doubt.watch, driven.linear, odometry, now, config)
+    new: Held | None = None
+    before = watch.held
+    if scan is not None:
+        watch, new = looked_at(watch, scan, odometry, config)
+    doubt = replace(doubt, watch=watch)
+    if doubt.phase is Phase.TRUSTED:
+        return _watched(doubt, driven, before, new, now, config)
+    if doubt.phase is Phase.STANDING and new is not None and now - doubt.since >= _STANDS_S:
+        return _begun(doubt, new, odometry, now, config)
+    if doubt.phase is Phase.BACKING:
+        return _backed(doubt, before, new, now, config)
+    return doubt
+
+
+def _watched(
+    doubt: Doubt, driven: Twist, before: tuple[Held, ...], new: Held | None, now: float, config: RobotConfig
+) -> Doubt:
+    """While it is believed: look for evidence against it."""
+    stuck = wheels(doubt.watch, config)
+    seen = stays_put(before, new, config) if new is not None else doubt.evidence
+    running = doubt.running if new is None else doubt.running + 1 if seen else 0
+    evidence = stuck or (seen if running >= _RUNNING else None)
+    if evidence is None:
+        pose = doubt.watch.pose
+        trail = doubt.trail if pose is None or running else _longer(doubt.trail, pose)
+        kept = tuple(each for each in doubt.unseen if doubt.watch.way - each.way <= _FORGOTTEN_M)
+        return replace(doubt, trail=trail, running=running, evidence=seen, unseen=kept)
+    forward = driven.linear > 0 or (driven.linear == 0 and _rolls_forward(doubt.watch))
+    curvature = driven.angular / driven.linear if driven.linear else 0.0
+    return replace(
+        doubt,
+        phase=Phase.STANDING,
+        tried=(),
+        evidence=evidence,
+        since=now,
+        forward=forward,
+        curvature=curvature,
+        running=0,
+        hindered=0,
+    )
+
+
+def _rolls_forward(watch: Watch) -> bool:
+    return watch.moments[-1].rolled >= watch.moments[0].rolled
+
+
+def _longer(trail: tuple[Pose, ...], pose: Pose) -> tuple[Pose, ...]:
+    last = trail[-1] if trail else None
+    if last and last.distance_to(pose.x, pose.y) < _TRAIL_M and abs(wrapped(pose.heading - last.heading)) < _TRAIL_RAD:
+        return trail
+    return (*trail, pose)[-_TRAIL:]
+
+
+def _begun(doubt: Doubt, new: Held, odometry: Odometry, now: float, config: RobotConfig) -> Doubt:
+    """Standing for long enough: begin to back, where there is ground for it."""
+    if abs(odometry.twist.linear) > _STANDING:
+        reason = f"odometry shows {odometry.twist.linear:.2f} m/s of a robot that was told to stand"
+        return replace(doubt, phase=Phase.UNUSABLE, evidence=Evidence(reason, True), since=now)
+    slip, pose = doubt.evidence.slip if doubt.evidence else 0.0, odometry.pose
+    most = config.witness.backing + slip
+    ground, curvature = _way_back(doubt, pose, most, config)
+    limit = ground - slip
+    if limit < LEAST_BACKED_M - _ROUNDING:
+        return replace(doubt, phase=Phase.UNUSABLE, since=now)
+    tried = (*doubt.tried, curvature)
+    moment = doubt.watch.now
+    watch = replace(doubt.watch, held=(new,), moments=(moment,))
+    began = moment.commanded, moment.rolled
+    return replace(
+        doubt,
+        phase=Phase.BACKING,
+        since=now,
+        begin=new,
+        began=began,
+        limit=limit,
+        curvature=curvature,
+        watch=watch,
+        running=0,
+        tried=tried,
+    )
+
+
+def _way_back(doubt: Doubt, pose: Pose, most: float, config: RobotConfig) -> tuple[float, float]:
+    """How far the robot can back, at most ``most`` metres, without leaving the ground under its footprints so far, and
+    on which arc: the way that it has come first, then any other that leads farther."""
+    limit = config.body.curvature_limit
+    came = [each for each in doubt.trail if _CAME_M < pose.distance_to(each.x, each.y) < 2 * _CAME_M]
+    steps = [pose.relative_to(been) for been in came[-1:]]
+    sign = 1 if doubt.forward else -1
+    arcs = [sign * step.heading / hypot(step.x, step.y) for step in steps]
+    arcs = [doubt.curvature, *arcs, *np.linspace(-limit, limit, _ARCS).tolist()]
+    ground = [_known_ground(doubt, pose, max(-limit, min(limit, each)), most, config) for each in arcs]
+    is_new = [all(abs(each - before) > _OTHER_ARC for before in doubt.tried) for each in arcs]
+    best = int(np.argmax(np.where(is_new, ground, 0.0)))
+    return ground[best], max(-limit, min(limit, arcs[best]))
+
+
+def _known_ground(doubt: Doubt, pose: Pose, curvature: float, most: float, config: RobotConfig) -> float:
+    """How far an arc leads over the ground under the footprints so far, metres."""
+    body, been = config.body, np.array([(each.x, each.y, each.heading) for each in (*doubt.trail, pose)])
+    c, s = np.cos(been[:, 2:]), np.sin(been[:, 2:])
+    sides = np.linspace(-body.half_width, body.half_width, 5)
+    outline = np.array([(x, y) for x in (-body.rear, body.centre, body.front) for y in sides])
+    for number in range(1, round(most / _TRAIL_M) + 1):
+        gone = number * _TRAIL_M
+        points = placed(outline, pose.after(along(curvature, -gone if doubt.forward else gone)))
+        x, y = points[:, 0] - been[:, :1], points[:, 1] - been[:, 1:2]
+        ahead, left = c * x + s * y, c * y - s * x
+        within = (ahead <= body.front + _BESIDE_M) & (ahead >= -body.rear - _BESIDE_M)
+        within &= np.abs(left) <= body.half_width + _BESIDE_M
+        if not within.any(axis=0).all():
+            return gone - _TRAIL_M
+    return most
+
+
+def _backed(doubt: Doubt, before: tuple[Held, ...], new: Held | None, now: float, config: RobotConfig) -> Doubt:
+    """While it backs: which of them is wrong."""
+    stuck = wheels(doubt.watch, config)
+    if stuck is not None and len(doubt.tried) < _TRIES:  # wedged, perhaps: on another arc it may come free
+        return replace(doubt, phase=Phase.STANDING, since=now)
+    if stuck is not None:
+        return replace(doubt, phase=Phase.UNUSABLE, evidence=stuck, since=now)
+    begin, evidence = doubt.begin, doubt.evidence
+    if new is not None and begin is not None and evidence is not None:
+        again = stays_put(before, new, config)
+        if again is not None:
+            doubt = replace(doubt, running=min(doubt.running, 0) - 1, since=now)
+            if doubt.running <= -_RUNNING:
+                return replace(doubt, phase=Phase.UNUSABLE, evidence=again, since=now)
+        elif gone(doubt) >= LEAST_BACKED_M and moves(begin, new, evidence.sectors, config):
+            doubt = replace(doubt, running=max(doubt.running, 0) + 1)
+            if doubt.running >= _RUNNING:
+                return _settled(doubt, new, begin.pose, now)
+    if gone(doubt) < doubt.limit - 0.005:
+        return replace(doubt, since=now)
+    return replace(doubt, phase=Phase.UNUSABLE, since=now) if now - doubt.since > _WAITS_S else doubt
+
+
+def gone(doubt: Doubt) -> float:
+    """Metres that the robot has backed, or should have."""
+    now, (commanded, rolled) = doubt.watch.now, doubt.began
+    return max(abs(now.commanded - commanded), abs(now.rolled - rolled))
+
+
+def _settled(doubt: Doubt, new: Held, contact: Pose, now: float) -> Doubt:
+    """Everything moves: what was seen is believed again, and what was not seen is known."""
+    watch = replace(doubt.watch, held=(new,), moments=(doubt.watch.now,))
+    unseen = doubt.unseen
+    if doubt.evidence is not None and doubt.evidence.is_whole:
+        unseen = (*unseen, Unseen(now, contact, doubt.forward, doubt.watch.way))
+    return replace(doubt, phase=Phase.TRUSTED, evidence=None, running=0, since=now, watch=watch, unseen=unseen)
+
+
+def unseen_points(doubt: Doubt, odometry: Odometry, config: RobotConfig) -> NDArray[np.float64]:
+    """What has been found, (n, 2) metres in the base frame: the edge with which the robot touched it."""
+    if not doubt.unseen:
+        return np.empty((0, 2))
+    edges = [placed(touched_edge(each.forward, config), each.pose) for each in doubt.unseen]
+    return seen_from(np.concatenate(edges), odometry.pose)
+
+
+def touched_edge(forward: bool, config: RobotConfig) -> NDArray[np.float64]:
+    """Points just beyond the end of the robot that touched something, (n, 2) in the base frame at that moment."""
+    body = config.body
+    x = body.front + 0.01 if forward else -body.rear - 0.01
+    sides = np.linspace(-body.half_width, body.half_width, 5)
+    return np.column_stack((np.full(len(sides), x), sides))
+
+
+def hindered(doubt: Doubt, now: float, config: RobotConfig) -> Doubt:
+    """The doubt after a period in which the robot was to back and could not: for long, and it will not find out."""
+    doubt = replace(doubt, hindered=doubt.hindered + 1)
+    is_over = doubt.hindered > _HINDERED_S * config.control_rate
+    return replace(doubt, phase=Phase.UNUSABLE, since=now) if is_over else doubt
+
+
+def backing(doubt: Doubt, config: RobotConfig) -> Twist:
+    """What the robot is to do while it backs; rest when it has gone as far as it may."""
+    if doubt.phase is not Phase.BACKING or gone(doubt) >= doubt.limit - 0.005:
+        return Twist()
+    speed = config.witness.backing_speed * (-1 if doubt.forward else 1)
+    return Twist(speed, speed * doubt.curvature)
