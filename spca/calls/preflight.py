@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from difflib import get_close_matches
 from enum import StrEnum
+from textwrap import fill
 from typing import Final
 
 from spca.calls.prices import ModelTable
@@ -77,11 +78,9 @@ class Report:
         return any(finding.state in REFUSED for finding in self.findings)
 
     def render(self) -> str:
-        """The report for a terminal: a line per model, and one per list that cannot be had."""
-        shown = [(finding.state.value, finding.words or finding.model) for finding in self.findings]
-        return "\n".join(
-            f"{state:<10} {words}" for state, words in [*shown, *(("no list", told) for told in self.unlisted)]
-        )
+        """The report for a terminal: a row per model and one per list that cannot be had, at most 80 columns wide."""
+        rows = [(finding.state.value, finding.words or finding.model) for finding in self.findings]
+        return "\n".join(map(_row, [*rows, *(("no list", told) for told in self.unlisted)]))
 
     def warning(self) -> str:
         """Return the line to warn with, "" if all is well.
@@ -92,6 +91,15 @@ class Report:
         if self.is_refused:
             raise UnknownModelError(f"{self.line} ({ESCAPE})")
         return self.line
+
+
+def _row(row: tuple[str, str]) -> str:
+    state, words = row
+    start, indent = f"{state:<11}", " " * 11
+    # Names and addresses stay whole, to be copied.
+    return fill(
+        words, 80, initial_indent=start, subsequent_indent=indent, break_on_hyphens=False, break_long_words=False
+    )
 
 
 def examine(

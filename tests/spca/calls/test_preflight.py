@@ -182,7 +182,9 @@ def test_all_providers_are_asked_and_one_line_names_all_that_is_wrong(monkeypatc
     assert "; the list of models at http://127.0.0.1" in line
     assert line.endswith(f"({ESCAPE})")
     assert "\n" not in line
-    assert [row.split()[0] for row in report.render().splitlines()] == [*map(str, states), "no"]
+    rows = report.render().splitlines()
+    assert [row.split()[0] for row in rows if not row.startswith(" ")] == [*map(str, states), "no"]
+    assert max(map(len, rows)) <= 80
 
 
 def test_a_day_that_cannot_be_read_is_none() -> None:
