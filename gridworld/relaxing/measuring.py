@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gridworld.relaxing.places import Mask, Numbers
 
@@ -30,25 +31,41 @@ class Edges:
     costs: Numbers
 
     @classmethod
-    def of(cls, sources: Numbers, targets: Numbers, costs: Numbers, states: int) -> Edges:
-        """From edges in any order."""
+    def of(cls, sources: Numbers, targets: Numbers, states: int, costs: Numbers | None = None) -> Edges:
+        """From edges in any order; without ``costs`` the field is empty, and all cost 1."""
         before = np.zeros(states + 1, dtype=np.int64)
         np.cumsum(np.bincount(targets, minlength=states), out=before[1:])
         order = np.argsort(targets, kind="stable")
-        return cls(before, sources[order], costs[order])
+        return cls(before, sources[order], np.empty(0, dtype=np.int64) if costs is None else costs[order])
 
-    def into(self, states: Numbers, headings: int) -> tuple[Numbers, Numbers]:
-        """Sources and costs of the steps into some states, turns included."""
+    def into(self, states: Numbers) -> Numbers:
+        """Numbers of the edges into some states."""
         begin = self.before[states]
         lengths = self.before[states + 1] - begin
-        chosen = np.repeat(begin - (np.cumsum(lengths) - lengths), lengths) + np.arange(lengths.sum())
-        heading = states % headings
-        turned = [states - heading + (heading + turn) % headings for turn in (1, -1)]
-        costs = np.concatenate((np.ones(2 * len(states), dtype=np.int64), self.costs[chosen]))
-        return np.concatenate((*turned, self.sources[chosen])), costs
+        offsets = np.repeat(begin - (np.cumsum(lengths) - lengths), lengths)
+        return offsets + np.arange(len(offsets))
 
 
-def distances(edges: Edges, goals: Mask, headings: int, estimate: Numbers) -> Numbers:
+def layers(edges: Edges, goals: Mask, headings: int) -> NDArray[np.int32]:
+    """Fewest steps from every state to a goal, if all cost 1."""
+    found = np.full(len(goals), UNREACHABLE, dtype=np.int32)
+    border = np.flatnonzero(goals)
+    steps = 0
+    while len(border):
+        found[border] = steps
+        before = np.concatenate((*_turned(border, headings), edges.sources[edges.into(border)]))
+        border = np.unique(before[found[before] == UNREACHABLE])
+        steps += 1
+    return found
+
+
+def _turned(states: Numbers, headings: int) -> tuple[Numbers, Numbers]:
+    heading = states % headings
+    cell = states - heading
+    return cell + (heading + 1) % headings, cell + (heading - 1) % headings
+
+
+def distances(edges: Edges, goals: Mask, headings: int, estimate: Numbers) -> NDArray[np.int32]:
     """Cost of the cheapest way from every state to a goal.
 
     States are looked at in the order of their cost less their estimate, again where a step that costs less than the
@@ -64,14 +81,14 @@ def distances(edges: Edges, goals: Mask, headings: int, estimate: Numbers) -> Nu
         EndlessError: there may be no cheapest way.
     """
     targets = np.repeat(np.arange(len(goals)), np.diff(edges.before))
-    reduced = Edges(edges.before, edges.sources, edges.costs + estimate[targets] - estimate[edges.sources])
+    reduced = edges.costs + estimate[targets] - estimate[edges.sources]
     found = np.full(len(goals), UNREACHABLE, dtype=np.int64)
     looked = found.copy()
     first = np.flatnonzero(goals)
     found[first] = -estimate[first]
     border = defaultdict[int, list[Numbers]](list)
     _sort_in(border, first, found[first])
-    left = _MOST_ROUNDS * len(goals)
+    left, least = _MOST_ROUNDS * len(goals), -int(np.ptp(estimate))
     while border:
         level = min(border)
         states = np.concatenate(border.pop(level))
@@ -80,13 +97,17 @@ def distances(edges: Edges, goals: Mask, headings: int, estimate: Numbers) -> Nu
         left -= len(states)
         if left < 0:
             raise EndlessError
-        sources, costs = reduced.into(states, headings)
-        cheaper = costs + level < found[sources]
-        sources, costs = sources[cheaper], costs[cheaper] + level
+        chosen = edges.into(states)
+        sources = np.concatenate((*_turned(states, headings), edges.sources[chosen]))
+        costs = level + np.concatenate((np.ones(2 * len(states), dtype=np.int64), reduced[chosen]))
+        cheaper = costs < found[sources]
+        sources, costs = sources[cheaper], costs[cheaper]
+        if (costs + estimate[sources] < least).any():
+            raise EndlessError
         np.minimum.at(found, sources, costs)
         best = costs == found[sources]
         _sort_in(border, sources[best], costs[best])
-    return np.where(found < UNREACHABLE, found + estimate, UNREACHABLE)
+    return np.where(found < UNREACHABLE, found + estimate, UNREACHABLE).astype(np.int32)
 
 
 def _sort_in(border: defaultdict[int, list[Numbers]], states: Numbers, levels: Numbers) -> None:

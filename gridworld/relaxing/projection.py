@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from gridworld.layout import State
 from gridworld.relaxing.events import Event
-from gridworld.relaxing.measuring import UNREACHABLE, Edges, distances
+from gridworld.relaxing.measuring import UNREACHABLE, Edges, distances, layers
 from gridworld.relaxing.modes import Modes
 from gridworld.relaxing.numbering import GONE, HOME, Numbering, Pattern
 from gridworld.relaxing.places import Mask, Numbers, Places
@@ -68,18 +68,14 @@ class Projection:
         return max(0, steps + worth) if steps < UNREACHABLE else UNREACHABLE
 
     def _measured(self) -> NDArray[np.int32]:
-        edges = self._edges()
-        goals = self.possible.goal().ravel()
-        estimate = (
-            self._worth.estimate(self.modes.codes).ravel() if self._worth else np.zeros_like(goals, dtype=np.int64)
-        )
-        return distances(edges, goals, self.places.headings, estimate).astype(np.int32)
-
-    def _edges(self) -> Edges:
-        """All steps but turns."""
+        """Breadth-first, unless there is worth."""
         steps = [self._moves(), *self._pushes(), *map(self._changes, self.modes.events)]
-        sources, targets, costs = (np.concatenate(parts) for parts in zip(*steps, strict=True))
-        return Edges.of(sources, targets, costs, len(self.modes) * len(self.places))
+        sources, targets = (np.concatenate([step[i] for step in steps]) for i in (0, 1))
+        goals, headings = self.possible.goal().ravel(), self.places.headings
+        if self._worth is None:
+            return layers(Edges.of(sources, targets, len(goals)), goals, headings)
+        edges = Edges.of(sources, targets, len(goals), np.concatenate([step[2] for step in steps]))
+        return distances(edges, goals, headings, self._worth.estimate(self.modes.codes).ravel())
 
     def _moves(self) -> Steps:
         places, layout = self.places, self.places.layout
@@ -88,11 +84,11 @@ class Projection:
         passages += [(cell, gate.id) for cell, gate in layout.gates.items()]
         for cell, name in passages:
             self._require(allowed, places.facing(cell), self.possible.open(name, True))
-        for block in self.pattern.blocks:
-            for cell in places.reach[block]:
+        for block, cells in self.modes.numbering.cells.items():
+            for cell in cells:
                 self._require(allowed, places.facing(cell), self.possible.at(block, cell, False))
         rows, poses = np.nonzero(allowed)
-        return rows * len(places) + poses, rows * len(places) + places.after[poses], np.ones_like(rows)
+        return rows * len(places) + poses, rows * len(places) + places.after[poses], np.broadcast_to(1, len(rows))
 
     @staticmethod
     def _require(allowed: Mask, poses: Mask, condition: Mask) -> None:
@@ -100,30 +96,37 @@ class Projection:
 
     def _pushes(self) -> Iterator[Steps]:
         """Steps onto a tracked block; what is tracked must not be in its way."""
-        places, tiling = self.places, self.places.layout.tiling
-        homes = {key.position.to_tuple(): key.id for key in places.layout.keys}
-        for block in self.pattern.blocks:
-            reach, stride = places.reach[block], self.modes.numbering.strides[block]
-            others = [other for other in self.pattern.blocks if other != block]
-            for cell, digit in reach.items():
+        places, numbering, layout = self.places, self.modes.numbering, self.places.layout
+        homes = {key.position.to_tuple(): key.id for key in layout.keys}
+        for block, cells in numbering.cells.items():
+            for cell, digit in cells.items():
                 for pose in np.flatnonzero(places.facing(cell)):
-                    beyond = tiling.ahead(cell, int(pose) % places.headings)
-                    if beyond not in reach:
+                    beyond = layout.tiling.ahead(cell, int(pose) % places.headings)
+                    if beyond not in cells:
                         continue
                     key = homes.get(beyond, "")
-                    other = [(o, places.reach[o][beyond]) for o in others if beyond in places.reach[o]]
+                    other = [
+                        (o, reach[beyond]) for o, reach in numbering.cells.items() if self._blocks(o, beyond, block)
+                    ]
                     other += [(key, HOME)] if key in self.modes else []
-                    event = Event(places.on(cell), ((block, digit),), tuple(other), (reach[beyond] - digit) * stride)
-                    rows, after = self.modes.changes(event)
-                    yield rows * len(places) + pose, after * len(places) + places.after[pose], np.ones_like(rows)
+                    delta = (cells[beyond] - digit) * numbering.strides[block]
+                    rows, after = self.modes.changes(Event(places.on(cell), ((block, digit),), tuple(other), delta))
+                    cost = 1 + (self._worth.pushed(block, cell, beyond) if self._worth else 0)
+                    after = after * len(places) + places.after[pose]
+                    yield rows * len(places) + pose, after, np.broadcast_to(cost, len(rows))
+
+    def _blocks(self, other: str, cell: Cell, block: str) -> bool:
+        """Whether the projection knows when another block is in the way of a block on a cell."""
+        numbering = self.modes.numbering
+        return other != block and cell in numbering.cells[other] and numbering.exactly(other, cell)
 
     def _changes(self, event: Event) -> Steps:
         rows, after = self.modes.changes(event)
         poses = np.flatnonzero(event.poses)
         sources = rows[:, None] * len(self.places) + poses
-        costs = np.ones_like(sources)
+        costs: Numbers = np.broadcast_to(1, sources.shape)
         if self._worth and event.key:
             # A key of no more use is worth nothing anywhere.
             kept = ~self.modes.having(event.key, GONE)[after]
-            costs += kept * self._worth.gain(event)[poses]
+            costs = costs + kept * self._worth.gain(event)[poses]
         return sources.ravel(), (after[:, None] * len(self.places) + poses).ravel(), costs.ravel()
