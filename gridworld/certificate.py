@@ -178,8 +178,8 @@ def stored_proof(spec: TaskSpecification, tiling: Tiling = SQUARE) -> tuple[Cert
 
 
 def _within_reach(given: Certificate, spec: TaskSpecification) -> bool:
-    """Whether anybody could solve the task so; a longer solution is of no use, nor worth the time to play it."""
-    return given.solvable and len(given.actions) <= spec.max_steps
+    """Whether anybody could solve the task so; one that is longer, or empty, is of no use, nor worth playing."""
+    return given.solvable and 0 < len(given.actions) <= spec.max_steps
 
 
 def _unbelievable(given: Certificate, spec: TaskSpecification, tiling: Tiling) -> Iterator[str]:

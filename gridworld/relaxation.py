@@ -85,12 +85,15 @@ class Relaxation:
 
     def _best(self, pattern: Pattern, grain: int, limit: int) -> Projection:
         """The one that says most of the start."""
-        made = list[Projection]()
+        made, anchors = list[Projection](), list[set[Cell]]()
         doors = {cell for cell, door in self._layout.doors.items() if door.id in pattern.doors}
         if self._worth and pattern.keys and doors:
-            for anchors in (set[Cell](), doors, self._farthest(doors)):
-                with suppress(EndlessError):
-                    made.append(Projection(self._places, self._start, pattern, grain, limit, anchors))
+            anchors = [set(), doors, self._farthest(doors)]
+        elif self._worth and pattern.loose:
+            anchors = [set()]
+        for some in anchors:
+            with suppress(EndlessError):
+                made.append(Projection(self._places, self._start, pattern, grain, limit, some))
         if not made:
             return Projection(self._places, self._start, pattern, grain, limit)
         return max(made, key=lambda projection: projection.distance(self._start))
@@ -101,10 +104,12 @@ class Relaxation:
 
     def _parts(self, pattern: Pattern) -> tuple[Pattern, ...]:
         """Smaller patterns that together track what a pattern does: fewer blocks, then none, then halves."""
+        if pattern.loose:
+            return (replace(pattern, loose=pattern.loose[:-1]),)
         without = replace(pattern, blocks=())
         if len(pattern.blocks) > 1:
             fewer = combinations(pattern.blocks, 2 if self._pairs and 2 < len(pattern.blocks) <= _MOST_PAIRED else 1)
-            return tuple(replace(pattern, blocks=blocks) for blocks in fewer)
+            return tuple(replace(pattern, blocks=blocks, loose=self._targets(pattern, blocks)) for blocks in fewer)
         if pattern.blocks and without != Pattern():
             return without, Pattern(blocks=pattern.blocks)
         doors: dict[str, str] = {door.id: door.requires_key for door in self._layout.doors.values()}
@@ -112,6 +117,13 @@ class Relaxation:
         names += pattern.switches
         half = len(names) // 2
         return (pattern.only(names[:half]), pattern.only(names[half:])) if half else (Pattern(),)
+
+    def _targets(self, pattern: Pattern, tracked: tuple[str, ...]) -> tuple[str, ...]:
+        """The other blocks that have a target, if worth is looked at."""
+        goal = self._layout.spec.goal
+        if not self._worth or goal.goal_type != "push_block_to":
+            return ()
+        return tuple(name for name in pattern.blocks if name in goal.target_ids and name not in tracked)
 
     def _colour(self, name: str, doors: dict[str, str]) -> str:
         return doors[name] if name in doors else self._layout.colour_of_key[name]

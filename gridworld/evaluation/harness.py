@@ -26,8 +26,8 @@ class EvaluationHarness:
     """Adapts a model to :class:`~gridworld.runner.grid_runner.GridRunner` and computes metrics.
 
     Tasks may be named as in the repository (``gridworld/tasks``, ``mazes/validation_10``) from any directory. Nothing
-    a model raises ends an evaluation, but for :class:`~gridworld.errors.ModelUnavailableError`, and any
-    :class:`~gridworld.errors.ModelError` before its first answer, since the model cannot be used then.
+    a model raises ends an evaluation, but for :class:`~gridworld.errors.ModelUnavailableError`, a failed import, and
+    any :class:`~gridworld.errors.ModelError` before its first answer, since the model cannot be used then.
 
     Args:
         model: who plays; its ``setup`` is called before the first episode.

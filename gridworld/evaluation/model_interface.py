@@ -68,8 +68,8 @@ class ModelInterface(ABC):
     The harness calls ``setup`` once, then for each episode ``begin_episode``, ``predict`` before each action,
     ``end_episode`` and ``episode_details``, and ``teardown`` at the end. A :class:`~gridworld.errors.ModelError` before
     the first answer ever ends the evaluation, since the model cannot be used, and so does a
-    :class:`~gridworld.errors.ModelUnavailableError` at any time, the present episode not being counted. Anything else
-    ends the episode only, which counts as not solved and names the error.
+    :class:`~gridworld.errors.ModelUnavailableError` or a failed import at any time, the present episode not being
+    counted. Anything else ends the episode only, which counts as not solved and names the error.
 
     Attributes:
         uses_images: False spares the harness the drawing; ``ModelInput.image`` is then empty.

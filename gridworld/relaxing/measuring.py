@@ -88,7 +88,7 @@ def distances(edges: Edges, goals: Mask, headings: int, estimate: Numbers) -> ND
     found[first] = -estimate[first]
     border = defaultdict[int, list[Numbers]](list)
     _sort_in(border, first, found[first])
-    left = _MOST_ROUNDS * len(goals)
+    left, least = _MOST_ROUNDS * len(goals), -int(np.ptp(estimate))
     while border:
         level = min(border)
         states = np.concatenate(border.pop(level))
@@ -102,6 +102,8 @@ def distances(edges: Edges, goals: Mask, headings: int, estimate: Numbers) -> ND
         costs = level + np.concatenate((np.ones(2 * len(states), dtype=np.int64), reduced[chosen]))
         cheaper = costs < found[sources]
         sources, costs = sources[cheaper], costs[cheaper]
+        if (costs + estimate[sources] < least).any():
+            raise EndlessError
         np.minimum.at(found, sources, costs)
         best = costs == found[sources]
         _sort_in(border, sources[best], costs[best])

@@ -31,7 +31,7 @@ class Modes:
     def __init__(self, numbering: Numbering, start: State, limit: int) -> None:
         self.numbering, self.places = numbering, numbering.places
         self.events = tuple(events(numbering))
-        blocks = [(name, numbering.radices[name]) for name in numbering.pattern.blocks]
+        blocks = [(name, numbering.radices[name]) for name in numbering.cells]
         most = limit // (len(self.places) * prod(radix for _, radix in blocks))
         self.codes = self._closure(start, most)
         for name, radix in blocks:

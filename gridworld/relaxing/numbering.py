@@ -11,6 +11,7 @@ import numpy as np
 
 from gridworld.layout import Layout, State
 from gridworld.relaxing.places import Mask, Numbers, Places
+from gridworld.tilings import Cell
 
 HOME, HAND, GONE, LOOSE = range(4)
 """Digits of a key: never picked up; in hand; used up, or of no more use; from LOOSE on: in which part of the grid."""
@@ -27,17 +28,21 @@ class TooLargeError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """Ids of the things that a projection tracks: keys, locked doors, switches that do not "hold", pushable blocks."""
+    """Ids of the things that a projection tracks: keys, locked doors, switches that do not "hold", pushable blocks.
+
+    Of blocks in ``loose`` it tracks only whether they are where they began, on their target, or elsewhere.
+    """
 
     keys: tuple[str, ...] = ()
     doors: tuple[str, ...] = ()
     switches: tuple[str, ...] = ()
     blocks: tuple[str, ...] = ()
+    loose: tuple[str, ...] = ()
 
     def only(self, names: Iterable[str]) -> Pattern:
         """The part of it that tracks these."""
         kept = frozenset(names)
-        groups = (self.keys, self.doors, self.switches, self.blocks)
+        groups = (self.keys, self.doors, self.switches, self.blocks, self.loose)
         return Pattern(*(tuple(name for name in group if name in kept) for group in groups))
 
 
@@ -57,6 +62,7 @@ class Numbering:
 
     Attributes:
         parts: number of its part, by cell on which a key can be dropped.
+        cells: by block, its digit on every cell that it can reach.
         strides: by tracked thing; blocks have the highest.
         radices: by tracked thing.
         uses: doors of each key that is of no more use, and forgotten, once they are open.
@@ -70,9 +76,11 @@ class Numbering:
         self.parts = places.parts(grain)
         self.radices = dict.fromkeys(pattern.keys, LOOSE + 1 + max(self.parts.values(), default=0))
         self.radices |= dict.fromkeys((*pattern.doors, *pattern.switches), 2)
-        self.radices |= {name: len(places.reach[name]) for name in pattern.blocks}
+        self.cells = {name: places.reach[name] for name in pattern.blocks}
+        self.cells |= {name: self._roughly(name) for name in pattern.loose}
+        self.radices |= {name: max(cells.values()) + 1 for name, cells in self.cells.items()}
         # A key that can be dropped in every part makes as many modes.
-        least = max((self.radices[name] for name in (*pattern.keys[:1], *pattern.blocks)), default=1)
+        least = max((self.radices[name] for name in (*pattern.keys[:1], *self.cells)), default=1)
         if least * len(places) > limit or prod(self.radices.values()) * len(places) >= _MAX_CODE:
             raise TooLargeError
         names = list(self.radices)
@@ -111,9 +119,21 @@ class Numbering:
         digits = self._statuses(state)
         digits |= {name: int(name in state.open_doors) for name in self.pattern.doors}
         digits |= {name: int(name in state.active_switches) for name in self.pattern.switches}
-        for name in self.pattern.blocks if blocks else ():
-            digits[name] = self.places.reach[name][state.block_cells[self.layout.block_index[name]]]
+        for name in self.cells if blocks else ():
+            digits[name] = self.cells[name][state.block_cells[self.layout.block_index[name]]]
         return sum(digit * self.strides[name] for name, digit in digits.items())
+
+    def exactly(self, name: str, cell: Cell) -> bool:
+        """Whether the digit of a block on a cell is that of no other cell."""
+        return name in self.pattern.blocks or self.cells[name][cell] < self.radices[name] - 1
+
+    def _roughly(self, name: str) -> dict[Cell, int]:
+        goal, reach = self.layout.spec.goal, self.places.reach[name]
+        ends = [
+            to.to_tuple() for block, to in zip(goal.target_ids, goal.target_positions, strict=False) if block == name
+        ]
+        alone = [cell for cell, number in reach.items() if not number or cell in ends]
+        return {cell: alone.index(cell) if cell in alone else len(alone) for cell in reach}
 
     def loose(self, state: State) -> list[str]:
         """The tracked keys that were dropped and are still of use."""

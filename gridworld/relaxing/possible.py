@@ -45,13 +45,8 @@ class Possible:
         if self.layout.switch_type(switch) != "hold":
             return _always(True)
         cell = self._switches[switch]
-        held, loosely = self.places.on(cell)[None, :], False
-        for name, reach in self.places.reach.items():
-            if cell in reach and name in self.modes:
-                held = held | self.modes.having(name, reach[cell])
-            elif cell in reach:
-                loosely = True
-        return held | loosely if wanted else ~held
+        held, blocks = self.places.on(cell)[None, :], [self.at(name, cell, wanted) for name in self.places.reach]
+        return reduce(np.logical_or, blocks, held) if wanted else reduce(np.logical_and, blocks, ~held)
 
     def open(self, name: str, wanted: bool) -> Mask:
         """Whether a door or gate is open."""
@@ -72,7 +67,9 @@ class Possible:
             return _always((spec.position.to_tuple() == cell) == wanted)
         if cell is None or cell not in reach:
             return _always(not wanted)
-        return self.modes.having(block, reach[cell]) == wanted if block in self.modes else _always(True)
+        if block not in self.modes or not (wanted or self.modes.numbering.exactly(block, cell)):
+            return _always(True)
+        return self.modes.having(block, self.modes.numbering.cells[block][cell]) == wanted
 
     def _key(self, name: str, digit: int, wanted: bool) -> Mask:
         return self.modes.having(name, digit) == wanted if name in self.modes else _always(True)

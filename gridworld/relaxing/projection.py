@@ -84,8 +84,8 @@ class Projection:
         passages += [(cell, gate.id) for cell, gate in layout.gates.items()]
         for cell, name in passages:
             self._require(allowed, places.facing(cell), self.possible.open(name, True))
-        for block in self.pattern.blocks:
-            for cell in places.reach[block]:
+        for block, cells in self.modes.numbering.cells.items():
+            for cell in cells:
                 self._require(allowed, places.facing(cell), self.possible.at(block, cell, False))
         rows, poses = np.nonzero(allowed)
         return rows * len(places) + poses, rows * len(places) + places.after[poses], np.broadcast_to(1, len(rows))
@@ -96,26 +96,29 @@ class Projection:
 
     def _pushes(self) -> Iterator[Steps]:
         """Steps onto a tracked block; what is tracked must not be in its way."""
-        places, tiling = self.places, self.places.layout.tiling
-        homes = {key.position.to_tuple(): key.id for key in places.layout.keys}
-        for block in self.pattern.blocks:
-            reach, stride = places.reach[block], self.modes.numbering.strides[block]
-            others = [other for other in self.pattern.blocks if other != block]
-            for cell, digit in reach.items():
+        places, numbering, layout = self.places, self.modes.numbering, self.places.layout
+        homes = {key.position.to_tuple(): key.id for key in layout.keys}
+        for block, cells in numbering.cells.items():
+            for cell, digit in cells.items():
                 for pose in np.flatnonzero(places.facing(cell)):
-                    beyond = tiling.ahead(cell, int(pose) % places.headings)
-                    if beyond not in reach:
+                    beyond = layout.tiling.ahead(cell, int(pose) % places.headings)
+                    if beyond not in cells:
                         continue
                     key = homes.get(beyond, "")
-                    other = [(o, places.reach[o][beyond]) for o in others if beyond in places.reach[o]]
+                    other = [
+                        (o, reach[beyond]) for o, reach in numbering.cells.items() if self._blocks(o, beyond, block)
+                    ]
                     other += [(key, HOME)] if key in self.modes else []
-                    event = Event(places.on(cell), ((block, digit),), tuple(other), (reach[beyond] - digit) * stride)
-                    rows, after = self.modes.changes(event)
-                    yield (
-                        rows * len(places) + pose,
-                        after * len(places) + places.after[pose],
-                        np.broadcast_to(1, len(rows)),
-                    )
+                    delta = (cells[beyond] - digit) * numbering.strides[block]
+                    rows, after = self.modes.changes(Event(places.on(cell), ((block, digit),), tuple(other), delta))
+                    cost = 1 + (self._worth.pushed(block, cell, beyond) if self._worth else 0)
+                    after = after * len(places) + places.after[pose]
+                    yield rows * len(places) + pose, after, np.broadcast_to(cost, len(rows))
+
+    def _blocks(self, other: str, cell: Cell, block: str) -> bool:
+        """Whether the projection knows when another block is in the way of a block on a cell."""
+        numbering = self.modes.numbering
+        return other != block and cell in numbering.cells[other] and numbering.exactly(other, cell)
 
     def _changes(self, event: Event) -> Steps:
         rows, after = self.modes.changes(event)

@@ -46,13 +46,23 @@ class Worth:
         self._coming = _moves(self.places, anchors, back=False)
         self._going = {name: self._to_door(name) for name in numbering.pattern.keys}
         self._most = {name: self._greatest(going + self._coming) for name, going in self._going.items()}
+        self._pushes = {name: self._to_target(name) for name in numbering.pattern.loose}
+        self._far = {name: self._farthest(name) for name in numbering.pattern.loose}
         self._values = {name: self._levelled(name) for name in numbering.pattern.keys}
 
     def of(self, state: State) -> int:
         """What it is worth where the dropped keys of a state lie that are still of use."""
         layout, numbering = self.places.layout, self.numbering
         cells = {name: state.key_cells[layout.key_index[name]] for name in numbering.loose(state)}
-        return sum(int(self._values[name][self.places.index[cell]]) for name, cell in cells.items() if cell)
+        keys = sum(int(self._values[name][self.places.index[cell]]) for name, cell in cells.items() if cell)
+        return keys + sum(self._of(name, state.block_cells[layout.block_index[name]]) for name in self._pushes)
+
+    def pushed(self, block: str, cell: Cell, beyond: Cell) -> int:
+        """Worth gained by pushing a block from a cell to the next."""
+        return self._of(block, beyond) - self._of(block, cell) if block in self._pushes else 0
+
+    def _of(self, block: str, cell: Cell) -> int:
+        return self._pushes[block][cell] - self._far[block][self.numbering.cells[block][cell]]
 
     def gain(self, event: Event) -> Numbers:
         """By pose, the worth that picking up or dropping a key gains at least."""
@@ -74,8 +84,33 @@ class Worth:
             for part, most in enumerate(self._most[name]):
                 base[self.numbering.having(codes, name, LOOSE + part)] += most
             rest[self.numbering.having(codes, name, HAND)] = going[self.places.cell]
+        for name, far in self._far.items():
+            for digit, most in far.items():
+                base[self.numbering.having(codes, name, digit)] += most
         estimated: Numbers = base[:, None] + rest
         return estimated
+
+    def _farthest(self, block: str) -> dict[int, int]:
+        """By digit, most pushes that a block needs from a cell with the digit."""
+        far: dict[int, int] = {}
+        for cell, digit in self.numbering.cells[block].items():
+            far[digit] = max(far.get(digit, 0), self._pushes[block][cell])
+        return far
+
+    def _to_target(self, block: str) -> dict[Cell, int]:
+        """Fewest pushes from a cell to the target, if nothing else is in the way; the most where there is no way."""
+        goal, tiling, reach = self.numbering.layout.spec.goal, self.places.layout.tiling, self.places.reach[block]
+        targets = dict(zip(goal.target_ids, goal.target_positions, strict=True))
+        found = {targets[block].to_tuple(): 0}
+        border = list(found)
+        for cell in border:
+            for heading, before in enumerate(tiling.neighbours(cell)):
+                behind = tiling.ahead(before, heading)
+                if before in reach and before not in found and behind in self.places.index:
+                    found[before] = found[cell] + 1
+                    border.append(before)
+        most = max(found.values())
+        return {cell: found.get(cell, most) for cell in reach}
 
     def _to_door(self, name: str) -> Numbers:
         layout = self.places.layout

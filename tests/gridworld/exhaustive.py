@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from itertools import combinations, cycle
 from typing import Any
 
@@ -55,6 +56,11 @@ def _partial_patterns(layout: Layout) -> Iterator[Pattern]:
     names = (*whole.keys, *whole.doors, *whole.switches, *whole.blocks)
     for some in {frozenset(some) for size in (1, len(names) - 1) if size > 0 for some in combinations(names, size)}:
         yield whole.only(some)
+    targets = [name for name in layout.spec.goal.target_ids if name in whole.blocks]
+    for name in targets:
+        yield Pattern(loose=(name,))
+        yield replace(whole, blocks=tuple(other for other in whole.blocks if other != name), loose=(name,))
+    yield Pattern(loose=tuple(targets))
 
 
 def check_random_tasks(seeds: Iterable[int], most: int = 5000) -> int:

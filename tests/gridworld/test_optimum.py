@@ -93,6 +93,14 @@ def test_a_certificate_of_another_tiling_says_nothing() -> None:
     assert stored_proof(attached(unsolvable, certify(unsolvable))) == (None, ""), "the search decides that itself"
 
 
+def test_an_empty_way_is_none() -> None:
+    """The goal is looked at after a step only."""
+    spec = drawn("#####\n#A..#\n#####", goal={"type": "reach_position", "target": [1, 1]})
+    empty = attached(spec, replace(certify(spec), actions="", optimal_steps=0))
+    assert stored_proof(empty) == (None, "")
+    assert find_optimum(empty).steps == 1
+
+
 CERTIFIED = attached(locked(), certify(locked()))
 STEPS = solve(locked()).steps
 WAY = (CERTIFIED.metadata or {})[FIELD]["actions"]

@@ -218,7 +218,7 @@ def test_hostile_sizes_take_no_time() -> None:
 
 def verdict(data: Any) -> TaskSpecification | TaskError:
     try:
-        return TaskSpecification.from_dict(data)
+        return TaskSpecification.from_dict(data, warnings=[])
     except TaskError as error:
         return error
 
