@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from pydantic import BaseModel
@@ -52,11 +52,40 @@ class ShownCall:
     mission: str = ""
 
 
-def shown_call(files: RunFiles, shelf: Shelf, event: Mapping[str, Any]) -> ShownCall:
-    """The call that a ``planner_call`` or ``coder_call`` event tells of; its texts are put on the shelf."""
-    phase = text(event.get("event")).removesuffix("_call")
-    name = text(event.get("transcript"))
-    transcript = (files.transcript(name) if name else None) or _NOTHING
+class CallReader:
+    """Reads the calls of a level; each transcript once, however often the log names it."""
+
+    def __init__(self, files: RunFiles, shelf: Shelf) -> None:
+        self._files, self._shelf = files, shelf
+        self._read: dict[tuple[str, str], ShownCall] = {}
+
+    def shown(self, event: Mapping[str, Any]) -> ShownCall:
+        """The call that a ``planner_call`` or ``coder_call`` event tells of; its texts are put on the shelf."""
+        phase, name = text(event.get("event")).removesuffix("_call"), text(event.get("transcript"))
+        known = self._read.get((phase, name))
+        if known is None:
+            transcript = (self._files.transcript(name) if name else None) or _NOTHING
+            known = self._read[phase, name] = _of_transcript(self._shelf, phase, name, transcript)
+        call = replace(
+            known.call,
+            mode=visible(text(event.get("mode"))),
+            model=visible(text(event.get("model"))),
+            ok=event.get("ok") is True,
+            error=visible(text(event.get("error"))) or known.call.error,
+            seconds=number(event.get("seconds")) or 0.0,
+            solve_s=number(event.get("solve_s")) or 0.0,
+            source=visible(text(event.get("source"))),
+            requests=count(event.get("requests")),
+            input_tokens=count(event.get("input_tokens")),
+            output_tokens=count(event.get("output_tokens")),
+            reasoning_tokens=count(event.get("reasoning_tokens")),
+            cost=number(event.get("cost")),
+        )
+        return replace(known, call=call)
+
+
+def _of_transcript(shelf: Shelf, phase: str, name: str, transcript: Mapping[str, Any]) -> ShownCall:
+    """What a transcript tells of its call; the rest is in the log."""
     answer = table(transcript.get("answer"))
     told = _joined(answer.get("text"))
     said = answers.plain(told)
@@ -66,18 +95,18 @@ def shown_call(files: RunFiles, shelf: Shelf, event: Mapping[str, Any]) -> Shown
     call = Call(
         file=visible(name),
         phase=phase,
-        mode=visible(text(event.get("mode"))),
-        model=visible(text(event.get("model"))),
-        ok=event.get("ok") is True,
-        error=visible(text(event.get("error")) or text(transcript.get("error"))),
-        seconds=number(event.get("seconds")) or 0.0,
-        solve_s=number(event.get("solve_s")) or 0.0,
-        source=visible(text(event.get("source"))),
-        requests=count(event.get("requests")),
-        input_tokens=count(event.get("input_tokens")),
-        output_tokens=count(event.get("output_tokens")),
-        reasoning_tokens=count(event.get("reasoning_tokens")),
-        cost=number(event.get("cost")),
+        mode="",
+        model="",
+        ok=False,
+        error=visible(text(transcript.get("error"))),
+        seconds=0.0,
+        solve_s=0.0,
+        source="",
+        requests=0,
+        input_tokens=0,
+        output_tokens=0,
+        reasoning_tokens=0,
+        cost=None,
         finish=visible(text(answer.get("finish"))),
         messages=tuple(_message(shelf, phase, each) for each in items(transcript.get("messages"))),
         answer=shelf.put(told, _language(told, phase, code)) if told else "",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import gc
 import os
 import shlex
 import sys
@@ -52,12 +53,18 @@ def main(argv: Sequence[str], root: Path, make_world: WorldMaker) -> int:
         parser.error(_surplus(given.command, surplus))
     given.runs = Path.cwd() / given.runs if given.runs else root / "runs"
     command: Callable[[argparse.Namespace, WorldMaker], int] = _COMMANDS[given.command]
+    collecting = gc.isenabled()
+    if given.command != "watch":
+        gc.disable()  # looking for cycles among a million events takes a quarter of the time, and there are none
     try:
         return command(given, make_world)
     except UserError as error:  # it may name files and runs, and is going to be printed
         from spca.report.texts import visible
 
         raise type(error)(visible(str(error))) from error
+    finally:
+        if collecting:
+            gc.enable()
 
 
 def build_parser() -> argparse.ArgumentParser:

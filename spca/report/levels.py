@@ -13,7 +13,7 @@ from typing import Any, Final
 from spca.contracts import CoderMode
 from spca.report import model
 from spca.report.blame import blame
-from spca.report.calls_shown import CODER, PLANNER, ShownCall, shown_call
+from spca.report.calls_shown import CODER, PLANNER, CallReader, ShownCall
 from spca.report.diffs import diff
 from spca.report.lenient import count, items, number, table, text, whole
 from spca.report.reading import RunFiles
@@ -76,6 +76,7 @@ class _Reader:
 
     def __init__(self, files: RunFiles, number_: int, shelf: Shelf, simulate: Simulate | None) -> None:
         self._files, self._number, self._shelf = files, number_, shelf
+        self._calls = CallReader(files, shelf)
         self._history = files.histories.get(number_)
         logged = self._history.last("level_summary") if self._history else {}
         self._summary = files.summaries().get(number_) or logged
@@ -123,9 +124,9 @@ class _Reader:
             if not rounds and (kind in (f"{PLANNER}_call", f"{CODER}_call") or name == "simulation_runs"):
                 rounds.append(_Round(1))
             if kind == f"{PLANNER}_call":
-                rounds[-1].planner.append(shown_call(self._files, self._shelf, event))
+                rounds[-1].planner.append(self._calls.shown(event))
             elif kind == f"{CODER}_call":
-                call = shown_call(self._files, self._shelf, event)
+                call = self._calls.shown(event)
                 turns = rounds[-1].turns
                 if not turns or turns[-1].is_followed_by(call):
                     turns.append(_Turn())

@@ -15,7 +15,7 @@ from typing import Any, Final
 from spca import curriculum
 from spca.curriculum import Task
 from spca.errors import CurriculumError, ReportError
-from spca.report.lenient import parsed, table, text, whole
+from spca.report.lenient import parsed, parsed_line, table, text, whole
 from spca.report.spans import History, histories
 
 LARGEST: Final = 256 << 20
@@ -132,8 +132,9 @@ class RunFiles:
         data = self._bytes(name) if os.path.lexists(self.path / name) else None
         lines, bad = (data or b"").split(b"\n"), list[str]()
         for position, line in enumerate(lines, 1):
-            words, clean = _decoded(line)
-            value = _object(words) if line else {}
+            if not line:
+                continue
+            value, clean = _line(line)
             if value:
                 yield value
             if value is None and position == len(lines):
@@ -225,6 +226,16 @@ def _has_open(process: str, lock: os.stat_result) -> bool:
         except OSError:
             continue
     return False
+
+
+def _line(data: bytes) -> tuple[dict[str, Any] | None, bool]:
+    """A JSON object, or None, and whether all of it was UTF-8."""
+    try:
+        value = parsed_line(data)
+    except ValueError:
+        words, clean = _decoded(data)
+        return _object(words), clean
+    return (value if isinstance(value, dict) else None), True
 
 
 def _decoded(data: bytes) -> tuple[str, bool]:

@@ -12,6 +12,7 @@ from spca.report.model import Span
 Event = Mapping[str, Any]
 
 _CALLS: Final = ("planner_call", "coder_call")
+_WORKS: Final = ("spca_rounds", "simulation_runs")
 _ENDED: Final = ("success", "fail")
 
 
@@ -93,6 +94,8 @@ def spans(
     act: tuple[float, tuple[int, int]] | None = None
     this = attempts = 0
     for event in history.events:
+        if not _matters(event):
+            continue
         time = number(event.get("time"))
         if time is None:
             continue
@@ -156,6 +159,11 @@ def _act(act: tuple[float, tuple[int, int]], until: float, longest: float | None
     start, (this, _) = act
     seconds = round(max(0.0, until - start), 4)
     return Span("act", this, start, seconds if longest is None else min(seconds, longest), status)
+
+
+def _matters(event: Event) -> bool:
+    kind = event.get("event")
+    return event.get("name") in _WORKS if kind == "counter_inc" else kind == "level_summary" or kind in _CALLS
 
 
 def _counts(event: Event, name: str) -> bool:

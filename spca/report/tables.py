@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final, TypeAlias
 
+from pydantic_core import to_json
+
 from spca.contracts import PRIMITIVE_METHODS
 from spca.report import lenient
 from spca.report.blame import blame, exception, plan_position
@@ -39,7 +41,9 @@ class Column:
 
 def _text(value: object) -> str | None:
     """UTF-8 has no place for half of a surrogate pair, JSON has: it is spelled out."""
-    return _HALVES.sub(lambda half: f"\\u{ord(half[0]):04x}", value) if isinstance(value, str) else None
+    if not isinstance(value, str):
+        return None
+    return value if value.isascii() else _HALVES.sub(lambda half: f"\\u{ord(half[0]):04x}", value)
 
 
 def _texts(value: object) -> list[str] | None:
@@ -59,6 +63,10 @@ def _moment(value: object) -> datetime | None:
 def _json(value: object) -> str | None:
     if value is None:
         return None
+    try:
+        return to_json(value, inf_nan_mode="null").decode()
+    except ValueError:  # half of a surrogate pair, or nested too deeply
+        pass
     try:
         text = json.dumps(value, ensure_ascii=False)
     except RecursionError:  # writing takes more stack than reading took
@@ -267,9 +275,16 @@ def rows(files: RunFiles, names: Collection[str]) -> dict[str, Iterable[Row]]:
 
 def _of(files: RunFiles, name: str, records: Iterable[Mapping[str, Any]]) -> Iterator[Row]:
     """Records as rows of a table; the first column is always the run."""
-    columns = TABLES[name][1:]
-    head = _text(files.id)
-    return ((head, *(column.of(record) for column in columns)) for record in records)
+    columns = enumerate(TABLES[name][1:], 1)
+    places = {column.key or column.name: (place, _READERS[column.type]) for place, column in columns}
+    empty: list[object] = [_text(files.id)] + [None] * len(places)
+    for record in records:  # has fewer fields than the table has columns
+        row = empty.copy()
+        for key, value in record.items():
+            if key in places:
+                place, read = places[key]
+                row[place] = read(value)
+        yield tuple(row)
 
 
 def _run(run: Run) -> dict[str, Any]:

@@ -49,6 +49,11 @@ _ADVICE: Final = (4, 8, 14)  # MADV_DONTNEED and MADV_FREE (allocators), MADV_HU
 _WAIT_AND_WAKE: Final = (0x80, 0x81, 0x89, 0x8A)
 _FUTEX_FLAGS: Final = 0x100  # FUTEX_CLOCK_REALTIME
 
+# CLOCK_REALTIME, MONOTONIC, PROCESS_CPUTIME_ID, THREAD_CPUTIME_ID, MONOTONIC_RAW, REALTIME_COARSE, MONOTONIC_COARSE,
+# BOOTTIME, TAI: those of everybody and of the caller. Ids below 0 are made of the number of a process, and tell its
+# processor time, or of a descriptor.
+_CLOCKS: Final = (0, 1, 2, 3, 4, 5, 6, 7, 11)
+
 
 class Argument(NamedTuple):
     """A condition on one argument: without the bits of ``ignored``, its low 32 bits are one of ``values``.
@@ -93,7 +98,7 @@ def allowed(read_fd: int, write_fd: int) -> tuple[Call, ...]:
         Call("rt_sigprocmask", 14),
         Call("rt_sigreturn", 15),
         Call("sigaltstack", 131),
-        Call("clock_gettime", 228),
+        Call("clock_gettime", 228, (Argument(0, _CLOCKS),)),
         Call("gettimeofday", 96),
         Call("getrandom", 318),
         Call("getpid", 39),

@@ -32,7 +32,6 @@ PLAIN = {
     131: "sigaltstack",
     186: "gettid",
     219: "restart_syscall",
-    228: "clock_gettime",
     231: "exit_group",
     318: "getrandom",
 }
@@ -43,6 +42,7 @@ FILTERED: dict[int, Callable[[Sequence[int]], bool]] = {
     10: lambda a: a[2] & 0xFFFFFFFF <= 3,
     25: lambda a: a[3] & 0xFFFFFFFF <= 1,
     28: lambda a: a[2] & 0xFFFFFFFF in (4, 8, 14),
+    228: lambda a: a[0] & 0xFFFFFFFF in (0, 1, 2, 3, 4, 5, 6, 7, 11),
     202: lambda a: a[1] & 0xFFFFFFFF & ~0x100 in (0x80, 0x81, 0x89, 0x8A),
 }
 ARCHITECTURES = {"i386": 0x40000003, "arm": 0x40000028, "aarch64": 0xC00000B7, "none": 0, "big x86-64": 0x3E000000}
@@ -145,6 +145,14 @@ def test_memory_stays_where_it_was_put() -> None:
 def test_no_priority_inheritance_and_no_requeueing_of_futexes() -> None:
     operations = {o & ~0x100 for o in range(0x200) if decide(202, args=(0, o, 0, 0, 0, 0)) == ALLOW}
     assert operations == {0x80, 0x81, 0x89, 0x8A}, "and none on a word that another process may have mapped"
+
+
+@pytest.mark.parametrize("process", [0, 1, 4242, 0x3FFFFF])
+@pytest.mark.parametrize("kind", range(8))
+def test_no_clock_of_a_process_or_device(process: int, kind: int) -> None:
+    """Their ids are negative numbers made of a process id or a descriptor (include/linux/posix-timers.h)."""
+    clock = ~process << 3 | kind
+    assert {decide(228, args=(clock & mask, 0, 0, 0, 0, 0)) for mask in (2**32 - 1, 2**64 - 1)} == {EPERM}
 
 
 def test_names_and_numbers_of_the_list_are_unique() -> None:

@@ -1,0 +1,68 @@
+"""Looking at a run whose log is large: processor time of ``report``, ``replay`` and ``query``."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import resource
+import shutil
+import subprocess
+from pathlib import Path
+
+from tests.soak.common import SCRATCH, command, environment, only_run, run
+
+MEANT_S = 10.0
+"""What each command is meant to take for 200 MB on an idle machine."""
+
+
+def enlarge(source: Path, target: Path, size: int, *, large: bool) -> Path:
+    """Copy a run with a log of ``size`` bytes: its events again and again, or with a text that makes each large."""
+    shutil.copytree(source, target)
+    lines = (source / "metrics.jsonl").read_bytes().splitlines(keepends=True)
+    text = 'an error "é"\n' * (size // len(lines) // 18)
+    with (target / "metrics.jsonl").open("wb") as log:
+        for line in lines:
+            event = json.loads(line)
+            if event["event"] in ("level_start", "level_summary"):
+                log.write(line)
+            elif large:
+                log.write(json.dumps(event | {"error": text}).encode() + b"\n")
+            else:
+                log.writelines([line] * (size // len(lines) // len(line)))
+    return target
+
+
+def measured(*arguments: object) -> float:
+    """Seconds of processor time of a command."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run(command(*map(str, arguments)), check=True, env=environment(), stdout=subprocess.DEVNULL)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def main() -> None:
+    """Print the figures for many small events and for few large ones."""
+    parser = argparse.ArgumentParser(prog="scripts/bench large-log", description=__doc__)
+    parser.add_argument("--mb", type=int, default=200, help="size of the log (default 200)")
+    options = parser.parse_args()
+    home = SCRATCH / "bench_large_log"
+    shutil.rmtree(home, ignore_errors=True)
+    home.mkdir(parents=True)
+    run("--quiet", "--only", "goal_navigation", "--runs", str(home / "runs"), "--workspace", str(home / "workspace"))
+    for name, large in (("small", False), ("large", True)):
+        big = enlarge(only_run(home / "runs"), home / name / "20260101-000000-aaaa", options.mb << 20, large=large)
+        megabytes = (big / "metrics.jsonl").stat().st_size / 1e6
+        print(f"{megabytes:.0f} MB of {name} events (meant: at most {MEANT_S:g} s each)")
+        commands: dict[str, tuple[object, ...]] = {
+            "report": ("report", big, "--out", home / "page.html"),
+            "report --no-page": ("report", big, "--no-page"),
+            "replay": ("replay", big, 1),
+            "query levels": ("query", big, "FROM levels SELECT count(*)"),
+            "query events": ("query", big, "FROM events SELECT count(*)"),
+        }
+        for words, arguments in commands.items():
+            print(f"  {words:17} {measured(*arguments):.1f} s")
+
+
+if __name__ == "__main__":
+    main()
