@@ -305,7 +305,8 @@ def _meaning(node: ast.FunctionDef) -> str:
     return ast.dump(bare) + inspect.cleandoc(document)
 
 
-def _bindings(source: str) -> dict[str, str]:
+@lru_cache(maxsize=4)
+def _bindings(source: str) -> Mapping[str, str]:
     """What each module-level import, constant or function means."""
     bound: dict[str, str] = {}
     for node in parse(source).body:

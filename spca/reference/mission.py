@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final, TypeAlias
 
+_MAX_QUOTED: Final = 200
 COLOURS: Final = ("red", "green", "blue", "purple", "yellow", "grey")
 KINDS: Final = ("ball", "box", "key", "door", "object")
 
@@ -273,7 +274,7 @@ def parse(text: str) -> Instruction:
     reader = _Reader(words)
     instruction = reader.sequence()
     if reader.rest:
-        raise MissionError(f"cannot read {reader.rest!r} in the mission {text!r}")
+        raise MissionError(f"cannot read {quoted(reader.rest)} in the mission {quoted(text)}")
     return instruction
 
 
@@ -313,7 +314,7 @@ class _Reader:
             # "open the red door then the blue door": the verb is said once.
             clause = self._verb(_description(match[0]))
         else:
-            raise MissionError(f"cannot read {self.rest!r} in the mission {self._text!r}")
+            raise MissionError(f"cannot read {quoted(self.rest)} in the mission {quoted(self._text)}")
         self._at = match.end()
         return clause
 
@@ -326,10 +327,15 @@ class _Reader:
 def _description(text: str) -> Description:
     match = _DESCRIPTION.fullmatch(text)
     if match is None:
-        raise MissionError(f"cannot read {text!r} as a description")
+        raise MissionError(f"cannot read {quoted(text)} as a description")
     colour = _colour(match["colour"]) if match["colour"] else None
     place = _PLACES[match["place"]] if match["place"] else None
     return Description(match["kind"], colour, place, definite=match["article"] not in {"a", "an"})
+
+
+def quoted(text: str) -> str:
+    """The text, or the beginning of a long one, for a message."""
+    return repr(text if len(text) <= _MAX_QUOTED else f"{text[:_MAX_QUOTED]}...")
 
 
 def _colour(word: str) -> str:

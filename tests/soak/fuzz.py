@@ -68,7 +68,7 @@ def _once(target: Target, given: bytes) -> Reading:
     try:
         taken = target.read(given)
     except target.refusals as error:
-        refusal = _VARIABLE.sub("_", f"{type(error).__name__}: {error}".partition("\n")[0])[:90]
+        refusal = _VARIABLE.sub("_", f"{type(error).__name__}: {error}"[:200].partition("\n")[0])[:90]
     except BaseException as error:  # boundary: anything else is what is looked for
         if isinstance(error, KeyboardInterrupt):
             raise

@@ -133,7 +133,7 @@ LARGEST = largest()
 
 @pytest.fixture(autouse=True)
 def _nothing_is_remembered() -> None:
-    for function in (agent_code._parsed, agent_code.layout, agent_code.methods_of):
+    for function in (agent_code._parsed, agent_code.layout, agent_code.methods_of, agent_code._bindings):
         function.cache_clear()
     policy._refusal.cache_clear()
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from spca.errors import BadAnswerError
-from spca.reference.mission import COLOURS
+from spca.reference.mission import COLOURS, quoted
 
 _THING: Final = (
     rf"the (?:(?P<number>\d+)(?:st|nd|rd|th) )?(?P<colour>{'|'.join(COLOURS)}) (?P<kind>key|door|switch|gate|block)"
@@ -71,7 +71,7 @@ def _errand(part: str) -> Errand:
     words = part.removeprefix("do not ")
     match = next((match for form in _FORMS if (match := form.fullmatch(words))), None)
     if match is None:
-        raise BadAnswerError(f"the reference planner: cannot read {part!r} in the mission of a gridworld task")
+        raise BadAnswerError(f"the reference planner: cannot read {quoted(part)} in the mission of a gridworld task")
     said = match.groupdict()
     name = numbered(f"{said['kind']}_{said['colour']}", int(said["number"] or 1)) if "kind" in said else ""
     cell = (int(said["row"]), int(said["column"])) if "row" in said else None

@@ -187,3 +187,9 @@ def test_every_registered_mission_is_read(family: str) -> None:
                 assert read == expected, f"{world}: {mission}"
                 assert surface(read) == mission
             assert bool(stages(read)) == bool(mission), f"{world}: {mission}"
+
+
+def test_a_long_mission_is_quoted_in_part() -> None:
+    with pytest.raises(MissionError, match="cannot read 'aaa") as caught:
+        parse("a" * 100_000)
+    assert len(str(caught.value)) < 500

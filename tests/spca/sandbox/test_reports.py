@@ -65,6 +65,6 @@ def test_clean_text_is_short_and_printable(text: str, limit: int) -> None:
     assert reports.clean(cleaned, limit) == cleaned
 
 
-@given(st.text("abc äé1-.\n", max_size=40))
+@given(st.text("abc äé1-.\n", max_size=40).filter(lambda text: "\n\n\n" not in text))
 def test_harmless_text_stays(text: str) -> None:
     assert reports.clean(text, 100) == text
