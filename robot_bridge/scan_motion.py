@@ -118,8 +118,8 @@ def compared(earlier: Lines, later: Lines, step: Pose, lidar: Lidar) -> Compared
 
 
 def shares(found: Compared, groups: Array) -> tuple[Array, Array]:
-    """Of every group of beams, (m, n) of 0 and 1: the share of odometry's motion that it has seen, (m,), 1 for all and 0 for none,
-    and the standard deviation of that, inf where the group cannot tell."""
+    """The share of odometry's motion that every group of beams has seen, (m,): 1 is all of it, 0 none; and the standard
+    deviation of that, inf where the group cannot tell. ``groups`` (m, n) of 0 and 1."""
     told = np.where(found.counts, found.still - found.moved, 0.0)
     still = np.where(found.counts, found.still, 0.0)
     weight = groups @ (told * told)
@@ -144,7 +144,7 @@ def travelled(found: Compared, step: Pose) -> tuple[float, float]:
     weight: Array = np.ones(len(rows))
     for _ in range(3):
         weighted = rows * weight[:, None]
-        inverse: Array = np.linalg.inv(rows.T @ weighted + np.eye(3) * _REGULAR)
+        inverse: Array = np.asarray(np.linalg.inv(rows.T @ weighted + np.eye(3) * _REGULAR), np.float64)
         missing = -inverse @ (weighted.T @ off)
         weight = np.asarray(1 / (1 + ((off + rows @ missing) / (3 * found.noise)) ** 2), np.float64)
     spread = found.noise * sqrt(float(way @ inverse @ way)) / distance
