@@ -72,7 +72,7 @@ def _of_zones(config: RobotConfig) -> Iterator[str]:
 
 
 def _of_witness(config: RobotConfig) -> Iterator[str]:
-    witness, limits = config.witness, config.limits
+    witness = config.witness
     for name in ("wheels", "scan"):
         if getattr(witness, name) >= 1:
             yield f"witness.{name} is a share of the way: it must be below 1"
@@ -80,8 +80,6 @@ def _of_witness(config: RobotConfig) -> Iterator[str]:
         yield f"witness.backing is more than {MOST_BACKED_M} m"
     if witness.backing < LEAST_BACKED_M:
         yield f"witness.backing is less than {LEAST_BACKED_M} m: too little to tell a frozen lidar from a pane of glass"
-    if witness.backing_speed > min(limits.speed, limits.reverse_speed):
-        yield "witness.backing_speed is more than limits.speed or limits.reverse_speed"
 
 
 def _of_lidar(config: RobotConfig) -> Iterator[str]:

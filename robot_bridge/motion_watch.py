@@ -9,7 +9,6 @@ that repeats itself in whatever disguise: every scan is held against several ear
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from math import hypot
 
 import numpy as np
@@ -156,13 +155,13 @@ def _stays_put_since(old: Held, new: Held, config: RobotConfig) -> Evidence | No
     if distance < config.witness.least and abs(step.heading) < _LEAST_RAD:
         return None
     found, least = compared(old.lines, new.lines, step, config.lidar), config.witness.scan
-    share, spread, _ = travelled(found, step)
+    share, spread = travelled(found, step)
     if spread <= _TOLD and distance >= config.witness.least and share + 2 * spread < least + _POOLED:
         reason = f"odometry moved {distance:.3f} m, the lidar {max(0.0, share) * distance:.3f} m"
         return Evidence(reason, True, slip=_SPUN_SLIP_M)
     if _is_beyond(old.pose, new.pose, _SAME_M, _SAME_RAD) and np.array_equal(old.ranges, new.ranges, equal_nan=True):
         return Evidence(f"the lidar repeats itself: the same scan again after {distance:.3f} m", False)
-    each, spreads = shares(found, _groups(len(new.lines.points)))
+    each, spreads = shares(found, groups_of(len(new.lines.points)))
     with np.errstate(invalid="ignore"):
         frozen = (spreads <= _TOLD) & (each + 2 * spreads < least)
         frozen[SECTORS:] |= (spreads[SECTORS:] <= _TOLD) & (each + 2 * spreads < least + _POOLED)[SECTORS:]
@@ -178,14 +177,9 @@ def moves(old: Held, new: Held, doubted: tuple[int, ...], config: RobotConfig) -
     """Whether a scan has moved as odometry says since another, the doubted sectors included."""
     step = new.pose.relative_to(old.pose)
     found = compared(old.lines, new.lines, step, config.lidar)
-    share, spread, _ = travelled(found, step)
+    share, spread = travelled(found, step)
     if spread > _TOLD or share - 2 * spread < config.witness.scan:
         return False
-    each, spreads = shares(found, _groups(len(new.lines.points)))
+    each, spreads = shares(found, groups_of(len(new.lines.points)))
     told = [number for number in doubted if spreads[number] <= _TOLD]
     return bool((each[told] - 2 * spreads[told] >= config.witness.scan).all() and (told or not doubted))
-
-
-@lru_cache(maxsize=4)
-def _groups(beams: int) -> NDArray[np.float64]:
-    return groups_of(beams).astype(np.float64)

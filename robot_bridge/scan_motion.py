@@ -9,6 +9,7 @@ of a wall alongside, say nothing: only beams that tell the two apart count, each
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from math import cos, hypot, inf, sin, sqrt
 
 import numpy as np
@@ -31,6 +32,8 @@ _BESIDE_M = 0.3
 """How far along its line a return may lie from the beam to which the line was fitted."""
 _OUTLIER_M = 0.15
 _FEWEST_BEAMS = 6
+_REGULAR = 1e-3
+"""Keeps directions in which no wall tells anything from being infinitely uncertain."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -114,9 +117,9 @@ def compared(earlier: Lines, later: Lines, step: Pose, lidar: Lidar) -> Compared
     return Compared(still, moved, normals, places, counts, lidar.noise)
 
 
-def shares(found: Compared, groups: NDArray[np.bool_]) -> tuple[Array, Array]:
-    """Of every group of beams, (m, n): the share of odometry's motion that it has seen, (m,), 1 for all and 0 for none,
-    and the standard deviation of that, inf where the group cannot tell."""
+def shares(found: Compared, groups: Array) -> tuple[Array, Array]:
+    """The share of odometry's motion that every group of beams has seen, (m,): 1 is all of it, 0 none; and the standard
+    deviation of that, inf where the group cannot tell. ``groups`` (m, n) of 0 and 1."""
     told = np.where(found.counts, found.still - found.moved, 0.0)
     still = np.where(found.counts, found.still, 0.0)
     weight = groups @ (told * told)
@@ -126,34 +129,31 @@ def shares(found: Compared, groups: NDArray[np.bool_]) -> tuple[Array, Array]:
     return share, spread
 
 
-def travelled(found: Compared, step: Pose) -> tuple[float, float, Pose]:
-    """The share of odometry's way that the whole turn has seen, its standard deviation, and the motion that it has
-    seen instead; inf where it cannot tell."""
+def travelled(found: Compared, step: Pose) -> tuple[float, float]:
+    """The share of odometry's way that the whole turn has seen, and its standard deviation; inf where it cannot tell.
+
+    The motion that fits the lines best, by least squares on all returns; those that fit none weigh little.
+    """
     distance = hypot(step.x, step.y)
     chosen = found.counts
     if distance < 1e-6 or chosen.sum() < 3 * _FEWEST_BEAMS:
-        return 0.0, inf, step
+        return 0.0, inf
     normals, places, off = found.normals[chosen], found.places[chosen], found.moved[chosen]
     rows = np.column_stack((normals, normals[:, 1] * places[:, 0] - normals[:, 0] * places[:, 1]))
-    weight = np.ones(len(rows))
     way = np.array((step.x, step.y, 0.0)) / distance
-    fixed = np.diag((1.0, 1.0, 1.0)) * 1e-3
-    solution = np.zeros(3)
-    inverse = np.eye(3)
+    weight: Array = np.ones(len(rows))
     for _ in range(3):
         weighted = rows * weight[:, None]
-        inverse = np.linalg.inv(rows.T @ weighted + fixed)
-        solution = -inverse @ (weighted.T @ off)
-        left = off + rows @ solution
-        weight = 1 / (1 + (left / (3 * found.noise)) ** 2)
+        inverse: Array = np.asarray(np.linalg.inv(rows.T @ weighted + np.eye(3) * _REGULAR), np.float64)
+        missing = -inverse @ (weighted.T @ off)
+        weight = np.asarray(1 / (1 + ((off + rows @ missing) / (3 * found.noise)) ** 2), np.float64)
     spread = found.noise * sqrt(float(way @ inverse @ way)) / distance
-    share = 1 + float(way @ solution) / distance
-    motion = Pose(step.x + float(solution[0]), step.y + float(solution[1]), step.heading + float(solution[2]))
-    return share, spread, motion
+    return 1 + float(way @ missing) / distance, spread
 
 
-def groups_of(beams: int) -> NDArray[np.bool_]:
-    """The groups of a turn that are looked at, bool (m, beams): its sectors, every other beam and the others, all."""
+@lru_cache(maxsize=4)
+def groups_of(beams: int) -> Array:
+    """The groups of a turn, (m, beams) of 0 and 1: its sectors, every other beam, the others, all."""
     index = np.arange(beams)
     sectors = [(index * SECTORS) // beams == number for number in range(SECTORS)]
-    return np.array([*sectors, index % 2 == 0, index % 2 == 1, np.ones(beams, np.bool_)])
+    return np.array([*sectors, index % 2 == 0, index % 2 == 1, index >= 0], np.float64)

@@ -53,6 +53,11 @@ def test_other_robots_are_possible(config: RobotConfig) -> None:
         ("lidar", {"range_min": 0.2}, "lidar.range_min is more than 0.13 m"),
         ("lidar", {"range_max": 0.5}, "lidar.range_max"),
         ("lidar", {"beams": 60}, "lidar.beams"),
+        ("lidar", {"noise": 0.0}, "lidar.noise is 0.0"),
+        ("witness", {"scan": 1.0}, "witness.scan is a share of the way: it must be below 1"),
+        ("witness", {"wheels": 2.0}, "witness.wheels is a share of the way"),
+        ("witness", {"backing": 0.2}, "witness.backing is more than 0.1 m"),
+        ("witness", {"backing": 0.01}, "witness.backing is less than 0.03 m"),
         ("lidar", {"beams": 0}, "lidar.beams is 0"),
     ],
 )

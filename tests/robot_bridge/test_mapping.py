@@ -67,6 +67,17 @@ def test_what_has_gone_is_forgotten_within_three_seconds() -> None:
     assert code(chart, 0.82, 0.0) < 50
 
 
+def test_what_was_touched_stays_whatever_beams_pass_through_it_and_however_the_map_grows() -> None:
+    chart = charted(ROOM, [Pose()])
+    chart.fix(np.array([(0.82, 0.02), (0.82, 0.12), (-30.02, 0.02)]))
+    rng = np.random.default_rng(4)
+    for _ in range(60):
+        chart.integrate(scan(ROOM, Pose(), rng), LIDAR, Pose())
+    chart.cover(-40.0, -40.0, 40.0, 40.0)
+    assert min(code(chart, 0.82, 0.02), code(chart, 0.82, 0.12), code(chart, -30.02, 0.02)) > 90
+    assert code(chart, 0.6, 0.0) < 50
+
+
 def test_a_lone_missing_return_frees_nothing_and_many_in_a_row_are_open_space() -> None:
     seen = scan(ROOM, Pose(), np.random.default_rng(0))
     lone, wide = seen.ranges.copy(), seen.ranges.copy()
