@@ -15,6 +15,7 @@ from spca.errors import (
     ProviderConfigError,
     ProviderError,
     TransientError,
+    UnknownApiError,
     UnknownModelError,
     UnsupportedFormError,
 )
@@ -104,10 +105,11 @@ def test_a_weaker_form_is_not_asked_for_what_it_cannot_mend(status: int, body: A
         (
             404,
             "404 page not found",
-            ProviderConfigError,
+            UnknownApiError,
             "http://127.0.0.1:1/v1 (404 page not found): is the address wh",
         ),
-        (404, {"detail": "Not Found"}, ProviderConfigError, "Most end in /v1"),
+        (404, {"detail": "Not Found"}, UnknownApiError, "Most end in /v1"),
+        (405, {"detail": "Method Not Allowed"}, UnknownApiError, "Most end in /v1"),
         (404, {"error": {"message": "The model `m` does not exist"}}, UnknownModelError, "--planner-model"),
         (404, {"error": "Model 'm' not found, try pulling it first"}, UnknownModelError, "--planner-model"),
         (404, {"error": {"code": "model_not_found", "message": "?"}}, UnknownModelError, "--coder-model"),
