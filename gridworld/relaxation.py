@@ -22,6 +22,7 @@ from gridworld.relaxing.measuring import UNREACHABLE, EndlessError
 from gridworld.relaxing.numbering import Pattern, TooLargeError, named
 from gridworld.relaxing.places import Places
 from gridworld.relaxing.projection import Projection
+from gridworld.relaxing.worth import moves
 from gridworld.tilings import Cell
 
 PROJECTION_LIMIT: Final = 200_000
@@ -88,7 +89,7 @@ class Relaxation:
         made, anchors = list[Projection](), list[set[Cell]]()
         doors = {cell for cell, door in self._layout.doors.items() if door.id in pattern.doors}
         if self._worth and pattern.keys and doors:
-            anchors = [set(), doors, self._farthest(doors)]
+            anchors = [doors, self._farthest(doors)]
         elif self._worth and pattern.loose:
             anchors = [set()]
         for some in anchors:
@@ -99,8 +100,8 @@ class Relaxation:
         return max(made, key=lambda projection: projection.distance(self._start))
 
     def _farthest(self, cells: set[Cell]) -> set[Cell]:
-        distance = self._layout.tiling.distance
-        return {max(sorted(cells), key=lambda cell: distance(cell, self._start.position))}
+        far, index = moves(self._places, [self._start.position], back=False), self._places.index
+        return {max(sorted(cells), key=lambda cell: far[index[cell]])}
 
     def _parts(self, pattern: Pattern) -> tuple[Pattern, ...]:
         """Smaller patterns that together track what a pattern does: fewer blocks, then none, then halves."""

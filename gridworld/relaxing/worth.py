@@ -43,7 +43,7 @@ class Worth:
         self._parts = np.full(len(self.places.index) + 1, -1)
         for cell, part in numbering.parts.items():
             self._parts[self.places.index[cell]] = part
-        self._coming = _moves(self.places, anchors, back=False)
+        self._coming = moves(self.places, anchors, back=False)
         self._going = {name: self._to_door(name) for name in numbering.pattern.keys}
         self._most = {name: self._greatest(going + self._coming) for name, going in self._going.items()}
         self._pushes = {name: self._to_target(name) for name in numbering.pattern.loose}
@@ -116,7 +116,7 @@ class Worth:
         layout = self.places.layout
         colour = layout.colour_of_key[name]
         doors = [c for c, door in layout.doors.items() if door.requires_key == colour and door.initial_state != "open"]
-        return _moves(self.places, doors, back=True)
+        return moves(self.places, doors, back=True)
 
     def _greatest(self, raw: Numbers) -> Numbers:
         most = np.full(1 + max(self.numbering.parts.values(), default=-1), _LEAST)
@@ -132,7 +132,7 @@ class Worth:
         return values
 
 
-def _moves(places: Places, cells: Collection[Cell], back: bool) -> Numbers:
+def moves(places: Places, cells: Collection[Cell], back: bool) -> Numbers:
     """Fewest moves by cell, from the nearest of some cells or, ``back``, to it, with all passages open.
 
     Turns are not counted: dropping and picking up can save them. 0 where there is no way.

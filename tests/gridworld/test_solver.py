@@ -7,6 +7,7 @@ import json
 import pickle
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from gridworld.actions import Action
@@ -15,13 +16,15 @@ from gridworld.errors import SearchLimitError, TaskError
 from gridworld.layout import Layout
 from gridworld.library import task_files
 from gridworld.relaxation import UNREACHABLE, Relaxation
+from gridworld.relaxing.measuring import Edges, EndlessError, distances, layers
 from gridworld.relaxing.numbering import Pattern
-from gridworld.solver import Solver, solve
+from gridworld.solver import DEFAULT_LIMIT, Solver, solve
 from gridworld.task_spec import TaskSpecification
 from gridworld.tilings import HEX
 from gridworld.transition import transition
 from tests.gridworld.drawn import drawn
 from tests.gridworld.exhaustive import check_random_tasks, check_search
+from tests.gridworld.families import blocks_in_the_open, keys_and_doors
 
 OPTIMA = json.loads((Path(__file__).parent / "optimal_steps.json").read_text(encoding="utf-8"))
 SHIPPED = [*task_files("tiers"), *task_files("validation_10")]
@@ -148,6 +151,65 @@ def test_several_keys_in_one_large_room_are_within_the_limit() -> None:
         doors="red blue",
     )
     assert solve(spec, limit=3000).solved
+
+
+@pytest.mark.parametrize("consumption", [True, False])
+@pytest.mark.parametrize("tiling", ["square", "hex"])
+@pytest.mark.parametrize("seed", range(2))
+def test_keys_in_one_room_against_all_of_their_states(seed: int, tiling: str, consumption: bool) -> None:
+    assert check_search(keys_and_doors(seed, 1, 8, 4, consumption=consumption), tiling, 20_000)
+    assert check_search(keys_and_doors(seed, 2, 8, 4, consumption=consumption), tiling, 60_000)
+
+
+@pytest.mark.parametrize(("targets", "seed"), [(1, 0), (2, 1), (2, 2)])
+def test_blocks_in_the_open_against_all_of_their_states(targets: int, seed: int) -> None:
+    assert check_search(blocks_in_the_open(seed, 2, 6, targets), most=30_000)
+
+
+@pytest.mark.parametrize(
+    ("spec", "steps"),
+    [
+        (keys_and_doors(2, 3, 25, 25), 130),
+        (keys_and_doors(22, 4, 22, 7), 117),
+        (keys_and_doors(22, 5, 22, 7), 147),
+        (blocks_in_the_open(3, 3, 14), 23),
+        (blocks_in_the_open(3, 3, 14, 2), 36),
+        (blocks_in_the_open(3, 3, 14, 3), 48),
+    ],
+    ids=lambda value: getattr(value, "task_id", ""),
+)
+def test_many_things_that_can_be_put_anywhere_are_far_within_the_limit(spec: TaskSpecification, steps: int) -> None:
+    solution = solve(spec, limit=DEFAULT_LIMIT // 10)
+    episode = Episode(Layout(spec))
+    for action in solution.actions:
+        episode.step(action)
+    assert (solution.steps, episode.goal_reached) == (steps, True)
+
+
+def test_worth_can_say_nothing_where_a_way_around_gains() -> None:
+    """Edges round a triangle that cost less than nothing."""
+    way = np.array([0, 4, 8])
+    edges = Edges.of(way, np.roll(way, 1), 12, np.array([-1, -1, -1]))
+    goals = np.arange(12) == 0
+    with pytest.raises(EndlessError):
+        distances(edges, goals, 4, np.zeros(12, dtype=np.int64))
+
+
+def test_distances_do_not_depend_on_the_estimate() -> None:
+    rng = np.random.default_rng(0)
+    sources, targets = rng.integers(0, 40, (2, 90))
+    edges = Edges.of(sources, targets, 40, rng.integers(1, 4, 90))
+    goals = np.arange(40) == 7
+    plain = distances(edges, goals, 4, np.zeros(40, dtype=np.int64))
+    rough = distances(edges, goals, 4, np.repeat(rng.integers(0, 9, 10), 4))
+    units = Edges.of(sources, targets, 40)
+    assert plain.tolist() == rough.tolist()
+    assert (
+        layers(units, goals, 4).tolist()
+        == distances(
+            Edges.of(sources, targets, 40, np.ones(90, dtype=np.int64)), goals, 4, np.zeros(40, dtype=np.int64)
+        ).tolist()
+    )
 
 
 def test_the_limit_counts_states_and_the_error_says_what_to_do() -> None:

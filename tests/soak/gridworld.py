@@ -1,8 +1,9 @@
-"""Generated tasks, hostile files, walks on every simulator, and the exact search against brute force.
+"""Generated tasks, hostile files, walks on every simulator, the exact search against brute force, and on large tasks.
 
 ``scripts/soak gridworld [--count N] [--only GATE,...] [--seed S] [--jobs N] [--record]``: N generated tasks (default
-2,000), half as many hostile files, half as many tasks walked through 20 times (every other one generated), and half as
-many searches. Goes on with what was interrupted unless the code has changed; ``--afresh`` starts again.
+2,000), half as many hostile files, half as many tasks walked through 20 times (every other one generated), half as
+many searches, and a tenth as many searches of large tasks with loose keys and blocks. Goes on with what was interrupted
+unless the code has changed; ``--afresh`` starts again.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from tests.soak.common import resumable
 from tests.soak.gridworld_gates import GATES
 from tests.soak.journal import Figures, Found, Soak
 
-_SLICES = {"tasks": (1.0, 20), "files": (0.5, 50), "walks": (0.5, 10), "search": (0.5, 10)}
+_SLICES = {"tasks": (1.0, 20), "files": (0.5, 50), "walks": (0.5, 10), "search": (0.5, 10), "loose": (0.1, 9)}
 """Of every gate: its share of the count, and how many items a slice has."""
 _ENOUGH = 1000
 """A count with which everything that can occur has to occur."""

@@ -6,20 +6,24 @@ import random
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from gridworld.certificate import Certificate, recertify
 from gridworld.episode import Episode
+from gridworld.errors import SearchLimitError
 from gridworld.generator import content, generate, regenerate
 from gridworld.layout import Layout
 from gridworld.library import task_files
 from gridworld.reading import unprintable
+from gridworld.solver import solve
 from gridworld.task_spec import TaskSpecification
 from gridworld.tilings import TILINGS
 from gridworld.validation import check_file
 from tests.gridworld.exhaustive import check_random_tasks
+from tests.gridworld.families import blocks_in_the_open, keys_and_doors
 from tests.gridworld.features import features
 from tests.gridworld.hostile import heavy, places, spoil
 from tests.gridworld.one_truth import run
@@ -31,6 +35,7 @@ Gate = Callable[[int, int, int], Figures]
 
 _STEPS = 40
 _SECONDS = 300
+_SECONDS_OF_CPU = 10
 
 
 def tasks(seed: int, first: int, count: int) -> Figures:
@@ -146,5 +151,36 @@ def search(seed: int, first: int, count: int) -> Figures:
     return {"count": count, "wrong": wrong, "small enough": checked}
 
 
-GATES: Mapping[str, Gate] = {gate.__name__: gate for gate in (tasks, files, walks, search)}
+def loose(seed: int, first: int, count: int) -> Figures:
+    """Families with things that can be put down anywhere, in turn: decided within the limit, by actions that solve."""
+    wrong, undecided, slow = list[str](), 0, 0
+    for number in range(first, first + count):
+        spec = _family(seed * 1_000_000 + number, number % len(FAMILIES))
+        began = time.process_time()
+        try:
+            solution = solve(spec)
+        except SearchLimitError:
+            undecided += 1
+            continue
+        slow += time.process_time() - began > _SECONDS_OF_CPU
+        episode = Episode(Layout(spec))
+        for action in solution.actions:
+            episode.step(action)
+        if not episode.goal_reached:
+            wrong.append(f"loose: {spec.task_id} is not solved by its solution")
+    return {"count": count, "wrong": wrong, "undecided": undecided, "over 10 s of CPU": slow}
+
+
+FAMILIES = ((3, 25, 25), (4, 22, 7), (5, 22, 7), (4, 25, 25), (5, 25, 25), 0, 1, 2, 3)
+"""Keys, width and height; or of three blocks in an open room how many have a target."""
+
+
+def _family(seed: int, kind: int) -> TaskSpecification:
+    what = FAMILIES[kind]
+    if isinstance(what, int):
+        return blocks_in_the_open(seed, 3, 14, what)
+    return keys_and_doors(seed, *what, consumption=seed % 2 == 0)
+
+
+GATES: Mapping[str, Gate] = {gate.__name__: gate for gate in (tasks, files, walks, search, loose)}
 """Gates by name."""
