@@ -153,15 +153,14 @@ def attached(spec: TaskSpecification, certificate: Certificate) -> TaskSpecifica
 
 
 def stored_proof(spec: TaskSpecification, tiling: Tiling = SQUARE) -> tuple[Certificate | None, str]:
-    """The certificate that a valid task carries, as far as it can be believed without a search.
+    """Return the certificate of a valid task if it passes the checks that need no search.
 
-    It must be of this task and of these rules, and its solution must solve the task in as many steps as it says, and
-    never come back to a state, which would make it longer than need be. That no other solution is shorter is not
-    looked at: :func:`recertify` does.
+    Fingerprint and rules must match, and the witness must solve the task in the claimed number of steps and never
+    return to a state. Whether a shorter solution exists is not checked; :func:`recertify` does that.
 
     Returns:
-        the certificate, or None if there is none for this tiling that claims a solution; why it cannot be used, "" if
-        nothing is wrong with it.
+        the certificate, or None if the task has no usable one that claims a solution on this tiling; the reason why
+        the one it has is refused, or "".
     """
     data = (spec.metadata or {}).get(FIELD)
     if data is None:
@@ -178,7 +177,7 @@ def stored_proof(spec: TaskSpecification, tiling: Tiling = SQUARE) -> tuple[Cert
 
 
 def _within_reach(given: Certificate, spec: TaskSpecification) -> bool:
-    """Whether anybody could solve the task so; one that is longer, or empty, is of no use, nor worth playing."""
+    """Whether the witness keeps to ``max_steps``; an empty or longer one is of no use and is not played."""
     return given.solvable and 0 < len(given.actions) <= spec.max_steps
 
 
@@ -191,7 +190,7 @@ def _unbelievable(given: Certificate, spec: TaskSpecification, tiling: Tiling) -
         layout = Layout(spec, tiling)
         yield from _misplayed(given, layout)
         if spec.goal.goal_type != "survive_steps" and _comes_back(given, layout):
-            yield "actions: come back to a state, so there is a shorter way"
+            yield "actions: return to a state, so there is a shorter way"
 
 
 def _comes_back(given: Certificate, layout: Layout) -> bool:

@@ -43,7 +43,7 @@ class TaskError(GridworldError, ValueError):
 
 
 class TaskWarning(UserWarning):
-    """Something in a task that is not used, such as a field that the format does not know."""
+    """Something in a task is ignored, such as an unknown field."""
 
 
 class ActionError(GridworldError, ValueError):
@@ -82,14 +82,14 @@ class ModelUnavailableError(ModelError):
 
 
 class MissingPartError(ModelUnavailableError):
-    """A package that is needed is not installed; says how it is. What was not played is not counted as failed."""
+    """A required package is not installed; the message names the command that installs it."""
 
 
 def missing_part(error: ImportError, what: str = "this") -> MissingPartError:
-    """A failed import as an error of the user.
+    """Turn a failed import into a user error.
 
     Args:
-        what: needs the package.
+        what: the part that needs the package.
     """
     module = (error.name or "").partition(".")[0]
     if not module:

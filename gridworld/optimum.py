@@ -1,7 +1,7 @@
 """What is known of the shortest solution of a task: from its certificate, else from a search.
 
-A certificate is believed as far as that is cheap to check: it is of this task and these rules, its solution is played
-again and never comes back to a state, and a short search finds nothing that contradicts it.
+A certificate is used after cheap checks: fingerprint and rules match, its witness solves the task in the claimed number
+of steps without returning to a state, and a short search does not contradict it.
 """
 
 from __future__ import annotations

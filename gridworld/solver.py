@@ -14,7 +14,7 @@ from typing import Final, Literal
 from gridworld.actions import Action
 from gridworld.errors import SearchLimitError
 from gridworld.layout import NOTHING, Layout, State
-from gridworld.relaxation import UNREACHABLE, Relaxation
+from gridworld.relaxation import COARSE, UNREACHABLE, Relaxation
 from gridworld.task_spec import TaskSpecification
 from gridworld.tilings import SQUARE, Tiling
 from gridworld.transition import achieved, transition
@@ -25,6 +25,7 @@ DEFAULT_LIMIT: Final = 300_000
 _COARSE_LIMIT: Final = 1_000
 """States to expand before it pays to make a finer relaxation."""
 
+_FINE_GRAINS: Final = (2, 3, 4, 6, 8, COARSE)
 _FINE_LIMIT: Final = 2_500_000
 
 _ACTIONS: Final = tuple(action for action in Action if action is not Action.DONE)
@@ -114,8 +115,14 @@ class Solver:
         )
 
     def _refine(self) -> None:
+        """Look at worth; where that says no more of the start, tell finer where dropped keys lie."""
         if not self._fine:
+            coarse = self._relaxation.distance(self._start)
             self._relaxation = Relaxation(self._layout, self._start, limit=_FINE_LIMIT, pairs=True, worth=True)
+            if self._relaxation.distance(self._start) <= coarse:
+                self._relaxation = Relaxation(
+                    self._layout, self._start, grains=_FINE_GRAINS, limit=_FINE_LIMIT, pairs=True
+                )
             self._fine = True
 
     def _search(self, start: State, limit: int | None) -> Solution | int:

@@ -26,7 +26,7 @@ GoalType: TypeAlias = Literal["reach_position", "collect_all", "push_block_to", 
 
 _GREY = {"also": {"gray": "grey"}}
 _PAINT = {**_GREY, "instead": dict.fromkeys(("black", "white", "orange", "cyan"), "grey")}
-"""Upstream's further colours; MiniGrid has none of them, and grey is what upstream draws there."""
+"""Further colours of Multinet-v2, which MiniGrid lacks; Multinet-v2 draws them grey there."""
 
 
 class _Record:

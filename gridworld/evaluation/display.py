@@ -78,7 +78,7 @@ def show(evaluated: Evaluated, quiet: bool = False) -> None:
 def _summary(benchmark: BenchmarkEvaluationResult) -> str:
     bounded = benchmark.num_against_bound
     least = "at least " if bounded else ""
-    against = f" ({bounded} of {benchmark.num_success} against a lower bound, the optimum not being known)"
+    against = f" ({bounded} of {benchmark.num_success} against a lower bound: optimum unknown)"
     return visible(
         f"{benchmark.model_name} on {benchmark.benchmark_name}: {benchmark.num_success} of {benchmark.num_tasks} solved"
         f" ({benchmark.success_rate:.1%}), {least}{benchmark.total_points_earned:.2f} of"

@@ -63,7 +63,7 @@ class Evaluation:
     Attributes:
         output: the results file.
         finished: number of finished tasks, also after an interruption.
-        warnings: a line for each task file of which something is not used.
+        warnings: a line for each task file with unused content.
 
     Raises:
         GridworldError: a setting, task or model that cannot be used.
@@ -124,7 +124,7 @@ class Evaluation:
 
     @staticmethod
     def _must_be_played(results: Collection[TaskBenchmarkResult]) -> None:
-        """Refuse to call it a score that nothing was played."""
+        """Raise if no task was played, which must not look like a score."""
         if results and all(map(_lost, results)):
             why = next(iter(results)).episode.info["model_error"]
             raise EvaluationError(f"no task was played, so there is no score: {why}")

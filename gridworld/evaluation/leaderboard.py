@@ -30,7 +30,7 @@ class Outcome:
 
     Attributes:
         optimal: None if it is not known.
-        bound: proven lower bound of it; None if it is not told.
+        bound: proven lower bound of it; None if the file has none.
         ratio: of a solved task, in (0, 1]; None if there is none; at least that where the optimum is not known.
         error: what the model raised, "" for nothing.
     """
@@ -44,7 +44,7 @@ class Outcome:
 
     @property
     def best(self) -> str:
-        """The optimum, as short as it can be told."""
+        """Return the optimum, or its bound, in a few characters."""
         if self.optimal is not None:
             return str(self.optimal)
         return "?" if self.bound is None else f"≥{self.bound}"
@@ -109,7 +109,7 @@ class Entry:
 
     @property
     def bounded(self) -> int:
-        """Solved tasks whose ratio is against a lower bound; then points and optimality are at least what is told."""
+        """Count the solved tasks whose ratio uses a lower bound, which makes points and optimality lower bounds."""
         return sum(outcome.ratio is not None and outcome.optimal is None for outcome in self.outcomes.values())
 
     @property

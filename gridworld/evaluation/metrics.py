@@ -3,7 +3,7 @@
 A solved task earns ``available_points * optimality_ratio``, the ratio being optimal steps by steps taken, so 1.0 for a
 shortest way. Available are as many points as the tier of the task, unless its ``metadata`` gives ``points``. Where the
 optimum is not known, since the search had too little room, ``optimal_steps`` is None and the ratio is that of the best
-proven lower bound: ratio and points are then at least what is told.
+proven lower bound, so that ratio and points are lower bounds too.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ class TaskBenchmarkResult:
 
     @property
     def against_bound(self) -> bool:
-        """Whether ratio and points are measured against a lower bound, and so at least what they are told to be."""
+        """Whether ratio and points use the lower bound, and so are lower bounds too."""
         return self.optimality_ratio is not None and self.optimal_steps is None
 
     @classmethod
@@ -182,8 +182,8 @@ class BenchmarkEvaluationResult:
     Attributes:
         point_rate: points earned by points available.
         avg_optimality_ratio: mean over the solved tasks; 0.0 if there are none.
-        num_against_bound: solved tasks whose ratio is against a lower bound; where there are any, points, point rate
-            and mean ratio are at least what is told.
+        num_against_bound: solved tasks whose ratio uses the lower bound; if there are any, points, point rate and mean
+            ratio are lower bounds too.
         run: how they were had, JSON-able, as under ``run`` in the results file; empty if that is not known.
     """
 

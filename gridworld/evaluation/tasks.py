@@ -52,7 +52,7 @@ def tasks_in(
 
     Args:
         strict: refuse fields that the format does not know.
-        warnings: gets a line for each file of which something is not used; None: it becomes a Python warning.
+        warnings: gets a line for each file with unused content; None: issue Python warnings instead.
 
     Raises:
         TaskError: one cannot be used on this tiling; names its file.

@@ -46,7 +46,8 @@ class Possible:
             return _always(True)
         cell = self._switches[switch]
         held, blocks = self.places.on(cell)[None, :], [self.at(name, cell, wanted) for name in self.places.reach]
-        return reduce(np.logical_or, blocks, held) if wanted else reduce(np.logical_and, blocks, ~held)
+        found: Mask = reduce(np.logical_or, blocks, held) if wanted else reduce(np.logical_and, blocks, ~held)
+        return found
 
     def open(self, name: str, wanted: bool) -> Mask:
         """Whether a door or gate is open."""

@@ -89,10 +89,10 @@ def add_strict(parser: argparse.ArgumentParser) -> None:
 
 
 def load(path: str | os.PathLike[str], *, strict: bool = False, proofs: bool = True) -> TaskSpecification:
-    """A valid task; what is not used of its file is told on a line of standard error.
+    """Return a valid task; print one warning line on standard error if something in its file is not used.
 
     Args:
-        proofs: tell of a certificate that cannot be used.
+        proofs: warn of a certificate that cannot be used, too.
 
     Raises:
         TaskError: it cannot be read or is not valid, or holds unknown fields and ``strict`` is set; names the file.
@@ -109,7 +109,7 @@ def load(path: str | os.PathLike[str], *, strict: bool = False, proofs: bool = T
 
 
 def unused_proof(spec: TaskSpecification) -> list[str]:
-    """Why the certificate of a valid task cannot be used; nothing if it can, or there is none."""
+    """Return why the certificate of a valid task cannot be used; an empty list if it can, or if there is none."""
     _, problem = stored_proof(spec, TILINGS[tiling_of(spec, None)])
     return [problem] if problem else []
 

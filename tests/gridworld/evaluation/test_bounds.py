@@ -93,7 +93,7 @@ def test_a_solved_task_earns_points_against_the_bound_and_says_so(home: Path, ca
     assert re.search(rf"at least {bound}\s+at least {ratio:.3f}\s+at least {ratio:.2f} / 1", out)
     assert out.splitlines()[-2] == (
         f"scripted on tasks: 1 of 1 solved (100.0%), at least {ratio:.2f} of 1 points ({ratio:.1%}), "
-        f"optimality at least {ratio:.3f} (1 of 1 against a lower bound, the optimum not being known)"
+        f"optimality at least {ratio:.3f} (1 of 1 against a lower bound: optimum unknown)"
     )
     assert main("leaderboard", "about.json") == 0
     page = (home / "leaderboard.html").read_text(encoding="utf-8")
@@ -127,7 +127,7 @@ def test_without_one_bfs_says_what_to_do(capsys: Captured) -> None:
 
 ALTERED: list[tuple[dict[str, Any], str]] = [
     ({"optimal_steps": len(WAY) + 4}, "actions: has"),
-    ({"optimal_steps": len(WAY) + 4, "actions": "0000" + "".join(map(str, WAY))}, "actions: come back to a state"),
+    ({"optimal_steps": len(WAY) + 4, "actions": "0000" + "".join(map(str, WAY))}, "actions: return to a state"),
     ({"optimal_steps": len(WAY) - 1}, "actions: has"),
     ({"optimal_steps": len(WAY) - 1, "actions": "".join(map(str, WAY[:-1]))}, "actions: do not solve the task"),
     ({"fingerprint": "0" * 64}, "fingerprint: the task has changed"),
