@@ -22,8 +22,9 @@ from gridworld.transition import achieved, transition
 DEFAULT_LIMIT: Final = 300_000
 """States that a search expands before it gives up."""
 
-_COARSE_LIMIT: Final = 1_000
-"""States to expand before it pays to make a finer relaxation."""
+_COARSE_LEAST: Final = 1_000
+_COARSE_MOST: Final = 4_000
+"""States to expand before it pays to make a finer relaxation: a tenth of the limit, but so many."""
 
 _FINE_GRAINS: Final = (2, 3, 4, 6, 8, COARSE)
 _FINE_LIMIT: Final = 2_500_000
@@ -97,7 +98,7 @@ class Solver:
     def _decided(self, start: State, limit: int | None) -> Solution:
         spent, bound = 0, 1
         if not self._fine:
-            coarse = _COARSE_LIMIT if limit is None else min(limit, _COARSE_LIMIT)
+            coarse = _COARSE_MOST if limit is None else min(limit, max(_COARSE_LEAST, min(_COARSE_MOST, limit // 10)))
             if isinstance(found := self._search(start, coarse), Solution):
                 return found
             spent, bound = coarse, max(bound, found)

@@ -70,7 +70,8 @@ class Possible:
             return _always(not wanted)
         if block not in self.modes or not (wanted or self.modes.numbering.exactly(block, cell)):
             return _always(True)
-        return self.modes.having(block, self.modes.numbering.cells[block][cell]) == wanted
+        found: Mask = self.modes.having(block, self.modes.numbering.cells[block][cell]) == wanted
+        return found
 
     def _key(self, name: str, digit: int, wanted: bool) -> Mask:
         return self.modes.having(name, digit) == wanted if name in self.modes else _always(True)
