@@ -101,6 +101,7 @@ class MetricsLogger:
             raise ValueError("no level is in progress")
         return {
             "run_id": self._run_id,
+            "level_name": self._level["level"]["level_name"],
             **self._level,
             "outcome": outcome,
             "reason": reason,

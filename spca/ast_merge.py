@@ -37,6 +37,7 @@ from spca.contracts import PRIMITIVE_METHODS, AgentSource
 from spca.errors import PatchError
 from spca.patch_rules import Patch, check_action, check_calls, check_method, dissect
 from spca.sandbox import policy
+from spca.text import escaped_code
 
 __all__ = [
     "MergeResult",
@@ -91,7 +92,7 @@ def merge(base: str, patch: str, expected: Mapping[str, tuple[str, ...]] | None 
     Raises:
         PatchError: the patch does not compile, the gate refuses it, or it breaks a rule of :mod:`spca.patch_rules`.
     """
-    patch = patch.replace("\r\n", "\n").replace("\r", "\n")
+    patch = escaped_code(patch)
     policy.check_patch(patch, base)
     parts = dissect(patch)
     kept = methods_of(base)

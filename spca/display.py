@@ -16,6 +16,7 @@ from rich.text import Text
 
 from spca import spending
 from spca.ending import program
+from spca.text import visible
 
 _PAID = ("tokens", "reasoning", "USD")
 
@@ -64,7 +65,7 @@ class Display:
     def note(self, line: str) -> None:
         """A line of its own."""
         if not self._quiet:
-            self._console.print(escape(line), soft_wrap=True)
+            self._console.print(escape(visible(line)), soft_wrap=True)
 
     def level_started(self, number: int, category: str, level: str, env_id: str) -> None:
         self._level_started = time.monotonic()
@@ -103,10 +104,10 @@ class Display:
         if self._quiet:
             return
         mark = "[green]solved[/]" if solved else "[red]failed[/]"
-        self._console.print(f"{mark}{escape(line)}", soft_wrap=True)
+        self._console.print(f"{mark}{escape(visible(line))}", soft_wrap=True)
         if not solved:
             first_line = summary["reason"].partition("\n")[0]
-            self._console.print(f"        {escape(first_line)}", soft_wrap=True)
+            self._console.print(f"        {escape(visible(first_line))}", soft_wrap=True)
 
     def close(self) -> None:
         """Take the live line down."""

@@ -11,6 +11,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Final, NoReturn, Self
 
 from spca.errors import BudgetReached, UserError
+from spca.text import visible
 
 if TYPE_CHECKING:
     from spca.cli import Settings
@@ -63,7 +64,7 @@ class Ending:
 
 def _stopped(code: int, reason: str, go_on: str) -> int:
     """Say on standard error why the program stops, and how to go on if it can; returns ``code``."""
-    print(f"{reason}; go on with: {go_on}" if go_on else reason, file=sys.stderr)
+    print(visible(f"{reason}; go on with: {go_on}" if go_on else reason), file=sys.stderr)
     return code
 
 

@@ -32,6 +32,7 @@ from spca.contracts import AgentSource, Plan, TrustedPDDL
 from spca.errors import FileError, ResumeError, SettingsError, WorkspaceBusyError
 from spca.files import read_text
 from spca.results import Attempt
+from spca.text import escaped_json
 
 LARGEST: Final = 256 << 20
 """Bytes of a file of a run that are read; the log of a run of 150 levels has a hundredth of it."""
@@ -73,8 +74,8 @@ def replace_file(path: Path, data: bytes) -> None:
 
 
 def json_text(value: object, indent: int | None = None) -> str:
-    """JSON to be read by people: characters as they are, but for what UTF-8 cannot hold (lone surrogates: escapes)."""
-    return json.dumps(value, indent=indent, ensure_ascii=False).encode("utf-8", "backslashreplace").decode()
+    """JSON to be read by people: characters as they are, but for those that nobody can see, which are escapes."""
+    return escaped_json(json.dumps(value, indent=indent, ensure_ascii=False))
 
 
 def check_folder(path: Path) -> None:

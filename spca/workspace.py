@@ -10,6 +10,7 @@ from spca.files import read_text
 from spca.pddl_text import shape_fault
 from spca.runfolder import write_atomic
 from spca.sandbox import policy
+from spca.text import escaped_code
 
 
 class Workspace:
@@ -27,7 +28,7 @@ class Workspace:
         Raises:
             SettingsError: there is none, it is not the source of an agent, or the gate refuses to run it.
         """
-        agent = AgentSource(self._kept("agent.py", "--keep-agent"))
+        agent = AgentSource(escaped_code(self._kept("agent.py", "--keep-agent")))
         try:
             policy.check_agent(agent)
         except PatchError as error:

@@ -115,7 +115,7 @@ def test_an_unknown_counter_is_a_mistake(logger: MetricsLogger) -> None:
 
 
 def test_a_summary_has_its_name_and_no_leftovers(logger: MetricsLogger, tmp_path: Path) -> None:
-    finish(logger, 1)
+    assert finish(logger, 1)["level_name"] == "level-1"
     assert sorted(p.name for p in tmp_path.iterdir()) == ["metrics.jsonl", "summary_navigation_level-1_run-1.json"]
 
 

@@ -12,7 +12,7 @@ from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Final, Protocol, TextIO
 
-from spca.report.texts import visible
+from spca.text import visible
 
 if TYPE_CHECKING:
     from rich.table import Table

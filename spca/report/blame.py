@@ -11,8 +11,8 @@ from spca.contracts import Status
 from spca.report.lenient import count, items, table, text
 from spca.report.model import Blame
 from spca.report.outline import method_at, method_named
-from spca.report.texts import visible
 from spca.sandbox.runner import FILENAME
+from spca.text import visible
 
 _FRAME: Final = re.compile(rf"^  {re.escape(FILENAME)}, line (\d{{1,7}}), in (\S{{1,90}})$", re.MULTILINE)
 _WHERE: Final = re.compile(r" in (<?\w{1,80}>?), line (\d{1,7})$")

@@ -18,7 +18,8 @@ from spca.report.highlighting import lines_in_strings
 from spca.report.lenient import count, items, number, table, text
 from spca.report.model import Action, Call, ChatMessage
 from spca.report.reading import RunFiles
-from spca.report.texts import Shelf, visible
+from spca.report.texts import Shelf
+from spca.text import visible
 
 PLANNER: Final = "planner"
 CODER: Final = "coder"

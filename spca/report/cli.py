@@ -59,7 +59,7 @@ def main(argv: Sequence[str], root: Path, make_world: WorldMaker) -> int:
     try:
         return command(given, make_world)
     except UserError as error:  # it may name files and runs, and is going to be printed
-        from spca.report.texts import visible
+        from spca.text import visible
 
         raise type(error)(visible(str(error))) from error
     finally:
@@ -196,7 +196,7 @@ def _report(given: argparse.Namespace, make_world: WorldMaker) -> int:
 
 def _say_how_to_go_on(run: model.Run, runs: Path, console: Console) -> None:
     """The command that goes on with a run that was stopped."""
-    from spca.report.texts import visible
+    from spca.text import visible
 
     if run.state == "stopped" and run.finished < run.planned:
         elsewhere = "" if runs == Path(run.folder).parent else f" --runs {shlex.quote(str(Path(run.folder).parent))}"
@@ -250,8 +250,8 @@ def _write_page(
     compared: bool,
 ) -> None:
     from spca.report import building
-    from spca.report.texts import visible
     from spca.runfolder import write_atomic
+    from spca.text import visible
 
     title = " and ".join(run.id for run in runs) if compared or len(runs) == 1 else f"{len(runs)} runs"
     view = "#/compare/0" if compared else ""

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 from spca.errors import QueryError, ReportError
 from spca.report.reading import RunFiles
 from spca.report.tables import TABLES, rows, schema
-from spca.report.texts import visible
+from spca.text import visible
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection, Statement

@@ -12,7 +12,8 @@ from spca.errors import PlanTextError
 from spca.pddl_text import extract_actions
 from spca.report.model import Diff, DiffRow
 from spca.report.outline import methods
-from spca.report.texts import Shelf, visible
+from spca.report.texts import Shelf
+from spca.text import visible
 
 _MAX_PAIRS: Final = 1_000_000
 """Pairs of equal lines that are weighed against each other; with more, what differs is shown as replaced."""

@@ -19,7 +19,8 @@ from spca.report.lenient import count, items, number, table, text, whole
 from spca.report.reading import RunFiles
 from spca.report.resimulating import Resimulated
 from spca.report.spans import ending
-from spca.report.texts import Shelf, visible
+from spca.report.texts import Shelf
+from spca.text import visible
 
 Simulate = Callable[[Mapping[str, Any]], Resimulated]
 """Re-simulates the content of a trajectory file."""

@@ -13,7 +13,7 @@ from functools import cache, partial
 from typing import Any, Final, TypeAlias
 
 from spca.report.model import Text, Token
-from spca.report.texts import visible
+from spca.text import visible
 
 Line: TypeAlias = tuple[Token, ...]
 

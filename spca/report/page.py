@@ -62,7 +62,7 @@ def policy(*, live: bool) -> str:
 def _render(title: str, pieces: Mapping[str, str], *, live: bool) -> str:
     from jinja2 import Environment, StrictUndefined
 
-    from spca.report.texts import visible
+    from spca.text import visible
 
     template = Environment(autoescape=True, undefined=StrictUndefined).from_string(_asset("page.html.jinja"))
     return template.render(

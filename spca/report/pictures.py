@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spca.perception import DOOR_STATES, UNSEEN, VOCABULARY
-from spca.report.texts import visible
+from spca.text import visible
 from spca.watching import Frame
 
 if TYPE_CHECKING:

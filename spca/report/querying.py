@@ -11,7 +11,7 @@ from typing import Final, TextIO
 from spca.report import answers, database
 from spca.report.answers import Writer
 from spca.report.reading import RunFiles
-from spca.report.texts import visible
+from spca.text import visible
 
 FORMATS: Final[Mapping[str, Callable[[TextIO], Writer]]] = {
     "table": answers.TableWriter,

@@ -13,7 +13,7 @@ from spca.errors import ReportError
 from spca.report.blame import blame
 from spca.report.lenient import count, items, table, text, whole
 from spca.report.reading import RunFiles
-from spca.report.texts import visible
+from spca.text import visible
 
 _NEAR: Final = 3
 

@@ -277,7 +277,7 @@ def _of(files: RunFiles, name: str, records: Iterable[Mapping[str, Any]]) -> Ite
     """Records as rows of a table; the first column is always the run."""
     columns = enumerate(TABLES[name][1:], 1)
     places = {column.key or column.name: (place, _READERS[column.type]) for place, column in columns}
-    empty: list[object] = [_text(files.id)] + [None] * len(places)
+    empty: list[object] = [_text(files.id), *[None] * len(places)]
     for record in records:  # has fewer fields than the table has columns
         row = empty.copy()
         for key, value in record.items():

@@ -15,7 +15,7 @@ from rich.text import Text
 from spca import spending
 from spca.report import compare
 from spca.report.model import CategoryRow, ComparedLevel, Comparison, LevelRow, Run, Side, Usage
-from spca.report.texts import visible
+from spca.text import visible
 
 _LISTED: Final = 30
 """Unsolved levels that are listed; the page has them all."""

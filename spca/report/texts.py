@@ -1,51 +1,18 @@
-"""Texts as they may be shown: what nobody can see is spelled out, and each text is highlighted once."""
+"""The texts of a run as they are shown: each is kept and highlighted once."""
 
 from __future__ import annotations
 
 import hashlib
-import re
 import threading
-import unicodedata
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
 
 from spca.report.highlighting import highlighted
 from spca.report.model import Text
+from spca.text import visible
 
 _ID_DIGITS: Final = 16
-_HIDDEN_CATEGORIES: Final = frozenset({"Cc", "Cf", "Cs", "Co", "Zl", "Zp"})
-_FILLERS: Final = re.compile(
-    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0d\uffa0\U000e0100-\U000e01ef]"
-)
-"""Letters and marks of which nothing is seen; the selectors of text and emoji style are not among them."""
-
-
-class _Spelling(dict[int, int | str]):
-    """What ``str.translate`` asks: how a character is spelled, by its code."""
-
-    def __missing__(self, code: int) -> int | str:
-        character = chr(code)
-        if code < 0x20:
-            return chr(0x2400 + code)
-        if code == 0x7F:
-            return "\u2421"
-        hidden = unicodedata.category(character) in _HIDDEN_CATEGORIES or _FILLERS.match(character)
-        return f"⟨U+{code:04X}⟩" if hidden else code
-
-
-_SPELLING: Final = _Spelling((code, code) for code in (*b"\n\t", *range(0x20, 0x7F)))
-
-
-def visible(text: str) -> str:
-    """A text without characters that control a terminal, change the direction of writing or show nothing.
-
-    Control characters become their pictures (``␛``), others their code (``⟨U+202E⟩``); line feeds and tabs stay,
-    and a carriage return before a line feed goes. What comes out stays as it is when it is given again.
-    """
-    if text.isascii() and text.isprintable():  # most are, and this is a lot faster
-        return text
-    return text.replace("\r\n", "\n").translate(_SPELLING)
 
 
 class Shelf:

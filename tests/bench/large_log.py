@@ -49,8 +49,10 @@ def main() -> None:
     shutil.rmtree(home, ignore_errors=True)
     home.mkdir(parents=True)
     run("--quiet", "--only", "goal_navigation", "--runs", str(home / "runs"), "--workspace", str(home / "workspace"))
+    learned = only_run(home / "runs")
+    assert learned is not None
     for name, large in (("small", False), ("large", True)):
-        big = enlarge(only_run(home / "runs"), home / name / "20260101-000000-aaaa", options.mb << 20, large=large)
+        big = enlarge(learned, home / name / "20260101-000000-aaaa", options.mb << 20, large=large)
         megabytes = (big / "metrics.jsonl").stat().st_size / 1e6
         print(f"{megabytes:.0f} MB of {name} events (meant: at most {MEANT_S:g} s each)")
         commands: dict[str, tuple[object, ...]] = {

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from spca.report.diffs import diff
 from spca.report.model import Diff
-from spca.report.texts import Shelf, visible
+from spca.report.texts import Shelf
+from spca.text import visible
 
 AGENT = "class Agent:\n" + "".join(f"    def m{n}(self):\n        yield {n}\n\n" for n in range(40))
 LINES = st.lists(st.sampled_from(["a", "b", "c", "", "\u202e", "x\r"]), max_size=12).map("\n".join)

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from spca.report import packing
 from spca.report.model import Text, Usage
-from spca.report.texts import visible
+from spca.text import visible
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spca.report.texts import Shelf, visible
+from spca.report.texts import Shelf
+from spca.text import visible
 
 ANYTHING = st.text(st.characters(codec=None, categories=None))
 

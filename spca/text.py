@@ -1,0 +1,76 @@
+"""Text of models, maps and files as people may read it: what nobody can see is spelled out (pure).
+
+Characters that control a terminal, change the direction of writing, part lines or show nothing would let such a text
+pass for ours, and let code read otherwise than it runs.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable
+from typing import Final
+
+_HIDDEN_CATEGORIES: Final = frozenset({"Cc", "Cf", "Cs", "Co", "Zl", "Zp"})
+_FILLERS: Final = re.compile(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0d\uffa0\U000e0100-\U000e01ef]"
+)
+"""Letters and marks of which nothing is seen; the selectors of text and emoji style are not among them."""
+
+
+class _Spelling(dict[int, int | str]):
+    """What ``str.translate`` asks: how a character is spelled, by its code."""
+
+    def __init__(self, spell: Callable[[int], str]) -> None:
+        super().__init__((code, code) for code in (*b"\n\t", *range(0x20, 0x7F)))
+        self._spell = spell
+
+    def __missing__(self, code: int) -> int | str:
+        character = chr(code)
+        hidden = unicodedata.category(character) in _HIDDEN_CATEGORIES or _FILLERS.match(character)
+        return self._spell(code) if hidden else code
+
+
+def _shown(code: int) -> str:
+    if code < 0x20:
+        return chr(0x2400 + code)
+    return "\u2421" if code == 0x7F else f"⟨U+{code:04X}⟩"
+
+
+def _json(code: int) -> str:
+    halves = chr(code).encode("utf-16-be", "surrogatepass")
+    return "".join(f"\\u{halves[at] << 8 | halves[at + 1]:04x}" for at in range(0, len(halves), 2))
+
+
+def _python(code: int) -> str:
+    if code == 0 or 0xD800 <= code < 0xE000:
+        return chr(code)
+    return f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"
+
+
+_SHOWN, _JSON, _PYTHON = _Spelling(_shown), _Spelling(_json), _Spelling(_python)
+
+
+def visible(text: str) -> str:
+    """A text without characters that control a terminal, change the direction of writing or show nothing.
+
+    Control characters become their pictures (``␛``), others their code (``⟨U+202E⟩``); line feeds and tabs stay,
+    and a carriage return before a line feed goes. What comes out stays as it is when it is given again.
+    """
+    if text.isascii() and text.isprintable():  # most are, and this is a lot faster
+        return text
+    return text.replace("\r\n", "\n").translate(_SHOWN)
+
+
+def escaped_json(text: str) -> str:
+    """JSON in which such characters are escapes: it says the same."""
+    return text.translate(_JSON)
+
+
+def escaped_code(text: str) -> str:
+    """Python source in which such characters are escapes and all lines end with a line feed.
+
+    An escape is the same character in a string that is not raw, harmless in a comment, and an error anywhere else.
+    NUL and halves of surrogate pairs stay: Python's parser refuses them.
+    """
+    return text.replace("\r\n", "\n").replace("\r", "\n").translate(_PYTHON)
