@@ -143,7 +143,7 @@ class Controller:
             self.journal.observed(observation)
             self.journal.estimated(estimate)
             self.journal.commanded(decided, commands, applied)
-        self._heed(observation.odometry, now)
+        self._heed(observation.odometry, applied, now)
         self._view = self._viewed(now, observation)
         self._judge(observation, commands, applied, now)
         return applied
@@ -154,10 +154,11 @@ class Controller:
         doubt = self.chain.state.doubt
         return doubt.reason if doubt.phase is Phase.UNUSABLE else ""
 
-    def _heed(self, odometry: Odometry | None, now: float) -> None:
+    def _heed(self, odometry: Odometry | None, applied: Applied, now: float) -> None:
         """Act on what the chain has found: an obstacle that no lidar sees, a sensor that cannot be relied on."""
         doubt, fault = self.chain.state.doubt, self.sensor_fault
-        self._performer.doubt = "" if fault else doubt.reason
+        is_acted_on = not fault and applied.reason.startswith(doubt.reason)
+        self._performer.doubt = doubt.reason if is_acted_on else ""
         if fault and not self._is_unusable:
             self._performer.end(Verdict(False, fault, True))
             self._note(now, "sensor_unusable", {"reason": fault})
@@ -228,9 +229,11 @@ class Controller:
         if self._hold:
             self._performer.hold()
             return (Command(REST, Source.MODEL, expires),)
-        wanted = self._performer.wanted(now) if not self._performer.doubt else self._wanted
-        if wanted is None or self._performer.current is None:
+        wanted = self._performer.wanted(now)
+        if wanted is None:
             return ()
+        if wanted[0] == REST and self._performer.doubt and self._performer.is_driving:
+            wanted = self._wanted or wanted  # the chain finds out nothing where nobody wants to move
         twist, source = self._wanted = wanted
         return (Command(Twist(twist.linear * self.pace, twist.angular * self.pace), source, expires),)
 

@@ -62,6 +62,11 @@ class Performer:
         action = self._action
         return None if action is None or action.elapsed == 0.0 else action.result(self._under_way()).result
 
+    @property
+    def is_driving(self) -> bool:
+        """Whether what is being carried out moves the robot."""
+        return self._action is not None and isinstance(self._action.target, VelocityTarget | NavGoalTarget | TurnTarget)
+
     def _under_way(self) -> Verdict:
         return Verdict(not self.doubt, self.doubt or UNDER_WAY)
 

@@ -304,8 +304,10 @@ class SafetyChain:
 
     def step(self, commands: Sequence[Command], observation: Observation, now: float) -> Applied:
         """The velocity that may be driven now; see :func:`filtered`."""
-        state, self._is_believed = self.state, False
-        self._state, applied = filtered(state, commands, observation, now, self._config)
+        if self._is_believed:
+            self._is_believed = False
+            self._state = replace(self._state, doubt=believed(self._state.doubt))
+        self._state, applied = filtered(self.state, commands, observation, now, self._config)
         if self._stopped and applied.twist != REST:  # it was stopped meanwhile
             applied = Applied(REST, Source.STOP.name.lower(), self._stopped)
             self._state = replace(self._state, twist=REST)

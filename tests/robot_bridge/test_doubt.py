@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from math import inf
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,7 +15,7 @@ from robot_bridge.doubt import BLOCKED_UNSEEN, Phase, unseen_points
 from robot_bridge.geometry import along, curvature_of
 from robot_bridge.safety_chain import SafetyChain
 from robot_bridge.twin.disguises import Disguise, FrozenSensors
-from tests.robot_bridge.rays import CONFIG, Post, scan_of
+from tests.robot_bridge.rays import CONFIG, Post, as_scan, scan_of
 
 PERIOD = 1 / CONFIG.control_rate
 POSTS: list[Post] = [(1.8, 1.1, 0.2), (-1.5, 1.4, 0.3), (0.6, -1.7, 0.2)]
@@ -146,6 +147,33 @@ def test_nothing_is_backed_into_what_has_come_behind_meanwhile() -> None:
     found = drive.until(3.0)
     assert drive.backed == 0.0
     assert any("something is in the way of that" in applied.reason for applied in found)
+
+
+def corridor(noise: float, rng: np.random.Generator) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+    """What is seen between two walls without an end, 0.8 m to either side, wherever along them."""
+    lidar = CONFIG.lidar
+    angles = lidar.angle_min + lidar.angle_increment * np.arange(lidar.beams)
+    with np.errstate(divide="ignore"):
+        ranges = 0.8 / np.abs(np.sin(angles)) + rng.normal(0, noise, lidar.beams)
+    ranges[ranges > 2.5] = inf
+    return np.asarray(ranges, np.float64)
+
+
+def test_walls_alongside_stay_put_and_only_the_very_same_scan_is_too_much() -> None:
+    for noise, is_frozen in ((0.01, False), (0.0, True)):
+        drive, rng = Drive(Twist(0.15, 0.0)), np.random.default_rng(5)
+
+        def spoilt(seen: Observation, noise: float = noise, rng: np.random.Generator = rng) -> Observation:
+            assert seen.scan is not None
+            if seen.scan.stamp != last[0]:
+                last[:] = [seen.scan.stamp, as_scan(corridor(noise, rng), seen.scan.stamp)]
+            return Observation(last[1], None, seen.odometry)
+
+        last: list[Any] = [-1.0, None]
+        drive.spoilt = spoilt
+        reasons = [applied.reason for applied in drive.until(3.0)]
+        assert any("repeats itself" in reason for reason in reasons) == is_frozen
+        assert (drive.phase is not Phase.TRUSTED) == is_frozen
 
 
 def test_a_robot_at_rest_is_never_in_doubt() -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from robot_bridge.bridge_actions import Pilot
-from robot_bridge.contracts import NavGoalTarget, Observation, Pose, Twist, VelocityTarget
+from robot_bridge.contracts import REST, NavGoalTarget, Observation, Pose, StopTarget, Twist, VelocityTarget
 from robot_bridge.control import Controller
 from robot_bridge.doubt import BLOCKED_UNSEEN, Phase
 from robot_bridge.endings import Ending
@@ -69,6 +69,17 @@ def test_driving_against_glass_is_told_as_that_and_marked_for_good() -> None:
         controller.tick()
         assert chart.occupied[chart.cell(*outcome.result.data["unseen"])]
     assert robot.pose.x + CONFIG.body.front > PANE_X - CONFIG.witness.backing - 0.02
+
+
+def test_who_says_stop_meanwhile_is_obeyed() -> None:
+    controller, _, _ = glazed()
+    controller.begin(accepted(VelocityTarget(Twist(0.18), 8.0)))
+    while controller.chain.state.doubt.phase is not Phase.BACKING:
+        controller.tick()
+    controller.begin(accepted(StopTarget("stop"), "stop_robot"))
+    assert all(controller.tick().twist == REST for _ in range(40))
+    assert controller.is_idle
+    assert controller.chain.state.doubt.phase is Phase.BACKING
 
 
 def test_a_goal_behind_glass_is_reached_around_it() -> None:
