@@ -15,6 +15,7 @@ from gridworld.actions import Action
 from gridworld.errors import SearchLimitError
 from gridworld.layout import NOTHING, Layout, State
 from gridworld.relaxation import COARSE, UNREACHABLE, Relaxation
+from gridworld.relaxing.numbering import named
 from gridworld.task_spec import TaskSpecification
 from gridworld.tilings import SQUARE, Tiling
 from gridworld.transition import achieved, transition
@@ -31,6 +32,9 @@ _FINE_LIMIT: Final = 2_500_000
 
 _ACTIONS: Final = tuple(action for action in Action if action is not Action.DONE)
 """Waiting changes nothing that a shortest way could need."""
+
+_VANISHING: Final = frozenset({Action.DROP, Action.TOGGLE})
+"""After these a key on the floor may be of no more use."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,15 +67,23 @@ class Solver:
     Args:
         layout: the task.
         start: the state that every state searched from is reached from; the task's own start by default.
+        coarse: states to expand before it makes the finer relaxation; by default as many as pay.
     """
 
-    def __init__(self, layout: Layout, start: State | None = None) -> None:
-        self._layout = copy(layout)
+    def __init__(self, layout: Layout, start: State | None = None, coarse: int | None = None) -> None:
+        self._layout, self._coarse = copy(layout), coarse
         # What was touched changes what is seen, not what happens.
         self._layout.hidden = NOTHING
         self._start = _plain(layout.start() if start is None else start)
         self._relaxation = Relaxation(self._layout, self._start)
         self._fine = False
+        # None for a key that goal or conditions name: it is always of use.
+        self._doors_of_keys = [
+            None
+            if key.id in named(layout)
+            else frozenset(d.id for d in layout.doors.values() if d.requires_key == key.color)
+            for key in layout.keys
+        ]
 
     def distance(self, state: State) -> int:
         """A lower bound on the steps left; ``UNREACHABLE``: there is no way."""
@@ -98,13 +110,14 @@ class Solver:
     def _decided(self, start: State, limit: int | None) -> Solution:
         spent, bound = 0, 1
         if not self._fine:
-            coarse = _COARSE_MOST if limit is None else min(limit, max(_COARSE_LEAST, min(_COARSE_MOST, limit // 10)))
+            coarse = self._patience(limit)
             if isinstance(found := self._search(start, coarse), Solution):
                 return found
             spent, bound = coarse, max(bound, found)
         if limit is None or spent < limit:
             self._refine()
-            if isinstance(found := self._search(start, None if limit is None else limit - spent), Solution):
+            found = self._thorough(start, None if limit is None else limit - spent)
+            if isinstance(found, Solution):
                 return replace(found, expanded=found.expanded + spent)
             bound = max(bound, found)
         if self._layout.spec.goal.goal_type == "survive_steps":
@@ -114,6 +127,40 @@ class Solver:
             "or make the task smaller",
             bound,
         )
+
+    def _patience(self, limit: int | None) -> int:
+        if self._coarse is not None:
+            return self._coarse
+        return _COARSE_MOST if limit is None else min(limit, max(_COARSE_LEAST, min(_COARSE_MOST, limit // 10)))
+
+    def _thorough(self, start: State, limit: int | None) -> Solution | int:
+        """First as if keys of no more use vanished from the floor.
+
+        Then they are in nobody's way, and nothing is lost: whoever picks one up, or then drops it, could have waited.
+        So every way in the task has one there that is no longer: one of the shortest there that solves the task is
+        a shortest one.
+        """
+        found = self._search(start, limit, vanishing=True)
+        if not isinstance(found, Solution) or not found.solved or self._solves(start, found.actions):
+            return found
+        left = None if limit is None else limit - found.expanded
+        exact = self._search(start, left)
+        if isinstance(exact, Solution):
+            return replace(exact, expanded=exact.expanded + found.expanded)
+        return max(exact, found.steps)
+
+    def _solves(self, state: State, actions: tuple[Action, ...]) -> bool:
+        for action in actions:
+            state = transition(self._layout, state, action)
+        return achieved(self._layout, state, at_limit=True)
+
+    def _vanished(self, state: State) -> State:
+        """Without keys on the floor that fit no locked door and that no goal names."""
+        cells = tuple(
+            None if doors is not None and doors <= state.open_doors else cell
+            for cell, doors in zip(state.key_cells, self._doors_of_keys, strict=True)
+        )
+        return state if cells == state.key_cells else state._replace(key_cells=cells)
 
     def _refine(self) -> None:
         """Look at worth; where that says no more of the start, tell finer where dropped keys lie."""
@@ -126,8 +173,10 @@ class Solver:
                 )
             self._fine = True
 
-    def _search(self, start: State, limit: int | None) -> Solution | int:
+    def _search(self, start: State, limit: int | None, vanishing: bool = False) -> Solution | int:
         """If it is not decided after ``limit`` states: a lower bound on the length of a solution."""
+        if vanishing:
+            start = self._vanished(start)
         bound = self._relaxation.distance(start)
         if bound >= UNREACHABLE:
             return Solution("unsolvable", (), 0)
@@ -150,6 +199,8 @@ class Solver:
             done.add(state)
             for action in _ACTIONS:
                 after = _plain(transition(self._layout, state, action))
+                if vanishing and action in _VANISHING:
+                    after = self._vanished(after)
                 known = reached.get(after)
                 if after.dead or (known is not None and known[0] <= steps + 1):
                     continue

@@ -15,7 +15,7 @@ from gridworld.actions import Action
 from gridworld.layout import Layout, State
 from gridworld.relaxation import COARSE, UNREACHABLE, Relaxation, whole_pattern
 from gridworld.relaxing.numbering import Pattern
-from gridworld.solver import solve
+from gridworld.solver import Solution, Solver, solve
 from gridworld.task_spec import TaskSpecification
 from gridworld.tilings import TILINGS
 from gridworld.transition import achieved, transition
@@ -113,7 +113,11 @@ def _distances(layout: Layout, graph: dict[State, list[State]]) -> dict[State, i
 
 
 def _check_solution(layout: Layout, left: int) -> None:
-    solution = solve(layout, limit=None)
+    for solution in (solve(layout, limit=None), Solver(layout, coarse=0).solve(limit=None)):
+        _check_one(layout, solution, left)
+
+
+def _check_one(layout: Layout, solution: Solution, left: int) -> None:
     steps = max(1, left)
     if layout.spec.goal.goal_type == "survive_steps":
         steps = layout.spec.max_steps if left <= layout.spec.max_steps else UNREACHABLE

@@ -76,6 +76,25 @@ EXHAUSTED = {
         """,
         goal={"type": "push_block_to", "target_ids": ["b0"], "auxiliary_conditions": ["carrying:k0"]},
     ),
+    "a block has to go where a key of no use lies": drawn(
+        """
+        #########
+        #A......#
+        #.bkx####
+        #########
+        """,
+        goal={"type": "push_block_to", "target_ids": ["b0"]},
+    ),
+    "a key of no use under the agent hides the one ahead": drawn(
+        """
+        ########
+        #k.Ak###
+        ####k###
+        ####d.G#
+        ########
+        """,
+        keys="grey grey red",
+    ),
     "keys to collect, one of them used up": drawn(
         """
         ######
