@@ -8,6 +8,7 @@ from typing import Final
 
 from robot_bridge.contracts import Direction, Pose
 from robot_bridge.memory_text import NONE, UNKNOWN, VIEW
+from robot_bridge.message import IMAGE
 from robot_bridge.sensor_snapshot import SECTORS
 
 
@@ -58,8 +59,8 @@ class Seen:
     """What a message says.
 
     ``sectors`` are distances every 30 degrees counter-clockwise, None where unknown; ``frontiers`` None where they are
-    not known yet; ``has_looked`` whether a picture was described; ``recent`` is newest first; ``last_call`` is the last
-    tool called and its arguments; it may still be under way.
+    not known yet; ``has_picture`` whether one came with the message, ``has_looked`` whether one was described;
+    ``recent`` is newest first; ``last_call`` is the last tool called and its arguments; it may still be under way.
     """
 
     pose: Pose
@@ -71,6 +72,7 @@ class Seen:
     rooms: tuple[Room, ...]
     room_count: int
     frontiers: tuple[SeenFrontier, ...] | None
+    has_picture: bool
     has_looked: bool
     recent: tuple[Action, ...]
     last_call: tuple[str, ...]
@@ -117,7 +119,7 @@ def read_message(text: str) -> Seen:
     findings, _ = _items(_FINDING, lines.optional("  Seen: ").removeprefix("  Seen: "))
     lines.take("  Recent:")
     recent = tuple(lines.actions())
-    lines.take("IMAGE: ")
+    image = lines.take("IMAGE: ")
     return Seen(
         pose=Pose(x, y, heading),
         driven_m=driven,
@@ -128,6 +130,7 @@ def read_message(text: str) -> Seen:
         rooms=tuple(Room(name, float(east), float(north)) for name, east, north in rooms),
         room_count=len(rooms) + more,
         frontiers=None if frontiers == UNKNOWN else _frontiers(frontiers),
+        has_picture=image == IMAGE,
         has_looked=any(kind == VIEW for (kind, *_) in findings),
         recent=recent,
         last_call=() if last == NONE else _call(last),

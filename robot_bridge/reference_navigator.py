@@ -89,9 +89,15 @@ def report_room(seen: Seen) -> Choice | None:
 
 
 def look_into_room(seen: Seen) -> Choice | None:
-    """A room was reported just now. Once: what it says of pictures is always the same."""
+    """A room was reported just now, and neither a picture came with the message nor was one described before."""
     last = _last(seen)
-    if last is None or seen.has_looked or last.tool != Tool.REPORT_DISCOVERY or last.arguments[-1:] != ("room",):
+    if (
+        last is None
+        or seen.has_picture
+        or seen.has_looked
+        or last.tool != Tool.REPORT_DISCOVERY
+        or last.arguments[-1:] != ("room",)
+    ):
         return None
     return Choice(Tool.OBSERVE_SCENE, {"focus": "general"}, "a new room: look around")
 
