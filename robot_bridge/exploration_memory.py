@@ -119,8 +119,7 @@ class ExplorationMemory:
         """A room becomes the current one, and a new one where none has its name; anything else is found in it."""
         state, name = self.state, harmless(label, LABEL_LENGTH)
         self._position = position
-        if notes:
-            self._record_finding(significance, name, harmless(notes, NOTES_LENGTH), position)
+        self._record_finding(significance, name, harmless(notes or "", NOTES_LENGTH), position)
         state.total_discoveries += 1
         if significance == "room":
             if not any(room["name"] == name for room in state.rooms):
@@ -139,6 +138,8 @@ class ExplorationMemory:
 
     def _record_finding(self, kind: str, name: str, text: str, position: Pose) -> None:
         """The newest word on a thing replaces what was said of it before; a place is looked at from many positions."""
+        if not text:
+            return
         finding = {"kind": harmless(kind, LABEL_LENGTH), "name": name, "text": text, "position": _place(position)}
         named = ("kind", "name") if kind != VIEW else ("kind", "name", "position")
         kept = [each for each in self.state.findings if any(each[key] != finding[key] for key in named)]

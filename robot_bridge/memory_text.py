@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _ROOMS, _OBJECTS, _FRONTIERS, _DEAD_ENDS, _UNSEEN = 2, 2, 3, 1, 3
 _NAME, _OBJECT, _VALUE, _REASON = 20, 12, 12, 30
 _FINDINGS: Final = (100, 40)
-"""Greatest sizes in bytes; of the newest finding and of the one before it."""
+"""Greatest sizes in bytes; of the newer finding and of the other."""
 VIEW: Final = "view"
 """Kind of a finding that is the description of a picture."""
 _WIDEST_M: Final = 5.0
@@ -106,10 +106,13 @@ def _unseen(places: Sequence[Sequence[float]], here: Pose) -> str:
 
 
 def _findings(findings: Sequence[Mapping[str, Any]]) -> str:
-    """The newest first, more of it than of the one before."""
+    """The newest description and the newest note, more of the newer of both."""
+    newest = {each["kind"] == VIEW: each for each in findings}.values()
+    order = sorted(newest, key=findings.index, reverse=True)
     shown = [
-        f"{_name(each['name'], _OBJECT)} {_place(each['position'])} {_name(each['text'], size)}"
-        for each, size in zip(reversed(findings), _FINDINGS, strict=False)
+        f"{plain(each['kind'], _OBJECT)} {_name(each['name'], _OBJECT)} {_place(each['position'])} "
+        f"{_name(each['text'], size)}"
+        for each, size in zip(order, _FINDINGS, strict=False)
     ]
     return _listed(shown, len(findings))
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from robot_bridge.contracts import Direction, Pose
-from robot_bridge.memory_text import NONE, UNKNOWN
+from robot_bridge.memory_text import NONE, UNKNOWN, VIEW
 from robot_bridge.sensor_snapshot import SECTORS
 
 
@@ -58,8 +58,8 @@ class Seen:
     """What a message says.
 
     ``sectors`` are distances every 30 degrees counter-clockwise, None where unknown; ``frontiers`` None where they are
-    not known yet; ``recent`` is newest first; ``last_call`` is the last tool called and its arguments;
-    it may still be under way.
+    not known yet; ``has_looked`` whether a picture was described; ``recent`` is newest first; ``last_call`` is the last
+    tool called and its arguments; it may still be under way.
     """
 
     pose: Pose
@@ -71,6 +71,7 @@ class Seen:
     rooms: tuple[Room, ...]
     room_count: int
     frontiers: tuple[SeenFrontier, ...] | None
+    has_looked: bool
     recent: tuple[Action, ...]
     last_call: tuple[str, ...]
 
@@ -85,6 +86,7 @@ _SCORE: Final = re.compile(rf"(\w+) {_N}")
 _ROOM: Final = re.compile(rf'"([^"]*)" \({_N}, {_N}\) \d+%')
 _MORE: Final = re.compile(r"and (\d+) more.*")
 _FRONTIER: Final = re.compile(rf"#(\d+) {_N}° {_N}m wide {_N}m")
+_FINDING: Final = re.compile(rf'([^"]*) "[^"]*" \({_N}, {_N}\) "[^"]*"')
 _CALL: Final = re.compile(r"([^()]+)\(([^()]*)\)")
 _ACTION: Final = re.compile(rf"  \[\d\] ([^()]+)\(([^()]*)\) → (success|failed|clear|not clear), {_N}m.*")
 
@@ -112,7 +114,7 @@ def read_message(text: str) -> Seen:
     lines.take("  Dead ends: ")
     lines.optional("  Unseen obstacles: ")
     lines.take("  Discoveries: ")
-    lines.optional("  Seen: ")
+    findings, _ = _items(_FINDING, lines.optional("  Seen: ").removeprefix("  Seen: "))
     lines.take("  Recent:")
     recent = tuple(lines.actions())
     lines.take("IMAGE: ")
@@ -126,6 +128,7 @@ def read_message(text: str) -> Seen:
         rooms=tuple(Room(name, float(east), float(north)) for name, east, north in rooms),
         room_count=len(rooms) + more,
         frontiers=None if frontiers == UNKNOWN else _frontiers(frontiers),
+        has_looked=any(kind == VIEW for (kind, *_) in findings),
         recent=recent,
         last_call=() if last == NONE else _call(last),
     )

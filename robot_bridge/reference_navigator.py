@@ -89,9 +89,9 @@ def report_room(seen: Seen) -> Choice | None:
 
 
 def look_into_room(seen: Seen) -> Choice | None:
-    """A room was reported just now."""
+    """A room was reported just now. Once: what it says of pictures is always the same."""
     last = _last(seen)
-    if last is None or last.tool != Tool.REPORT_DISCOVERY or last.arguments[-1:] != ("room",):
+    if last is None or seen.has_looked or last.tool != Tool.REPORT_DISCOVERY or last.arguments[-1:] != ("room",):
         return None
     return Choice(Tool.OBSERVE_SCENE, {"focus": "general"}, "a new room: look around")
 

@@ -16,11 +16,11 @@ from robot_bridge.errors import BudgetSpent, DeviceError, ModelEnded, ModelFailu
 from robot_bridge.exploration_memory import ExplorationMemory
 from robot_bridge.explorer import Explorer, ExplorerSettings
 from tests.robot_bridge.kinematic import goal
-from tests.robot_bridge.scripted import DONE, FORWARD, SHADOW, STOP, Scripted, explorer
+from tests.robot_bridge.scripted import DONE, FORWARD, SHADOW, STOP, Call, Scripted, explorer
 
 CAGE = [(1.2, 0.16 * place, 0.04) for place in range(-26, 27)]
 """Posts with gaps that can be looked through, and not be driven through."""
-NOTED = {"label": "hall", "notes": "tiles"}
+ROOM: Call = ("report_discovery", {"label": "hall", "notes": "tiles", "significance": "room"})
 HOME, AWAY = goal(goal_type="retrace"), goal(x=3.0, y=0.0)
 AT_HOME = (0.0, 0.0, 0.5)
 """A post that somebody puts where the robot began."""
@@ -40,9 +40,9 @@ def test_the_first_ending_holds_unless_it_is_broken_off() -> None:
     made = closing()
     made.over(Ending.TIME)
     made.over(Ending.EXPLORED)
-    assert (made.ended, made.because) == (Ending.TIME, "the time is up")
+    assert f"{made.ended}, {made.because}" == "time, the time is up"
     made.broken_off(Ending.FAILED, "the cable is out")
-    assert (made.ended, made.because) == (Ending.FAILED, "the cable is out")
+    assert f"{made.ended}, {made.because}" == "failed, the cable is out"
 
 
 @pytest.mark.parametrize("ending", [Ending.EXPLORED, Ending.GAVE_UP])
@@ -81,7 +81,7 @@ def test_a_model_that_claims_too_early_must_insist() -> None:
     assert made.ended is None
     made.claims = 2
     assert made.claimed(2, 0, by_person=False)
-    assert (made.ended, made.because) == (Ending.GAVE_UP, "the model wants no more, 2 frontiers are left")
+    assert f"{made.ended}, {made.because}" == "gave up, the model wants no more, 2 frontiers are left"
 
 
 def ended(host: Explorer, minutes: float) -> tuple[str, int]:
@@ -176,8 +176,8 @@ class Then(Scripted):
 
 @pytest.mark.parametrize("word", ["explored", "gave up", "time", "interrupted", "failed", "stopped"])
 def test_the_memory_is_saved_however_it_ends(word: str, tmp_path: Path) -> None:
-    path, room = tmp_path / "memory.yaml", ("report_discovery", {**NOTED, "significance": "room"})
-    model = {"explored": Then(room, STOP, DONE), "gave up": Then(room, DONE)}.get(word, Then(room, FORWARD))
+    path = tmp_path / "memory.yaml"
+    model = {"explored": Then(ROOM, STOP, DONE), "gave up": Then(ROOM, DONE)}.get(word, Then(ROOM, FORWARD))
     host, robot, _ = explorer(model, () if word == "explored" else SHADOW, ExplorerSettings(memory_path=path))
     happenings = {
         "interrupted": lambda: setattr(robot.clock, "interrupts_at", robot.clock.time),
@@ -188,6 +188,17 @@ def test_the_memory_is_saved_however_it_ends(word: str, tmp_path: Path) -> None:
     with pytest.raises(DeviceError) if word == "failed" else contextlib.nullcontext():
         host.run(0.3)
     assert host.summary().ended == word
+    loaded = ExplorationMemory()
+    loaded.load_from_disk(path)
+    assert [each["text"] for each in loaded.state.findings] == ["tiles"]
+
+
+def test_a_run_that_is_killed_leaves_the_memory_of_a_minute_before_at_most(tmp_path: Path) -> None:
+    """Nothing is called when it is killed: what is in the file was written before."""
+    path = tmp_path / "memory.yaml"
+    model = Scripted(ROOM, STOP)
+    host, robot, _ = explorer(model, SHADOW, ExplorerSettings(memory_path=path))
+    steps(host, lambda: robot.clock.now() > 61)
     loaded = ExplorationMemory()
     loaded.load_from_disk(path)
     assert [each["text"] for each in loaded.state.findings] == ["tiles"]

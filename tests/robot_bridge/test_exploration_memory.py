@@ -135,7 +135,9 @@ def test_what_was_seen_and_noted_is_kept_and_the_newest_of_it_is_told() -> None:
         ("view", "objects", "a red ball left of the door, on tiles", [1.0, 2.0]),
         ("landmark", "sofa", "blue", [3.0, 2.0]),
     ]
-    told = '  Seen: "sofa" (3.0, 2.0) "blue"; "objects" (1.0, 2.0) "a red ball left of the door on tiles"\n'
+    told = (
+        '  Seen: landmark "sofa" (3.0, 2.0) "blue"; view "objects" (1.0, 2.0) "a red ball left of the door on tiles"\n'
+    )
     assert told in memory.to_prompt_text()
     memory.record_discovery("sofa", "blue and old", "landmark", Pose(3.0, 2.2))
     memory.record_discovery("lamp", None, "landmark", Pose(3.0, 2.0))

@@ -22,13 +22,13 @@ from robot_bridge.navigation import Navigation
 from robot_bridge.realtime import MonotonicClock, RealTimeLoop
 from robot_bridge.safety_chain import SafetyChain
 from robot_bridge.watchdog import LLMWatchdog
-from tests.robot_bridge.kinematic import KinematicRobot, SteppedClock, decision, goal
+from tests.robot_bridge.kinematic import KinematicRobot, SteppedClock, goal
 from tests.robot_bridge.rays import CONFIG
-from tests.robot_bridge.scripted import DONE, FORWARD, LOOK, SHADOW, Scripted, explorer
+from tests.robot_bridge.scripted import DONE, FORWARD, LOOK, SHADOW, Call, Scripted, explorer
 
 LATENCIES = (0.0, 0.3, 0.9, 2.0, 5.0, 7.5, TIMEOUT_S)
-CHECK = ("check_path_clear", {"direction": "left", "distance_m": 5.0})
-NOTED = ("report_discovery", {"label": "sofa", "notes": "blue, by the window", "significance": "landmark"})
+CHECK: Call = ("check_path_clear", {"direction": "left", "distance_m": 5.0})
+NOTED: Call = ("report_discovery", {"label": "sofa", "notes": "blue, by the window", "significance": "landmark"})
 AWAY = goal(x=3.0, y=0.5)
 DRIVE = (AWAY.tool_name, dict(AWAY.parameters))
 LOOKS = 3
@@ -46,7 +46,7 @@ def line(message: str, start: str) -> str:
 
 @pytest.mark.parametrize("latency_s", LATENCIES)
 @pytest.mark.parametrize("then", [LOOK, FORWARD])
-def test_every_description_is_in_the_next_message(latency_s: float, then: tuple[str, dict[str, object]]) -> None:
+def test_every_description_is_in_the_next_message(latency_s: float, then: Call) -> None:
     sights = [f"sight {number}: a red ball" for number in range(LOOKS)]
     answers = [each for _ in range(LOOKS) for each in ((LOOK, then) if then != LOOK else (LOOK,))]
     model = Scripted(*answers, DONE, latency_s=None, sights=sights)
@@ -156,7 +156,7 @@ def test_what_a_person_reports_while_a_request_is_pending_is_in_the_next_message
         host.controller.tick()
         host.step()
         if step == 40:
-            host.operate(decision(NOTED[0], **NOTED[1]))
+            host.operate(NavigationDecision(*NOTED))
     assert "sofa" not in model.messages[0]
     assert '"blue by the window"' in line(model.messages[1], "  Seen: ")
 

@@ -98,6 +98,8 @@ def test_a_room_is_reported_once_behind_its_doorway_and_looked_into() -> None:
     memory.record_discovery("room 2", None, "room", EAST)
     remember(memory, "report_discovery", at=EAST, **parameters)
     assert chosen(memory, gaps=behind) == ("observe_scene", {"focus": "general"})
+    memory.record_view("general", "a room; with a sofa", EAST)
+    assert chosen(memory, gaps=behind)[0] == "navigate_to_goal", "it has looked once"
     remember(memory, "observe_scene", at=EAST, focus="general")
     assert chosen(memory, gaps=behind)[0] == "navigate_to_goal"
     assert chosen(memory, gaps=behind, pose=Pose(8.0, 0.0))[0] == "navigate_to_goal", "the other side of the doorway"
