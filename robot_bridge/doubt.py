@@ -43,6 +43,9 @@ _BESIDE_M = 0.02
 """By which the footprint may leave the ground that it has driven."""
 _WAITS_S = 0.4
 """For the last scan, when there is nowhere left to back to."""
+_NEARLY_M = 0.005
+_HINDERED = 10
+"""Periods in which it could not back, after which what it has found out so far is enough."""
 _HINDERED_S = 5.0
 _FORGOTTEN_M = 5.0
 """Odometry drifts: after so much of the way the chain no longer knows where the unseen obstacle was; the map does."""
@@ -245,12 +248,15 @@ def _known_ground(doubt: Doubt, pose: Pose, curvature: float, most: float, confi
 
 def _backed(doubt: Doubt, before: tuple[Held, ...], new: Held | None, now: float, config: RobotConfig) -> Doubt:
     """While it backs: which of them is wrong."""
+    begin, evidence = doubt.begin, doubt.evidence
     stuck = wheels(doubt.watch, config)
+    is_far = gone(doubt) >= doubt.limit - _NEARLY_M or doubt.hindered > _HINDERED
+    if begin is not None and doubt.running >= _RUNNING and (stuck is not None or is_far):
+        return _settled(doubt, begin, now)
     if stuck is not None and len(doubt.tried) < _TRIES:  # wedged, perhaps: on another arc it may come free
         return replace(doubt, phase=Phase.STANDING, since=now)
     if stuck is not None:
         return replace(doubt, phase=Phase.UNUSABLE, evidence=stuck, since=now)
-    begin, evidence = doubt.begin, doubt.evidence
     if new is not None and begin is not None and evidence is not None:
         again = stays_put(before, new, config)
         if again is not None:
@@ -259,9 +265,7 @@ def _backed(doubt: Doubt, before: tuple[Held, ...], new: Held | None, now: float
                 return replace(doubt, phase=Phase.UNUSABLE, evidence=again, since=now)
         elif gone(doubt) >= LEAST_BACKED_M and moves(begin, new, evidence.sectors, config):
             doubt = replace(doubt, running=max(doubt.running, 0) + 1)
-            if doubt.running >= _RUNNING:
-                return _settled(doubt, new, begin.pose, now)
-    if gone(doubt) < doubt.limit - 0.005:
+    if gone(doubt) < doubt.limit - _NEARLY_M:
         return replace(doubt, since=now)
     return replace(doubt, phase=Phase.UNUSABLE, since=now) if now - doubt.since > _WAITS_S else doubt
 
@@ -272,12 +276,12 @@ def gone(doubt: Doubt) -> float:
     return max(abs(now.commanded - commanded), abs(now.rolled - rolled))
 
 
-def _settled(doubt: Doubt, new: Held, contact: Pose, now: float) -> Doubt:
+def _settled(doubt: Doubt, begin: Held, now: float) -> Doubt:
     """Everything moves: what was seen is believed again, and what was not seen is known."""
-    watch = replace(doubt.watch, held=(new,), moments=(doubt.watch.now,))
+    watch = replace(doubt.watch, held=(), moments=(doubt.watch.now,))
     unseen = doubt.unseen
     if doubt.evidence is not None and doubt.evidence.is_whole:
-        unseen = (*unseen, Unseen(now, contact, doubt.forward, doubt.watch.way))
+        unseen = (*unseen, Unseen(now, begin.pose, doubt.forward, doubt.watch.way))
     return replace(doubt, phase=Phase.TRUSTED, evidence=None, running=0, since=now, watch=watch, unseen=unseen)
 
 
@@ -306,7 +310,7 @@ def hindered(doubt: Doubt, now: float, config: RobotConfig) -> Doubt:
 
 def backing(doubt: Doubt, config: RobotConfig) -> Twist:
     """What the robot is to do while it backs; rest when it has gone as far as it may."""
-    if doubt.phase is not Phase.BACKING or gone(doubt) >= doubt.limit - 0.005:
+    if doubt.phase is not Phase.BACKING or gone(doubt) >= doubt.limit - _NEARLY_M:
         return Twist()
     speed = config.witness.backing_speed * (-1 if doubt.forward else 1)
     return Twist(speed, speed * doubt.curvature)

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from math import inf
-from typing import Any
 
 import numpy as np
 import pytest
 
-from robot_bridge.contracts import REST, Applied, Command, Observation, Odometry, Pose, Source, Twist
+from robot_bridge.contracts import REST, Applied, Command, Observation, Odometry, Pose, Scan, Source, Twist
 from robot_bridge.doubt import BLOCKED_UNSEEN, Phase, unseen_points
 from robot_bridge.geometry import along, curvature_of
 from robot_bridge.safety_chain import SafetyChain
@@ -163,13 +162,20 @@ def test_walls_alongside_stay_put_and_only_the_very_same_scan_is_too_much() -> N
     for noise, is_frozen in ((0.01, False), (0.0, True)):
         drive, rng = Drive(Twist(0.15, 0.0)), np.random.default_rng(5)
 
-        def spoilt(seen: Observation, noise: float = noise, rng: np.random.Generator = rng) -> Observation:
-            assert seen.scan is not None
-            if seen.scan.stamp != last[0]:
-                last[:] = [seen.scan.stamp, as_scan(corridor(noise, rng), seen.scan.stamp)]
-            return Observation(last[1], None, seen.odometry)
+        scans = dict[float, Scan]()
 
-        last: list[Any] = [-1.0, None]
+        def spoilt(
+            seen: Observation,
+            noise: float = noise,
+            rng: np.random.Generator = rng,
+            scans: dict[float, Scan] = scans,
+        ) -> Observation:
+            assert seen.scan is not None
+            stamp = seen.scan.stamp
+            if stamp not in scans:
+                scans[stamp] = as_scan(corridor(noise, rng), stamp)
+            return Observation(scans[stamp], None, seen.odometry)
+
         drive.spoilt = spoilt
         reasons = [applied.reason for applied in drive.until(3.0)]
         assert any("repeats itself" in reason for reason in reasons) == is_frozen
