@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,9 @@ PRICES = {
 }
 """USD per million tokens of input, input from the cache, input into it, and output: written down again, so that the
 table is checked."""
+
+_FROM_2027 = PRICES | {"gemini-3.8-flash": (1.5, 0.15, 0, 7.5)}
+_NEW_YEAR = datetime(2027, 1, 1, tzinfo=UTC).timestamp()
 
 TOKENS = ("input_tokens", "output_tokens", "cached_tokens", "cache_write_tokens", "reasoning_tokens")
 
@@ -65,7 +69,7 @@ def cost_of(line: Line) -> float:
     """USD of a request as the server has it."""
     if line.status != 200:
         return 0.0
-    fresh, cached, stored, output = PRICES[str(line.model)]
+    fresh, cached, stored, output = (PRICES if line.time < _NEW_YEAR else _FROM_2027)[str(line.model)]
     read, again, written = line.input_tokens or 0, line.cached_tokens or 0, line.cache_write_tokens or 0
     sent = (read - again - written) * fresh + again * cached + written * stored
     return (sent + (line.output_tokens or 0) * output) / 1e6
