@@ -17,10 +17,12 @@ from dataclasses import replace
 from itertools import combinations
 from typing import Final
 
+import numpy as np
+
 from gridworld.layout import Layout, State
 from gridworld.relaxing.measuring import UNREACHABLE, EndlessError
 from gridworld.relaxing.numbering import Pattern, TooLargeError, named
-from gridworld.relaxing.places import Places
+from gridworld.relaxing.places import Numbers, Places
 from gridworld.relaxing.projection import Projection
 from gridworld.relaxing.worth import moves
 from gridworld.tilings import Cell
@@ -61,7 +63,7 @@ class Relaxation:
         worth: bool = False,
     ) -> None:
         self._layout, self._start = layout, layout.start() if start is None else start
-        self._places, self._grains = Places(layout, self._start), grains
+        self.places, self._grains = Places(layout, self._start), grains
         self._limit, self._pairs, self._worth = limit, pairs, worth
         self._projections: dict[Pattern, Projection] = {}
         self._project(whole_pattern(layout) if pattern is None else pattern)
@@ -69,6 +71,14 @@ class Relaxation:
     def distance(self, state: State) -> int:
         """At least so many steps are left to the goal; ``UNREACHABLE``: it cannot be reached any more."""
         return max(projection.distance(state) for projection in self._projections.values())
+
+    def distances(self, state: State, key: str, poses: Numbers) -> Numbers:
+        """By pose and number of the cell, the same if the agent were there and a key that was dropped lay in the cell.
+
+        ``UNREACHABLE`` where no key can be dropped.
+        """
+        bounds = [projection.distances(state, key, poses) for projection in self._projections.values()]
+        return np.maximum.reduce(bounds)
 
     def _project(self, pattern: Pattern) -> None:
         """Track a pattern by one projection if it is small enough, else by several; the poses alone always are."""
@@ -94,13 +104,13 @@ class Relaxation:
             anchors = [set()]
         for some in anchors:
             with suppress(EndlessError):
-                made.append(Projection(self._places, self._start, pattern, grain, limit, some))
+                made.append(Projection(self.places, self._start, pattern, grain, limit, some))
         if not made:
-            return Projection(self._places, self._start, pattern, grain, limit)
+            return Projection(self.places, self._start, pattern, grain, limit)
         return max(made, key=lambda projection: projection.distance(self._start))
 
     def _farthest(self, cells: set[Cell]) -> set[Cell]:
-        far, index = moves(self._places, [self._start.position], back=False), self._places.index
+        far, index = moves(self.places, [self._start.position], back=False), self.places.index
         return {max(sorted(cells), key=lambda cell: far[index[cell]])}
 
     def _parts(self, pattern: Pattern) -> tuple[Pattern, ...]:

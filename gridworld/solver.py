@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 from gridworld.actions import Action
+from gridworld.carrying import Carrying, is_possible
 from gridworld.errors import SearchLimitError
 from gridworld.layout import NOTHING, Layout, State
 from gridworld.relaxation import COARSE, UNREACHABLE, Relaxation
@@ -140,7 +141,8 @@ class Solver:
         So every way in the task has one there that is no longer: one of the shortest there that solves the task is
         a shortest one.
         """
-        found = self._search(start, limit, vanishing=True)
+        by_events = is_possible(self._layout)
+        found = self._by_events(start, limit) if by_events else self._search(start, limit, vanishing=True)
         if not isinstance(found, Solution) or not found.solved or self._solves(start, found.actions):
             return found
         left = None if limit is None else limit - found.expanded
@@ -148,6 +150,12 @@ class Solver:
         if isinstance(exact, Solution):
             return replace(exact, expanded=exact.expanded + found.expanded)
         return max(exact, found.steps)
+
+    def _by_events(self, start: State, limit: int | None) -> Solution | int:
+        bound, actions, expanded = Carrying(self._layout, self._relaxation, self._vanished).search(start, limit)
+        if bound >= UNREACHABLE:
+            return Solution("unsolvable", (), expanded)
+        return bound if actions is None else Solution("solved", actions, expanded)
 
     def _solves(self, state: State, actions: tuple[Action, ...]) -> bool:
         for action in actions:

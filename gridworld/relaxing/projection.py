@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Sequence
 from typing import TypeAlias
 
 import numpy as np
@@ -53,19 +54,58 @@ class Projection:
         self.modes = Modes(numbering, start, limit)
         self.possible = Possible(self.modes)
         self._known: dict[tuple[object, ...], tuple[int, int]] = {}
+        self._parts_of: dict[str, Sequence[tuple[Cell, Numbers, Numbers]]] = {}
         self._distances = self._measured()
 
     def distance(self, state: State) -> int:
         """At least so many steps are left; ``UNREACHABLE``: there is no way."""
+        row, worth = self._mode(state)
+        steps = self._steps(state, row)
+        return max(0, steps + worth) if steps < UNREACHABLE else UNREACHABLE
+
+    def distances(self, state: State, key: str, poses: Numbers) -> Numbers:
+        """The same if the agent were at each of some poses, and a key that was dropped lay in each of the cells.
+
+        Returns:
+            By pose and number of the cell; ``UNREACHABLE`` where no key can be dropped.
+        """
+        where = self.places.layout.key_index[key]
+        found = np.full((len(poses), len(self.places.index)), UNREACHABLE, dtype=np.int64)
+        for cell, numbers, more in self._parts(key):
+            there = state._replace(key_cells=(*state.key_cells[:where], cell, *state.key_cells[where + 1 :]))
+            row, worth = self._mode(there)
+            if row >= 0:
+                steps = self._distances[row * len(self.places) + poses].astype(np.int64)[:, None]
+                bounds = np.maximum(0, steps + (worth + more))
+                found[:, numbers] = np.where(steps < UNREACHABLE, bounds, UNREACHABLE)
+        return found
+
+    def _parts(self, key: str) -> Sequence[tuple[Cell, Numbers, Numbers]]:
+        """Of the parts in which a key may lie: a cell, the numbers of all, and how much more worth these are than it."""
+        known = self._parts_of.get(key)
+        if known is None:
+            cells = defaultdict[int, list[Cell]](list)
+            for cell, part in self.modes.numbering.parts.items():
+                cells[part if key in self.modes else 0].append(cell)
+            known = self._parts_of[key] = [self._part(key, some) for some in cells.values()]
+        return known
+
+    def _part(self, key: str, cells: Sequence[Cell]) -> tuple[Cell, Numbers, Numbers]:
+        numbers = np.array([self.places.index[cell] for cell in cells])
+        values = self._worth.values(key)[numbers] if self._worth and key in self.modes else np.zeros_like(numbers)
+        return cells[0], numbers, values - values[0]
+
+    def _mode(self, state: State) -> tuple[int, int]:
         mode = state[2:8]
         known = self._known.get(mode)
         if known is None:
             known = self._known[mode] = self.modes.row(state), self._worth.of(state) if self._worth else 0
-        row, worth = known
+        return known
+
+    def _steps(self, state: State, row: int) -> int:
         if row < 0 or state.dead:
             return UNREACHABLE
-        steps = int(self._distances.item(row * len(self.places) + self.places.pose(state)))
-        return max(0, steps + worth) if steps < UNREACHABLE else UNREACHABLE
+        return int(self._distances.item(row * len(self.places) + self.places.pose(state)))
 
     def _measured(self) -> NDArray[np.int32]:
         """Breadth-first, unless there is worth."""

@@ -57,6 +57,10 @@ class Worth:
         keys = sum(int(self._values[name][self.places.index[cell]]) for name, cell in cells.items() if cell)
         return keys + sum(self._of(name, state.block_cells[layout.block_index[name]]) for name in self._pushes)
 
+    def values(self, key: str) -> Numbers:
+        """By number of cell, what it is worth that a key of use lies there."""
+        return self._values[key]
+
     def pushed(self, block: str, cell: Cell, beyond: Cell) -> int:
         """Worth gained by pushing a block from a cell to the next."""
         return self._of(block, beyond) - self._of(block, cell) if block in self._pushes else 0
