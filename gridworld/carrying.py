@@ -80,13 +80,13 @@ class Carrying:
 
         Returns:
             A proven lower bound on the length of a solution, ``UNREACHABLE`` if there is none; the actions of a
-            shortest one, None if there is none or the search gave up; how many states it made the successors of.
+            shortest one, None if there is none or the search gave up; what it cost in states of a search step by step.
         """
         start = self._vanished(start)
         self._legs, self._steps = {}, {start: 0}
         self._border.clear()
         self._border[self._relaxation.distance(start)].append((0, start))
-        expanded = 0
+        spent = 0
         while self._border:
             bound = min(self._border)
             if bound >= UNREACHABLE:
@@ -96,15 +96,15 @@ class Carrying:
                 del self._border[bound]
             if steps > self._steps[state]:
                 continue
-            if limit is not None and expanded * STEPS_OF_AN_EVENT >= limit:
-                return bound, None, expanded
-            expanded += 1
+            if limit is not None and spent >= limit:
+                return bound, None, spent
+            spent += STEPS_OF_AN_EVENT
             if (end := self._finish(state)) is not None:
                 if steps + end[0] <= bound:
-                    return bound, self._actions(state, end[1]), expanded
+                    return bound, self._actions(state, end[1]), spent
                 self._border[steps + end[0]].append((steps, state))
             self._expand(state, steps, bound)
-        return UNREACHABLE, None, expanded
+        return UNREACHABLE, None, spent
 
     def _finish(self, state: State) -> tuple[int, int] | None:
         """Steps to the goal without another event, and the pose there; None if that is not possible."""
@@ -155,9 +155,8 @@ class Carrying:
         """Poses and actions of the next events before which nothing is put down."""
         walking = self._walking
         if state.carrying is None:
-            for key, cell in enumerate(state.key_cells):
-                if cell is not None:
-                    yield from ((pose, Action.PICKUP) for pose in walking.pickups(state, key))
+            for cell in filter(None, state.key_cells):
+                yield from ((pose, Action.PICKUP) for pose in walking.pickups(state, cell))
             return
         colour = self._layout.colour_of_key[state.carrying]
         for cell, door in self._layout.doors.items():
@@ -172,7 +171,7 @@ class Carrying:
         for key, cell in enumerate(state.key_cells):
             if cell is None:
                 continue
-            poses, costs = self._walking.swaps(state, key, far)
+            poses, costs = self._walking.swaps(state, cell, far)
             costs += steps
             some = int(np.argmin(costs.min(axis=0)))
             lying = self._walking.lying(state, hand, some, key, int(poses[0]))

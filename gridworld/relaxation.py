@@ -77,8 +77,8 @@ class Relaxation:
 
         ``UNREACHABLE`` where no key can be dropped.
         """
-        bounds = [projection.distances(state, key, poses) for projection in self._projections.values()]
-        return np.maximum.reduce(bounds)
+        bounds: Numbers = np.max([some.distances(state, key, poses) for some in self._projections.values()], axis=0)
+        return bounds
 
     def _project(self, pattern: Pattern) -> None:
         """Track a pattern by one projection if it is small enough, else by several; the poses alone always are."""

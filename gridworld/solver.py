@@ -45,7 +45,8 @@ class Solution:
     Attributes:
         status: "solved", or "unsolvable", which is proven.
         actions: a shortest sequence that solves the task; empty if there is none.
-        expanded: states whose successors were made; 0 if the relaxation alone decided.
+        expanded: states whose successors were made, or would have been in the same time; 0 if the relaxation alone
+            decided.
     """
 
     status: Literal["solved", "unsolvable"]
@@ -152,10 +153,10 @@ class Solver:
         return max(exact, found.steps)
 
     def _by_events(self, start: State, limit: int | None) -> Solution | int:
-        bound, actions, expanded = Carrying(self._layout, self._relaxation, self._vanished).search(start, limit)
+        bound, actions, spent = Carrying(self._layout, self._relaxation, self._vanished).search(start, limit)
         if bound >= UNREACHABLE:
-            return Solution("unsolvable", (), expanded)
-        return bound if actions is None else Solution("solved", actions, expanded)
+            return Solution("unsolvable", (), spent)
+        return bound if actions is None else Solution("solved", actions, spent)
 
     def _solves(self, state: State, actions: tuple[Action, ...]) -> bool:
         for action in actions:

@@ -81,7 +81,7 @@ class Projection:
         return found
 
     def _parts(self, key: str) -> Sequence[tuple[Cell, Numbers, Numbers]]:
-        """Of the parts in which a key may lie: a cell, the numbers of all, and how much more worth these are than it."""
+        """Of each part in which a key may lie: a cell, the numbers of all, how much more than it they are worth."""
         known = self._parts_of.get(key)
         if known is None:
             cells = defaultdict[int, list[Cell]](list)

@@ -47,20 +47,18 @@ class Walking:
         """Poses that have a cell ahead."""
         return (int(pose) for pose in self._faces[:, self.places.index[cell]] if pose >= 0)
 
-    def pickups(self, state: State, key: int) -> list[int]:
-        """Poses from which a key that lies somewhere can be picked up when nothing was put down on the way.
+    def pickups(self, state: State, cell: Cell) -> list[int]:
+        """Poses from which a key that lies on a cell can be picked up when nothing was put down on the way.
 
         Standing on it is one only if it cannot be picked up a step earlier, from where it lies ahead: the agent is
         there already, another key lies where it comes from and would be picked up instead, or it comes by teleporter.
         """
-        cell = state.key_cells[key]
-        assert cell is not None
         if self._is_odd(cell, state):
             return self._from_ahead(cell, state) + self._on(cell)
         return self._from_ahead(cell, state) + ([self.places.pose(state)] if state.position == cell else [])
 
-    def swaps(self, state: State, key: int, far: Numbers) -> tuple[Numbers, Numbers]:
-        """The poses from which a key can be picked up after the one in hand was put down, and what both take.
+    def swaps(self, state: State, cell: Cell, far: Numbers) -> tuple[Numbers, Numbers]:
+        """The poses from which a key on a cell can be picked up after the one in hand was put down, and what both take.
 
         Standing on it is one of them for the same reasons, if the other key was put down from there, or lies where
         the agent comes from: on a cell beside it.
@@ -72,8 +70,6 @@ class Walking:
             The poses; by pose and number of the cell that the key in hand is put on, the steps, ``UNREACHABLE`` if
             that cannot be.
         """
-        cell = state.key_cells[key]
-        assert cell is not None
         ahead, on = self._from_ahead(cell, state), self._on(cell)
         poses = np.array(ahead + on)
         ways = self._to_faces(far)[None] + np.array([self._back_to_faces(pose, state) for pose in poses.tolist()])
@@ -83,7 +79,8 @@ class Walking:
         for i in range(len(ahead)):
             steps[i, self.places.cell[poses[i]]] = UNREACHABLE  # it would be picked up instead
         if not self._is_odd(cell, state):
-            near = [self.places.index[each] for each in self.layout.tiling.neighbours(cell) if each in self.places.index]
+            neighbours = self.layout.tiling.neighbours(cell)
+            near = [self.places.index[each] for each in neighbours if each in self.places.index]
             beside = steps[len(ahead) :, near].copy()
             steps[len(ahead) :] = UNREACHABLE
             steps[len(ahead) :, near] = beside
