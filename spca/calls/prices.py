@@ -25,6 +25,7 @@ from spca.calls.rates import RATES, Price, Rates
 from spca.errors import FileError, SettingsError
 from spca.files import read_text
 from spca.providers.base import ModelInfo, Request, Response, Usage
+from spca.providers.secrets import quoted
 
 _CHOICES: Final[Mapping[str, Sequence[str]]] = {
     "api": ("chat", "responses"),
@@ -173,7 +174,7 @@ def _check(path: Path, name: str, entry: object) -> None:
     for key, value in entry.items():
         form = _fault(key, value)
         if form:
-            raise SettingsError(f"{path}: {_told(name)}: {key} must be {form}, not {value!r}")
+            raise SettingsError(f"{path}: {_told(name)}: {key} must be {form}, not {quoted(repr(value))}")
     if "/" not in name and "*" not in name:
         raise SettingsError(f"{path}: {_told(name)}: a name has a prefix, such as openai/{_told(name)}")
 
@@ -215,4 +216,4 @@ def _are_tiers(value: object) -> bool:
 
 
 def _told(name: str) -> str:
-    return name if name.isprintable() else repr(name)
+    return quoted(name if name.isprintable() else repr(name))

@@ -25,6 +25,8 @@ from spca.text import visible
 Simulate = Callable[[Mapping[str, Any]], Resimulated]
 """Re-simulates the content of a trajectory file."""
 
+_PLANNED: Final = f"{PLANNER}_call"
+_CODED: Final = f"{CODER}_call"
 _INITIAL_AGENT: Final = "agent_v0.py"
 _NOT_SIMULATED: Final = model.Check("", "not re-simulated")
 
@@ -122,11 +124,11 @@ class _Reader:
             if kind == "counter_inc" and name == "spca_rounds":
                 rounds.append(_Round(len(rounds) + 1))
                 continue
-            if not rounds and (kind in (f"{PLANNER}_call", f"{CODER}_call") or name == "simulation_runs"):
+            if not rounds and (kind in (_PLANNED, _CODED) or name == "simulation_runs"):
                 rounds.append(_Round(1))
-            if kind == f"{PLANNER}_call":
+            if kind == _PLANNED:
                 rounds[-1].planner.append(self._calls.shown(event))
-            elif kind == f"{CODER}_call":
+            elif kind == _CODED:
                 call = self._calls.shown(event)
                 turns = rounds[-1].turns
                 if not turns or turns[-1].is_followed_by(call):

@@ -9,7 +9,7 @@ import math
 import re
 from collections.abc import Mapping, Set
 from dataclasses import fields, is_dataclass
-from functools import cache, partial
+from functools import cache, lru_cache, partial
 from typing import Any, Final, TypeAlias
 
 from spca.report.model import Text, Token
@@ -53,10 +53,15 @@ def _encoded(value: Any) -> str:
 
 
 def _visible(escape: re.Match[str]) -> str:
+    return _spelled(escape[0])
+
+
+@lru_cache(maxsize=1024)
+def _spelled(escape: str) -> str:
     """An escape of JSON, spelled out where it stands for a character that would not be seen."""
-    character = json.loads(f'"{escape[0]}"')
+    character = json.loads(f'"{escape}"')
     shown = visible(character)
-    return escape[0] if shown == character else json.dumps(shown)[1:-1]
+    return escape if shown == character else json.dumps(shown)[1:-1]
 
 
 @cache

@@ -12,6 +12,7 @@ from spca.report.model import Span
 Event = Mapping[str, Any]
 
 _CALLS: Final = ("planner_call", "coder_call")
+_ENDS: Final = (*_CALLS, "level_summary")
 _WORKS: Final = ("spca_rounds", "simulation_runs")
 _ENDED: Final = ("success", "fail")
 
@@ -94,22 +95,19 @@ def spans(
     act: tuple[float, tuple[int, int]] | None = None
     this = attempts = 0
     for event in history.events:
-        if not _matters(event):
-            continue
-        time = number(event.get("time"))
-        if time is None:
+        work = _work(event)
+        if not work or (time := number(event.get("time"))) is None:
             continue
         at = round(max(0.0, time - began), 4)
-        calls = _call_spans(event, this, at)
-        works = calls or _counts(event, "spca_rounds") or _counts(event, "simulation_runs")
-        if act and (works or event.get("event") == "level_summary"):
+        calls = _call_spans(event, this, at) if work in _CALLS else []
+        if act:
             until = calls[0].start if calls else at
             found.append(_act(act, until, longest_act, statuses.get(act[1], "")))
             act = None
         found += calls
-        if _counts(event, "spca_rounds"):
+        if work == "spca_rounds":
             this, attempts = this + 1, 0
-        if _counts(event, "simulation_runs"):
+        elif work == "simulation_runs":
             attempts += 1
             act = (at, (this, attempts))
     if act:
@@ -144,8 +142,6 @@ def attempt_statuses(trajectory: Mapping[str, Any]) -> dict[tuple[int, int], str
 def _call_spans(event: Event, this: int, end: float) -> list[Span]:
     """A call is logged at its end; a planner's took ``seconds``, then came ``solve_s`` of solving."""
     kind = event.get("event")
-    if kind not in _CALLS:
-        return []
     seconds = max(0.0, number(event.get("seconds")) or 0.0)
     solving = max(0.0, number(event.get("solve_s")) or 0.0) if kind == "planner_call" else 0.0
     status = "" if event.get("ok") is True else "error"
@@ -161,9 +157,11 @@ def _act(act: tuple[float, tuple[int, int]], until: float, longest: float | None
     return Span("act", this, start, seconds if longest is None else min(seconds, longest), status)
 
 
-def _matters(event: Event) -> bool:
+def _work(event: Event) -> str:
+    """What began or ended with an event; "" for what takes no time of a level."""
     kind = event.get("event")
-    return event.get("name") in _WORKS if kind == "counter_inc" else kind == "level_summary" or kind in _CALLS
+    name = event.get("name") if kind == "counter_inc" else kind
+    return text(name) if name in (_WORKS if kind == "counter_inc" else _ENDS) else ""
 
 
 def _counts(event: Event, name: str) -> bool:

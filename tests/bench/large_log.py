@@ -8,27 +8,31 @@ import resource
 import shutil
 import subprocess
 from pathlib import Path
+from typing import Final
 
 from tests.soak.common import SCRATCH, command, environment, only_run, run
 
 MEANT_S = 10.0
 """What each command is meant to take for 200 MB on an idle machine."""
+_TEXT_BYTES: Final = 21
+"""Of the text that makes an event large, as JSON."""
 
 
 def enlarge(source: Path, target: Path, size: int, *, large: bool) -> Path:
     """Copy a run with a log of ``size`` bytes: its events again and again, or with a text that makes each large."""
     shutil.copytree(source, target)
     lines = (source / "metrics.jsonl").read_bytes().splitlines(keepends=True)
-    text = 'an error "é"\n' * (size // len(lines) // 18)
+    framing = [b'"level_start"' in line or b'"level_summary"' in line for line in lines]
+    room = size // (len(lines) - sum(framing))
     with (target / "metrics.jsonl").open("wb") as log:
-        for line in lines:
-            event = json.loads(line)
-            if event["event"] in ("level_start", "level_summary"):
+        for line, is_frame in zip(lines, framing, strict=True):
+            if is_frame:
                 log.write(line)
             elif large:
-                log.write(json.dumps(event | {"error": text}).encode() + b"\n")
+                text = 'an error "é"\n' * ((room - len(line)) // _TEXT_BYTES)
+                log.write(json.dumps(json.loads(line) | {"error": text}).encode() + b"\n")
             else:
-                log.writelines([line] * (size // len(lines) // len(line)))
+                log.writelines([line] * -(-room // len(line)))
     return target
 
 

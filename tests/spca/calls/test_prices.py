@@ -297,6 +297,26 @@ def test_a_malformed_table_is_one_line_that_names_the_file_and_the_entry(
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    "models",
+    [
+        {"a/b": {"input": "x" * 100_000}},
+        {"a/b": {"context": [1] * 100_000}},
+        {"a/b": {"x" * 100_000: 1}},
+        {"x" * 100_000: {}},
+        {"a/" + "x" * 100_000: {"input": -1}},
+        {"a/b": {"tiers": json.loads("[" * 900 + "]" * 900)}},
+    ],
+)
+def test_a_refusal_quotes_the_beginning_of_what_is_long(models: dict[str, Any], tmp_path: Path) -> None:
+    path = tmp_path / "models.json"
+    path.write_text(json.dumps({"models": models}))
+    with pytest.raises(SettingsError) as refusal:
+        ModelTable.load(path)
+    assert 300 < len(str(refusal.value)) < 1000 + len(str(path))
+    assert "\n" not in str(refusal.value)
+
+
 @pytest.mark.parametrize("name", ["absent.json", "."])
 def test_a_table_that_is_not_there_is_one_line(name: str, tmp_path: Path) -> None:
     with pytest.raises(
