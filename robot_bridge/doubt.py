@@ -36,11 +36,13 @@ _RUNNING = 2
 _TRAIL_M, _TRAIL_RAD, _TRAIL = 0.02, 0.05, 100
 _CAME_M = 0.12
 _ROUNDING = 1e-6
+_STEP_M = 0.01
+"""In which the ground to back over is measured."""
 _ARCS = 13
 _TRIES, _OTHER_ARC = 3, 0.9
 """Arcs that are tried at most, and by how many 1/m they differ."""
-_BESIDE_M = 0.02
-"""By which the footprint may leave the ground that it has driven."""
+_BESIDE_M = 0.03
+"""By which the footprint may leave the ground that it has driven: the zones have kept as much free beside it."""
 _WAITS_S = 0.4
 """For the last scan, when there is nowhere left to back to."""
 _NEARLY_M = 0.005
@@ -234,15 +236,15 @@ def _known_ground(doubt: Doubt, pose: Pose, curvature: float, most: float, confi
     c, s = np.cos(been[:, 2:]), np.sin(been[:, 2:])
     sides = np.linspace(-body.half_width, body.half_width, 5)
     outline = np.array([(x, y) for x in (-body.rear, body.centre, body.front) for y in sides])
-    for number in range(1, round(most / _TRAIL_M) + 1):
-        gone = number * _TRAIL_M
+    for number in range(1, round(most / _STEP_M) + 1):
+        gone = number * _STEP_M
         points = placed(outline, pose.after(along(curvature, -gone if doubt.forward else gone)))
         x, y = points[:, 0] - been[:, :1], points[:, 1] - been[:, 1:2]
         ahead, left = c * x + s * y, c * y - s * x
         within = (ahead <= body.front + _BESIDE_M) & (ahead >= -body.rear - _BESIDE_M)
         within &= np.abs(left) <= body.half_width + _BESIDE_M
         if not within.any(axis=0).all():
-            return gone - _TRAIL_M
+            return gone - _STEP_M
     return most
 
 
@@ -263,7 +265,7 @@ def _backed(doubt: Doubt, before: tuple[Held, ...], new: Held | None, now: float
             doubt = replace(doubt, running=min(doubt.running, 0) - 1, since=now)
             if doubt.running <= -_RUNNING:
                 return replace(doubt, phase=Phase.UNUSABLE, evidence=again, since=now)
-        elif gone(doubt) >= LEAST_BACKED_M and moves(begin, new, evidence.sectors, config):
+        elif gone(doubt) >= LEAST_BACKED_M - _NEARLY_M and moves(begin, new, evidence.sectors, config):
             doubt = replace(doubt, running=max(doubt.running, 0) + 1)
     if gone(doubt) < doubt.limit - _NEARLY_M:
         return replace(doubt, since=now)

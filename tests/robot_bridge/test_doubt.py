@@ -115,6 +115,16 @@ def test_what_the_lidar_does_not_see_is_pushed_for_a_moment_and_known_afterwards
     assert all(applied.twist == REST for applied in after[3:])
 
 
+@pytest.mark.parametrize("wall", [0.03, 0.035, 0.04])
+def test_three_centimetres_driven_are_ground_enough_to_find_out(wall: float) -> None:
+    """The path planner backs and drives on: what is touched at once is found out like anything else."""
+    drive = Drive(Twist(0.18, 0.0), wall=wall)
+    drive.until(8.0)
+    assert drive.phase is Phase.TRUSTED
+    assert len(drive.chain.state.doubt.unseen) == 1
+    assert drive.truth.x > -0.03
+
+
 def test_an_honest_lidar_is_believed_however_the_robot_drives() -> None:
     for curvature in (0.0, 1.0, -2.5):
         drive = Drive(Twist(0.12, 0.12 * curvature), noise=0.01)

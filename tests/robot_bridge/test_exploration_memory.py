@@ -7,7 +7,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from rs_bpe import openai
 
@@ -179,6 +179,7 @@ def test_the_prompt_text_stays_short_after_hours() -> None:
     assert "more" in many.to_prompt_text()
 
 
+@example(" ")
 @given(st.one_of(st.text(max_size=300), st.just(HOSTILE), st.just("\U00012000" * 300)))
 def test_hostile_names_stay_short_and_on_their_line(name: str) -> None:
     memory = ExplorationMemory()

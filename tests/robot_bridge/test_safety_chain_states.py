@@ -50,8 +50,11 @@ class Driven(RuleBasedStateMachine):
             observation = Observation(self.scan(), None, None if self.sensors == "lost odometry" else odometry)
             self.applied = self.chain.step(self.commands, observation, self.now)
             self.check()
-            v, w = self.applied.twist.linear, self.applied.twist.angular
-            self.pose = self.pose.after(along(w / v if v else 0.0, v * 0.05))
+            self.drive(0.05)
+
+    def drive(self, seconds: float) -> None:
+        v, w = self.applied.twist.linear, self.applied.twist.angular
+        self.pose = self.pose.after(along(w / v if v else 0.0, v * seconds))
 
     def check(self) -> None:
         alive = [command for command in self.commands if not command.expires <= self.now]
@@ -97,15 +100,19 @@ class Driven(RuleBasedStateMachine):
 
     @rule(seconds=st.floats(0, 3))
     def host_pauses(self, seconds: float) -> None:
+        """The robot obeys until the last command is too old."""
         self.now += seconds
+        self.drive(min(seconds, CONFIG.limits.command_timeout))
         self.applied = Applied(REST, "none")
 
     @rule(direction=st.sampled_from([1.0, -1.0]))
     def goes_on_when_all_is_well(self, direction: float) -> None:
-        """From any state, nothing is needed but what it waits for."""
-        self.pose, self.sensors, self.is_latched = Pose(), "good", False
+        """From any state, nothing is needed but what it waits for; it is carried back once it stands."""
+        self.sensors, self.is_latched = "good", False
         self.chain.release()
         self.commands = []
+        self.tick(1)
+        self.pose = Pose()
         self.tick(12)
         self.commands = [Command(Twist(0.05 * direction, 0.02), Source.MODEL, self.now + 1)]
         self.tick(2)

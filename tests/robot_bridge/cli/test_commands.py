@@ -130,7 +130,7 @@ def test_the_tools_are_called_in_the_protocol_of_each_provider(
         monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
         monkeypatch.setenv("GOOGLE_API_KEY", "not-a-real-key")
         monkeypatch.setenv("GOOGLE_GEMINI_BASE_URL", server.url)
-        assert main([*SHORT, "--quiet", "--model", model, "--out", str(tmp_path / "run")]) == 0
+        assert main([*SHORT, "--quiet", "--model", model, "--out", str(tmp_path / "run")]) == Ending.TIME.exit_code
         answered = [line for line in server.asked if line.status == 200]
         assert {line.path for line in answered} == {path}
         assert len(server.asked) - len(answered) == (not responses)
