@@ -119,7 +119,8 @@ def changed_methods(old: str, new: str) -> tuple[str, ...]:
 
     bound_before, bound_after = _bindings(old), _bindings(new)
     # A name bound for the first time counts too: it may hide a builtin.
-    rebound = {n for n in bound_before.keys() | bound_after if bound_before.get(n) != bound_after.get(n)}
+    bound = bound_before.keys() | bound_after
+    rebound = {name for name in bound if not _is_same(bound_before.get(name), bound_after.get(name))}
     return tuple(
         name
         for name, node in after.items()
@@ -296,28 +297,34 @@ def _names(node: ast.AST) -> set[str]:
     return {inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name)}
 
 
-def _meaning(node: ast.FunctionDef) -> str:
+def _meaning(node: ast.stmt) -> str:
     """Text that is equal for equal code, whatever the indentation of its docstring."""
-    document = ast.get_docstring(node)
-    if document is None:
+    if not isinstance(node, ast.FunctionDef) or (document := ast.get_docstring(node)) is None:
         return ast.dump(node)
     bare = ast.FunctionDef(**{**dict(ast.iter_fields(node)), "body": node.body[1:]})
     return ast.dump(bare) + inspect.cleandoc(document)
 
 
+def _is_same(old: ast.stmt | str | None, new: ast.stmt | str | None) -> bool:
+    """Whether two of :func:`_bindings` mean the same."""
+    if isinstance(old, ast.stmt) and isinstance(new, ast.stmt):
+        return _meaning(old) == _meaning(new)
+    return old == new
+
+
 @lru_cache(maxsize=4)
-def _bindings(source: str) -> Mapping[str, str]:
-    """What each module-level import, constant or function means."""
-    bound: dict[str, str] = {}
+def _bindings(source: str) -> Mapping[str, ast.stmt | str]:
+    """What binds each module-level name: the statement of a constant or function, the path of an import."""
+    bound: dict[str, ast.stmt | str] = {}
     for node in parse(source).body:
         if isinstance(node, ast.Import | ast.ImportFrom):
             module = f"{node.level}.{node.module}" if isinstance(node, ast.ImportFrom) else ""
             bound |= {alias.asname or alias.name.split(".")[0]: f"{module} {alias.name}" for alias in node.names}
         elif isinstance(node, ast.Assign | ast.AnnAssign):
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-            bound |= {name: ast.dump(node) for target in targets for name in _names(target)}
+            bound |= {name: node for target in targets for name in _names(target)}
         elif isinstance(node, ast.FunctionDef):
-            bound[node.name] = _meaning(node)
+            bound[node.name] = node
     return bound
 
 
