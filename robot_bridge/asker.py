@@ -9,7 +9,7 @@ from typing import Any
 
 from robot_bridge.asking import AskSettings, Choice, Situation, choose, is_text_enough, why_left_out
 from robot_bridge.config import RobotConfig
-from robot_bridge.contracts import Direction, ExecutionResult, NavGoalTarget, ObserveTarget, Tool, Trigger
+from robot_bridge.contracts import Direction, ExecutionResult, NavGoalTarget, ObserveTarget, StopTarget, Tool, Trigger
 from robot_bridge.conversation import Conversation, Decided, Heard
 from robot_bridge.endings import Ending
 from robot_bridge.errors import BudgetSpent
@@ -120,11 +120,11 @@ class Asker:
         return True
 
     def consider(self, view: View, current: ExecutionResult | None, memory: ExplorationMemory, now: float) -> None:
-        """Ask for a decision, where it pays. ``current`` is what is being carried out."""
+        """Ask for a decision, where it pays; not while ``current``, what is carried out, is soon over (look, stop)."""
         talk = self._talk
         if talk is None or talk.ended or talk.is_pending or view.latest_scan is None:
             return
-        if current is not None and isinstance(current.target, ObserveTarget):
+        if current is not None and isinstance(current.target, ObserveTarget | StopTarget):
             return
         situation = self._situation(talk, view, current, now)
         choice = choose(situation, self._settings)

@@ -18,6 +18,7 @@ from robot_bridge.contracts import (
     NavGoalTarget,
     ObserveTarget,
     Pose,
+    StopTarget,
     Twist,
     VelocityTarget,
 )
@@ -34,6 +35,7 @@ from tests.robot_bridge.scripted import FORWARD, STOP, Call, Scripted
 TO_GOAL = ExecutionResult(NavGoalTarget(2.0, 0.0), goal(x=2.0, y=0.0), True)
 DRIVING = ExecutionResult(VelocityTarget(Twist(0.1), 8.0), decision("move_toward"), True)
 LOOKING = ExecutionResult(ObserveTarget("general"), decision("observe_scene"), True)
+STOPPING = ExecutionResult(StopTarget("exploration_complete"), decision("stop_robot"), True)
 DEAD_END = scan(lambda angle: 0.8 if abs(angle) < 70 else 1.5)
 
 
@@ -230,3 +232,13 @@ def test_a_disturbance_is_asked_about_once() -> None:
     given.at(0.0, seen(0.0))
     given.asker.is_disturbed = True
     assert [given.at(time, seen(time)) for time in (0.5, 1.0, 2.0)] == [[], ["asked"], []]
+
+
+@pytest.mark.parametrize("current", [LOOKING, STOPPING])
+def test_what_is_over_in_a_moment_is_awaited_before_news_is_told(current: ExecutionResult) -> None:
+    given = Asked()
+    assert given.at(0.0, seen(0.0), None) == ["asked"]
+    assert given.at(3.0, replace(seen(3.0), observation=replace(seen(3.0).observation, scan=DEAD_END)), current) == [
+        "trigger"
+    ]
+    assert given.at(3.1, seen(3.1), None) == ["asked"]
