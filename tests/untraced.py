@@ -23,7 +23,6 @@ WHOLE_RUNS_AND_WORLDS = (
     "spca/test_corrections.py",
     "spca/test_prompt_lint.py",
     "spca/test_replay.py",
-    "spca/test_untrusted_source.py",
 )
 
 

@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import ast
+import json
+import os
+import subprocess
+import sys
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -18,7 +23,8 @@ from spca.workspace import Workspace
 from tests import untrusted
 from tests.timing import cpu_seconds
 
-INITIAL = (Path(__file__).parents[2] / "agent.py").read_text(encoding="utf-8")
+ROOT = Path(__file__).parents[2]
+INITIAL = (ROOT / "agent.py").read_text(encoding="utf-8")
 HEX = "0x" + "f" * 3600
 GO = "def go(self, x):\n    yield 2\n"
 LONE_BACKSLASH = "def go(self, x):\n    y = 1\n\\\n    if y:\n        yield 2\n    yield 3\n"
@@ -195,19 +201,37 @@ EXPENSIVE = {
 }
 
 
-@pytest.mark.parametrize("answer", EXPENSIVE.values(), ids=EXPENSIVE)
-def test_an_answer_as_long_as_can_be_costs_less_than_a_second(answer: str) -> None:
-    assert len(answer) <= MAX_CHARS
-    assert cpu_seconds(lambda: attempted(answer), budget=1) < 1
+COSTS = {name: (answer, INITIAL) for name, answer in EXPENSIVE.items()} | {"the largest agent": (GO, LARGEST)}
 
 
-def attempted(answer: str) -> None:
+def attempted(answer: str, base: str) -> None:
     with suppress(PatchError):
-        coder_call(answer)
+        coder_call(answer, base)
 
 
-def test_the_largest_agent_costs_less_than_a_second() -> None:
+def print_costs() -> None:
+    """Print the seconds of every case as JSON, for :func:`costs`."""
+    print(json.dumps({name: cpu_seconds(partial(attempted, *case), budget=1) for name, case in COSTS.items()}))
+
+
+@pytest.fixture(scope="module")
+def costs() -> dict[str, float]:
+    """CPU seconds of every case in a process of its own, in which nothing is traced."""
+    program = "from tests.spca.test_untrusted_source import print_costs; print_costs()"
+    clean = {name: value for name, value in os.environ.items() if not name.startswith("COV")}
+    command = [sys.executable, "-c", program]
+    done = subprocess.run(command, cwd=ROOT, env=clean, capture_output=True, text=True, check=True)
+    found: dict[str, float] = json.loads(done.stdout)
+    return found
+
+
+@pytest.mark.parametrize("name", COSTS)
+def test_an_answer_as_long_as_can_be_costs_less_than_a_second(name: str, costs: dict[str, float]) -> None:
+    assert len(COSTS[name][0]) <= MAX_CHARS
+    assert costs[name] < 1
+
+
+def test_the_largest_agent_is_nearly_as_large_as_can_be() -> None:
     assert len(LARGEST) > 0.85 * compiling.MAX_BYTES
     assert sum(1 for _ in ast.walk(ast.parse(LARGEST))) > 0.75 * compiling.MAX_NODES
     assert "def go(self, x)" in coder_call(GO, LARGEST)
-    assert cpu_seconds(lambda: coder_call(GO, LARGEST), budget=1) < 1
