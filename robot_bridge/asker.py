@@ -61,7 +61,7 @@ class Asker:
 
     @property
     def fault(self) -> tuple[Ending, str] | None:
-        """What is wrong with the model at the end, and why; None where nothing is, or there is none."""
+        """Return what is wrong with the model at the end, and why; None if it works or none is used."""
         talk, tally = self._talk, self._tally
         if talk is not None and talk.end is not None:
             return (Ending.BUDGET if isinstance(talk.end, BudgetSpent) else Ending.NO_MODEL), harmless(talk.end, 200)

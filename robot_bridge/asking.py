@@ -123,7 +123,7 @@ def is_text_enough(choice: Choice, now: Situation, settings: AskSettings) -> boo
 
 
 def why_left_out(now: Situation, settings: AskSettings, sameness: LeftOut | None) -> LeftOut:
-    """The reason that is told; ``sameness`` is how the picture is the same as the last one seen, where there is one."""
+    """Return the reason for the message; ``sameness`` says how the picture equals the last one seen, if any."""
     return sameness if sameness is not None and _is_static(now, settings) else LeftOut.ON_THE_WAY
 
 

@@ -52,7 +52,7 @@ class Closing:
         self.over(ending, because)
 
     def settled(self, outcome: Finished) -> None:
-        """Take in what became of a decision: the robot is not home where the last goal was home and was missed."""
+        """Record the result of a decision: the robot is not home if its last goal was home and it missed it."""
         if isinstance(outcome.execution.target, NavGoalTarget):
             is_home = outcome.execution.decision.parameters.get("goal_type") == "retrace"
             self._has_missed_home = is_home and not outcome.result.success

@@ -191,7 +191,7 @@ class Controller:
         return self._with_actions(view)
 
     def _with_actions(self, view: View) -> View:
-        """The view with what is being carried out now, and what became of what was done."""
+        """Return the view with the action under way and the results of those before it."""
         current, so_far = self._performer.current, self._performer.so_far()
         previous = self._last_result if so_far is None or self._performer.is_overtaken else so_far
         return replace(view, previous_action_result=previous, current=current, so_far=so_far)

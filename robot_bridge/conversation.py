@@ -118,7 +118,7 @@ class Conversation:
     def ask(
         self, view: View, memory: ExplorationMemory, left_out: LeftOut | None, current: ExecutionResult | None
     ) -> None:
-        """Ask for a decision on what is known now; ``current`` is told as the last action, as far as it has come.
+        """Ask for a decision on what is known now; the message shows ``current`` as the last action, with its progress.
 
         ``left_out`` says why no picture goes with it, None where one does.
         """

@@ -41,7 +41,7 @@ _YIELDING: Final = frozenset({Ending.EXPLORED, Ending.GAVE_UP, Ending.TIME})
 
 
 def judged(ending: Ending, model: Ending | None) -> Ending:
-    """The ending that is told where the robot's own is ``ending`` and ``model`` is what was wrong with the model.
+    """Return the ending to report if the robot's own is ``ending`` and the model's, if it failed, is ``model``.
 
     A robot that goes on without its model still ends with ``budget`` or ``no model``; one that is not home, or whose
     sensors are unusable, needs somebody more urgently.

@@ -290,7 +290,7 @@ class Explorer:
         self._closing.claims = self._closing.claims + 1 if execution.target == _COMPLETE else 0
 
     def _looked(self, description: str | None, failure: str) -> None:
-        """A look is over, if there is one: its result is told in the next message, what was seen is remembered."""
+        """End a look under way: the next message holds its result, the memory keeps what was seen."""
         looking, self._looking = self._looking, None
         if looking is None:
             return

@@ -243,7 +243,7 @@ def positional(node: ast.FunctionDef) -> tuple[str, ...]:
 
 @lru_cache(maxsize=16)
 def _parsed(source: str) -> ast.Module | str:
-    """The tree, or why there is none: refusals are remembered too."""
+    """Return the tree, or why the source was refused; refusals are cached too."""
     try:
         with compiling.refusing():
             return _compiled(source)

@@ -115,7 +115,7 @@ def merge(base: str, patch: str, expected: Mapping[str, tuple[str, ...]] | None 
 def extract_code(answer: str) -> str:
     """The Python code in an LLM's answer: fenced blocks, or the code between sentences; the answer itself at worst.
 
-    What is wrong with code beyond its syntax is told when it is merged.
+    Merging reports what is wrong beyond syntax.
     """
     text = answer.replace("\r\n", "\n")
     if is_python(text):

@@ -15,7 +15,7 @@ _HIDDEN_CATEGORIES: Final = frozenset({"Cc", "Cf", "Cs", "Co", "Zl", "Zp"})
 _FILLERS: Final = re.compile(
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0d\uffa0\U000e0100-\U000e01ef]"
 )
-"""Letters and marks of which nothing is seen; the selectors of text and emoji style are not among them."""
+"""Invisible characters, except the selectors of text and emoji style."""
 
 
 class _Spelling(dict[int, int | str]):

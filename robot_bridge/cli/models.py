@@ -88,7 +88,7 @@ class AccountedModel:
     Args:
         name: with prefix, such as "openai/gpt-6-luna".
         model: the name without prefix.
-        effort: of its reasoning, None for its own choice: an answer that comes late is none.
+        effort: of its reasoning, None for the model's own choice; a late answer is not used.
 
     Attributes:
         ended: why nothing more can be had from it, "" while something can.

@@ -113,7 +113,7 @@ class OpenAIProvider:
 
 
 def _day(model: Any) -> date | None:
-    """Return the day on which a model is shut down, None if none is told in a way that can be read."""
+    """Return the day on which a model is shut down, None if the list has no readable date."""
     try:
         return date.fromisoformat(str(getattr(model, "shutdown_date", None))[:10])
     except ValueError:

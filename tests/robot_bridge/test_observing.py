@@ -114,7 +114,7 @@ def test_a_description_that_comes_while_the_robot_explores_by_itself_is_told_at_
 
 @pytest.mark.parametrize("latency_s", LATENCIES)
 def test_what_is_asked_on_the_way_is_in_the_next_message(latency_s: float) -> None:
-    """The robot drives on meanwhile, which is told with the last actions."""
+    """The robot drives on meanwhile; the last actions say so."""
     model = Scripted(DRIVE, CHECK, CHECK, DONE, latency_s=None)
     settings = ExplorerSettings(asking=AskSettings(longest_silence_s=2.0))
     host, _, _ = explorer(model, SHADOW, settings, latency_s=latency_s)

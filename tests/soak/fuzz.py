@@ -28,7 +28,7 @@ MOST_S = 1.0
 
 _SLICE = 500
 _ENOUGH = 200
-"""Inputs of a target of which some have to be taken and some refused."""
+"""Inputs of a target: it has to take some and refuse some."""
 
 _KINDS = 200
 _VARIABLE = re.compile(r"'[^']*'|\"[^\"]*\"|\S*/\S*|\d+")

@@ -26,7 +26,7 @@ KINDS: dict[str, tuple[Callable[..., Obstacle], float]] = {
 """What makes it, and half its thickness."""
 LONGEST_S = 240.0
 STRAIGHT_ON = 4
-"""Every so many runs the robot is told to drive straight on instead of to a goal."""
+"""Every so many runs the robot drives straight on instead of to a goal."""
 _TRIES = 4
 _TOUCH_S = 0.15
 """A decision in which the wheels were commanded in contact for so long has run against something."""
@@ -34,7 +34,7 @@ _REACHED_M = 0.45
 
 
 def run(kind: str, seed: int) -> Figures:
-    """A goal behind it is driven to, or the robot is told to drive straight on."""
+    """The robot drives to a goal behind it, or straight on."""
     rng = np.random.default_rng(seed)
     world, goal = room(kind, rng)
     trial = Trial(world, seed)
