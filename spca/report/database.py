@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 from spca.errors import QueryError, ReportError
 from spca.report.reading import RunFiles
-from spca.report.tables import TABLES, rows, schema
+from spca.report.tables import TABLES, records
 from spca.text import visible
 
 if TYPE_CHECKING:
@@ -179,12 +179,13 @@ def _tokens(sql: str) -> list[tuple[int, str]]:
 
 
 def _load(connection: DuckDBPyConnection, files: Sequence[RunFiles], names: Sequence[str]) -> None:
+    from spca.report.loading import fill, schema
+
     for name, columns in TABLES.items():
         connection.execute(f'CREATE TABLE "{name}" ({schema(columns)})')
     for run in files if names else ():
-        for name, found in rows(run, names).items():
-            with connection.appender(name) as table:
-                table.append_rows(found)
+        for name, found in records(run, names).items():
+            fill(connection, name, run.id, found)
 
 
 def _run(connection: DuckDBPyConnection, sql: str, worker: _Worker) -> Result:

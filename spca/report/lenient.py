@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from pydantic_core import from_json
 
-_EXACT: Final = 2**53
+EXACT: Final = 2**53
 """Whole numbers up to here are exact as floats."""
 
 
@@ -33,14 +33,14 @@ def text(value: object, default: str = "") -> str:
 
 def number(value: object) -> float | None:
     """A finite number; None where there is none."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or not -_EXACT <= value <= _EXACT:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not -EXACT <= value <= EXACT:
         return None
     return float(value)
 
 
 def whole(value: object) -> int | None:
     """A whole number from 0 on; None where there is none."""
-    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _EXACT else None
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= EXACT else None
 
 
 def count(value: object) -> int:

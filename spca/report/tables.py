@@ -1,16 +1,11 @@
-"""Run folders as rows: the tables that ``query`` asks, column by column (pure, but for reading trajectories)."""
+"""Run folders as records: the tables that ``query`` asks, column by column (pure, but for reading trajectories)."""
 
 from __future__ import annotations
 
-import json
 import math
-import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import datetime, timedelta
 from typing import Any, Final, TypeAlias
-
-from pydantic_core import to_json
 
 from spca.contracts import PRIMITIVE_METHODS
 from spca.report import lenient
@@ -20,76 +15,34 @@ from spca.report.model import LevelRow, Run, Usage
 from spca.report.reading import RunFiles
 from spca.report.runs import overview
 
-Row: TypeAlias = tuple[object, ...]
+Record: TypeAlias = Mapping[str, Any]
 
-_HALVES: Final = re.compile("[\ud800-\udfff]")
-_EPOCH: Final = datetime(1970, 1, 1)
+RUN: Final = "run_id"
+POSITION: Final = "#"
+"""Stands for the position of a record in its file, from 1."""
+WHOLE: Final = "$"
+"""Stands for the whole record."""
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column: its name, its SQL type, and where it stands in a record of a file, by default under its name."""
+    """A column: its name, its SQL type, and under which keys a record may have it ("a.b": ``b`` of the object ``a``).
+
+    The first key that a record has counts.
+    """
 
     name: str
     type: str
-    key: str = ""
-
-    def of(self, record: Mapping[str, Any]) -> object:
-        """Its value in a record; None where that has none, or one of another type."""
-        return _READERS[self.type](record.get(self.key or self.name))
-
-
-def _text(value: object) -> str | None:
-    """UTF-8 has no place for half of a surrogate pair, JSON has: it is spelled out."""
-    if not isinstance(value, str):
-        return None
-    return value if value.isascii() else _HALVES.sub(lambda half: f"\\u{ord(half[0]):04x}", value)
-
-
-def _texts(value: object) -> list[str] | None:
-    if not isinstance(value, list | tuple):
-        return None
-    return [word for word in map(_text, value) if word is not None]
-
-
-def _moment(value: object) -> datetime | None:
-    seconds = lenient.number(value)
-    try:
-        return None if seconds is None else _EPOCH + timedelta(seconds=seconds)
-    except OverflowError:
-        return None
-
-
-def _json(value: object) -> str | None:
-    if value is None:
-        return None
-    try:
-        return to_json(value, inf_nan_mode="null").decode()
-    except ValueError:  # half of a surrogate pair, or nested too deeply
-        pass
-    try:
-        text = json.dumps(value, ensure_ascii=False)
-    except RecursionError:  # writing takes more stack than reading took
-        return None
-    # DuckDB refuses halves of surrogate pairs in JSON even where they are escaped.
-    return _HALVES.sub(lambda half: f"\\\\u{ord(half[0]):04x}", text)
-
-
-_READERS: Final[Mapping[str, Callable[[object], object]]] = {
-    "VARCHAR": _text,
-    "BIGINT": lenient.whole,
-    "DOUBLE": lenient.number,
-    "BOOLEAN": lambda value: value if isinstance(value, bool) else None,
-    "TIMESTAMP": _moment,
-    "VARCHAR[]": _texts,
-    "JSON": _json,
-}
-"""How a value of a file becomes one of a column's type."""
+    keys: tuple[str, ...]
 
 
 def _columns(**types: str) -> tuple[Column, ...]:
-    """Columns by name; a type may be followed by the key that records have it under."""
-    return tuple(Column(name, *words.split(" ")) for name, words in types.items())
+    """Columns by name; a type may be followed by the keys that records have it under, by default the name."""
+    return tuple(Column(name, *_split(name, *words.split(" "))) for name, words in types.items())
+
+
+def _split(name: str, type_: str, *keys: str) -> tuple[str, tuple[str, ...]]:
+    return type_, keys or (name,)
 
 
 _TOKENS: Final = dict.fromkeys(
@@ -194,12 +147,12 @@ TABLES: Final[Mapping[str, tuple[Column, ...]]] = {
     ),
     "events": _columns(
         run_id="VARCHAR",
-        number="BIGINT",
+        number=f"BIGINT {POSITION}",
         time="TIMESTAMP",
         event="VARCHAR",
         level_index="BIGINT",
-        category="VARCHAR",
-        env_id="VARCHAR level_name",
+        category="VARCHAR category level.category",
+        env_id="VARCHAR level_name level.level_name",
         name="VARCHAR",
         value="BIGINT",
         mode="VARCHAR",
@@ -215,7 +168,7 @@ TABLES: Final[Mapping[str, tuple[Column, ...]]] = {
         transcript="VARCHAR",
         outcome="VARCHAR",
         reason="VARCHAR",
-        data="JSON",
+        data=f"JSON {WHOLE}",
     ),
     "attempts": _columns(
         run_id="VARCHAR",
@@ -258,33 +211,14 @@ TABLES: Final[Mapping[str, tuple[Column, ...]]] = {
 """Columns by table; times are in UTC, ``docs/queries.md`` tells what each holds."""
 
 
-def rows(files: RunFiles, names: Collection[str]) -> dict[str, Iterable[Row]]:
-    """What a run has for each of the tables ``names``."""
-    found: dict[str, Iterable[Row]] = {}
+def records(files: RunFiles, names: Collection[str]) -> dict[str, Iterable[Record]]:
+    """Return what a run has for each of the tables ``names``."""
+    found: dict[str, Iterable[Record]] = {}
     if "runs" in names or "levels" in names:
         run = overview(files)
-        found |= {"runs": _of(files, "runs", [_run(run)]), "levels": _of(files, "levels", _levels(run, files))}
-    found |= {
-        "calls": _of(files, "calls", files.records),
-        "events": _of(files, "events", _events(files)),
-        "attempts": _of(files, "attempts", _attempts(files)),
-        "steps": _steps(files),
-    }
+        found |= {"runs": [_run(run)], "levels": _levels(run, files)}
+    found |= {"calls": files.records, "events": files.events, "attempts": _attempts(files), "steps": _steps(files)}
     return {name: found[name] for name in names}
-
-
-def _of(files: RunFiles, name: str, records: Iterable[Mapping[str, Any]]) -> Iterator[Row]:
-    """Records as rows of a table; the first column is always the run."""
-    columns = enumerate(TABLES[name][1:], 1)
-    places = {column.key or column.name: (place, _READERS[column.type]) for place, column in columns}
-    empty: list[object] = [_text(files.id), *[None] * len(places)]
-    for record in records:  # has fewer fields than the table has columns
-        row = empty.copy()
-        for key, value in record.items():
-            if key in places:
-                place, read = places[key]
-                row[place] = read(value)
-        yield tuple(row)
 
 
 def _run(run: Run) -> dict[str, Any]:
@@ -324,12 +258,6 @@ def _shared(value: Run | LevelRow | Usage, name: str) -> dict[str, object]:
     return {column.name: getattr(value, column.name) for column in TABLES[name] if hasattr(value, column.name)}
 
 
-def _events(files: RunFiles) -> Iterator[dict[str, Any]]:
-    for number, event in enumerate(files.events, 1):
-        place = table(event.get("level"))
-        yield {**place, **event, "number": number, "data": event}
-
-
 def _recorded(files: RunFiles) -> Iterator[tuple[dict[str, Any], Mapping[str, Any]]]:
     """Every attempt of the finished levels, after what says of which level it is."""
     for number, summary in files.summaries().items():
@@ -358,27 +286,20 @@ def _attempts(files: RunFiles) -> Iterator[dict[str, Any]]:
         }
 
 
-def _steps(files: RunFiles) -> Iterator[Row]:
-    head = _text(files.id)
+def _steps(files: RunFiles) -> Iterator[Record]:
     for place, attempt in _recorded(files):
-        yield from _attempt((head, *(column.of(place) for column in TABLES["steps"][1:5])), attempt)
+        shared = place | {name: attempt.get(name) for name in ("round", "attempt", "status", "agent")}
+        # Every step repeats what it shares with others: what is no value of a column must not be among it.
+        plain = {name: value for name, value in shared.items() if not isinstance(value, dict | list)}
+        plan = [_action(table(step)) for step in items(attempt.get("plan"))]
+        for step, entry in enumerate(items(attempt.get("steps")), 1):
+            code, position, line = map(lenient.whole, entry) if len(items(entry)) == 3 else (None,) * 3
+            primitive = PRIMITIVE_METHODS[code] if code is not None and code < len(PRIMITIVE_METHODS) else None
+            action = plan[position] if position is not None and position < len(plan) else {}
+            yield {**plain, **action, "step": step, "primitive": primitive, "plan_position": position, "line": line}
 
 
-def _attempt(head: Row, attempt: Mapping[str, Any]) -> Iterator[Row]:
-    plan = [_action(table(step)) for step in items(attempt.get("plan"))]
-    counts = (lenient.whole(attempt.get("round")), lenient.whole(attempt.get("attempt")))
-    head = (*head, *counts, _text(attempt.get("status")), _text(attempt.get("agent")))
-    for step, entry in enumerate(items(attempt.get("steps")), 1):
-        code, position, line = map(lenient.whole, entry) if len(items(entry)) == 3 else (None,) * 3
-        primitive = PRIMITIVE_METHODS[code] if code is not None and code < len(PRIMITIVE_METHODS) else None
-        action = plan[position] if position is not None and position < len(plan) else (None, None)
-        yield (*head, step, primitive, position, *action, line)
-
-
-def _action(step: Mapping[str, Any]) -> tuple[object, object]:
-    return _READERS["VARCHAR"](step.get("action")), _READERS["VARCHAR[]"](step.get("args"))
-
-
-def schema(columns: Sequence[Column]) -> str:
-    """Columns as ``CREATE TABLE`` wants them."""
-    return ", ".join(f'"{column.name}" {column.type}' for column in columns)
+def _action(step: Record) -> Record:
+    """Return the texts of a plan's step."""
+    args = [word for word in items(step.get("args")) if isinstance(word, str)]
+    return {"action": lenient.text(step.get("action")) or None, "args": args}

@@ -7,7 +7,7 @@ import shutil
 from collections import Counter
 from pathlib import Path
 
-from spca.report import tables
+from spca.report import database
 from spca.report.levels import level
 from spca.report.reading import RunFiles
 from spca.report.runs import overview
@@ -35,7 +35,7 @@ def test_the_log_and_each_transcript_are_read_once(mixed_run: Path, tmp_path: Pa
     overview(files)
     for number in files.histories:
         level(files, number, Shelf(), None)
-    list(tables.rows(files, ["events"])["events"])
+    list(database.ask([files], "FROM events").batches)
     read_once = {name: times for name, times in files.read.items() if name.startswith(("llm/", "metrics", "calls"))}
     assert len(read_once) > 5
     assert set(read_once.values()) == {1}
@@ -46,9 +46,8 @@ def test_numbers_beyond_all_floats_are_missing(mixed_run: Path, tmp_path: Path) 
     with (run / "metrics.jsonl").open("a") as log:
         log.write('{"event": "x", "time": 1e999, "seconds": -1e999, "name": "\\ud800"}\n{"event": "y", "time": NaN}\n')
         log.write('{"event": "z", "seconds": 1e999}\n')
-    rows = list(tables.rows(RunFiles(run), ["events"])["events"])[-3:]
-    names = ["run_id", *(column.name for column in tables.TABLES["events"][1:])]
-    found = [dict(zip(names, row, strict=True)) for row in rows]
+    result = database.ask([RunFiles(run)], "FROM (FROM events ORDER BY number DESC LIMIT 3) ORDER BY number")
+    found = [dict(zip(result.names, row, strict=True)) for batch in result.batches for row in batch]
     assert [(row["event"], row["time"], row["seconds"]) for row in found] == [(e, None, None) for e in "xyz"]
     assert found[2]["data"] == '{"event":"z","seconds":null}'
     assert found[0]["name"] == "\\ud800"

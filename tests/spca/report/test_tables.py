@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -13,17 +13,17 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from spca.contracts import Status
-from spca.report import database
+from spca.report import database, lenient
 from spca.report.reading import open_run
-from spca.report.tables import TABLES, rows
+from spca.report.tables import TABLES
 from tests.doubles import ROOT
 from tests.spca.report.making import Writing
 
 
 def table(path: Path, name: str) -> list[dict[str, Any]]:
-    """A table of a run, without DuckDB."""
-    columns = [column.name for column in TABLES[name]]
-    return [dict(zip(columns, row, strict=True)) for row in rows(open_run(path), [name])[name]]
+    """A table of a run."""
+    result = database.ask([open_run(path)], f'FROM "{name}"')
+    return [dict(zip(result.names, row, strict=True)) for batch in result.batches for row in batch]
 
 
 def test_every_row_has_a_value_for_every_column_and_begins_with_the_run(mixed_run: Path) -> None:
@@ -163,8 +163,72 @@ ANYTHING = st.recursive(
 
 
 def hostile(name: str) -> st.SearchStrategy[dict[str, Any]]:
-    keys = sorted({column.key or column.name for column in TABLES[name]} | {"level", "index", "plan", "steps"})
+    keys = sorted({key for column in TABLES[name] for key in column.keys} | {"level", "index", "plan", "steps"})
     return st.dictionaries(st.sampled_from(keys), ANYTHING, max_size=8)
+
+
+def spelled(text: str) -> str:
+    return "".join(f"\\u{ord(c):04x}" if "\ud800" <= c <= "\udfff" else c for c in text)
+
+
+def moment(value: object) -> datetime | None:
+    seconds = lenient.number(value)
+    try:
+        return None if seconds is None else datetime(1970, 1, 1) + timedelta(seconds=seconds)
+    except OverflowError:
+        return None
+
+
+NUMBERS = st.sampled_from([2**53, -(2**53), -(2**53) - 1, 1e15, 0.5e-6, 1.5e-6, -2.5e-6, 253402300799.9999, 10**12]) | (
+    st.floats(-1e11, 3e11) | st.integers(-(2**54), 2**54)
+)
+
+
+@settings(max_examples=50, deadline=None)
+@given(values=st.lists(ANYTHING | NUMBERS, min_size=20))
+@example(
+    values=[1e999, float("nan"), "\0", "\ud800\udc00\ud800", -62135596800, 253402300800, -62135596800.1, True, "1"]
+)
+def test_a_value_of_another_type_than_its_column_is_missing(finished_run: Path, values: list[object]) -> None:
+    columns = {"number": "number", "cost": "cost_usd", "error": "error", "estimated": "estimated", "started": "started"}
+    with TemporaryDirectory() as home:
+        path = Path(shutil.copytree(finished_run, Path(home) / finished_run.name))
+        lines = [json.dumps(dict.fromkeys(columns, value)) + "\n" for value in values]
+        (path / "calls.jsonl").write_text("".join(lines))
+        files = open_run(path)
+        result = database.ask([files], f"FROM calls SELECT {', '.join(columns.values())}")
+        rows = [row for batch in result.batches for row in batch]
+    assert rows == [
+        (
+            lenient.whole(value),
+            lenient.number(value),
+            spelled(value) if isinstance(value, str) else None,
+            value if isinstance(value, bool) else None,
+            moment(value),
+        )
+        for value in (record["error"] for record in files.records)
+    ]
+
+
+def test_a_list_of_texts_holds_nothing_else(finished_run: Path, tmp_path: Path) -> None:
+    path = Path(shutil.copytree(finished_run, tmp_path / finished_run.name))
+    trajectory = path / "trajectories/navigation_MiniGrid-Empty-5x5-v0.json"
+    given = {"action": "go", "args": ["a", 1, None, "\ud800", ["b"], "\0"]}
+    attempts = [{"plan": [given], "steps": [[0, 0, 1]], "status": "stuck"}]
+    trajectory.write_text(json.dumps({"attempts": attempts}))
+    assert table(path, "attempts")[0]["args"] == ["a", "\\ud800", "\0"]
+    assert table(path, "steps")[0]["args"] == ["a", "\\ud800", "\0"]
+
+
+def test_a_log_that_is_loaded_in_several_parts(finished_run: Path, tmp_path: Path) -> None:
+    path = Path(shutil.copytree(finished_run, tmp_path / finished_run.name))
+    size = 17 << 20
+    with (path / "metrics.jsonl").open("a") as log:
+        log.writelines(json.dumps({"event": "long", "error": "x" * size, "value": at}) + "\n" for at in range(4))
+    files = open_run(path)
+    sql = "FROM events SELECT number, value, length(error) WHERE event = 'long' ORDER BY number"
+    rows = [row for batch in database.ask([files], sql).batches for row in batch]
+    assert rows == [(len(files.events) - 3 + at, at, size) for at in range(4)]
 
 
 @settings(max_examples=25, deadline=None)
