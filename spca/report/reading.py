@@ -46,8 +46,8 @@ class RunFiles:
         # In this order: a run that goes on meanwhile is not taken for one that ended in the middle of a level, and a
         # level whose end is in the log is in the state.
         self._running = held(self.path)
-        self.events = tuple(self._lines("metrics.jsonl"))
-        self.records = tuple(self._lines("calls.jsonl"))
+        self.events = self._lines("metrics.jsonl")
+        self.records = self._lines("calls.jsonl")
         self.info = self._info()
         self.finished = self._finished()
         expected = {"metrics.jsonl": self.finished, "calls.jsonl": table(self.info.get("usage")).get("requests")}
@@ -127,26 +127,29 @@ class RunFiles:
             if (summary := self._object(path.name)) is not None:
                 yield summary
 
-    def _lines(self, name: str) -> Iterator[dict[str, Any]]:
-        """The objects of a file of JSON lines; it comes into being with its first line."""
+    def _lines(self, name: str) -> tuple[dict[str, Any], ...]:
+        """Return the objects of a file of JSON lines; it comes into being with its first line."""
         data = self._bytes(name) if os.path.lexists(self.path / name) else None
-        lines, bad = (data or b"").split(b"\n"), list[str]()
+        lines, found, bad = (data or b"").split(b"\n"), list[dict[str, Any]](), list[str]()
         for position, line in enumerate(lines, 1):
-            if not line:
-                continue
-            value, clean = _line(line)
-            if value:
-                yield value
-            if value is None and position == len(lines):
+            try:
+                value, clean = parsed_line(line), True
+            except ValueError:
+                value, clean = _damaged(line)
+            if isinstance(value, dict):
+                if value:
+                    found.append(value)
+                if not clean:
+                    bad.append(f"{name}: line {position} holds bytes that are not UTF-8")
+            elif position == len(lines):
                 self._warn(f"{name}: its last line is half-written, left out")
-            elif value is None:
+            else:
                 bad.append(f"{name}: line {position} is no JSON object, left out")
-            elif not clean:
-                bad.append(f"{name}: line {position} holds bytes that are not UTF-8")
         for warning in bad[:_LISTED]:
             self._warn(warning)
         if len(bad) > _LISTED:
             self._warn(f"{name}: {len(bad) - _LISTED} more lines like these")
+        return tuple(found)
 
     def _object(self, name: str) -> dict[str, Any] | None:
         data = self._text(name)
@@ -228,14 +231,12 @@ def _has_open(process: str, lock: os.stat_result) -> bool:
     return False
 
 
-def _line(data: bytes) -> tuple[dict[str, Any] | None, bool]:
-    """A JSON object, or None, and whether all of it was UTF-8."""
-    try:
-        value = parsed_line(data)
-    except ValueError:
-        words, clean = _decoded(data)
-        return _object(words), clean
-    return (value if isinstance(value, dict) else None), True
+def _damaged(line: bytes) -> tuple[dict[str, Any] | None, bool]:
+    """Return the JSON object of a line that is not strict JSON, or None, and whether all of it was UTF-8."""
+    if not line:
+        return {}, True
+    words, clean = _decoded(line)
+    return _object(words), clean
 
 
 def _decoded(data: bytes) -> tuple[str, bool]:
