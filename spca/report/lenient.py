@@ -15,6 +15,7 @@ from pydantic_core import from_json
 
 EXACT: Final = 2**53
 """Whole numbers up to here are exact as floats."""
+_EXACT: Final = float(EXACT)
 
 
 def table(value: object) -> Mapping[str, Any]:
@@ -34,9 +35,9 @@ def text(value: object, default: str = "") -> str:
 
 def number(value: object) -> float | None:
     """A finite number; None where there is none."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or not -EXACT <= value <= EXACT:
-        return None
-    return float(value)
+    if isinstance(value, float):
+        return value if -_EXACT <= value <= _EXACT else None
+    return float(value) if isinstance(value, int) and not isinstance(value, bool) and -EXACT <= value <= EXACT else None
 
 
 def whole(value: object) -> int | None:

@@ -78,7 +78,8 @@ class _Levels:
         trajectory = self._files.trajectory(summary) or {}
         longest = number(table(table(summary.get("durations")).get("sim_s")).get("max"))
         open_status = "running" if outcome == "running" else "aborted"
-        spent = spans(history, self._began, attempt_statuses(trajectory), open_status, longest)
+        statuses = attempt_statuses(trajectory)
+        spent = spans(history, self._began, statuses, open_status, longest)
         counters = table(summary.get("counters")) or {name: history.counted(name) for name in _COUNTERS}
         task, level = self._tasks.get(index), table(summary.get("level")) or history.last("level_start")
         seed = whole(level.get("seed"))
@@ -103,11 +104,11 @@ class _Levels:
             durations=durations(summary, spent),
             library={name: count(value) for name, value in table(summary.get("library")).items()} or None,
             corrections=tuple(filter(None, map(text, items(summary.get("corrections"))))),
-            spans=spent,
         )
-        seen = repr((row, len(history.events), len(records)))
+        # The spans come of the events, which only become more, and of what else is seen here: they may be many.
+        seen = repr((row, statuses, longest, len(history.events), len(records)))
         version = hashlib.sha256(seen.encode("utf-8", "backslashreplace")).hexdigest()[:12]
-        return replace(row, version=version)
+        return replace(row, spans=spent, version=version)
 
 
 _COUNTERS: Final = ("spca_rounds", "simulation_runs", "planner_calls", "coder_calls")

@@ -160,8 +160,10 @@ def _act(act: tuple[float, tuple[int, int]], until: float, longest: float | None
 def _work(event: Event) -> str:
     """What began or ended with an event; "" for what takes no time of a level."""
     kind = event.get("event")
-    name = event.get("name") if kind == "counter_inc" else kind
-    return text(name) if name in (_WORKS if kind == "counter_inc" else _ENDS) else ""
+    if kind == "counter_inc":
+        name = event.get("name")
+        return name if name in _WORKS else ""
+    return kind if kind in _ENDS else ""
 
 
 def _counts(event: Event, name: str) -> bool:

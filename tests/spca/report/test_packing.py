@@ -76,7 +76,9 @@ def seen(value: Any) -> Any:
 
 
 @given(VALUES)
-@example(["\\\\u001b", "\\u001b", "\u001b", "\\\u001b", "\r\n\r", "\ud83d", "\U0001f600", "\U000e0041", '\u202e"\\'])
+@example(
+    ["\\\\u001b", "\\u001b", "\u001b", "\\\u001b", "\r\n\r", "\ud83d", "\U0001f600", "\U000e0041", '\u202e"\\', "\x7f"]
+)
 def test_whatever_a_file_may_hold_arrives_but_numbers_that_json_has_not(value: Any) -> None:
     text = packing.to_json({"texts": {}, "value": value})
     assert text.isascii()
