@@ -82,7 +82,7 @@ class CallReader:
             reasoning_tokens=count(event.get("reasoning_tokens")),
             cost=number(event.get("cost")),
         )
-        return replace(known, call=call)
+        return ShownCall(call, known.answered, known.pddl, known.plan, known.mission)
 
 
 def _of_transcript(shelf: Shelf, phase: str, name: str, transcript: Mapping[str, Any]) -> ShownCall:

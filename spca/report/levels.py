@@ -119,22 +119,18 @@ class _Reader:
     def _skeleton(self) -> list[_Round]:
         """Rounds, calls and attempts in the order of the log."""
         rounds = list[_Round]()
-        for event in self._history.events if self._history else ():
-            kind, name = event.get("event"), event.get("name")
-            if kind == "counter_inc" and name == "spca_rounds":
+        for work, event in self._history.works if self._history else ():
+            if work == "spca_rounds" or not (rounds or work == "level_summary"):
                 rounds.append(_Round(len(rounds) + 1))
-                continue
-            if not rounds and (kind in (_PLANNED, _CODED) or name == "simulation_runs"):
-                rounds.append(_Round(1))
-            if kind == _PLANNED:
+            if work == _PLANNED:
                 rounds[-1].planner.append(self._calls.shown(event))
-            elif kind == _CODED:
+            elif work == _CODED:
                 call = self._calls.shown(event)
                 turns = rounds[-1].turns
                 if not turns or turns[-1].is_followed_by(call):
                     turns.append(_Turn())
                 turns[-1].calls.append(call)
-            elif kind == "counter_inc" and name == "simulation_runs":
+            elif work == "simulation_runs":
                 turns = rounds[-1].turns
                 if not turns or turns[-1].acted:
                     turns.append(_Turn())

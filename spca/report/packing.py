@@ -39,7 +39,7 @@ def to_json(value: Any) -> str:
     except ValueError:  # half of a surrogate pair, or a number with too many digits
         text = _encoded(_plain(folded), lines)
     text = _ESCAPE.sub(lambda escape: _spelled(escape[0]), text)
-    if text.isascii() and text.isprintable():
+    if text.isascii() and "\x7f" not in text:
         return text
     return _ODD.sub(lambda odd: json.dumps(visible(odd[0]))[1:-1], text)
 

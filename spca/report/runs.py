@@ -16,7 +16,7 @@ from spca.report.spans import History, attempt_statuses, durations, ending, firs
 from spca.report.usages import total, usage_of, used
 
 _ENDED: Final = ("success", "fail")
-_NOTHING: Final = History(0, ())
+_NOTHING: Final = History.of(0)
 
 
 def overview(files: RunFiles) -> Run:

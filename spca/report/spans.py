@@ -19,10 +19,20 @@ _ENDED: Final = ("success", "fail")
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """How often a level was begun, and its events since it was begun the last time."""
+    """How often a level was begun, and its events since it was begun the last time.
+
+    ``works``: the names of what takes time, each with the event that it began or ended with.
+    """
 
     begun: int
     events: tuple[Event, ...]
+    works: tuple[tuple[str, Event], ...]
+
+    @classmethod
+    def of(cls, begun: int, events: Iterable[Event] = ()) -> History:
+        """Return the history with these events."""
+        events = tuple(events)
+        return cls(begun, events, tuple(_works(events)))
 
     @property
     def started(self) -> float | None:
@@ -55,7 +65,7 @@ def histories(events: Iterable[Event]) -> dict[int, History]:
             begun[level] = begun.get(level, 0) + 1
             kept[level] = []
         kept.setdefault(level, []).append(event)
-    return {level: History(begun.get(level, 0), tuple(those)) for level, those in kept.items()}
+    return {level: History.of(begun.get(level, 0), those) for level, those in kept.items()}
 
 
 def ending(summary: Mapping[str, Any], begun: int, *, under_way: bool) -> tuple[str, str]:
@@ -94,9 +104,8 @@ def spans(
     found = list[Span]()
     act: tuple[float, tuple[int, int]] | None = None
     this = attempts = 0
-    for event in history.events:
-        work = _work(event)
-        if not work or (time := number(event.get("time"))) is None:
+    for work, event in history.works:
+        if (time := number(event.get("time"))) is None:
             continue
         at = round(max(0.0, time - began), 4)
         calls = _call_spans(event, this, at) if work in _CALLS else []
@@ -157,13 +166,14 @@ def _act(act: tuple[float, tuple[int, int]], until: float, longest: float | None
     return Span("act", this, start, seconds if longest is None else min(seconds, longest), status)
 
 
-def _work(event: Event) -> str:
-    """What began or ended with an event; "" for what takes no time of a level."""
-    kind = event.get("event")
-    if kind == "counter_inc":
-        name = event.get("name")
-        return name if name in _WORKS else ""
-    return kind if kind in _ENDS else ""
+def _works(events: Iterable[Event]) -> Iterator[tuple[str, Event]]:
+    for event in events:
+        kind = event.get("event")
+        if kind == "counter_inc":
+            if (name := event.get("name")) in _WORKS:
+                yield name, event
+        elif kind in _ENDS:
+            yield kind, event
 
 
 def _counts(event: Event, name: str) -> bool:

@@ -27,7 +27,7 @@ def seen(path: Path) -> Run:
 
 
 def level_events(*entries: tuple[float, str, dict[str, Any]]) -> History:
-    return History(1, tuple({"time": time, "event": event, **data} for time, event, data in entries))
+    return History.of(1, ({"time": time, "event": event, **data} for time, event, data in entries))
 
 
 def test_a_finished_run(finished_run: Path) -> None:
