@@ -11,12 +11,13 @@ from __future__ import annotations
 import json
 import sys
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final, TypeVar
 
 from spca.errors import BadAnswerError, ProviderConfigError, ProviderError, TransientError, UnknownModelError
-from spca.providers.base import TIMEOUT_S, Request, Response
+from spca.providers.base import LISTING_TIMEOUT_S, TIMEOUT_S, Listed, Request, Response
 from spca.providers.conversation import sendable
 from spca.providers.counts import absurd
 from spca.providers.failures import Reply, Service, meaning
@@ -127,14 +128,34 @@ def exchange(
     return replace(outcome, text=sendable(outcome.text))
 
 
-def listing(service: Service, fetch: Callable[[], T]) -> T:
-    """Ask a server for its list of models, and raise only errors of our own, as :func:`exchange` does."""
-    outcome = _attempt(service, Request("", ()), fetch)
-    if isinstance(outcome, Response):
-        raise ProviderConfigError(f"{service.label}: the server declined ({quoted(outcome.text)})")
-    if isinstance(outcome, ProviderError):
-        raise outcome
-    return outcome
+class ModelServer(ABC):
+    """What the providers of servers share: an address and a list of models."""
+
+    _service: Service
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self._service.label!r} at {self._service.address!r})"
+
+    @property
+    def address(self) -> str:
+        """Where the server is."""
+        return self._service.address
+
+    def listed(self, timeout_s: float = LISTING_TIMEOUT_S) -> Sequence[Listed]:
+        """Return the models of the server; see :class:`spca.providers.base.Listing`."""
+        outcome = _attempt(self._service, Request("", ()), lambda: self._models(timeout_s))
+        if isinstance(outcome, Response):
+            raise ProviderConfigError(f"{self._service.label}: the server declined ({quoted(outcome.text)})")
+        if isinstance(outcome, ProviderError):
+            raise outcome
+        return outcome
+
+    @abstractmethod
+    def _models(self, timeout_s: float) -> Sequence[Listed]:
+        """Ask for the list once."""
+
+    def _list_models(self) -> Sequence[str]:
+        return [model.name for model in self._models(LISTING_TIMEOUT_S)]
 
 
 def _without_keys(response: Response) -> Response:

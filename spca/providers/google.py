@@ -12,7 +12,6 @@ from typing import Any, Final
 from spca.errors import BadAnswerError
 from spca.providers import keys
 from spca.providers.base import (
-    LISTING_TIMEOUT_S,
     Finish,
     Form,
     Listed,
@@ -25,7 +24,7 @@ from spca.providers.base import (
 )
 from spca.providers.conversation import conversation
 from spca.providers.counts import usage
-from spca.providers.exchange import client_settings, exchange, listing
+from spca.providers.exchange import ModelServer, client_settings, exchange
 from spca.providers.failures import Service
 from spca.providers.schemas import json_schema
 from spca.providers.secrets import quoted, redact
@@ -65,7 +64,7 @@ _MALFORMED: Final = frozenset(
 )
 
 
-class GoogleProvider:
+class GoogleProvider(ModelServer):
     """Gemini's ``generateContent``; ``GOOGLE_API_KEY``, else ``GEMINI_API_KEY``, authenticates.
 
     ``target.base_url``, else ``GOOGLE_GEMINI_BASE_URL``, names another server.
@@ -84,24 +83,12 @@ class GoogleProvider:
         self._service = Service(self._label, variable, redact(self._base_url))
         self._client: Any = None
 
-    def __repr__(self) -> str:
-        return f"GoogleProvider({self._label!r} at {self._service.address!r})"
-
     def complete(self, request: Request) -> Response:
         """Send ``request`` once; see :class:`spca.providers.base.Provider`."""
         asked = _arguments(request)
         return exchange(
             self._service, request, lambda: self._generate(asked), lambda answer: _read(answer, self._label)
         )
-
-    @property
-    def address(self) -> str:
-        """Where the server is."""
-        return self._service.address
-
-    def listed(self, timeout_s: float = LISTING_TIMEOUT_S) -> Sequence[Listed]:
-        """Return the models of the server; see :class:`spca.providers.base.Listing`."""
-        return listing(self._service, lambda: self._models(timeout_s))
 
     def _models(self, timeout_s: float) -> Sequence[Listed]:
         wanted = {"page_size": 1000, "http_options": {"timeout": round(timeout_s * 1000)}}

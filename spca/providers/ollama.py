@@ -10,7 +10,6 @@ from typing import Any, Final
 from spca.errors import ProviderConfigError
 from spca.providers import keys
 from spca.providers.base import (
-    LISTING_TIMEOUT_S,
     Finish,
     Form,
     Listed,
@@ -23,7 +22,7 @@ from spca.providers.base import (
 )
 from spca.providers.conversation import conversation, with_system_line
 from spca.providers.counts import usage
-from spca.providers.exchange import client_settings, exchange, listing
+from spca.providers.exchange import ModelServer, client_settings, exchange
 from spca.providers.failures import OTHER_MODEL, Service
 from spca.providers.schemas import Schema, json_schema
 from spca.providers.secrets import redact
@@ -37,7 +36,7 @@ _PLAIN: Final = frozenset(("type", "description", "enum", "items"))
 """Keywords of a tool's parameter that the SDK passes on; it drops all others."""
 
 
-class OllamaProvider:
+class OllamaProvider(ModelServer):
     """Ollama's chat; ``target.base_url``, else ``OLLAMA_HOST``, names the server.
 
     ``OLLAMA_API_KEY`` is sent where it is set (ollama.com wants one, one's own server does not).
@@ -58,9 +57,6 @@ class OllamaProvider:
         )
         self._client: Any = None
         self._timeout_s = 0.0
-
-    def __repr__(self) -> str:
-        return f"OllamaProvider({self._label!r} at {self._service.address!r})"
 
     def complete(self, request: Request) -> Response:
         """Send ``request`` once; see :class:`spca.providers.base.Provider`."""
@@ -83,20 +79,8 @@ class OllamaProvider:
             self._timeout_s = timeout_s
         return self._client
 
-    @property
-    def address(self) -> str:
-        """Where the server is."""
-        return self._service.address
-
-    def listed(self, timeout_s: float = LISTING_TIMEOUT_S) -> Sequence[Listed]:
-        """Return the models of the server; see :class:`spca.providers.base.Listing`."""
-        return listing(self._service, lambda: self._models(timeout_s))
-
     def _models(self, timeout_s: float) -> Sequence[Listed]:
         return [Listed(str(model.model)) for model in self._sdk(timeout_s).list().models]
-
-    def _list_models(self) -> Sequence[str]:
-        return [model.name for model in self._models(LISTING_TIMEOUT_S)]
 
 
 def _arguments(request: Request, context: int) -> dict[str, Any]:

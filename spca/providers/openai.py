@@ -13,8 +13,8 @@ from typing import Any, Final
 from spca.errors import UnknownApiError, UnsupportedApiError
 from spca.providers import keys, openai_chat, openai_responses
 from spca.providers.addresses import host
-from spca.providers.base import LISTING_TIMEOUT_S, Listed, Request, Response, Target
-from spca.providers.exchange import client_settings, exchange, listing
+from spca.providers.base import Listed, Request, Response, Target
+from spca.providers.exchange import ModelServer, client_settings, exchange
 from spca.providers.failures import OTHER_MODEL, Service
 from spca.providers.secrets import redact
 
@@ -24,7 +24,7 @@ _NO_KEY: Final = "none"
 """Sent to servers of one's own that ask for no key: the SDK wants one."""
 
 
-class OpenAIProvider:
+class OpenAIProvider(ModelServer):
     """Chat completions, or the Responses API where ``target.info.api`` is "responses".
 
     A server of one's own that lacks the Responses API is asked through chat completions from then on.
@@ -53,9 +53,6 @@ class OpenAIProvider:
             if_unknown=f"asked through {api}; {OTHER_MODEL}",
         )
         self._client: Any = None
-
-    def __repr__(self) -> str:
-        return f"OpenAIProvider({self._label!r} at {self._service.address!r})"
 
     def complete(self, request: Request) -> Response:
         """Send ``request`` once; see :class:`spca.providers.base.Provider`."""
@@ -96,20 +93,8 @@ class OpenAIProvider:
             )
         return self._client
 
-    @property
-    def address(self) -> str:
-        """Where the server is."""
-        return self._service.address
-
-    def listed(self, timeout_s: float = LISTING_TIMEOUT_S) -> Sequence[Listed]:
-        """Return the models of the server; see :class:`spca.providers.base.Listing`."""
-        return listing(self._service, lambda: self._models(timeout_s))
-
     def _models(self, timeout_s: float) -> Sequence[Listed]:
         return [Listed(str(model.id), _day(model)) for model in self._sdk().models.list(timeout=timeout_s).data]
-
-    def _list_models(self) -> Sequence[str]:
-        return [model.name for model in self._models(LISTING_TIMEOUT_S)]
 
 
 def _day(model: Any) -> date | None:
