@@ -1,6 +1,6 @@
 """JSON files in and out, read strictly and written whole.
 
-What comes in is data of strangers: repeated keys survive as a mark that the reader reports with its path, and every
+What comes in is untrusted: repeated keys survive as a mark that the reader reports with its path, and every
 way in which a file can be broken is a :class:`~gridworld.errors.TaskError` with one line.
 """
 

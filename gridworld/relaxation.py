@@ -34,7 +34,7 @@ COARSE: Final = 128
 """The grain at which dropped keys are told apart by connected component alone; as large as a grid can be."""
 
 _MOST_PAIRED: Final = 5
-"""Blocks of which all pairs are tracked; of more there are too many pairs."""
+"""Blocks whose pairs are all tracked; more blocks have too many pairs."""
 
 __all__ = ["COARSE", "PROJECTION_LIMIT", "UNREACHABLE", "Relaxation", "goal_pattern", "whole_pattern"]
 

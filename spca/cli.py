@@ -235,13 +235,13 @@ def kept(recorded: Mapping[str, Any], chosen: Settings) -> dict[str, Any]:
 
 def _seed(text: str) -> int:
     if not text.isdecimal():
-        raise argparse.ArgumentTypeError(f"{text!r} is no seed: seeds are whole numbers from 0 on")
+        raise argparse.ArgumentTypeError(f"invalid seed {text!r}: expected a non-negative integer")
     return int(text)
 
 
 def _count(text: str) -> int:
     if not text.isdecimal() or int(text) == 0:
-        raise argparse.ArgumentTypeError(f"{text!r} is no count: counts are whole numbers from 1 on")
+        raise argparse.ArgumentTypeError(f"invalid count {text!r}: expected a positive integer")
     return int(text)
 
 

@@ -104,7 +104,7 @@ GRIDWORLD: Final = "Gridworld"
 
 @dataclass(frozen=True, slots=True)
 class LevelInfo:
-    """What the planner is told about a level besides the snapshot."""
+    """What the planner gets about a level besides the snapshot."""
 
     category: str
     skill: str
@@ -140,7 +140,7 @@ class PlannedAction:
 
 
 class SolveStatus(StrEnum):
-    """What became of a PDDL domain and problem."""
+    """What a solver made of a PDDL domain and problem."""
 
     SOLVED = "solved"
     PARSE_ERROR = "parse_error"
@@ -262,7 +262,7 @@ class TraceStep:
 class Outcome:
     """How an attempt ended, and what is needed to understand it.
 
-    ``position``, ``action`` and ``args`` name the plan step at fault (None when there is none); ``traceback`` points
+    ``position``, ``action`` and ``args`` name the plan step at fault, if any; ``traceback`` points
     into the generated source; ``last_map`` is the accumulated map at the end, rows of cell words; ``trace`` the
     primitives of this attempt; ``reward`` the simulator's last reward; ``corrections`` names
     what of the simulator's own judgement was corrected in this episode; ``printed`` is what generated code printed;

@@ -59,7 +59,7 @@ class Task:
     env_id: str
 
     def info(self) -> LevelInfo:
-        """What the planner is told of it."""
+        """Return what the planner gets of it."""
         return LevelInfo(self.category, self.skill, self.level)
 
     def place(self, seed: int) -> dict[str, object]:

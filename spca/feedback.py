@@ -16,7 +16,7 @@ _MAX_TRACEBACK: Final = 900
 _MAX_PRINTED: Final = 400
 _MAX_ERROR: Final = 1500
 _MAX_REASON: Final = 240
-"""Characters of why a plan failed that a planner is told; the plan itself says most."""
+"""Characters of the reason why a plan failed that a planner gets; the plan itself says most."""
 
 
 def failure_report(plan: Plan, outcome: Outcome) -> str:
@@ -37,7 +37,7 @@ def failure_report(plan: Plan, outcome: Outcome) -> str:
 
 
 def failed_plans(failed: Sequence[FailedPlan]) -> dict[str, Any]:
-    """What a planner is told of the plans that did not solve a level, oldest first."""
+    """Return the feedback on the plans that did not solve a level, oldest first."""
     plans = [
         {"plan": shortened(each.plan, _MAX_PLAN), "status": each.status, "message": _reason(each)} for each in failed
     ]
@@ -45,7 +45,7 @@ def failed_plans(failed: Sequence[FailedPlan]) -> dict[str, Any]:
 
 
 def pddl_error(message: str) -> dict[str, str]:
-    """What a planner is told of PDDL that cannot be used."""
+    """Return the feedback on PDDL that cannot be used."""
     return {"kind": "pddl_error", "message": shortened(message, _MAX_ERROR)}
 
 

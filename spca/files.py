@@ -29,7 +29,7 @@ def opened(path: Path) -> BinaryIO:
     """Open a regular file for reading.
 
     Raises:
-        FileError: there is none, or it cannot be opened.
+        FileError: it does not exist, or cannot be opened.
     """
     try:
         return open(path, "rb", opener=_regular)

@@ -20,7 +20,7 @@ from spca.contracts import (
 
 @dataclass(frozen=True, slots=True)
 class LevelContext:
-    """What stays the same while a level is played: its world, what is told of it, the library and PDDL before it."""
+    """What stays the same while a level is played: its world, what the planner gets of it, library and PDDL before."""
 
     world: World
     info: LevelInfo
@@ -54,7 +54,7 @@ class Round:
         return self.attempts[-1].outcome if self.attempts else None
 
     def failed_plan(self) -> FailedPlan:
-        """What a planner is told of the plan of this round, which did not solve the level."""
+        """Return the planner's feedback on the plan of this round, which did not solve the level."""
         status = self.outcome.status if self.outcome else Status.MISSING_METHOD
         return FailedPlan(self.plan.text if self.plan else "", status.value, self.reason)
 

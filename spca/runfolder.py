@@ -175,7 +175,7 @@ class RunFolder:
         """The folder of an earlier run.
 
         Raises:
-            ResumeError: there is none, or it is not complete.
+            ResumeError: there is no such run, or it is not complete.
         """
         path = runs / run_id
         # os.path, because Path.is_file raises where a name is too long.

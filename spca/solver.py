@@ -25,7 +25,7 @@ from spca.solving.engines import AUTOMATIC, available_engines
 __all__ = ["Solver", "available_engines"]
 
 SECOND_OPINION = 5.0
-"""Seconds that further engines have to find a plan where one says there is none."""
+"""Seconds that further engines have to find a plan where one says that the problem has no plan."""
 
 _MOST_TELLING = (
     SolveStatus.SOLVED,
@@ -93,7 +93,7 @@ class Solver:
         self._drop()
 
     def solve(self, domain: str, problem: str) -> SolveResult:
-        """Find a validated plan; whatever is wrong with the texts is told in the result.
+        """Find a validated plan; the result says what is wrong with the texts.
 
         ``steps`` carry the names as the PDDL writes them.
 
@@ -204,7 +204,7 @@ def _ending(code: int) -> str:
 
 
 def _best(results: Sequence[SolveResult], limit: float) -> SolveResult:
-    """The most telling of the engines' answers; if none found anything out, with what became of each."""
+    """The most telling of the engines' answers; if no engine found anything out, with how each ended."""
     best = min(results, key=lambda result: _MOST_TELLING.index(result.status))
     if best.status is SolveStatus.TIMEOUT:
         tried = ", ".join(result.engine or "reading the PDDL" for result in results)

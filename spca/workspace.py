@@ -26,7 +26,7 @@ class Workspace:
         """The agent to continue from (``--keep-agent``).
 
         Raises:
-            SettingsError: there is none, it is not the source of an agent, or the gate refuses to run it.
+            SettingsError: it is missing, it is not the source of an agent, or the gate refuses to run it.
         """
         agent = AgentSource(escaped_code(self._kept("agent.py", "--keep-agent")))
         try:
@@ -40,7 +40,7 @@ class Workspace:
         """The PDDL to continue from (``--keep-pddl``).
 
         Raises:
-            SettingsError: there is none, or it is no PDDL.
+            SettingsError: it is missing, or not PDDL.
         """
         kept = TrustedPDDL(self._kept("domain.pddl", "--keep-pddl"), self._kept("problem.pddl", "--keep-pddl"))
         for name, text in (("domain.pddl", kept.domain), ("problem.pddl", kept.problem)):

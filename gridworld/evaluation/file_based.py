@@ -150,7 +150,7 @@ class FileBasedModelInterface(ModelInterface):
         stamp: tuple[int, int] | None = None
         since = 0.0
         while True:
-            problem = "there is none"
+            problem = "there is no such file"
             found = _stamp(path)
             if found is not None:
                 if found != stamp:

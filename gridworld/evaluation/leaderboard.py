@@ -31,7 +31,7 @@ class Outcome:
     Attributes:
         optimal: None if it is not known.
         bound: proven lower bound of it; None if the file has none.
-        ratio: of a solved task, in (0, 1]; None if there is none; at least that where the optimum is not known.
+        ratio: of a solved task, in (0, 1], else None; at least that where the optimum is not known.
         error: what the model raised, "" for nothing.
     """
 
@@ -313,7 +313,7 @@ def _is_tier(told: Mapping[str, Any]) -> bool:
 
 
 def _text(value: object) -> str:
-    """Text of strangers as it is shown: on one line, nothing hidden in it, not too long."""
+    """Untrusted text as it is shown: on one line, nothing hidden in it, not too long."""
     text = visible(value if isinstance(value, str) else repr(value))
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
 

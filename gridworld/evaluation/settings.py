@@ -104,7 +104,7 @@ def parse_tiers(text: str) -> tuple[int, ...] | None:
     """``all`` (None), ``1``, ``1-3`` or ``2,4,5``, in order and each once.
 
     Raises:
-        ValueError: it is none of these.
+        ValueError: it is anything else.
     """
     plain = text.replace(" ", "").lower()
     if plain == "all":

@@ -1,4 +1,4 @@
-"""Text of strangers on a terminal, and parsers that complain in one line."""
+"""Untrusted text on a terminal, and parsers that complain in one line."""
 
 from __future__ import annotations
 

@@ -149,7 +149,7 @@ TIERS: Final[Mapping[int, Recipe]] = {
 
 
 def needs(recipe: Recipe) -> list[frozenset[str]]:
-    """Kinds of mechanisms of which a task of the tier has all of at least one set; none if it needs none."""
+    """Sets of mechanisms: a task of the tier has at least one whole set. Empty if it needs no mechanism."""
     marks = {_NEEDS[name] for name in recipe.marks}
     least = (kinds for kinds in marks if not any(other < kinds for other in marks))
     return sorted(least, key=sorted)

@@ -137,7 +137,7 @@ def _validated(found: dict[str, Any], schema: type[Schema]) -> Schema:
 
 
 def _objects(text: str) -> Iterator[dict[str, Any] | json.JSONDecodeError]:
-    """The JSON objects in a text in order; if there is none, the error of the attempt that got furthest."""
+    """Yield the JSON objects in a text in order, or else the error of the attempt that got furthest."""
     decoder = json.JSONDecoder(strict=False)
     position, errors = text.find("{"), list[json.JSONDecodeError]()
     found = 0

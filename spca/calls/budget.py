@@ -13,7 +13,7 @@ from spca.errors import BudgetReached
 
 @dataclass(frozen=True, slots=True)
 class Caps:
-    """Limits of a run over all its sessions; None where there is none."""
+    """Limits of a run over all its sessions; None: unlimited."""
 
     cost_usd: float | None = None
     calls: int | None = None

@@ -26,7 +26,7 @@ class Cache:
         self._bypassed: set[str] = set()
 
     def get(self, call: Call) -> Answer | None:
-        """The answer to the same call; None when there is none, or the last one was bad.
+        """Return the answer to the same call, None if it is not there or the last one was bad.
 
         Raises:
             SettingsError: its file cannot be read.

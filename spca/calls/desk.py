@@ -86,7 +86,7 @@ class CallDesk:
         self._transcripts.begin_level(index)
 
     def noting_rounds(self, progress: Callable[[int, str], None]) -> Callable[[int, str], None]:
-        """``progress``, which is told of rounds and phases, with the present round noted for the books."""
+        """``progress``, which gets rounds and phases, with the present round noted for the books."""
 
         def noting(number: int, phase: str) -> None:
             self._place = replace(self._place, round=number)

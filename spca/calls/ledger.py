@@ -25,7 +25,7 @@ IN_FLIGHT: Final = "call_in_flight.json"
 
 
 class Outcome(StrEnum):
-    """What became of a request."""
+    """How a request ended."""
 
     ANSWERED = "answered"
     REJECTED = "rejected"  # the server refused it, or was never reached: not billed
@@ -49,7 +49,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """One request: where it was made, for which call (``key``), as which ``attempt`` at it, and what became of it.
+    """One request: where it was made, for which call (``key``), as which ``attempt`` at it, and how it ended.
 
     ``started`` is in seconds since the epoch; ``asked_tokens`` an estimate of the prompt's size, which caps count where
     nothing better is known; ``cost`` in USD, None when unknown; ``estimated``: the server told no
@@ -113,7 +113,7 @@ class Ledger:
     """The records of a run, kept in its folder; without a folder in memory only.
 
     Args:
-        recover: given an in-flight record that a dead process left, tells what became of it if that can be known.
+        recover: given an in-flight record that a dead process left, returns how it ended if that can be known.
     """
 
     def __init__(self, folder: Path | None = None, recover: Callable[[Record], Record] = lambda record: record) -> None:
@@ -129,7 +129,7 @@ class Ledger:
             _write(self._folder / IN_FLIGHT, _line(record), os.O_TRUNC)
 
     def end(self, record: Record) -> None:
-        """Enter what became of the request that was begun."""
+        """Enter how the request that was begun has ended."""
         self.records.append(record)
         if self._folder is not None:
             _write(self._folder / BOOK, _line(record), os.O_APPEND)

@@ -42,7 +42,7 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What became of a call: a response, or the words of the provider that could not read one."""
+    """How a call ended: a response, or the words of the provider that could not read one."""
 
     response: Response | None
     error: str = ""

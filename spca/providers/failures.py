@@ -76,7 +76,7 @@ class Service:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """An answer other than success; ``body`` is parsed JSON, or text where it is none."""
+    """An answer other than success; ``body`` is parsed JSON, or text if it is not JSON."""
 
     status: int
     headers: Mapping[str, str]

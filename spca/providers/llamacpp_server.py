@@ -1,7 +1,7 @@
 """llama.cpp within this process (package ``xllamacpp``): model files loaded once, answers that can be given up.
 
-No request leaves the process; the HTTP listener that llama.cpp opens on loopback all the same takes a key that nobody
-is told.
+No request leaves the process; the HTTP listener that llama.cpp opens on loopback all the same takes a random key that
+nobody else has.
 """
 
 from __future__ import annotations

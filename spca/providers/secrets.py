@@ -1,4 +1,4 @@
-"""Words of strangers made fit for a log: keys taken out, one line, a bounded length.
+"""Untrusted words made fit for a log: keys taken out, one line, a bounded length.
 
 What a server says, and what a library says of a request, may repeat the key that was sent. Everything that
 leaves a provider as the text of an error goes through :func:`quoted`.

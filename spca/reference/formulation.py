@@ -1,6 +1,6 @@
 """From a mission and a scene to a planning task: which objects, facts, actions and goals (pure).
 
-How the parts of a mission are kept in order is told in :mod:`spca.reference.sequencing`.
+:mod:`spca.reference.sequencing` keeps the parts of a mission in order.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a planner is told of the world, read from the snapshot block of a prompt."""
+"""What a prompt says of the world, read from the snapshot block of a prompt."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ def simulator(files: RunFiles, make_world: WorldMaker) -> Simulate:
 def packed_run(
     number: int, files: RunFiles, make_world: WorldMaker, done: Progress
 ) -> tuple[model.Run, dict[str, str]]:
-    """The overview of a run and its pieces; ``done`` is told of each level."""
+    """The overview of a run and its pieces; ``done`` is called after each level."""
     shelf, simulate, levels = Shelf(), simulator(files, make_world), list[model.Level]()
     run = overview(files)
     for row in run.levels:

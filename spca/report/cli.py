@@ -120,7 +120,7 @@ def _add_query(part: argparse.ArgumentParser) -> None:
 
 def _step(text: str) -> int:
     if not text.isdecimal():
-        raise argparse.ArgumentTypeError(f"{text!r} is no step: steps are whole numbers from 0 on")
+        raise argparse.ArgumentTypeError(f"invalid step {text!r}: expected a non-negative integer")
     return int(text)
 
 
@@ -130,7 +130,7 @@ def _rate(text: str) -> float:
     except ValueError:
         value = 0.0
     if not 0.1 <= value <= 60:
-        raise argparse.ArgumentTypeError(f"{text!r} is no rate: give 0.1 to 60 steps per second")
+        raise argparse.ArgumentTypeError(f"invalid rate {text!r}: expected 0.1 to 60 steps per second")
     return value
 
 
@@ -146,7 +146,7 @@ def _limit(text: str) -> float:
 
 def _port(text: str) -> int:
     if not text.isdecimal() or int(text) > 65535:
-        raise argparse.ArgumentTypeError(f"{text!r} is no port: ports are whole numbers from 0 to 65535")
+        raise argparse.ArgumentTypeError(f"invalid port {text!r}: expected 0 to 65535")
     return int(text)
 
 

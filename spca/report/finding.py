@@ -22,7 +22,7 @@ def find(name: str | None, runs: Path, cwd: Path) -> list[Path]:
     latest run of ``runs``; relative paths are relative to ``cwd``.
 
     Raises:
-        ReportError: there is none; names the nearest.
+        ReportError: there is no such run; names the nearest.
     """
     known = _runs_in(runs)
     if name is None:
@@ -45,7 +45,7 @@ def find_one(name: str | None, runs: Path, cwd: Path) -> Path:
     """The run folder that ``name`` means, see :func:`find`.
 
     Raises:
-        ReportError: there is none, or it is a folder of several runs.
+        ReportError: there is no such run, or it is a folder of several.
     """
     found = find(name, runs, cwd)
     if len(found) != 1:

@@ -19,12 +19,12 @@ _EXACT: Final = float(EXACT)
 
 
 def table(value: object) -> Mapping[str, Any]:
-    """A JSON object; empty where there is none."""
+    """Return a JSON object; {} for anything else."""
     return value if isinstance(value, Mapping) else {}
 
 
 def items(value: object) -> list[Any]:
-    """A JSON list; empty where there is none."""
+    """Return a JSON list; [] for anything else."""
     return value if isinstance(value, list) else []
 
 
@@ -34,19 +34,19 @@ def text(value: object, default: str = "") -> str:
 
 
 def number(value: object) -> float | None:
-    """A finite number; None where there is none."""
+    """Return a finite number; None for anything else."""
     if isinstance(value, float):
         return value if -_EXACT <= value <= _EXACT else None
     return float(value) if isinstance(value, int) and not isinstance(value, bool) and -EXACT <= value <= EXACT else None
 
 
 def whole(value: object) -> int | None:
-    """A whole number from 0 on; None where there is none."""
+    """Return a non-negative integer; None for anything else."""
     return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= EXACT else None
 
 
 def count(value: object) -> int:
-    """A whole number from 0 on; 0 where there is none."""
+    """Return a non-negative integer; 0 for anything else."""
     return whole(value) or 0
 
 
@@ -54,7 +54,7 @@ def parsed(data: str) -> Any:
     """JSON; ``NaN`` and infinities become None.
 
     Raises:
-        ValueError: it is none.
+        ValueError: it is not JSON.
     """
     try:
         return json.loads(data, parse_constant=lambda _name: None, parse_float=_finite)

@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import reduce
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -65,20 +64,23 @@ def schema(columns: Sequence[Column]) -> str:
 
 def _statement(name: str) -> str:
     columns = [column for column in TABLES[name] if column.name != RUN]
-    form = json.dumps(reduce(_with, (key for column in columns for key in column.keys), {}))
+    form: dict[str, Any] = {}
+    for key in (key for column in columns for key in column.keys if key not in (POSITION, WHOLE)):
+        _add(form, key)
     values = ", ".join(_value(column) for column in columns)
     return (
         f'INSERT INTO "{name}" SELECT $1, {values} FROM '  # noqa: S608 - all of it is ours
-        f"(SELECT position, record, json_transform(record, '{form}') AS fields FROM {_INCOMING})"
+        f"(SELECT position, record, json_transform(record, '{json.dumps(form)}') AS fields FROM {_INCOMING})"
     )
 
 
-def _with(form: dict[str, Any], key: str) -> dict[str, Any]:
+def _add(form: dict[str, Any], key: str) -> None:
     """Add a key to the form of records that ``json_transform`` wants."""
-    if key in (POSITION, WHOLE):
-        return form
     first, _, rest = key.partition(".")
-    return form | {first: _with(form.get(first, {}), rest) if rest else "JSON"}
+    if rest:
+        _add(form.setdefault(first, {}), rest)
+    else:
+        form[first] = "JSON"
 
 
 def _value(column: Column) -> str:

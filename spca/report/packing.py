@@ -56,7 +56,7 @@ def _folded(value: Any, lines: dict[Line, int]) -> Any:
     if isinstance(value, Mapping):
         return {name: _folded(each, lines) for name, each in value.items()}
     if is_dataclass(value) and not isinstance(value, type) and getattr(value, "texts", None):
-        return replace(value, texts=_folded(value.texts, lines))  # type: ignore[call-arg, attr-defined]
+        return replace(value, texts=_folded(value.texts, lines))  # type: ignore[attr-defined]
     return value
 
 

@@ -86,7 +86,7 @@ class RunFiles:
             return ()
 
     def trajectory(self, summary: Mapping[str, Any]) -> dict[str, Any] | None:
-        """The recorded attempts of the level that ``summary`` is of; None when there are none to be read."""
+        """Return the recorded attempts of the level of ``summary``, None if they cannot be read."""
         name = text(summary.get("trajectory"))
         return self._object(name) if name else None
 

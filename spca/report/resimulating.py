@@ -38,7 +38,7 @@ _SHOWN: Final = 40
 """Characters of a wrong value that a message repeats."""
 
 _Recorded: TypeAlias = tuple[int | str, ...]
-"""Primitives as they are recorded; what is none of them in words."""
+"""Primitives as they are recorded; anything else in words."""
 
 Attempt: TypeAlias = tuple[Episode | None, Check]
 

@@ -1,4 +1,4 @@
-"""The overview of a run: its levels, what they took and what became of them (pure, but for reading trajectories)."""
+"""The overview of a run: its levels, what they took and how they ended (pure, but for reading trajectories)."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ class History:
         return max(_times(self.events), default=None)
 
     def last(self, event: str) -> Event:
-        """The newest event of that name; empty where there is none."""
+        """Return the newest event of that name, or {}."""
         return next((e for e in reversed(self.events) if e.get("event") == event), {})
 
     def counted(self, name: str) -> int:
@@ -69,7 +69,7 @@ def histories(events: Iterable[Event]) -> dict[int, History]:
 
 
 def ending(summary: Mapping[str, Any], begun: int, *, under_way: bool) -> tuple[str, str]:
-    """A level's outcome, and why, given its summary (empty where there is none) and how often it was begun."""
+    """A level's outcome, and why, given its summary ({} if there is no summary) and how often it was begun."""
     if summary:
         outcome = text(summary.get("outcome"))
         return outcome if outcome in _ENDED else "aborted", text(summary.get("reason"))

@@ -259,7 +259,7 @@ def _shared(value: Run | LevelRow | Usage, name: str) -> dict[str, object]:
 
 
 def _recorded(files: RunFiles) -> Iterator[tuple[dict[str, Any], Mapping[str, Any]]]:
-    """Every attempt of the finished levels, after what says of which level it is."""
+    """Yield every attempt of the finished levels with the level that it belongs to."""
     for number, summary in files.summaries().items():
         trajectory = files.trajectory(summary) or {}
         place = {name: trajectory.get(name) for name in ("category", "env_id", "seed")}

@@ -265,7 +265,7 @@ def _date(seconds: float) -> str:
     try:
         return time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(seconds))
     except (OverflowError, OSError, ValueError):
-        return "at a time that is none"
+        return "at an invalid time"
 
 
 def _clock(seconds: float | None) -> str:

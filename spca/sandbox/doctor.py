@@ -199,7 +199,7 @@ class _Examination:
         yield _checked_truth(self._worker(layers), self._bait.limits)
 
     def _refused(self, probe: Probe, unwalled: Answer) -> Check:
-        """What became of one attempt in all the workers that made it."""
+        """Return how one attempt ended in all the workers that made it."""
 
         def check(seen: str, ok: bool) -> Check:
             return Check(3, "kernel", probe.title, seen, ok)

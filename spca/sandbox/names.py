@@ -103,7 +103,7 @@ REFUSED_ATTRIBUTES: Final[Mapping[str, str]] = {
     "_create_": "write a class statement",
     "register": "inherit from the class, or test with isinstance",
 }
-"""Attributes that reach files, memory or modules, evaluate text, or make strangers pass for instances; with advice."""
+"""Attributes that reach files, memory or modules, evaluate text, or fake instances; with advice."""
 
 DUNDER_INSTEAD: Final[Mapping[str, str]] = {
     "__class__": "use type(x)",

@@ -25,11 +25,11 @@ from spca.sandbox.scopes import Scope
 from spca.sandbox.walk import MAX_DEPTH, survey
 
 MAX_SHOWN: Final = 10
-"""Violations that are told at once."""
+"""Violations in one message."""
 
 MAX_LISTED: Final = 1900
 MAX_LINE: Final = 300
-"""Characters of all that is told, and of one violation or quoted line."""
+"""Characters of the whole message, and of one violation or quoted line."""
 
 _LONG_NAME: Final = re.compile(rf"\S{{{MAX_NAME + 1},}}")
 

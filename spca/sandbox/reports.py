@@ -66,7 +66,7 @@ def event(answer: Asked | Done | Fault, steps: Sequence[PlanStep], lines: Sequen
 
 
 def syntax_error(error: Exception, agent: AgentSource) -> Failed:
-    """What became of a source that does not compile."""
+    """Return how an attempt ends whose source does not compile."""
     line = (getattr(error, "lineno", None) or 0) if isinstance(error, SyntaxError) else 0
     frames = (("<module>", line),) if line else ()
     return _failed(

@@ -28,7 +28,7 @@ DUMP_SIGNAL = signal.SIGUSR1
 
 _CHUNK = 1 << 12
 _FORGOTTEN_AFTER = 3600
-"""Seconds after which a worker ends itself, whatever became of its host."""
+"""Seconds after which a worker ends itself, even if its host is gone."""
 
 
 def main(incoming: int, outgoing: int, layers: Layer, limits: Limits) -> NoReturn:

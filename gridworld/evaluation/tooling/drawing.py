@@ -49,7 +49,7 @@ def build_parser() -> argparse.ArgumentParser:
     add("--gif", type=Path, metavar="FILE", help="animation of an episode")
     add("--optimal", action="store_true", help="of a shortest solution")
     add("--episode", metavar="RESULTS", help="of one in this results file")
-    add("--task", metavar="ID", help="of which task in it")
+    add("--task", metavar="ID", help="the task in it")
     add("--seconds", type=seconds, default=0.25, metavar="S", help="per picture (default 0.25)")
     add("--overwrite", action="store_true", help="replace files that are there")
     add_limit(parser)
