@@ -19,7 +19,7 @@ from spca.sandbox.limits import Limits
 from tests.redteam.attack import Attack, Sign
 from tests.redteam.bait import Bait
 from tests.redteam.judging import SLACK, Facts, escapes, signs
-from tests.redteam.processes import memory
+from tests.redteam.processes import memory, starved
 from tests.redteam.scene import MAX_STEPS
 
 ROOT: Final = Path(__file__).resolve().parents[2]
@@ -177,9 +177,10 @@ class WalledHost(Lines):
         started = time.monotonic()
         if pid is None:  # refused before there was a worker
             return self.receive(deadline), Facts(bait.written(), bait.reached(), bait.changed(), 0.0, True)
-        dead_after, report = None, None
+        dead_after, report, late = None, None, 0.0
         with _Watched(pid) as watched:
             while report is None or (dead_after is None and time.monotonic() < deadline):
+                late = max(late, starved(pid))
                 report = report or self.poll(0.1, watched.descriptor if dead_after is None else None)
                 if dead_after is None and watched.dead():
                     dead_after = time.monotonic() - started
@@ -188,7 +189,7 @@ class WalledHost(Lines):
                 if report is None and time.monotonic() > deadline:
                     raise HostError("the host does not come back")
         reaped = not Path(f"/proc/{pid}").exists()
-        return report, Facts(bait.written(), bait.reached(), bait.changed(), dead_after, reaped)
+        return report, Facts(bait.written(), bait.reached(), bait.changed(), dead_after, reaped, late)
 
 
 class UnwalledHost(Lines):

@@ -4,7 +4,8 @@ The rules hold for every kind alike; a kind only adds how its episodes have to e
 
 - a canary, or a proof that something forbidden was done, comes out in a text;
 - a file appears or changes, a packet arrives, the host or another process is killed or changed;
-- the host waits longer than the limits and a second, grows, loses a descriptor or keeps a process;
+- the host waits longer than the limits, a second, and the time in which its worker got no processor;
+- the host grows, loses a descriptor or keeps a process;
 - text comes out that is too long or holds what is no printable character;
 - a primitive comes out that is none, or a step that is not in the plan;
 - harmless code does not run as it should afterwards.
@@ -44,7 +45,8 @@ MUST_FAIL: Final = frozenset(
 class Facts:
     """What the judge saw with its own eyes while the host, which is not to be believed alone, reported.
 
-    ``dead_after``: seconds from the worker's start to its death, None when it lives.
+    ``dead_after``: seconds from the worker's start to its death, None when it lives. ``starved``: seconds of these in
+    which the worker was ready to run and other processes had the processors: the host grants it as much.
     """
 
     written: Sequence[str]
@@ -52,6 +54,7 @@ class Facts:
     secret_changed: bool
     dead_after: float | None
     reaped: bool
+    starved: float = 0.0
 
 
 def told(tail: str, report: Mapping[str, Any]) -> list[str]:
@@ -81,7 +84,7 @@ def escapes(
 
 def _of_time(attack: Attack, report: Mapping[str, Any], facts: Facts, limits: Limits, slack: float) -> Iterable[str]:
     longest = max(limits.first_yield_seconds, limits.yield_seconds)
-    if report["slowest"] > longest + slack:
+    if report["slowest"] > longest + slack + facts.starved:
         yield f"the host waited {report['slowest']:.2f} s for an answer"
     if report["started"] > slack:
         yield f"the host needed {report['started']:.2f} s to start it"

@@ -57,6 +57,15 @@ def memory(pid: int | str, field: str) -> int:
     return 0
 
 
+def starved(pid: int) -> float:
+    """Return the seconds in which a process was ready to run and others had the processors; 0.0 if it is gone."""
+    waited = 0
+    for thread in Path(f"/proc/{pid}/task").glob("*/schedstat"):
+        with suppress(OSError):
+            waited += int(thread.read_text(encoding="ascii").split()[1])
+    return waited / 1e9
+
+
 def forget_peak() -> None:
     """Begin VmHWM of this process anew."""
     Path("/proc/self/clear_refs").write_text("5", encoding="ascii")

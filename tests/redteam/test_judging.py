@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+import time
+from contextlib import ExitStack
+from subprocess import PIPE
 from typing import Any
 
 import pytest
@@ -12,6 +17,8 @@ from tests.redteam.bait import Bait
 from tests.redteam.given import GIVEN
 from tests.redteam.judging import Facts, escapes, signs
 from tests.redteam.own import OWN
+from tests.redteam.processes import starved
+from tests.waiting import becomes
 
 TAIL = "0123456789abcdef"
 FACTS: dict[str, Any] = {"written": (), "reached": (), "secret_changed": False, "dead_after": 0.1, "reaped": True}
@@ -90,6 +97,27 @@ def test_every_kind_of_escape_is_seen_in_a_report(changes: dict[str, Any]) -> No
 )
 def test_every_kind_of_escape_is_seen_by_the_judge_itself(facts: dict[str, Any]) -> None:
     assert len(judged(facts=facts)) == 1
+
+
+def test_a_host_may_wait_longer_for_a_worker_that_got_no_processor() -> None:
+    assert judged(facts={"starved": 0.6}, slowest=3.5) == ()
+    assert judged(facts={"starved": 0.4}, slowest=3.5) == ("the host waited 3.50 s for an answer",)
+
+
+def test_a_process_that_shares_a_processor_is_starved() -> None:
+    """Two that never rest on one processor: each waits for the other about half of the time."""
+    busy = "import os\nos.sched_setaffinity(0, {min(os.sched_getaffinity(0))})\nprint(flush=True)\nwhile True: pass"
+    with ExitStack() as stack:
+        both = [stack.enter_context(subprocess.Popen([sys.executable, "-c", busy], stdout=PIPE)) for _ in range(2)]
+        for process in both:
+            stack.callback(process.kill)
+            assert process.stdout is not None
+            process.stdout.readline()
+        before = [starved(process.pid) for process in both]
+        began = time.monotonic()
+        assert becomes(lambda: all(starved(p.pid) > at + 0.2 for p, at in zip(both, before, strict=True)))
+        assert starved(both[0].pid) - before[0] <= time.monotonic() - began
+    assert starved(both[0].pid) == 0.0
 
 
 @pytest.mark.parametrize("kind", [Kind.HANG, Kind.GARBAGE, Kind.CTL, Kind.MUT, Kind.OUT, Kind.MEM, Kind.CRASH])
