@@ -6,7 +6,7 @@
                                     --levels--> Level (rounds, calls, attempts) --> page
                             resimulating --> Episode, Check ----------------------^
 
-Everything is frozen and becomes JSON field by field (:func:`spca.report.packing.plain`); the scripts of the page read
+Everything is frozen and becomes JSON field by field (:func:`spca.report.packing.to_json`); the scripts of the page read
 the same names. Seconds are since the beginning of the run unless said otherwise. ``None`` means not known.
 """
 
