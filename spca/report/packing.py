@@ -19,7 +19,8 @@ from spca.text import visible
 Line: TypeAlias = tuple[Token, ...]
 
 _ESCAPE: Final = re.compile(r"\\r\\n|\\u....|\\.")
-_ODD: Final = re.compile(r"[^ -~]+")
+_SUSPECT: Final = re.compile(r"\\[ubfr]")
+_ODD: Final = re.compile(r"[^ -~]{1,8}")
 _COMPRESSED: Final = 6
 """Of nine: more takes longer and saves a few percent."""
 
@@ -38,10 +39,11 @@ def to_json(value: Any) -> str:
         text = _encoded(folded, lines)
     except ValueError:  # half of a surrogate pair, or a number with too many digits
         text = _encoded(_plain(folded), lines)
-    text = _ESCAPE.sub(lambda escape: _spelled(escape[0]), text)
+    if _SUSPECT.search(text):  # texts hold many more line feeds and quotes than anything else
+        text = _ESCAPE.sub(lambda escape: _spelled(escape[0]), text)
     if text.isascii() and "\x7f" not in text:
         return text
-    return _ODD.sub(lambda odd: json.dumps(visible(odd[0]))[1:-1], text)
+    return _ODD.sub(lambda odd: _escaped(odd[0]), text)
 
 
 def piece(value: Any) -> str:
@@ -83,3 +85,9 @@ def _spelled(escape: str) -> str:
     character = json.loads(f'"{escape}"')
     shown = visible(character)
     return escape if shown == character else json.dumps(shown)[1:-1]
+
+
+@lru_cache(maxsize=1024)
+def _escaped(characters: str) -> str:
+    """Characters other than printable ASCII, made visible, in ASCII."""
+    return json.dumps(visible(characters))[1:-1]
