@@ -24,6 +24,7 @@ from robot_bridge.config import RobotConfig
 from robot_bridge.contracts import Odometry, Pose, Scan, Twist, wrapped
 from robot_bridge.geometry import along, placed, seen_from
 from robot_bridge.motion_watch import Evidence, Held, Watch, followed, looked_at, moves, stays_put, wheels
+from robot_bridge.touching import touched
 
 LEAST_BACKED_M = 0.03
 """Less does not tell a frozen lidar from one that sees through a pane."""
@@ -41,8 +42,6 @@ _STEP_M = 0.01
 _ARCS = 13
 _TRIES, _OTHER_ARC = 3, 0.9
 """Arcs that are tried at most, and by how many 1/m they differ."""
-_BESIDE_M = 0.03
-"""By which the footprint may leave the ground that it has driven: the zones have kept as much free beside it."""
 _WAITS_S = 0.4
 """For the last scan, when there is nowhere left to back to."""
 _NEARLY_M = 0.005
@@ -62,14 +61,13 @@ class Phase(StrEnum):
     UNUSABLE = "unusable"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Unseen:
-    """Something in the way that the lidar does not see: ``pose`` of the robot that touched it, in the odom frame,
-    ``forward`` whether with its front, ``way`` the metres that it had gone."""
+    """Something in the way that the lidar does not see: ``points`` where the robot touched it, (n, 2) in the odom
+    frame, ``way`` the metres that it had gone."""
 
     stamp: float
-    pose: Pose
-    forward: bool
+    points: NDArray[np.float64]
     way: float
 
 
@@ -80,7 +78,7 @@ class Doubt:
     ``watch`` is what it is judged by, ``trail`` where the robot has been, as poses in the odom frame. From the moment
     of doubt on: ``evidence`` of it, ``since`` when this phase began, ``forward`` and ``curvature`` of the motion that
     was stopped, ``begin`` the scan from which it backs, ``limit`` how far. ``running`` counts the scans that said the
-    same, ``hindered`` the periods in which it could not back, ``tried`` the arcs on which it was to.
+    same, ``hindered`` the periods in which it could not back, ``tried`` the arcs on which it was to, the last one now.
     ``unseen`` is what was found, the newest last.
     """
 
@@ -208,7 +206,6 @@ def _begun(doubt: Doubt, new: Held, odometry: Odometry, now: float, config: Robo
         begin=new,
         began=began,
         limit=limit,
-        curvature=curvature,
         watch=watch,
         running=0,
         tried=tried,
@@ -231,18 +228,19 @@ def _way_back(doubt: Doubt, pose: Pose, most: float, config: RobotConfig) -> tup
 
 
 def _known_ground(doubt: Doubt, pose: Pose, curvature: float, most: float, config: RobotConfig) -> float:
-    """How far an arc leads over the ground under the footprints so far, metres."""
+    """How far an arc leads over the ground under the footprints so far, metres; the zones have kept their padding free
+    beside it."""
     body, been = config.body, np.array([(each.x, each.y, each.heading) for each in (*doubt.trail, pose)])
     c, s = np.cos(been[:, 2:]), np.sin(been[:, 2:])
-    sides = np.linspace(-body.half_width, body.half_width, 5)
+    sides, beside = np.linspace(-body.half_width, body.half_width, 5), config.zones.padding + _ROUNDING
     outline = np.array([(x, y) for x in (-body.rear, body.centre, body.front) for y in sides])
     for number in range(1, round(most / _STEP_M) + 1):
         gone = number * _STEP_M
         points = placed(outline, pose.after(along(curvature, -gone if doubt.forward else gone)))
         x, y = points[:, 0] - been[:, :1], points[:, 1] - been[:, 1:2]
         ahead, left = c * x + s * y, c * y - s * x
-        within = (ahead <= body.front + _BESIDE_M) & (ahead >= -body.rear - _BESIDE_M)
-        within &= np.abs(left) <= body.half_width + _BESIDE_M
+        within = (ahead <= body.front + beside) & (ahead >= -body.rear - beside)
+        within &= np.abs(left) <= body.half_width + beside
         if not within.any(axis=0).all():
             return gone - _STEP_M
     return most
@@ -254,7 +252,7 @@ def _backed(doubt: Doubt, before: tuple[Held, ...], new: Held | None, now: float
     stuck = wheels(doubt.watch, config)
     is_far = gone(doubt) >= doubt.limit - _NEARLY_M or doubt.hindered > _HINDERED
     if begin is not None and doubt.running >= _RUNNING and (stuck is not None or is_far):
-        return _settled(doubt, begin, now)
+        return _settled(doubt, begin, now, config)
     if stuck is not None and len(doubt.tried) < _TRIES:  # wedged, perhaps: on another arc it may come free
         return replace(doubt, phase=Phase.STANDING, since=now)
     if stuck is not None:
@@ -278,29 +276,20 @@ def gone(doubt: Doubt) -> float:
     return max(abs(now.commanded - commanded), abs(now.rolled - rolled))
 
 
-def _settled(doubt: Doubt, begin: Held, now: float) -> Doubt:
+def _settled(doubt: Doubt, begin: Held, now: float, config: RobotConfig) -> Doubt:
     """Everything moves: what was seen is believed again, and what was not seen is known."""
     watch = replace(doubt.watch, held=(), moments=(doubt.watch.now,))
     unseen = doubt.unseen
     if doubt.evidence is not None and doubt.evidence.is_whole:
-        unseen = (*unseen, Unseen(now, begin.pose, doubt.forward, doubt.watch.way))
+        points = touched(begin.pose, doubt.forward, doubt.curvature, doubt.trail, config.body)
+        unseen = (*unseen, Unseen(now, points, doubt.watch.way))
     return replace(doubt, phase=Phase.TRUSTED, evidence=None, running=0, since=now, watch=watch, unseen=unseen)
 
 
-def unseen_points(doubt: Doubt, odometry: Odometry, config: RobotConfig) -> NDArray[np.float64]:
-    """What has been found, (n, 2) metres in the base frame: the edge with which the robot touched it."""
-    if not doubt.unseen:
-        return np.empty((0, 2))
-    edges = [placed(touched_edge(each.forward, config), each.pose) for each in doubt.unseen]
-    return seen_from(np.concatenate(edges), odometry.pose)
-
-
-def touched_edge(forward: bool, config: RobotConfig) -> NDArray[np.float64]:
-    """Points just beyond the end of the robot that touched something, (n, 2) in the base frame at that moment."""
-    body = config.body
-    x = body.front + 0.01 if forward else -body.rear - 0.01
-    sides = np.linspace(-body.half_width, body.half_width, 5)
-    return np.column_stack((np.full(len(sides), x), sides))
+def unseen_points(doubt: Doubt, odometry: Odometry) -> NDArray[np.float64]:
+    """What has been found, (n, 2) metres in the base frame."""
+    every = [each.points for each in doubt.unseen]
+    return seen_from(np.concatenate((np.empty((0, 2)), *every)), odometry.pose)
 
 
 def hindered(doubt: Doubt, now: float, config: RobotConfig) -> Doubt:
@@ -315,4 +304,4 @@ def backing(doubt: Doubt, config: RobotConfig) -> Twist:
     if doubt.phase is not Phase.BACKING or gone(doubt) >= doubt.limit - _NEARLY_M:
         return Twist()
     speed = config.witness.backing_speed * (-1 if doubt.forward else 1)
-    return Twist(speed, speed * doubt.curvature)
+    return Twist(speed, speed * doubt.tried[-1])
