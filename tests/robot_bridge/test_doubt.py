@@ -150,6 +150,19 @@ def test_no_more_ground_beside_its_own_is_known_than_the_zones_keep_free() -> No
     assert drive.phase is Phase.UNUSABLE
 
 
+@pytest.mark.parametrize("disguise", Disguise)
+def test_sensors_that_freeze_as_the_robot_turns_round_are_not_driven_on_with(disguise: Disguise) -> None:
+    drive = Drive(Twist(-0.1, 0.0))
+    drive.until(5.0)
+    drive.twist = Twist(0.15, 0.3)
+    drive.until(0.5)
+    drive.spoilt = FrozenSensors(disguise, drive.now, np.random.default_rng(2)).spoilt
+    before = drive.truth
+    drive.until(8.0)
+    assert drive.phase is Phase.UNUSABLE
+    assert drive.truth.distance_to(before.x, before.y) < 0.1
+
+
 def test_nothing_is_backed_into_what_has_come_behind_meanwhile() -> None:
     drive = Drive(Twist(0.15, 0.0), wall=0.4)
     while drive.phase is Phase.TRUSTED:

@@ -127,6 +127,18 @@ def test_a_robot_that_has_touched_a_pane_beside_it_on_both_ways_is_not_shut_in()
     assert (result.success, result.stopped_reason) == (True, "")
 
 
+def test_a_robot_that_has_just_turned_round_leaves_what_it_touches_as_it_has_come() -> None:
+    controller, robot, _ = rig([(2.0, 1.5, 0.2), (-1.5, 1.0, 0.3)])
+    beside_glass(robot, Pose(-0.235, -0.837, 2.16))
+    for curvature, metres in ((0.8, -0.12), (2.4, -0.22)):
+        target = VelocityTarget(Twist(-0.1, -0.1 * curvature), abs(metres / 0.1))
+        assert controller.run(accepted(target), 20).success
+    turned = robot.pose
+    result = controller.run(accepted(VelocityTarget(Twist(0.1, -0.288), 1.5)), 20)
+    assert result.stopped_reason == BLOCKED_UNSEEN
+    assert 0.05 < robot.pose.relative_to(turned).x < 0.15
+
+
 def test_the_agent_is_not_told_that_it_stands_where_it_could_not_drive() -> None:
     controller, robot, _ = glazed()
     executor = SafetyExecutor(robot.clock.now, CONFIG, Pose())
