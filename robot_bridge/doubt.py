@@ -44,6 +44,8 @@ _STEP_M = 0.01
 _ARCS = 13
 _TRIES, _OTHER_ARC = 3, 0.9
 """Ways that are tried at most, and by how many 1/m they differ."""
+_AHEAD = 2
+"""Of them that may lead on ahead; at the first the front wheels are still turning."""
 _WAITS_S = 0.4
 """For the last scan, when there is nowhere left to back to."""
 _NEARLY_M = 0.005
@@ -218,24 +220,24 @@ def _way_out(
     doubt: Doubt, evidence: Evidence, pose: Pose, most: float, config: RobotConfig
 ) -> tuple[float, tuple[int, float]]:
     """How far the robot can go, at most ``most`` metres, without leaving the ground under its footprints so far, and
-    where: back as it has come or on any arc that leads farther. Where none leads far enough, ahead, but once only: what
+    where: back as it has come or on any arc that leads farther. Where none leads far enough, ahead, but not often: what
     is seen there may be out of date."""
-    limit, sign = config.body.curvature_limit, 1 if doubt.forward else -1
+    limit, stopped = config.body.curvature_limit, 1 if doubt.forward else -1
     came = [each for each in doubt.trail if _CAME_M < pose.distance_to(each.x, each.y) < 2 * _CAME_M]
     steps = [pose.relative_to(been) for been in came[-1:]]
-    arcs = [doubt.curvature, *(sign * step.heading / hypot(step.x, step.y) for step in steps)]
-    arcs = [max(-limit, min(limit, each)) for each in (*arcs, *np.linspace(-limit, limit, _ARCS).tolist())]
-    before = (*doubt.tried, (sign, doubt.curvature))
+    before = (*doubt.tried, (stopped, doubt.curvature))
 
-    def farthest(ways: list[tuple[int, float]]) -> tuple[float, tuple[int, float]]:
-        new = [way for way in ways if all(way[0] != old or abs(way[1] - arc) > _OTHER_ARC for old, arc in before)]
-        found = [(_known_ground(doubt, pose, way, most, config), way) for way in new]
+    def farthest(sign: int) -> tuple[float, tuple[int, float]]:
+        arcs = [doubt.curvature, *(-sign * step.heading / hypot(step.x, step.y) for step in steps)]
+        arcs = [max(-limit, min(limit, each)) for each in (*arcs, *np.linspace(-limit, limit, _ARCS).tolist())]
+        new = [each for each in arcs if all(sign != old or abs(each - arc) > _OTHER_ARC for old, arc in before)]
+        found = [(_known_ground(doubt, pose, (sign, each), most, config), (sign, each)) for each in new]
         return max(found, key=itemgetter(0), default=(0.0, before[-1]))
 
-    back = farthest([(-sign, each) for each in arcs])
+    back = farthest(-stopped)
     is_enough = back[0] >= LEAST_BACKED_M + evidence.slip - _ROUNDING
-    may_go_on = evidence.is_whole and all(tried != sign for tried, _ in doubt.tried)
-    return back if is_enough or not may_go_on else farthest([(sign, each) for each in arcs])
+    may_go_on = evidence.is_whole and sum(sign == stopped for sign, _ in doubt.tried) < _AHEAD
+    return back if is_enough or not may_go_on else farthest(stopped)
 
 
 def _known_ground(doubt: Doubt, pose: Pose, way: tuple[int, float], most: float, config: RobotConfig) -> float:
