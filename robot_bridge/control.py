@@ -33,9 +33,9 @@ from robot_bridge.contracts import (
     Source,
     Twist,
 )
-from robot_bridge.doubt import BLOCKED_UNSEEN, Phase, touched_edge
+from robot_bridge.doubt import BLOCKED_UNSEEN, Phase
 from robot_bridge.errors import RobotError
-from robot_bridge.geometry import placed
+from robot_bridge.geometry import placed, seen_from
 from robot_bridge.host_state import LiveState, View
 from robot_bridge.interventions import Interventions
 from robot_bridge.navigation import Navigation
@@ -167,10 +167,9 @@ class Controller:
         if newest is None or newest.stamp <= self._unseen_at or odometry is None:
             return
         self._unseen_at = newest.stamp
-        pose = self.navigation.estimate.pose.after(newest.pose.relative_to(odometry.pose))
-        edge = placed(touched_edge(newest.forward, self.config), pose)
-        self.navigation.mark(edge)
-        place = [round(float(each), 2) for each in edge.mean(axis=0)]
+        points = placed(seen_from(newest.points, odometry.pose), self.navigation.estimate.pose)
+        self.navigation.mark(points)
+        place = [round(float(each), 2) for each in points.mean(axis=0)]
         self._performer.end(Verdict(False, BLOCKED_UNSEEN, True, {"unseen": place}))
         self._note(now, "unseen_obstacle", {"place": place})
 

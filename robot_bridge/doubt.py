@@ -6,7 +6,8 @@
                               │                  │
                               └──no known ground─┴──anything else──> unusable, until it is released
 
-The robot backs at most 10 cm, and only where its own footprint has been before: the lidar may be what is wrong. If scan
+The robot backs at most 10 cm, and only where its own footprint has been before: the lidar may be what is wrong. A robot
+that has just turned round has not been behind it; then it leaves the other way, where it has come from. If scan
 and odometry move with it now, something that the lidar does not see was in the way. If only a part of the scan had not
 moved and it moves now, nothing was.
 """
@@ -16,6 +17,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from math import hypot
+from operator import itemgetter
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +26,7 @@ from robot_bridge.config import RobotConfig
 from robot_bridge.contracts import Odometry, Pose, Scan, Twist, wrapped
 from robot_bridge.geometry import along, placed, seen_from
 from robot_bridge.motion_watch import Evidence, Held, Watch, followed, looked_at, moves, stays_put, wheels
+from robot_bridge.touching import touched
 
 LEAST_BACKED_M = 0.03
 """Less does not tell a frozen lidar from one that sees through a pane."""
@@ -40,9 +43,9 @@ _STEP_M = 0.01
 """In which the ground to back over is measured."""
 _ARCS = 13
 _TRIES, _OTHER_ARC = 3, 0.9
-"""Arcs that are tried at most, and by how many 1/m they differ."""
-_BESIDE_M = 0.03
-"""By which the footprint may leave the ground that it has driven: the zones have kept as much free beside it."""
+"""Ways that are tried at most, and by how many 1/m they differ."""
+_AHEAD = 2
+"""Of them that may lead on ahead; at the first the front wheels are still turning."""
 _WAITS_S = 0.4
 """For the last scan, when there is nowhere left to back to."""
 _NEARLY_M = 0.005
@@ -62,14 +65,13 @@ class Phase(StrEnum):
     UNUSABLE = "unusable"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Unseen:
-    """Something in the way that the lidar does not see: ``pose`` of the robot that touched it, in the odom frame,
-    ``forward`` whether with its front, ``way`` the metres that it had gone."""
+    """Something in the way that the lidar does not see: ``points`` where the robot touched it, (n, 2) in the odom
+    frame, ``way`` the metres that it had gone."""
 
     stamp: float
-    pose: Pose
-    forward: bool
+    points: NDArray[np.float64]
     way: float
 
 
@@ -80,7 +82,8 @@ class Doubt:
     ``watch`` is what it is judged by, ``trail`` where the robot has been, as poses in the odom frame. From the moment
     of doubt on: ``evidence`` of it, ``since`` when this phase began, ``forward`` and ``curvature`` of the motion that
     was stopped, ``begin`` the scan from which it backs, ``limit`` how far. ``running`` counts the scans that said the
-    same, ``hindered`` the periods in which it could not back, ``tried`` the arcs on which it was to.
+    same, ``hindered`` the periods in which it could not back, ``tried`` the ways on which it was to, as 1 (ahead) or -1
+    and their curvature, the last one now.
     ``unseen`` is what was found, the newest last.
     """
 
@@ -89,7 +92,7 @@ class Doubt:
     trail: tuple[Pose, ...] = ()
     running: int = 0
     hindered: int = 0
-    tried: tuple[float, ...] = ()
+    tried: tuple[tuple[int, float], ...] = ()
     evidence: Evidence | None = None
     since: float = 0.0
     forward: bool = True
@@ -191,13 +194,12 @@ def _begun(doubt: Doubt, new: Held, odometry: Odometry, now: float, config: Robo
     if abs(odometry.twist.linear) > _STANDING:
         reason = f"odometry shows {odometry.twist.linear:.2f} m/s of a robot that was told to stand"
         return replace(doubt, phase=Phase.UNUSABLE, evidence=Evidence(reason, True), since=now)
-    slip, pose = doubt.evidence.slip if doubt.evidence else 0.0, odometry.pose
-    most = config.witness.backing + slip
-    ground, curvature = _way_back(doubt, pose, most, config)
-    limit = ground - slip
+    evidence = doubt.evidence or Evidence("", False)
+    ground, way = _way_out(doubt, evidence, odometry.pose, config.witness.backing + evidence.slip, config)
+    limit = ground - evidence.slip
     if limit < LEAST_BACKED_M - _ROUNDING:
         return replace(doubt, phase=Phase.UNUSABLE, since=now)
-    tried = (*doubt.tried, curvature)
+    tried = (*doubt.tried, way)
     moment = doubt.watch.now
     watch = replace(doubt.watch, held=(new,), moments=(moment,))
     began = moment.commanded, moment.rolled
@@ -208,41 +210,51 @@ def _begun(doubt: Doubt, new: Held, odometry: Odometry, now: float, config: Robo
         begin=new,
         began=began,
         limit=limit,
-        curvature=curvature,
         watch=watch,
         running=0,
         tried=tried,
     )
 
 
-def _way_back(doubt: Doubt, pose: Pose, most: float, config: RobotConfig) -> tuple[float, float]:
-    """How far the robot can back, at most ``most`` metres, without leaving the ground under its footprints so far, and
-    on which arc: the way that it has come first, then any other that leads farther."""
-    limit = config.body.curvature_limit
+def _way_out(
+    doubt: Doubt, evidence: Evidence, pose: Pose, most: float, config: RobotConfig
+) -> tuple[float, tuple[int, float]]:
+    """How far the robot can go, at most ``most`` metres, without leaving the ground under its footprints so far, and
+    where: back as it has come or on any arc that leads farther. Where none leads far enough, ahead, but not often: what
+    is seen there may be out of date."""
+    limit, stopped = config.body.curvature_limit, 1 if doubt.forward else -1
     came = [each for each in doubt.trail if _CAME_M < pose.distance_to(each.x, each.y) < 2 * _CAME_M]
     steps = [pose.relative_to(been) for been in came[-1:]]
-    sign = 1 if doubt.forward else -1
-    arcs = [sign * step.heading / hypot(step.x, step.y) for step in steps]
-    arcs = [doubt.curvature, *arcs, *np.linspace(-limit, limit, _ARCS).tolist()]
-    ground = [_known_ground(doubt, pose, max(-limit, min(limit, each)), most, config) for each in arcs]
-    is_new = [all(abs(each - before) > _OTHER_ARC for before in doubt.tried) for each in arcs]
-    best = int(np.argmax(np.where(is_new, ground, 0.0)))
-    return ground[best], max(-limit, min(limit, arcs[best]))
+    before = (*doubt.tried, (stopped, doubt.curvature))
+
+    def farthest(sign: int) -> tuple[float, tuple[int, float]]:
+        arcs = [doubt.curvature, *(-sign * step.heading / hypot(step.x, step.y) for step in steps)]
+        arcs = [max(-limit, min(limit, each)) for each in (*arcs, *np.linspace(-limit, limit, _ARCS).tolist())]
+        new = [each for each in arcs if all(sign != old or abs(each - arc) > _OTHER_ARC for old, arc in before)]
+        found = [(_known_ground(doubt, pose, (sign, each), most, config), (sign, each)) for each in new]
+        return max(found, key=itemgetter(0), default=(0.0, before[-1]))
+
+    back = farthest(-stopped)
+    is_enough = back[0] >= LEAST_BACKED_M + evidence.slip - _ROUNDING
+    may_go_on = evidence.is_whole and sum(sign == stopped for sign, _ in doubt.tried) < _AHEAD
+    return back if is_enough or not may_go_on else farthest(stopped)
 
 
-def _known_ground(doubt: Doubt, pose: Pose, curvature: float, most: float, config: RobotConfig) -> float:
-    """How far an arc leads over the ground under the footprints so far, metres."""
+def _known_ground(doubt: Doubt, pose: Pose, way: tuple[int, float], most: float, config: RobotConfig) -> float:
+    """How far a way leads over the ground under the footprints so far, metres; the zones have kept their padding free
+    beside it."""
+    sign, curvature = way
     body, been = config.body, np.array([(each.x, each.y, each.heading) for each in (*doubt.trail, pose)])
     c, s = np.cos(been[:, 2:]), np.sin(been[:, 2:])
-    sides = np.linspace(-body.half_width, body.half_width, 5)
+    sides, beside = np.linspace(-body.half_width, body.half_width, 5), config.zones.padding + _ROUNDING
     outline = np.array([(x, y) for x in (-body.rear, body.centre, body.front) for y in sides])
     for number in range(1, round(most / _STEP_M) + 1):
         gone = number * _STEP_M
-        points = placed(outline, pose.after(along(curvature, -gone if doubt.forward else gone)))
+        points = placed(outline, pose.after(along(curvature, sign * gone)))
         x, y = points[:, 0] - been[:, :1], points[:, 1] - been[:, 1:2]
         ahead, left = c * x + s * y, c * y - s * x
-        within = (ahead <= body.front + _BESIDE_M) & (ahead >= -body.rear - _BESIDE_M)
-        within &= np.abs(left) <= body.half_width + _BESIDE_M
+        within = (ahead <= body.front + beside) & (ahead >= -body.rear - beside)
+        within &= np.abs(left) <= body.half_width + beside
         if not within.any(axis=0).all():
             return gone - _STEP_M
     return most
@@ -254,7 +266,7 @@ def _backed(doubt: Doubt, before: tuple[Held, ...], new: Held | None, now: float
     stuck = wheels(doubt.watch, config)
     is_far = gone(doubt) >= doubt.limit - _NEARLY_M or doubt.hindered > _HINDERED
     if begin is not None and doubt.running >= _RUNNING and (stuck is not None or is_far):
-        return _settled(doubt, begin, now)
+        return _settled(doubt, begin, now, config)
     if stuck is not None and len(doubt.tried) < _TRIES:  # wedged, perhaps: on another arc it may come free
         return replace(doubt, phase=Phase.STANDING, since=now)
     if stuck is not None:
@@ -278,29 +290,20 @@ def gone(doubt: Doubt) -> float:
     return max(abs(now.commanded - commanded), abs(now.rolled - rolled))
 
 
-def _settled(doubt: Doubt, begin: Held, now: float) -> Doubt:
+def _settled(doubt: Doubt, begin: Held, now: float, config: RobotConfig) -> Doubt:
     """Everything moves: what was seen is believed again, and what was not seen is known."""
     watch = replace(doubt.watch, held=(), moments=(doubt.watch.now,))
     unseen = doubt.unseen
     if doubt.evidence is not None and doubt.evidence.is_whole:
-        unseen = (*unseen, Unseen(now, begin.pose, doubt.forward, doubt.watch.way))
+        points = touched(begin.pose, doubt.forward, doubt.curvature, doubt.trail, config.body)
+        unseen = (*unseen, Unseen(now, points, doubt.watch.way))
     return replace(doubt, phase=Phase.TRUSTED, evidence=None, running=0, since=now, watch=watch, unseen=unseen)
 
 
-def unseen_points(doubt: Doubt, odometry: Odometry, config: RobotConfig) -> NDArray[np.float64]:
-    """What has been found, (n, 2) metres in the base frame: the edge with which the robot touched it."""
-    if not doubt.unseen:
-        return np.empty((0, 2))
-    edges = [placed(touched_edge(each.forward, config), each.pose) for each in doubt.unseen]
-    return seen_from(np.concatenate(edges), odometry.pose)
-
-
-def touched_edge(forward: bool, config: RobotConfig) -> NDArray[np.float64]:
-    """Points just beyond the end of the robot that touched something, (n, 2) in the base frame at that moment."""
-    body = config.body
-    x = body.front + 0.01 if forward else -body.rear - 0.01
-    sides = np.linspace(-body.half_width, body.half_width, 5)
-    return np.column_stack((np.full(len(sides), x), sides))
+def unseen_points(doubt: Doubt, odometry: Odometry) -> NDArray[np.float64]:
+    """What has been found, (n, 2) metres in the base frame."""
+    every = [each.points for each in doubt.unseen]
+    return seen_from(np.concatenate((np.empty((0, 2)), *every)), odometry.pose)
 
 
 def hindered(doubt: Doubt, now: float, config: RobotConfig) -> Doubt:
@@ -314,5 +317,6 @@ def backing(doubt: Doubt, config: RobotConfig) -> Twist:
     """What the robot is to do while it backs; rest when it has gone as far as it may."""
     if doubt.phase is not Phase.BACKING or gone(doubt) >= doubt.limit - _NEARLY_M:
         return Twist()
-    speed = config.witness.backing_speed * (-1 if doubt.forward else 1)
-    return Twist(speed, speed * doubt.curvature)
+    sign, curvature = doubt.tried[-1]
+    speed = sign * config.witness.backing_speed
+    return Twist(speed, speed * curvature)

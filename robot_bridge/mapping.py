@@ -119,9 +119,9 @@ class OccupancyMap:
         return self._means(rows + row0, columns + column0)
 
     def measured(self) -> tuple[NDArray[np.bool_], Array]:
-        """Occupied cells in which points were measured, bool (rows, columns), and the mean of those of each, row by
-        row, float64 (n, 2)."""
-        cells: NDArray[np.bool_] = (self._odds > 0.0) & (self._sums[:, :, 2] > 0)
+        """Occupied cells in which the lidar measured points, bool (rows, columns), and the mean of those of each, row
+        by row, float64 (n, 2)."""
+        cells: NDArray[np.bool_] = (self._odds > 0.0) & (self._sums[:, :, 2] > 0) & ~self._fixed
         return cells, self._means(*np.nonzero(cells))
 
     def _means(self, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> Array:
@@ -216,7 +216,12 @@ class OccupancyMap:
         self._fixed[rows, columns] = True
         self._odds[rows, columns] = MOST
         self._seen[rows, columns] = 1
+        np.add.at(self._sums, (rows, columns), self._offsets(points, rows, columns))
         self.version += 1
+
+    def _offsets(self, points: Array, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> NDArray[np.float32]:
+        """What points add to the sums of their cells."""
+        return np.column_stack((points - self._middles(rows, columns), np.ones(len(points)))).astype(np.float32)
 
     def _write_down(self, x0: float, y0: float, x1: float, y1: float) -> None:
         west, south, east, north = self._written or (x0, y0, x1, y1)
@@ -226,8 +231,7 @@ class OccupancyMap:
         self, points: Array, rows: NDArray[np.intp], columns: NDArray[np.intp], window: tuple[slice, slice]
     ) -> None:
         """Add measured points to the sums of their cells, and forget those of cells in the window that became free."""
-        local = np.column_stack((points - self._middles(rows, columns), np.ones(len(points)))).astype(np.float32)
-        np.add.at(self._sums, (rows, columns), local)
+        np.add.at(self._sums, (rows, columns), self._offsets(points, rows, columns))
         self._sums[window][self._odds[window] <= LEAST / 2] = 0.0
 
 

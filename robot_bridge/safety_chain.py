@@ -187,7 +187,7 @@ def _zone_limited(
     """The speed that obstacles allow on the path ahead, and which obstacle it was."""
     fastest = max(abs(wanted), abs(odometry.twist.linear))
     points, padding = around(state.memory, odometry, now, fastest, config)
-    hidden = unseen_points(state.doubt, odometry, config)
+    hidden = unseen_points(state.doubt, odometry)
     beside = np.minimum(config.zones.padding, clearance(hidden, config.body) - TOUCH_M)
     known, points, padding = len(points), np.concatenate((points, hidden)), np.concatenate((padding, beside))
     forward, body = wanted > 0, config.body

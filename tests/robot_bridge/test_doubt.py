@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import inf
 
 import numpy as np
 import pytest
 
+from robot_bridge.config import RobotConfig
 from robot_bridge.contracts import REST, Applied, Command, Observation, Odometry, Pose, Scan, Source, Twist
 from robot_bridge.doubt import BLOCKED_UNSEEN, Phase, unseen_points
 from robot_bridge.geometry import along, curvature_of
@@ -32,9 +33,10 @@ class Drive:
     spins: bool = False
     noise: float = 0.005
     spoilt: Callable[[Observation], Observation] | None = None
+    config: RobotConfig = CONFIG
 
     def __post_init__(self) -> None:
-        self.chain, self.rng = SafetyChain(CONFIG), np.random.default_rng(1)
+        self.chain, self.rng = SafetyChain(self.config), np.random.default_rng(1)
         self.truth = self.rolled = Pose()
         self.now, self.pushed, self.seen = 0.0, 0.0, scan_of(POSTS)
         self.backed = 0.0
@@ -104,10 +106,10 @@ def test_what_the_lidar_does_not_see_is_pushed_for_a_moment_and_known_afterwards
         assert drive.now < 15
     assert drive.pushed <= 0.6
     assert drive.backed <= CONFIG.witness.backing
-    (found,) = drive.chain.state.doubt.unseen
-    assert found.forward
+    assert len(drive.chain.state.doubt.unseen) == 1
     odometry = Odometry(drive.now, drive.rolled, REST)
-    edge = unseen_points(drive.chain.state.doubt, odometry, CONFIG)
+    edge = unseen_points(drive.chain.state.doubt, odometry)
+    assert np.ptp(edge[:, 1]) == pytest.approx(2 * CONFIG.body.half_width)
     assert edge[:, 0].max() == pytest.approx(0.4 - drive.truth.x + CONFIG.body.front, abs=0.03)
     after = drive.until(2.0)
     assert drive.pushed <= 0.6
@@ -139,6 +141,26 @@ def test_nothing_is_backed_over_that_has_not_been_driven_before() -> None:
     drive.until(4.0)
     assert drive.backed == 0.0
     assert drive.phase is Phase.UNUSABLE
+
+
+def test_no_more_ground_beside_its_own_is_known_than_the_zones_keep_free() -> None:
+    drive = Drive(Twist(0.18, 0.0), wall=0.03, config=replace(CONFIG, zones=replace(CONFIG.zones, padding=0.01)))
+    drive.until(8.0)
+    assert drive.backed == 0.0
+    assert drive.phase is Phase.UNUSABLE
+
+
+@pytest.mark.parametrize("disguise", Disguise)
+def test_sensors_that_freeze_as_the_robot_turns_round_are_not_driven_on_with(disguise: Disguise) -> None:
+    drive = Drive(Twist(-0.1, 0.0))
+    drive.until(5.0)
+    drive.twist = Twist(0.15, 0.3)
+    drive.until(0.5)
+    drive.spoilt = FrozenSensors(disguise, drive.now, np.random.default_rng(2)).spoilt
+    before = drive.truth
+    drive.until(8.0)
+    assert drive.phase is Phase.UNUSABLE
+    assert drive.truth.distance_to(before.x, before.y) < 0.1
 
 
 def test_nothing_is_backed_into_what_has_come_behind_meanwhile() -> None:

@@ -11,6 +11,7 @@ from robot_bridge.control import Controller
 from robot_bridge.doubt import BLOCKED_UNSEEN, Phase
 from robot_bridge.endings import Ending
 from robot_bridge.exploration_memory import ExplorationMemory
+from robot_bridge.geometry import placed
 from robot_bridge.mujoco_robot import MujocoRobot
 from robot_bridge.safety_executor import SafetyExecutor
 from robot_bridge.twin.disguises import Disguise, FrozenSensors
@@ -94,6 +95,48 @@ def test_a_goal_behind_glass_is_reached_around_it() -> None:
     assert reasons
     assert set(reasons) == {BLOCKED_UNSEEN}
     assert robot.pose.x > PANE_X
+
+
+def beside_glass(robot: KinematicRobot, beside: Pose) -> None:
+    """Put a pane 1.8 m long, across the y axis of a frame in which the robot stands at ``beside``: its outline comes no
+    farther along x than 0."""
+    free, (length, half) = robot.drive, (CONFIG.body.front + CONFIG.body.rear, CONFIG.body.half_width)
+    along, across = (each.ravel() for each in np.meshgrid(np.linspace(0, length, 13), (-half, half)))
+    outline = np.column_stack((along - CONFIG.body.rear, across))
+
+    def drive(seconds: float) -> None:
+        before = robot.pose
+        free(seconds)
+        x, y = placed(placed(outline, robot.pose), beside).T
+        if ((x > 0) & (x < 0.2) & (y > -1.16) & (y < 0.64)).any():
+            robot.pose = before
+
+    robot.drive = drive  # type: ignore[method-assign]
+
+
+def test_a_robot_that_has_touched_a_pane_beside_it_on_both_ways_is_not_shut_in() -> None:
+    controller, robot, _ = rig([(2.0, 1.5, 0.2), (-1.5, 1.0, 0.3)])
+    beside_glass(robot, Pose(-0.25, -0.837, 2.16))
+    reasons = []
+    for curvature, metres in ((0.8, -0.12), (2.4, -0.22), (-2.88, 0.15), (2.88, -0.15)):
+        speed = 0.1 if metres > 0 else -0.1
+        target = VelocityTarget(Twist(speed, speed * curvature), abs(metres / speed))
+        reasons.append(controller.run(accepted(target), 20).stopped_reason)
+    assert reasons == ["", "", BLOCKED_UNSEEN, BLOCKED_UNSEEN]
+    result = controller.run(accepted(NavGoalTarget(0.9, -0.3), "navigate_to_goal"), 60)
+    assert (result.success, result.stopped_reason) == (True, "")
+
+
+def test_a_robot_that_has_just_turned_round_leaves_what_it_touches_as_it_has_come() -> None:
+    controller, robot, _ = rig([(2.0, 1.5, 0.2), (-1.5, 1.0, 0.3)])
+    beside_glass(robot, Pose(-0.235, -0.837, 2.16))
+    for curvature, metres in ((0.8, -0.12), (2.4, -0.22)):
+        target = VelocityTarget(Twist(-0.1, -0.1 * curvature), abs(metres / 0.1))
+        assert controller.run(accepted(target), 20).success
+    turned = robot.pose
+    result = controller.run(accepted(VelocityTarget(Twist(0.1, -0.288), 1.5)), 20)
+    assert result.stopped_reason == BLOCKED_UNSEEN
+    assert 0.05 < robot.pose.relative_to(turned).x < 0.15
 
 
 def test_the_agent_is_not_told_that_it_stands_where_it_could_not_drive() -> None:
