@@ -12,6 +12,7 @@ After Culberson and Schaeffer, "Pattern Databases" (1998), and Edelkamp, "Planni
 
 from __future__ import annotations
 
+from collections import defaultdict
 from contextlib import suppress
 from dataclasses import replace
 from itertools import combinations
@@ -20,6 +21,7 @@ from typing import Final
 import numpy as np
 
 from gridworld.layout import Layout, State
+from gridworld.relaxing.bounds import Bounds
 from gridworld.relaxing.measuring import UNREACHABLE, EndlessError
 from gridworld.relaxing.numbering import Pattern, TooLargeError, named
 from gridworld.relaxing.places import Numbers, Places
@@ -72,13 +74,17 @@ class Relaxation:
         """At least so many steps are left to the goal; ``UNREACHABLE``: it cannot be reached any more."""
         return max(projection.distance(state) for projection in self._projections.values())
 
-    def distances(self, state: State, key: str, poses: Numbers) -> Numbers:
-        """By pose and number of the cell, the same if the agent were there and a key that was dropped lay in the cell.
+    def bounds(self, state: State) -> Bounds:
+        """The same for many states like one in which no key on the floor was ever picked up."""
+        return Bounds(tuple(self._projections.values()), state)
 
-        ``UNREACHABLE`` where no key can be dropped.
-        """
-        bounds: Numbers = np.max([some.distances(state, key, poses) for some in self._projections.values()], axis=0)
-        return bounds
+    def parts(self) -> tuple[Numbers, ...]:
+        """Numbers of the cells on which a key might be dropped, in parts that no projection tells apart."""
+        parts = defaultdict[tuple[int, ...], list[int]](list)
+        for cell in self.places.parts(COARSE):
+            own = (projection.modes.numbering.parts[cell] for projection in self._projections.values())
+            parts[tuple(own)].append(self.places.index[cell])
+        return tuple(np.array(part) for part in parts.values())
 
     def _project(self, pattern: Pattern) -> None:
         """Track a pattern by one projection if it is small enough, else by several; the poses alone always are."""
@@ -87,27 +93,25 @@ class Relaxation:
         limit = self._limit if pattern != Pattern() else UNREACHABLE
         for grain in self._grains if pattern.keys else (COARSE,):
             try:
-                self._projections[pattern] = self._best(pattern, grain, limit)
+                self._projections[pattern] = self._projection(pattern, grain, limit)
             except TooLargeError:
                 continue
             return
         for part in self._parts(pattern):
             self._project(part)
 
-    def _best(self, pattern: Pattern, grain: int, limit: int) -> Projection:
-        """The one that says most of the start."""
-        made, anchors = list[Projection](), list[set[Cell]]()
+    def _projection(self, pattern: Pattern, grain: int, limit: int) -> Projection:
+        """With worth if it is looked at; seen from the farthest door it says most where doors stand in a row."""
+        anchors = list[set[Cell]]()
         doors = {cell for cell, door in self._layout.doors.items() if door.id in pattern.doors}
         if self._worth and pattern.keys and doors:
-            anchors = [doors, self._farthest(doors)]
+            anchors = [self._farthest(doors), doors]
         elif self._worth and pattern.loose:
             anchors = [set()]
         for some in anchors:
             with suppress(EndlessError):
-                made.append(Projection(self.places, self._start, pattern, grain, limit, some))
-        if not made:
-            return Projection(self.places, self._start, pattern, grain, limit)
-        return max(made, key=lambda projection: projection.distance(self._start))
+                return Projection(self.places, self._start, pattern, grain, limit, some)
+        return Projection(self.places, self._start, pattern, grain, limit)
 
     def _farthest(self, cells: set[Cell]) -> set[Cell]:
         far, index = moves(self.places, [self._start.position], back=False), self.places.index

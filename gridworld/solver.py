@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 from gridworld.actions import Action
-from gridworld.carrying import Carrying, is_possible
+from gridworld.carrying.search import Carrying, is_possible
 from gridworld.errors import SearchLimitError
 from gridworld.layout import NOTHING, Layout, State
 from gridworld.relaxation import COARSE, UNREACHABLE, Relaxation
@@ -142,18 +142,20 @@ class Solver:
         So every way in the task has one there that is no longer: one of the shortest there that solves the task is
         a shortest one.
         """
-        by_events = is_possible(self._layout)
-        found = self._by_events(start, limit) if by_events else self._search(start, limit, vanishing=True)
+        found = self._quick(start, limit, vanishing=True)
         if not isinstance(found, Solution) or not found.solved or self._solves(start, found.actions):
             return found
-        left = None if limit is None else limit - found.expanded
-        exact = self._search(start, left)
+        exact = self._quick(start, None if limit is None else limit - found.expanded, vanishing=False)
         if isinstance(exact, Solution):
             return replace(exact, expanded=exact.expanded + found.expanded)
         return max(exact, found.steps)
 
-    def _by_events(self, start: State, limit: int | None) -> Solution | int:
-        bound, actions, spent = Carrying(self._layout, self._relaxation, self._vanished).search(start, limit)
+    def _quick(self, start: State, limit: int | None, vanishing: bool) -> Solution | int:
+        """By events where that is possible, else step by step."""
+        if not is_possible(self._layout):
+            return self._search(start, limit, vanishing)
+        vanished = self._vanished if vanishing else _unchanged
+        bound, actions, spent = Carrying(self._layout, self._relaxation, vanished).search(start, limit)
         if bound >= UNREACHABLE:
             return Solution("unsolvable", (), spent)
         return bound if actions is None else Solution("solved", actions, spent)
@@ -172,11 +174,14 @@ class Solver:
         return state if cells == state.key_cells else state._replace(key_cells=cells)
 
     def _refine(self) -> None:
-        """Look at worth; where that says no more of the start, tell finer where dropped keys lie."""
+        """Look at worth; where that says no more of the start, tell finer where dropped keys lie.
+
+        But not for a search by events: it keeps states apart by where they lie, and wants few parts.
+        """
         if not self._fine:
             coarse = self._relaxation.distance(self._start)
             self._relaxation = Relaxation(self._layout, self._start, limit=_FINE_LIMIT, pairs=True, worth=True)
-            if self._relaxation.distance(self._start) <= coarse:
+            if self._relaxation.distance(self._start) <= coarse and not is_possible(self._layout):
                 self._relaxation = Relaxation(
                     self._layout, self._start, grains=_FINE_GRAINS, limit=_FINE_LIMIT, pairs=True
                 )
@@ -241,6 +246,10 @@ def solve(
     """
     layout = task if isinstance(task, Layout) else Layout(task, tiling)
     return Solver(layout, start).solve(limit=limit)
+
+
+def _unchanged(state: State) -> State:
+    return state
 
 
 def _plain(state: State) -> State:

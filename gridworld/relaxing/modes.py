@@ -51,6 +51,11 @@ class Modes:
         row = int(np.searchsorted(self.codes, code))
         return row if row < len(self.codes) and self.codes[row] == code else -1
 
+    def rows(self, codes: Numbers) -> Numbers:
+        """Indices of codes in ``codes``; -1 for those that cannot come about."""
+        rows = np.minimum(np.searchsorted(self.codes, codes), len(self.codes) - 1)
+        return np.where(self.codes[rows] == codes, rows, -1)
+
     def having(self, name: str, digit: int) -> Mask:
         """Which modes have a digit; shape (modes, 1)."""
         return self.numbering.having(self.codes, name, digit)[:, None]

@@ -116,7 +116,7 @@ class Numbering:
 
     def code(self, state: State, blocks: bool = True) -> int:
         """Code of a state's mode, as settled; without ``blocks`` their digits are 0."""
-        digits = self._statuses(state)
+        digits = self.statuses(state)
         digits |= {name: int(name in state.open_doors) for name in self.pattern.doors}
         digits |= {name: int(name in state.active_switches) for name in self.pattern.switches}
         for name in self.cells if blocks else ():
@@ -137,9 +137,10 @@ class Numbering:
 
     def loose(self, state: State) -> list[str]:
         """The tracked keys that were dropped and are still of use."""
-        return [name for name, digit in self._statuses(state).items() if digit >= LOOSE]
+        return [name for name, digit in self.statuses(state).items() if digit >= LOOSE]
 
-    def _statuses(self, state: State) -> dict[str, int]:
+    def statuses(self, state: State) -> dict[str, int]:
+        """Digits of the tracked keys."""
         found = {name: self._status(name, state) for name in self.pattern.keys}
         for name, doors in self.uses.items():
             if found[name] != HAND and state.open_doors.issuperset(doors):

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator
 from typing import TypeAlias
 
 import numpy as np
@@ -54,7 +53,6 @@ class Projection:
         self.modes = Modes(numbering, start, limit)
         self.possible = Possible(self.modes)
         self._known: dict[tuple[object, ...], tuple[int, int]] = {}
-        self._parts_of: dict[str, Sequence[tuple[Cell, Numbers, Numbers]]] = {}
         self._distances = self._measured()
 
     def distance(self, state: State) -> int:
@@ -63,37 +61,15 @@ class Projection:
         steps = self._steps(state, row)
         return max(0, steps + worth) if steps < UNREACHABLE else UNREACHABLE
 
-    def distances(self, state: State, key: str, poses: Numbers) -> Numbers:
-        """The same if the agent were at each of some poses, and a key that was dropped lay in each of the cells.
+    def steps(self, codes: Numbers, poses: Numbers, worth: Numbers) -> Numbers:
+        """The same for many modes and poses, with what the places of keys are worth in each; may be below 0."""
+        rows = self.modes.rows(codes)
+        steps = self._distances[rows * len(self.places) + poses].astype(np.int64)
+        return np.where((rows >= 0) & (steps < UNREACHABLE), steps + worth, 2 * UNREACHABLE)
 
-        Returns:
-            By pose and number of the cell; ``UNREACHABLE`` where no key can be dropped.
-        """
-        where = self.places.layout.key_index[key]
-        found = np.full((len(poses), len(self.places.index)), UNREACHABLE, dtype=np.int64)
-        for cell, numbers, more in self._parts(key):
-            there = state._replace(key_cells=(*state.key_cells[:where], cell, *state.key_cells[where + 1 :]))
-            row, worth = self._mode(there)
-            if row >= 0:
-                steps = self._distances[row * len(self.places) + poses].astype(np.int64)[:, None]
-                bounds = np.maximum(0, steps + (worth + more))
-                found[:, numbers] = np.where(steps < UNREACHABLE, bounds, UNREACHABLE)
-        return found
-
-    def _parts(self, key: str) -> Sequence[tuple[Cell, Numbers, Numbers]]:
-        """Of each part in which a key may lie: a cell, the numbers of all, how much more than it they are worth."""
-        known = self._parts_of.get(key)
-        if known is None:
-            cells = defaultdict[int, list[Cell]](list)
-            for cell, part in self.modes.numbering.parts.items():
-                cells[part if key in self.modes else 0].append(cell)
-            known = self._parts_of[key] = [self._part(key, some) for some in cells.values()]
-        return known
-
-    def _part(self, key: str, cells: Sequence[Cell]) -> tuple[Cell, Numbers, Numbers]:
-        numbers = np.array([self.places.index[cell] for cell in cells])
-        values = self._worth.values(key)[numbers] if self._worth and key in self.modes else np.zeros_like(numbers)
-        return cells[0], numbers, values - values[0]
+    def values(self, key: str) -> Numbers:
+        """By number of cell, what it is worth that a tracked key lies there; the last: where it began."""
+        return self._worth.values(key) if self._worth else np.zeros(len(self.places.index) + 1, dtype=np.int64)
 
     def _mode(self, state: State) -> tuple[int, int]:
         mode = state[2:8]

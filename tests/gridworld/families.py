@@ -13,15 +13,26 @@ from gridworld.task_spec import TaskSpecification
 _COLOURS = ("red", "green", "blue", "purple", "yellow", "grey")
 
 
-def keys_and_doors(seed: int, count: int, width: int, height: int, *, consumption: bool = True) -> TaskSpecification:
-    """All keys in the first room, behind it a door for each in a row, the goal behind the last."""
+def keys_and_doors(
+    seed: int, count: int, width: int, height: int, *, consumption: bool = True, in_row: bool = False
+) -> TaskSpecification:
+    """All keys in the first room, behind it a wall with a door for each, the goal behind the last.
+
+    Args:
+        seed: of the draw.
+        count: of keys, and of doors.
+        width, height: of the grid, border included.
+        consumption: whether a door uses its key up.
+        in_row: whether the doors are in one row of the grid; else each is anywhere in its wall.
+    """
     rng = random.Random(seed)
     room = max(3, width - 2 - 3 * count if width < 24 else width // 3)
     columns = [room + 1 + number * (width - 2 - room) // count for number in range(count)]
     colours = rng.sample(_COLOURS, count)
+    rows = [rng.randint(1, height - 2)] * count if in_row else [rng.randint(1, height - 2) for _ in columns]
     doors = [
-        {"id": f"door_{number}", "position": [column, rng.randint(1, height - 2)], "requires_key": colour}
-        for number, (column, colour) in enumerate(zip(columns, colours, strict=True))
+        {"id": f"door_{number}", "position": [column, row], "requires_key": colour}
+        for number, (column, row, colour) in enumerate(zip(columns, rows, colours, strict=True))
     ]
     cells = rng.sample([(x, y) for x in range(1, room + 1) for y in range(1, height - 1)], count + 1)
     rng.shuffle(colours)
@@ -31,7 +42,7 @@ def keys_and_doors(seed: int, count: int, width: int, height: int, *, consumptio
     ]
     goal = [rng.randint(columns[-1] + 1, width - 2), rng.randint(1, height - 2)]
     return _task(
-        f"keys_{count}_{width}x{height}_{seed}",
+        f"keys_{count}_{width}x{height}_{seed}{'_row' * in_row}",
         [width, height],
         {
             "walls": [[x, y] for x in columns for y in range(1, height - 1)],

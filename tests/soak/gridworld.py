@@ -19,7 +19,7 @@ from tests.soak.common import resumable
 from tests.soak.gridworld_gates import GATES
 from tests.soak.journal import Figures, Found, Soak
 
-_SLICES = {"tasks": (1.0, 20), "files": (0.5, 50), "walks": (0.5, 10), "search": (0.5, 10), "loose": (0.1, 9)}
+_SLICES = {"tasks": (1.0, 20), "files": (0.5, 50), "walks": (0.5, 10), "search": (0.5, 10), "loose": (0.1, 14)}
 """Of every gate: its share of the count, and how many items a slice has."""
 _ENOUGH = 1000
 """A count with which everything that can occur has to occur."""

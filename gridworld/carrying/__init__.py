@@ -1,0 +1,1 @@
+"""Exact search of tasks in which the agent carries keys to doors."""
