@@ -16,6 +16,7 @@ from collections import defaultdict
 from contextlib import suppress
 from dataclasses import replace
 from itertools import combinations
+from math import prod
 from typing import Final
 
 import numpy as np
@@ -119,7 +120,7 @@ class Relaxation:
 
     def _parts(self, pattern: Pattern) -> tuple[Pattern, ...]:
         """Smaller patterns that together track what a pattern does: fewer blocks, then none, then halves."""
-        if pattern.loose:
+        if pattern.loose and self._fits(pattern.blocks):
             return (replace(pattern, loose=pattern.loose[:-1]),)
         without = replace(pattern, blocks=())
         if len(pattern.blocks) > 1:
@@ -133,12 +134,17 @@ class Relaxation:
         half = len(names) // 2
         return (pattern.only(names[:half]), pattern.only(names[half:])) if half else (Pattern(),)
 
+    def _fits(self, blocks: tuple[str, ...]) -> bool:
+        """Whether blocks can be tracked together, if nothing else is."""
+        return prod(len(self.places.reach[name]) for name in blocks) * len(self.places) <= self._limit
+
     def _targets(self, pattern: Pattern, tracked: tuple[str, ...]) -> tuple[str, ...]:
-        """The other blocks that have a target, if worth is looked at."""
+        """The other blocks that have a target, in the task's order, if worth is looked at."""
         goal = self._layout.spec.goal
         if not self._worth or goal.goal_type != "push_block_to":
             return ()
-        return tuple(name for name in pattern.blocks if name in goal.target_ids and name not in tracked)
+        others = {*pattern.blocks, *pattern.loose}.intersection(goal.target_ids).difference(tracked)
+        return tuple(sorted(others, key=self._layout.block_index.__getitem__))
 
     def _colour(self, name: str, doors: dict[str, str]) -> str:
         return doors[name] if name in doors else self._layout.colour_of_key[name]
