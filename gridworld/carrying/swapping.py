@@ -112,7 +112,8 @@ class Swapping:
         rated = np.where(ways < FAR, ways + view.worth(self._name, part), UNREACHABLE)
         most = np.maximum.reduceat(slack, begins)
         within = rated <= most[:, None]
-        beyond = (np.where(within, UNREACHABLE, rated) - most[:, None]).min()
+        next_best = np.where(within, UNREACHABLE, rated).min(axis=1)
+        beyond = (next_best - most)[next_best < UNREACHABLE].min(initial=UNREACHABLE)
         rows, columns = np.nonzero(within)
         counts = np.bincount(rows, minlength=len(begins))
         row_of = np.repeat(np.arange(len(begins)), np.diff(begins, append=len(steps)))

@@ -132,6 +132,33 @@ def test_a_key_of_no_more_use_in_the_way_is_seen(seed: int, steps: int) -> None:
     assert solver._solves(solver._start, found.actions)
 
 
+def test_a_dead_end_in_the_middle_of_an_episode_is_proven() -> None:
+    """Behind a teleporter that goes one way, with a key that is worth more elsewhere."""
+    walls = [(x, 2) for x in range(1, 17) if x != 2] + [(13, 1), (16, 1)]
+    layout = Layout(
+        TaskSpecification.from_dict(
+            {
+                "task_id": "dead_end",
+                "seed": 0,
+                "difficulty_tier": 1,
+                "maze": {"dimensions": [18, 4], "walls": walls, "start": (1, 1), "goal": (1, 1)},
+                "mechanisms": {
+                    "keys": [_at((3, 1), id="near", color="blue"), _at((15, 1), id="far", color="red")],
+                    "doors": [_at((2, 2), id="door", requires_key="blue")],
+                    "teleporters": [{"id": "t", "position_a": (12, 1), "position_b": (14, 1), "bidirectional": False}],
+                },
+                "goal": {"type": "collect_all", "target_ids": ["far"]},
+                "max_steps": 500,
+            }
+        )
+    )
+    state = layout.start()
+    for action in (Action.MOVE_FORWARD, Action.PICKUP, *10 * (Action.MOVE_FORWARD,)):
+        state = transition(layout, state, action)
+    for coarse in (None, 0):
+        assert not Solver(layout, coarse=coarse).solve(state).solved
+
+
 @pytest.mark.parametrize("limit", [10, 300])
 def test_a_search_that_gives_up_has_a_bound(limit: int) -> None:
     solver = Solver(Layout(keys_and_doors(20, 4, 22, 7, consumption=False)))
