@@ -20,7 +20,8 @@ class Picks(NamedTuple):
         steps: from the start until then; if another key is put down before, at least so many.
         cells: of the keys then, one more row than a way for each.
         on: whether the agent stands on the key; else it is ahead.
-        strict: whether a key that is put down before has to be put down on a cell beside this one.
+        strict: whether the key in hand has to be put down on a cell beside this one; else it is better to pick the
+            other one up from the cell before.
     """
 
     states: Numbers
@@ -45,14 +46,14 @@ class Picks(NamedTuple):
 def picks(stage: Stage, batch: Batch, key: int) -> Picks:
     """Ways to pick up a key on the floor.
 
-    Standing on it is one of them only if it cannot be picked up a step earlier, from where it lies ahead: the agent
-    is there already, it comes by teleporter, or another key lies where it comes from and would be picked up instead;
-    or it holds a key, and puts it down from there, or on the cell where it comes from.
+    Count standing on it only where it cannot be picked up a step earlier, from the cell before: the agent stands there
+    already; another key lies on a cell beside it, and may be picked up instead; or the key in hand may be put down
+    from there, or on the cell before. Keys never lie on teleporter ends.
     """
     ground = stage.ground
     headings, cell = ground.places.headings, stage.where(batch.cells, key)
     ahead, on = ground.faces[:, cell].T, cell[:, None] * headings + np.arange(headings)
-    reaching, odd = ahead >= 0, ground.exits[cell]
+    reaching, odd = ahead >= 0, np.zeros(len(cell), dtype=np.bool_)
     for other in stage.others(batch.cells, key):
         reaching = reaching & (ground.places.cell[ahead] != other[:, None])
         odd = odd | ground.beside[cell, other]

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable
+from math import ceil
 from typing import Final
 
 import numpy as np
@@ -32,8 +33,11 @@ from gridworld.relaxation import UNREACHABLE, Relaxation
 from gridworld.relaxing.places import Numbers
 from gridworld.transition import achieved
 
-_STATES: Final = 2
-"""States whose successors by events are made in the time that those of one state take step by step, about."""
+_CELLS: Final = 1_000
+"""So many cells times states are expanded by events in the time that one state takes step by step, about."""
+
+_MOST_NUMBERS: Final = 1 << 25
+"""Distances that one batch may need, about."""
 
 _WINDOW: Final = 24
 """States of a stage are expanded together if they are within so many steps from the start of one another.
@@ -73,14 +77,15 @@ class Carrying:
 
         Returns:
             A proven lower bound on the length of a solution, ``UNREACHABLE`` if there is none; the actions of a
-            shortest one, None if there is none or the search gave up; what it cost.
+            shortest one, None if there is none or the search gave up; what it cost. The actions are those of the task
+            in which keys vanish: they may not do in the task itself.
         """
         start = self._vanished(start)
-        bound, spent = self._relaxation.distance(start), 0
+        bound, spent, cost = self._relaxation.distance(start), 0, max(0.5, self._ground.size / _CELLS)
         while bound < UNREACHABLE:
             search = _Round(self._layout, self._ground, self._walks, self._vanished, bound)
-            actions = search.search(start, None if limit is None else _STATES * (limit - spent))
-            spent += -(-search.spent // _STATES)
+            actions = search.search(start, None if limit is None else (limit - spent) / cost)
+            spent += ceil(search.spent * cost)
             if actions is not None or (limit is not None and spent >= limit):
                 return bound, actions, spent
             bound = search.beyond
@@ -91,7 +96,8 @@ class _Round:
     """A search for a way no longer than a bound.
 
     Attributes:
-        beyond: if there is none: no way is shorter.
+        beyond: no way is shorter, if the search has ended without one and without the limit; ``UNREACHABLE`` if nothing
+            was left out.
         spent: states expanded.
     """
 
@@ -108,11 +114,12 @@ class _Round:
         self._stages: dict[tuple[object, ...], Stage] = {}
         self._log: list[tuple[int, Stage, Batch]] = []
 
-    def search(self, start: State, limit: int | None) -> tuple[Action, ...] | None:
+    def search(self, start: State, limit: float | None) -> tuple[Action, ...] | None:
         """The actions of a way within the bound; None if there is none, or the limit is reached."""
+        most = max(1, _MOST_NUMBERS // len(self._ground.places))
         self._offer(self._stage(start), self._ground.packed(start))
         while (stage := self._next()) is not None and (limit is None or self.spent < limit):
-            batch = stage.taken(_WINDOW)
+            batch = stage.taken(_WINDOW, most)
             if not len(batch.poses):
                 continue
             numbers = np.arange(self.spent, self.spent + len(batch.poses))

@@ -30,7 +30,7 @@ class Batch(NamedTuple):
     steps: Numbers
     origins: Numbers
 
-    def at(self, chosen: Numbers | Mask) -> Batch:
+    def at(self, chosen: Numbers | Mask | slice) -> Batch:
         """Some of the states."""
         return Batch(*(field[chosen] for field in self))
 
@@ -41,8 +41,7 @@ class Ground:
     Attributes:
         size: how many cells there are.
         faces: poses by heading and cell ahead.
-        beside: whether two cells touch; a cell that is none touches none.
-        exits: whether a teleporter leads there.
+        beside: whether two cells touch; the one more that stands for no cell touches none.
         homes: cells where keys begin, by key.
         parts: cells on which a key may be dropped, in parts that no bound tells apart.
     """
@@ -55,8 +54,6 @@ class Ground:
         self.beside: Mask = np.zeros((self.size + 1, self.size + 1), dtype=np.bool_)
         for cell, number in index.items():
             self.beside[number, [index[near] for near in layout.tiling.neighbours(cell) if near in index]] = True
-        self.exits: Mask = np.zeros(self.size + 1, dtype=np.bool_)
-        self.exits[[index[portal.exit] for portal in layout.portals.values() if portal.exit in index]] = True
 
     def packed(self, state: State) -> Batch:
         """A state as the first of a batch."""
@@ -115,13 +112,13 @@ class Stage:
         """Fewest steps from the start to a waiting state."""
         return min(int(batch.steps.min()) for batch in self.waiting)
 
-    def taken(self, window: int) -> Batch:
-        """Of the waiting states those within so many steps of the first, but for what is known in as few steps."""
+    def taken(self, window: int, most: int) -> Batch:
+        """Of the waiting states the first within so many steps, but for what is known in as few steps."""
         waiting = Batch(*(np.concatenate(fields) for fields in zip(*self.waiting, strict=True)))
-        now = waiting.steps <= waiting.steps.min() + window
-        self.waiting = [] if now.all() else [waiting.at(~now)]
-        batch = waiting.at(now)
-        batch = batch.at(np.argsort(batch.steps, kind="stable"))
+        waiting = waiting.at(np.argsort(waiting.steps, kind="stable"))
+        count = min(most, int(np.searchsorted(waiting.steps, waiting.steps[0] + window, side="right")))
+        batch, later = waiting.at(slice(count)), waiting.at(slice(count, None))
+        self.waiting = [later] if len(later.poses) else []
         rows = np.column_stack((batch.poses, batch.cells[:, self.floor])).astype(np.int32, order="C")
         states, fresh = rows.view(f"V{rows.shape[1] * rows.itemsize}").ravel().tolist(), list[int]()
         for number, (state, steps) in enumerate(zip(states, batch.steps.tolist(), strict=True)):

@@ -56,7 +56,10 @@ class Swapping:
         return (np.concatenate(parts),) if self.vanishes else tuple(part for part in parts if self._reaches(part))
 
     def _reaches(self, part: Numbers) -> bool:
-        """Whether the agent can face a cell of a part: in all states of a stage or in none, but for teleporters."""
+        """Whether the agent can face a cell of a part.
+
+        Without teleporters every walk can be walked back: in all states of a stage or in none.
+        """
         ground = self._before.ground
         if ground.layout.portals:
             return True
@@ -105,15 +108,18 @@ class Swapping:
         return Swaps(Batch(picks.poses, picks.cells, steps, self._numbers[picks.states]).at(ways < FAR), UNREACHABLE)
 
     def _swaps(self, picks: Picks, begins: Numbers, part: Numbers, bound: int) -> Swaps:
-        """Of picks that are sorted: ``begins`` says where those begin that differ in nothing but other keys' cells."""
+        """Of picks that are sorted: ``begins`` says where those begin that differ in nothing but other keys' cells.
+
+        The first projection alone chooses cells; whoever takes the states looks at all. ``slack`` is what the way by a
+        cell may take if the key lies on the first cell of the part, and ``worth`` corrects for the others.
+        """
         view, steps = self._after.bounds.views[0], self._batch.steps[picks.states] + 2
         slack = bound - steps - view.steps(picks.poses, self._lying(picks), self._name, int(part[0]))
         ways = self._ways(picks.at(begins), part).astype(np.int64)
-        rated = np.where(ways < FAR, ways + view.worth(self._name, part), UNREACHABLE)
+        possible, rated = ways < FAR, ways + view.worth(self._name, part)
         most = np.maximum.reduceat(slack, begins)
-        within = rated <= most[:, None]
-        next_best = np.where(within, UNREACHABLE, rated).min(axis=1)
-        beyond = (next_best - most)[next_best < UNREACHABLE].min(initial=UNREACHABLE)
+        within = possible & (rated <= most[:, None])
+        beyond = (rated - most[:, None])[possible & ~within].min(initial=UNREACHABLE)
         rows, columns = np.nonzero(within)
         counts = np.bincount(rows, minlength=len(begins))
         row_of = np.repeat(np.arange(len(begins)), np.diff(begins, append=len(steps)))
@@ -136,7 +142,7 @@ class Swapping:
         return Swaps(batch, int(min(bound + beyond, UNREACHABLE)))
 
     def _ways(self, picks: Picks, part: Numbers) -> Steps:
-        """The same, whatever other keys lie there."""
+        """Compute :meth:`ways` as if no third key lay on the floor."""
         ground = self._before.ground
         ways = self._before.walks.detours(self._batch.poses[picks.states], picks.poses, part)
         here = ground.places.cell[picks.poses]

@@ -12,12 +12,15 @@ from gridworld.actions import Action
 from gridworld.layout import Layout, State
 from gridworld.relaxing.places import Mask, Numbers, Places
 
-FAR: Final = 15_000
-"""Distance where there is no way; twice as much fits 16 bits."""
+FAR: Final = 1 << 29
+"""Stands for no way: longer than any walk; twice as much fits 32 bits."""
 
 NO_POSE: Final = -1
 
-Steps: TypeAlias = NDArray[np.integer]
+_MOST_KEPT: Final = 1 << 26
+"""Distances of one kind that are kept."""
+
+Steps: TypeAlias = NDArray[np.int32]
 
 
 class Walks:
@@ -61,8 +64,8 @@ class Walks:
     def facing(self, pose: int, end: int, cell: int) -> int:
         """The pose that has a cell ahead, on a shortest walk by way of one."""
         fronts = self.faces[:, cell]
-        ways = self.steps(np.array(pose), fronts) + [int(self.steps(front, np.array(end))) for front in fronts]
-        return int(fronts[np.argmin(np.where(fronts == NO_POSE, FAR, ways))])
+        fronts = fronts[fronts != NO_POSE]
+        return int(fronts[np.argmin(self.steps(np.array(pose), fronts) + self.steps(fronts, np.array(end)))])
 
     def way(self, pose: int, end: int) -> Iterator[Action]:
         """Actions of a shortest walk from a pose to another."""
@@ -76,7 +79,7 @@ class Walks:
 
 
 class _Rows:
-    """Distances in a graph from one node to all others: rows of arrays that grow.
+    """Distances in a graph from one node to all others: rows of arrays that grow, and begin anew when they are full.
 
     Args:
         beyond: by edge and node, the node that it leads to, -1 if there is none.
@@ -85,21 +88,23 @@ class _Rows:
 
     def __init__(self, beyond: Numbers, order: Numbers) -> None:
         self._beyond, self._order, nodes = beyond, order, beyond.shape[1]
-        # No distance is longer than there are nodes.
-        self._kind = np.int16 if nodes < FAR else np.int32
         self._row = np.full(nodes, -1)
-        self._rows: Steps = np.empty((0, nodes + 1), dtype=self._kind)
-        self._ordered: Steps = np.empty((0, *order.shape), dtype=self._kind)
+        self._rows: Steps = np.empty((0, nodes + 1), dtype=np.int32)
+        self._ordered: Steps = np.empty((0, *order.shape), dtype=np.int32)
         self._used = 0
 
     def of(self, nodes: Numbers) -> tuple[Steps, Steps, Numbers]:
         """Distances from some nodes to all, with one more that is ``FAR``; the same in order; the rows of the nodes."""
         fresh = np.unique(nodes[self._row[nodes] < 0])
+        if (self._used + len(fresh)) * len(self._row) > _MOST_KEPT:
+            self._row[:], self._used = -1, 0
+            self._rows, self._ordered = self._rows[:0], self._ordered[:0]
+            fresh = np.unique(nodes)
         if len(fresh):
             used = self._used + len(fresh)
             if used > len(self._rows):
                 self._rows, self._ordered = (
-                    np.concatenate((rows, np.empty((2 * used - len(rows), *rows.shape[1:]), dtype=self._kind)))
+                    np.concatenate((rows, np.empty((2 * used - len(rows), *rows.shape[1:]), dtype=np.int32)))
                     for rows in (self._rows, self._ordered)
                 )
             rows = self._measured(fresh)
@@ -112,7 +117,7 @@ class _Rows:
     def _measured(self, nodes: Numbers) -> Steps:
         """Breadth-first from all of them at once."""
         width = len(self._row) + 1
-        found = np.full(len(nodes) * width, FAR, dtype=self._kind)
+        found = np.full(len(nodes) * width, FAR, dtype=np.int32)
         seen = np.zeros(len(found), dtype=np.int64)
         begins, border = np.arange(len(nodes)) * width, nodes
         steps = 0

@@ -219,3 +219,5 @@ def test_walks_are_the_shortest(seed: int) -> None:
         assert min(detour, FAR) == min([*ways, FAR])
         if detour < FAR:
             assert ways[fronts.index(walks.facing(pose, end, cell))] == detour
+    same = np.arange(len(places))
+    assert not walks.steps(same, same).any()
