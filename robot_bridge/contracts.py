@@ -232,7 +232,8 @@ class Estimate:
 class NavigationDecision:
     """A tool call of a model, or of whoever speaks the same language.
 
-    ``parameters`` are untrusted until :mod:`robot_bridge.tools` has read them; ``reasoning`` is logged, never executed.
+    ``parameters`` are untrusted until :mod:`robot_bridge.decisions.tools` has read them; ``reasoning`` is logged,
+    never executed.
     """
 
     tool_name: str

@@ -37,8 +37,10 @@ ALLOWED = {
     "explorer": ("explorer", "gridworld", "spca.contracts"),
     "robot_bridge": ("robot_bridge", "spca.contracts", "spca.errors", "spca.files"),
     "robot_bridge.cli": ("robot_bridge", *OUTSIDE, "spca.providers", "spca.calls", "spca.runfolder"),
-    "robot_bridge.bridge": ("robot_bridge", *OUTSIDE, "spca.acting", "spca.perception", "spca.replay", "spca.slam"),
-    "robot_bridge.bridge_plan": ("robot_bridge", *OUTSIDE, "spca.agent_code"),
+    "robot_bridge.agent.world": (
+        *("robot_bridge", *OUTSIDE, "spca.acting", "spca.perception", "spca.replay", "spca.slam"),
+    ),
+    "robot_bridge.agent.plan": ("robot_bridge", *OUTSIDE, "spca.agent_code"),
     "spca.contracts": (),
 }
 """What a module or the modules of a package may import of ours; the longest matching name decides."""

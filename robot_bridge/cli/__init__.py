@@ -12,15 +12,15 @@ from typing import Final
 
 from robot_bridge.cli.parser import EXIT_INTERRUPTED, EXIT_USER_ERROR, Settings, parse
 from robot_bridge.errors import RobotError
-from robot_bridge.words import harmless
+from robot_bridge.text import harmless
 from spca.errors import UserError, WorldError
 
 COMMANDS: Final[Mapping[str, str]] = {
-    "explore": "robot_bridge.cli.exploring",
-    "act": "robot_bridge.cli.acting",
-    "replay": "robot_bridge.cli.replaying",
-    "doctor": "robot_bridge.cli.doctor",
-    "twin": "robot_bridge.cli.serving",
+    "explore": "robot_bridge.cli.explore",
+    "act": "robot_bridge.cli.act",
+    "replay": "robot_bridge.cli.replay",
+    "doctor": "robot_bridge.cli.doctor.command",
+    "twin": "robot_bridge.cli.twin",
 }
 """Command -> module whose ``run(settings)`` carries it out and returns the exit code; imported on use."""
 

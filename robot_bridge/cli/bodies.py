@@ -13,14 +13,14 @@ from numpy.typing import NDArray
 from robot_bridge.cli.parser import Settings
 from robot_bridge.config import RobotConfig
 from robot_bridge.contracts import Pose
-from robot_bridge.control import Controller
+from robot_bridge.control.controller import Controller
+from robot_bridge.control.realtime import Lockstep, MonotonicClock, RealTimeLoop, Runner
+from robot_bridge.control.scheduling import real_time
 from robot_bridge.errors import SetupError
-from robot_bridge.links import Link, LockstepLink, ThreadedLink
+from robot_bridge.exploration.links import Link, LockstepLink, ThreadedLink
 from robot_bridge.protocols import Clock, Robot
-from robot_bridge.realtime import Lockstep, MonotonicClock, RealTimeLoop, Runner
-from robot_bridge.scheduling import real_time
-from robot_bridge.twin.world import TwinWorld
-from robot_bridge.wire.topics import Topics
+from robot_bridge.ros.topics import Topics
+from robot_bridge.twin.worlds.world import TwinWorld
 
 CLUTTERED: Final = "cluttered"
 """``--world`` that is no level: a random flat with poles, chairs and people."""
@@ -77,16 +77,16 @@ def world_of(settings: Settings, config: RobotConfig) -> TwinWorld:
         SetupError: there is no such level.
     """
     if settings.world == CLUTTERED:
-        from robot_bridge.twin.random_worlds import cluttered
+        from robot_bridge.twin.worlds.random_worlds import cluttered
 
         return cluttered(settings.seed)
-    from robot_bridge.twin.levels import level_world
+    from robot_bridge.twin.worlds.levels import level_world
 
     return level_world(settings.world, settings.seed, config=config).world
 
 
 def _simulated(settings: Settings, config: RobotConfig) -> Body:
-    from robot_bridge.mujoco_robot import MujocoRobot
+    from robot_bridge.twin.robot import MujocoRobot
 
     world = world_of(settings, config)
     robot = MujocoRobot(world, config=config, seed=settings.seed, with_camera=settings.camera)
@@ -102,7 +102,7 @@ def _simulated(settings: Settings, config: RobotConfig) -> Body:
 def _real(settings: Settings, config: RobotConfig, topics: Topics | None, must_answer: bool, fault: str) -> Body:
     if settings.film:
         raise SetupError("--film is for the simulated robot: look at the log of a real one with a viewer of bags")
-    from robot_bridge.ros2_robot import Ros2Robot
+    from robot_bridge.ros.robot import Ros2Robot
 
     clock = MonotonicClock()
     robot = Ros2Robot(settings.domain, config, settings.camera, topics, must_answer=must_answer)

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from robot_bridge.config import RobotConfig
-from robot_bridge.config_check import checked
 from robot_bridge.errors import SetupError
-from robot_bridge.wire.topics import Topics
+from robot_bridge.ros.topics import Topics
+from robot_bridge.safety.config_check import checked
 from spca.errors import FileError
 from spca.files import read_text
 

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from robot_bridge.cli import narration
 from robot_bridge.contracts import ActionResult, Applied, Command, Estimate, ExecutionResult, Observation, Pose
-from robot_bridge.interventions import Interventions, kind_of
+from robot_bridge.exploration.summary import is_ordinary, stepped_in
 from robot_bridge.protocols import Journal
-from robot_bridge.summary import is_ordinary, stepped_in
-from robot_bridge.words import harmless
+from robot_bridge.safety.interventions import Interventions, kind_of
+from robot_bridge.text import harmless
 
 _REPEATED_AFTER: Final = 5.0
 """Seconds after which the same intervention is worth telling again."""
@@ -81,7 +81,7 @@ class Trail(Silent):
 
     @property
     def interventions(self) -> Mapping[str, int]:
-        """See :func:`robot_bridge.summary.stepped_in`."""
+        """See :func:`robot_bridge.exploration.summary.stepped_in`."""
         return stepped_in(self._interventions.counts)
 
     def estimated(self, estimate: Estimate) -> None:

@@ -14,13 +14,13 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Final
 
-from robot_bridge import tools
 from robot_bridge.cli.parser import DEFAULT_MODEL, NO_MODEL, Settings
 from robot_bridge.contracts import ModelReply
+from robot_bridge.decisions import tools
+from robot_bridge.decisions.hostile_navigator import HostileNavigator
+from robot_bridge.decisions.reference_navigator import ReferenceNavigator
 from robot_bridge.errors import BudgetSpent, ModelEnded, ModelFailure, SetupError
-from robot_bridge.hostile_navigator import HostileNavigator
 from robot_bridge.protocols import DecisionModel
-from robot_bridge.reference_navigator import ReferenceNavigator
 from spca.calls.answers import reasoned_away
 from spca.calls.budget import Caps
 from spca.calls.desk import CallDesk

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from robot_bridge.behaviour import UNDER_WAY
 from robot_bridge.contracts import ActionResult, ExecutionResult, NavigationDecision, Tier, Tool
-from robot_bridge.tools import (
+from robot_bridge.control.actions import UNDER_WAY
+from robot_bridge.decisions.tools import (
     CheckPathClear,
     MoveToward,
     NavigateToGoal,
@@ -21,7 +21,7 @@ from robot_bridge.tools import (
     StopRobot,
     read,
 )
-from robot_bridge.words import harmless
+from robot_bridge.text import harmless
 
 _SHORT, _LONG = 60, 240
 _NAMES: Final[Mapping[str, str]] = {

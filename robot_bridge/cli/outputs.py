@@ -13,10 +13,11 @@ from robot_bridge.cli.map_picture import MapPicture, png
 from robot_bridge.cli.parser import Settings
 from robot_bridge.config import RobotConfig
 from robot_bridge.contracts import Frontier, Pose
+from robot_bridge.decisions.exploration_memory import ExplorationMemory
+from robot_bridge.decisions.memory_state import START
 from robot_bridge.errors import SetupError
-from robot_bridge.exploration_memory import START, ExplorationMemory
-from robot_bridge.mapping import OccupancyMap
-from robot_bridge.recording import BagRecorder
+from robot_bridge.navigation.mapping import OccupancyMap
+from robot_bridge.ros.log.recording import BagRecorder
 from spca.runfolder import make_folder, new_run_id, replace_file
 
 RUNS: Final = Path("runs/robot")

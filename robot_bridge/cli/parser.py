@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Final, NoReturn
 
-from robot_bridge.endings import Ending
-from robot_bridge.wire.relay import A1_DOMAIN, chosen_domain
+from robot_bridge.exploration.endings import Ending
+from robot_bridge.onboard.relay import A1_DOMAIN, chosen_domain
 
 PROGRAM_VARIABLE: Final = "SPCA_PROGRAM"
 """Environment variable by which a script that starts the program says how a user calls it."""

@@ -11,7 +11,7 @@ from math import atan, isfinite, tan
 
 from robot_bridge.config import Body, Limits
 from robot_bridge.contracts import REST, Twist
-from robot_bridge.geometry import clamped
+from robot_bridge.safety.geometry import clamped
 from robot_bridge.twin.mjcf import TRACK
 
 RAMP = 2.0

@@ -15,7 +15,7 @@ from xml.etree.ElementTree import Element, SubElement, tostring
 
 from robot_bridge import tags
 from robot_bridge.config import Body, RobotConfig
-from robot_bridge.twin import world as w
+from robot_bridge.twin.worlds import world as w
 
 SOLID, MARKS, CAR, HIDDEN, SIGNS, GLASS = 0, 1, 2, 3, 4, 5
 TIMESTEP = 0.005

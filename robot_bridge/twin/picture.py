@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from robot_bridge.config import Camera
 from robot_bridge.twin import mjcf
 from robot_bridge.twin.engine import Canvas, NoPictureError
-from robot_bridge.twin.world import TwinWorld
+from robot_bridge.twin.worlds.world import TwinWorld
 
 _TILT = radians(12)
 """Of the view from above, so that fronts can be told from tops."""

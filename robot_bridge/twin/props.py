@@ -10,7 +10,7 @@ from typing import Any
 from robot_bridge.config import Body
 from robot_bridge.contracts import Pose
 from robot_bridge.twin import mjcf
-from robot_bridge.twin.world import Obstacle, Thing, TwinWorld
+from robot_bridge.twin.worlds.world import Obstacle, Thing, TwinWorld
 
 _PARKED = -5.0
 """Height of what is not in the world: below the floor, where no ray and no camera looks."""

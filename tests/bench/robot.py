@@ -19,16 +19,16 @@ from typing import Final
 from robot_bridge.cli.bodies import Body, opened
 from robot_bridge.cli.parser import Settings
 from robot_bridge.config import RobotConfig
-from robot_bridge.control import Controller
-from robot_bridge.explorer import Explorer
-from robot_bridge.navigation import Navigation
+from robot_bridge.control.controller import Controller
+from robot_bridge.control.realtime import RealTimeLoop
+from robot_bridge.control.scheduling import told
+from robot_bridge.decisions.reference_navigator import ReferenceNavigator
+from robot_bridge.decisions.sensor_snapshot import SensorSnapshotBuilder
+from robot_bridge.exploration.explorer import Explorer
+from robot_bridge.navigation.navigation import Navigation
 from robot_bridge.protocols import DecisionModel
-from robot_bridge.realtime import RealTimeLoop
-from robot_bridge.reference_navigator import ReferenceNavigator
-from robot_bridge.safety_chain import SafetyChain
-from robot_bridge.scheduling import told
-from robot_bridge.sensor_snapshot import SensorSnapshotBuilder
-from tests.robot_bridge.wire.loopback import CONFIGURATION, own_domain
+from robot_bridge.safety.chain import SafetyChain
+from tests.robot_bridge.ros.loopback import CONFIGURATION, own_domain
 
 CONFIG = RobotConfig()
 _BUSY: Final = "import os; os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))\nwhile True: pass"

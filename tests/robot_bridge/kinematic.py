@@ -23,11 +23,11 @@ from robot_bridge.contracts import (
     Scan,
     Twist,
 )
-from robot_bridge.control import Controller
+from robot_bridge.control.controller import Controller
 from robot_bridge.errors import DeviceError
-from robot_bridge.geometry import along, clamped, curvature_of
-from robot_bridge.navigation import Navigation
-from robot_bridge.safety_chain import SafetyChain
+from robot_bridge.navigation.navigation import Navigation
+from robot_bridge.safety.chain import SafetyChain
+from robot_bridge.safety.geometry import along, clamped, curvature_of
 from tests.robot_bridge.rays import CONFIG, Post, scan_of
 
 

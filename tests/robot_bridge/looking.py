@@ -23,8 +23,8 @@ from robot_bridge.contracts import (
     Scan,
     Twist,
 )
-from robot_bridge.exploration_memory import ExplorationMemory
-from robot_bridge.host_state import View
+from robot_bridge.control.state import View
+from robot_bridge.decisions.exploration_memory import ExplorationMemory
 
 CONFIG = RobotConfig()
 NOW = 7.0

@@ -28,7 +28,7 @@ from robot_bridge.contracts import (
     Twist,
 )
 from robot_bridge.protocols import Journal
-from robot_bridge.wire.records import to_json
+from robot_bridge.ros.log.records import to_json
 
 
 class Heard:

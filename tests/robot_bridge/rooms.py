@@ -7,10 +7,10 @@ from math import pi
 
 import numpy as np
 
-from robot_bridge.bridge_map import Cell, Ground, Lattice, terrain
+from robot_bridge.agent.cells import Cell, Ground, Lattice, terrain
 from robot_bridge.config import Lidar
 from robot_bridge.contracts import Pose, Scan
-from robot_bridge.mapping import OccupancyMap
+from robot_bridge.navigation.mapping import OccupancyMap
 
 LIDAR = Lidar()
 LATTICE = Lattice(0.1, 0.0)

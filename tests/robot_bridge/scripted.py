@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from robot_bridge.contracts import ModelReply
-from robot_bridge.explorer import Explorer, ExplorerSettings
-from robot_bridge.links import LockstepLink
+from robot_bridge.exploration.explorer import Explorer, ExplorerSettings
+from robot_bridge.exploration.links import LockstepLink
 from tests.robot_bridge.kinematic import KinematicRobot, Log, rig
 from tests.robot_bridge.rays import Post
 

@@ -9,7 +9,9 @@ from enum import StrEnum
 
 import pytest
 
-from robot_bridge import contracts, exploration_memory, explorer, llm_navigator, safety_executor, sensor_snapshot
+from robot_bridge import contracts
+from robot_bridge.decisions import exploration_memory, llm_navigator, safety_executor, sensor_snapshot
+from robot_bridge.exploration import explorer
 
 CALLABLES = {
     sensor_snapshot.SensorSnapshotBuilder: ["vm"],

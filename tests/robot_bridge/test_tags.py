@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from robot_bridge.config import Camera
 from robot_bridge.contracts import Frame, Pose, Sighting
-from robot_bridge.mujoco_robot import MujocoRobot
 from robot_bridge.tags import FACES, LABELS, Label, detect, texture
-from robot_bridge.twin.world import Thing, TwinWorld
+from robot_bridge.twin.robot import MujocoRobot
+from robot_bridge.twin.worlds.world import Thing, TwinWorld
 
 CAMERA = Camera()
 CENTRE = np.array([(CAMERA.width - 1) / 2, (CAMERA.height - 1) / 2])

@@ -78,12 +78,19 @@ def wrong(work: Sequence[Item], found: Found, saved: float | None) -> Iterator[s
         yield f"an hour costs {usd:.2f} USD"
 
 
+PARTS = ("safety", "navigation", "control", "decisions", "exploration", "twin")
+"""Of the robot's packages, those that an exploration in simulation runs."""
+
 SOAK = Soak(
     name="robot-explore",
     title="Robot: exploration",
     parts=tuple(MODES),
     unit="explorations",
-    sources=("robot_bridge/*.py", "robot_bridge/twin/**/*.py", "tests/soak/robot_explore*.py"),
+    sources=(
+        "robot_bridge/*.py",
+        *(f"robot_bridge/{part}/**/*.py" for part in PARTS),
+        "tests/soak/robot_explore*.py",
+    ),
     do=done,
     table=table,
 )

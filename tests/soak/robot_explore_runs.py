@@ -12,20 +12,20 @@ from typing import Final
 
 import numpy as np
 
-from robot_bridge.asking import AskSettings
 from robot_bridge.config import RobotConfig
 from robot_bridge.contracts import ModelReply, Pose
-from robot_bridge.control import Controller
+from robot_bridge.control.controller import Controller
+from robot_bridge.decisions.reference_navigator import ReferenceNavigator
+from robot_bridge.decisions.tools import TOOL_DEFINITIONS
 from robot_bridge.errors import ModelFailure
-from robot_bridge.explorer import Explorer, ExplorerSettings
-from robot_bridge.links import LockstepLink
-from robot_bridge.mapping import OccupancyMap
-from robot_bridge.navigation import Navigation
+from robot_bridge.exploration.explorer import Explorer, ExplorerSettings
+from robot_bridge.exploration.links import LockstepLink
+from robot_bridge.exploration.schedule import AskSettings
+from robot_bridge.navigation.mapping import OccupancyMap
+from robot_bridge.navigation.navigation import Navigation
 from robot_bridge.protocols import DecisionModel
-from robot_bridge.reference_navigator import ReferenceNavigator
-from robot_bridge.safety_chain import SafetyChain
-from robot_bridge.tools import TOOL_DEFINITIONS
-from robot_bridge.twin.world import TwinWorld
+from robot_bridge.safety.chain import SafetyChain
+from robot_bridge.twin.worlds.world import TwinWorld
 from spca.calls.prices import ModelTable
 from spca.providers.base import Usage
 from tests.soak.journal import Figures
@@ -113,8 +113,8 @@ def explored(name: str, seed: int) -> Figures:
     """Explore once."""
     if sys.platform == "linux":
         os.environ.setdefault("MUJOCO_GL", "osmesa")
-    from robot_bridge.mujoco_robot import MujocoRobot
-    from robot_bridge.twin.levels import level_world
+    from robot_bridge.twin.robot import MujocoRobot
+    from robot_bridge.twin.worlds.levels import level_world
 
     mode, began = MODES[name], time.perf_counter()
     world = level_world(WORLD, seed).world

@@ -22,10 +22,10 @@ from typing import Any
 import numpy as np
 
 from robot_bridge.contracts import Odometry, Pose, Scan, Twist
-from robot_bridge.wire import types
-from robot_bridge.wire.dds import Bus, until
-from robot_bridge.wire.messages import odometry_message, scan_message, twist_message
-from tests.robot_bridge.wire.loopback import CONFIGURATION, own_domain
+from robot_bridge.ros import types
+from robot_bridge.ros.dds import Bus, until
+from robot_bridge.ros.messages import odometry_message, scan_message, twist_message
+from tests.robot_bridge.ros.loopback import CONFIGURATION, own_domain
 from tests.soak.common import ROOT, SCRATCH, conclude, gate_parser
 
 _PEER = ROOT / "tests" / "soak" / "fastdds" / "peer.cpp"

@@ -15,10 +15,10 @@ from math import hypot, inf
 import numpy as np
 
 from robot_bridge.contracts import REST, Command, Source, Twist
-from robot_bridge.doubt import Phase
-from robot_bridge.mujoco_robot import MujocoRobot
+from robot_bridge.safety.doubt import Phase
 from robot_bridge.twin.disguises import Disguise, FrozenSensors
-from robot_bridge.twin.random_worlds import cluttered
+from robot_bridge.twin.robot import MujocoRobot
+from robot_bridge.twin.worlds.random_worlds import cluttered
 from tests.soak.common import resumable
 from tests.soak.journal import Figures, Found, Soak
 from tests.soak.robot_safety_scenes import PERIOD, Witness, bursts, still, timed

@@ -15,11 +15,11 @@ from math import degrees, hypot, pi
 from random import Random
 
 from robot_bridge.contracts import Command, NavGoalTarget, Pose, Source, wrapped
-from robot_bridge.mujoco_robot import MujocoRobot
-from robot_bridge.navigation import Navigation, NavStatus
-from robot_bridge.safety_chain import SafetyChain
-from robot_bridge.twin.levels import level_world
-from robot_bridge.twin.world import TwinWorld, Wall
+from robot_bridge.navigation.navigation import Navigation, NavStatus
+from robot_bridge.safety.chain import SafetyChain
+from robot_bridge.twin.robot import MujocoRobot
+from robot_bridge.twin.worlds.levels import level_world
+from robot_bridge.twin.worlds.world import TwinWorld, Wall
 
 LEVELS = (
     "MiniGrid-Empty-5x5-v0",

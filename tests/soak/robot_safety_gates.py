@@ -13,16 +13,16 @@ from math import hypot, inf, nan, pi
 import numpy as np
 
 from robot_bridge.contracts import REST, Observation, Pose, Twist
-from robot_bridge.control import Controller
-from robot_bridge.explorer import Explorer
-from robot_bridge.geometry import along, clamped
-from robot_bridge.hostile_navigator import HostileNavigator
-from robot_bridge.links import LockstepLink
-from robot_bridge.mujoco_robot import MujocoRobot
-from robot_bridge.navigation import Navigation
-from robot_bridge.safety_chain import chosen, refused
-from robot_bridge.twin.random_worlds import cluttered
-from robot_bridge.twin.world import THING_SIZE, Obstacle, Thing
+from robot_bridge.control.controller import Controller
+from robot_bridge.decisions.hostile_navigator import HostileNavigator
+from robot_bridge.exploration.explorer import Explorer
+from robot_bridge.exploration.links import LockstepLink
+from robot_bridge.navigation.navigation import Navigation
+from robot_bridge.safety.chain import chosen, refused
+from robot_bridge.safety.geometry import along, clamped
+from robot_bridge.twin.robot import MujocoRobot
+from robot_bridge.twin.worlds.random_worlds import cluttered
+from robot_bridge.twin.worlds.world import THING_SIZE, Obstacle, Thing
 from tests.soak.journal import Figures
 from tests.soak.robot_safety_scenes import (
     CONFIG,

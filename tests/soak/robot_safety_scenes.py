@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from robot_bridge.config import RobotConfig
 from robot_bridge.contracts import REST, Applied, Command, Observation, Pose, Scan, Source, Twist
-from robot_bridge.geometry import curvature_of, free_distance, seen_from
-from robot_bridge.mujoco_robot import MujocoRobot
-from robot_bridge.safety_chain import SafetyChain
-from robot_bridge.twin.world import Obstacle, Thing, TwinWorld, Wall
+from robot_bridge.safety.chain import SafetyChain
+from robot_bridge.safety.geometry import curvature_of, free_distance, seen_from
+from robot_bridge.twin.robot import MujocoRobot
+from robot_bridge.twin.worlds.world import Obstacle, Thing, TwinWorld, Wall
 
 CONFIG = RobotConfig()
 PERIOD = 1 / CONFIG.control_rate

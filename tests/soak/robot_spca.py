@@ -20,8 +20,8 @@ from pathlib import Path
 from typing import Any, Final
 
 import main as application
-from robot_bridge.bridge import RobotWorld
-from robot_bridge.bridge_rigs import twin_rig
+from robot_bridge.agent.rigs import twin_rig
+from robot_bridge.agent.world import RobotWorld
 from spca import cli, startup
 from spca.contracts import Executor
 from spca.corrections import correct

@@ -6,16 +6,16 @@ from collections.abc import Callable
 
 import numpy as np
 
-from robot_bridge.bridge_actions import drive
+from robot_bridge.agent.pilot import drive
 from robot_bridge.contracts import REST, ActionResult, Direction, NavigationDecision, Pose, Speed, Tool
-from robot_bridge.control import Controller
-from robot_bridge.doubt import BLOCKED_UNSEEN
-from robot_bridge.exploration_memory import ExplorationMemory
-from robot_bridge.mujoco_robot import MujocoRobot
-from robot_bridge.navigation import Navigation
-from robot_bridge.safety_chain import SafetyChain
-from robot_bridge.safety_executor import SafetyExecutor
-from robot_bridge.twin.world import Obstacle, TwinWorld, Wall
+from robot_bridge.control.controller import Controller
+from robot_bridge.decisions.exploration_memory import ExplorationMemory
+from robot_bridge.decisions.safety_executor import SafetyExecutor
+from robot_bridge.navigation.navigation import Navigation
+from robot_bridge.safety.chain import SafetyChain
+from robot_bridge.safety.doubt import BLOCKED_UNSEEN
+from robot_bridge.twin.robot import MujocoRobot
+from robot_bridge.twin.worlds.world import Obstacle, TwinWorld, Wall
 from tests.soak.journal import Figures
 
 KINDS: dict[str, tuple[Callable[..., Obstacle], float]] = {

@@ -11,8 +11,8 @@ from functools import partial
 
 import pytest
 
-from robot_bridge.bridge import RobotWorld
-from robot_bridge.bridge_rigs import twin_rig
+from robot_bridge.agent.rigs import twin_rig
+from robot_bridge.agent.world import RobotWorld
 from spca.sandbox.executor import default_executor
 from tests.contracts.world_suite import WorldSuite
 

@@ -16,7 +16,7 @@ import pytest
 from robot_bridge.cli import COMMANDS, bodies, main, parser
 from robot_bridge.cli.models import EMBEDDED
 from robot_bridge.cli.parser import COMMANDS_HELP
-from robot_bridge.endings import Ending
+from robot_bridge.exploration.endings import Ending
 from tests.fakes.faults import FaultServer, answering, busy
 from tests.fakes.openai_wire import RESPONSES
 from tests.fakes.reference_server import ReferenceServer, Settings

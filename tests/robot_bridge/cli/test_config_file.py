@@ -9,7 +9,7 @@ import pytest
 from robot_bridge.cli import config_file
 from robot_bridge.config import RobotConfig
 from robot_bridge.errors import SetupError
-from robot_bridge.wire.topics import Topics
+from robot_bridge.ros.topics import Topics
 
 
 def test_without_a_file_the_default_robot() -> None:

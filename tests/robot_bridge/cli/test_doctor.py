@@ -14,24 +14,25 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from robot_bridge import ros2_robot
-from robot_bridge.cli import bodies, examining, main, probing
-from robot_bridge.cli.checks import Check
+from robot_bridge.cli import bodies, main
+from robot_bridge.cli.doctor import examination, probe
+from robot_bridge.cli.doctor.check import Check
 from robot_bridge.cli.parser import Settings
 from robot_bridge.config import RobotConfig
 from robot_bridge.contracts import Pose, Twist
-from robot_bridge.deadman import Deadman, serve
-from robot_bridge.links import LockstepLink
-from robot_bridge.realtime import Lockstep
-from robot_bridge.scheduling import PRIORITY, real_time
-from robot_bridge.wire import types
-from robot_bridge.wire.dds import Bus, until
-from robot_bridge.wire.messages import twist_message
-from robot_bridge.wire.relay import STOP
-from robot_bridge.wire.relay_dds import DdsTransport
-from robot_bridge.wire.topics import DRIVER_COMMANDS, HOST_COMMANDS, Topics
+from robot_bridge.control.realtime import Lockstep
+from robot_bridge.control.scheduling import PRIORITY, real_time
+from robot_bridge.exploration.links import LockstepLink
+from robot_bridge.onboard.deadman import Deadman, serve
+from robot_bridge.onboard.relay import STOP
+from robot_bridge.onboard.relay_dds import DdsTransport
+from robot_bridge.ros import robot as ros2_robot
+from robot_bridge.ros import types
+from robot_bridge.ros.dds import Bus, until
+from robot_bridge.ros.messages import twist_message
+from robot_bridge.ros.topics import DRIVER_COMMANDS, HOST_COMMANDS, Topics
 from tests.robot_bridge.kinematic import KinematicRobot, SteppedClock
-from tests.robot_bridge.wire.loopback import CONFIGURATION, own_domain, started
+from tests.robot_bridge.ros.loopback import CONFIGURATION, own_domain, started
 from tests.waiting import is_punctual
 
 SMALLEST = ("--world", "MiniGrid-Empty-5x5-v0")
@@ -64,13 +65,13 @@ def body(robot: KinematicRobot) -> bodies.Body:
 
 def test_it_tells_of_a_driver_that_keeps_the_last_command_for_ever() -> None:
     robot = KinematicRobot(SteppedClock())
-    by_itself = examining._stops_by_itself(body(robot), robot.config)
+    by_itself = examination._stops_by_itself(body(robot), robot.config)
     assert (by_itself.holds, by_itself.found[:8]) == (False, "stood 3.")
-    assert examining._stop_is_obeyed(body(robot)).holds
+    assert examination._stop_is_obeyed(body(robot)).holds
 
 
 def sensor(stamps: list[float], oldest: float = 0.05, limit: float = inf, why: str = "") -> Check:
-    return examining._sensor("lidar", stamps, oldest, 10.0, limit, lambda name: why and f"{name} {why}")
+    return examination._sensor("lidar", stamps, oldest, 10.0, limit, lambda name: why and f"{name} {why}")
 
 
 def test_it_tells_of_a_sensor_that_is_silent_slow_or_late() -> None:
@@ -96,10 +97,10 @@ def test_what_is_missing_is_a_line_and_the_rest_is_looked_at(
         return version(package)
 
     monkeypatch.setattr(importlib.metadata, "version", without)
-    for name in [name for name in sys.modules if name.startswith("robot_bridge.cli.examining")]:
+    for name in [name for name in sys.modules if name.startswith("robot_bridge.cli.doctor.examination")]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, module, None)
-    monkeypatch.delattr("robot_bridge.cli.examining", raising=False)
+    monkeypatch.delattr("robot_bridge.cli.doctor.examination", raising=False)
     assert main(["doctor", "--no-camera", *SMALLEST]) == 1
     said = capsys.readouterr()
     found = lines(said.out)
@@ -127,7 +128,7 @@ def priority() -> Iterator[None]:
 
 @pytest.mark.usefixtures("priority")
 def test_a_robot_over_dds_is_looked_at_without_moving_it(own: int, capsys: pytest.CaptureFixture[str]) -> None:
-    with started("tests.robot_bridge.wire.served_twin", str(own), "--deadman", wait_for="ready") as twin:
+    with started("tests.robot_bridge.ros.served_twin", str(own), "--deadman", wait_for="ready") as twin:
         was_punctual = False
         for _ in range(TRIES):
             code = main(["doctor", "--robot", "ros2", "--no-camera", "--domain", str(own)])
@@ -151,7 +152,7 @@ def test_a_robot_over_dds_is_looked_at_without_moving_it(own: int, capsys: pytes
 def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody is there, and nobody is waited for."""
     monkeypatch.setattr(ros2_robot, "until", lambda condition, _: until(condition, 0.2))
-    monkeypatch.setattr(probing, "_PATIENCE", 0.2)
+    monkeypatch.setattr(probe, "_PATIENCE", 0.2)
 
 
 @pytest.mark.usefixtures("hurried")
@@ -219,7 +220,7 @@ def probed(domain: int, deadman: Deadman, name: str = STOP) -> tuple[dict[str, C
     with real_time():
         for _ in range(TRIES):
             with running(domain, deadman) as told:
-                found = {check.name: check for check in probing.checks(domain, Topics(), LIMIT)}
+                found = {check.name: check for check in probe.checks(domain, Topics(), LIMIT)}
             if name in found and "times a second" not in found["deadman"].found:
                 break
     return found, told
@@ -255,7 +256,7 @@ def test_a_stop_of_somebody_else_is_not_released(own: int) -> None:
 
 
 def test_who_else_commands_the_driver_is_told(own: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(probing, "_FORGOTTEN", 0.5)
+    monkeypatch.setattr(probe, "_FORGOTTEN", 0.5)
     with Bus(own) as bus:
         other = bus.publisher(DRIVER_COMMANDS, types.TWIST)
         found, _ = probed(own, Deadman(), "deadman")
@@ -264,7 +265,7 @@ def test_who_else_commands_the_driver_is_told(own: int, monkeypatch: pytest.Monk
 
 
 def test_commands_that_go_past_the_deadman_are_told(own: int) -> None:
-    (found,) = probing.checks(own, Topics(commands="/cmd_vel"), LIMIT)
+    (found,) = probe.checks(own, Topics(commands="/cmd_vel"), LIMIT)
     assert (found.holds, found.found) == (False, "commands go to /cmd_vel, where no deadman listens")
 
 

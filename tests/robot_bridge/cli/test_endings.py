@@ -11,9 +11,9 @@ import pytest
 
 from robot_bridge.cli import bodies, main
 from robot_bridge.contracts import Pose
-from robot_bridge.endings import Ending
-from robot_bridge.links import LockstepLink
-from robot_bridge.realtime import Lockstep
+from robot_bridge.control.realtime import Lockstep
+from robot_bridge.exploration.endings import Ending
+from robot_bridge.exploration.links import LockstepLink
 from tests.robot_bridge.kinematic import KinematicRobot, SteppedClock
 
 

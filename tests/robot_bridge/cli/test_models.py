@@ -11,9 +11,9 @@ import pytest
 from robot_bridge.cli.models import AccountedModel, accounted, named
 from robot_bridge.cli.parser import Settings
 from robot_bridge.contracts import Tool
+from robot_bridge.decisions.llm_navigator import SYSTEM_PROMPT
+from robot_bridge.decisions.tools import TOOL_DEFINITIONS
 from robot_bridge.errors import ModelEnded, ModelFailure
-from robot_bridge.llm_navigator import SYSTEM_PROMPT
-from robot_bridge.tools import TOOL_DEFINITIONS
 from spca.calls.desk import CallDesk
 from spca.providers.base import Usage
 from tests.fakes.faults import FaultServer, answering, busy, calling

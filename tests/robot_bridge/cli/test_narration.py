@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from robot_bridge.asking import Choice
-from robot_bridge.behaviour import UNDER_WAY
 from robot_bridge.cli import narration
 from robot_bridge.contracts import ActionResult, ExecutionResult, StopTarget, Tier, Trigger
+from robot_bridge.control.actions import UNDER_WAY
+from robot_bridge.exploration.schedule import Choice
 from tests.robot_bridge.kinematic import decision
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from robot_bridge.cli.outputs import LOG, log_in
 from robot_bridge.config import RobotConfig
-from robot_bridge.wire.bag import BagWriter
+from robot_bridge.ros.log.bag import BagWriter
 
 
 def test_a_log_that_ends_early_is_told_when_the_command_ends(

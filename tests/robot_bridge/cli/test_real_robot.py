@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from robot_bridge import ros2_robot
-from robot_bridge.cli import bodies, exploring, main
+from robot_bridge.cli import bodies, explore, main
 from robot_bridge.cli.parser import Settings, parse
 from robot_bridge.contracts import Pose
+from robot_bridge.control.realtime import Lockstep
+from robot_bridge.control.scheduling import real_time, told
 from robot_bridge.errors import SetupError
-from robot_bridge.links import LockstepLink
-from robot_bridge.realtime import Lockstep
-from robot_bridge.scheduling import real_time, told
+from robot_bridge.exploration.links import LockstepLink
+from robot_bridge.ros import robot as ros2_robot
 from tests.contracts.executing import methods
 from tests.robot_bridge.kinematic import KinematicRobot, SteppedClock
 
@@ -116,7 +116,7 @@ def test_an_exploration_tells_of_a_priority_that_was_refused(
         lambda: LockstepLink(robot.clock, None),
         "no",
     )
-    exploring._greet(Settings("explore", robot="ros2"), body, tmp_path)
+    explore._greet(Settings("explore", robot="ros2"), body, tmp_path)
     assert f"priority: {told('no')}\n" in capsys.readouterr().out
 
 

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from robot_bridge.cli import main
-from robot_bridge.wire import types
-from robot_bridge.wire.dds import Bus
+from robot_bridge.ros import types
+from robot_bridge.ros.dds import Bus
 from tests.contracts.executing import methods
 
 SMALLEST = ("--world", "MiniGrid-Empty-5x5-v0")

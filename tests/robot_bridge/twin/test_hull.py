@@ -6,9 +6,9 @@ import pytest
 
 from robot_bridge.config import Body, RobotConfig
 from robot_bridge.contracts import Pose, Twist
-from robot_bridge.mujoco_robot import MujocoRobot
 from robot_bridge.twin.noise import NO_NOISE
-from robot_bridge.twin.world import Kind, Obstacle, Thing, TwinWorld, Wall
+from robot_bridge.twin.robot import MujocoRobot
+from robot_bridge.twin.worlds.world import Kind, Obstacle, Thing, TwinWorld, Wall
 from tests.contracts.robots import drive
 
 BODY = Body()

@@ -9,9 +9,9 @@ import pytest
 
 from robot_bridge import tags
 from robot_bridge.contracts import Frame, Pose, Scan, Twist
-from robot_bridge.mujoco_robot import MujocoRobot
 from robot_bridge.twin.noise import NO_NOISE
-from robot_bridge.twin.world import Obstacle, Thing, TwinWorld, Wall
+from robot_bridge.twin.robot import MujocoRobot
+from robot_bridge.twin.worlds.world import Obstacle, Thing, TwinWorld, Wall
 from tests.contracts.robots import drive, wait
 
 KEY, DOOR, GOAL, BALL = range(4)

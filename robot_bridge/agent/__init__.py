@@ -1,0 +1,1 @@
+"""The robot as the world of an agent that was learned in a grid world."""

@@ -1,0 +1,231 @@
+"""Primitives of an agent as decisions, and the pilot that has them carried out.
+
+Every motion is a NavigationDecision: it passes the executor, the controller and the safety chain like those of a model.
+A quarter turn of the agent is a turn on the robot's own scale: to a heading in the same cell, by as many arcs as the
+cell has room for. So the target of what the executor accepted is made precise: a pose, not only a place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import degrees, hypot, radians
+from typing import Final, Protocol
+
+from robot_bridge.contracts import ActionResult, ExecutionResult, NavGoalTarget, NavigationDecision, Pose, Tool, wrapped
+from robot_bridge.control.controller import Controller
+from robot_bridge.decisions.safety_executor import Discoveries, SafetyExecutor
+from robot_bridge.protocols import SensorState
+from spca.contracts import AgentSource, AgentView, Episode, Executor, Failed, Finished, PlanStep, Yielded
+
+TOLERANCE: Final = 0.08
+"""Metres from the middle of a cell that are aimed at."""
+NEAR_ENOUGH: Final = 0.2
+FACING: Final = radians(15)
+"""Metres from the middle of its cell, radians from its heading, with which the robot counts as standing there."""
+PATIENCE_S: Final = 90.0
+PAUSE_S: Final = 1.0
+"""Before another try: what bars the way may be something that the map has not forgotten yet."""
+
+
+class Judge(Protocol):
+    """Knows what the task is and when it is done; the agent does not see it."""
+
+    @property
+    def mission(self) -> str: ...
+    @property
+    def over(self) -> bool: ...
+    @property
+    def solved(self) -> bool: ...
+    @property
+    def reward(self) -> float: ...
+    @property
+    def why_over(self) -> str:
+        """In words, where it is over and not solved."""
+        ...
+
+    def step(self, code: int) -> None:
+        """Told of a primitive when it has physically happened."""
+        ...
+
+    def tried(self) -> None:
+        """Told of a primitive that was tried in vain, which takes a step as well."""
+        ...
+
+
+@dataclass(slots=True)
+class Narrated:
+    """An Executor that tells which step of the plan asks for the next primitive."""
+
+    inner: Executor
+    tell: Callable[[str], None]
+
+    def start(self, agent: AgentSource, steps: Sequence[PlanStep], previous: Sequence[int]) -> Episode:
+        """Begin, as the Executor that it wraps."""
+        return _NarratedEpisode(self.inner.start(agent, steps, previous), tuple(map(str, steps)), self.tell)
+
+
+@dataclass(slots=True)
+class _NarratedEpisode:
+    inner: Episode
+    steps: tuple[str, ...]
+    tell: Callable[[str], None]
+
+    @property
+    def printed(self) -> str:
+        return self.inner.printed
+
+    def advance(self, view: AgentView) -> Yielded | Finished | Failed:
+        event = self.inner.advance(view)
+        if isinstance(event, Yielded):
+            self.tell(self.steps[event.step.position])
+        return event
+
+    def close(self) -> None:
+        self.inner.close()
+
+
+def drive(x: float, y: float, why: str, now: float) -> NavigationDecision:
+    """To a place in the map frame."""
+    where = {"goal_type": "coordinates", "frontier_id": None, "x": round(x, 3), "y": round(y, 3), "reason": why}
+    return _decision(Tool.NAVIGATE_TO_GOAL, where, f"{why}: {Tool.NAVIGATE_TO_GOAL} ({x:.2f}, {y:.2f})", now)
+
+
+def turn(by: float, why: str, now: float) -> NavigationDecision:
+    """By radians, counter-clockwise; the nearest multiple of 45 degrees is said."""
+    by = wrapped(by)
+    steps = (round(degrees(by) / 45) or (1 if by > 0 else -1)) * 45
+    return _decision(Tool.ROTATE, {"degrees": steps}, f"{why}: {Tool.ROTATE} {steps}", now)
+
+
+def observe(why: str, now: float) -> NavigationDecision:
+    """Stand still and look."""
+    return _decision(Tool.OBSERVE_SCENE, {"focus": "objects"}, f"{why}: {Tool.OBSERVE_SCENE}", now)
+
+
+def report(label: str, notes: str, why: str, now: float) -> NavigationDecision:
+    """Tell the operator."""
+    found = {"label": label, "notes": notes, "significance": "point_of_interest"}
+    return _decision(Tool.REPORT_DISCOVERY, found, f"{why}: {Tool.REPORT_DISCOVERY} {label}", now)
+
+
+def _decision(tool: Tool, parameters: Mapping[str, object], reasoning: str, now: float) -> NavigationDecision:
+    return NavigationDecision(tool.value, parameters, reasoning, now)
+
+
+class Pilot:
+    """Has decisions carried out, tick by tick.
+
+    Args:
+        controller: of the robot.
+        executor: every decision passes it.
+        memory: is told of findings.
+        ticked: called after every period of the control loop.
+
+    Attributes:
+        doing: what is being done, in the agent's words; the log reads it before every decision.
+    """
+
+    def __init__(
+        self, controller: Controller, executor: SafetyExecutor, memory: Discoveries, ticked: Callable[[], None]
+    ) -> None:
+        self.doing = ""
+        self._controller, self._executor, self._memory, self._ticked = controller, executor, memory, ticked
+
+    @property
+    def state(self) -> SensorState:
+        return self._controller.state
+
+    @property
+    def pose(self) -> Pose:
+        """Where the rear axle is believed to be."""
+        return self._controller.navigation.estimate.pose
+
+    @property
+    def middle(self) -> tuple[float, float]:
+        """Where the footprint's middle is believed to be."""
+        return self.pose.ahead(self._controller.config.body.centre)
+
+    def wait(self, until: Callable[[], bool], seconds: float) -> bool:
+        """Tick, at rest, until something holds; False when it did not in that time."""
+        end = self.state.now + seconds
+        while not until():
+            if self.state.now >= end:
+                return False
+            self._tick()
+        return True
+
+    def rest(self) -> bool:
+        """Wait until the robot stands still; False when it does not."""
+        return self.wait(self._is_still, 2.0)
+
+    def _is_still(self) -> bool:
+        odometry = self.state.latest_odom
+        return odometry is not None and abs(odometry.twist.linear) < 0.01
+
+    def look(self) -> None:
+        """Stand still until a picture was taken at rest."""
+        self._carry_out(self._checked(observe(self.doing, self.state.now)))
+
+    def report(self, label: str, notes: str) -> None:
+        self._carry_out(self._checked(report(label, notes, self.doing, self.state.now)))
+
+    def go(self, x: float, y: float, heading: float) -> bool:
+        """Drive the footprint's middle to a pose in the map frame; whether it stands so then.
+
+        Where no maneuver leads straight to it, as in a narrow dead end, the robot turns where it stands first, then
+        tries to get to the place whatever the heading, and turns there.
+        """
+        goal = NavGoalTarget(x, y, heading, TOLERANCE)
+        if self._reach(goal, heading):
+            return True
+        self._reach(NavGoalTarget(*self.middle, heading, TOLERANCE), heading)
+        if self._reach(goal, heading):
+            return True
+        self._approach(NavGoalTarget(x, y, None, TOLERANCE))
+        return self._reach(goal, heading)
+
+    def _reach(self, goal: NavGoalTarget, heading: float) -> bool:
+        if not self._stands(goal, heading):
+            self._approach(goal)
+        return self._stands(goal, heading)
+
+    def _approach(self, goal: NavGoalTarget) -> None:
+        """One decision, and a pause where it came to nothing."""
+        now, heading = self.state.now, goal.heading
+        if heading is not None and self._off(goal) <= NEAR_ENOUGH:
+            decision = turn(wrapped(heading - self.pose.heading), self.doing, now)
+        else:
+            decision = drive(goal.x, goal.y, self.doing, now)
+        execution = self._checked(decision)
+        if execution.is_valid:
+            execution = replace(execution, target=goal)
+        result = self._carry_out(execution)
+        if not result.success:
+            self.wait(lambda: False, PAUSE_S)
+
+    def _off(self, goal: NavGoalTarget) -> float:
+        x, y = self.middle
+        return hypot(x - goal.x, y - goal.y)
+
+    def _stands(self, goal: NavGoalTarget, heading: float) -> bool:
+        return self._off(goal) <= NEAR_ENOUGH and abs(wrapped(heading - self.pose.heading)) <= FACING
+
+    def _checked(self, decision: NavigationDecision) -> ExecutionResult:
+        return self._executor.execute_decision(decision, self.state, self._memory)
+
+    def _carry_out(self, execution: ExecutionResult) -> ActionResult:
+        controller, end = self._controller, self.state.now + PATIENCE_S
+        controller.begin(execution)
+        while True:
+            while (outcome := controller.outcome()) is not None:
+                if outcome.execution is execution:
+                    return outcome.result
+            if self.state.now >= end:
+                controller.cancel(f"not done within {PATIENCE_S:.0f} s")
+            else:
+                self._tick()
+
+    def _tick(self) -> None:
+        self._controller.tick()
+        self._ticked()

@@ -1,0 +1,186 @@
+"""Robots that are ready to be a world: the twin of a level, and a real one with an operator at its side."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from robot_bridge import tags
+from robot_bridge.agent.pilot import Judge
+from robot_bridge.config import RobotConfig
+from robot_bridge.contracts import EffectResult, Frame, Pose, Sighting
+from robot_bridge.control.controller import Controller
+from robot_bridge.decisions.exploration_memory import ExplorationMemory
+from robot_bridge.decisions.safety_executor import Discoveries, SafetyExecutor
+from robot_bridge.errors import SetupError
+from robot_bridge.navigation.navigation import Navigation
+from robot_bridge.protocols import Clock, Effects, Journal, Robot
+from robot_bridge.safety.chain import SafetyChain
+from robot_bridge.twin.noise import Noise
+
+
+def _agrees() -> str:
+    return ""
+
+
+@dataclass(frozen=True, slots=True)
+class Rig:
+    """A robot that is ready to begin: what drives it, what it cannot do itself, and who judges.
+
+    ``detect`` finds signs in a picture; ``carrying`` is what is in hand at the beginning ("key blue"), None for
+    nothing; ``difference`` tells how the world differs from what its judge takes it to be, "" where it does not;
+    ``close`` releases everything.
+    """
+
+    controller: Controller
+    executor: SafetyExecutor
+    memory: Discoveries
+    effects: Effects
+    judge: Judge
+    detect: Callable[[Frame], Sequence[Sighting]]
+    close: Callable[[], None]
+    carrying: str | None = None
+    difference: Callable[[], str] = _agrees
+
+
+def rig(
+    robot: Robot,
+    clock: Clock,
+    effects: Effects,
+    judge: Judge,
+    *,
+    start: Pose | None = None,
+    journal: Journal | None = None,
+    carrying: str | None = None,
+    difference: Callable[[], str] = _agrees,
+) -> Rig:
+    """Join a robot with all that it needs; closing it stops and closes the robot.
+
+    Args:
+        start: of the robot in the map frame; by default its origin.
+    """
+    config = robot.config
+    navigation = Navigation(config, start or Pose())
+    controller = Controller(robot, clock, navigation, SafetyChain(config), journal)
+    executor = SafetyExecutor(clock.now, config, start)
+    detect = partial(tags.detect, camera=config.camera)
+    closing = ExitStack()
+    closing.callback(robot.close)
+    closing.callback(controller.close)
+    return Rig(controller, executor, ExplorationMemory(), effects, judge, detect, closing.close, carrying, difference)
+
+
+def twin_rig(
+    env_id: str,
+    seed: int,
+    *,
+    config: RobotConfig | None = None,
+    noise: Noise | None = None,
+    journal: Journal | None = None,
+    correct: Callable[[Any], None] | None = None,
+) -> Rig:
+    """The simulated robot in the twin of a MiniGrid level, judged by the level itself.
+
+    Args:
+        seed: of the level and of the noise.
+        correct: mends what the level's simulator is known to judge wrongly.
+
+    Raises:
+        SetupError: there is no such level, no twin can be built of it, or pictures cannot be drawn here.
+    """
+    from robot_bridge.twin.robot import MujocoRobot
+    from robot_bridge.twin.worlds.effects import TwinEffects
+    from robot_bridge.twin.worlds.levels import level_world
+
+    level = level_world(env_id, seed, config=config, correct=correct)
+    robot = MujocoRobot(level.world, config=config, seed=seed, noise=noise)
+    if robot.camera_fault:
+        robot.close()
+        raise SetupError(f"no pictures can be drawn, by which an agent knows things: {robot.camera_fault}")
+    effects = TwinEffects.of(level, robot)
+    hand = effects.carrying
+    return rig(
+        robot,
+        robot.clock,
+        effects,
+        level.judge,
+        start=Pose(0.0, 0.0, level.world.start.heading),
+        journal=journal,
+        carrying=f"{hand.kind} {hand.color}" if hand else None,
+        difference=lambda: level.difference(robot.truth, robot.things),
+    )
+
+
+class OperatorJudge:
+    """A person tells whether the mission is complete, once the agent believes so; until then it goes on."""
+
+    def __init__(self, mission: str, ask: Callable[[str], bool]) -> None:
+        self.mission, self._ask = mission, ask
+        self.over = self.solved = False
+        self.reward = 0.0
+        self.why_over = "the operator says that the mission is not complete"
+
+    def step(self, code: int) -> None:
+        """The agent's last primitive says that it is done: ask."""
+        if code == _DONE:
+            self.confirm()
+
+    def tried(self) -> None:
+        """A person counts no steps."""
+
+    def confirm(self) -> bool:
+        """Ask; the episode is over then."""
+        self.over, self.solved = True, self._ask(self.mission)
+        self.reward = 1.0 if self.solved else 0.0
+        return self.solved
+
+
+_DONE = 6
+
+
+class OperatorEffects:
+    """A person does what a robot without an arm cannot.
+
+    Args:
+        ask: puts a question to the operator and returns the answer, a line of text.
+    """
+
+    def __init__(self, ask: Callable[[str], str]) -> None:
+        self._ask = ask
+        self._carrying: tuple[str, str] | None = None
+
+    def pick_up(self) -> EffectResult:
+        if self._carrying is not None:
+            return EffectResult(False, "the hand is not empty", *self._carrying)
+        found = self._answer("Take the key, ball or box before the robot and keep it. What is it (such as: blue key)?")
+        if found.success and found.kind in ("key", "ball", "box"):
+            self._carrying = found.kind, found.color
+            return found
+        return EffectResult(False, found.reason or "there is nothing to take")
+
+    def drop(self) -> EffectResult:
+        if self._carrying is None:
+            return EffectResult(False, "the hand is empty")
+        kind, color = self._carrying
+        answer = self._ask(f"Put the {color} {kind} 1 m before the robot. Done (yes or no)?")
+        if not answer.strip().lower().startswith("y"):
+            return EffectResult(False, "the operator could not put it there", kind, color)
+        self._carrying = None
+        return EffectResult(True, "", kind, color)
+
+    def toggle(self) -> EffectResult:
+        what = "Open the door or box before the robot, or close an open door."
+        return self._answer(f"{what} What is there now (such as: open red door; nothing)?")
+
+    def _answer(self, question: str) -> EffectResult:
+        """What the operator says, as signs say it; an answer that no sign says, and none, is a failure."""
+        words = self._ask(f"{question} Empty: it cannot be done. ").lower().split()
+        if words == ["nothing"]:
+            return EffectResult(True)
+        state, color, kind = ["", *words] if len(words) == 2 else words if len(words) == 3 else ["", "", ""]
+        if (kind, color, state) not in tags.LABELS:
+            return EffectResult(False, "the operator says that it cannot be done")
+        return EffectResult(True, "", kind, color, state)

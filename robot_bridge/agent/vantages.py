@@ -1,0 +1,177 @@
+"""Where to look from: a robot sees ahead of it only, an agent of a grid world is shown a whole window (pure).
+
+What of the window is not yet known is looked at from where the robot can drive to: the middles of cells first, then,
+for what can only be seen at an angle, places beside them. Then it comes back. So all that the agent is shown was seen.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from itertools import product
+from math import atan2, ceil, cos, hypot, sin
+
+import numpy as np
+
+from robot_bridge.agent.cells import OCCUPIED, VIEW, Cell, Ground, Lattice, Occupancy, Terrain, beyond, heading_of
+from robot_bridge.agent.cells import lit as lit_by
+from robot_bridge.agent.cells import window as window_of
+from robot_bridge.config import Camera
+from robot_bridge.contracts import wrapped
+
+Pose4 = tuple[Cell, int]
+"""A cell and one of the four directions."""
+
+TURN_COST, LOOK_COST = 2, 4
+"""Of a quarter turn and of waiting for a picture, in metres driven."""
+_NEAREST, _FARTHEST = 0.8, 6.8
+"""Metres from middle to middle at which floor and things of a cell are recognised."""
+_MARGIN = 0.07
+"""Radians by which the middle of a cell must lie inside the camera's view."""
+_NEARBY = 2.6
+"""Metres from which something is looked at from beside the middle of a cell, straight on."""
+_ASIDE = (0.0, -0.2, 0.2, -0.3, 0.3)
+_ROOM = 0.24
+"""Metres around the robot's middle that must be free where it is to turn to anything."""
+_SIGN = 0.15
+"""Half the width of a sign, metres."""
+_BEFORE = 0.35
+"""Metres before the middle of a cell at which a line of sight to it may end: a thing hides its own middle."""
+
+
+def shown(at: Pose4, words: dict[Cell, str]) -> dict[Cell, str]:
+    """The words of the window at a pose that light reaches; "unseen" stops it. ``words`` holds the window's cells."""
+    clear = np.zeros((VIEW, VIEW), bool)
+    cells = list(window_of(*at))
+    for forward, across, cell in cells:
+        clear[forward, across] = is_see_through(words[cell])
+    clear[0, VIEW // 2] = True
+    seen = lit_by(clear)
+    return {cell: words[cell] for forward, across, cell in cells if seen[forward, across]}
+
+
+def is_see_through(word: str) -> bool:
+    """Whether what lies behind is seen: not behind walls and shut doors, nor behind what is not known."""
+    return word not in ("wall", "unseen") and not word.endswith((" closed", " locked"))
+
+
+@dataclass(frozen=True, slots=True)
+class Vantage:
+    """Where the footprint's middle is to be, map frame, and the heading; ``shows`` the unknown cells in view there."""
+
+    x: float
+    y: float
+    heading: float
+    shows: frozenset[Cell]
+
+    @property
+    def place(self) -> tuple[float, float, float]:
+        """The pose alone."""
+        return self.x, self.y, self.heading
+
+
+Tried = tuple[tuple[float, float, float], Cell]
+"""A pose, and what was to be seen from there."""
+
+
+class Vantages:
+    """Poses from which unknown cells would come into view.
+
+    Args:
+        chart: the occupancy map.
+        terrain: its cells.
+        lattice: where they lie.
+        camera: of the robot.
+        closed: cells that must not be entered.
+        tried: what was in view in vain.
+    """
+
+    def __init__(
+        self,
+        chart: Occupancy,
+        terrain: Terrain,
+        lattice: Lattice,
+        camera: Camera,
+        closed: Collection[Cell] = (),
+        tried: Collection[Tried] = (),
+    ) -> None:
+        self._codes, self._chart = chart.codes, chart
+        self._terrain, self._lattice = terrain, lattice
+        self._closed, self._tried = closed, tried
+        self._half_view = atan2(camera.width / 2, camera.focal) - _MARGIN
+
+    def best(self, at: Pose4, unknown: Collection[Cell]) -> Vantage | None:
+        """The pose that shows most of the ``unknown`` cells for the effort; None when none shows any."""
+        found, most = None, 0.0
+        for cost, (cell, direction) in self._reachable(at):
+            if len(unknown) / (cost + LOOK_COST) <= most:
+                break
+            place = (*self._lattice.middle(cell), heading_of(direction))
+            views = frozenset(c for c in unknown if (place, c) not in self._tried and self.shows((cell, direction), c))
+            worth = len(views) / (cost + LOOK_COST)
+            if worth > most:
+                found, most = Vantage(*place, views), worth
+        return found or self._beside(at, unknown)
+
+    def shows(self, pose: Pose4, cell: Cell) -> bool:
+        """Whether the camera would see a cell from there, or the lidar where that has not met it yet."""
+        x, y = self._lattice.middle(pose[0])
+        to_x, to_y = self._lattice.middle(cell)
+        if self._terrain.at(cell) is Ground.UNKNOWN and pose[0] != cell:
+            around = ((0.0, 0.0), (0.3, 0.3), (0.3, -0.3), (-0.3, 0.3), (-0.3, -0.3))
+            return any(self._is_free(x, y, to_x + dx, to_y + dy, 0.0) for dx, dy in around)
+        distance = hypot(to_x - x, to_y - y)
+        bearing = wrapped(atan2(to_y - y, to_x - x) - heading_of(pose[1]))
+        in_view = _NEAREST <= distance <= _FARTHEST and abs(bearing) <= self._half_view
+        return in_view and self._is_free(x, y, to_x, to_y, _BEFORE)
+
+    def _beside(self, at: Pose4, unknown: Collection[Cell]) -> Vantage | None:
+        """The nearest place beside the middle of a cell from which a sign in one of the cells would be seen whole."""
+        cells = dict.fromkeys(cell for _, (cell, _) in self._reachable(at))
+        for cell, target, dx, dy in product(cells, unknown, _ASIDE, _ASIDE):
+            x, y = self._lattice.middle(cell)
+            x, y, (to_x, to_y) = x + dx, y + dy, self._lattice.middle(target)
+            heading = atan2(to_y - y, to_x - x)
+            vantage = Vantage(x, y, heading, frozenset({target}))
+            is_near = _NEAREST <= hypot(to_x - x, to_y - y) <= _NEARBY
+            if is_near and (vantage.place, target) not in self._tried and self._sees_sign(vantage, to_x, to_y):
+                return vantage
+        return None
+
+    def _sees_sign(self, vantage: Vantage, to_x: float, to_y: float) -> bool:
+        dx, dy = -_SIGN * sin(vantage.heading), _SIGN * cos(vantage.heading)
+        edges = ((to_x + side * dx, to_y + side * dy) for side in (-1, 0, 1))
+        has_room = not self._is_occupied_around(vantage.x, vantage.y)
+        return has_room and all(self._is_free(vantage.x, vantage.y, *edge, _BEFORE) for edge in edges)
+
+    def _is_occupied_around(self, x: float, y: float) -> bool:
+        size = self._chart.resolution
+        reach = ceil(_ROOM / size)
+        column, row = int((x - self._chart.x) / size), int((y - self._chart.y) / size)
+        area = self._codes[max(0, row - reach) : row + reach + 1, max(0, column - reach) : column + reach + 1]
+        return bool((area >= OCCUPIED).any())
+
+    def _is_free(self, x: float, y: float, to_x: float, to_y: float, before: float) -> bool:
+        distance = hypot(to_x - x, to_y - y)
+        share = np.linspace(0.0, max(0.0, 1 - before / max(distance, 1e-9)), 1 + ceil(distance / 0.04))
+        columns = np.floor((x + share * (to_x - x) - self._chart.x) / self._chart.resolution).astype(np.int64)
+        rows = np.floor((y + share * (to_y - y) - self._chart.y) / self._chart.resolution).astype(np.int64)
+        inside = (rows >= 0) & (columns >= 0) & (rows < self._codes.shape[0]) & (columns < self._codes.shape[1])
+        return not bool((self._codes[rows[inside], columns[inside]] >= OCCUPIED).any())
+
+    def _reachable(self, at: Pose4) -> Iterator[tuple[int, Pose4]]:
+        """Poses with what it costs to get there, the nearest first."""
+        pending, done = [(0, at)], set[Pose4]()
+        while pending:
+            cost, pose = heapq.heappop(pending)
+            if pose in done:
+                continue
+            done.add(pose)
+            yield cost, pose
+            cell, direction = pose
+            for turn in (1, 3):
+                heapq.heappush(pending, (cost + TURN_COST, (cell, (direction + turn) % 4)))
+            ahead = beyond(cell, direction)
+            if self._terrain.at(ahead) is Ground.FREE and ahead not in self._closed:
+                heapq.heappush(pending, (cost + 1, (ahead, direction)))

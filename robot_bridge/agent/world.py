@@ -1,0 +1,270 @@
+"""SENSE and ACT: a robot as a World, so that an agent that was learned in a grid world drives it unchanged.
+
+::
+
+    senses -> window -> full_grid -> agent -> primitive -> decision -> executor -> controller -> chain -> robot
+
+The agent is shown what a MiniGrid agent would be shown: the window ahead of it, as far as light reaches. A robot sees
+less at a glance, so after a primitive it looks at what is missing, from near poses, and comes back. What cannot be
+done leaves the agent where it was, as bumping into a wall does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from contextlib import suppress
+from dataclasses import replace
+from functools import partial
+from typing import Final
+
+import numpy as np
+
+from robot_bridge.agent.cells import VIEW, Cell, beyond
+from robot_bridge.agent.pilot import Narrated, Pilot
+from robot_bridge.agent.plan import checked
+from robot_bridge.agent.rigs import OperatorJudge, Rig
+from robot_bridge.agent.senses import Senses
+from robot_bridge.agent.vantages import Pose4
+from robot_bridge.contracts import EffectResult
+from robot_bridge.errors import RobotError
+from spca import perception, slam
+from spca.acting import ActingWorld
+from spca.contracts import (
+    DIRECTIONS,
+    AgentSource,
+    AgentView,
+    Executor,
+    Outcome,
+    Primitive,
+    Snapshot,
+    Status,
+)
+from spca.errors import RestoreError, WorldError
+from spca.replay import hash_state
+
+_CODES: Final = {word: code for code, word in enumerate(perception.VOCABULARY)}
+
+
+class RobotWorld(ActingWorld):
+    """A World on a robot, standing in the middle of a cell and ready.
+
+    Args:
+        name: of the world, for error messages.
+        make: a robot at its start; called again for every reset.
+        executor: runs generated code.
+        can_restart: whether ``make`` leads to the very same start; a robot in a room cannot be put back.
+
+    Attributes:
+        bumps: primitives that could not be done.
+        senses: what the robot knows of its surroundings.
+
+    Raises:
+        WorldError: the robot does not come to see anything.
+    """
+
+    senses: Senses
+
+    def __init__(self, name: str, make: Callable[[], Rig], executor: Executor, *, can_restart: bool = True) -> None:
+        super().__init__(name, Narrated(executor, self._narrate))
+        self._make, self._can_restart = make, can_restart
+        self._rig: Rig | None = None
+        self._at: Pose4 = ((0, 0), 0)
+        self._reset()
+
+    @property
+    def rig(self) -> Rig:
+        """The robot of the present episode.
+
+        Raises:
+            WorldError: the world is closed.
+        """
+        if self._rig is None:
+            raise WorldError(f"{self.name}: the world is closed")
+        return self._rig
+
+    @property
+    def over(self) -> bool:
+        return self.rig.judge.over
+
+    @property
+    def reward(self) -> float:
+        return self.rig.judge.reward
+
+    def step(self, code: int) -> None:
+        self._refuse_when_over()
+        primitive = Primitive(code)
+        try:
+            has_happened = self._do(primitive)
+            self.previous_actions.append(code)
+            if has_happened:
+                self.rig.judge.step(code)
+            else:
+                self.bumps += 1
+                self.rig.judge.tried()
+            self._hold_against_judge()
+            if not self.over:
+                self._perceive()
+        except RobotError as error:
+            raise WorldError(f"{self.name}: {error}") from error
+
+    def sense(self) -> Snapshot:
+        things = perception.visible_objects(perception.facing_view(self._view, self._at[1]))
+        return Snapshot(self.mission, DIRECTIONS[self._at[1]], self.inventory, self._map_words(), things)
+
+    def close(self) -> None:
+        """The robot stops; idempotent."""
+        rig, self._rig = self._rig, None
+        if rig is not None:
+            with suppress(RobotError):
+                rig.close()
+
+    def _narrate(self, step: str) -> None:
+        self.senses.pilot.doing = step
+
+    def _reset(self) -> None:
+        if self._rig is not None and not self._can_restart:
+            raise RestoreError(f"{self.name}: a robot cannot be put back: carry it to where it began and start anew")
+        self.close()
+        self.previous_actions, self.bumps = [], 0
+        self._map = slam.empty_map()
+        try:
+            self._rig = rig = self._make()
+            self.inventory, self.mission = rig.carrying, rig.judge.mission
+            self.senses = Senses(rig.controller, rig.detect, partial(Pilot, rig.controller, rig.executor, rig.memory))
+            self.senses.begin()
+            self._perceive()
+        except RobotError as error:
+            self.close()
+            raise WorldError(f"{self.name}: {error}") from error
+        except BaseException:  # Ctrl-C: nobody else knows yet of a robot to be closed
+            self.close()
+            raise
+        self._start_direction = self._at[1]
+
+    def _do(self, primitive: Primitive) -> bool:
+        """Whether it has physically happened."""
+        cell, direction = self._at
+        match primitive:
+            case Primitive.TURN_LEFT:
+                return self._move(cell, (direction - 1) % 4)
+            case Primitive.TURN_RIGHT:
+                return self._move(cell, (direction + 1) % 4)
+            case Primitive.MOVE_FORWARD:
+                ahead = beyond(cell, direction)
+                return self.senses.may_enter(ahead) and self._move(ahead, direction)
+            case Primitive.DONE:
+                self.senses.pilot.report("task complete", self.mission)
+                return True
+            case _:
+                return self._change(primitive)
+
+    def _move(self, cell: Cell, direction: int) -> bool:
+        """Drive there; back again where that fails."""
+        if self.senses.go((cell, direction)):
+            self._at = cell, direction
+            return True
+        if not self.senses.go(self._at):
+            raise WorldError(f"{self.name}: the robot is stuck on its way to {self.senses.lattice.middle(cell)}")
+        return False
+
+    def _change(self, primitive: Primitive) -> bool:
+        """What the robot has others do, once it stands right."""
+        effects, ahead = self.rig.effects, beyond(*self._at)
+        if not self.senses.go(self._at) or not self.senses.pilot.rest():
+            return False
+        match primitive:
+            case Primitive.PICK_UP:
+                result = effects.pick_up()
+            case Primitive.DROP:
+                result = effects.drop()
+            case _:
+                result = effects.toggle()
+        self._note(primitive, result)
+        if not result.success:
+            return False
+        label = (result.kind, result.color, result.state) if result.kind else None
+        if primitive is Primitive.PICK_UP:
+            self.inventory, label = f"{result.kind} {result.color}", None
+        elif primitive is Primitive.DROP:
+            self.inventory = None
+        self.senses.change(ahead, label)
+        return True
+
+    def _hold_against_judge(self) -> None:
+        """A robot that lost its way must not be judged by where it believes to be."""
+        difference = self.rig.difference()
+        if difference:
+            raise WorldError(f"{self.name}: {difference}")
+
+    def _note(self, primitive: Primitive, result: EffectResult) -> None:
+        journal, pilot = self.rig.controller.journal, self.senses.pilot
+        if journal is not None:
+            words = " ".join(filter(None, (result.kind, result.color, result.state)))
+            data = {"for": pilot.doing, "what": primitive.name.lower(), "thing": words, "reason": result.reason}
+            journal.noted(pilot.state.now, "effect", {**data, "success": result.success})
+
+    def _perceive(self) -> None:
+        """Bring the agent's map up to date."""
+        self._at = cell, direction = self.senses.at
+        words = self.senses.survey(self._at)
+        agent_at = perception.agent_cell(VIEW, direction)
+        view = np.full((VIEW, VIEW), perception.UNSEEN, np.uint8)
+        for place, word in words.items():
+            # What cannot be looked at from anywhere is shut off, which is what a wall is to the agent.
+            code = _CODES["wall" if word == "unseen" else word]
+            view[place[0] - cell[0] + agent_at[0], place[1] - cell[1] + agent_at[1]] = code
+        self._view = view
+        self._map = slam.integrate(self._map, view, cell, agent_at)
+        self._map.codes[self._map.index(cell)] = _CODES[words[cell]]
+
+    def _agent_view(self) -> AgentView:
+        view = self._view.copy()
+        view[perception.agent_cell(VIEW, self._at[1])] = perception.AGENT
+        return AgentView(
+            mission=self.mission,
+            full_grid=self._map.with_agent(self._at[0]),
+            observation=view,
+            direction=self._at[1],
+            inventory=self.inventory,
+            position=self._map.index(self._at[0]),
+            start_position=self._map.origin,
+            start_direction=self._start_direction,
+        )
+
+    def _state(self) -> Hashable:
+        grid = self._map
+        return self._at, self.inventory, grid.origin, grid.codes.shape, grid.codes.tobytes()
+
+    def _hash(self) -> str:
+        state = (self._state(), self._view, self._start_direction, self.mission)
+        return hash_state(state, tuple(self.previous_actions), self.over, self.reward)
+
+    def _map_words(self) -> tuple[tuple[str, ...], ...]:
+        return perception.grid_words(self._map.with_agent(self._at[0]))
+
+    def _solved(self) -> bool:
+        return self.rig.judge.solved
+
+    def _why_over(self) -> str:
+        return self.rig.judge.why_over
+
+
+def act(plan: str, agent: str, world: RobotWorld) -> Outcome:
+    """Carry out a plan such as ``[go_to_object(a1, ball_red), pick_up_object(a1, ball_red)]`` on a robot.
+
+    Args:
+        plan: the actions with their arguments.
+        agent: source of the agent that has these actions.
+        world: the robot; closing it is left to the caller.
+
+    Raises:
+        SetupError: the plan and the agent do not fit, see :func:`robot_bridge.agent.plan.checked`.
+        WorldError: the robot failed.
+        SandboxError: generated code cannot be executed safely.
+    """
+    source = AgentSource(agent)
+    outcome = world.run_sim(checked(plan, source), source)
+    judge = world.rig.judge
+    if outcome.status is Status.GOAL_NOT_REACHED and isinstance(judge, OperatorJudge) and judge.confirm():
+        return replace(outcome, status=Status.SUCCESS, message="the operator says that the mission is complete")
+    return outcome

@@ -1,0 +1,52 @@
+"""``doctor``: which sensors answer, how often and how old, and whether everything stops that has to.
+
+Only the standard library is imported before it is known what is installed.
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+from collections.abc import Iterator
+from typing import Final
+
+from robot_bridge.cli.doctor.check import Check
+from robot_bridge.cli.parser import EXIT_FAILED, EXIT_FINISHED, Settings
+from robot_bridge.errors import DeviceError, SetupError
+
+_ROBOT: Final = ("cyclonedds", "mujoco", "opencv-python-headless", "pyastar2d", "pyyaml", "rosbags")
+_BASE: Final = ("gymnasium", "minigrid", "numpy", "pydantic")
+
+
+def run(settings: Settings) -> int:
+    """Print the checks; the exit code says whether all of them hold."""
+    worst = EXIT_FINISHED
+    for check in _checks(settings):
+        print(f"{'ok' if check.holds else 'FAILS':<6} {check.name:<23} {check.found}", flush=True)
+        worst = worst if check.holds else EXIT_FAILED
+    return worst
+
+
+def _checks(settings: Settings) -> Iterator[Check]:
+    libraries = list(_libraries())
+    yield from libraries
+    try:
+        from robot_bridge.cli import config_file
+        from robot_bridge.cli.doctor import examination
+
+        yield from examination.checks(settings, *config_file.read(settings.config))
+    except ModuleNotFoundError as error:
+        yield Check("robot", False, f"not looked at any further: {error.name} is missing")
+    except DeviceError as error:
+        yield Check("robot", False, str(error))
+    except SetupError as error:
+        if all(check.holds for check in libraries):
+            raise
+        yield Check("robot", False, str(error))
+
+
+def _libraries() -> Iterator[Check]:
+    for package in sorted((*_BASE, *_ROBOT)):
+        try:
+            yield Check(package, True, importlib.metadata.version(package))
+        except importlib.metadata.PackageNotFoundError:
+            yield Check(package, False, "not installed: install requirements-robot.txt, or the extra [robot]")

@@ -1,0 +1,159 @@
+"""What the doctor looks at: sensors, the way of a stop through the chain and, in simulation, motion."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from math import inf
+from typing import Final
+
+from robot_bridge.cli import bodies
+from robot_bridge.cli.doctor import probe
+from robot_bridge.cli.doctor.check import Check
+from robot_bridge.cli.parser import Settings
+from robot_bridge.config import RobotConfig
+from robot_bridge.contracts import REST, Command, Observation, Source, Twist
+from robot_bridge.control import scheduling
+from robot_bridge.errors import DeviceError
+from robot_bridge.ros.topics import Topics
+from robot_bridge.safety import scans
+from robot_bridge.safety.chain import SafetyChain
+
+LOOKED_FOR: Final = 3.0
+"""Seconds in which sensors are counted."""
+_SLOWEST: Final = 0.7
+"""Share of its rate below which a sensor is too slow."""
+_CREEP: Final = Twist(0.05, 0.0)
+
+
+def checks(settings: Settings, config: RobotConfig, topics: Topics) -> Iterator[Check]:
+    """Those of the robot of the settings, one after the other, whatever comes of the ones before.
+
+    Raises:
+        SetupError: there is no such world or domain.
+        DeviceError: the connection to the robot is lost.
+    """
+    with bodies.opened(settings, config, topics, must_answer=False) as body:
+        if settings.robot == "mujoco":
+            yield from _of_twin(body, config, settings)
+        else:
+            yield from _of_real(body, config, settings, topics)
+
+
+def _of_twin(body: bodies.Body, config: RobotConfig, settings: Settings) -> Iterator[Check]:
+    if settings.camera:
+        yield Check("renderer", not body.camera_fault, body.camera_fault or "pictures can be drawn")
+    yield from _sensors(body, config, settings.camera and not body.camera_fault, lambda _: "")
+    yield _chain_stops(body, config)
+    yield _stops_by_itself(body, config)
+    yield _stop_is_obeyed(body)
+
+
+def _of_real(body: bodies.Body, config: RobotConfig, settings: Settings, topics: Topics) -> Iterator[Check]:
+    from robot_bridge.ros.robot import Ros2Robot
+
+    robot = body.robot
+    assert isinstance(robot, Ros2Robot)  # noqa: S101  # what bodies make of these settings
+    sources = {
+        "lidar": (topics.scan,),
+        "odometry": (topics.odometry,),
+        "camera": (topics.image, topics.depth),
+        "battery": (topics.battery,),
+    }
+    yield Check("priority", True, scheduling.told(body.priority_fault))
+    yield from _sensors(body, config, settings.camera, lambda name: "; ".join(map(robot.account, sources[name])))
+    yield from probe.checks(settings.domain, topics, config.limits.command_timeout + 0.2)
+    yield _chain_stops(body, config)
+    yield Check("motion", True, "not tried: a real robot would move; see docs/robot.md for the wheels-up test")
+
+
+def _sensors(
+    body: bodies.Body, config: RobotConfig, has_camera: bool, account: Callable[[str], str]
+) -> Iterator[Check]:
+    """``account``: what is known of a sensor that says nothing, by its name."""
+    stamps: dict[str, list[float]] = {"lidar": [], "odometry": [], "camera": []}
+    oldest = dict.fromkeys(stamps, 0.0)
+    observation = Observation()
+    end = body.clock.now() + LOOKED_FOR
+    while body.clock.now() < end:
+        observation = body.robot.observe()
+        now = body.clock.now()
+        newest = {"lidar": observation.scan, "odometry": observation.odometry, "camera": observation.frame}
+        for name, value in newest.items():
+            if value is not None:
+                stamps[name] += [value.stamp] if stamps[name][-1:] != [value.stamp] else []
+                oldest[name] = max(oldest[name], now - value.stamp)
+        body.clock.wait_until(now + 1 / 50)
+    zones = config.zones
+    wanted = {"lidar": (config.lidar.rate, zones.scan_timeout)}
+    wanted["odometry"] = (2 / zones.odometry_timeout, zones.odometry_timeout)
+    if has_camera:
+        wanted["camera"] = (config.camera.rate, inf)
+    for name, (rate, limit) in wanted.items():
+        yield _sensor(name, stamps[name], oldest[name], rate, limit, account)
+    fault = scans.fault(observation.scan, body.clock.now(), config)
+    yield Check("scan", not fault, fault or "can be used")
+    volts = observation.battery
+    yield Check("battery", volts is not None, _silent(account("battery")) if volts is None else f"{volts:.1f} V")
+
+
+def _sensor(
+    name: str, stamps: list[float], oldest: float, rate: float, limit: float, account: Callable[[str], str]
+) -> Check:
+    """Rates in Hz; ``oldest``: seconds that its newest value was old at most, and ``limit`` may be."""
+    if not stamps:
+        return Check(name, False, _silent(account(name)))
+    measured = (len(stamps) - 1) / (stamps[-1] - stamps[0]) if len(stamps) > 1 else len(stamps) / LOOKED_FOR
+    bound = f" (at most {1000 * limit:.0f})" if limit < inf else ""
+    told = f"{measured:.1f} Hz (at least {_SLOWEST * rate:.1f}), never older than {1000 * oldest:.0f} ms{bound}"
+    return Check(name, measured >= _SLOWEST * rate and oldest <= limit, told)
+
+
+def _silent(account: str) -> str:
+    return f"nothing came in {LOOKED_FOR:g} s" + (f": {account}" if account else "")
+
+
+def _chain_stops(body: bodies.Body, config: RobotConfig) -> Check:
+    """The e-stop's way through the chain, without moving anything: what it lets through is sent."""
+    chain, now = SafetyChain(config), body.clock.now()
+    wish = Command(_CREEP, Source.HUMAN, now + 1.0)
+    chain.stop("doctor")
+    latched = chain.step([wish], body.robot.observe(), now)
+    try:
+        body.robot.apply(latched.twist)
+        body.robot.stop()
+    except DeviceError as error:
+        return Check("e-stop", False, str(error))
+    holds = latched.twist == REST and latched.source == Source.STOP.name.lower()
+    return Check("e-stop", holds, "latched: nothing passes the chain" if holds else f"let {latched.twist} through")
+
+
+def _stops_by_itself(body: bodies.Body, config: RobotConfig) -> Check:
+    limit = config.limits.command_timeout + 0.2
+    took = _stopped_after(body, lambda: None)
+    return Check("command time-out", took <= limit, f"stood {took:.2f} s after the last command (at most {limit:.2f})")
+
+
+def _stop_is_obeyed(body: bodies.Body) -> Check:
+    took = _stopped_after(body, body.robot.stop)
+    return Check("stop", took <= 0.2, f"stood {took:.2f} s after stop (at most 0.20)")
+
+
+def _stopped_after(body: bodies.Body, end: Callable[[], None]) -> float:
+    """Creep for half a second, end it, and say how long the robot still moved by its own odometry."""
+    now = body.clock.now
+    until = now() + 0.5
+    while now() < until:
+        body.robot.apply(_CREEP)
+        body.clock.wait_until(now() + 0.05)
+    end()
+    began = now()
+    moves = partial(_moves, body)
+    while moves() and now() < began + 3.0:
+        body.clock.wait_until(now() + 0.01)
+    return now() - began
+
+
+def _moves(body: bodies.Body) -> bool:
+    odometry = body.robot.observe().odometry
+    return odometry is None or abs(odometry.twist.linear) > 0.01

@@ -1,0 +1,145 @@
+"""What the doctor sees of the deadman without moving the robot.
+
+Whether it passes commands on is tried with a micrometre a second: drivers count in millimetres. Its topic to the driver
+shows what becomes of it.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from math import inf
+from typing import Final
+
+from robot_bridge.cli.doctor.check import Check
+from robot_bridge.contracts import REST, Twist
+from robot_bridge.onboard.relay import STOP
+from robot_bridge.ros import types
+from robot_bridge.ros.dds import Bus, until
+from robot_bridge.ros.messages import twist_from, twist_message
+from robot_bridge.ros.topics import DRIVER_COMMANDS, HOST_COMMANDS, Topics
+
+_SPECK: Final = Twist(1e-6, 0.0)
+_PERIOD: Final = 0.05
+_LISTENED: Final = 2.0
+_PATIENCE: Final = 3.0
+"""Seconds that it may take to appear; and to answer:"""
+_ANSWERED: Final = 1.5
+_FORGOTTEN: Final = 12.0
+"""Seconds after which a publisher that was killed counts as gone."""
+_HELD: Final = 0.3
+_SLOWEST: Final = 14.0
+"""Of its 20 Hz."""
+_TRIES: Final = 3
+"""A busy computer only adds to the time that a stop takes: the best counts."""
+
+
+def checks(domain: int, topics: Topics, limit: float) -> Iterator[Check]:
+    """Whether it is there and alone, passes commands on, ends them by itself within ``limit`` seconds, obeys a stop.
+
+    It is released again, unless somebody else stopped it.
+    """
+    if topics.commands != HOST_COMMANDS:
+        yield Check("deadman", False, f"commands go to {topics.commands}, where no deadman listens")
+        return
+    with Bus(domain) as bus:
+        probe = _Probe(bus)
+        fault, rate = probe.fault()
+        yield Check("deadman", not fault, fault or f"passes commands on, {rate:.0f} Hz (at least {_SLOWEST:.0f})")
+        if fault:
+            return
+        took = _best(probe.ended, limit)
+        yield Check("deadman's time-out", took <= limit, _told(took, "the last command", limit))
+        yield probe.stopped(limit)
+
+
+def _best(attempt: Callable[[], float], limit: float) -> float:
+    """The shortest time of several attempts, which end with the first within the limit."""
+    took = attempt()
+    for _ in range(_TRIES - 1):
+        took = took if took <= limit else min(took, attempt())
+    return took
+
+
+def _told(took: float, what: str, limit: float) -> str:
+    found = f"zeros {took:.2f} s after {what}" if took < inf else f"no zeros after {what}"
+    return f"{found} (at most {limit:.2f})"
+
+
+class _Probe:
+    def __init__(self, bus: Bus) -> None:
+        self._bus = bus
+        self._commands = bus.publisher(HOST_COMMANDS, types.TWIST)
+        self._stop = bus.publisher(STOP, types.BOOL)
+        self._driver = bus.subscription(DRIVER_COMMANDS, types.TWIST, depth=20)
+        self._stops = bus.subscription(STOP, types.BOOL, reliable=True, depth=20)
+        self._sent = 0.0
+        self._is_left = False
+
+    def fault(self) -> tuple[str, float]:
+        """Why it cannot be relied on, "" where it can; and how many times a second it sends."""
+        if not until(lambda: self._commands.listeners and self._driver.publishers, _PATIENCE):
+            who = "listens on " + HOST_COMMANDS if not self._commands.listeners else "sends on " + DRIVER_COMMANDS
+            return f"nobody {who}: start the deadman on the robot", 0.0
+        if not until(lambda: self._driver.publishers == 1, _FORGOTTEN):
+            return f"{self._driver.publishers} publish on {DRIVER_COMMANDS}: end all others", 0.0
+        came = list[Twist]()
+        end = time.monotonic() + _LISTENED
+        while time.monotonic() < end:
+            self._bus.wait(_PERIOD)
+            came += map(twist_from, self._driver.take())
+        rate = len(came) / _LISTENED
+        if any(twist != REST for twist in came):
+            return "somebody drives the robot: end that first", rate
+        if rate < _SLOWEST:
+            return f"sends {rate:.1f} times a second (at least {_SLOWEST:.0f})", rate
+        return self._deaf(), rate
+
+    def _deaf(self) -> str:
+        """Why it does not do what it is told, "" where it does; it is told to rest in the end."""
+        if not until(lambda: self._stop.listeners, _PATIENCE):
+            return f"does not listen on {STOP}"
+        if self._until(_SPECK, is_commanded=True) == inf:
+            return f"passes no commands on: {STOP} is true, or it does not hear this computer"
+        self._commands.send(twist_message(REST))
+        return ""
+
+    def ended(self) -> float:
+        """Seconds from a last command to the first zero."""
+        self._until(_SPECK, is_commanded=True)
+        is_ended = self._until(REST, is_commanded=False) < inf
+        return time.monotonic() - self._sent if is_ended else inf
+
+    def stopped(self, limit: float) -> Check:
+        """Stop it while it is commanded, and release it."""
+        took = _best(self._stopped, limit)
+        if self._is_left:
+            return Check(STOP, False, "somebody else stopped it meanwhile: it is left so")
+        is_released = self._until(_SPECK, is_commanded=True) < inf
+        self._commands.send(twist_message(REST))
+        found = _told(took, "it became true", limit) if is_released else "it is not released by false"
+        return Check(STOP, is_released and took <= limit, found)
+
+    def _stopped(self) -> float:
+        """Seconds from a stop to the first zero, infinite where commands still pass after it."""
+        self._until(_SPECK, is_commanded=True)
+        self._stop.send(types.make(types.BOOL, data=True))
+        took = self._until(REST, is_commanded=True)
+        is_held = self._until(_SPECK, is_commanded=True, seconds=_HELD) == inf
+        self._is_left |= sum(message.data for message in self._stops.take()) > 1
+        if not self._is_left:
+            self._stop.send(types.make(types.BOOL, data=False))
+        return took if is_held else inf
+
+    def _until(self, wanted: Twist, *, is_commanded: bool, seconds: float = _ANSWERED) -> float:
+        """Seconds until the driver is told so, infinite where it is not; commanded meanwhile at 20 Hz, or not."""
+        begun = time.monotonic()
+        self._driver.take()
+        while (now := time.monotonic()) < begun + seconds:
+            if is_commanded and now >= self._sent + _PERIOD:
+                self._commands.send(twist_message(_SPECK))
+                self._sent = now
+            self._bus.wait(_PERIOD / 5)
+            if any(twist_from(message) == wanted for message in self._driver.take()):
+                return time.monotonic() - begun
+        return inf

@@ -1,0 +1,1 @@
+"""The control loop, and the decision that it carries out."""

@@ -1,0 +1,356 @@
+"""The control loop: one tick observes, estimates, asks the current action what it wants, and lets the chain decide.
+
+::
+
+    observe -> navigation.update -> action -> commands -> SafetyChain.step -> Robot.apply -> journal -> wait
+
+The loop knows nothing of models. Decisions come to it as :class:`ExecutionResult` by :meth:`Controller.begin`, and
+every one of them comes back once, measured, from :meth:`Controller.finished`. ``tick`` belongs to one thread, the rest
+may be called from any. The lock is held while a tick computes, never while it waits.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections import deque
+from collections.abc import Mapping
+from dataclasses import replace
+from math import hypot, inf
+from threading import RLock
+from typing import Any, Final
+
+from robot_bridge.config import RobotConfig
+from robot_bridge.contracts import (
+    REST,
+    ActionResult,
+    Applied,
+    Command,
+    ExecutionResult,
+    Frontier,
+    Observation,
+    Odometry,
+    Source,
+    Twist,
+)
+from robot_bridge.control.actions import Finished, Verdict
+from robot_bridge.control.performing import Performer
+from robot_bridge.control.state import LiveState, View
+from robot_bridge.errors import RobotError
+from robot_bridge.navigation.navigation import Navigation
+from robot_bridge.protocols import Clock, Journal, Robot
+from robot_bridge.safety.chain import SafetyChain
+from robot_bridge.safety.doubt import BLOCKED_UNSEEN, Phase
+from robot_bridge.safety.geometry import placed, seen_from
+from robot_bridge.safety.interventions import Interventions
+
+MAP_PERIOD_S: Final = 5.0
+FRONTIER_PERIOD_S: Final = 0.5
+_LASTS: Final = 2.5
+"""Periods for which a command holds."""
+
+
+class Controller:
+    """Carries out decisions on a robot, 20 times a second.
+
+    Args:
+        robot: the body; closing it is left to whoever made it.
+        clock: the robot's.
+        navigation: map, estimate and ways.
+        chain: the only way to the wheels.
+        journal: is told everything.
+
+    Attributes:
+        pace: share of the commanded speed that is driven, 0 to 1.
+        interventions: of the safety chain so far.
+    """
+
+    def __init__(
+        self, robot: Robot, clock: Clock, navigation: Navigation, chain: SafetyChain, journal: Journal | None = None
+    ) -> None:
+        self.robot, self.clock, self.navigation, self.chain, self.journal = robot, clock, navigation, chain, journal
+        self.config: RobotConfig = robot.config
+        self.pace = 1.0
+        self.interventions = Interventions()
+        self._lock = RLock()
+        self._period = 1 / self.config.control_rate
+        self._next = self._began = clock.now()
+        self._performer = Performer(self.config, navigation, self._deliver)
+        self._finished = deque[Finished]()
+        self._hold = ""
+        self._human: Command | None = None
+        self._wanted: tuple[Twist, Source] | None = None
+        self._unseen_at = -inf
+        self._is_unusable = False
+        self._odometry: Odometry | None = None
+        self._travelled = 0.0
+        self._frontiers: tuple[Frontier, ...] = ()
+        self._frontiers_due = self._map_due = self._began
+        self._last_result: ActionResult | None = None
+        self._view = View(self._began, self.config, estimate=navigation.estimate)
+        self._state = LiveState(lambda: self._view, clock.now)
+
+    @property
+    def state(self) -> LiveState:
+        """What snapshots are built of; its ``frozen()`` is the state of the last tick."""
+        return self._state
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether no decision is being carried out."""
+        return self.current is None
+
+    @property
+    def current(self) -> ExecutionResult | None:
+        """The decision that is being carried out."""
+        return self._performer.current
+
+    def tick(self) -> Applied:
+        """One period of the control loop; returns at its end.
+
+        Raises:
+            DeviceError: the robot failed; it was told to stop. So it is whatever else is raised.
+        """
+        try:
+            with self._lock:
+                applied = self._tick()
+            self._wait()
+        except BaseException:  # a robot is never left driving, whatever went wrong
+            with contextlib.suppress(RobotError, OSError):
+                self.robot.stop()
+            raise
+        return applied
+
+    def _wait(self) -> None:
+        """Until the next period begins; periods that are over already are left out."""
+        self._next = max(self._next + self._period, self.clock.now())
+        self.clock.wait_until(self._next)
+
+    def _tick(self) -> Applied:
+        now = self.clock.now()
+        observation = self.robot.observe()
+        estimate = self.navigation.update(observation)
+        self._measure(observation.odometry)
+        self._refresh(now)
+        commands = self._commands(now)
+        # All this may have taken long: the chain judges by the time at which it is driven.
+        decided = self.clock.now()
+        applied = self.chain.step(commands, observation, decided)
+        self.robot.apply(applied.twist)
+        if applied.twist != REST and self.chain.state.stopped:  # pressed meanwhile: its own stop was overtaken
+            self.robot.stop()
+        self.interventions.applied(applied)
+        if self.journal:
+            self.journal.observed(observation)
+            self.journal.estimated(estimate)
+            self.journal.commanded(decided, commands, applied)
+        self._heed(observation.odometry, applied, now)
+        self._view = self._viewed(now, observation)
+        self._judge(observation, commands, applied, now)
+        return applied
+
+    @property
+    def sensor_fault(self) -> str:
+        """Why the robot cannot rely on a sensor until :meth:`release`, "" where it can."""
+        doubt = self.chain.state.doubt
+        return doubt.reason if doubt.phase is Phase.UNUSABLE else ""
+
+    def _heed(self, odometry: Odometry | None, applied: Applied, now: float) -> None:
+        """Act on what the chain has found: an obstacle that no lidar sees, a sensor that cannot be relied on."""
+        doubt, fault = self.chain.state.doubt, self.sensor_fault
+        is_acted_on = not fault and applied.reason.startswith(doubt.reason)
+        self._performer.doubt = doubt.reason if is_acted_on else ""
+        if fault and not self._is_unusable:
+            self._performer.end(Verdict(False, fault, True))
+            self._note(now, "sensor_unusable", {"reason": fault})
+        self._is_unusable = bool(fault)
+        newest = doubt.unseen[-1] if doubt.unseen else None
+        if newest is None or newest.stamp <= self._unseen_at or odometry is None:
+            return
+        self._unseen_at = newest.stamp
+        points = placed(seen_from(newest.points, odometry.pose), self.navigation.estimate.pose)
+        self.navigation.mark(points)
+        place = [round(float(each), 2) for each in points.mean(axis=0)]
+        self._performer.end(Verdict(False, BLOCKED_UNSEEN, True, {"unseen": place}))
+        self._note(now, "unseen_obstacle", {"place": place})
+
+    def _note(self, now: float, kind: str, data: Mapping[str, Any]) -> None:
+        if self.journal:
+            self.journal.noted(now, kind, data)
+
+    def _viewed(self, now: float, observation: Observation) -> View:
+        view = View(
+            now,
+            self.config,
+            observation,
+            self.navigation.estimate,
+            self._frontiers,
+            self._travelled,
+            now - self._began,
+        )
+        return self._with_actions(view)
+
+    def _with_actions(self, view: View) -> View:
+        """Return the view with the action under way and the results of those before it."""
+        current, so_far = self._performer.current, self._performer.so_far()
+        previous = self._last_result if so_far is None or self._performer.is_overtaken else so_far
+        return replace(view, previous_action_result=previous, current=current, so_far=so_far)
+
+    def _measure(self, odometry: Odometry | None) -> None:
+        last, self._odometry = self._odometry, odometry or self._odometry
+        if odometry is None or last is None or odometry.stamp == last.stamp:
+            return
+        moved = odometry.pose.relative_to(last.pose)
+        distance = hypot(moved.x, moved.y)
+        self._travelled += distance
+        self._performer.measured(distance, moved.heading)
+
+    def _refresh(self, now: float) -> None:
+        """What need not be looked at on every tick."""
+        if now >= self._frontiers_due:
+            self._frontiers_due = now + FRONTIER_PERIOD_S
+            self._frontiers = self.navigation.frontiers()
+        if now >= self._map_due:
+            self._map_due = now + MAP_PERIOD_S
+            self._tell_map(now)
+
+    def _tell_map(self, now: float) -> None:
+        grid = self.navigation.map
+        if self.journal and grid.codes.size:
+            self.journal.mapped(now, grid.codes, grid.resolution, grid.x, grid.y)
+
+    def _commands(self, now: float) -> tuple[Command, ...]:
+        """Of whoever has the robot now."""
+        if self._human is not None and self._human.expires > now:
+            self._performer.hold()
+            return (self._human,)
+        self._human = None
+        expires = now + _LASTS * self._period
+        if self._hold:
+            self._performer.hold()
+            return (Command(REST, Source.MODEL, expires),)
+        wanted = self._performer.wanted(now)
+        if wanted is None:
+            return ()
+        if wanted[0] == REST and self._performer.doubt and self._performer.is_driving:
+            wanted = self._wanted or wanted  # the chain finds out nothing where nobody wants to move
+        twist, source = self._wanted = wanted
+        return (Command(Twist(twist.linear * self.pace, twist.angular * self.pace), source, expires),)
+
+    def _judge(self, observation: Observation, commands: tuple[Command, ...], applied: Applied, now: float) -> None:
+        if commands and not self._hold and self._human is None:
+            self._performer.judge(commands[0].twist.linear, applied, observation, self._frontiers, now)
+
+    def _deliver(self, finished: Finished) -> None:
+        self._finished.append(finished)
+        self.amend(finished.result)
+        if self.journal:
+            self.journal.acted(self.clock.now(), finished.result)
+
+    def amend(self, result: ActionResult) -> None:
+        """Make this the result that the next snapshot tells, for example with a description added to it.
+
+        Every view from now on has it, until another decision is begun; one that was taken before has not.
+        """
+        with self._lock:
+            self._last_result = result
+            self._performer.overtake()
+            self._view = self._with_actions(self._view)
+
+    def way_to(self, x: float, y: float) -> float | None:
+        """Metres of the way over the map to a place, None where there is none; takes about as long as a tick."""
+        with self._lock:
+            return self.navigation.way_to(x, y)
+
+    def begin(self, execution: ExecutionResult) -> None:
+        """Carry out what the executor made of a decision, instead of whatever is under way.
+
+        What only asks or tells changes nothing of what is under way, and the goal that is already driven to is driven
+        on to; a decision that was refused stops the robot.
+        """
+        with self._lock:
+            if self.journal:
+                self.journal.decided(self.clock.now(), execution)
+            self._performer.begin(execution)
+            self._view = self._with_actions(self._view)
+
+    def finished(self) -> ActionResult | None:
+        """What became of the earliest decision of which that has not been told yet; None where there is none."""
+        outcome = self.outcome()
+        return outcome.result if outcome else None
+
+    def outcome(self) -> Finished | None:
+        """As :meth:`finished`, with the decision that it became of."""
+        with self._lock:
+            return self._finished.popleft() if self._finished else None
+
+    def settled_view(self) -> View | None:
+        """The state as it is now, None while :meth:`outcome` has something to tell that came before it."""
+        with self._lock:
+            return None if self._finished else self._view
+
+    def cancel(self, reason: str) -> None:
+        """Break off what is under way; the robot stops."""
+        with self._lock:
+            self._performer.end(Verdict(False, reason))
+
+    def run(self, execution: ExecutionResult, timeout: float) -> ActionResult:
+        """Tick until a decision has become something; broken off after ``timeout`` seconds of the robot's clock."""
+        self.begin(execution)
+        end = self.clock.now() + timeout
+        while True:
+            while (outcome := self.outcome()) is not None:
+                if outcome.execution is execution:
+                    return outcome.result
+            if self.clock.now() >= end:
+                self.cancel(f"not done within {timeout:.0f} s")
+                continue
+            self.tick()
+
+    def hold(self, reason: str) -> None:
+        """Stand still until it is lifted with ""; what is under way goes on then. A human's command is obeyed."""
+        with self._lock:
+            self._hold = reason
+
+    def override(self, twist: Twist | None, seconds: float = 0.5) -> None:
+        """A person drives: their velocity, for so long; None hands the robot back. What is under way waits."""
+        with self._lock:
+            self._human = None if twist is None else Command(twist, Source.HUMAN, self.clock.now() + seconds)
+
+    @property
+    def is_overridden(self) -> bool:
+        """Whether a person drives."""
+        human = self._human
+        return human is not None and human.expires > self.clock.now()
+
+    def emergency_stop(self, reason: str) -> None:
+        """Stop now and stay so until :meth:`release`; what is under way is broken off.
+
+        Raises:
+            DeviceError: the robot cannot be told to stop; the chain is latched nevertheless.
+        """
+        self.chain.stop(reason)
+        try:
+            self.robot.stop()
+        finally:
+            with self._lock:
+                self._performer.end(Verdict(False, f"emergency stop: {reason}"))
+                self._note(self.clock.now(), "emergency_stop", {"reason": reason})
+
+    def release(self) -> None:
+        """Lift an emergency stop."""
+        with self._lock:
+            self.chain.release()
+            self._note(self.clock.now(), "release", {})
+
+    def close(self) -> None:
+        """Stop the robot, break off what is under way, and tell the map for the last time.
+
+        Raises:
+            DeviceError: the robot cannot be told to stop.
+        """
+        with self._lock:
+            try:
+                self.robot.stop()
+            finally:
+                self._performer.end(Verdict(False, "the controller was closed"))
+                self._tell_map(self.clock.now())

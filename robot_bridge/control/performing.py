@@ -1,0 +1,184 @@
+"""Carrying out decisions, one at a time: begun, commanded, judged, and told when they are over.
+
+There is no lock and no thread in it: :class:`robot_bridge.control.controller.Controller` has both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from math import hypot
+from typing import Final
+
+from robot_bridge.config import RobotConfig
+from robot_bridge.contracts import (
+    REST,
+    ActionResult,
+    Applied,
+    ExecutionResult,
+    Frontier,
+    NavGoalTarget,
+    Observation,
+    Source,
+    TurnTarget,
+    Twist,
+    VelocityTarget,
+)
+from robot_bridge.control.actions import UNDER_WAY, Action, Finished, Verdict, verdict
+from robot_bridge.navigation.navigation import Navigation
+
+RESUMED_AFTER_S: Final = 0.5
+"""After a longer hold a way is planned anew: what stood still for somebody else must not count as stuck."""
+_MOVED_M: Final = 1.0
+"""A frontier that has moved less is driven to where it was: from there it is seen."""
+
+
+class Performer:
+    """Carries out what the executor made of decisions.
+
+    Args:
+        config: of the robot.
+        navigation: drives to goals and turns.
+        deliver: is given every decision once, when it is over.
+
+    Attributes:
+        doubt: why the chain does not believe what is measured; "" where it does. Nothing is judged meanwhile.
+    """
+
+    def __init__(self, config: RobotConfig, navigation: Navigation, deliver: Callable[[Finished], None]) -> None:
+        self._navigation, self._deliver = navigation, deliver
+        self._centre, self._period = config.body.centre, 1 / config.control_rate
+        self._action: Action | None = None
+        self._held_s = 0.0
+        self.doubt = ""
+
+    @property
+    def current(self) -> ExecutionResult | None:
+        """The decision that is being carried out."""
+        action = self._action
+        return action.execution if action else None
+
+    def so_far(self) -> ActionResult | None:
+        """What it has come to; None before it had the robot for a period."""
+        action = self._action
+        return None if action is None or action.elapsed == 0.0 else action.result(self._under_way()).result
+
+    @property
+    def is_driving(self) -> bool:
+        """Whether what is being carried out moves the robot."""
+        return self._action is not None and isinstance(self._action.target, VelocityTarget | NavGoalTarget | TurnTarget)
+
+    def _under_way(self) -> Verdict:
+        return Verdict(not self.doubt, self.doubt or UNDER_WAY)
+
+    @property
+    def is_overtaken(self) -> bool:
+        """Whether something else was found out since what is under way began."""
+        return self._action is not None and self._action.is_overtaken
+
+    def overtake(self) -> None:
+        """Something else was found out."""
+        if self._action:
+            self._action.is_overtaken = True
+
+    def begin(self, execution: ExecutionResult) -> None:
+        """Carry it out instead of what is under way; see :meth:`robot_bridge.control.controller.Controller.begin`."""
+        target, old = execution.target, self._action
+        if execution.is_valid and isinstance(target, VelocityTarget) and target.duration_s == 0:
+            self._deliver(_at_once(execution, Verdict(True)))
+        elif execution.is_valid and old is not None and old.is_same_goal(execution):
+            self._go_on(old, execution)
+        else:
+            self.end(Verdict(False, f"broken off for {execution.decision.tool_name}"))
+            self._start(execution)
+
+    def end(self, found: Verdict) -> None:
+        """What is under way is over."""
+        action, self._action = self._action, None
+        if action is None:
+            return
+        if action.is_navigated:
+            self._navigation.cancel()
+        self._deliver(action.result(found))
+
+    def measured(self, distance: float, turned: float) -> None:
+        """Take in what odometry says of one period: metres of the way, rad."""
+        if self._action and not self.doubt:
+            self._action.measured(distance, turned)
+
+    def hold(self) -> None:
+        """Somebody else has the robot for this period."""
+        self._held_s += self._period
+
+    def wanted(self, now: float) -> tuple[Twist, Source] | None:
+        """What is wanted in this period, and by whom; None where nothing is under way."""
+        action = self._action
+        if action is None:
+            return None
+        self._take_up_again(action)
+        if isinstance(action.target, VelocityTarget):
+            return action.target.twist, Source.MODEL
+        if action.is_navigated:
+            return self._navigation.twist(now), Source.PLANNER
+        return REST, Source.MODEL
+
+    def judge(
+        self, asked: float, applied: Applied, observation: Observation, frontiers: Iterable[Frontier], now: float
+    ) -> None:
+        """End what is under way where it is over; ``asked`` m/s of it the chain made ``applied`` in this period."""
+        action = self._action
+        if action is None or self.doubt:
+            return
+        speed = observation.odometry.twist.linear if observation.odometry else 0.0
+        action.commanded(asked, applied, speed, now, self._period)
+        wanted = action.frontier_id
+        is_gone = wanted is not None and all(frontier.id != wanted for frontier in frontiers)
+        action.goal_gone = action.goal_gone + self._period if is_gone else 0.0
+        found = verdict(action, observation, self._navigation.estimate, self._navigation.status, self._centre)
+        if found is not None:
+            self.end(found)
+
+    def _take_up_again(self, action: Action) -> None:
+        held, self._held_s = self._held_s, 0.0
+        if held <= RESUMED_AFTER_S:
+            return
+        match action.target:
+            case NavGoalTarget() as goal:
+                self._navigation.go_to(goal)
+            case TurnTarget(radians=wanted):
+                self._navigation.turn(wanted - action.turned)
+            case _:
+                pass
+
+    def _go_on(self, action: Action, execution: ExecutionResult) -> None:
+        """Drive on to the goal under way for another decision; a frontier may have moved as more of it was seen.
+
+        Only where it has moved far is the way planned anew: a maneuver that is begun again and again leads nowhere.
+        """
+        self._deliver(action.result(self._under_way()))
+        old, new = action.target, execution.target
+        has_moved = (
+            isinstance(old, NavGoalTarget)
+            and isinstance(new, NavGoalTarget)
+            and hypot(new.x - old.x, new.y - old.y) > _MOVED_M
+            and self._navigation.go_to(new)
+        )
+        self._action = Action(execution, new if has_moved else old)
+
+    def _start(self, execution: ExecutionResult) -> None:
+        if not execution.is_valid:
+            self._deliver(_at_once(execution, Verdict(False, execution.reason)))
+            return
+        self._held_s = 0.0
+        match execution.target:
+            case NavGoalTarget(x=x, y=y) as goal if not self._navigation.go_to(goal):
+                problem = f"no way to ({x:.2f}, {y:.2f}) in the map so far"
+            case TurnTarget(radians=wanted) if not self._navigation.turn(wanted):
+                problem = "no room to turn here"
+            case _:
+                self._action = Action(execution, execution.target)
+                return
+        self._deliver(_at_once(execution, Verdict(False, problem, is_blocked=True)))
+
+
+def _at_once(execution: ExecutionResult, found: Verdict) -> Finished:
+    return Action(execution, execution.target).result(found)

@@ -1,0 +1,156 @@
+"""What the control loop knows, for those who build snapshots and check decisions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from types import MappingProxyType
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robot_bridge.config import RobotConfig
+from robot_bridge.contracts import (
+    REST,
+    ActionResult,
+    Estimate,
+    ExecutionResult,
+    Frontier,
+    Gap,
+    Observation,
+    Odometry,
+    Pose,
+    Scan,
+)
+from robot_bridge.safety.scans import gaps, obstacle_distances
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class View:
+    """The state at one tick; nothing in it changes, so that any thread may read it. A SensorState.
+
+    What a scan means is worked out when it is asked for, once for all views of the same scan.
+
+    ``current`` is the decision that is being carried out, ``so_far`` what it has come to; both belong together. The
+    previous action is the one that was last begun or last found something out: ``so_far`` may be its result too.
+    """
+
+    now: float
+    config: RobotConfig
+    observation: Observation = field(default_factory=Observation)
+    estimate: Estimate = field(default_factory=lambda: Estimate(0.0, Pose(), REST))
+    frontiers: Sequence[Frontier] = ()
+    distance_traveled_m: float = 0.0
+    explore_time_s: float = 0.0
+    previous_action_result: ActionResult | None = None
+    current: ExecutionResult | None = None
+    so_far: ActionResult | None = None
+
+    @property
+    def latest_image(self) -> NDArray[np.uint8] | None:
+        return self.observation.frame.rgb if self.observation.frame else None
+
+    @property
+    def latest_depth(self) -> NDArray[np.float32] | None:
+        return self.observation.frame.depth if self.observation.frame else None
+
+    @property
+    def latest_scan(self) -> Scan | None:
+        return self.observation.scan
+
+    @property
+    def latest_odom(self) -> Odometry | None:
+        return self.observation.odometry
+
+    @property
+    def battery(self) -> float | None:
+        return self.observation.battery
+
+    @property
+    def current_position(self) -> Pose:
+        return self.estimate.pose
+
+    @property
+    def obstacle_distances(self) -> Mapping[str, float]:
+        """Empty before the first scan."""
+        return _distances(self.observation.scan, self.config) if self.observation.scan else {}
+
+    @property
+    def detected_gaps(self) -> Sequence[Gap]:
+        return _gaps(self.observation.scan, self.config) if self.observation.scan else ()
+
+
+@lru_cache(maxsize=2)
+def _distances(scan: Scan, config: RobotConfig) -> Mapping[str, float]:
+    """Scans are told apart by identity: nothing in them changes."""
+    return MappingProxyType(obstacle_distances(scan, config))
+
+
+@lru_cache(maxsize=2)
+def _gaps(scan: Scan, config: RobotConfig) -> Sequence[Gap]:
+    return gaps(scan, config)
+
+
+class LiveState:
+    """Always the newest :class:`View`. A SensorState; :meth:`frozen` for readers who need all of one moment."""
+
+    def __init__(self, newest: Callable[[], View], now: Callable[[], float]) -> None:
+        self._newest, self._now = newest, now
+
+    def frozen(self) -> View:
+        """The state as it is now."""
+        return self._newest()
+
+    @property
+    def now(self) -> float:
+        """Of the clock, so that the age of a state that is no longer kept up to date shows."""
+        return self._now()
+
+    @property
+    def latest_image(self) -> NDArray[np.uint8] | None:
+        return self._newest().latest_image
+
+    @property
+    def latest_depth(self) -> NDArray[np.float32] | None:
+        return self._newest().latest_depth
+
+    @property
+    def latest_scan(self) -> Scan | None:
+        return self._newest().latest_scan
+
+    @property
+    def latest_odom(self) -> Odometry | None:
+        return self._newest().latest_odom
+
+    @property
+    def obstacle_distances(self) -> Mapping[str, float]:
+        return self._newest().obstacle_distances
+
+    @property
+    def current_position(self) -> Pose:
+        return self._newest().current_position
+
+    @property
+    def detected_gaps(self) -> Sequence[Gap]:
+        return self._newest().detected_gaps
+
+    @property
+    def frontiers(self) -> Sequence[Frontier]:
+        return self._newest().frontiers
+
+    @property
+    def battery(self) -> float | None:
+        return self._newest().battery
+
+    @property
+    def distance_traveled_m(self) -> float:
+        return self._newest().distance_traveled_m
+
+    @property
+    def explore_time_s(self) -> float:
+        return self._newest().explore_time_s
+
+    @property
+    def previous_action_result(self) -> ActionResult | None:
+        return self._newest().previous_action_result

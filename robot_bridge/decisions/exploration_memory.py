@@ -1,0 +1,191 @@
+"""What an exploration has found so far: rooms, frontiers, dead ends and the last actions.
+
+A model sees nothing of earlier calls, so what it should know of them is told by
+:meth:`ExplorationMemory.to_prompt_text`. Names of rooms and things come from models: they are cut and made harmless on
+their way in, and bounded again on their way out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import degrees, dist
+from pathlib import Path
+from typing import Any, Final
+
+from robot_bridge.contracts import ActionResult, Direction, Frontier, NavigationDecision, Pose, wrapped
+from robot_bridge.decisions.memory_state import ExplorationState, new_room, place_of, read_state, write_state
+from robot_bridge.decisions.memory_text import VIEW, prompt_text
+from robot_bridge.decisions.tools import LABEL_LENGTH, NOTES_LENGTH, PARAMETERS
+from robot_bridge.text import harmless
+
+__all__ = ["ExplorationMemory", "ExplorationState", "parameters_told"]
+
+DESCRIPTION_LENGTH: Final = 600
+RECENT_ACTIONS: Final = 5
+MOST_ROOMS: Final = 200
+MOST_OBJECTS: Final = 20
+MOST_DEAD_ENDS: Final = 50
+MOST_UNSEEN: Final = 50
+MOST_FINDINGS: Final = 30
+"""What is older than so many is forgotten; the start never is."""
+_SAME_DEAD_END_M, _SAME_DEAD_END_DEG = 1.0, 45
+_DOORWAY_WIDTH_M: Final = 1.2
+_LARGEST_NUMBER: Final = 10**9
+"""Of a parameter; a greater one, or none at all, is only told to be a number."""
+
+_DIRECTIONS: Final[Mapping[str, float]] = {
+    Direction.FORWARD: 0,
+    Direction.FORWARD_LEFT: 45,
+    Direction.LEFT: 90,
+    Direction.BACKWARD: 180,
+    Direction.RIGHT: -90,
+    Direction.FORWARD_RIGHT: -45,
+}
+
+
+class ExplorationMemory:
+    """Keeps an :class:`ExplorationState`; one thread at a time."""
+
+    def __init__(self) -> None:
+        self.state = ExplorationState()
+        self._position = Pose()
+        self._listed: set[int] = set()
+
+    def update_after_action(self, decision: NavigationDecision, result: ActionResult, position: Pose) -> None:
+        """Once for every decision, with what became of it and where the robot stands now."""
+        self._position = position
+        outcome: dict[str, Any] = {
+            "success": bool(result.success),
+            "actual_distance_m": round(float(result.actual_distance_m), 2),
+            "turned_deg": round(float(result.turned_deg)),
+            "stopped_reason": harmless(result.stopped_reason, LABEL_LENGTH),
+        }
+        if isinstance(clear := result.data.get("clear"), bool):
+            outcome["clear"] = clear
+        if isinstance(free := result.data.get("obstacle_distance_m"), float) and clear is False:
+            outcome["free_m"] = round(free, 1)
+        action = {
+            "action": harmless(decision.tool_name, LABEL_LENGTH),
+            "params": parameters_told(decision),
+            "result": outcome,
+            "position": place_of(position),
+        }
+        self.state.recent_actions = [*self.state.recent_actions, action][-RECENT_ACTIONS:]
+
+    def record_discovery(self, label: str, notes: str | None, significance: str, position: Pose) -> None:
+        """A room becomes the current one, and a new one where none has its name; anything else is found in it."""
+        state, name = self.state, harmless(label, LABEL_LENGTH)
+        self._position = position
+        self._record_finding(significance, name, harmless(notes or "", NOTES_LENGTH), position)
+        state.total_discoveries += 1
+        if significance == "room":
+            if not any(room["name"] == name for room in state.rooms):
+                state.rooms.append(new_room(name, state.current_room, position))
+                state.rooms = state.rooms[:1] + state.rooms[1:][1 - MOST_ROOMS :]
+            state.current_room = name
+            return
+        objects: list[str] = next((room["objects"] for room in state.rooms if room["name"] == state.current_room), [])
+        if name not in objects:
+            objects.append(name)
+            del objects[:-MOST_OBJECTS]
+
+    def record_view(self, focus: str, description: str, position: Pose) -> None:
+        """What a picture shows that was taken at ``position``, in the words of a model that looked for ``focus``."""
+        self._record_finding(VIEW, harmless(focus, LABEL_LENGTH), harmless(description, DESCRIPTION_LENGTH), position)
+
+    def _record_finding(self, kind: str, name: str, text: str, position: Pose) -> None:
+        """The newest word on a thing replaces what was said of it before; a place is looked at from many positions."""
+        if not text:
+            return
+        finding = {"kind": harmless(kind, LABEL_LENGTH), "name": name, "text": text, "position": place_of(position)}
+        named = ("kind", "name") if kind != VIEW else ("kind", "name", "position")
+        kept = [each for each in self.state.findings if any(each[key] != finding[key] for key in named)]
+        self.state.findings = [*kept, finding][-MOST_FINDINGS:]
+
+    def update_frontiers(self, frontier_list: Sequence[Frontier], position: Pose | None = None) -> None:
+        """Those that can be reached now; ``position`` is where the robot stands, by default where it last did."""
+        state = self.state
+        self._position = position or self._position
+        state.frontiers = [_frontier(each, self._position) for each in frontier_list]
+        state.frontiers_known = True
+        left = dict.fromkeys(range(len(state.rooms)), 0)
+        for each in frontier_list:
+            room = self._nearest_room(each.x, each.y)
+            left[room] += 1
+            if each.id not in self._listed:
+                self._listed.add(each.id)
+                state.rooms[room]["frontiers_found"] += 1
+        for index, room_state in enumerate(state.rooms):
+            found = max(room_state["frontiers_found"], left[index])
+            room_state["frontiers_found"] = found
+            room_state["explored_pct"] = round(100 * (1 - left[index] / found)) if found else 100
+
+    def _nearest_room(self, x: float, y: float) -> int:
+        rooms = self.state.rooms
+        return min(range(len(rooms)), key=lambda index: dist(rooms[index]["position"], (x, y)))
+
+    def record_dead_end(self, direction: Direction | float, position: Pose, reason: str = "blocked") -> None:
+        """Nothing lies that way: a direction relative to the robot, or degrees counter-clockwise from ahead."""
+        relative = _DIRECTIONS[direction] if isinstance(direction, str) else direction
+        heading = round(degrees(position.heading) + relative) % 360
+        for known in self.state.dead_ends:
+            turned = abs((known["direction_deg"] - heading + 180) % 360 - 180)
+            if position.distance_to(*known["position"]) <= _SAME_DEAD_END_M and turned <= _SAME_DEAD_END_DEG:
+                return
+        dead_end = {
+            "direction_deg": heading,
+            "reason": harmless(reason, LABEL_LENGTH),
+            "position": place_of(position),
+        }
+        self.state.dead_ends = [*self.state.dead_ends, dead_end][-MOST_DEAD_ENDS:]
+
+    def record_unseen(self, place: Sequence[float]) -> None:
+        """Something stands there, [x, y], that the lidar does not see."""
+        self.state.unseen = [*self.state.unseen, [round(float(each), 2) for each in place]][-MOST_UNSEEN:]
+
+    def to_prompt_text(self) -> str:
+        """The state in about 200 tokens, however long the exploration has lasted."""
+        return prompt_text(self.state, self._position)
+
+    def save_to_disk(self, path: str | Path) -> None:
+        """Write the state as YAML, wholly or not at all.
+
+        Raises:
+            SetupError: it cannot be written.
+        """
+        write_state(Path(path), self.state)
+
+    def load_from_disk(self, path: str | Path) -> None:
+        """Go on from a state that was saved; what is remembered stays as it is where that fails.
+
+        Raises:
+            SetupError: there is no such file, or it is none of ours.
+        """
+        self.state = ExplorationState(**read_state(Path(path)))
+        self._listed.clear()
+
+
+def parameters_told(decision: NavigationDecision) -> dict[str, Any]:
+    """Those that the tool has, in its order; texts cut, what is neither text nor number by its type."""
+    model = PARAMETERS.get(decision.tool_name)  # type: ignore[call-overload]
+    given: object = decision.parameters
+    names = model.model_fields if model and isinstance(given, Mapping) else ()
+    return {name: _value(decision.parameters[name]) for name in names if decision.parameters.get(name) is not None}
+
+
+def _value(value: object) -> object:
+    if isinstance(value, bool) or (isinstance(value, int | float) and abs(value) < _LARGEST_NUMBER):
+        return value
+    return harmless(value if isinstance(value, str) else type(value).__name__, LABEL_LENGTH)
+
+
+def _frontier(frontier: Frontier, position: Pose) -> dict[str, Any]:
+    bearing = degrees(wrapped(position.bearing_to(frontier.x, frontier.y)))
+    return {
+        "id": int(frontier.id),
+        "direction_deg": round(bearing),
+        "distance_m": round(float(position.distance_to(frontier.x, frontier.y)), 1),
+        "type": "doorway" if frontier.width_m <= _DOORWAY_WIDTH_M else "open",
+        "width_m": round(float(frontier.width_m), 1),
+        "position": [round(float(frontier.x), 2), round(float(frontier.y), 2)],
+    }

@@ -1,0 +1,255 @@
+"""Between a model's decision and the control loop: read it, check it against the sensors, make a target of it.
+
+::
+
+    NavigationDecision -> readable? -> young enough? -> not blocked again and again? -> room for it? -> Target
+
+Nothing is published here. A stop is never refused; everything else that cannot be carried out becomes a stop with a
+reason that the model is told. What is let through is still subject to the safety chain, on every tick.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, replace
+from math import radians
+from typing import Final, Protocol
+
+from robot_bridge.config import RobotConfig
+from robot_bridge.contracts import (
+    REST,
+    Direction,
+    ExecutionResult,
+    NavGoalTarget,
+    NavigationDecision,
+    ObserveTarget,
+    Pose,
+    Speed,
+    StopReason,
+    StopTarget,
+    Target,
+    Tool,
+    TurnTarget,
+    VelocityTarget,
+)
+from robot_bridge.decisions.tools import (
+    CheckPathClear,
+    MoveToward,
+    NavigateToGoal,
+    ObserveScene,
+    Parameters,
+    Refusal,
+    ReportDiscovery,
+    Rotate,
+    StopRobot,
+    read,
+)
+from robot_bridge.decisions.watchdog import LLMWatchdog, NetworkMonitor
+from robot_bridge.protocols import SensorState
+from robot_bridge.safety.path_check import check_path, swept_clearance, twist_toward
+from robot_bridge.safety.scans import fault
+
+__all__ = ["NOTHING_TO_DRIVE", "BlockedActionMemory", "LLMWatchdog", "NetworkMonitor", "SafetyExecutor"]
+
+REJECT_M: Final = 0.5
+"""A move towards something nearer is refused."""
+SLOW_M: Final = 1.0
+"""A move towards something nearer is slow."""
+NOTHING_TO_DRIVE: Final = VelocityTarget(REST, 0.0)
+"""Target of a decision that only asks or tells: whatever the robot is doing goes on."""
+
+
+class Discoveries(Protocol):
+    """What remembers findings: :class:`robot_bridge.decisions.exploration_memory.ExplorationMemory`."""
+
+    def record_discovery(self, label: str, notes: str, significance: str, position: Pose) -> None: ...
+
+
+@dataclass(slots=True)
+class _Blocked:
+    count: int
+    last: float
+
+
+class BlockedActionMemory:
+    """Actions that were blocked; one may be tried again ``max_retries`` times until ``cooldown_s`` after the last.
+
+    ``now`` gives seconds of the robot's clock.
+    """
+
+    def __init__(self, now: Callable[[], float], cooldown_s: float = 15.0, max_retries: int = 2) -> None:
+        self._now, self._cooldown, self._max_retries = now, cooldown_s, max_retries
+        self._blocked: dict[str, _Blocked] = {}
+
+    def should_allow(self, decision: NavigationDecision) -> tuple[bool, str]:
+        """Whether it may be tried, and a line for the model: why not, or that it was blocked before ("" otherwise)."""
+        self._forget_expired()
+        key = action_key(decision)
+        entry = self._blocked.get(key)
+        if entry is None:
+            return True, ""
+        if entry.count <= self._max_retries:
+            return True, f"{key} was blocked {entry.count}x lately"
+        wait = entry.last + self._cooldown - self._now()
+        return False, f"{key} was blocked {entry.count} times: choose something else, it is closed for {wait:.0f} s"
+
+    def record_blocked(self, decision: NavigationDecision) -> None:
+        """Count a block of this action."""
+        self._forget_expired()
+        entry = self._blocked.setdefault(action_key(decision), _Blocked(0, 0.0))
+        entry.count, entry.last = entry.count + 1, self._now()
+
+    def _forget_expired(self) -> None:
+        horizon = self._now() - self._cooldown
+        self._blocked = {key: entry for key, entry in self._blocked.items() if entry.last > horizon}
+
+
+def action_key(decision: NavigationDecision) -> str:
+    """``tool:direction_or_degrees``; of a goal its kind and its frontier or whole metres."""
+    given = decision.parameters
+    if decision.tool_name == Tool.NAVIGATE_TO_GOAL:
+        kind = given.get("goal_type")
+        place = [given["frontier_id"]] if kind == "frontier" else [given["x"], given["y"]] if kind != "retrace" else []
+        return ":".join([decision.tool_name, str(kind), *(f"{value:.0f}" for value in place)])
+    return f"{decision.tool_name}:{given.get('direction', given.get('degrees', ''))}"
+
+
+class SafetyExecutor:
+    """Turns decisions into targets.
+
+    Args:
+        now: seconds of the robot's clock.
+        config: of the robot.
+        home: where the rear axle was at the start, in the map frame; None: at its origin.
+    """
+
+    def __init__(self, now: Callable[[], float], config: RobotConfig | None = None, home: Pose | None = None) -> None:
+        self._config = config or RobotConfig()
+        self._home = home or Pose()
+        self.blocked_actions = BlockedActionMemory(now)
+        self.watchdog = LLMWatchdog()
+        self.network_monitor = NetworkMonitor(now)
+
+    def execute_decision(self, decision: NavigationDecision, vm: SensorState, memory: Discoveries) -> ExecutionResult:
+        """The target of a decision, for the control loop to carry out; ``decision`` of the result is as read."""
+        parameters = read(decision)
+        if isinstance(parameters, Refusal):
+            given: object = decision.parameters
+            if not isinstance(given, Mapping):
+                decision = replace(decision, parameters={})
+            if decision.tool_name == Tool.STOP_ROBOT:
+                return self._execute_stop(decision, StopRobot(reason=StopReason.UNCERTAIN))
+            return _refused(decision, parameters.reason)
+        decision = replace(decision, parameters=parameters.model_dump(mode="json"))
+        if isinstance(parameters, StopRobot):
+            return self._execute_stop(decision, parameters)
+        age = vm.now - decision.timestamp
+        if not -1.0 <= age <= self._config.limits.decision_expiry:
+            return _refused(decision, f"decision expired: it is about what was seen {age:.1f} s ago")
+        is_allowed, warning = self.blocked_actions.should_allow(decision)
+        if not is_allowed:
+            return _refused(decision, warning)
+        return self._translated(decision, parameters, vm, memory)
+
+    def _translated(
+        self, decision: NavigationDecision, parameters: Parameters, vm: SensorState, memory: Discoveries
+    ) -> ExecutionResult:
+        match parameters:
+            case MoveToward():
+                result = self._execute_move(decision, parameters, vm)
+            case NavigateToGoal():
+                result = self._execute_navigate(decision, parameters, vm)
+            case Rotate():
+                result = self._execute_rotate(decision, parameters)
+            case ObserveScene():
+                result = self._execute_observe(decision, parameters)
+            case CheckPathClear():
+                result = self._execute_check_path(decision, parameters, vm)
+            case ReportDiscovery():
+                result = self._execute_report(decision, parameters, vm, memory)
+            case StopRobot():
+                result = self._execute_stop(decision, parameters)
+        return result
+
+    def _pre_validate(
+        self, decision: NavigationDecision, obstacle_distances: Mapping[str, float]
+    ) -> tuple[bool, NavigationDecision, str]:
+        """Is there room for a ``move_toward``, the decision as it may be carried out, and what was changed or why not.
+
+        A direction of which nothing is known counts as blocked.
+        """
+        direction = decision.parameters["direction"]
+        clearance = obstacle_distances.get(direction, 0.0)
+        if not clearance >= REJECT_M:
+            return False, decision, f"blocked: obstacle {clearance:.2f} m {direction}, {REJECT_M} m are needed"
+        if clearance < SLOW_M and decision.parameters["speed"] != Speed.SLOW:
+            slow = replace(decision, parameters={**decision.parameters, "speed": Speed.SLOW.value})
+            return True, slow, f"slowed down: obstacle {clearance:.2f} m {direction}"
+        return True, decision, ""
+
+    def _execute_move(self, decision: NavigationDecision, parameters: MoveToward, vm: SensorState) -> ExecutionResult:
+        scan = vm.latest_scan
+        problem = fault(scan, vm.now, self._config)
+        if scan is None or problem:
+            return _refused(decision, f"the lidar cannot be used: {problem}")
+        direction = parameters.direction
+        twist = twist_toward(direction, parameters.speed, self._config.body)
+        swept = swept_clearance(scan, direction, twist, self._config)
+        nearest = min(vm.obstacle_distances.get(direction.value, 0.0), swept)
+        is_free, decision, reason = self._pre_validate(decision, {direction.value: nearest})
+        if not is_free:
+            self.blocked_actions.record_blocked(decision)
+            return _refused(decision, reason)
+        twist = twist_toward(direction, Speed(decision.parameters["speed"]), self._config.body)
+        return ExecutionResult(VelocityTarget(twist, parameters.duration_s), decision, True, reason)
+
+    def _execute_navigate(
+        self, decision: NavigationDecision, parameters: NavigateToGoal, vm: SensorState
+    ) -> ExecutionResult:
+        if parameters.goal_type == "retrace":
+            x, y = self._home.ahead(self._config.body.centre)
+            return _accepted(decision, NavGoalTarget(x, y))
+        if parameters.goal_type == "frontier":
+            known = {frontier.id: frontier for frontier in vm.frontiers}
+            frontier = known.get(parameters.frontier_id if parameters.frontier_id is not None else -1)
+            if frontier is None:
+                listed = ", ".join(map(str, list(known)[:10])) or "none"
+                return _refused(decision, f"there is no frontier {parameters.frontier_id} now; there are: {listed}")
+            return _accepted(decision, NavGoalTarget(frontier.x, frontier.y))
+        if parameters.x is None or parameters.y is None:
+            return _refused(decision, "goal_type coordinates needs numbers for x and y, not null")
+        return _accepted(decision, NavGoalTarget(parameters.x, parameters.y))
+
+    def _execute_rotate(self, decision: NavigationDecision, parameters: Rotate) -> ExecutionResult:
+        return _accepted(decision, TurnTarget(radians(parameters.degrees)))
+
+    def _execute_stop(self, decision: NavigationDecision, parameters: StopRobot) -> ExecutionResult:
+        return _accepted(decision, StopTarget(parameters.reason.value))
+
+    def _execute_observe(self, decision: NavigationDecision, parameters: ObserveScene) -> ExecutionResult:
+        return _accepted(decision, ObserveTarget(parameters.focus))
+
+    def _execute_check_path(
+        self, decision: NavigationDecision, parameters: CheckPathClear, vm: SensorState
+    ) -> ExecutionResult:
+        scan = vm.latest_scan
+        problem = fault(scan, vm.now, self._config)
+        if scan is None or problem:
+            return _refused(decision, f"the lidar cannot be used: {problem}")
+        found = check_path(scan, Direction(parameters.direction), parameters.distance_m, self._config)
+        data = asdict(found) | {"obstacle_distance_m": round(found.obstacle_distance_m, 2)}
+        return ExecutionResult(NOTHING_TO_DRIVE, decision, True, data=data)
+
+    def _execute_report(
+        self, decision: NavigationDecision, parameters: ReportDiscovery, vm: SensorState, memory: Discoveries
+    ) -> ExecutionResult:
+        memory.record_discovery(parameters.label, parameters.notes or "", parameters.significance, vm.current_position)
+        return ExecutionResult(NOTHING_TO_DRIVE, decision, True, data={"noted": parameters.label})
+
+
+def _accepted(decision: NavigationDecision, target: Target) -> ExecutionResult:
+    return ExecutionResult(target, decision, True)
+
+
+def _refused(decision: NavigationDecision, reason: str) -> ExecutionResult:
+    return ExecutionResult(StopTarget(reason), decision, False, reason)

@@ -1,0 +1,234 @@
+"""One look at all sensors, as a model gets it: an annotated picture, words for the LiDAR, and the robot's state.
+
+Everything but :class:`SensorSnapshotBuilder` is pure. The summary of the LiDAR is for reading only: a tenth percentile
+hides a thin pole, so what keeps the robot safe looks at every beam instead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import degrees, isnan
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from robot_bridge.contracts import ActionResult, Direction, Gap, Scan, wrapped
+from robot_bridge.decisions.annotate import annotate_image, cardinal, is_image, sample_depth
+from robot_bridge.decisions.triggers import EventTrigger
+from robot_bridge.protocols import SensorState
+
+__all__ = [
+    "EventTrigger",
+    "SensorSnapshot",
+    "SensorSnapshotBuilder",
+    "annotate_image",
+    "build_lidar_summary",
+    "compute_affordance_scores",
+    "compute_frame_similarity",
+    "nearest_obstacle",
+]
+
+SECTOR_DEG: Final = 30
+SECTORS: Final = (
+    "front",
+    "front-left",
+    "left-front",
+    "left",
+    "left-back",
+    "back-left",
+    "back",
+    "back-right",
+    "right-back",
+    "right",
+    "right-front",
+    "front-right",
+)
+"""Every 30 degrees counter-clockwise, each 15 degrees to both sides."""
+LABELS: Final = ((0.5, "WALL"), (1.0, "OBSTACLE"), (2.0, "NEAR"))
+"""Nearer than so many metres is called so; CLEAR from there on."""
+_PERCENTILE: Final = 10
+_BLOCKED_M, _FREE_M, _LEAST_SCORE = 0.5, 2.0, 0.1
+_SMALL: Final = (160, 120)
+_PATCHES: Final = (32, 24)
+_PATCH_CHANGE: Final = 0.03
+"""Share of the range of a colour: above the noise of a camera, below what a ball at 5 m changes in its patch."""
+
+
+@dataclass(frozen=True)
+class SensorSnapshot:
+    """What was sensed at one moment.
+
+    ``annotated_image_b64`` is a JPEG of 640x480, "" where there is no camera. ``doorway_gaps`` hold ``direction_deg``
+    (counter-clockwise from ahead), ``width_m``, ``distance_m``. ``robot_state`` holds ``x``, ``y`` (metres, map frame),
+    ``heading_deg`` (0 to 360 counter-clockwise from east), ``heading_cardinal``, ``speed_mps`` (negative: backwards),
+    ``distance_traveled_m``, ``explore_time_s`` and ``battery_v`` (None: not known). ``affordance_scores`` say for each
+    direction how feasible it is, 0.1 to 1. ``previous_action_result`` has the fields of
+    :class:`robot_bridge.contracts.ActionResult`.
+    """
+
+    timestamp: float
+    annotated_image_b64: str
+    lidar_summary: str
+    doorway_gaps: list[dict[str, float]]
+    robot_state: dict[str, Any]
+    affordance_scores: dict[str, float]
+    previous_action_result: dict[str, Any] | None
+
+
+class SensorSnapshotBuilder:
+    """Builds snapshots of the state that the host keeps up to date (``vm``, the voice mapper of the seed)."""
+
+    def __init__(self, vm: SensorState) -> None:
+        self.vm = vm
+
+    def capture(self) -> SensorSnapshot:
+        """All sensors now; takes a few milliseconds, most of them for the picture."""
+        vm = self.vm
+        state = _robot_state(vm)
+        image = vm.latest_image
+        picture = ""
+        if image is not None and is_image(image):
+            points = sample_depth(vm.latest_depth)
+            picture = annotate_image(image, points, state["heading_deg"], state["heading_cardinal"])
+        result = vm.previous_action_result
+        return SensorSnapshot(
+            timestamp=vm.now,
+            annotated_image_b64=picture,
+            lidar_summary=_scan_summary(vm.latest_scan, vm.detected_gaps),
+            doorway_gaps=[_gap(gap) for gap in vm.detected_gaps],
+            robot_state=state,
+            affordance_scores=compute_affordance_scores(vm.obstacle_distances),
+            previous_action_result=None if result is None else _result(result),
+        )
+
+
+def _robot_state(vm: SensorState) -> dict[str, Any]:
+    pose = vm.current_position
+    heading = round(degrees(wrapped(pose.heading)) % 360, 1) % 360
+    twist = vm.latest_odom.twist if vm.latest_odom else None
+    return {
+        "x": round(pose.x, 2),
+        "y": round(pose.y, 2),
+        "heading_deg": heading,
+        "heading_cardinal": cardinal(heading),
+        "speed_mps": round(twist.linear, 2) if twist else 0.0,
+        "distance_traveled_m": round(vm.distance_traveled_m, 2),
+        "explore_time_s": round(vm.explore_time_s, 1),
+        "battery_v": None if vm.battery is None else round(vm.battery, 1),
+    }
+
+
+def _gap(gap: Gap) -> dict[str, float]:
+    return {
+        "direction_deg": round(gap.direction_deg),
+        "width_m": round(gap.width_m, 2),
+        "distance_m": round(gap.distance_m, 2),
+    }
+
+
+def _result(result: ActionResult) -> dict[str, Any]:
+    return {
+        "tool_name": result.tool_name,
+        "success": result.success,
+        "actual_distance_m": round(result.actual_distance_m, 2),
+        "turned_deg": round(result.turned_deg),
+        "stopped_reason": result.stopped_reason,
+        "data": dict(result.data),
+    }
+
+
+def _scan_summary(scan: Scan | None, gaps: Sequence[Gap]) -> str:
+    if scan is None:
+        return build_lidar_summary((), 0.0, 0.0)
+    return build_lidar_summary(scan.ranges, scan.angle_min, scan.angle_increment, gaps, scan.range_min, scan.range_max)
+
+
+def build_lidar_summary(
+    ranges: ArrayLike,
+    angle_min: float,
+    angle_inc: float,
+    gaps: Sequence[Gap] = (),
+    range_min: float = 0.0,
+    range_max: float = np.inf,
+) -> str:
+    """Twelve lines such as ``000° front: 2.9m CLEAR`` and one with the doorways, where there are any.
+
+    The distance is the tenth percentile of the valid ranges (beams,) of a sector, metres; a sector without one reads
+    ``-- UNKNOWN``. Angles are radians, counter-clockwise from ahead.
+    """
+    distances = np.asarray(ranges, np.float64).ravel()
+    angles = np.degrees(angle_min + angle_inc * np.arange(distances.size))
+    sectors = np.floor((angles + SECTOR_DEG / 2) / SECTOR_DEG).astype(np.int64) % len(SECTORS)
+    valid = np.isfinite(distances) & (distances > 0) & (distances >= range_min) & (distances <= range_max)
+    lines = [_sector(index, distances[valid & (sectors == index)]) for index in range(len(SECTORS))]
+    if gaps:
+        lines.append("doorways: " + "; ".join(map(_doorway, sorted(gaps, key=lambda gap: gap.distance_m)[:4])))
+    return "\n".join(lines)
+
+
+def _sector(index: int, distances: NDArray[np.float64]) -> str:
+    name = f"{index * SECTOR_DEG:03d}° {SECTORS[index]}"
+    if not distances.size:
+        return f"{name}: -- UNKNOWN"
+    near = float(np.percentile(distances, _PERCENTILE))
+    label = next((label for limit, label in LABELS if near < limit), "CLEAR")
+    return f"{name}: {near:.1f}m {label}"
+
+
+def _doorway(gap: Gap) -> str:
+    return f"{round(gap.direction_deg):+d}° {gap.width_m:.1f}m wide at {gap.distance_m:.1f}m"
+
+
+def compute_affordance_scores(obstacle_distances: Mapping[str, float]) -> dict[str, float]:
+    """How feasible each of the six directions is: 0.1 up to 0.5 m, 1 from 2 m on, linear between.
+
+    A direction of which nothing is known counts as blocked.
+    """
+    return {each.value: _score(obstacle_distances.get(each.value, 0.0)) for each in Direction}
+
+
+def _score(distance: float) -> float:
+    share = 0.0 if isnan(distance) else (distance - _BLOCKED_M) / (_FREE_M - _BLOCKED_M)
+    return round(_LEAST_SCORE + (1 - _LEAST_SCORE) * min(max(share, 0.0), 1.0), 2)
+
+
+def compute_frame_similarity(frame_a: NDArray[np.uint8] | None, frame_b: NDArray[np.uint8] | None) -> float:
+    """1 minus the mean absolute difference of two RGB frames (height, width, 3) of any size, at 160x120 in grey.
+
+    1: the same; 0: black and white, or there is no picture to compare.
+    """
+    if frame_a is None or frame_b is None or not is_image(frame_a) or not is_image(frame_b):
+        return 0.0
+    difference = _grey(frame_a).astype(np.int16) - _grey(frame_b)
+    return 1.0 - float(np.abs(difference).mean()) / 255
+
+
+def has_local_change(frame_a: NDArray[np.uint8] | None, frame_b: NDArray[np.uint8] | None) -> bool:
+    """Whether two RGB frames differ in any patch of a 32nd of their width, in any colour.
+
+    Something small that appears changes the mean of a picture hardly at all. True where there is nothing to compare.
+    """
+    if frame_a is None or frame_b is None or not is_image(frame_a) or not is_image(frame_b):
+        return True
+    difference = np.abs(_patches(frame_a) - _patches(frame_b))
+    return float(difference.max()) > _PATCH_CHANGE * 255
+
+
+def _patches(frame: NDArray[np.uint8]) -> NDArray[np.float32]:
+    import cv2
+
+    return np.asarray(cv2.resize(frame, _PATCHES, interpolation=cv2.INTER_AREA), np.float32)
+
+
+def _grey(frame: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    import cv2
+
+    small = cv2.resize(frame, _SMALL, interpolation=cv2.INTER_AREA)
+    return np.asarray(cv2.cvtColor(small, cv2.COLOR_RGB2GRAY), np.uint8)
+
+
+def nearest_obstacle(obstacle_distances: Mapping[str, float]) -> float:
+    """The least of the six distances, 0 where nothing is known."""
+    return min((0.0 if isnan(each) else each for each in obstacle_distances.values()), default=0.0)

@@ -1,0 +1,201 @@
+"""The seven tools of a model: their parameters, their definitions for a provider, and how a call of one is read.
+
+A definition is strict as OpenAI means it: every parameter is required, one that may be left out is nullable, and there
+are no others. What a model sends is read here and nowhere else; providers that do not enforce a schema are common, so
+nothing is taken on trust. A parameter that may be null may also be missing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any, Final, Literal
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+
+from robot_bridge.contracts import Direction, NavigationDecision, Speed, StopReason, Tool
+from robot_bridge.text import harmless
+
+DURATION_S: Final = (1.0, 8.0)
+"""Shortest and longest ``move_toward``."""
+DISTANCE_M: Final = (0.5, 5.0)
+"""Nearest and farthest that ``check_path_clear`` looks."""
+FARTHEST_M: Final = 1000.0
+"""Coordinates beyond it are a slip of the model, no place in a building."""
+_LONGEST_INTEGER: Final = 10**30
+"""Greater ones are not quoted: Python refuses to write out thousands of digits."""
+LABEL_LENGTH: Final = 60
+NOTES_LENGTH: Final = 300
+
+
+def _whole(value: Any) -> Any:
+    """JSON knows one kind of number: 90.0 is an integer."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def _text(limit: int) -> AfterValidator:
+    return AfterValidator(lambda value: value and harmless(value, limit))
+
+
+class _Parameters(BaseModel):
+    """Unknown names are an error, numbers are finite, nothing is converted from text."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+
+_Number = Annotated[float, Field(strict=True)]
+_Id = Annotated[int, Field(strict=True, ge=0, le=10**9)]
+
+
+class MoveToward(_Parameters):
+    """Drive in a direction at a speed for a time; the robot steers like a car, so sideways means along an arc."""
+
+    direction: Direction
+    speed: Speed
+    duration_s: Annotated[float, Field(strict=True, ge=DURATION_S[0], le=DURATION_S[1])]
+
+
+class NavigateToGoal(_Parameters):
+    """Let the path planner drive to a listed frontier, to map coordinates in metres, or back to the start (retrace)."""
+
+    goal_type: Literal["frontier", "coordinates", "retrace"]
+    frontier_id: Annotated[_Id | None, BeforeValidator(_whole)] = None
+    x: Annotated[_Number, Field(ge=-FARTHEST_M, le=FARTHEST_M)] | None = None
+    y: Annotated[_Number, Field(ge=-FARTHEST_M, le=FARTHEST_M)] | None = None
+    reason: Annotated[str | None, _text(NOTES_LENGTH)] = None
+
+    @model_validator(mode="after")
+    def _goal_is_given(self) -> NavigateToGoal:
+        if self.goal_type == "coordinates" and (self.x is None or self.y is None):
+            raise ValueError("goal_type coordinates needs numbers for x and y, not null")
+        if self.goal_type == "frontier" and self.frontier_id is None:
+            raise ValueError("goal_type frontier needs the id of a listed frontier in frontier_id, not null")
+        return self
+
+
+class Rotate(_Parameters):
+    """Turn by degrees, positive to the left; done by arcs and small back-and-forth turns."""
+
+    degrees: Annotated[Literal[-180, -135, -90, -45, 45, 90, 135, 180], BeforeValidator(_whole)]
+
+
+class StopRobot(_Parameters):
+    """Stand still; exploration_complete ends the exploration."""
+
+    reason: StopReason
+
+
+class ObserveScene(_Parameters):
+    """Stand still and have the camera image described in detail; the description comes with the next message."""
+
+    focus: Literal["general", "doorways", "obstacles", "objects", "floor_surface"]
+
+
+class CheckPathClear(_Parameters):
+    """Ask the LiDAR whether the robot fits through in a direction; the answer comes with the next message."""
+
+    direction: Direction
+    distance_m: Annotated[float, Field(strict=True, ge=DISTANCE_M[0], le=DISTANCE_M[1])]
+
+
+class ReportDiscovery(_Parameters):
+    """Announce and remember a finding; significance room starts a new room named label."""
+
+    label: Annotated[str, _text(LABEL_LENGTH)]
+    notes: Annotated[str | None, _text(NOTES_LENGTH)] = None
+    significance: Literal["landmark", "room", "obstacle", "point_of_interest"]
+
+    @model_validator(mode="after")
+    def _label_is_given(self) -> ReportDiscovery:
+        if not self.label:
+            raise ValueError("label must not be empty")
+        return self
+
+
+Parameters = MoveToward | NavigateToGoal | Rotate | StopRobot | ObserveScene | CheckPathClear | ReportDiscovery
+
+PARAMETERS: Final[Mapping[Tool, type[Parameters]]] = {
+    Tool.MOVE_TOWARD: MoveToward,
+    Tool.NAVIGATE_TO_GOAL: NavigateToGoal,
+    Tool.ROTATE: Rotate,
+    Tool.STOP_ROBOT: StopRobot,
+    Tool.OBSERVE_SCENE: ObserveScene,
+    Tool.CHECK_PATH_CLEAR: CheckPathClear,
+    Tool.REPORT_DISCOVERY: ReportDiscovery,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why a call cannot be carried out: one line, written for the model."""
+
+    reason: str
+
+
+def read(decision: NavigationDecision) -> Parameters | Refusal:
+    """The parameters of a decision, checked, or why it is none."""
+    name = decision.tool_name
+    if name not in TOOL_NAMES:
+        return Refusal(f'unknown tool "{harmless(name, 40)}": call one of {", ".join(TOOL_NAMES)}')
+    try:
+        return PARAMETERS[Tool(name)].model_validate(dict(decision.parameters))
+    except ValidationError as error:
+        return Refusal(_in_one_line(name, error))
+    except (TypeError, ValueError):
+        return Refusal(f"{name}: the arguments must be a JSON object")
+
+
+def _in_one_line(name: str, error: ValidationError) -> str:
+    faults = [_fault(fault) for fault in error.errors(include_url=False, include_context=False, include_input=True)[:3]]
+    return f"{name}: {'; '.join(dict.fromkeys(faults))}"
+
+
+def _fault(fault: Mapping[str, Any]) -> str:
+    where = harmless(fault["loc"][0], 40) if fault["loc"] else ""
+    if fault["type"] == "missing":
+        return f"{where} is missing"
+    if fault["type"] == "extra_forbidden":
+        return f"{where} is no parameter of it"
+    said = str(fault["msg"]).removeprefix("Value error, ").removeprefix("Input ")
+    return harmless(f"{where} {said}, not {_quoted(fault['input'])}" if where else said, 200)
+
+
+def _quoted(value: object) -> str:
+    if isinstance(value, str):
+        return f'"{harmless(value, 40)}"'
+    if isinstance(value, int) and abs(value) > _LONGEST_INTEGER:
+        return "so great a number"
+    return "null" if value is None else harmless(value if isinstance(value, int | float) else type(value).__name__, 40)
+
+
+def _definition(tool: Tool) -> dict[str, Any]:
+    """The tool as a function definition of OpenAI's Chat Completions API."""
+    model = PARAMETERS[tool]
+    schema = model.model_json_schema()
+    shared = schema.get("$defs", {})
+    properties = {name: _property(each, shared) for name, each in schema["properties"].items()}
+    parameters = {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+    description = " ".join((model.__doc__ or "").split())
+    function = {"name": tool.value, "description": description, "strict": True, "parameters": parameters}
+    return {"type": "function", "function": function}
+
+
+def _property(schema: Mapping[str, Any], shared: Mapping[str, Any]) -> dict[str, Any]:
+    """One parameter: references are written out, "or null" becomes a list of types as strict mode wants it."""
+    if "$ref" in schema:
+        schema = shared[schema["$ref"].rpartition("/")[2]]
+    if "anyOf" in schema:
+        value = next(each for each in schema["anyOf"] if each["type"] != "null")
+        return {"type": [value["type"], "null"]}
+    return {key: schema[key] for key in ("type", "enum", "minimum", "maximum") if key in schema}
+
+
+TOOL_NAMES: Final[tuple[str, ...]] = tuple(tool.value for tool in Tool)
+
+TOOL_DEFINITIONS: Final[tuple[dict[str, Any], ...]] = tuple(map(_definition, Tool))
+"""In the order of :class:`Tool`; ``tools`` of a Chat Completions request."""

@@ -1,0 +1,400 @@
+"""The host of an exploration: asks the model when it pays, has its decisions carried out, and goes on without it.
+
+::
+
+    control loop, 20 Hz (Controller)      decision loop (Explorer.step)
+    observe, estimate, drive, guard  <->  listen -> settle -> watch -> consider -> keep books
+
+While a model owes an answer (pending or failed, see :mod:`robot_bridge.decisions.watchdog`), the robot goes on more
+slowly (CONTINUE), then waits (STOP_WAIT), then explores the frontiers by itself (LOCAL_NAV), asking again all the
+while. After half a minute (RETURN_HOME) it drives home, once an outage, because a lost network is most often found
+again there, and then goes on with the frontiers. A model that is gone for good, its budget spent, or that was never
+there is no outage: frontiers are explored at once, and the robot comes home when none are left.
+
+A model's ``exploration_complete`` ends the exploration when no frontiers are left, or when it says so twice running:
+models say it too early, but the last word is theirs. A person's ends it at once. How it ended is one of
+:class:`robot_bridge.exploration.endings.Ending`.
+
+What is known flows one way in a step: what has become of decisions and what the model has answered is taken in first,
+and only then is the view taken from which the next message is built.
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Final
+
+from robot_bridge.contracts import (
+    Direction,
+    ExecutionResult,
+    NavGoalTarget,
+    NavigationDecision,
+    ObserveTarget,
+    StopReason,
+    StopTarget,
+    Tool,
+    Twist,
+)
+from robot_bridge.control.actions import Finished
+from robot_bridge.control.controller import Controller
+from robot_bridge.control.realtime import Lockstep, Runner
+from robot_bridge.control.state import View
+from robot_bridge.decisions.exploration_memory import ExplorationMemory
+from robot_bridge.decisions.safety_executor import SafetyExecutor
+from robot_bridge.errors import DeviceError, RobotError
+from robot_bridge.exploration.asker import Asker
+from robot_bridge.exploration.closing import Closing
+from robot_bridge.exploration.conversation import Decided, Described
+from robot_bridge.exploration.endings import Ending
+from robot_bridge.exploration.fallback import Fallback
+from robot_bridge.exploration.links import Link
+from robot_bridge.exploration.local_exploration import LocalExploration, same_frontier
+from robot_bridge.exploration.orders import Orders
+from robot_bridge.exploration.schedule import AskSettings
+from robot_bridge.exploration.statistics import Books
+from robot_bridge.exploration.summary import Summary, Tally
+from robot_bridge.protocols import DecisionModel
+
+FIRST_LOOK_S: Final = 1.0
+"""Before it the map is that of a few scans, its frontiers are gone at the next."""
+_COMPLETE: Final = StopTarget(StopReason.EXPLORATION_COMPLETE.value)
+
+
+@dataclass(frozen=True, slots=True)
+class ExplorerSettings:
+    """``memory_path``: where the memory is saved every ``save_s`` and at the end; None: nowhere."""
+
+    asking: AskSettings = field(default_factory=AskSettings)
+    statistics_s: float = 60.0
+    save_s: float = 60.0
+    memory_path: Path | None = None
+    returns_home: bool = True
+
+
+class Explorer:
+    """Explores with a model or without.
+
+    Args:
+        controller: of the robot.
+        model: None explores the frontiers.
+        link: how the model is asked.
+        runner: keeps the control loop going; by default one tick for every step of the decision loop.
+        memory: goes on from an earlier one.
+
+    Attributes:
+        llm_nav_paused: while it is set the model is not asked and the robot stands, unless a person drives it.
+        llm_exploring: whether an exploration runs.
+    """
+
+    def __init__(
+        self,
+        controller: Controller,
+        model: DecisionModel | None,
+        link: Link,
+        *,
+        runner: Runner | None = None,
+        settings: ExplorerSettings | None = None,
+        memory: ExplorationMemory | None = None,
+    ) -> None:
+        self.controller = controller
+        self.settings = settings or ExplorerSettings()
+        self.memory = memory or ExplorationMemory()
+        self.llm_nav_paused = threading.Event()
+        self._clock = controller.clock
+        self._model, self._link, self._home = model, link, controller.navigation.estimate.pose
+        self.executor = SafetyExecutor(self._clock.now, controller.config, self._home)
+        self._runner = runner or Lockstep(controller.tick)
+        self._stopping = threading.Event()
+        self._thread: threading.Thread | None = None
+        self._failure: Exception | None = None
+        self._orders = Orders()
+        controller.navigation.mark(self.memory.state.unseen)
+        self._begin(math.inf)
+
+    def _begin(self, minutes: float) -> None:
+        """What belongs to one exploration; the memory goes on."""
+        config, monitor = self.controller.config, self.executor.network_monitor
+        now, settings = self._clock.now(), self.settings
+        local = LocalExploration(self._home, returns_home=settings.returns_home)
+        self._tally = Tally()
+        self._asker = Asker(self._model, self._link, config, settings.asking, self._tally, monitor, self._note)
+        self._fallback = Fallback(self.controller, self.executor, local, self._note)
+        self._operator: ExecutionResult | None = None
+        self._looking: Finished | None = None
+        self._is_paused = False
+        self._books = Books(
+            self.controller,
+            self.memory,
+            self._tally,
+            monitor,
+            self._note,
+            now,
+            statistics_s=settings.statistics_s,
+            save_s=settings.save_s,
+            memory_path=settings.memory_path,
+        )
+        self._began, self._end_at = now, now + 60 * minutes
+        self._closing = Closing(lambda: self._asker.fault)
+
+    @property
+    def llm_exploring(self) -> bool:
+        return bool(self._thread and self._thread.is_alive())
+
+    def run(self, minutes: float = math.inf) -> Summary:
+        """Explore until the time is up, the model says that it is done, or nothing is left without one.
+
+        An interrupt from the keyboard ends it too; the robot is stopped and the memory saved in any case.
+
+        Raises:
+            DeviceError: the robot failed.
+        """
+        self._begin(minutes)
+        try:
+            with self._runner:
+                self.vlm_decision_loop()
+        except KeyboardInterrupt:
+            self._closing.broken_off(Ending.INTERRUPTED)
+        except DeviceError as error:
+            self._closing.broken_off(Ending.FAILED, str(error))
+            raise
+        finally:
+            self._finish()
+        return self.summary()
+
+    def vlm_decision_loop(self) -> None:
+        """Decide until there is a reason to end."""
+        while not self._closing.ended:
+            self._runner.advance()
+            self.step()
+
+    def llm_control_loop(self) -> None:
+        """Tick the controller until :meth:`stop_llm_exploration`: for hosts that bring their own threads."""
+        while not self._stopping.is_set():
+            self.controller.tick()
+
+    def start_llm_exploration(self, minutes: float = math.inf) -> None:
+        """:meth:`run` in a thread of its own.
+
+        Raises:
+            RuntimeError: one runs already.
+        """
+        if self.llm_exploring:
+            raise RuntimeError("an exploration runs already")
+        self._stopping.clear()
+        self._failure = None
+        self._thread = threading.Thread(target=self._work, args=(minutes,), name="exploration", daemon=True)
+        self._thread.start()
+
+    def _work(self, minutes: float) -> None:
+        try:
+            self.run(minutes)
+        except Exception as failure:  # the boundary of a thread: raised again by stop_llm_exploration
+            self._failure = failure
+
+    def stop_llm_exploration(self, timeout: float = 5.0) -> None:
+        """End the exploration and wait for that, at most ``timeout`` seconds; the robot stands afterwards.
+
+        Raises:
+            Exception: what has ended it instead; the robot was stopped then, too.
+        """
+        self._stopping.set()
+        thread = self._thread
+        if thread is not None and thread is not threading.current_thread():
+            thread.join(timeout)
+        failure, self._failure = self._failure, None
+        if failure is not None:
+            raise failure
+
+    def operate(self, decision: NavigationDecision) -> None:
+        """A person's decision: the model is paused, this is carried out, the model goes on. From any thread.
+
+        It is about now, whatever its timestamp says. Several wait for one another; a stop waits for nobody.
+        """
+        self._orders.give(decision)
+
+    def override(self, twist: Twist | None, seconds: float = 0.5) -> None:
+        """A person drives; see :meth:`Controller.override`. The model is paused meanwhile. From any thread."""
+        self.controller.override(twist, seconds)
+
+    def step(self) -> None:
+        """One turn of the decision loop; never waits."""
+        now = self._clock.now()
+        self._operate()
+        self._settle(now)
+        self._asker.watch_events(self.controller.state.frozen(), self.memory, now)
+        if not self._pause():
+            self._listen()
+            self._watch(now)
+            view = self._settled(now)
+            if self._looking is None and not self._closing.ended and now - self._began >= FIRST_LOOK_S:
+                self._asker.consider(view, view.current, self.memory, now)
+        self._books.keep(self._fallback.tier, now)
+        self._end(now)
+
+    def _operate(self) -> None:
+        decision = self._orders.take(is_busy=self._operator is not None)
+        if decision is None:
+            return
+        self._forget_model()
+        self._closing.claims = 0
+        if decision.tool_name == Tool.STOP_ROBOT:
+            self.controller.override(None)
+        self._operator = self._carry_out(replace(decision, timestamp=self._clock.now()))
+
+    def _pause(self) -> bool:
+        """Whether the model has nothing to say now, because a person has."""
+        is_paused = self.llm_nav_paused.is_set() or self._operator is not None or self.controller.is_overridden
+        if is_paused != self._is_paused:
+            self._is_paused = is_paused
+            self._asker.is_disturbed = True
+            self._forget_model()
+            self._note("paused" if is_paused else "resumed", {})
+        if is_paused:
+            self._fallback.rest()
+            self.controller.hold("paused" if self._operator is None else "")
+        return is_paused
+
+    def _forget_model(self) -> None:
+        self._asker.forget()
+        self._looked(None, "it was broken off")
+
+    def _carry_out(self, decision: NavigationDecision, changed: str = "") -> ExecutionResult:
+        """``changed`` says what was made of the decision before; it is told with what the executor changes."""
+        execution = self.executor.execute_decision(decision, self.controller.state, self.memory)
+        if changed and execution.is_valid:
+            execution = replace(execution, reason="; ".join(filter(None, (changed, execution.reason))))
+        self._tally.refusals += not execution.is_valid
+        self._asker.is_disturbed |= not execution.is_valid or decision.tool_name == Tool.CHECK_PATH_CLEAR
+        self.controller.begin(execution)
+        return execution
+
+    def _listen(self) -> None:
+        """Act on what the model answers."""
+        heard = self._asker.listen()
+        if isinstance(heard, Described):
+            self._looked(heard.text, heard.failure)
+        elif isinstance(heard, Decided) and heard.decision is not None:
+            self._decided(heard.decision)
+
+    def _decided(self, decision: NavigationDecision) -> None:
+        taken = same_frontier(decision, self.memory.state.frontiers, self.controller.state.frontiers)
+        changed = ""
+        if taken is not decision:
+            old, new = decision.parameters["frontier_id"], taken.parameters["frontier_id"]
+            changed = f"frontier {old} is gone, {new} is the nearest to where it was"
+        execution = self._carry_out(taken, changed)
+        self._closing.claims = self._closing.claims + 1 if execution.target == _COMPLETE else 0
+
+    def _looked(self, description: str | None, failure: str) -> None:
+        """End a look under way: the next message holds its result, the memory keeps what was seen."""
+        looking, self._looking = self._looking, None
+        if looking is None:
+            return
+        self._asker.is_disturbed |= not self.controller.is_idle
+        result = looking.result
+        if description is None:
+            result = replace(result, success=False, stopped_reason=f"no description came: {failure}")
+        else:
+            result = replace(result, data={**result.data, "description": description})
+            focus = looking.execution.decision.parameters["focus"]
+            self.memory.record_view(focus, description, self.controller.state.current_position)
+        self.controller.amend(result)
+        self._remember(replace(looking, result=result))
+
+    def _settled(self, now: float) -> View:
+        """The state as it is now, with all that came before it taken in."""
+        while (view := self.controller.settled_view()) is None:
+            self._settle(now)
+        return view
+
+    def _settle(self, now: float) -> None:
+        """Take in what has become of decisions."""
+        while (outcome := self.controller.outcome()) is not None:
+            if is_order := outcome.execution is self._operator:
+                self._operator = None
+            if outcome.is_blocked:
+                self._was_blocked(outcome, now)
+            self._closing.settled(outcome)
+            target = outcome.execution.target
+            if isinstance(target, ObserveTarget) and outcome.result.success and self._describe(target.focus):
+                self._looking = outcome
+            elif target == _COMPLETE and (is_order or self._closing.claims):
+                self._completed(outcome, is_order=is_order)
+            else:
+                self._remember(outcome)
+
+    def _describe(self, focus: str) -> bool:
+        return self._asker.describe(self.controller.state.frozen(), focus)
+
+    def _completed(self, outcome: Finished, *, is_order: bool) -> None:
+        left = self.controller.state.frontiers
+        cut_off = self.controller.navigation.frontiers_cut_off
+        if not self._closing.claimed(len(left), cut_off, by_person=is_order):
+            ids = ", ".join(str(frontier.id) for frontier in left[:5])
+            reason = f"{len(left)} frontiers are left ({ids}): say it again to end all the same"
+            outcome = replace(outcome, result=replace(outcome.result, success=False, stopped_reason=reason))
+            self.controller.amend(outcome.result)
+        self._remember(outcome)
+
+    def _remember(self, outcome: Finished) -> None:
+        position = self.controller.state.current_position
+        self.memory.update_after_action(outcome.execution.decision, outcome.result, position)
+
+    def _was_blocked(self, outcome: Finished, now: float) -> None:
+        position, result = self.controller.state.current_position, outcome.result
+        decision, target = outcome.execution.decision, outcome.execution.target
+        self._asker.is_disturbed = True
+        self.executor.blocked_actions.record_blocked(decision)
+        if place := result.data.get("unseen"):  # the map has it now: the goal may be reached around it
+            self.memory.record_unseen(place)
+        elif isinstance(target, NavGoalTarget):
+            self._fallback.was_blocked(target.x, target.y, now)
+            bearing = math.degrees(position.bearing_to(target.x, target.y))
+            self.memory.record_dead_end(bearing, position, result.stopped_reason)
+        elif decision.tool_name == Tool.MOVE_TOWARD:
+            self.memory.record_dead_end(Direction(decision.parameters["direction"]), position, result.stopped_reason)
+
+    def _watch(self, now: float) -> None:
+        """Go on without the model as far as it makes one wait."""
+        decision = self._fallback.watch(self._asker.owed_for(now), now, is_alone=self._asker.is_alone)
+        if decision is not None:
+            self._carry_out(decision)
+        elif self._fallback.is_over:
+            has_given_up = self._fallback.has_given_up or self.controller.navigation.frontiers_cut_off > 0
+            if not self._closing.nothing_left(has_given_up=has_given_up):
+                self._fallback.try_again()
+
+    def _end(self, now: float) -> None:
+        if fault := self.controller.sensor_fault:
+            self._closing.over(Ending.SENSOR, fault)
+        if self._stopping.is_set():
+            self._closing.over(Ending.STOPPED)
+        elif now >= self._end_at:
+            self._closing.over(Ending.TIME)
+
+    def _finish(self) -> None:
+        """Whatever happened: the robot stands, and nothing is lost."""
+        try:
+            self.controller.robot.stop()
+        except RobotError as error:
+            self._note("not_stopped", {"reason": str(error)})
+        self.controller.hold("")
+        self._closing.over(Ending.FAILED)
+        self.controller.cancel(f"the exploration ended: {self._closing.because}")
+        self._forget_model()
+        while (outcome := self.controller.outcome()) is not None:
+            self._remember(outcome)
+        self._books.save()
+        self._note("ended", {"reason": str(self._closing.ended), "because": self._closing.because})
+
+    def _note(self, kind: str, data: Mapping[str, Any]) -> None:
+        if self.controller.journal:
+            self.controller.journal.noted(self._clock.now(), kind, data)
+
+    def summary(self) -> Summary:
+        """What it has come to so far."""
+        return self._books.summary(self._closing.ended or "", self._closing.because)

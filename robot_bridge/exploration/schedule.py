@@ -1,0 +1,132 @@
+"""When a model is asked (pure): by events where it pays, by a timer where it is compared with that.
+
+Adaptive: at once when an event fires, when nothing is under way, or when something went wrong; else when the base timer
+has run out. The timer is let pass while the view is the one of the last call and nothing is near, and while the robot
+drives to a goal on the map: such a goal was chosen with all that the model was shown, and the path planner needs no
+advice on the way. Of the events only a new doorway is news then: that the robot has moved, passes a crossing or has a
+wall ahead in a bend is what driving there means. Nothing keeps the model from being asked after ten seconds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+from robot_bridge.contracts import Trigger
+from robot_bridge.decisions.message import LeftOut
+
+_NO_NEWS_ON_THE_WAY: Final = frozenset({Trigger.MOVED, Trigger.DEAD_END, Trigger.INTERSECTION})
+
+
+@dataclass(frozen=True, slots=True)
+class AskSettings:
+    """Seconds and metres; ``is_adaptive`` False asks whenever ``base_timer_s`` has passed, and never before."""
+
+    is_adaptive: bool = True
+    base_timer_s: float = 5.0
+    longest_silence_s: float = 10.0
+    shortest_pause_s: float = 1.0
+    similarity: float = 0.92
+    clear_m: float = 2.0
+    text_only_similarity: float = 0.95
+    text_only_clear_m: float = 3.0
+    longest_retry_s: float = 8.0
+
+
+@dataclass(frozen=True, slots=True)
+class Situation:
+    """What the choice depends on.
+
+    ``since_asked`` seconds since the last call was made, None before the first; ``failures`` how many in a row have
+    failed; ``similarity`` of the picture to the last that the model has seen, ``has_changed`` whether it shows anything
+    new, however small; ``nearest_m`` the nearest obstacle; ``rests``: idle because the model wants it so.
+    """
+
+    since_asked: float | None
+    triggers: Collection[Trigger] = ()
+    is_idle: bool = True
+    drives_to_goal: bool = False
+    was_disturbed: bool = False
+    failures: int = 0
+    similarity: float = 0.0
+    nearest_m: float = 0.0
+    rests: bool = False
+    has_changed: bool = False
+
+
+class Choice(StrEnum):
+    """What is to be done now, and why."""
+
+    WAIT = "wait"
+    SKIP = "skip"
+    FIRST = "first"
+    TIMER = "timer"
+    TRIGGER = "trigger"
+    IDLE = "idle"
+    DISTURBED = "disturbed"
+    RETRY = "retry"
+    SILENCE = "silence"
+
+    @property
+    def is_call(self) -> bool:
+        return self not in {Choice.WAIT, Choice.SKIP}
+
+
+def choose(now: Situation, settings: AskSettings) -> Choice:
+    """Whether the model is asked now."""
+    passed = now.since_asked
+    if passed is None:
+        return Choice.FIRST
+    if now.failures:
+        pause = min(settings.longest_retry_s, settings.shortest_pause_s * 2 ** (now.failures - 1))
+        return Choice.RETRY if passed >= pause else Choice.WAIT
+    if not settings.is_adaptive:
+        return Choice.TIMER if passed >= settings.base_timer_s else Choice.WAIT
+    if event := _event(now, passed, settings):
+        return event
+    return _by_timer(now, passed, settings)
+
+
+def _by_timer(now: Situation, passed: float, settings: AskSettings) -> Choice:
+    if passed < settings.base_timer_s:
+        return Choice.WAIT
+    if passed >= settings.longest_silence_s:
+        return Choice.SILENCE
+    is_same_view = now.similarity > settings.similarity and now.nearest_m > settings.clear_m
+    return Choice.SKIP if now.drives_to_goal or is_same_view else Choice.TIMER
+
+
+def _event(now: Situation, passed: float, settings: AskSettings) -> Choice | None:
+    news = set(now.triggers) - (_NO_NEWS_ON_THE_WAY if now.drives_to_goal else set())
+    if news:
+        return Choice.TRIGGER
+    if passed < settings.shortest_pause_s:
+        return None
+    if now.was_disturbed:
+        return Choice.DISTURBED
+    return Choice.IDLE if now.is_idle and not now.rests else None
+
+
+def is_text_enough(choice: Choice, now: Situation, settings: AskSettings) -> bool:
+    """Whether the picture can be left out of a call.
+
+    It can where nothing has changed and nothing is near; and where the robot is on its way to a goal, has met nothing
+    new, and the model is asked only because it has been silent for long. (With gpt-4o-mini a picture is two thirds of
+    what a call costs.)
+    """
+    if not settings.is_adaptive:
+        return False
+    is_on_its_way = choice is Choice.SILENCE and now.drives_to_goal
+    return is_on_its_way or _is_static(now, settings)
+
+
+def why_left_out(now: Situation, settings: AskSettings, sameness: LeftOut | None) -> LeftOut:
+    """Return the reason for the message; ``sameness`` says how the picture equals the last one seen, if any."""
+    return sameness if sameness is not None and _is_static(now, settings) else LeftOut.ON_THE_WAY
+
+
+def _is_static(now: Situation, settings: AskSettings) -> bool:
+    is_alike = now.similarity > settings.text_only_similarity and not now.has_changed
+    return is_alike and now.nearest_m > settings.text_only_clear_m

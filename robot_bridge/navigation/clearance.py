@@ -1,0 +1,117 @@
+"""Clearance: how far everything near the robot is from the nearest obstacle, on a fine local grid.
+
+The footprint is covered by circles; a pose is free where the clearance at the middle of every circle is at least its
+radius. Cells are 2 cm: the map's 5 cm would take half of the room that a 1 m corridor leaves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import ceil, floor, hypot
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robot_bridge.config import Body
+from robot_bridge.contracts import Pose
+from robot_bridge.navigation.mapping import OccupancyMap
+
+Array = NDArray[np.float64]
+
+CELL_M = 0.02
+_CIRCLES_PER_WIDTH = 2.7
+
+
+@dataclass(frozen=True, slots=True)
+class KeepOut:
+    """A disc that the footprint does not enter although no sensor shows why (lava, stairs); map frame, metres."""
+
+    x: float
+    y: float
+    radius: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Circles:
+    """``ahead`` (n,): places of the circles' middles along the footprint's axis; ``radius`` of each. Metres."""
+
+    ahead: Array
+    radius: float
+
+
+def circles_of(body: Body) -> Circles:
+    """Few circles that together cover the footprint and hardly more."""
+    length = body.front + body.rear
+    count = max(1, ceil(_CIRCLES_PER_WIDTH * length / (2 * body.half_width)))
+    part = length / count
+    ahead = np.array([-body.rear + part * (i + 0.5) for i in range(count)])
+    return Circles(ahead, hypot(part / 2, body.half_width))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Clearance:
+    """Metres to the nearest obstacle, float32 (n, n), around a place; row 0 at the lowest y, corner ``x``, ``y``."""
+
+    x: float
+    y: float
+    metres: NDArray[np.float32]
+
+    @property
+    def size(self) -> float:
+        """Edge of the square that is known, metres."""
+        return float(self.metres.shape[0] * CELL_M)
+
+    def at(self, xs: Array, ys: Array) -> NDArray[np.float32]:
+        """Clearance at places of any one shape; 0 outside."""
+        columns = np.floor((xs - self.x) / CELL_M).astype(np.intp)
+        rows = np.floor((ys - self.y) / CELL_M).astype(np.intp)
+        count = self.metres.shape[0]
+        inside = (columns >= 0) & (rows >= 0) & (columns < count) & (rows < count)
+        found: NDArray[np.float32] = self.metres[rows * inside, columns * inside] * inside
+        return found
+
+    def of_poses(self, xs: Array, ys: Array, headings: Array, circles: Circles) -> Array:
+        """Room around the footprint at poses of shape (n,); negative where something is inside."""
+        x = xs[:, None] + np.cos(headings)[:, None] * circles.ahead
+        y = ys[:, None] + np.sin(headings)[:, None] * circles.ahead
+        room: Array = self.at(x, y).min(axis=1).astype(np.float64) - circles.radius
+        return room
+
+    def of_pose(self, pose: Pose, circles: Circles) -> float:
+        """Room around the footprint at one pose."""
+        one = np.array([pose.x]), np.array([pose.y]), np.array([pose.heading])
+        return float(self.of_poses(*one, circles)[0])
+
+
+def clearance_around(
+    pose: Pose,
+    grid: OccupancyMap,
+    returns: Array,
+    keep_outs: Sequence[KeepOut] = (),
+    *,
+    reach: float = 2.6,
+) -> Clearance:
+    """What is free near a pose, from the map and the newest scan.
+
+    Args:
+        pose: middle of the square.
+        grid: the map.
+        returns: of the newest scan, (n, 2) in the map frame.
+        keep_outs: areas that count as obstacles.
+        reach: half the square's edge.
+    """
+    import cv2
+
+    count = round(2 * reach / CELL_M)
+    x, y = pose.x - reach, pose.y - reach
+    free = np.ones((count, count), np.uint8)
+    points = np.concatenate((grid.obstacles_in(x, y, x + 2 * reach, y + 2 * reach), returns))
+    cells = np.floor((points - (x, y)) / CELL_M).astype(np.intp)
+    cells = cells[((cells >= 0) & (cells < count)).all(axis=1)]
+    free[cells[:, 1], cells[:, 0]] = 0
+    for area in keep_outs:
+        middle = floor((area.x - x) / CELL_M), floor((area.y - y) / CELL_M)
+        cv2.circle(free, middle, round(area.radius / CELL_M), 0, -1)
+    metres = np.asarray(cv2.distanceTransform(free, cv2.DIST_L2, 5), np.float32) * np.float32(CELL_M)
+    return Clearance(x, y, metres)

@@ -1,0 +1,271 @@
+"""Driving: from a goal to velocities, a period of the control loop at a time.
+
+Going somewhere is done in two steps: a route over the map, and maneuvers of about two metres along it that are searched
+anew, in portions, before their end is reached. Where something new is in the way the robot waits a little, since it may
+walk on, then goes around it or backs away; only when nothing helps for some seconds it gives up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from math import hypot
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robot_bridge.config import RobotConfig
+from robot_bridge.contracts import REST, Pose, Twist, wrapped
+from robot_bridge.navigation.arcs import Aim, Step
+from robot_bridge.navigation.following import Follower
+from robot_bridge.navigation.maneuvers import COARSE, FINE, Effort, ManeuverPlanner, Search
+from robot_bridge.navigation.planning import length_of, point_along
+from robot_bridge.navigation.slam import Slam
+
+_REACH_M = 2.6
+_HORIZON_M = 1.8
+_RENEW_M = 0.8
+_ON_WAY_M, _ON_WAY_RADIANS = 0.2, 0.6
+_MARGIN, _LEAST_MARGIN = 0.05, 0.035
+_INNER = 0.6  # share of the tolerances that a maneuver aims at; the rest is for following it
+_LEAST_TOLERANCE_M = 0.1
+_NODES_A_PERIOD = 240
+_RETRY_S = 0.4
+_WAIT_S = 1.0
+_STUCK_S, _STUCK_M, _STUCK_RADIANS = 2.5, 0.015, 0.03
+_GIVE_UP_S = 8.0
+_LOOK_AHEAD_M = 0.9
+_SPACING_M = 0.05
+_MOVING = 0.03
+
+
+class NavStatus(StrEnum):
+    """What became of the last goal."""
+
+    IDLE = "idle"
+    DRIVING = "driving"
+    ARRIVED = "arrived"
+    BLOCKED = "blocked"
+
+
+@dataclass(frozen=True, slots=True)
+class _Attempt:
+    """What the next maneuver may aim at and how hard to try; ``is_last``: the goal is at its end."""
+
+    aim: Aim
+    margin: float
+    effort: Effort
+    is_last: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """What to drive next, and whether the goal is at its end."""
+
+    steps: tuple[Step, ...]
+    is_last: bool
+
+
+class Driver:
+    """Drives to one goal at a time; ``status`` says what became of the last."""
+
+    def __init__(self, config: RobotConfig, slam: Slam) -> None:
+        self.status = NavStatus.IDLE
+        self._config, self._slam = config, slam
+        self._planner, self._follower = ManeuverPlanner(config), Follower(config)
+        self._goal: Aim | None = None
+        self._is_turn = self._is_last = self._is_stale = False
+        self._thought: Generator[None, None, _Plan | None] | None = None
+        self._now = self._retry_at = self._checked = 0.0
+        self._waits_since: float | None = None
+        self._progress: tuple[float, Pose] | None = None
+        self._fails: tuple[float, Pose] | None = None
+        self._banned = 0
+
+    def begin(self, goal: Aim, *, is_turn: bool = False) -> None:
+        """Take a new goal; what is being driven is driven on until there is a way to the new one.
+
+        ``is_turn``: the goal is about here, so that no route is needed.
+        """
+        self._goal, self._is_turn, self._is_stale = goal, is_turn, True
+        self.status = NavStatus.DRIVING
+        self._thought = self._waits_since = self._progress = self._fails = None
+        self._retry_at, self._banned = 0.0, 0
+
+    def end(self, status: NavStatus) -> Twist:
+        """Forget the goal, and rest."""
+        self._follower.rest()
+        self._goal = self._thought = None
+        self.status = status
+        return REST
+
+    def can_move(self) -> bool:
+        """Whether there is any step that the robot could take from here."""
+        return self._search(_Attempt(Aim(*self._slam.middle, 0.0), _LEAST_MARGIN, COARSE, False)).can_begin()
+
+    def twist(self, now: float) -> Twist:
+        """What the goal wants now; REST without one. To be called once for every period of the control loop."""
+        period, self._now = max(0.0, min(now - self._now, 0.5)), now
+        if self._goal is None:
+            return REST
+        scan, estimate = self._slam.scan, self._slam.estimate
+        if scan is None or now - scan.stamp > self._config.zones.scan_timeout or not estimate.is_sure:
+            return self._failed()
+        if self._has_arrived(self._goal):
+            return self.end(NavStatus.ARRIVED)
+        if self._must_wait(scan.stamp):
+            return REST
+        if self._needs_plan():
+            self._think_on(self._goal)
+        if self._is_stuck():
+            self._banned = self._follower.direction
+            self._follower.rest()
+            return self._failed()
+        return self._follower.twist(estimate.pose, self._slam.returns, period)
+
+    def _has_arrived(self, goal: Aim) -> bool:
+        """Without a heading as soon as the place is reached, with one at the end of a maneuver."""
+        if not goal.is_met(self._slam.estimate.pose, self._config.body):
+            return False
+        return goal.heading is None or self._follower.is_done or self._is_stale
+
+    def _is_stuck(self) -> bool:
+        """Whether the robot has been told to drive for long and did not move."""
+        pose = self._slam.estimate.pose
+        if self._progress is None or self._follower.is_done or _have_parted(pose, self._progress[1]):
+            self._progress = self._now, pose
+        if self._now - self._progress[0] <= _STUCK_S:
+            return False
+        self._progress = None
+        return True
+
+    def _failed(self) -> Twist:
+        """Rest, and give up when nothing has moved the robot for long."""
+        pose = self._slam.estimate.pose
+        if self._fails is None or _have_parted(pose, self._fails[1]):
+            self._fails = self._now, pose
+        elif self._now - self._fails[0] > _GIVE_UP_S:
+            self.end(NavStatus.BLOCKED)
+        return REST
+
+    def _must_wait(self, stamp: float) -> bool:
+        """Whether something new stands close on the way: wait for it to go, then plan anew; at once if it is far."""
+        if self._checked != stamp:
+            self._checked = stamp
+            free = self._free_ahead()
+            if free is None:
+                self._waits_since = None
+            elif self._waits_since is None and free > _LOOK_AHEAD_M / 2:
+                self._is_stale = True
+            elif self._waits_since is None:
+                self._waits_since = self._now
+        if self._waits_since is not None and self._now - self._waits_since > _WAIT_S:
+            self._waits_since = None
+            self._follower.rest()
+        return self._waits_since is not None
+
+    def _free_ahead(self) -> float | None:
+        """Metres of the planned way that are free, None where all of the next metres are."""
+        ahead = self._follower.ahead(_LOOK_AHEAD_M, _SPACING_M)
+        if not len(ahead):
+            return None
+        clearance = self._slam.clearance(_LOOK_AHEAD_M + self._config.body.front + 0.2)
+        room = clearance.of_poses(ahead[:, 0], ahead[:, 1], ahead[:, 2], self._planner.circles)
+        count = free_poses(room >= self._config.zones.padding)
+        return None if count is None else count * _SPACING_M
+
+    def _needs_plan(self) -> bool:
+        return self._is_stale or self._follower.is_done or (not self._is_last and self._follower.remaining < _RENEW_M)
+
+    def _think_on(self, goal: Aim) -> None:
+        """Search for the next maneuver, a portion in each period; drive it when it is found."""
+        if self._now < self._retry_at:
+            return
+        if self._thought is None:
+            self._thought = self._thoughts(goal)
+        try:
+            next(self._thought)
+        except StopIteration as over:
+            self._thought = None
+            self._decided(over.value)
+
+    def _decided(self, plan: _Plan | None) -> None:
+        if plan is None:
+            self._retry_at, self._banned = self._now + _RETRY_S, 0
+            if self._follower.is_done or self._is_stale:
+                self._follower.rest()
+                self._failed()
+        elif plan.is_last and not plan.steps:
+            self.end(NavStatus.ARRIVED)
+        else:
+            self._follower.start(plan.steps)
+            self._is_last, self._is_stale, self._banned = plan.is_last, False, 0
+
+    def _thoughts(self, goal: Aim) -> Generator[None, None, _Plan | None]:
+        """One attempt after the other until one finds a way."""
+        for attempt in self._attempts(goal):
+            yield
+            search = self._search(attempt)
+            while not search.run(_NODES_A_PERIOD):
+                yield
+            if search.steps is not None and (search.steps or attempt.is_last):
+                return _Plan(search.steps, attempt.is_last)
+        return None
+
+    def _attempts(self, goal: Aim) -> Iterator[_Attempt]:
+        if self._is_turn:
+            yield from _final_attempts(goal)
+            return
+        way = self._slam.way((goal.x, goal.y), goal.tolerance)
+        if way is None:
+            return
+        if length_of(way) <= _HORIZON_M:
+            x, y = way[-1]
+            tolerance = max(_LEAST_TOLERANCE_M, goal.tolerance - hypot(x - goal.x, y - goal.y))
+            yield from _final_attempts(Aim(x, y, tolerance, goal.heading, goal.heading_tolerance))
+            return
+        for horizon, margin, effort in (
+            (_HORIZON_M, _MARGIN, COARSE),
+            (_HORIZON_M / 2, _MARGIN, COARSE),
+            (_HORIZON_M, _LEAST_MARGIN, FINE),
+        ):
+            x, y, direction = point_along(way, horizon)
+            yield _Attempt(Aim(x, y, _ON_WAY_M, direction, _ON_WAY_RADIANS), margin, effort, False)
+
+    def _search(self, attempt: _Attempt) -> Search:
+        estimate = self._slam.estimate
+        return self._planner.search(
+            estimate.pose,
+            attempt.aim,
+            self._slam.clearance(_REACH_M),
+            margin=attempt.margin,
+            curvature=self._follower.curvature,
+            direction=self._follower.direction if abs(estimate.twist.linear) > _MOVING else 0,
+            banned=self._banned,
+            effort=attempt.effort,
+        )
+
+
+def free_poses(is_free: NDArray[np.bool_]) -> int | None:
+    """How many poses of a way, bool (n,), come before the first that is blocked; None where none is.
+
+    What the robot stands too near to already does not count: the way leads away from it.
+    """
+    begun = int(is_free.argmax())
+    blocked = np.flatnonzero(~is_free[begun:])
+    return begun + int(blocked[0]) if is_free[begun] and len(blocked) else None
+
+
+def _final_attempts(goal: Aim) -> Iterator[_Attempt]:
+    inner = Aim(goal.x, goal.y, goal.tolerance * _INNER, goal.heading, goal.heading_tolerance * _INNER)
+    yield _Attempt(inner, _MARGIN, COARSE, True)
+    yield _Attempt(inner, _MARGIN, FINE, True)
+    outer = Aim(goal.x, goal.y, goal.tolerance * 0.9, goal.heading, goal.heading_tolerance * 0.9)
+    yield _Attempt(outer, _LEAST_MARGIN, COARSE, True)
+    yield _Attempt(outer, _LEAST_MARGIN, FINE, True)
+
+
+def _have_parted(a: Pose, b: Pose) -> bool:
+    """Whether the robot has moved from one pose to the other, rather than trembled."""
+    return a.distance_to(b.x, b.y) > _STUCK_M or abs(wrapped(a.heading - b.heading)) > _STUCK_RADIANS

@@ -1,0 +1,164 @@
+"""Following: velocities that keep the rear axle on the arcs of a maneuver, forward and in reverse.
+
+The curvature of the arc is fed forward, what is off to the side and in heading is fed back (critically damped over
+``_BLEND_M`` metres of way). The pure pursuit and the Stanley controller of kompass-core drive forward only and towards
+points, and its DWA has no poses as goals: none of them drives a multi-point turn to a heading.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import atan, sin, sqrt, tan
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robot_bridge.config import RobotConfig
+from robot_bridge.contracts import REST, Pose, Twist, wrapped
+from robot_bridge.navigation.arcs import Step, stop_gap
+from robot_bridge.safety.geometry import along, free_distance
+
+Array = NDArray[np.float64]
+
+_SPACING_M = 0.01
+_WINDOW = 15
+_BLEND_M = 0.22
+_PREVIEW = 8
+_CREEP = 0.03
+_STEER_CREEP = 0.004
+_STEER_READY = 0.12
+_ROOM_M = 0.35
+_BRAKING = 0.5
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Track:
+    """Samples of a way every ``_SPACING_M``: ``poses`` (n, 3), ``curvatures`` (n,), ``signs`` (n,) of the direction,
+    and ``ends`` (n,), the index at which the direction changes next or the way ends."""
+
+    poses: Array
+    curvatures: Array
+    signs: NDArray[np.int64]
+    ends: NDArray[np.int64]
+
+
+def _track(steps: Sequence[Step]) -> _Track:
+    poses, curvatures, signs = [], [], []
+    for number, step in enumerate(steps):
+        sign = 1 if step.distance > 0 else -1
+        is_first = number == 0 or steps[number - 1].distance * step.distance < 0
+        count = max(1, round(step.length / _SPACING_M))
+        for i in range(0 if is_first else 1, count + 1):
+            pose = step.start.after(along(step.curvature, step.distance * i / count))
+            poses.append((pose.x, pose.y, pose.heading))
+            curvatures.append(step.curvature)
+            signs.append(sign)
+    changes = np.flatnonzero(np.diff(signs)) if signs else np.zeros(0, np.int64)
+    lasts = np.append(changes, len(signs) - 1)
+    ends = lasts[np.searchsorted(lasts, np.arange(len(signs)))] if signs else np.zeros(0, np.int64)
+    return _Track(np.array(poses).reshape(-1, 3), np.array(curvatures), np.array(signs, np.int64), ends)
+
+
+_NOTHING = _track(())
+
+
+class Follower:
+    """Drives along one sequence of steps; ``is_done`` at its end."""
+
+    def __init__(self, config: RobotConfig) -> None:
+        self.is_done = True
+        self._config = config
+        self._track = _NOTHING
+        self._at = 0
+        self._steering = 0.0
+
+    @property
+    def remaining(self) -> float:
+        """Left to drive, metres."""
+        return 0.0 if self.is_done else (len(self._track.signs) - 1 - self._at) * _SPACING_M
+
+    @property
+    def direction(self) -> int:
+        """+1 forward, -1 in reverse, 0 with nothing to drive."""
+        return 0 if self.is_done else int(self._track.signs[self._at])
+
+    @property
+    def curvature(self) -> float:
+        """Of the wheels as they are believed to stand now."""
+        return tan(self._steering) / self._config.body.wheelbase
+
+    def start(self, steps: Sequence[Step]) -> None:
+        """Begin with new steps, of which the first starts about where the robot is."""
+        self._track, self._at, self.is_done = _track(steps), 0, not steps
+
+    def rest(self) -> None:
+        """Forget the steps."""
+        self._track, self._at, self.is_done = _NOTHING, 0, True
+
+    def ahead(self, distance: float, spacing: float = 0.05) -> Array:
+        """Poses of the next metres of the way, (n, 3)."""
+        if self.is_done:
+            return np.zeros((0, 3))
+        every = round(spacing / _SPACING_M)
+        return self._track.poses[self._at : self._at + round(distance / _SPACING_M) + 1 : every]
+
+    def twist(self, pose: Pose, returns: Array, period: float) -> Twist:
+        """What to drive now.
+
+        Args:
+            pose: of the rear axle, in the frame of the steps.
+            returns: of the newest scan in the base frame, (n, 2).
+            period: seconds since the last call, by which the wheels have turned.
+        """
+        self._advance(pose)
+        if self.is_done:
+            return REST
+        curvature = self._curvature(pose)
+        speed = self._speed(curvature, returns) if self._steer(curvature, period) else _STEER_CREEP
+        signed = speed * self.direction
+        return Twist(signed, signed * curvature)
+
+    def _advance(self, pose: Pose) -> None:
+        """Move on to the sample nearest to the robot, but not past a change of direction before that is reached."""
+        track = self._track
+        while not self.is_done:
+            end = int(track.ends[self._at])
+            near = track.poses[self._at : min(end, self._at + _WINDOW) + 1, :2] - (pose.x, pose.y)
+            self._at += int(np.hypot(near[:, 0], near[:, 1]).argmin())
+            if self._at < end:
+                last = pose.relative_to(Pose(*track.poses[end].tolist())).x * track.signs[end]
+                if end - self._at > 2 or last < -_SPACING_M:
+                    return
+            if end == len(track.signs) - 1:
+                self.is_done = True
+            else:
+                self._at = end + 1
+
+    def _curvature(self, pose: Pose) -> float:
+        track, at = self._track, self._at
+        reference = Pose(*track.poses[at].tolist())
+        aside = pose.relative_to(reference).y
+        turned = sin(wrapped(pose.heading - reference.heading))
+        soon = min(at + _PREVIEW, int(track.ends[at]))
+        wanted = float(track.curvatures[at : soon + 1].mean()) - aside / _BLEND_M**2
+        wanted -= 2 / _BLEND_M * turned * self.direction
+        limit = self._config.body.curvature_limit
+        return min(limit, max(-limit, wanted))
+
+    def _steer(self, curvature: float, period: float) -> bool:
+        """Let the believed steering follow; whether it is about where it should be."""
+        wanted = atan(curvature * self._config.body.wheelbase)
+        most = self._config.limits.steering_rate * period
+        self._steering += min(most, max(-most, wanted - self._steering))
+        return abs(wanted - self._steering) < _STEER_READY
+
+    def _speed(self, curvature: float, returns: Array) -> float:
+        limits, forward = self._config.limits, self.direction > 0
+        left = float(self._track.ends[self._at] - self._at) * _SPACING_M
+        most = limits.speed if forward else limits.reverse_speed
+        speed = min(most, max(_CREEP, sqrt(2 * _BRAKING * limits.deceleration * left)))
+        gap = stop_gap(self._config, forward=forward)
+        padding = self._config.zones.padding
+        free = free_distance(returns, curvature, forward, self._config.body, padding, gap + _ROOM_M)
+        return 0.0 if free <= gap else min(speed, max(_CREEP, limits.speed * (free - gap) / _ROOM_M))

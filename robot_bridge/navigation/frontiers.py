@@ -1,0 +1,129 @@
+"""Frontiers: where known free space that the robot can reach meets the unknown."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from math import hypot
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robot_bridge.contracts import Frontier
+from robot_bridge.navigation.mapping import OccupancyMap
+from robot_bridge.navigation.planning import CostGrid, Place, freed
+
+_LEAST_WIDTH_M = 0.3
+_WALL_CELLS = 2
+_VIEW_M = 0.8
+_SAME_M = 0.7
+_WIDE_M = 1.2
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """A cluster of frontier cells: its middle, the free place before it and its length."""
+
+    middle: Place
+    place: Place
+    width: float
+    is_old: bool = False
+
+    def distance_to(self, middle: Place) -> float:
+        return hypot(middle[0] - self.middle[0], middle[1] - self.middle[1])
+
+
+class FrontierFinder:
+    """Finds frontiers and gives them ids that last as long as they do.
+
+    Attributes:
+        cut_off: how many frontiers there are that have been told and that no way leads to any more.
+    """
+
+    def __init__(self) -> None:
+        self._known: dict[int, _Found] = {}
+        self._next = 1
+        self._told: dict[int, _Found] = {}
+        self.cut_off = 0
+
+    def find(self, grid: OccupancyMap, costs: CostGrid, start: Place) -> tuple[Frontier, ...]:
+        """All that can be reached from ``start``, the widest first; narrow ones when they are found a second time,
+        or where there are no others.
+
+        A wall that is seen along its length is full of holes for a moment, and those are no frontiers.
+
+        Args:
+            grid: the map.
+            costs: of the same map, with the unknown not to be crossed.
+            start: where the footprint's middle is.
+        """
+        clusters, out_of_reach = _clusters(grid, _reachable(costs, start))
+        found = sorted(clusters, key=lambda f: (-f.width, f.middle))
+        self._known = self._named(found)
+        told = {i: f for i, f in self._known.items() if f.is_old or f.width >= _WIDE_M} or self._known
+        self._told |= {i: f for i, f in told.items() if f.is_old}
+        gone = [f for i, f in self._told.items() if i not in self._known]
+        self.cut_off = sum(any(f.distance_to(middle) <= _SAME_M for f in gone) for middle in out_of_reach)
+        return tuple(Frontier(i, f.place[0], f.place[1], f.width) for i, f in told.items())
+
+    def _named(self, found: list[_Found]) -> dict[int, _Found]:
+        named: dict[int, _Found] = {}
+        left = dict(self._known)
+        for one in found:
+            near = {i: other.distance_to(one.middle) for i, other in left.items()}
+            best = min(near, key=near.__getitem__, default=0)
+            if best and near[best] <= max(_SAME_M, min(one.width, left[best].width) / 2):
+                del left[best]
+                named[best] = replace(one, is_old=True)
+            else:
+                named[self._next] = one
+                self._next += 1
+        return named
+
+
+def _reachable(costs: CostGrid, start: Place) -> NDArray[np.bool_]:
+    """Cells that a way leads to, bool (rows, columns)."""
+    import cv2
+
+    free = np.isfinite(freed(costs, start)).astype(np.uint8)
+    _, labels = cv2.connectedComponents(free, connectivity=4)
+    reachable: NDArray[np.bool_] = labels == labels[costs.cell(start)]
+    return reachable
+
+
+def _clusters(grid: OccupancyMap, reachable: NDArray[np.bool_]) -> tuple[list[_Found], list[Place]]:
+    """The frontiers that a way leads to, and the middles of the others."""
+    import cv2
+
+    unknown = grid.unknown
+    cross = np.array([[0, 1, 0], [1, 1, 1], [0, 1, 0]], np.uint8)
+    beside = cv2.dilate(unknown.astype(np.uint8), cross) > 0
+    walls = cv2.dilate(grid.surfaces.astype(np.uint8), np.ones((2 * _WALL_CELLS + 1,) * 2, np.uint8)) > 0
+    edge = beside & ~unknown & ~walls
+    count, labels, stats, middles = cv2.connectedComponentsWithStats(edge.astype(np.uint8), connectivity=8)
+    found, others = [], []
+    for number in range(1, count):
+        x, y, width, height, _ = (int(v) for v in stats[number])
+        size = hypot(width, height) * grid.resolution
+        if size < _LEAST_WIDTH_M:
+            continue
+        own_rows, own_columns = np.nonzero(labels[y : y + height, x : x + width] == number)
+        middle = middles[number][1] - y, middles[number][0] - x
+        central = int(np.hypot(own_rows - middle[0], own_columns - middle[1]).argmin())
+        row, column = int(own_rows[central]) + y, int(own_columns[central]) + x
+        place = _nearest(reachable, row, column, round(_VIEW_M / grid.resolution))
+        if place is None:
+            others.append(grid.place(row, column))
+        else:
+            found.append(_Found(grid.place(row, column), grid.place(*place), round(size, 2)))
+    return found, others
+
+
+def _nearest(cells: NDArray[np.bool_], row: int, column: int, reach: int) -> tuple[int, int] | None:
+    """The nearest of the cells that is no farther than ``reach``."""
+    top, left = max(0, row - reach), max(0, column - reach)
+    rows, columns = np.nonzero(cells[top : row + reach + 1, left : column + reach + 1])
+    if not len(rows):
+        return None
+    distance = np.hypot(rows + top - row, columns + left - column)
+    best = int(distance.argmin())
+    return (int(rows[best]) + top, int(columns[best]) + left) if distance[best] <= reach else None

@@ -1,0 +1,242 @@
+"""Maneuvers: ways that an Ackermann robot can really drive, found by searching over arcs (hybrid A*).
+
+Every step is a short arc, forward or in reverse. It is allowed where the footprint stays clear along it *and* along
+its continuation by the stopping distance of the emergency zone, because the safety chain stops what would run into
+that zone. So turns in narrow places come out as multi-point turns that the chain lets through.
+
+The search is deterministic and is measured in expanded nodes, never in seconds.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from math import pi
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robot_bridge.config import RobotConfig
+from robot_bridge.contracts import Pose
+from robot_bridge.navigation.arcs import Aim, Moves, Step, moves_of
+from robot_bridge.navigation.clearance import Circles, Clearance, circles_of
+
+Array = NDArray[np.float64]
+
+_BINS_PER_TURN = 36
+_BATCH = 24
+_REVERSE = 1.8
+_SWITCH_M = 0.3
+_STEER_M = 0.02
+_NEAR_M = 0.25
+_NEAR_COST = 1.5
+_GREED = 2.5
+
+
+@dataclass(frozen=True, slots=True)
+class Effort:
+    """How hard to search: poses of one square of ``bin_m`` and similar heading count as one, ``budget`` in nodes."""
+
+    bin_m: float
+    budget: int
+
+
+COARSE, FINE = Effort(0.08, 2500), Effort(0.05, 8000)
+"""The first finds most ways at once; the second finds those that need care."""
+
+
+@dataclass(frozen=True, slots=True)
+class _First:
+    """What holds for the first step: steering and direction now, the direction that is not to be taken, the margin."""
+
+    curvature: float
+    direction: int
+    banned: int
+    margin: float
+
+
+@dataclass(slots=True)
+class _Nodes:
+    """The search tree, one entry a node."""
+
+    poses: list[tuple[float, float, float]] = field(default_factory=list)
+    costs: list[float] = field(default_factory=list)
+    moves: list[int] = field(default_factory=list)
+    parents: list[int] = field(default_factory=list)
+    margins: list[float] = field(default_factory=list)
+
+    def add(self, pose: tuple[float, float, float], cost: float, move: int, parent: int, margin: float) -> int:
+        self.poses.append(pose)
+        self.costs.append(cost)
+        self.moves.append(move)
+        self.parents.append(parent)
+        self.margins.append(margin)
+        return len(self.poses) - 1
+
+
+class ManeuverPlanner:
+    """Finds sequences of steps; holds what depends on the robot only."""
+
+    def __init__(self, config: RobotConfig) -> None:
+        self._config = config
+        self.circles = circles_of(config.body)
+        self._moves = moves_of(config, self.circles)
+
+    def search(
+        self,
+        start: Pose,
+        aim: Aim,
+        clearance: Clearance,
+        *,
+        margin: float = 0.05,
+        curvature: float = 0.0,
+        direction: int = 0,
+        banned: int = 0,
+        effort: Effort = FINE,
+    ) -> Search:
+        """A search for the cheapest way from ``start`` to the aim, not begun yet.
+
+        Args:
+            start: pose of the rear axle.
+            aim: what to reach.
+            clearance: around the start; what lies outside of it counts as blocked.
+            margin: room that is kept on every side of the footprint, metres.
+            curvature: of the present steering.
+            direction: in which the robot moves now, +1, -1, or 0 at rest.
+            banned: +1 or -1: the first step goes the other way, 0: any way.
+            effort: how hard to search.
+        """
+        # From within the margin only what does not lead farther into it is allowed.
+        least = min(margin, clearance.of_pose(start, self.circles) - 0.005)
+        first = _First(curvature, direction, banned, least)
+        return Search(self._config, self.circles, self._moves, start, aim, clearance, margin, first, effort)
+
+
+class Search:
+    """One search, which can be done in portions. ``steps``: the way found, () where the aim is met already."""
+
+    def __init__(
+        self,
+        config: RobotConfig,
+        circles: Circles,
+        moves: Moves,
+        start: Pose,
+        aim: Aim,
+        clearance: Clearance,
+        margin: float,
+        first: _First,
+        effort: Effort,
+    ) -> None:
+        self.steps: tuple[Step, ...] | None = None
+        self.aim = aim
+        self._config, self._circles, self._moves = config, circles, moves
+        self._start, self._clearance, self._margin, self._first = start, clearance, margin, first
+        self._nodes = _Nodes()
+        self._heap = [(0.0, self._nodes.add((start.x, start.y, start.heading), 0.0, -1, -1, first.margin))]
+        self._closed: dict[int, float] = {}
+        self._bin_m, self._left = effort.bin_m, effort.budget
+
+    @property
+    def is_over(self) -> bool:
+        """Whether a way was found or there is none to be found."""
+        return self.steps is not None or not self._heap or self._left <= 0
+
+    def can_begin(self) -> bool:
+        """Whether any step can be taken from the start; of a search that has not begun."""
+        self._expand([0])
+        return len(self._heap) > 1
+
+    def run(self, nodes: int) -> bool:
+        """Expand about so many more nodes; whether the search is over."""
+        until = self._left - nodes
+        while not self.is_over and self._left > until:
+            batch = [heapq.heappop(self._heap)[1] for _ in range(min(_BATCH, len(self._heap)))]
+            self._left -= len(batch)
+            met = next((n for n in batch if self.aim.is_met(Pose(*self._nodes.poses[n]), self._config.body)), None)
+            if met is not None:
+                self.steps = self._way(met)
+            else:
+                self._expand(batch)
+        return self.is_over
+
+    def _expand(self, batch: Sequence[int]) -> None:
+        nodes, first = self._nodes, self._first
+        moves = self._moves
+        poses = np.array([nodes.poses[n] for n in batch])
+        room, ahead_room = self._room(poses)
+        ends = _placed(poses, moves.ends)
+        before = np.array([nodes.moves[n] for n in batch])
+        curvature = np.where(before < 0, first.curvature, moves.curvatures[before])
+        direction = np.where(before < 0, first.direction, np.sign(moves.distances[before]))
+        signs = np.sign(moves.distances)
+        cost = np.abs(moves.distances) * np.where(signs > 0, 1.0, _REVERSE)
+        near = np.clip((_NEAR_M - room) / _NEAR_M, 0.0, 1.0)
+        costs = np.array([nodes.costs[n] for n in batch])[:, None] + cost * (1.0 + _NEAR_COST * near)
+        costs += _SWITCH_M * (signs[None] * direction[:, None] < 0)
+        costs += _STEER_M * np.abs(moves.curvatures - curvature[:, None]) / self._config.body.curvature_limit
+        margin = np.array([nodes.margins[n] for n in batch])[:, None]
+        allowed = (room >= margin) & (ahead_room >= np.minimum(margin, self._config.zones.padding + 0.015))
+        allowed &= ~((before < 0)[:, None] & (signs[None] == first.banned) & (first.banned != 0))
+        margins = np.minimum(self._margin, np.maximum(margin, room))
+        guesses = self._guess(ends)
+        keys = _keys(ends, self._bin_m, np.broadcast_to(signs > 0, allowed.shape))
+        for i, j in zip(*(axis.tolist() for axis in np.nonzero(allowed)), strict=True):
+            key, total = int(keys[i, j]), float(costs[i, j])
+            if total < self._closed.get(key, np.inf):
+                self._closed[key] = total
+                x, y, heading = ends[i, j].tolist()
+                child = nodes.add((x, y, heading), total, j, batch[i], float(margins[i, j]))
+                heapq.heappush(self._heap, (total + _GREED * float(guesses[i, j]), child))
+
+    def _room(self, poses: Array) -> tuple[Array, Array]:
+        """Room during each step and during its continuation, both (nodes, moves)."""
+        swept = self._moves.swept
+        c, s = np.cos(poses[:, 2])[:, None, None, None], np.sin(poses[:, 2])[:, None, None, None]
+        x = poses[:, 0][:, None, None, None] + c * swept[..., 0] - s * swept[..., 1]
+        y = poses[:, 1][:, None, None, None] + s * swept[..., 0] + c * swept[..., 1]
+        room = self._clearance.at(x, y).min(axis=3).astype(np.float64) - self._circles.radius
+        own = self._moves.own_samples
+        return room[:, :, :own].min(axis=2), room[:, :, own:].min(axis=2)
+
+    def _guess(self, ends: Array) -> Array:
+        """What is at least left to drive, metres."""
+        body, aim = self._config.body, self.aim
+        cos, sin = np.cos(ends[..., 2]), np.sin(ends[..., 2])
+        x, y = ends[..., 0] + body.centre * cos - aim.x, ends[..., 1] + body.centre * sin - aim.y
+        left = np.maximum(0.0, np.hypot(x, y) - aim.tolerance)
+        if aim.heading is None:
+            return left
+        turn = (ends[..., 2] - aim.heading + pi) % (2 * pi) - pi
+        arc = np.maximum(0.0, np.abs(turn) - aim.heading_tolerance) * body.turning_radius
+        return np.maximum(left, arc)
+
+    def _way(self, number: int) -> tuple[Step, ...]:
+        nodes, pose = self._nodes, self._start
+        chain = []
+        while nodes.parents[number] >= 0:
+            chain.append(nodes.moves[number])
+            number = nodes.parents[number]
+        steps: list[Step] = []
+        for move in reversed(chain):
+            step = Step(pose, float(self._moves.curvatures[move]), float(self._moves.distances[move]))
+            steps.append(step)
+            pose = step.end
+        return tuple(steps)
+
+
+def _placed(poses: Array, ends: Array) -> Array:
+    """Every end (m, 3) as seen from every pose (n, 3), in the frame of the poses, (n, m, 3)."""
+    c, s = np.cos(poses[:, 2])[:, None], np.sin(poses[:, 2])[:, None]
+    x = poses[:, 0][:, None] + c * ends[:, 0] - s * ends[:, 1]
+    y = poses[:, 1][:, None] + s * ends[:, 0] + c * ends[:, 1]
+    return np.stack((x, y, poses[:, 2][:, None] + ends[:, 2]), axis=-1)
+
+
+def _keys(ends: Array, bin_m: float, forward: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """The cell of (x, y, heading, direction) in which each end lies."""
+    x = np.floor(ends[..., 0] / bin_m).astype(np.int64) + 100_000
+    y = np.floor(ends[..., 1] / bin_m).astype(np.int64) + 100_000
+    turn = np.floor((ends[..., 2] % (2 * pi)) / (2 * pi) * _BINS_PER_TURN).astype(np.int64) % _BINS_PER_TURN
+    found: NDArray[np.int64] = ((x * 200_000 + y) * _BINS_PER_TURN + turn) * 2 + forward
+    return found

@@ -1,0 +1,191 @@
+"""Planning: the cheapest way over the map for the footprint's middle, by A* on costs that grow near obstacles.
+
+The way says where to go, not how: :mod:`robot_bridge.navigation.maneuvers` finds what the steering can drive along it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from math import atan2, hypot
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robot_bridge.config import RobotConfig
+from robot_bridge.navigation.clearance import KeepOut
+from robot_bridge.navigation.mapping import OccupancyMap
+
+Array = NDArray[np.float64]
+Place = tuple[float, float]
+
+_COMFORT_M = 0.5
+_NEAR_COST = 8.0
+_UNKNOWN_COST = 4.0
+_MARGIN_M = 0.02
+_START_M = 0.3
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CostGrid:
+    """What it costs to cross each cell of a map, float32 (rows, columns), at least 1, inf where it cannot be crossed;
+    ``x``, ``y`` its lower left corner."""
+
+    costs: NDArray[np.float32]
+    resolution: float
+    x: float
+    y: float
+
+    def cell(self, place: Place) -> tuple[int, int]:
+        """(row, column) of the cell in which a place lies, or of the nearest one."""
+        rows, columns = self.cells(np.array([place]))
+        return int(rows[0]), int(columns[0])
+
+    def cells(self, places: Array) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """Rows and columns, each (n,), of the cells in which places (n, 2) lie, or of the nearest ones."""
+        found = np.floor((places - (self.x, self.y)) / self.resolution).astype(np.intp)
+        return found[:, 1].clip(0, self.costs.shape[0] - 1), found[:, 0].clip(0, self.costs.shape[1] - 1)
+
+    def place(self, row: int, column: int) -> Place:
+        """Middle of a cell."""
+        return self.x + (column + 0.5) * self.resolution, self.y + (row + 0.5) * self.resolution
+
+    def between(self, start: Place, end: Place) -> float:
+        """Mean cost on the straight line between two places; inf where it cannot be driven."""
+        count = max(2, round(hypot(end[0] - start[0], end[1] - start[1]) / self.resolution) + 1)
+        return float(self.costs[self.cells(np.linspace(start, end, count))].mean())
+
+
+def cost_grid(
+    grid: OccupancyMap,
+    config: RobotConfig,
+    returns: Array,
+    keep_outs: Sequence[KeepOut] = (),
+    *,
+    allow_unknown: bool = False,
+) -> CostGrid:
+    """Costs for the footprint's middle, whatever its heading.
+
+    Args:
+        grid: the map.
+        config: of the robot.
+        returns: of the newest scan, (n, 2) in the map frame: what stands there now and is not in the map yet.
+        keep_outs: areas that are not to be entered.
+        allow_unknown: whether the way may lead where no beam has reached.
+    """
+    import cv2
+
+    blocked = grid.occupied.astype(np.uint8)
+    cells = np.floor((returns - (grid.x, grid.y)) / grid.resolution).astype(np.intp)
+    cells = cells[((cells >= 0) & (cells < (grid.shape[1], grid.shape[0]))).all(axis=1)]
+    blocked[cells[:, 1], cells[:, 0]] = 1
+    for area in keep_outs:
+        row, column = grid.cell(area.x, area.y)
+        cv2.circle(blocked, (column, row), round(area.radius / grid.resolution), 1, -1)
+    distance = cv2.distanceTransform(1 - blocked, cv2.DIST_L2, 5) * grid.resolution
+    least = config.body.half_width + config.zones.padding + _MARGIN_M
+    comfort = max(_COMFORT_M, 2 * least)
+    near = np.clip((comfort - distance) / (comfort - least), 0.0, 1.0)
+    costs = 1.0 + _NEAR_COST * near * near
+    costs[grid.unknown] = costs[grid.unknown] + _UNKNOWN_COST if allow_unknown else np.inf
+    costs[distance < least] = np.inf
+    return CostGrid(costs.astype(np.float32), grid.resolution, grid.x, grid.y)
+
+
+def route(costs: CostGrid, start: Place, goal: Place, tolerance: float) -> tuple[Place, ...] | None:
+    """The places to pass on the way, the start and the last place included; None where there is no way.
+
+    The way ends at the free cell nearest to the goal, if that is within ``tolerance``.
+    """
+    import pyastar2d  # type: ignore[import-untyped]
+
+    weights = freed(costs, start)
+    end = _nearest_free(costs, weights, goal, tolerance)
+    if end is None:
+        return None
+    begin = costs.cell(start)
+    cells = pyastar2d.astar_path(weights, begin, end, allow_diagonal=True)
+    if cells is None:
+        return None
+    last = goal if costs.cell(goal) == end else costs.place(*end)
+    return _pulled(costs, weights, [start, *(costs.place(int(r), int(c)) for r, c in cells[1:-1]), last])
+
+
+def length_of(places: Sequence[Place]) -> float:
+    """Of a way, metres."""
+    return sum(hypot(b[0] - a[0], b[1] - a[1]) for a, b in pairwise(places))
+
+
+def point_along(places: Sequence[Place], distance: float) -> tuple[float, float, float]:
+    """(x, y, direction) after so many metres of a way, its end where it is shorter."""
+    for a, b in pairwise(places):
+        step = hypot(b[0] - a[0], b[1] - a[1])
+        if step > distance:
+            part = distance / step
+            return a[0] + (b[0] - a[0]) * part, a[1] + (b[1] - a[1]) * part, atan2(b[1] - a[1], b[0] - a[0])
+        distance -= step
+    a, b = (places[-2], places[-1]) if len(places) > 1 else (places[-1], places[-1])
+    return b[0], b[1], atan2(b[1] - a[1], b[0] - a[0])
+
+
+def freed(costs: CostGrid, start: Place) -> NDArray[np.float32]:
+    """The costs (rows, columns) with a way out where the robot stands nearer to something than it should."""
+    row, column = costs.cell(start)
+    weights = costs.costs.copy()
+    if np.isfinite(weights[row, column]):
+        return weights
+    reach = round(_START_M / costs.resolution)
+    window = weights[max(0, row - reach) : row + reach + 1, max(0, column - reach) : column + reach + 1]
+    window[~np.isfinite(window)] = 4 * _NEAR_COST
+    return weights
+
+
+def _nearest_free(
+    costs: CostGrid, weights: NDArray[np.float32], goal: Place, tolerance: float
+) -> tuple[int, int] | None:
+    reach = int(np.ceil(tolerance / costs.resolution))
+    row, column = costs.cell(goal)
+    top, left = max(0, row - reach), max(0, column - reach)
+    rows, columns = np.nonzero(np.isfinite(weights[top : row + reach + 1, left : column + reach + 1]))
+    if not len(rows):
+        return None
+    x = costs.x + (columns + left + 0.5) * costs.resolution - goal[0]
+    y = costs.y + (rows + top + 0.5) * costs.resolution - goal[1]
+    distance = np.hypot(x, y)
+    best = int(distance.argmin())
+    if distance[best] > tolerance + costs.resolution:
+        return None
+    return int(rows[best]) + top, int(columns[best]) + left
+
+
+def _pulled(costs: CostGrid, weights: NDArray[np.float32], places: Sequence[Place]) -> tuple[Place, ...]:
+    """The same way in few straight pieces: corners of the grid are cut where that is no dearer."""
+    around = _around(costs, weights, np.array(places))
+    out, at, last = [places[0]], 0, len(places) - 1
+    while at < last:
+        step = 1
+        while at + 2 * step <= last:
+            end = at + 2 * step
+            if not _is_no_dearer(costs, places[at], places[end], float(around[end] - around[at])):
+                break
+            step *= 2
+        at = min(at + step, last)
+        out.append(places[at])
+    return tuple(out)
+
+
+def _around(costs: CostGrid, weights: NDArray[np.float32], places: Array) -> Array:
+    """What it costs to come to each place, (n,), from the first or the second: every other place is left out, and the
+    stairs of the grid with it. To be compared with that of places an even number away."""
+    each = weights[costs.cells(places)].astype(np.float64)
+    way = np.hypot(*(places[2:] - places[:-2]).T)
+    pieces = way * (each[2:] + each[1:-1] + each[:-2]) / 3
+    total = np.zeros(len(places))
+    total[2::2], total[3::2] = np.cumsum(pieces[::2]), np.cumsum(pieces[1::2])
+    return total
+
+
+def _is_no_dearer(costs: CostGrid, start: Place, end: Place, around: float) -> bool:
+    direct = costs.between(start, end) * hypot(end[0] - start[0], end[1] - start[1])
+    return direct <= around * 1.02 + 1e-6

@@ -1,0 +1,1 @@
+"""What runs on the robot: the deadman and its way to the wheels."""

@@ -1,0 +1,153 @@
+"""The deadman's way to the wheels: the host's commands in, the driver's topic out, over rclpy or over cyclonedds.
+
+On the robot this folder is all that is needed, with ROS 2's own Python 3.10 and rclpy::
+
+    python3 -m robot_bridge.onboard.relay
+
+Topics, ``--domain`` (default ``ROS_DOMAIN_ID``, else 61) and limits are options; docs/robot.md has the unit of systemd.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Callable, Sequence
+from importlib.util import find_spec
+from typing import Any, NoReturn
+
+from robot_bridge.onboard.deadman import TIMEOUT_S, Deadman, Transport, serve, until_terminated
+
+COMMANDS = "/spca/cmd_vel"
+STOP = "/spca/stop"
+DRIVER = "/cmd_vel"
+A1_DOMAIN = 61
+LAST_DOMAIN = 232
+"""The ports of higher ones do not exist."""
+
+Message = tuple[float, float] | bool
+
+
+class RclpyTransport:
+    """A node of ROS 2."""
+
+    def __init__(self, domain: int, commands: str, driver: str, stop: str) -> None:
+        import rclpy  # type: ignore[import-not-found,unused-ignore]  # only where ROS 2 is
+        from geometry_msgs.msg import Twist  # type: ignore[import-not-found,unused-ignore]
+        from rclpy.signals import SignalHandlerOptions  # type: ignore[import-not-found,unused-ignore]
+        from std_msgs.msg import Bool  # type: ignore[import-not-found,unused-ignore]
+
+        # Its own handlers would end it before the last zeros are sent.
+        rclpy.init(domain_id=domain, signal_handler_options=SignalHandlerOptions.NO)
+        self._rclpy: Any = rclpy
+        self._twist: Any = Twist
+        self._node: Any = rclpy.create_node("spca_deadman")
+        self._publisher: Any = self._node.create_publisher(Twist, driver, 1)
+        self._node.create_subscription(Twist, commands, self._commanded, 1)
+        self._node.create_subscription(Bool, stop, self._stopped, 1)
+        self._found: list[Message] = []
+
+    def receive(self, seconds: float) -> Sequence[Message]:
+        """See :class:`robot_bridge.onboard.deadman.Transport`."""
+        self._rclpy.spin_once(self._node, timeout_sec=seconds)
+        found, self._found = self._found, []
+        return found
+
+    def send(self, linear: float, angular: float) -> None:
+        """See :class:`robot_bridge.onboard.deadman.Transport`."""
+        message = self._twist()
+        message.linear.x, message.angular.z = linear, angular
+        self._publisher.publish(message)
+
+    def close(self) -> None:
+        """See :class:`robot_bridge.onboard.deadman.Transport`."""
+        self._node.destroy_node()
+        self._rclpy.shutdown()
+
+    def _commanded(self, message: Any) -> None:
+        self._found.append((message.linear.x, message.angular.z))
+
+    def _stopped(self, message: Any) -> None:
+        self._found.append(bool(message.data))
+
+
+def chosen_domain(given: str | None) -> int:
+    """The ROS domain of ``--domain``, else of ``ROS_DOMAIN_ID``, else the ROSMASTER A1's; hosts choose by it, too.
+
+    Raises:
+        ValueError: there is no such domain.
+    """
+    set_for_ros = os.environ.get("ROS_DOMAIN_ID", "") if given is None else ""
+    text = given if given is not None else set_for_ros or str(A1_DOMAIN)
+    if not (text.isascii() and text.isdecimal() and len(text) <= len(str(LAST_DOMAIN)) and int(text) <= LAST_DOMAIN):
+        source = " (ROS_DOMAIN_ID)" if set_for_ros else ""
+        raise ValueError(f"there is no ROS domain {text!r}{source}: choose one from 0 to {LAST_DOMAIN}")
+    return int(text)
+
+
+def _rclpy(domain: int, commands: str, driver: str, stop: str) -> Transport:
+    try:
+        return RclpyTransport(domain, commands, driver, stop)
+    except ImportError as error:
+        _refuse(f"{error.name or 'rclpy'} is missing: {_ADVICE}")
+
+
+def _dds(domain: int, commands: str, driver: str, stop: str) -> Transport:
+    try:
+        from robot_bridge.errors import RobotError
+        from robot_bridge.onboard.relay_dds import DdsTransport
+
+        try:
+            return DdsTransport(domain, commands, driver, stop)
+        except RobotError as error:
+            _refuse(str(error))
+    except ImportError:
+        _refuse(f"rclpy is missing: {_ADVICE}")
+
+
+def _refuse(text: str) -> NoReturn:
+    print(f"error: {text}", file=sys.stderr)
+    raise SystemExit(2)
+
+
+_ADVICE = "source the ROS 2 set-up first (/opt/ros/humble/setup.bash)"
+TRANSPORTS: dict[str, Callable[[int, str, str, str], Transport]] = {"rclpy": _rclpy, "cyclonedds": _dds}
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """The parser of the command line."""
+    parser = argparse.ArgumentParser(prog="python -m robot_bridge.onboard.relay", description=__doc__.splitlines()[0])
+    default = "rclpy" if find_spec("rclpy") else "cyclonedds"
+    parser.add_argument("--transport", choices=list(TRANSPORTS), default=default)
+    parser.add_argument("--domain", metavar="N", help=f"(default ROS_DOMAIN_ID, else {A1_DOMAIN})")
+    parser.add_argument("--commands", default=COMMANDS, metavar="TOPIC", help="of the host (default %(default)s)")
+    parser.add_argument("--driver", default=DRIVER, metavar="TOPIC", help="of the driver (default %(default)s)")
+    parser.add_argument(
+        "--stop", default=STOP, metavar="TOPIC", help="true stops, false releases (default %(default)s)"
+    )
+    parser.add_argument("--timeout", type=float, default=TIMEOUT_S, metavar="SECONDS", help="(default %(default)s)")
+    parser.add_argument("--speed", type=float, default=0.3, metavar="M/S", help="hard limit (default %(default)s)")
+    parser.add_argument("--parent", type=int, metavar="PID", help="end when this process, which started it, has ended")
+    return parser
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run until SIGTERM or SIGINT; ends with 2 where the limits or the domain are none, or ROS is missing."""
+    options = build_parser().parse_args(argv)
+    try:
+        domain = chosen_domain(options.domain)
+        deadman = Deadman(timeout=options.timeout, speed=options.speed)
+    except ValueError as error:
+        _refuse(str(error))
+    with until_terminated() as is_terminated:
+
+        def is_over() -> bool:
+            return is_terminated() or (options.parent is not None and os.getppid() != options.parent)
+
+        transport = TRANSPORTS[options.transport](domain, options.commands, options.driver, options.stop)
+        serve(transport, deadman, is_over)
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,36 @@
+"""The deadman's transport where there is no rclpy: the served twin, and hosts of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from robot_bridge.contracts import Twist
+from robot_bridge.ros import types
+from robot_bridge.ros.dds import Bus
+from robot_bridge.ros.messages import twist_from, twist_message
+
+
+class DdsTransport:
+    """See :class:`robot_bridge.onboard.deadman.Transport`.
+
+    Raises:
+        SetupError: the domain cannot be joined.
+    """
+
+    def __init__(self, domain: int, commands: str, driver: str, stop: str) -> None:
+        self._bus = Bus(domain)
+        self._commands = self._bus.subscription(commands, types.TWIST, reliable=True, depth=1)
+        self._stop = self._bus.subscription(stop, types.BOOL, reliable=True, depth=1)
+        self._driver = self._bus.publisher(driver, types.TWIST)
+
+    def receive(self, seconds: float) -> Sequence[tuple[float, float] | bool]:
+        """Commands first: a stop that came together with one wins."""
+        self._bus.wait(seconds)
+        twists = [twist_from(message) for message in self._commands.take()]
+        return [*((t.linear, t.angular) for t in twists), *(bool(message.data) for message in self._stop.take())]
+
+    def send(self, linear: float, angular: float) -> None:
+        self._driver.send(twist_message(Twist(linear, angular)))
+
+    def close(self) -> None:
+        self._bus.close()

@@ -1,0 +1,128 @@
+"""Pictures as ROS 2 messages and back. Pure.
+
+Colour comes in the encodings that cameras use, depth in millimetres or metres. Messages come from elsewhere: whatever
+cannot be a picture raises ValueError, in one line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robot_bridge.ros import types
+from robot_bridge.ros.messages import CAMERA_FRAME, header
+
+_CHANNELS: Final[Mapping[str, tuple[int, ...]]] = {
+    "rgb8": (0, 1, 2),
+    "bgr8": (2, 1, 0),
+    "rgba8": (0, 1, 2),
+    "bgra8": (2, 1, 0),
+    "mono8": (0, 0, 0),
+}
+"""Of an encoding: where red, green and blue are."""
+_WIDTHS: Final = {"rgb8": 3, "bgr8": 3, "rgba8": 4, "bgra8": 4, "mono8": 1}
+_DEPTHS: Final = {"16UC1": ("u2", 0.001), "mono16": ("u2", 0.001), "32FC1": ("f4", 1.0)}
+"""Of an encoding: its numbers, and how many metres one of them is."""
+
+
+def image_message(time: float, rgb: NDArray[np.uint8]) -> Any:
+    """A ``sensor_msgs/Image`` of uint8 (height, width, 3)."""
+    return _image(time, "rgb8", rgb, 3 * rgb.shape[1])
+
+
+def depth_message(time: float, depth: NDArray[np.float32]) -> Any:
+    """Millimetres, as RGB-D cameras send them."""
+    return _image(time, "16UC1", millimetres(depth), 2 * depth.shape[1])
+
+
+def millimetres(depth: NDArray[np.float32]) -> NDArray[np.uint16]:
+    """0 where nothing was measured or it is too far to be told."""
+    known = np.nan_to_num(depth, nan=0.0, posinf=0.0, neginf=0.0) * 1000.0
+    return np.where(known <= 65535, np.rint(known.clip(0.0, 65535.0)), 0).astype(np.uint16)
+
+
+def image_from(message: Any) -> NDArray[np.uint8]:
+    """Red, green, blue: uint8 (height, width, 3)."""
+    if message.encoding not in _CHANNELS:
+        raise ValueError(f"a picture encoded as {message.encoding!r}: {', '.join(_CHANNELS)} can be read")
+    pixels = _pixels(message, np.dtype(np.uint8), _WIDTHS[message.encoding])
+    return np.ascontiguousarray(pixels[..., _CHANNELS[message.encoding]])
+
+
+def depth_from(message: Any) -> NDArray[np.float32]:
+    """Metres, 0 where nothing was measured: float32 (height, width)."""
+    numbers, metres = depth_kind(message.encoding)
+    order = ">" if message.is_bigendian else "<"
+    pixels = _pixels(message, np.dtype(order + numbers), 1)[..., 0]
+    return measured(pixels.astype(np.float32) * np.float32(metres))
+
+
+def depth_kind(encoding: str) -> tuple[str, float]:
+    """The numbers that depth is encoded with, as numpy names them, and how many metres one of them is.
+
+    Raises:
+        ValueError: depth cannot be read from such a picture.
+    """
+    if encoding not in _DEPTHS:
+        raise ValueError(f"depth encoded as {encoding!r}: {', '.join(_DEPTHS)} can be read")
+    return _DEPTHS[encoding]
+
+
+def measured(depth: NDArray[np.float32]) -> NDArray[np.float32]:
+    """0 in place of what is no distance."""
+    return np.where(np.isfinite(depth) & (depth > 0), depth, np.float32(0))
+
+
+def compressed_message(time: float, encoding: str, data: bytes) -> Any:
+    """A ``sensor_msgs/CompressedImage``; ``data`` is the file, ``encoding`` says of what kind."""
+    return types.make(
+        types.COMPRESSED_IMAGE,
+        header=header(time, CAMERA_FRAME),
+        format=encoding,
+        data=np.frombuffer(data, dtype=np.uint8),
+    )
+
+
+def camera_message(time: float, width: int, height: int, focal: float) -> Any:
+    """An ideal pinhole with its axis through the middle."""
+    x, y = width / 2, height / 2
+    region = types.make("sensor_msgs/msg/RegionOfInterest", x_offset=0, y_offset=0, height=0, width=0, do_rectify=False)
+    return types.make(
+        types.CAMERA_INFO,
+        header=header(time, CAMERA_FRAME),
+        height=height,
+        width=width,
+        distortion_model="plumb_bob",
+        d=np.zeros(5),
+        k=np.array([focal, 0, x, 0, focal, y, 0, 0, 1]),
+        r=np.eye(3).ravel(),
+        p=np.array([focal, 0, x, 0, 0, focal, y, 0, 0, 0, 1, 0]),
+        binning_x=0,
+        binning_y=0,
+        roi=region,
+    )
+
+
+def _image(time: float, encoding: str, pixels: NDArray[Any], step: int) -> Any:
+    return types.make(
+        types.IMAGE,
+        header=header(time, CAMERA_FRAME),
+        height=pixels.shape[0],
+        width=pixels.shape[1],
+        encoding=encoding,
+        is_bigendian=0,
+        step=step,
+        data=np.ascontiguousarray(pixels).view(np.uint8).ravel(),
+    )
+
+
+def _pixels(message: Any, kind: np.dtype[Any], channels: int) -> NDArray[Any]:
+    width = message.width * channels * kind.itemsize
+    if not width * message.height or message.step < width or len(message.data) < message.step * message.height:
+        raise ValueError(f"a picture of {message.width} x {message.height} with {len(message.data)} bytes")
+    rows = np.asarray(message.data, dtype=np.uint8)[: message.step * message.height]
+    used = np.ascontiguousarray(rows.reshape(message.height, message.step)[:, :width])
+    return used.view(kind).reshape(message.height, message.width, channels)

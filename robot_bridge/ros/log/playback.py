@@ -1,0 +1,172 @@
+"""A log of a run, told again to any journal exactly as :class:`robot_bridge.ros.log.recording.BagRecorder` was told.
+
+Pictures come back as JPEG and millimetres left them, the times of maps to the nanosecond, everything else bit for bit.
+Contents of a log are data of somebody else: what cannot be read is a :class:`RecordingError`, never executed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robot_bridge.config import RobotConfig
+from robot_bridge.contracts import (
+    ActionResult,
+    Applied,
+    Command,
+    Estimate,
+    ExecutionResult,
+    Frame,
+    Observation,
+    Odometry,
+    Scan,
+)
+from robot_bridge.errors import RecordingError
+from robot_bridge.protocols import Journal
+from robot_bridge.ros import compressing, messages, topics
+from robot_bridge.ros.log import bag
+from robot_bridge.ros.log.records import from_json
+
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True, slots=True)
+class Log:
+    """``is_complete`` False where the run was killed: its log ends a second or so before."""
+
+    path: Path
+    config: RobotConfig
+    is_complete: bool
+
+    def tell(self, journal: Journal, with_pictures: bool = True) -> None:
+        """Tell it to a journal from the beginning; ``with_pictures`` False leaves frames out, which is much faster.
+
+        Raises:
+            RecordingError: it is damaged.
+        """
+        teller = _Teller(journal, with_pictures)
+        for topic, _, message in bag.read(self.path):
+            try:
+                teller.read(topic, message)
+            except (ValueError, TypeError, KeyError, IndexError, AttributeError) as error:
+                what = " ".join(str(error).split())
+                raise RecordingError(f"{self.path} cannot be read: {topic}: {type(error).__name__}: {what}") from None
+
+
+def read_log(path: Path | str) -> Log:
+    """The log in a folder, a bag or an MCAP file.
+
+    Raises:
+        RecordingError: there is none, or it is not one of ours.
+    """
+    found = bag.find(Path(path))
+    with closing(bag.read(found)) as messages_of_log:
+        topic, _, message = next(messages_of_log, ("", 0, None))
+    match from_json(getattr(message, "data", "")) if topic == topics.NOTES else None:
+        case {"kind": "config", "data": {"config": RobotConfig() as config}}:
+            return Log(found, config, bag.is_complete(found))
+        case _:
+            raise RecordingError(f"{found} is not a log of this program: it begins without the robot's configuration")
+
+
+class _Teller:
+    """Makes calls of messages."""
+
+    def __init__(self, journal: Journal, with_pictures: bool) -> None:
+        self._journal, self._with_pictures = journal, with_pictures
+        self._ranges = np.zeros(0, dtype=np.float32)
+        self._scans = 0
+        self._scan: tuple[int, Scan] | None = None
+        self._depth: NDArray[np.float32] | None = None
+        self._rgb: NDArray[np.uint8] | None = None
+        self._frame: tuple[int, Frame] | None = None
+        self._is_begun = False
+        self._readers: dict[str, Callable[[Any], None]] = {
+            topics.Topics().scan: self._read_scan,
+            topics.LOGGED_DEPTH: self._read_depth,
+            topics.LOGGED_IMAGE: self._read_image,
+            topics.MAP: self._read_map,
+            topics.OBSERVATIONS: lambda message: self._journal.observed(self._observation(from_json(message.data))),
+            topics.ESTIMATES: lambda message: self._journal.estimated(_a(Estimate, from_json(message.data))),
+            topics.SAFETY: lambda message: self._read_safety(from_json(message.data)),
+            topics.DECISIONS: lambda message: self._read_decision(from_json(message.data)),
+            topics.NOTES: lambda message: self._read_note(from_json(message.data)),
+        }
+
+    def read(self, topic: str, message: Any) -> None:
+        """Messages that only repeat what records tell are passed over."""
+        reader = self._readers.get(topic)
+        if reader is not None:
+            reader(message)
+
+    def _read_scan(self, message: Any) -> None:
+        self._ranges = np.array(message.ranges, dtype=np.float32)
+        self._scans += 1
+
+    def _read_depth(self, message: Any) -> None:
+        if self._with_pictures:
+            self._depth = compressing.depth(message.data.tobytes())
+
+    def _read_image(self, message: Any) -> None:
+        if self._with_pictures:
+            self._rgb = compressing.picture(message.data.tobytes())
+
+    def _observation(self, record: dict[str, Any]) -> Observation:
+        odometry, battery = record["odometry"], record["battery"]
+        return Observation(
+            self._scanned(record["scan"]),
+            self._framed(record["frame"]),
+            None if odometry is None else _a(Odometry, odometry),
+            None if battery is None else float(battery),
+        )
+
+    def _scanned(self, record: list[Any] | None) -> Scan | None:
+        """The same object as long as it is the same scan, as its robot gave it."""
+        if record is None:
+            return None
+        number, stamp, angle_min, increment, low, high = record
+        if self._scan is None or self._scan[0] != number:
+            if number != self._scans:
+                raise ValueError(f"scan {number} is told of after {self._scans}")
+            self._scan = number, Scan(stamp, self._ranges, angle_min, increment, low, high)
+        return self._scan[1]
+
+    def _framed(self, record: list[Any] | None) -> Frame | None:
+        if record is None or self._rgb is None or self._depth is None:
+            return None
+        number, stamp, focal = record
+        if self._frame is None or self._frame[0] != number:
+            self._frame = number, Frame(stamp, self._rgb, self._depth, focal)
+        return self._frame[1]
+
+    def _read_map(self, message: Any) -> None:
+        now = messages.seconds(message.header.stamp)
+        self._journal.mapped(now, *messages.grid_from(message))
+
+    def _read_safety(self, record: dict[str, Any]) -> None:
+        commands = [_a(Command, each) for each in record["commands"]]
+        self._journal.commanded(record["now"], tuple(commands), _a(Applied, record["applied"]))
+
+    def _read_decision(self, record: dict[str, Any]) -> None:
+        if "decided" in record:
+            self._journal.decided(record["now"], _a(ExecutionResult, record["decided"]))
+        else:
+            self._journal.acted(record["now"], _a(ActionResult, record["acted"]))
+
+    def _read_note(self, record: dict[str, Any]) -> None:
+        """The first is that of the log itself."""
+        if self._is_begun:
+            self._journal.noted(record["now"], record["kind"], record["data"])
+        self._is_begun = True
+
+
+def _a(kind: type[_T], value: object) -> _T:
+    if not isinstance(value, kind):
+        raise TypeError(f"{type(value).__name__} where {kind.__name__} belongs")
+    return value

@@ -1,0 +1,89 @@
+"""A log gone through again: the safety chain is given what it was given in the run, and must let the same through.
+
+:class:`ChainCheck` is a journal; tell a log to it, alone or beside one that prints what happened::
+
+    log = read_log("runs/robot/20261122-101500-1a2b")
+    check = ChainCheck(log.config)
+    log.tell(Several([Narrator(), check]), with_pictures=False)
+    print(check.verdict())
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robot_bridge.config import RobotConfig
+from robot_bridge.contracts import ActionResult, Applied, Command, Estimate, ExecutionResult, Observation, Source
+from robot_bridge.ros.log.records import to_json
+from robot_bridge.safety.chain import SafetyChain
+
+_KEPT: Final = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A step of which the chain makes something else today."""
+
+    time: float
+    recorded: Applied
+    replayed: Applied
+
+    def __str__(self) -> str:
+        return f"{self.time:.2f} s: recorded {_shown(self.recorded)}, replayed {_shown(self.replayed)}"
+
+
+class ChainCheck:
+    """Goes through a run with a chain of its own.
+
+    Attributes:
+        steps: how many steps of the chain the log holds.
+        different: how many of them came out differently.
+        differences: the first of these.
+    """
+
+    def __init__(self, config: RobotConfig) -> None:
+        self.steps = self.different = 0
+        self.differences: list[Difference] = []
+        self._chain = SafetyChain(config)
+        self._observation = Observation()
+
+    def verdict(self) -> str:
+        """In one line."""
+        if self.different:
+            return f"safety chain: {self.different} of {self.steps} steps differ, first at {self.differences[0]}"
+        return f"safety chain: the same in all {self.steps} steps"
+
+    def observed(self, observation: Observation) -> None:
+        self._observation = observation
+
+    def commanded(self, now: float, commands: Sequence[Command], applied: Applied) -> None:
+        # A stop may be latched while a step is under way, and is noted after it then.
+        is_latched = applied.source == Source.STOP.name.lower() and all(c.source is not Source.STOP for c in commands)
+        if is_latched:
+            self._chain.stop(applied.reason)
+        found = self._chain.step(commands, self._observation, now)
+        self.steps += 1
+        if to_json(found) != to_json(applied):
+            self.different += 1
+            self.differences += [Difference(now, applied, found)] if len(self.differences) < _KEPT else []
+
+    def noted(self, now: float, kind: str, data: Mapping[str, Any]) -> None:  # noqa: ARG002
+        if kind == "emergency_stop":
+            self._chain.stop(str(data.get("reason", "")))
+        elif kind == "release":
+            self._chain.release()
+
+    def estimated(self, estimate: Estimate) -> None: ...
+    def decided(self, now: float, result: ExecutionResult) -> None: ...
+    def acted(self, now: float, result: ActionResult) -> None: ...
+    def mapped(self, now: float, codes: NDArray[np.int8], resolution: float, x: float, y: float) -> None: ...
+
+
+def _shown(applied: Applied) -> str:
+    reason = f" ({applied.reason})" if applied.reason else ""
+    return f"{applied.source} {applied.twist.linear:.3f} m/s {applied.twist.angular:.3f} rad/s{reason}"

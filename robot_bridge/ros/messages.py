@@ -1,0 +1,182 @@
+"""The values of the bridge as ROS 2 messages and back (REP 103 and 105). Pure.
+
+Lossy where the messages are: times are rounded to nanoseconds, the limits of a scan to float32, and depth to
+millimetres. Messages come from elsewhere: whatever cannot be a value raises ValueError, in one line.
+"""
+
+from __future__ import annotations
+
+from math import atan2, cos, isfinite, sin
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robot_bridge.contracts import Odometry, Pose, Scan, Twist
+from robot_bridge.ros import types
+
+MAP_FRAME: Final = "map"
+ODOM_FRAME: Final = "odom"
+BASE_FRAME: Final = "base_link"
+LIDAR_FRAME: Final = "laser"
+CAMERA_FRAME: Final = "camera_color_optical_frame"
+
+
+def nanoseconds(time: float) -> int:
+    """Of a time in seconds as a message can hold it; 0 where it cannot."""
+    return round(time * 1e9) if isfinite(time) and 0 <= time < 2**31 else 0
+
+
+def seconds(stamp: Any) -> float:
+    """Of a ``builtin_interfaces/Time``."""
+    return float((stamp.sec * 10**9 + stamp.nanosec) / 10**9)
+
+
+def time_message(time: float) -> Any:
+    """A ``builtin_interfaces/Time``."""
+    sec, nanosec = divmod(nanoseconds(time), 10**9)
+    return types.make("builtin_interfaces/msg/Time", sec=sec, nanosec=nanosec)
+
+
+def header(time: float, frame: str) -> Any:
+    """A ``std_msgs/Header``."""
+    return types.make("std_msgs/msg/Header", stamp=time_message(time), frame_id=frame)
+
+
+def text_message(text: str) -> Any:
+    """A ``std_msgs/String``."""
+    return types.make(types.STRING, data=text)
+
+
+def number_message(value: float) -> Any:
+    """A ``std_msgs/Float32``."""
+    return types.make(types.FLOAT32, data=value)
+
+
+def twist_message(twist: Twist) -> Any:
+    """A ``geometry_msgs/Twist``."""
+    return types.make(types.TWIST, linear=_vector(twist.linear, 0.0), angular=_vector(0.0, 0.0, twist.angular))
+
+
+def twist_from(message: Any) -> Twist:
+    """What of it an Ackermann chassis can follow."""
+    return Twist(float(message.linear.x), float(message.angular.z))
+
+
+def odometry_message(odometry: Odometry) -> Any:
+    """A ``nav_msgs/Odometry``; how far it can be trusted is not told."""
+    unknown = np.zeros(36)
+    pose = types.make("geometry_msgs/msg/PoseWithCovariance", pose=pose_message(odometry.pose), covariance=unknown)
+    twist = types.make("geometry_msgs/msg/TwistWithCovariance", twist=twist_message(odometry.twist), covariance=unknown)
+    return types.make(
+        types.ODOMETRY,
+        header=header(odometry.stamp, ODOM_FRAME),
+        child_frame_id=BASE_FRAME,
+        pose=pose,
+        twist=twist,
+    )
+
+
+def odometry_from(message: Any, stamp: float | None = None) -> Odometry:
+    """``stamp`` takes the place of the message's own, which is that of another clock."""
+    found = seconds(message.header.stamp) if stamp is None else stamp
+    return Odometry(found, pose_from(message.pose.pose), twist_from(message.twist.twist))
+
+
+def pose_message(pose: Pose) -> Any:
+    """A ``geometry_msgs/Pose`` on the floor."""
+    point = types.make("geometry_msgs/msg/Point", x=pose.x, y=pose.y, z=0.0)
+    return types.make("geometry_msgs/msg/Pose", position=point, orientation=_quaternion(pose.heading))
+
+
+def pose_from(message: Any) -> Pose:
+    """Its place on the floor; a quaternion may have any length, one of 0 is a heading of 0."""
+    q = message.orientation
+    heading = atan2(2 * (q.w * q.z + q.x * q.y), q.w * q.w + q.x * q.x - q.y * q.y - q.z * q.z)
+    return Pose(float(message.position.x), float(message.position.y), float(heading))
+
+
+def transform_message(time: float, parent: str, child: str, pose: Pose, z: float = 0.0) -> Any:
+    """Where ``child`` is as seen from ``parent``."""
+    place = types.make(
+        "geometry_msgs/msg/Transform", translation=_vector(pose.x, pose.y, z), rotation=_quaternion(pose.heading)
+    )
+    return types.make(
+        "geometry_msgs/msg/TransformStamped", header=header(time, parent), child_frame_id=child, transform=place
+    )
+
+
+def optical_transform(time: float, parent: str, child: str, x: float, z: float) -> Any:
+    """Of a camera that looks ahead: its own frame has z ahead and x to the right (REP 103)."""
+    message = transform_message(time, parent, child, Pose(x), z)
+    message.transform.rotation = types.make("geometry_msgs/msg/Quaternion", x=-0.5, y=0.5, z=-0.5, w=0.5)
+    return message
+
+
+def tf_message(*transforms: Any) -> Any:
+    """A ``tf2_msgs/TFMessage``."""
+    return types.make(types.TF, transforms=list(transforms))
+
+
+def scan_message(scan: Scan) -> Any:
+    """A ``sensor_msgs/LaserScan``."""
+    with np.errstate(over="ignore"):  # an increment of a message may be so large that the last angle is infinite
+        last = float(np.float32(scan.angle_min + scan.angle_increment * max(len(scan.ranges) - 1, 0)))
+    return types.make(
+        types.SCAN,
+        header=header(scan.stamp, LIDAR_FRAME),
+        angle_min=scan.angle_min,
+        angle_max=last,
+        angle_increment=scan.angle_increment,
+        time_increment=0.0,
+        scan_time=0.0,
+        range_min=scan.range_min,
+        range_max=scan.range_max,
+        ranges=np.ascontiguousarray(scan.ranges, dtype=np.float32),
+        intensities=np.zeros(0, dtype=np.float32),
+    )
+
+
+def scan_from(message: Any, stamp: float | None = None, yaw: float = 0.0) -> Scan:
+    """``yaw`` is how far the sensor's own zero lies to the left of straight ahead."""
+    return Scan(
+        seconds(message.header.stamp) if stamp is None else stamp,
+        np.array(message.ranges, dtype=np.float32),
+        float(message.angle_min) + yaw,
+        float(message.angle_increment),
+        float(message.range_min),
+        float(message.range_max),
+    )
+
+
+def grid_message(time: float, codes: NDArray[np.int8], resolution: float, x: float, y: float) -> Any:
+    """A ``nav_msgs/OccupancyGrid``."""
+    info = types.make(
+        "nav_msgs/msg/MapMetaData",
+        map_load_time=time_message(0.0),
+        resolution=resolution,
+        width=codes.shape[1],
+        height=codes.shape[0],
+        origin=pose_message(Pose(x, y)),
+    )
+    cells = np.ascontiguousarray(codes, dtype=np.int8).ravel()
+    return types.make(types.OCCUPANCY_GRID, header=header(time, MAP_FRAME), info=info, data=cells)
+
+
+def grid_from(message: Any) -> tuple[NDArray[np.int8], float, float, float]:
+    """Codes (rows, columns), resolution, and the lower left corner."""
+    info = message.info
+    if len(message.data) != info.width * info.height:
+        raise ValueError(f"a map of {info.width} x {info.height} with {len(message.data)} cells")
+    codes = np.array(message.data, dtype=np.int8).reshape(info.height, info.width)
+    # float32 on the wire: 0.05 would come back as 0.05000000074505806
+    resolution = float(np.format_float_positional(np.float32(info.resolution)))
+    return codes, resolution, float(info.origin.position.x), float(info.origin.position.y)
+
+
+def _vector(x: float, y: float, z: float = 0.0) -> Any:
+    return types.make("geometry_msgs/msg/Vector3", x=x, y=y, z=z)
+
+
+def _quaternion(heading: float) -> Any:
+    return types.make("geometry_msgs/msg/Quaternion", x=0.0, y=0.0, z=sin(heading / 2), w=cos(heading / 2))

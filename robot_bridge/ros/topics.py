@@ -1,0 +1,45 @@
+"""Where things are published: the names that the ROSMASTER A1 and ROS users expect, and our own under ``/spca``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+DECISIONS: Final = "/spca/decisions"
+SAFETY: Final = "/spca/safety"
+ESTIMATES: Final = "/spca/estimates"
+OBSERVATIONS: Final = "/spca/observations"
+NOTES: Final = "/spca/notes"
+"""std_msgs/String, each one record of :mod:`robot_bridge.ros.log.records`; only in logs."""
+
+DRIVER_COMMANDS: Final = "/cmd_vel"
+HOST_COMMANDS: Final = "/spca/cmd_vel"
+"""What the host commands; the deadman on the robot passes it on to the driver."""
+
+
+@dataclass(frozen=True, slots=True)
+class Topics:
+    """Of a robot. The driver's own odometry is ``/odom_raw``; ``/odom`` is what the robot's filter makes of it.
+
+    A name that ends in ``/compressed`` is a ``CompressedImage``, any other picture an ``Image``. ``lidar_yaw`` is how
+    far the lidar's own zero lies to the left of straight ahead, radians.
+    """
+
+    commands: str = HOST_COMMANDS
+    scan: str = "/scan"
+    odometry: str = "/odom"
+    battery: str = "/voltage"
+    imu: str = "/imu/data_raw"
+    image: str = "/camera/color/image_raw"
+    depth: str = "/camera/depth/image_raw"
+    camera: str = "/camera/color/camera_info"
+    lidar_yaw: float = 0.0
+
+
+DRIVER_ODOMETRY: Final = "/odom_raw"
+LOGGED_IMAGE: Final = "/camera/image/compressed"
+LOGGED_DEPTH: Final = "/camera/depth/compressedDepth"
+MAP: Final = "/map"
+GOAL: Final = "/goal_pose"
+TF: Final = "/tf"
+TF_STATIC: Final = "/tf_static"

@@ -1,0 +1,1 @@
+"""What keeps the robot from doing harm: the chain before the wheels, and what it judges by."""

@@ -1,0 +1,322 @@
+"""The one way to the wheels: mux -> rate limit -> zones -> Ackermann clamp -> one publisher.
+
+:func:`filtered` is pure: the same state, commands, observation and time give the same velocity, so that a recorded run
+can be gone through again. :class:`SafetyChain` holds the state and the latch of the emergency stop.
+
+The steering limit is applied first and last: first, so that the zones look along the arc that will be driven; last, so
+that nothing leaves that could not be driven. The last changes nothing (``tests/robot_bridge/safety/test_chain.py``).
+``docs/robot_safety.md`` derives the figures.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from math import atan, copysign, inf, isfinite, isnan, sqrt, tan
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robot_bridge.config import RobotConfig
+from robot_bridge.contracts import REST, Applied, Command, Observation, Odometry, Source, Twist
+from robot_bridge.safety.config_check import checked
+from robot_bridge.safety.doubt import (
+    BLOCKED_UNSEEN,
+    Doubt,
+    Phase,
+    backing,
+    believed,
+    doubted,
+    gone,
+    hindered,
+    jumped,
+    unseen_points,
+)
+from robot_bridge.safety.geometry import along, clamped, clearance, curvature_of, free_distance, seen_from
+from robot_bridge.safety.obstacles import RESERVE_M, TOUCH_M, Memory, around, looked, reach, reaction
+from robot_bridge.safety.odometry import jump, odometry_fault
+from robot_bridge.safety.scans import fault
+
+CREEP = 0.02
+"""m/s: what the zones would slow down below this is stopped."""
+_STANDING = 0.04
+"""m/s: what odometry may show of a robot that stands."""
+_ROLLING = 0.08
+"""m/s: from here on measured velocity tells where the wheels point."""
+_ROUNDING = 1e-9
+_PIECES = 3
+"""Arcs that stand for the way that is driven while the steering turns."""
+_TURNING_M = 0.002
+"""Shorter ones are left out."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ChainState:
+    """What the chain knows from one step to the next.
+
+    ``twist`` is what left it at ``stamp``; ``stopped`` the reason of a latched emergency stop, "" without;
+    ``steering`` the least and greatest angle at which the front wheels may stand, radians: at first, any;
+    ``odometry`` the last that could be used, ``scanned`` the stamp of the last scan that could be; ``doubt`` whether
+    what they measure is what was commanded.
+    """
+
+    stamp: float = -inf
+    twist: Twist = REST
+    stopped: str = ""
+    steering: tuple[float, float] = (-inf, inf)
+    memory: Memory = ()
+    odometry: Odometry | None = None
+    scanned: float = -inf
+    doubt: Doubt = field(default_factory=Doubt)
+
+
+def filtered(
+    state: ChainState, commands: Sequence[Command], observation: Observation, now: float, config: RobotConfig
+) -> tuple[ChainState, Applied]:
+    """One step: the velocity that may be driven now.
+
+    ``Applied.source`` is the name of the source that commands in lower case, "stop" while the emergency stop is
+    latched, "none" where nobody commands. ``Applied.reason`` is "" exactly where its command is applied as it is.
+    """
+    state, faulty = _sensed(state, observation, now, config)
+    command = chosen(commands, now)
+    if state.stopped:
+        applied = Applied(REST, Source.STOP.name.lower(), state.stopped)
+    elif command is None:
+        applied = Applied(REST, "none")
+    elif command.twist == REST and command.source is not Source.STOP:
+        applied = Applied(REST, command.source.name.lower())
+    elif observation.odometry is None or faulty or refused(command):
+        applied = Applied(REST, command.source.name.lower(), refused(command) or faulty)
+    elif state.doubt.phase is not Phase.TRUSTED:
+        applied = _doubting(state, command, observation.odometry, now, config)
+        if applied.twist == REST and backing(state.doubt, config) != REST:
+            state = replace(state, doubt=hindered(state.doubt, now, config))
+    else:
+        applied = _driven(state, command, observation.odometry, now, config)
+    return replace(state, stamp=now, twist=applied.twist), applied
+
+
+def _sensed(state: ChainState, observation: Observation, now: float, config: RobotConfig) -> tuple[ChainState, str]:
+    """The state with what the sensors say, and why nothing may move on it, "" where it may."""
+    scan, odometry = observation.scan, observation.odometry
+    faulty = odometry_fault(odometry, now, config)
+    state = replace(state, steering=_steered(state, None if faulty else odometry, now, config))
+    if odometry is None or faulty:
+        return state, fault(scan, now, config) or faulty
+    faulty = jump(state.odometry, odometry, config)
+    if faulty:
+        state = replace(state, memory=(), doubt=jumped(state.doubt))
+    state = replace(state, odometry=odometry)
+    faulty = fault(scan, now, config) or faulty
+    usable = None if faulty or scan is None or scan.stamp == state.scanned else scan
+    doubt = doubted(state.doubt, state.twist, odometry, usable, now, config)
+    if scan is None or faulty:
+        return replace(state, doubt=doubt), faulty
+    memory = looked(state.memory, scan, odometry, now, config)
+    return replace(state, scanned=scan.stamp, memory=memory, doubt=doubt), ""
+
+
+def chosen(commands: Sequence[Command], now: float) -> Command | None:
+    """The mux: the newest command of the most powerful source that has not expired."""
+    alive = [command for command in commands if not command.expires <= now]
+    return min(reversed(alive), key=lambda command: command.source, default=None)
+
+
+def refused(command: Command) -> str:
+    """Why a command is not carried out whatever the sensors say; "" where it is."""
+    if command.source is Source.STOP:
+        return "stop commanded"
+    numbers = (command.twist.linear, command.twist.angular)
+    if not all(isfinite(number) for number in numbers) or isnan(command.expires):
+        return "the command is not made of finite numbers"
+    if command.twist.linear == 0.0 and command.twist.angular != 0.0:
+        return "this robot cannot turn in place"
+    return ""
+
+
+def _driven(state: ChainState, command: Command, odometry: Odometry, now: float, config: RobotConfig) -> Applied:
+    """A command that asks for motion, with usable sensors, through the stages."""
+    feasible = clamped(command.twist, config.body)
+    curvature = curvature_of(feasible, config.body)
+    tight = "" if feasible == command.twist else "curvature at the steering limit"
+    limited, slowly = _rate_limited(state, feasible.linear, odometry, now, config)
+    speed, blocked = _zone_limited(state, limited, curvature, odometry, now, config)
+    twist = feasible if speed == feasible.linear else clamped(Twist(speed, speed * curvature), config.body)
+    return Applied(twist, command.source.name.lower(), blocked or slowly or tight)
+
+
+def _doubting(state: ChainState, command: Command, odometry: Odometry, now: float, config: RobotConfig) -> Applied:
+    """A command that asks for motion while measured motion is in doubt: the robot stands, or backs to find out.
+
+    The zones would hold it where it has come from; it suffices that nothing is in the footprint of what is left.
+    """
+    doubt, source = state.doubt, command.source.name.lower()
+    wanted = backing(doubt, config)
+    if wanted == REST:
+        return Applied(REST, source, doubt.reason)
+    speed, _ = _rate_limited(state, wanted.linear, odometry, now, config)
+    points, padding = around(state.memory, odometry, now, speed, config)
+    curvature, left = curvature_of(wanted, config.body), doubt.limit - gone(doubt) + RESERVE_M
+    if free_distance(points, curvature, wanted.linear > 0, config.body, padding, left) < left:
+        return Applied(REST, source, f"{doubt.reason}; something is in the way of that")
+    return Applied(clamped(Twist(speed, speed * curvature), config.body), source, doubt.reason)
+
+
+def _rate_limited(
+    state: ChainState, wanted: float, odometry: Odometry, now: float, config: RobotConfig
+) -> tuple[float, str]:
+    """The speed that may be commanded now, and why it is not the one that is wanted. Stopping has no limit."""
+    limits = config.limits
+    capped = max(-limits.reverse_speed, min(limits.speed, wanted))
+    last, passed = state.twist.linear, max(0.0, now - state.stamp)
+    if passed > limits.command_timeout:
+        last, passed = 0.0, 1 / config.control_rate
+    rolling = odometry.twist.linear if abs(odometry.twist.linear) > _STANDING else 0.0
+    if capped * last < 0 or capped * rolling < 0:
+        return 0.0, "braking before the direction changes"
+    most = abs(last) + limits.acceleration * passed
+    if abs(capped) > most + _ROUNDING:
+        return copysign(most, capped), f"speeding up, {most:.2f} m/s"
+    return capped, "" if capped == wanted else f"at most {abs(capped):.2f} m/s"
+
+
+def _zone_limited(
+    state: ChainState, wanted: float, curvature: float, odometry: Odometry, now: float, config: RobotConfig
+) -> tuple[float, str]:
+    """The speed that obstacles allow on the path ahead, and which obstacle it was."""
+    fastest = max(abs(wanted), abs(odometry.twist.linear))
+    points, padding = around(state.memory, odometry, now, fastest, config)
+    hidden = unseen_points(state.doubt, odometry)
+    beside = np.minimum(config.zones.padding, clearance(hidden, config.body) - TOUCH_M)
+    known, points, padding = len(points), np.concatenate((points, hidden)), np.concatenate((padding, beside))
+    forward, body = wanted > 0, config.body
+    ahead = body.front - config.lidar.x if forward else body.rear + config.lidar.x
+    offset = ahead + config.zones.padding
+
+    def distance(speed: float, count: int | None = None) -> float:
+        """From the lidar to the nearest of the first ``count`` obstacles along the way."""
+        arcs = ways(state, curvature, abs(speed), config)
+        return offset + min(_free_way(points[:count], padding[:count], way, forward, config) for way in arcs)
+
+    first = distance(wanted)
+    allowed = allowed_speed(first, forward, config)
+    if abs(wanted) <= allowed:
+        return wanted, ""
+    where = "ahead" if forward else "behind"
+    what = BLOCKED_UNSEEN if len(hidden) and distance(wanted, known) > first else "obstacle"
+    for speed in (allowed, min(CREEP, abs(wanted))):
+        if speed >= min(CREEP, abs(wanted)) and speed <= allowed_speed(distance(speed), forward, config):
+            return copysign(speed, wanted), f"{what} {first:.2f} m {where}: slowed to {speed:.2f} m/s"
+    return 0.0, f"{what} {first:.2f} m {where}: stopped"
+
+
+def allowed_speed(distance: float, forward: bool, config: RobotConfig) -> float:
+    """Greatest speed at a distance from the lidar to the nearest obstacle along the path, m/s.
+
+    0 in the emergency zone, the robot's limit outside of the avoidance zone, linear between; and never more than can
+    be braked, with the reaction time before it, in what is left to the body.
+    """
+    zones, limits = config.zones, config.limits
+    ahead = config.body.front - config.lidar.x if forward else config.body.rear + config.lidar.x
+    share = (distance - zones.emergency_stop) / max(zones.avoidance - zones.emergency_stop, 1e-9)
+    room = max(0.0, distance - ahead - RESERVE_M)
+    late, braking = reaction(config), limits.deceleration
+    stoppable = braking * (sqrt(late * late + 2 * room / braking) - late)
+    return min(max(0.0, min(1.0, share)) * (limits.speed if forward else limits.reverse_speed), stoppable)
+
+
+def ways(state: ChainState, curvature: float, speed: float, config: RobotConfig) -> list[list[tuple[float, float]]]:
+    """What will be driven from where the wheels may stand now: arcs as (curvature, length), the last without end."""
+    body, rate = config.body, config.limits.steering_rate
+    target = atan(body.wheelbase * curvature)
+    found = []
+    for angle in dict.fromkeys(state.steering):
+        start = max(-body.steering_limit, min(body.steering_limit, angle))
+        length = abs(target - start) / rate * speed / _PIECES
+        shares = [(piece + 0.5) / _PIECES for piece in range(_PIECES)]
+        turning = [(tan(start + share * (target - start)) / body.wheelbase, length) for share in shares]
+        found.append([*(turning if length > _TURNING_M else ()), (curvature, inf)])
+    return found
+
+
+def _free_way(
+    points: NDArray[np.float64],
+    padding: NDArray[np.float64],
+    way: list[tuple[float, float]],
+    forward: bool,
+    config: RobotConfig,
+) -> float:
+    """How far arcs, one after the other, are free, at most :func:`reach`, metres."""
+    gone, horizon = 0.0, reach(config)
+    for curvature, arc in way:
+        length = min(arc, horizon - gone)
+        free = free_distance(points, curvature, forward, config.body, padding, length)
+        if free < length:
+            return gone + free
+        gone += length
+        points = seen_from(points, along(curvature, length if forward else -length))
+    return gone
+
+
+def _steered(state: ChainState, odometry: Odometry | None, now: float, config: RobotConfig) -> tuple[float, float]:
+    """Where the front wheels may stand now.
+
+    They turn towards what was commanded last; without motion they may stay or straighten, whatever the driver does.
+    After a pause in which the robot has stopped obeying nobody knows how far they came.
+    """
+    body, limit = config.body, config.body.steering_limit
+    low, high = (max(-limit, min(limit, angle)) for angle in state.steering)
+    passed = max(0.0, now - state.stamp)
+    turned = config.limits.steering_rate * passed
+    target = atan(body.wheelbase * curvature_of(state.twist, body))
+    if state.twist.linear == 0.0:
+        low, high = min(low, max(0.0, low - turned)), max(high, min(0.0, high + turned))
+    elif passed > config.limits.command_timeout:
+        low, high = min(low, target, 0.0), max(high, target, 0.0)
+    else:
+        low, high = (angle + max(-turned, min(turned, target - angle)) for angle in (low, high))
+    if odometry is not None and abs(odometry.twist.linear) > _ROLLING:
+        measured = atan(body.wheelbase * odometry.twist.angular / odometry.twist.linear)
+        measured = max(-limit, min(limit, measured))
+        low, high = min(low, measured), max(high, measured)
+    return low, high
+
+
+class SafetyChain:
+    """The chain with its state. ``stop`` may be called by any thread at any time; ``step`` by one thread.
+
+    Raises:
+        SetupError: no robot can be as it is configured.
+    """
+
+    def __init__(self, config: RobotConfig) -> None:
+        self._config = checked(config)
+        self._state = ChainState()
+        self._stopped = ""
+        self._is_believed = False
+
+    @property
+    def state(self) -> ChainState:
+        """As the last step left it, with the latch as it is."""
+        doubt = believed(self._state.doubt) if self._is_believed else self._state.doubt
+        return replace(self._state, stopped=self._stopped, doubt=doubt)
+
+    def step(self, commands: Sequence[Command], observation: Observation, now: float) -> Applied:
+        """The velocity that may be driven now; see :func:`filtered`."""
+        if self._is_believed:
+            self._is_believed = False
+            self._state = replace(self._state, doubt=believed(self._state.doubt))
+        self._state, applied = filtered(self.state, commands, observation, now, self._config)
+        if self._stopped and applied.twist != REST:  # it was stopped meanwhile
+            applied = Applied(REST, Source.STOP.name.lower(), self._stopped)
+            self._state = replace(self._state, twist=REST)
+        return applied
+
+    def stop(self, reason: str) -> None:
+        """Latch the emergency stop: until :meth:`release` nothing moves. A later reason does not replace the first."""
+        self._stopped = self._stopped or reason or "emergency stop"
+
+    def release(self) -> None:
+        """Undo :meth:`stop`, and believe sensors again that were unusable; sources that still command go on."""
+        self._stopped, self._is_believed = "", True

@@ -1,0 +1,92 @@
+"""Configurations that no robot has, or with which the safety chain could not keep what it promises (pure)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import fields, is_dataclass
+from math import isfinite, pi
+from typing import Any
+
+from robot_bridge.config import RobotConfig
+from robot_bridge.errors import SetupError
+from robot_bridge.safety.doubt import LEAST_BACKED_M
+from robot_bridge.safety.obstacles import RESERVE_M, reach, reaction
+from robot_bridge.safety.scans import blind_radius
+
+THIN_M = 0.02
+"""Width of what is as good as a wall."""
+MOST_BACKED_M = 0.1
+"""The robot drives no farther on its own account."""
+_SIGNED = frozenset({"lidar.x", "lidar.angle_min", "camera.x"})
+
+
+def checked(config: RobotConfig) -> RobotConfig:
+    """The configuration itself.
+
+    Raises:
+        SetupError: it cannot be, or could not be driven safely; names the value.
+    """
+    for problem in _problems(config):
+        raise SetupError(f"the robot's configuration cannot be: {problem}")
+    return config
+
+
+def _problems(config: RobotConfig) -> Iterator[str]:
+    for name, value in _numbers(config, ""):
+        if not isfinite(value) or (value <= 0 and name not in _SIGNED):
+            yield f"{name} is {value}"
+    yield from _of_body(config)
+    yield from _of_zones(config)
+    yield from _of_witness(config)
+    yield from _of_lidar(config)
+
+
+def _numbers(value: Any, where: str) -> Iterator[tuple[str, float]]:
+    for each in fields(value):
+        found, name = getattr(value, each.name), f"{where}{each.name}"
+        if is_dataclass(found):
+            yield from _numbers(found, f"{name}.")
+        else:
+            yield name, found
+
+
+def _of_body(config: RobotConfig) -> Iterator[str]:
+    body, period = config.body, 1 / config.control_rate
+    if body.steering_limit >= pi / 2:
+        yield f"body.steering_limit is {body.steering_limit:.3g} rad, a right angle or more: it is in radians"
+    if not -body.rear <= config.lidar.x <= body.front:
+        yield "lidar.x lies outside of the body"
+    if config.limits.command_timeout < 2 * period:
+        yield f"limits.command_timeout is below two periods of control_rate, {2 * period:.3g} s"
+
+
+def _of_zones(config: RobotConfig) -> Iterator[str]:
+    zones, body, x = config.zones, config.body, config.lidar.x
+    beyond = max(body.front - x, body.rear + x) + RESERVE_M
+    if zones.emergency_stop < beyond:
+        yield f"zones.emergency_stop, measured from the lidar, lies within the body: {beyond:.2f} m is the least"
+    if zones.avoidance < zones.emergency_stop:
+        yield "zones.avoidance is less than zones.emergency_stop"
+    if zones.scan_timeout < reaction(config):
+        yield f"zones.scan_timeout is below a turn of the lidar and a period, {reaction(config):.2f} s"
+
+
+def _of_witness(config: RobotConfig) -> Iterator[str]:
+    witness = config.witness
+    for name in ("wheels", "scan"):
+        if getattr(witness, name) >= 1:
+            yield f"witness.{name} is a share of the way: it must be below 1"
+    if witness.backing > MOST_BACKED_M:
+        yield f"witness.backing is more than {MOST_BACKED_M} m"
+    if witness.backing < LEAST_BACKED_M:
+        yield f"witness.backing is less than {LEAST_BACKED_M} m: too little to tell a frozen lidar from a pane of glass"
+
+
+def _of_lidar(config: RobotConfig) -> Iterator[str]:
+    body, lidar = config.body, config.lidar
+    if lidar.range_min > blind_radius(config):
+        yield f"lidar.range_min is more than {blind_radius(config):.2f} m: what touches the robot would be missed"
+    if lidar.range_max < reach(config) + max(body.front, body.rear):
+        yield "lidar.range_max is nearer than the robot can stop"
+    if lidar.angle_increment * config.zones.emergency_stop > THIN_M:
+        yield f"lidar.beams are so few that {THIN_M} m pass between two of them at zones.emergency_stop"

@@ -1,0 +1,322 @@
+"""What the chain does when measured motion is not what was commanded: stand, back a little, and find out why (pure).
+
+::
+
+    trusted ──evidence──> standing ──0.5 s──> backing ──what was seen moves──> trusted, an unseen obstacle is marked
+                              │                  │
+                              └──no known ground─┴──anything else──> unusable, until it is released
+
+The robot backs at most 10 cm, and only where its own footprint has been before: the lidar may be what is wrong. A robot
+that has just turned round has not been behind it; then it leaves the other way, where it has come from. If scan
+and odometry move with it now, something that the lidar does not see was in the way. If only a part of the scan had not
+moved and it moves now, nothing was.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from math import hypot
+from operator import itemgetter
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robot_bridge.config import RobotConfig
+from robot_bridge.contracts import Odometry, Pose, Scan, Twist, wrapped
+from robot_bridge.safety.geometry import along, placed, seen_from
+from robot_bridge.safety.motion_watch import Evidence, Held, Watch, followed, looked_at, moves, stays_put, wheels
+from robot_bridge.safety.touching import touched
+
+LEAST_BACKED_M = 0.03
+"""Less does not tell a frozen lidar from one that sees through a pane."""
+BLOCKED_UNSEEN = "blocked by something unseen"
+_STANDS_S = 0.5
+_STANDING = 0.04
+"""m/s: what odometry may show of a robot that stands."""
+_RUNNING = 2
+"""Scans running that must say the same."""
+_TRAIL_M, _TRAIL_RAD, _TRAIL = 0.02, 0.05, 100
+_CAME_M = 0.12
+_ROUNDING = 1e-6
+_STEP_M = 0.01
+"""In which the ground to back over is measured."""
+_ARCS = 13
+_TRIES, _OTHER_ARC = 3, 0.9
+"""Ways that are tried at most, and by how many 1/m they differ."""
+_AHEAD = 2
+"""Of them that may lead on ahead; at the first the front wheels are still turning."""
+_WAITS_S = 0.4
+"""For the last scan, when there is nowhere left to back to."""
+_NEARLY_M = 0.005
+_HINDERED = 10
+"""Periods in which it could not back, after which what it has found out so far is enough."""
+_HINDERED_S = 5.0
+_FORGOTTEN_M = 5.0
+"""Odometry drifts: after so much of the way the chain no longer knows where the unseen obstacle was; the map does."""
+
+
+class Phase(StrEnum):
+    """Of a doubt."""
+
+    TRUSTED = "trusted"
+    STANDING = "standing"
+    BACKING = "backing"
+    UNUSABLE = "unusable"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Unseen:
+    """Something in the way that the lidar does not see: ``points`` where the robot touched it, (n, 2) in the odom
+    frame, ``way`` the metres that it had gone."""
+
+    stamp: float
+    points: NDArray[np.float64]
+    way: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Doubt:
+    """Whether measured motion is believed, and what is being done about it.
+
+    ``watch`` is what it is judged by, ``trail`` where the robot has been, as poses in the odom frame. From the moment
+    of doubt on: ``evidence`` of it, ``since`` when this phase began, ``forward`` and ``curvature`` of the motion that
+    was stopped, ``begin`` the scan from which it backs, ``limit`` how far. ``running`` counts the scans that said the
+    same, ``hindered`` the periods in which it could not back, ``tried`` the ways on which it was to, as 1 (ahead) or -1
+    and their curvature, the last one now.
+    ``unseen`` is what was found, the newest last.
+    """
+
+    phase: Phase = Phase.TRUSTED
+    watch: Watch = field(default_factory=Watch)
+    trail: tuple[Pose, ...] = ()
+    running: int = 0
+    hindered: int = 0
+    tried: tuple[tuple[int, float], ...] = ()
+    evidence: Evidence | None = None
+    since: float = 0.0
+    forward: bool = True
+    curvature: float = 0.0
+    begin: Held | None = None
+    began: tuple[float, float] = (0.0, 0.0)
+    limit: float = 0.0
+    unseen: tuple[Unseen, ...] = ()
+
+    @property
+    def reason(self) -> str:
+        """Why nothing moves as it is commanded, "" where it does."""
+        if self.phase is Phase.TRUSTED or self.evidence is None:
+            return ""
+        if self.phase is Phase.UNUSABLE:
+            return f"a sensor is unusable: {self.evidence.reason}"
+        return f"{self.evidence.reason}: backing to find out why"
+
+
+def believed(doubt: Doubt) -> Doubt:
+    """The doubt after somebody has seen to the sensors."""
+    return Doubt(unseen=doubt.unseen) if doubt.phase is Phase.UNUSABLE else doubt
+
+
+def jumped(doubt: Doubt) -> Doubt:
+    """The doubt after odometry has jumped: nothing of before can be compared with."""
+    return replace(doubt, watch=Watch(), trail=(), running=0, unseen=())
+
+
+def doubted(
+    doubt: Doubt, driven: Twist, odometry: Odometry, scan: Scan | None, now: float, config: RobotConfig
+) -> Doubt:
+    """The doubt a period later.
+
+    Args:
+        doubt: as it was.
+        driven: what was commanded in the period.
+        odometry: usable.
+        scan: usable, None where there is no new one.
+        now: the time.
+        config: of the robot.
+    """
+    watch = followed(doubt.watch, driven.linear, odometry, now, config)
+    new: Held | None = None
+    before = watch.held
+    if scan is not None:
+        watch, new = looked_at(watch, scan, odometry, config)
+    doubt = replace(doubt, watch=watch)
+    if doubt.phase is Phase.TRUSTED:
+        return _watched(doubt, driven, before, new, now, config)
+    if doubt.phase is Phase.STANDING and new is not None and now - doubt.since >= _STANDS_S:
+        return _begun(doubt, new, odometry, now, config)
+    if doubt.phase is Phase.BACKING:
+        return _backed(doubt, before, new, now, config)
+    return doubt
+
+
+def _watched(
+    doubt: Doubt, driven: Twist, before: tuple[Held, ...], new: Held | None, now: float, config: RobotConfig
+) -> Doubt:
+    """While it is believed: look for evidence against it."""
+    stuck = wheels(doubt.watch, config)
+    seen = stays_put(before, new, config) if new is not None else doubt.evidence
+    running = doubt.running if new is None else doubt.running + 1 if seen else 0
+    evidence = stuck or (seen if running >= _RUNNING else None)
+    if evidence is None:
+        pose = doubt.watch.pose
+        trail = doubt.trail if pose is None or running else _longer(doubt.trail, pose)
+        kept = tuple(each for each in doubt.unseen if doubt.watch.way - each.way <= _FORGOTTEN_M)
+        return replace(doubt, trail=trail, running=running, evidence=seen, unseen=kept)
+    forward = driven.linear > 0 or (driven.linear == 0 and _rolls_forward(doubt.watch))
+    curvature = driven.angular / driven.linear if driven.linear else 0.0
+    return replace(
+        doubt,
+        phase=Phase.STANDING,
+        tried=(),
+        evidence=evidence,
+        since=now,
+        forward=forward,
+        curvature=curvature,
+        running=0,
+        hindered=0,
+    )
+
+
+def _rolls_forward(watch: Watch) -> bool:
+    return watch.moments[-1].rolled >= watch.moments[0].rolled
+
+
+def _longer(trail: tuple[Pose, ...], pose: Pose) -> tuple[Pose, ...]:
+    last = trail[-1] if trail else None
+    if last and last.distance_to(pose.x, pose.y) < _TRAIL_M and abs(wrapped(pose.heading - last.heading)) < _TRAIL_RAD:
+        return trail
+    return (*trail, pose)[-_TRAIL:]
+
+
+def _begun(doubt: Doubt, new: Held, odometry: Odometry, now: float, config: RobotConfig) -> Doubt:
+    """Standing for long enough: begin to back, where there is ground for it."""
+    if abs(odometry.twist.linear) > _STANDING:
+        reason = f"odometry shows {odometry.twist.linear:.2f} m/s of a robot that was told to stand"
+        return replace(doubt, phase=Phase.UNUSABLE, evidence=Evidence(reason, True), since=now)
+    evidence = doubt.evidence or Evidence("", False)
+    ground, way = _way_out(doubt, evidence, odometry.pose, config.witness.backing + evidence.slip, config)
+    limit = ground - evidence.slip
+    if limit < LEAST_BACKED_M - _ROUNDING:
+        return replace(doubt, phase=Phase.UNUSABLE, since=now)
+    tried = (*doubt.tried, way)
+    moment = doubt.watch.now
+    watch = replace(doubt.watch, held=(new,), moments=(moment,))
+    began = moment.commanded, moment.rolled
+    return replace(
+        doubt,
+        phase=Phase.BACKING,
+        since=now,
+        begin=new,
+        began=began,
+        limit=limit,
+        watch=watch,
+        running=0,
+        tried=tried,
+    )
+
+
+def _way_out(
+    doubt: Doubt, evidence: Evidence, pose: Pose, most: float, config: RobotConfig
+) -> tuple[float, tuple[int, float]]:
+    """How far the robot can go, at most ``most`` metres, without leaving the ground under its footprints so far, and
+    where: back as it has come or on any arc that leads farther. Where none leads far enough, ahead, but not often: what
+    is seen there may be out of date."""
+    limit, stopped = config.body.curvature_limit, 1 if doubt.forward else -1
+    came = [each for each in doubt.trail if _CAME_M < pose.distance_to(each.x, each.y) < 2 * _CAME_M]
+    steps = [pose.relative_to(been) for been in came[-1:]]
+    before = (*doubt.tried, (stopped, doubt.curvature))
+
+    def farthest(sign: int) -> tuple[float, tuple[int, float]]:
+        arcs = [doubt.curvature, *(-sign * step.heading / hypot(step.x, step.y) for step in steps)]
+        arcs = [max(-limit, min(limit, each)) for each in (*arcs, *np.linspace(-limit, limit, _ARCS).tolist())]
+        new = [each for each in arcs if all(sign != old or abs(each - arc) > _OTHER_ARC for old, arc in before)]
+        found = [(_known_ground(doubt, pose, (sign, each), most, config), (sign, each)) for each in new]
+        return max(found, key=itemgetter(0), default=(0.0, before[-1]))
+
+    back = farthest(-stopped)
+    is_enough = back[0] >= LEAST_BACKED_M + evidence.slip - _ROUNDING
+    may_go_on = evidence.is_whole and sum(sign == stopped for sign, _ in doubt.tried) < _AHEAD
+    return back if is_enough or not may_go_on else farthest(stopped)
+
+
+def _known_ground(doubt: Doubt, pose: Pose, way: tuple[int, float], most: float, config: RobotConfig) -> float:
+    """How far a way leads over the ground under the footprints so far, metres; the zones have kept their padding free
+    beside it."""
+    sign, curvature = way
+    body, been = config.body, np.array([(each.x, each.y, each.heading) for each in (*doubt.trail, pose)])
+    c, s = np.cos(been[:, 2:]), np.sin(been[:, 2:])
+    sides, beside = np.linspace(-body.half_width, body.half_width, 5), config.zones.padding + _ROUNDING
+    outline = np.array([(x, y) for x in (-body.rear, body.centre, body.front) for y in sides])
+    for number in range(1, round(most / _STEP_M) + 1):
+        gone = number * _STEP_M
+        points = placed(outline, pose.after(along(curvature, sign * gone)))
+        x, y = points[:, 0] - been[:, :1], points[:, 1] - been[:, 1:2]
+        ahead, left = c * x + s * y, c * y - s * x
+        within = (ahead <= body.front + beside) & (ahead >= -body.rear - beside)
+        within &= np.abs(left) <= body.half_width + beside
+        if not within.any(axis=0).all():
+            return gone - _STEP_M
+    return most
+
+
+def _backed(doubt: Doubt, before: tuple[Held, ...], new: Held | None, now: float, config: RobotConfig) -> Doubt:
+    """While it backs: which of them is wrong."""
+    begin, evidence = doubt.begin, doubt.evidence
+    stuck = wheels(doubt.watch, config)
+    is_far = gone(doubt) >= doubt.limit - _NEARLY_M or doubt.hindered > _HINDERED
+    if begin is not None and doubt.running >= _RUNNING and (stuck is not None or is_far):
+        return _settled(doubt, begin, now, config)
+    if stuck is not None and len(doubt.tried) < _TRIES:  # wedged, perhaps: on another arc it may come free
+        return replace(doubt, phase=Phase.STANDING, since=now)
+    if stuck is not None:
+        return replace(doubt, phase=Phase.UNUSABLE, evidence=stuck, since=now)
+    if new is not None and begin is not None and evidence is not None:
+        again = stays_put(before, new, config)
+        if again is not None:
+            doubt = replace(doubt, running=min(doubt.running, 0) - 1, since=now)
+            if doubt.running <= -_RUNNING:
+                return replace(doubt, phase=Phase.UNUSABLE, evidence=again, since=now)
+        elif gone(doubt) >= LEAST_BACKED_M - _NEARLY_M and moves(begin, new, evidence.sectors, config):
+            doubt = replace(doubt, running=max(doubt.running, 0) + 1)
+    if gone(doubt) < doubt.limit - _NEARLY_M:
+        return replace(doubt, since=now)
+    return replace(doubt, phase=Phase.UNUSABLE, since=now) if now - doubt.since > _WAITS_S else doubt
+
+
+def gone(doubt: Doubt) -> float:
+    """Metres that the robot has backed, or should have."""
+    now, (commanded, rolled) = doubt.watch.now, doubt.began
+    return max(abs(now.commanded - commanded), abs(now.rolled - rolled))
+
+
+def _settled(doubt: Doubt, begin: Held, now: float, config: RobotConfig) -> Doubt:
+    """Everything moves: what was seen is believed again, and what was not seen is known."""
+    watch = replace(doubt.watch, held=(), moments=(doubt.watch.now,))
+    unseen = doubt.unseen
+    if doubt.evidence is not None and doubt.evidence.is_whole:
+        points = touched(begin.pose, doubt.forward, doubt.curvature, doubt.trail, config.body)
+        unseen = (*unseen, Unseen(now, points, doubt.watch.way))
+    return replace(doubt, phase=Phase.TRUSTED, evidence=None, running=0, since=now, watch=watch, unseen=unseen)
+
+
+def unseen_points(doubt: Doubt, odometry: Odometry) -> NDArray[np.float64]:
+    """What has been found, (n, 2) metres in the base frame."""
+    every = [each.points for each in doubt.unseen]
+    return seen_from(np.concatenate((np.empty((0, 2)), *every)), odometry.pose)
+
+
+def hindered(doubt: Doubt, now: float, config: RobotConfig) -> Doubt:
+    """The doubt after a period in which the robot was to back and could not: for long, and it will not find out."""
+    doubt = replace(doubt, hindered=doubt.hindered + 1)
+    is_over = doubt.hindered > _HINDERED_S * config.control_rate
+    return replace(doubt, phase=Phase.UNUSABLE, since=now) if is_over else doubt
+
+
+def backing(doubt: Doubt, config: RobotConfig) -> Twist:
+    """What the robot is to do while it backs; rest when it has gone as far as it may."""
+    if doubt.phase is not Phase.BACKING or gone(doubt) >= doubt.limit - _NEARLY_M:
+        return Twist()
+    sign, curvature = doubt.tried[-1]
+    speed = sign * config.witness.backing_speed
+    return Twist(speed, speed * curvature)

@@ -1,0 +1,185 @@
+"""Commanded motion held against what wheels and lidar measure of it (pure).
+
+Two questions, asked all the time: do the wheels turn as they are told to, and does what the lidar sees move as the
+wheels turn? The first finds wheels that are stuck and odometry that is frozen, the second wheels that slip and a lidar
+that repeats itself in whatever disguise: every scan is held against several earlier ones, as a whole and in parts
+(:mod:`robot_bridge.safety.scan_motion`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from math import hypot
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robot_bridge.config import RobotConfig
+from robot_bridge.contracts import Odometry, Pose, Scan
+from robot_bridge.safety.obstacles import pose_at
+from robot_bridge.safety.scan_motion import SECTORS, Lines, compared, groups_of, lines_of, shares, travelled
+
+_APART_M, _APART_RAD = 0.008, 0.02
+"""Between scans that are kept."""
+_FARTHEST_M, _WIDEST_RAD = 0.07, 0.15
+"""Beyond it a scan says little of the motion since another: it sees other things."""
+_MOST_HELD = 8
+_OLDEST_S = 60.0
+_TOLD = 0.2
+"""Standard deviation of a share from which on it counts."""
+_POOLED = 0.2
+"""By how much more of the way all beams together must have seen than a sector: only some of them may be frozen."""
+_PART = 0.3
+"""Of the sectors that can tell, how many must not have moved: somebody who walks ahead fills fewer."""
+_STUCK_SLIP_M, _SPUN_SLIP_M = 0.02, 0.06
+"""By how much odometry may be ahead when wheels that are stuck, or that spin, have been noticed."""
+_LONGEST_S = 3.0
+_LEAST_RAD = 0.03
+_SAME_M, _SAME_RAD = 0.05, 0.1
+"""After so much motion no two turns measure the same, beam by beam, whatever there is to see."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Held:
+    """A scan to compare with; ``pose`` is odometry's when it was taken."""
+
+    stamp: float
+    pose: Pose
+    ranges: NDArray[np.float32]
+    lines: Lines
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """A control period: metres that were commanded and that odometry has measured until then, signed."""
+
+    time: float
+    commanded: float
+    rolled: float
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """Why measured motion is not what it should be.
+
+    ``is_whole``: all of it; otherwise ``sectors`` of the turn have not moved, or beams strewn over it. ``slip`` is how
+    far odometry may be ahead of the robot, metres.
+    """
+
+    reason: str
+    is_whole: bool
+    sectors: tuple[int, ...] = ()
+    slip: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Watch:
+    """What motion is held against: scans and periods; ``pose`` is odometry's last, ``way`` all metres so far."""
+
+    held: tuple[Held, ...] = ()
+    moments: tuple[Moment, ...] = (Moment(float("-inf"), 0.0, 0.0),)
+    pose: Pose | None = None
+    way: float = 0.0
+
+    @property
+    def now(self) -> Moment:
+        return self.moments[-1]
+
+
+def followed(watch: Watch, linear: float, odometry: Odometry, now: float, config: RobotConfig) -> Watch:
+    """The watch a period later, in which ``linear`` m/s were commanded."""
+    last, pose = watch.now, odometry.pose
+    passed = min(max(0.0, now - last.time), config.limits.command_timeout)
+    moved = pose.relative_to(watch.pose) if watch.pose else Pose()
+    rolled = hypot(moved.x, moved.y) * (1 if moved.x >= 0 else -1)
+    new = Moment(now, last.commanded + linear * passed, last.rolled + rolled)
+    kept = watch.moments if now > last.time else ()
+    # What is held against a command is the time since motion that way began.
+    kept = tuple(each for each in kept if each.time >= now - _LONGEST_S) if linear else kept[-1:]
+    if len(kept) > 1 and (new.commanded - kept[-1].commanded) * (kept[-1].commanded - kept[-2].commanded) < 0:
+        kept = kept[-1:]
+    return replace(watch, moments=(*kept, new), pose=pose, way=watch.way + abs(rolled))
+
+
+def wheels(watch: Watch, config: RobotConfig) -> Evidence | None:
+    """Whether odometry has not followed what was commanded."""
+    witness, new = config.witness, watch.now
+    for old in reversed(watch.moments[:-1]):
+        commanded = new.commanded - old.commanded
+        passed = new.time - old.time
+        enough = witness.least + abs(commanded) / passed * witness.latency if passed > 0 else 0.0
+        if passed > 0 and abs(commanded) >= enough:
+            rolled = (new.rolled - old.rolled) * (1 if commanded > 0 else -1)
+            if rolled >= witness.wheels * abs(commanded):
+                return None
+            reason = f"{abs(commanded):.2f} m were commanded, odometry shows {max(0.0, rolled):.2f} m"
+            return Evidence(reason, True, slip=_STUCK_SLIP_M)
+    return None
+
+
+def looked_at(watch: Watch, scan: Scan, odometry: Odometry, config: RobotConfig) -> tuple[Watch, Held]:
+    """The watch with a scan to compare later ones with, and that scan."""
+    pose = pose_at(odometry, scan.stamp)
+    new = Held(scan.stamp, pose, scan.ranges, lines_of(scan, config.lidar))
+    kept = [
+        each
+        for each in watch.held
+        if 0 < scan.stamp - each.stamp <= _OLDEST_S and not _is_beyond(each.pose, pose, _FARTHEST_M, _WIDEST_RAD)
+    ]
+    if kept and kept[-1].pose == pose:
+        kept.pop()
+    if not kept or _is_beyond(kept[-1].pose, pose, _APART_M, _APART_RAD):
+        kept.append(new)
+    return replace(watch, held=tuple(kept[-_MOST_HELD:])), new
+
+
+def _is_beyond(earlier: Pose, later: Pose, metres: float, radians: float) -> bool:
+    step = later.relative_to(earlier)
+    return hypot(step.x, step.y) >= metres or abs(step.heading) >= radians
+
+
+def stays_put(held: tuple[Held, ...], new: Held, config: RobotConfig) -> Evidence | None:
+    """Whether returns of a scan, or of a part of it, have stayed where they were though odometry has moved."""
+    for old in reversed(held):
+        found = _stays_put_since(old, new, config)
+        if found is not None:
+            return found
+    return None
+
+
+def _stays_put_since(old: Held, new: Held, config: RobotConfig) -> Evidence | None:
+    step = new.pose.relative_to(old.pose)
+    distance = hypot(step.x, step.y)
+    if new.stamp <= old.stamp or len(old.lines.points) != len(new.lines.points):
+        return None
+    if distance < config.witness.least and abs(step.heading) < _LEAST_RAD:
+        return None
+    found, least = compared(old.lines, new.lines, step, config.lidar), config.witness.scan
+    share, spread = travelled(found, step)
+    if spread <= _TOLD and distance >= config.witness.least and share + 2 * spread < least + _POOLED:
+        reason = f"odometry moved {distance:.3f} m, the lidar {max(0.0, share) * distance:.3f} m"
+        return Evidence(reason, True, slip=_SPUN_SLIP_M)
+    if _is_beyond(old.pose, new.pose, _SAME_M, _SAME_RAD) and np.array_equal(old.ranges, new.ranges, equal_nan=True):
+        return Evidence(f"the lidar repeats itself: the same scan again after {distance:.3f} m", False)
+    each, spreads = shares(found, groups_of(len(new.lines.points)))
+    with np.errstate(invalid="ignore"):
+        frozen = (spreads <= _TOLD) & (each + 2 * spreads < least)
+        frozen[SECTORS:] |= (spreads[SECTORS:] <= _TOLD) & (each + 2 * spreads < least + _POOLED)[SECTORS:]
+    told = int((spreads[:SECTORS] <= _TOLD).sum())
+    sectors = tuple(np.flatnonzero(frozen[:SECTORS]).tolist())
+    if not frozen[SECTORS:].any() and len(sectors) < max(1.0, _PART * told):
+        return None
+    part = f"{len(sectors)} of {SECTORS} sectors of the scan" if sectors else "part of the scan's beams"
+    return Evidence(f"{part} stayed put while odometry moved {distance:.3f} m", False, sectors)
+
+
+def moves(old: Held, new: Held, doubted: tuple[int, ...], config: RobotConfig) -> bool:
+    """Whether a scan has moved as odometry says since another, the doubted sectors included."""
+    step = new.pose.relative_to(old.pose)
+    found = compared(old.lines, new.lines, step, config.lidar)
+    share, spread = travelled(found, step)
+    if spread > _TOLD or share - 2 * spread < config.witness.scan:
+        return False
+    each, spreads = shares(found, groups_of(len(new.lines.points)))
+    told = [number for number in doubted if spreads[number] <= _TOLD]
+    return bool((each[told] - 2 * spreads[told] >= config.witness.scan).all() and (told or not doubted))

@@ -1,0 +1,145 @@
+"""Short memory of what the lidar saw: it outlives dropouts, and tells what stands still from what may move (pure).
+
+A pole of 2 cm is hit by one or two beams of a turn and missed altogether when those drop out: returns are kept for
+:func:`memory_s` and moved by odometry. A return is *still* when a scan that is at least ``STILL_S`` older saw something
+within about 5 cm of its place; everything else may be on the move, at up to ``OBSTACLE_SPEED``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robot_bridge.config import RobotConfig
+from robot_bridge.contracts import Odometry, Pose, Scan
+from robot_bridge.safety.geometry import along, clearance, placed, seen_from
+from robot_bridge.safety.scans import AHEAD_OF_TIME, returns, unseen
+
+STILL_S = 0.28
+OBSTACLE_SPEED = 0.5
+RESERVE_M = 0.02
+"""To be left when the robot has braked."""
+_LATE_S = 0.03
+"""By which a turn of the lidar may be late."""
+_CELL = 0.02
+_STILL_CELLS = 2
+_SAME_CELLS = 1
+TOUCH_M = 0.001
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Look:
+    """The near returns of one scan: ``points`` (n, 2) in the odom frame.
+
+    ``is_still`` (n,); ``is_last`` (n,): no later scan has seen anything there.
+    """
+
+    stamp: float
+    points: NDArray[np.float64]
+    is_still: NDArray[np.bool_]
+    is_last: NDArray[np.bool_]
+
+
+Memory = tuple[Look, ...]
+"""Looks of the last :func:`memory_s`, the oldest first."""
+
+
+def memory_s(config: RobotConfig) -> float:
+    """For how long before the newest scan returns are kept, seconds: there is always one ``STILL_S`` older than it."""
+    return STILL_S + 1 / config.lidar.rate + _LATE_S
+
+
+def pose_at(odometry: Odometry, time: float) -> Pose:
+    """The pose in the odom frame at a time near the stamp, on the arc of the measured velocity."""
+    linear, angular = odometry.twist.linear, odometry.twist.angular
+    passed = time - odometry.stamp
+    if abs(linear) < 1e-6:
+        return odometry.pose.after(Pose(heading=angular * passed))
+    return odometry.pose.after(along(angular / linear, linear * passed))
+
+
+def looked(memory: Memory, scan: Scan, odometry: Odometry, now: float, config: RobotConfig) -> Memory:
+    """The memory with a usable scan, and without what is too old or, after the clock was set back, of the future.
+
+    A scan that is in it already changes nothing.
+    """
+    oldest, newest = scan.stamp - memory_s(config), now + AHEAD_OF_TIME
+    kept = tuple(look for look in memory if oldest <= look.stamp <= newest)
+    if kept and scan.stamp <= kept[-1].stamp:
+        return kept
+    found, blind = returns(scan, config.lidar), unseen(scan, config)
+    found = found[clearance(found, config.body) <= reach(config) + margin(config.limits.speed, config)]
+    points = placed(np.concatenate((found, blind)), pose_at(odometry, scan.stamp))
+    before = [look.points for look in kept if scan.stamp - look.stamp >= STILL_S]
+    is_still = _near(points, np.concatenate(before), _STILL_CELLS) if before else np.zeros(len(points), np.bool_)
+    is_still[len(found) :] = True
+    return (*_seen_again(kept, points), Look(scan.stamp, points, is_still, np.ones(len(points), np.bool_)))
+
+
+def _seen_again(memory: Memory, points: NDArray[np.float64]) -> Iterator[Look]:
+    """The looks of which nothing is the last that was seen where there are ``points`` now."""
+    if memory:
+        again = _near(np.concatenate([look.points for look in memory]), points, _SAME_CELLS)
+        parts = np.split(again, np.cumsum([len(look.points) for look in memory])[:-1])
+        yield from (replace(look, is_last=look.is_last & ~part) for look, part in zip(memory, parts, strict=True))
+
+
+def _near(points: NDArray[np.float64], others: NDArray[np.float64], cells: int) -> NDArray[np.bool_]:
+    """Which points have one of the others within so many cells of ``_CELL``, on a grid that is laid over both."""
+    if not len(points) or not len(others):
+        return np.zeros(len(points), np.bool_)
+    lowest = np.minimum(points.min(axis=0), others.min(axis=0)) - (cells + 0.5) * _CELL
+    at = ((points - lowest) / _CELL).astype(np.intp)
+    marks = ((others - lowest) / _CELL).astype(np.intp)
+    grid = np.zeros(np.maximum(at.max(axis=0), marks.max(axis=0)) + cells + 1, np.bool_)
+    grid[marks[:, 0], marks[:, 1]] = True
+    for _ in range(cells):
+        grid[1:] |= grid[:-1]
+        grid[:-1] |= grid[1:]
+    for _ in range(cells):
+        grid[:, 1:] |= grid[:, :-1]
+        grid[:, :-1] |= grid[:, 1:]
+    return np.asarray(grid[at[:, 0], at[:, 1]])
+
+
+def reaction(config: RobotConfig) -> float:
+    """Seconds that may pass before the chain acts on a return: a turn of the lidar and a control period."""
+    return 1 / config.lidar.rate + 1 / config.control_rate
+
+
+def margin(speed: float, config: RobotConfig, age: float = 0.0) -> float:
+    """What an obstacle on the move covers until a robot at ``speed`` that saw it ``age`` ago stands, metres."""
+    late = max(reaction(config), age + 1 / config.control_rate)
+    return OBSTACLE_SPEED * (late + abs(speed) / config.limits.deceleration)
+
+
+def reach(config: RobotConfig) -> float:
+    """How far along its path the chain looks, metres: the avoidance zone, or what it takes to stop if that is more."""
+    fastest = max(config.limits.speed, config.limits.reverse_speed)
+    braking = fastest * reaction(config) + fastest**2 / (2 * config.limits.deceleration)
+    return max(config.zones.avoidance, braking + RESERVE_M) + config.zones.padding
+
+
+def around(
+    memory: Memory, odometry: Odometry, now: float, speed: float, config: RobotConfig
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Everything in memory, (n, 2) in the base frame as it is ``now``, and the padding for each, (n,) metres.
+
+    What is still and nearer to the footprint than its padding is padded up to it: a motion that takes the robot no
+    nearer stays possible. What may move is padded by its :func:`margin` too, and from every side: a robot that stands
+    when it is touched is not to blame.
+    """
+    if not memory:
+        return np.empty((0, 2)), np.empty(0)
+    points = np.concatenate([look.points[look.is_last] for look in memory])
+    is_still = np.concatenate([look.is_still[look.is_last] for look in memory])
+    points = seen_from(points, pose_at(odometry, now))
+    padding: NDArray[np.float64] = np.where(
+        is_still,
+        np.minimum(config.zones.padding, clearance(points, config.body) - TOUCH_M),
+        config.zones.padding + margin(speed, config, now - memory[-1].stamp),
+    )
+    return points, padding

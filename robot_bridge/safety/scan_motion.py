@@ -1,0 +1,159 @@
+"""How a robot has moved between two scans, and which parts of the turn have not moved with it (pure).
+
+Straight pieces of the earlier scan are lines. Every return of the later one is held against two of them: the line where
+it would lie had the robot moved as odometry says, and the line that its own beam met before. A lidar that measures
+leaves the first distance at zero, one that repeats itself the second. Returns for which the two hardly differ, as those
+of a wall alongside, say nothing: only beams that tell the two apart count, each by how well it does.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from math import cos, hypot, inf, sin, sqrt
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robot_bridge.config import Lidar
+from robot_bridge.contracts import Pose, Scan
+from robot_bridge.safety.scans import angles, valid
+
+Array = NDArray[np.float64]
+
+SECTORS = 12
+_HALF_M = 0.1
+"""A line is fitted to the returns so far to either side of a beam."""
+_FEWEST, _MOST = 3, 12
+"""Beams to either side of one, at least and at most."""
+_BENT = 2.0
+"""Times the lidar's noise by which returns may lie off their line."""
+_BESIDE_M = 0.3
+"""How far along its line a return may lie from the beam to which the line was fitted."""
+_OUTLIER_M = 0.15
+_FEWEST_BEAMS = 6
+_REGULAR = 1e-3
+"""Keeps directions in which no wall tells anything from being infinitely uncertain."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Lines:
+    """A scan as lines, in the base frame: by beam the return, the middle and the normal of its line, (n, 2) each.
+
+    ``is_line`` (n,): the beam and its neighbours lie on one.
+    """
+
+    points: Array
+    is_good: NDArray[np.bool_]
+    middles: Array
+    normals: Array
+    is_line: NDArray[np.bool_]
+
+
+def lines_of(scan: Scan, lidar: Lidar) -> Lines:
+    """The lines of a scan over a whole turn."""
+    good = valid(scan)
+    reach = np.where(good, scan.ranges, 0.0).astype(np.float64)
+    directions = angles(scan)
+    points = np.column_stack((lidar.x + reach * np.cos(directions), reach * np.sin(directions)))
+    step = max(abs(scan.angle_increment), 1e-6)
+    half = np.ceil(_HALF_M / (np.maximum(reach, 0.05) * step)).astype(np.intp).clip(_FEWEST, _MOST)
+    weights = good.astype(np.float64)
+    x, y = points[:, 0] * weights, points[:, 1] * weights
+    sums = _windows(np.stack((weights, x, y, x * x, x * y, y * y)), half)
+    count = np.maximum(sums[0], 1.0)
+    mx, my = sums[1] / count, sums[2] / count
+    xx, xy, yy = sums[3] / count - mx * mx, sums[4] / count - mx * my, sums[5] / count - my * my
+    spread, skew = (xx + yy) / 2, np.hypot((xx - yy) / 2, xy)
+    across = np.arctan2(2 * xy, xx - yy) / 2 + np.pi / 2
+    is_line = good & (sums[0] >= 1.6 * half) & (spread - skew <= (_BENT * lidar.noise) ** 2)
+    is_line &= spread + skew > 4 * np.maximum(spread - skew, 1e-8)
+    return Lines(points, good, np.column_stack((mx, my)), np.column_stack((np.cos(across), np.sin(across))), is_line)
+
+
+def _windows(columns: Array, half: NDArray[np.intp]) -> Array:
+    """Sums of every row over the beams from ``half`` before to ``half`` after each, around the turn."""
+    count = columns.shape[1]
+    around = np.concatenate((columns[:, -_MOST:], columns, columns[:, :_MOST]), axis=1)
+    sums = np.concatenate((np.zeros((len(columns), 1)), np.cumsum(around, axis=1)), axis=1)
+    beams = np.arange(count) + _MOST
+    found: Array = sums[:, beams + half + 1] - sums[:, beams - half]
+    return found
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Compared:
+    """Two scans held against each other, beam by beam of the later one.
+
+    ``still`` (n,): metres from the line that the beam met before; ``moved`` (n,): from the line that it should meet;
+    ``normals``, ``places`` (n, 2): that line's, and where the return should lie. ``counts`` (n,): both are known.
+    ``noise`` of one return in metres.
+    """
+
+    still: Array
+    moved: Array
+    normals: Array
+    places: Array
+    counts: NDArray[np.bool_]
+    noise: float
+
+
+def compared(earlier: Lines, later: Lines, step: Pose, lidar: Lidar) -> Compared:
+    """``step``: the later pose of the base relative to the earlier one, as odometry says."""
+    count = len(earlier.points)
+    c, s = cos(step.heading), sin(step.heading)
+    x, y = later.points[:, 0], later.points[:, 1]
+    places = np.column_stack((step.x + c * x - s * y, step.y + s * x + c * y))
+    bearings = np.arctan2(places[:, 1], places[:, 0] - lidar.x) - lidar.angle_min
+    beams = np.rint(bearings / (2 * np.pi / count)).astype(np.intp) % count
+    still = ((later.points - earlier.middles) * earlier.normals).sum(axis=1)
+    normals = earlier.normals[beams]
+    away = places - earlier.middles[beams]
+    moved = (away * normals).sum(axis=1)
+    beside = np.abs(away[:, 0] * normals[:, 1] - away[:, 1] * normals[:, 0])
+    counts = later.is_good & earlier.is_line & earlier.is_line[beams] & (beside <= _BESIDE_M)
+    counts &= np.minimum(np.abs(still), np.abs(moved)) <= _OUTLIER_M
+    counts &= np.maximum(np.abs(still), np.abs(moved)) <= 2 * _OUTLIER_M
+    return Compared(still, moved, normals, places, counts, lidar.noise)
+
+
+def shares(found: Compared, groups: Array) -> tuple[Array, Array]:
+    """The share of odometry's motion that every group of beams has seen, (m,): 1 is all of it, 0 none; and the standard
+    deviation of that, inf where the group cannot tell. ``groups`` (m, n) of 0 and 1."""
+    told = np.where(found.counts, found.still - found.moved, 0.0)
+    still = np.where(found.counts, found.still, 0.0)
+    weight = groups @ (told * told)
+    beams = groups @ found.counts.astype(np.float64)
+    share = groups @ (told * still) / np.maximum(weight, 1e-12)
+    spread = np.where(beams >= _FEWEST_BEAMS, found.noise / np.sqrt(np.maximum(weight, 1e-12)), inf)
+    return share, spread
+
+
+def travelled(found: Compared, step: Pose) -> tuple[float, float]:
+    """The share of odometry's way that the whole turn has seen, and its standard deviation; inf where it cannot tell.
+
+    The motion that fits the lines best, by least squares on all returns; those that fit none weigh little.
+    """
+    distance = hypot(step.x, step.y)
+    chosen = found.counts
+    if distance < 1e-6 or chosen.sum() < 3 * _FEWEST_BEAMS:
+        return 0.0, inf
+    normals, places, off = found.normals[chosen], found.places[chosen], found.moved[chosen]
+    rows = np.column_stack((normals, normals[:, 1] * places[:, 0] - normals[:, 0] * places[:, 1]))
+    way = np.array((step.x, step.y, 0.0)) / distance
+    weight: Array = np.ones(len(rows))
+    for _ in range(3):
+        weighted = rows * weight[:, None]
+        inverse: Array = np.asarray(np.linalg.inv(rows.T @ weighted + np.eye(3) * _REGULAR), np.float64)
+        missing = -inverse @ (weighted.T @ off)
+        weight = np.asarray(1 / (1 + ((off + rows @ missing) / (3 * found.noise)) ** 2), np.float64)
+    spread = found.noise * sqrt(float(way @ inverse @ way)) / distance
+    return 1 + float(way @ missing) / distance, spread
+
+
+@lru_cache(maxsize=4)
+def groups_of(beams: int) -> Array:
+    """The groups of a turn, (m, beams) of 0 and 1: its sectors, every other beam, the others, all."""
+    index = np.arange(beams)
+    sectors = [(index * SECTORS) // beams == number for number in range(SECTORS)]
+    return np.array([*sectors, index % 2 == 0, index % 2 == 1, index >= 0], np.float64)

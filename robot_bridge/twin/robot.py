@@ -1,0 +1,309 @@
+"""A simulated robot in a simulated world: the whole Robot protocol without hardware, on its own clock.
+
+Physics are MuJoCo's. The same world, seed and commands give the same run, bit for bit, as long as pictures are drawn
+by the same library. Waiting on :attr:`MujocoRobot.clock` moves the simulation; nothing else does. One thread at a time
+waits on it; all else may be called from any thread, and ``observe``, ``apply`` and ``stop`` never wait for it.
+"""
+
+from __future__ import annotations
+
+from math import atan2
+from threading import Lock
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robot_bridge.config import RobotConfig
+from robot_bridge.contracts import REST, Frame, Observation, Odometry, Pose, Scan, Twist
+from robot_bridge.errors import DeviceError
+from robot_bridge.safety.config_check import checked
+from robot_bridge.twin import mjcf
+from robot_bridge.twin.collisions import Collision, CollisionLog, approach, hull_contacts
+from robot_bridge.twin.drive import Drive, feasible
+from robot_bridge.twin.engine import NoPictureError, mujoco
+from robot_bridge.twin.noise import DriftingOdometry, Grain, Noise, noisy_ranges
+from robot_bridge.twin.picture import Painter
+from robot_bridge.twin.props import Movers, Things
+from robot_bridge.twin.scanner import Scanner
+from robot_bridge.twin.worlds.world import Thing, TwinWorld
+
+ODOMETRY_RATE = 50.0
+SETTLE = 0.3
+"""Seconds in which the car sinks onto its wheels before time begins."""
+FULL_BATTERY, DRAIN = 12.4, 0.4 / 3600
+"""Volts, and volts a second."""
+
+
+class SimulatedClock:
+    """Time of the simulation."""
+
+    def __init__(self, robot: MujocoRobot) -> None:
+        self._robot = robot
+
+    def now(self) -> float:
+        return self._robot.time
+
+    def wait_until(self, time: float) -> None:
+        self._robot.advance(time)
+
+
+class MujocoRobot:
+    """See the module. ``camera_fault`` says why there are no pictures, "" where there are.
+
+    Raises:
+        SetupError: MuJoCo is not installed, or no robot can be as it is configured.
+        ValueError: the world has a thing for which there is no tag.
+    """
+
+    def __init__(
+        self,
+        world: TwinWorld,
+        *,
+        config: RobotConfig | None = None,
+        seed: int = 0,
+        noise: Noise | None = None,
+        with_camera: bool = True,
+    ) -> None:
+        self._mj: Any = mujoco()
+        self._world, self._config = world, checked(config or RobotConfig())
+        self._noise = noise if noise is not None else Noise()
+        self._model: Any = self._mj.MjModel.from_xml_string(mjcf.text(world, self._config), mjcf.textures(world))
+        self._data: Any = self._mj.MjData(self._model)
+        self._clock = SimulatedClock(self)
+        lidar, wheels, camera = np.random.SeedSequence(seed).spawn(3)
+        self._lidar_rng, rng, eye = np.random.default_rng(lidar), np.random.default_rng(camera), self._config.camera
+        self._grain = Grain(eye.height, eye.width, self._noise, eye.depth_max, rng)
+        self._odometry = DriftingOdometry(Pose(0, 0, world.start.heading), self._noise, np.random.default_rng(wheels))
+        self._things = Things(self._model, self._data, world)
+        self._movers = Movers(self._model, self._data, world, self._config.body)
+        self._scanner = Scanner(self._mj, self._model, self._data, self._config.lidar)
+        self._log = CollisionLog()
+        self._order, self._drive = (REST, float("-inf")), Drive()
+        self._observation, self._steps, self._is_closed = Observation(), 0, False
+        self._lock = Lock()
+        self._painter, self.camera_fault = self._open_camera() if with_camera else (None, "it was not asked for")
+        self._look_up_names()
+        self._begin()
+
+    def _open_camera(self) -> tuple[Painter | None, str]:
+        try:
+            return Painter(self._mj, self._model, self._world, self._config.camera), ""
+        except NoPictureError as error:
+            return None, str(error)
+
+    def _look_up_names(self) -> None:
+        model = self._model
+        self._hull = model.geom("hull").id
+        rear = [model.joint(name) for name in ("rear_left", "rear_right")]
+        self._rear_qpos, self._rear_qvel = [int(j.qposadr[0]) for j in rear], [int(j.dofadr[0]) for j in rear]
+        names = ("rear_left", "rear_right", "front_left_steer", "front_right_steer")
+        self._actuators = [model.actuator(name).id for name in names]
+
+    def _begin(self) -> None:
+        for _ in range(round(SETTLE / mjcf.TIMESTEP)):
+            self._mj.mj_step(self._model, self._data)
+        self._last_pose, self._last_wheels = self._pose(), self._rolled()
+        self._periods = {
+            "odometry": self._every(ODOMETRY_RATE),
+            "scan": self._every(self._config.lidar.rate),
+            "frame": self._every(self._config.camera.rate),
+        }
+        self._sense()
+
+    def _every(self, rate: float) -> int:
+        return max(1, round(1 / (rate * mjcf.TIMESTEP)))
+
+    @property
+    def config(self) -> RobotConfig:
+        return self._config
+
+    @property
+    def clock(self) -> SimulatedClock:
+        return self._clock
+
+    @property
+    def time(self) -> float:
+        """Simulated seconds."""
+        return self._steps * mjcf.TIMESTEP
+
+    @property
+    def world(self) -> TwinWorld:
+        """As it was at the beginning; see :attr:`things`."""
+        return self._world
+
+    @property
+    def truth(self) -> Pose:
+        """Where the robot really is, in the map frame."""
+        pose, start = self._pose(), self._world.start
+        return Pose(pose.x - start.x, pose.y - start.y, pose.heading)
+
+    @property
+    def collisions(self) -> tuple[Collision, ...]:
+        return self._log.collisions
+
+    @property
+    def touching(self) -> tuple[str, ...]:
+        """What the body touches now."""
+        return self._log.touching(self.time - mjcf.TIMESTEP)
+
+    @property
+    def is_moving(self) -> bool:
+        own = self._own_motion()
+        return abs(own.linear) > 0.005 or abs(own.angular) > 0.01
+
+    def observe(self) -> Observation:
+        self._check()
+        return self._observation
+
+    def apply(self, twist: Twist) -> Twist:
+        self._check()
+        sent = feasible(twist, self._config.body, self._config.limits)
+        self._order = (sent, self.time)
+        return sent
+
+    def stop(self) -> None:
+        self._check()
+        self._order = (REST, self.time)
+
+    def close(self) -> None:
+        with self._lock:
+            self._is_closed = True
+            painter, self._painter = self._painter, None
+        if painter is not None:
+            painter.close()
+
+    @property
+    def things(self) -> tuple[Thing, ...]:
+        """The truth about the things of the world, in its order, as they are now, in world coordinates."""
+        return self._things.now
+
+    def move_thing(self, index: int, x: float, y: float) -> None:
+        """Set a thing down somewhere else, in world coordinates.
+
+        Raises:
+            IndexError: there is no such thing.
+        """
+        with self._lock:
+            self._things.change(index, x=x, y=y)
+
+    def set_state(self, index: int, state: str) -> None:
+        """Open, close, lock a door.
+
+        Raises:
+            IndexError: there is no such thing.
+            ValueError: it cannot be in that state.
+        """
+        with self._lock:
+            self._things.change(index, state=state)
+
+    def remove(self, index: int) -> None:
+        """Take a thing out of the world: into a hand, or for good.
+
+        Raises:
+            IndexError: there is no such thing.
+        """
+        with self._lock:
+            self._things.change(index, is_present=False)
+
+    def put(self, index: int, x: float, y: float) -> None:
+        """Bring a thing into the world that was taken out of it or was never in it.
+
+        Raises:
+            IndexError: there is no such thing.
+        """
+        with self._lock:
+            self._things.change(index, x=x, y=y, is_present=True)
+
+    def top_view(self, width: int) -> NDArray[np.uint8]:
+        """The world from above, north up: rgb (height, width, 3), at most 1024 pixels wide and high.
+
+        Raises:
+            DeviceError: this robot has no camera.
+        """
+        with self._lock:
+            self._check()
+            if self._painter is None:
+                raise DeviceError(f"no pictures: {self.camera_fault}")
+            self._place_geoms()
+            return self._painter.top_view(self._data, width)
+
+    def advance(self, time: float) -> None:
+        """Let the simulation run until then."""
+        while self._steps * mjcf.TIMESTEP < time - 1e-9:
+            with self._lock:
+                self._check()
+                self._step()
+
+    def _check(self) -> None:
+        if self._is_closed:
+            raise DeviceError("the simulated robot is closed")
+
+    def _step(self) -> None:
+        limits, body = self._config.limits, self._config.body
+        wanted, since = self._order
+        if self.time - since > limits.command_timeout:
+            wanted = REST
+        self._drive = self._drive.toward(wanted, body, limits, mjcf.TIMESTEP)
+        self._data.ctrl[self._actuators] = self._drive.actuators(body)
+        self._movers.step(self.time, mjcf.TIMESTEP, self._pose)
+        own = self._own_motion()
+        self._mj.mj_step(self._model, self._data)
+        self._steps += 1
+        for other, at, towards in hull_contacts(self._model, self._data, self._hull):
+            self._log.touched(self.time, other, approach(self._pose(), own, at, towards))
+        self._sense()
+
+    def _sense(self) -> None:
+        seen = self._observation
+        scan, frame, odometry, battery = seen.scan, seen.frame, seen.odometry, seen.battery
+        if self._steps % self._periods["odometry"] == 0:
+            odometry, battery = self._measure(), FULL_BATTERY - DRAIN * self.time
+        if self._steps % self._periods["scan"] == 0:
+            scan = self._scan()
+        if self._painter is not None and self._steps % self._periods["frame"] == 0:
+            frame = self._look(self._painter)
+        if odometry is not seen.odometry or scan is not seen.scan or frame is not seen.frame:
+            self._observation = Observation(scan, frame, odometry, battery)
+
+    def _pose(self) -> Pose:
+        """In world coordinates."""
+        x, y, _, qw, qx, qy, qz = self._data.qpos[:7].tolist()
+        return Pose(x, y, atan2(2 * (qw * qz + qx * qy), 1 - 2 * (qy * qy + qz * qz)))
+
+    def _rolled(self) -> float:
+        """Metres that the rear wheels have rolled, on average."""
+        left, right = self._rear_qpos
+        return float(self._data.qpos[left] + self._data.qpos[right]) / 2 * self._config.body.wheel_radius
+
+    def _own_motion(self) -> Twist:
+        """What the robot itself does, whatever pushes it: by its wheels and its steering."""
+        left, right = self._data.qvel[self._rear_qvel].tolist()
+        radius, half = self._config.body.wheel_radius, self._config.body.half_width * mjcf.TRACK
+        return Twist((left + right) / 2 * radius, (right - left) * radius / (2 * half))
+
+    def _measure(self) -> Odometry:
+        pose, rolled = self._pose(), self._rolled()
+        turned = (pose.heading - self._last_pose.heading + np.pi) % (2 * np.pi) - np.pi
+        self._odometry.moved(rolled - self._last_wheels, turned)
+        self._last_pose, self._last_wheels = pose, rolled
+        true = Twist(self._own_motion().linear, float(self._data.qvel[5]))
+        return Odometry(self.time, self._odometry.pose, self._odometry.measured(true))
+
+    def _scan(self) -> Scan:
+        lidar = self._config.lidar
+        self._place_geoms()
+        ranges = noisy_ranges(self._scanner.ranges(self._pose()), self._noise, self._lidar_rng)
+        return Scan(self.time, ranges, lidar.angle_min, lidar.angle_increment, lidar.range_min, lidar.range_max)
+
+    def _look(self, painter: Painter) -> Frame:
+        camera = self._config.camera
+        self._place_geoms()
+        rgb, depth = self._grain.on(*painter.frame(self._data))
+        return Frame(self.time, rgb, depth, camera.focal)
+
+    def _place_geoms(self) -> None:
+        """Bring what is drawn and scanned to where physics have moved it; changes nothing of their state."""
+        self._mj.mj_kinematics(self._model, self._data)
+        self._mj.mj_comPos(self._model, self._data)
+        self._mj.mj_camlight(self._model, self._data)

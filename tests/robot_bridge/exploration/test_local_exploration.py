@@ -1,0 +1,123 @@
+"""Exploration without a model."""
+
+from __future__ import annotations
+
+import pytest
+
+from robot_bridge.contracts import Frontier, Pose, Tier
+from robot_bridge.exploration.local_exploration import FrontierChoice, LocalExploration, same_frontier
+from tests.robot_bridge.kinematic import goal
+
+NEAR, FAR, BEHIND = Frontier(1, 2.0, 0.0, 1.0), Frontier(2, 6.0, 0.0, 1.0), Frontier(3, -2.0, 0.0, 1.0)
+HERE = Pose()
+
+
+def test_the_nearest_one_ahead_is_next() -> None:
+    made = FrontierChoice().decide([FAR, BEHIND, NEAR], HERE, 5.0)
+    assert made is not None
+    assert (made.parameters["frontier_id"], made.timestamp) == (1, 5.0)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "chosen"),
+    [
+        (BEHIND, Frontier(9, 2.2, 0.0, 1.0), 9),
+        (Frontier(1, 2.0, 0.0, 0.5), Frontier(9, 2.3, 0.0, 3.0), 9),
+        (Frontier(1, 2.0, 0.0, 0.5), Frontier(9, 3.6, 0.0, 10.0), 1),
+    ],
+)
+def test_turning_costs_and_width_pays_up_to_a_point(first: Frontier, second: Frontier, chosen: int) -> None:
+    made = FrontierChoice().decide([first, second], HERE, 0.0)
+    assert made is not None
+    assert made.parameters["frontier_id"] == chosen
+
+
+def test_one_that_does_not_return_home_stays_where_it_is() -> None:
+    local, away = LocalExploration(HERE, returns_home=False), Pose(3.0, 0.0)
+    made = local.decide([FAR], away, Tier.RETURN_HOME, is_idle=True, now=31.0)
+    assert made is not None
+    assert made.parameters["goal_type"] == "frontier"
+    assert [local.decide([], away, Tier.CONTINUE, is_idle=True, now=now) for now in (40.0, 50.0)] == [None, None]
+    assert local.is_over
+
+
+def test_a_way_round_a_wall_counts_in_full() -> None:
+    ways = {NEAR.x: 9.0, FAR.x: 6.0}
+    made = FrontierChoice().decide([FAR, NEAR], HERE, 0.0, lambda x, _: ways[x])
+    assert made is not None
+    assert made.parameters["frontier_id"] == FAR.id
+
+
+def test_what_could_not_be_reached_is_left_alone_and_then_given_up() -> None:
+    choice = FrontierChoice()
+    choice.failed(NEAR.x, NEAR.y, 0.0)
+    assert choice.decide([NEAR], HERE, 29.0) is None
+    assert choice.has_any([NEAR])
+    assert choice.decide([NEAR], HERE, 30.0) is not None
+    choice.failed(NEAR.x + 0.1, NEAR.y, 30.0)
+    choice.failed(NEAR.x, NEAR.y + 0.1, 60.0)
+    assert choice.decide([NEAR], HERE, 1000.0) is None
+    assert not choice.has_any([NEAR])
+
+
+def test_home_when_nothing_has_been_left_for_ten_seconds_and_over_there() -> None:
+    local, away = LocalExploration(HERE), Pose(3.0, 0.0)
+    times = [local.decide([], away, Tier.CONTINUE, is_idle=True, now=now) for now in (0.0, 9.9, 10.0)]
+    assert times[:2] == [None, None]
+    assert times[2] is not None
+    assert times[2].parameters["goal_type"] == "retrace"
+    local.decide([], away, Tier.CONTINUE, is_idle=False, now=11.0)
+    assert not local.is_over
+    local.decide([], HERE, Tier.CONTINUE, is_idle=True, now=30.0)
+    assert local.is_over
+
+
+def test_what_was_given_up_is_said_at_the_end() -> None:
+    for left in ([], [NEAR]):
+        local = LocalExploration(HERE)
+        for at in (0.0, 30.0, 60.0):
+            local.choice.failed(NEAR.x, NEAR.y, at)
+        assert [local.decide(left, HERE, Tier.CONTINUE, is_idle=True, now=now) for now in (90.0, 100.0)] == [None, None]
+        assert (local.is_over, local.has_given_up) == (True, bool(left))
+
+
+def test_a_frontier_that_shows_on_the_way_home_is_driven_to() -> None:
+    local, away = LocalExploration(HERE), Pose(3.0, 0.0)
+    made = [local.decide([], away, Tier.CONTINUE, is_idle=True, now=now) for now in (0.0, 10.0)]
+    assert made[1] is not None
+    assert local.decide([FAR], away, Tier.CONTINUE, is_idle=False, now=15.0) is None
+    then = local.decide([FAR], HERE, Tier.CONTINUE, is_idle=True, now=20.0)
+    assert then is not None
+    assert then.parameters["goal_type"] == "frontier"
+    assert not local.is_over
+
+
+def test_a_frontier_that_shows_again_goes_on() -> None:
+    local = LocalExploration(HERE)
+    assert local.decide([], HERE, Tier.CONTINUE, is_idle=True, now=0.0) is None
+    assert local.decide([FAR], HERE, Tier.CONTINUE, is_idle=True, now=9.0) is not None
+    assert local.decide([], HERE, Tier.CONTINUE, is_idle=True, now=12.0) is None
+    assert not local.is_over
+
+
+def test_a_long_outage_drives_home_once_and_explores_then() -> None:
+    local = LocalExploration(HERE)
+    first = local.decide([NEAR], HERE, Tier.RETURN_HOME, is_idle=False, now=31.0)
+    assert first is not None
+    assert first.parameters["goal_type"] == "retrace"
+    then = local.decide([NEAR], HERE, Tier.RETURN_HOME, is_idle=True, now=50.0)
+    assert then is not None
+    assert then.parameters["goal_type"] == "frontier"
+    local.interrupted()
+    again = local.decide([NEAR], HERE, Tier.RETURN_HOME, is_idle=True, now=90.0)
+    assert again is not None
+    assert again.parameters["goal_type"] == "retrace"
+
+
+def test_a_frontier_that_was_renamed_while_the_model_thought_is_found_again() -> None:
+    made = goal(goal_type="frontier", frontier_id=9)
+    told = [{"id": 9, "position": [2.5, 0.5]}, {"id": 8, "position": [9.0, 9.0]}]
+    assert same_frontier(made, told, [FAR, NEAR]).parameters["frontier_id"] == NEAR.id
+    assert same_frontier(made, told, []) is made
+    assert same_frontier(made, told[1:], [NEAR]) is made
+    assert same_frontier(goal(x=1.0, y=2.0), told, [NEAR]).parameters["frontier_id"] is None
