@@ -1,8 +1,8 @@
 """The task of a gridworld: maze, mechanisms, rules and goal, as dataclasses and as a JSON file.
 
 :class:`TaskSpecification` is the one form of a task everywhere. Its types are the format of the file: strict reading
-(:mod:`gridworld.reading`), the checks of what a task means (:mod:`gridworld.validation`) and the JSON Schema
-(:mod:`gridworld.schema`) are derived from them. Cells are ``(x, y)``: column and row, origin top-left.
+(:mod:`gridworld.task.reading`), the checks of what a task means (:mod:`gridworld.task.validation`) and the JSON Schema
+(:mod:`gridworld.task.schema`) are derived from them. Cells are ``(x, y)``: column and row, origin top-left.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, Self, TypeAlias, cast
 
-from gridworld.jsonfile import read_json, write_json
-from gridworld.reading import noting, read, write
+from gridworld.task.jsonfile import read_json, write_json
+from gridworld.task.reading import noting, read, write
 
 Color: TypeAlias = Literal["red", "green", "blue", "purple", "yellow", "grey"]
 DoorState: TypeAlias = Literal["locked", "open"]
@@ -203,7 +203,7 @@ class Rules(_Record):
 class GoalSpec(_Record):
     """When the task is solved.
 
-    The conditions are written as in :mod:`gridworld.conditions`.
+    The conditions are written as in :mod:`gridworld.task.conditions`.
     """
 
     goal_type: GoalType = field(default="reach_position", metadata={"keys": ("type", "goal_type")})
@@ -262,7 +262,7 @@ class TaskSpecification(_Record):
     @classmethod
     def from_dict(cls, data: Mapping[str, Any], *, strict: bool = False, warnings: list[str] | None = None) -> Self:
         """Read as any part does; also with everything under "TaskSpecification", or the maze under ``maze.layout``."""
-        from gridworld.forms import read_task
+        from gridworld.task.forms import read_task
 
         return read_task(cls, data, strict=strict, notes=warnings)
 
@@ -278,8 +278,8 @@ class TaskSpecification(_Record):
         Raises:
             TaskError: the file cannot be read or is not a task; names the file.
         """
-        from gridworld.forms import read_task
         from gridworld.library import resolve
+        from gridworld.task.forms import read_task
 
         return read_task(cls, read_json(resolve(path)), os.fspath(path), strict=strict, notes=warnings)
 
@@ -297,13 +297,13 @@ class TaskSpecification(_Record):
 
     def validate(self) -> tuple[bool, list[str]]:
         """Whether the task makes sense, and everything that does not, each "field: reason"."""
-        from gridworld.validation import validate
+        from gridworld.task.validation import validate
 
         problems = validate(self)
         return not problems, problems
 
     def get_mission_text(self) -> str:
         """The task in words: its description, or what the goal asks for."""
-        from gridworld.mission import mission_text
+        from gridworld.task.mission import mission_text
 
         return mission_text(self)

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gridworld.errors import BackendError
-from gridworld.observation import Observation
+from gridworld.rules.observation import Observation
+from gridworld.rules.tilings import Cell
 from gridworld.task_spec import TaskSpecification
-from gridworld.tilings import Cell
 
 
 @dataclass
@@ -99,8 +99,8 @@ class AbstractGridBackend(ABC):
     """An environment for tasks: configured with one, then reset, stepped and shown.
 
     The observation that ``reset`` and ``step`` return is the RGB image that :meth:`render` gives, or, with
-    ``render_mode=None``, the :class:`~gridworld.observation.Observation`, which is far cheaper. Either shows what the
-    observability of the task allows and no more; the :class:`GridState` beside it is the truth.
+    ``render_mode=None``, the :class:`~gridworld.rules.observation.Observation`, which is far cheaper. Either shows what
+    the observability of the task allows and no more; the :class:`GridState` beside it is the truth.
 
     Attributes:
         task_spec: the task; None before ``configure``.

@@ -12,13 +12,13 @@ from gridworld.backends.base import AbstractGridBackend
 from gridworld.errors import ModelError, ModelUnavailableError
 from gridworld.evaluation.metrics import BenchmarkEvaluationResult, EvaluationResult, TaskBenchmarkResult, TierMetrics
 from gridworld.evaluation.model_interface import ModelInterface
-from gridworld.evaluation.optima import optimum_of
-from gridworld.evaluation.player import Player, Telling, backend_name
-from gridworld.evaluation.provenance import now, versions
-from gridworld.evaluation.tasks import Task, check_tiling, tasks_in
+from gridworld.evaluation.running.player import Player, Telling, backend_name
+from gridworld.evaluation.running.provenance import now, versions
+from gridworld.evaluation.running.tasks import Task, check_tiling, tasks_in
 from gridworld.runner.episode_result import EpisodeResult
 from gridworld.runner.grid_runner import GridRunner
-from gridworld.solver import DEFAULT_LIMIT
+from gridworld.search.optimum import optimum_of
+from gridworld.search.solver import DEFAULT_LIMIT
 from gridworld.task_spec import TaskSpecification
 
 

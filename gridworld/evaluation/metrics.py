@@ -170,7 +170,7 @@ class EvaluationResult:
         Raises:
             EvaluationError: it cannot be written.
         """
-        from gridworld.evaluation.results import write_results
+        from gridworld.evaluation.results.results_file import write_results
 
         write_results(path, self.to_dict())
 
@@ -251,7 +251,7 @@ class BenchmarkEvaluationResult:
         Raises:
             EvaluationError: it cannot be written.
         """
-        from gridworld.evaluation.results import write_results
+        from gridworld.evaluation.results.results_file import write_results
 
         write_results(path, self.to_dict())
 

@@ -15,16 +15,16 @@ import pytest
 from gridworld.backends import MultiGridBackend
 from gridworld.backends.base import GridState
 from gridworld.errors import ModelError, ModelUnavailableError, TaskError
-from gridworld.evaluation import history
 from gridworld.evaluation.harness import EvaluationHarness
 from gridworld.evaluation.model_interface import ModelInput, ModelOutput
-from gridworld.evaluation.models import BFSModelInterface
-from gridworld.evaluation.results import read_results
-from gridworld.observation import CODES, UNSEEN, Look
+from gridworld.evaluation.models.baselines import BFSModelInterface
+from gridworld.evaluation.results.results_file import read_results
+from gridworld.evaluation.running import history
+from gridworld.rules.observation import CODES, UNSEEN, Look
 from gridworld.runner.episode_result import EpisodeResult
 from gridworld.task_spec import TaskSpecification
-from tests.gridworld.drawn import drawn
-from tests.gridworld.evaluation.players import Scripted, corridors
+from tests.support.gridworld.drawn import drawn
+from tests.support.gridworld.players import Scripted, corridors
 
 ROOM = drawn(
     """

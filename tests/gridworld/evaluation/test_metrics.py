@@ -19,10 +19,10 @@ from gridworld.evaluation.metrics import (
     TierMetrics,
     available_points,
 )
-from gridworld.evaluation.optima import fingerprint, optimum_of
-from gridworld.evaluation.results import read_results
+from gridworld.evaluation.results.results_file import read_results
 from gridworld.runner.grid_runner import EpisodeResult, GridRunner
-from tests.gridworld.drawn import drawn
+from gridworld.search.optimum import fingerprint, optimum_of
+from tests.support.gridworld.drawn import drawn
 
 TASK = drawn("######\n#A..G#\n######", max_steps=20)
 FIELDS = [
