@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from gridworld.task.conditions import parse_condition
 from gridworld.task.reading import shown
-from gridworld.task_spec import (
+from gridworld.task.records import (
     BlockSpec,
     DoorSpec,
     GateSpec,
@@ -17,7 +17,7 @@ from gridworld.task_spec import (
     MechanismSet,
     Position,
     SwitchSpec,
-    TaskSpecification,
+    Task,
     TeleporterSpec,
 )
 
@@ -83,7 +83,7 @@ def repeats(items: Sequence[Hashable]) -> list[int]:
 class Grid:
     """The cells of a maze whose dimensions make sense."""
 
-    def __init__(self, spec: TaskSpecification) -> None:
+    def __init__(self, spec: Task) -> None:
         self.width, self.height = spec.maze.dimensions
         self.walls = spec.maze.wall_cells()
 
@@ -105,7 +105,7 @@ class Grid:
             yield f"{field}: {cell} is on a wall"
 
 
-def maze_problems(spec: TaskSpecification, grid: Grid) -> Iterator[str]:
+def maze_problems(spec: Task, grid: Grid) -> Iterator[str]:
     """Walls and floor are inside and agree; the goal of the maze can be stood on."""
     maze = spec.maze
     walls = {cell.to_tuple() for cell in maze.walls}
@@ -123,7 +123,7 @@ def maze_problems(spec: TaskSpecification, grid: Grid) -> Iterator[str]:
     yield from grid.on_wall("maze.goal", maze.goal.to_tuple(), passages)
 
 
-def place_problems(spec: TaskSpecification, grid: Grid, things: tuple[Thing, ...]) -> Iterator[str]:
+def place_problems(spec: Task, grid: Grid, things: tuple[Thing, ...]) -> Iterator[str]:
     """Everything stands inside, on no wall, and alone; the agent can be where it starts."""
     taken: dict[Cell, Thing] = {}
     for thing in things:
@@ -143,7 +143,7 @@ def place_problems(spec: TaskSpecification, grid: Grid, things: tuple[Thing, ...
             yield f"goal.target: {target} is taken by {taken[target]}"
 
 
-def _passages(spec: TaskSpecification) -> Iterator[Position]:
+def _passages(spec: Task) -> Iterator[Position]:
     for door in spec.mechanisms.doors:
         yield door.position
     for gate in spec.mechanisms.gates:
@@ -197,7 +197,7 @@ def id_problems(things: tuple[Thing, ...]) -> Iterator[str]:
         first.setdefault(name, thing)
 
 
-def mechanism_problems(spec: TaskSpecification, known: Directory) -> Iterator[str]:
+def mechanism_problems(spec: Task, known: Directory) -> Iterator[str]:
     """Locked doors have a key of their colour, switches control gates, hidden mechanisms exist."""
     made = spec.mechanisms
     colors = {key.color for key in made.keys}
@@ -211,7 +211,7 @@ def mechanism_problems(spec: TaskSpecification, known: Directory) -> Iterator[st
         yield from known.unknown(f"rules.hidden_mechanisms[{index}]", name)
 
 
-def annotation_problems(spec: TaskSpecification, known: Directory) -> Iterator[str]:
+def annotation_problems(spec: Task, known: Directory) -> Iterator[str]:
     """The dependency chain counts from 1 to its depth; it and the distractors name mechanisms."""
     if (made := spec.dependency_chain) is not None:
         if made.depth != len(made.sequence):
@@ -227,7 +227,7 @@ def annotation_problems(spec: TaskSpecification, known: Directory) -> Iterator[s
             yield from known.unknown(f"distractors[{index}].element_id", item.element_id)
 
 
-def goal_problems(spec: TaskSpecification, grid: Grid | None, known: Directory) -> Iterator[str]:
+def goal_problems(spec: Task, grid: Grid | None, known: Directory) -> Iterator[str]:
     """The goal has what its type needs; conditions can be read and name mechanisms of the right kind."""
     goal = spec.goal
     if goal.goal_type == "reach_position" and goal.target is None:
@@ -243,7 +243,7 @@ def goal_problems(spec: TaskSpecification, grid: Grid | None, known: Directory) 
     yield from _condition_problems(spec, grid, known)
 
 
-def _push_problems(spec: TaskSpecification, known: Directory) -> Iterator[str]:
+def _push_problems(spec: Task, known: Directory) -> Iterator[str]:
     """Each block can be pushed, or is there already, and has one position."""
     goal = spec.goal
     cells = [position.to_tuple() for position in goal.target_positions]
@@ -261,7 +261,7 @@ def _push_problems(spec: TaskSpecification, known: Directory) -> Iterator[str]:
             yield f"goal.target_ids[{index}]: {shown(name)} is not pushable and not at {cell}"
 
 
-def _mark_problems(spec: TaskSpecification, grid: Grid | None, known: Directory) -> Iterator[str]:
+def _mark_problems(spec: Task, grid: Grid | None, known: Directory) -> Iterator[str]:
     """Target positions are cells where a block can stand, each for one block."""
     cells = [position.to_tuple() for position in spec.goal.target_positions]
     barred = _barred(known)
@@ -271,7 +271,7 @@ def _mark_problems(spec: TaskSpecification, grid: Grid | None, known: Directory)
         yield f"goal.target_positions[{index}]: {cells[index]} is named twice"
 
 
-def _condition_problems(spec: TaskSpecification, grid: Grid | None, known: Directory) -> Iterator[str]:
+def _condition_problems(spec: Task, grid: Grid | None, known: Directory) -> Iterator[str]:
     barred = _barred(known)
     for index, text in enumerate(spec.goal.auxiliary_conditions):
         field = f"goal.auxiliary_conditions[{index}]"

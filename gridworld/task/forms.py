@@ -16,11 +16,11 @@ from typing import Any, TypeVar
 
 from gridworld.errors import TaskError
 from gridworld.task.reading import noting, read, shown
-from gridworld.task_spec import MazeLayout, MechanismSet, Position, TaskSpecification
+from gridworld.task.records import MazeLayout, MechanismSet, Position, Task
 
 WRAPPER = "TaskSpecification"
 
-T = TypeVar("T", bound=TaskSpecification)
+T = TypeVar("T", bound=Task)
 
 
 @dataclass
@@ -43,7 +43,7 @@ class NestedMaze:
 
 
 @dataclass
-class _NestedTask(TaskSpecification):
+class _NestedTask(Task):
     maze: NestedMaze  # type: ignore[assignment]
 
 

@@ -6,12 +6,9 @@ Things are named by what can be seen of them: nobody who plays a task sees their
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from gridworld.task.conditions import Condition, parse_condition
-
-if TYPE_CHECKING:
-    from gridworld.task_spec import TaskSpecification
+from gridworld.task.records import Task
 
 _CONDITIONS = {
     "collected": ("have collected {}", "never have collected {}"),
@@ -22,7 +19,7 @@ _CONDITIONS = {
 }
 
 
-def mission_text(spec: TaskSpecification) -> str:
+def mission_text(spec: Task) -> str:
     """The description of the task, or its goal and conditions as sentences; also if it is not valid."""
     if spec.description:
         return spec.description
@@ -36,7 +33,7 @@ def mission_text(spec: TaskSpecification) -> str:
     return " ".join(sentences)
 
 
-def _goal(spec: TaskSpecification, names: dict[str, str]) -> str:
+def _goal(spec: Task, names: dict[str, str]) -> str:
     goal = spec.goal
     if goal.goal_type == "reach_position":
         return f"Reach the goal{f' at {_cell(goal.target.to_tuple())}' if goal.target else ''}."
@@ -62,7 +59,7 @@ def _condition(condition: Condition, names: dict[str, str]) -> str:
     return words.format(names.get(condition.id, condition.id), cell)
 
 
-def _names(spec: TaskSpecification) -> dict[str, str]:
+def _names(spec: Task) -> dict[str, str]:
     """Words for what a goal may name, by id: "the red key", or "the 2nd of 3 red keys (row by row)"."""
     made = spec.mechanisms
     found = [

@@ -1,4 +1,4 @@
-"""From JSON values to the dataclasses of :mod:`gridworld.task_spec` and back, strictly and by name.
+"""From JSON values to the dataclasses of :mod:`gridworld.task.records` and back, strictly and by name.
 
 The dataclasses are the only description of the format: their types, defaults and field metadata say what may stand in
 a file, and :mod:`gridworld.task.schema` derives the JSON Schema from the same plan. Nothing is guessed or dropped

@@ -8,6 +8,7 @@ from itertools import islice
 from typing import Any, Final
 
 from gridworld.errors import TaskError
+from gridworld.library import resolve
 from gridworld.task.checks import (
     Directory,
     Grid,
@@ -19,14 +20,16 @@ from gridworld.task.checks import (
     place_problems,
     things_of,
 )
+from gridworld.task.forms import read_task
+from gridworld.task.jsonfile import read_json
 from gridworld.task.reading import MAX_PROBLEMS, form_problems, plan_of, shown
-from gridworld.task_spec import TaskSpecification
+from gridworld.task.records import Task
 
 MOST_POINTS: Final = 1_000_000_000
 """That ``metadata["points"]`` may give a task."""
 
 
-def validate(spec: TaskSpecification) -> list[str]:
+def validate(spec: Task) -> list[str]:
     """Everything that is wrong with a task, each "field: reason"; in order, each once, at most ``MAX_PROBLEMS``.
 
     A task whose values do not even have the types that they should have is told only that.
@@ -40,17 +43,17 @@ def check_file(path: str | os.PathLike[str], *, strict: bool = False, warnings: 
     """Everything that is wrong with a file, each "FILE: field: reason"; nothing if it is a valid task.
 
     Args:
-        strict, warnings: as for :meth:`TaskSpecification.from_json`.
+        strict, warnings: as for :meth:`gridworld.task_spec.TaskSpecification.from_json`.
     """
     source = os.fspath(path)
     try:
-        problems = validate(TaskSpecification.from_json(path, strict=strict, warnings=warnings))
+        problems = validate(read_task(Task, read_json(resolve(path)), source, strict=strict, notes=warnings))
     except TaskError as error:
         problems = list(error.problems)
     return [f"{source}: {problem}" for problem in problems]
 
 
-def _problems(spec: TaskSpecification) -> Iterator[str]:
+def _problems(spec: Task) -> Iterator[str]:
     things = things_of(spec.mechanisms)
     sized = not any(_outside_bounds(spec.maze, "maze."))
     grid = Grid(spec) if sized else None
@@ -65,7 +68,7 @@ def _problems(spec: TaskSpecification) -> Iterator[str]:
     yield from goal_problems(spec, grid, known)
 
 
-def _number_problems(spec: TaskSpecification) -> Iterator[str]:
+def _number_problems(spec: Task) -> Iterator[str]:
     if not spec.task_id.strip():
         yield "task_id: must not be empty"
     yield from _outside_bounds(spec, "")
