@@ -19,7 +19,7 @@ from gridworld.evaluation.running.journal import Journal, difference
 from gridworld.evaluation.running.provenance import now, versions
 from gridworld.evaluation.running.recipe import LOST, Recipe
 from gridworld.evaluation.running.settings import Settings, tasks_of
-from gridworld.evaluation.running.tasks import Task
+from gridworld.evaluation.running.tasks import EvaluationTask
 from gridworld.evaluation.running.workers import find_engine
 
 OnProgress = Callable[[int, int, int], None]
@@ -197,7 +197,7 @@ def _is_there(output: Path) -> bool:
     return True
 
 
-def _by_tier(tasks: Iterable[Task], results: Iterable[TaskBenchmarkResult]) -> dict[int, TierMetrics]:
+def _by_tier(tasks: Iterable[EvaluationTask], results: Iterable[TaskBenchmarkResult]) -> dict[int, TierMetrics]:
     episodes: dict[int, list[Any]] = {}
     for task, result in zip(tasks, results, strict=True):
         if task.tier is not None:

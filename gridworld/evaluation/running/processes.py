@@ -20,12 +20,12 @@ from typing import Any, Final
 from gridworld.errors import EvaluationError, ModelError, missing_part
 from gridworld.evaluation.harness import EvaluationHarness
 from gridworld.evaluation.running.recipe import TRIES, Finished, Recipe, lost, play_here
-from gridworld.evaluation.running.tasks import Task
+from gridworld.evaluation.running.tasks import EvaluationTask
 
 _PATIENCE_S: Final = 5.0
 
 
-def play_in_processes(recipe: Recipe, tasks: Sequence[Task], workers: int) -> Generator[Finished]:
+def play_in_processes(recipe: Recipe, tasks: Sequence[EvaluationTask], workers: int) -> Generator[Finished]:
     """By several processes; the task of a process that dies is begun once more, then recorded as failed.
 
     Raises:
@@ -45,7 +45,7 @@ class _Worker:
     process: BaseProcess
     connection: Connection[Any, Any]
     ready: bool = False
-    task: Task | None = None
+    task: EvaluationTask | None = None
 
 
 class _Pool:
@@ -54,10 +54,10 @@ class _Pool:
     def __init__(self, recipe: Recipe, size: int) -> None:
         self._recipe, self._size = recipe, size
         self._workers: list[_Worker] = []
-        self._queue: deque[Task] = deque()
+        self._queue: deque[EvaluationTask] = deque()
         self._tries: Counter[int] = Counter()
 
-    def play(self, tasks: Sequence[Task]) -> Generator[Finished]:
+    def play(self, tasks: Sequence[EvaluationTask]) -> Generator[Finished]:
         self._queue.extend(tasks)
         while self._queue or any(worker.task for worker in self._workers):
             while self._queue and (worker := self._free()):
@@ -174,7 +174,7 @@ def _follow_parent() -> None:
         os.kill(os.getpid(), signal.SIGTERM)
 
 
-def _judged(harness: EvaluationHarness, task: Task, verbose: bool) -> tuple[str, Any]:
+def _judged(harness: EvaluationHarness, task: EvaluationTask, verbose: bool) -> tuple[str, Any]:
     """What to send. What is raised here is not the model's: it ends the evaluation, as it does in one process."""
     try:
         return "result", harness.judge(task.spec, verbose)

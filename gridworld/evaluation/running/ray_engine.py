@@ -12,10 +12,10 @@ from gridworld.errors import EvaluationError, ModelError, missing_part
 from gridworld.evaluation.harness import EvaluationHarness
 from gridworld.evaluation.metrics import TaskBenchmarkResult
 from gridworld.evaluation.running.recipe import TRIES, Finished, Recipe, lost
-from gridworld.evaluation.running.tasks import Task
+from gridworld.evaluation.running.tasks import EvaluationTask
 
 
-def play_with_ray(recipe: Recipe, tasks: Sequence[Task], workers: int) -> Generator[Finished]:
+def play_with_ray(recipe: Recipe, tasks: Sequence[EvaluationTask], workers: int) -> Generator[Finished]:
     """By actors of Ray, in the cluster that ``RAY_ADDRESS`` names or one started here.
 
     Raises:
@@ -44,7 +44,7 @@ class _Player:
         self._recipe = recipe
         self._harness: EvaluationHarness | None = None
 
-    def judge(self, task: Task) -> TaskBenchmarkResult | str:
+    def judge(self, task: EvaluationTask) -> TaskBenchmarkResult | str:
         """The result, or why the model cannot be used."""
         try:
             self._harness = self._harness or self._recipe.harness()
@@ -59,10 +59,10 @@ class _Player:
             self._harness.close()
 
 
-def _play(ray: Any, recipe: Recipe, tasks: Sequence[Task], workers: int) -> Generator[Finished]:
+def _play(ray: Any, recipe: Recipe, tasks: Sequence[EvaluationTask], workers: int) -> Generator[Finished]:
     actor = ray.remote(_Player)
     queue, tries = deque(tasks), Counter[int]()
-    running: dict[Any, tuple[Task, Any]] = {}
+    running: dict[Any, tuple[EvaluationTask, Any]] = {}
     idle = [actor.remote(recipe) for _ in range(workers)]
     while queue or running:
         while queue and idle:

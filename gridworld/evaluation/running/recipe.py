@@ -12,7 +12,7 @@ from gridworld.evaluation.metrics import TaskBenchmarkResult
 from gridworld.evaluation.model_interface import ModelInterface
 from gridworld.evaluation.models.registry import Factory
 from gridworld.evaluation.running.settings import Settings
-from gridworld.evaluation.running.tasks import Task
+from gridworld.evaluation.running.tasks import EvaluationTask
 from gridworld.runner.episode_result import EpisodeResult
 from gridworld.search.optimum import optimum_of
 
@@ -74,7 +74,7 @@ class Recipe:
         return harness
 
 
-def play_here(recipe: Recipe, tasks: Sequence[Task], workers: int) -> Generator[Finished]:
+def play_here(recipe: Recipe, tasks: Sequence[EvaluationTask], workers: int) -> Generator[Finished]:
     """One after another in this process."""
     del workers
     with closing(recipe.harness()) as harness:
@@ -82,7 +82,7 @@ def play_here(recipe: Recipe, tasks: Sequence[Task], workers: int) -> Generator[
             yield task.index, harness.judge(task.spec, recipe.verbose)
 
 
-def lost(task: Task, recipe: Recipe, how: str) -> TaskBenchmarkResult:
+def lost(task: EvaluationTask, recipe: Recipe, how: str) -> TaskBenchmarkResult:
     """The result of a task whose worker died each time: nothing was done."""
     from gridworld.rules.episode import Episode
     from gridworld.rules.layout import Layout

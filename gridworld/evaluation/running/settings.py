@@ -11,7 +11,7 @@ from typing import Any, Final
 from gridworld import library
 from gridworld.errors import EvaluationError, TaskError
 from gridworld.evaluation.running.player import Telling
-from gridworld.evaluation.running.tasks import Task, tasks_in
+from gridworld.evaluation.running.tasks import EvaluationTask, tasks_in
 from gridworld.search.solver import DEFAULT_LIMIT
 
 TILINGS_OF: Final[Mapping[str, tuple[str, ...]]] = {"minigrid": ("square",), "multigrid": ("square", "hex")}
@@ -78,7 +78,7 @@ class Settings:
         return {key: _CREDENTIALS.sub("", value) if isinstance(value, str) else value for key, value in plain.items()}
 
 
-def tasks_of(settings: Settings, *, strict: bool = False, warnings: list[str] | None = None) -> list[Task]:
+def tasks_of(settings: Settings, *, strict: bool = False, warnings: list[str] | None = None) -> list[EvaluationTask]:
     """The tasks of an evaluation, in order; every file is read and checked before anything is played.
 
     Args:

@@ -19,7 +19,7 @@ _PACKAGE: Final = Path(library.__file__).resolve().parent
 
 
 @dataclass(frozen=True, slots=True)
-class Task:
+class EvaluationTask:
     """A task of an evaluation.
 
     Attributes:
@@ -47,7 +47,7 @@ def tasks_in(
     *,
     strict: bool = False,
     warnings: list[str] | None = None,
-) -> list[Task]:
+) -> list[EvaluationTask]:
     """The tasks in files, each with the tier of its folder; all are read and checked before any is played.
 
     Args:
@@ -63,7 +63,7 @@ def tasks_in(
         spec = _load(file, tiling, strict, notes)
         if notes:
             _tell(str(TaskError(notes, str(file))), warnings)
-        tasks.append(Task(index, spec, tier, _label(file), hashlib.sha256(file.read_bytes()).hexdigest()))
+        tasks.append(EvaluationTask(index, spec, tier, _label(file), hashlib.sha256(file.read_bytes()).hexdigest()))
     return tasks
 
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 if TYPE_CHECKING:
     from gridworld.evaluation.running.recipe import Finished, Recipe
-    from gridworld.evaluation.running.tasks import Task
+    from gridworld.evaluation.running.tasks import EvaluationTask
 
-Engine: TypeAlias = "Callable[[Recipe, Sequence[Task], int], Generator[Finished]]"
+Engine: TypeAlias = "Callable[[Recipe, Sequence[EvaluationTask], int], Generator[Finished]]"
 """``engine(recipe, tasks, workers)``: every task's number and result, in the order in which they are finished."""
 
 ENGINES: Final[dict[str, tuple[str, str]]] = {
