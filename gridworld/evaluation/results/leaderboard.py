@@ -16,7 +16,6 @@ from typing import Any, Final
 
 from gridworld.errors import EvaluationError
 from gridworld.evaluation.metrics import BenchmarkEvaluationResult, TaskBenchmarkResult
-from gridworld.evaluation.results.results_file import read_results
 from gridworld.evaluation.terminal import visible
 
 _LONGEST: Final = 120
@@ -158,9 +157,9 @@ def read_entry(path: str | os.PathLike[str]) -> Entry:
     Raises:
         EvaluationError: it cannot be read or holds what no evaluation wrote; names the file.
     """
-    results, told = read_results(path)
+    results = BenchmarkEvaluationResult.load(path)
     try:
-        return entry_of(results, told, os.fspath(path))
+        return entry_of(results, results.run, os.fspath(path))
     except ValueError as error:
         raise EvaluationError(f"{os.fspath(path)}: is not a results file of an evaluation: {error}") from None
 

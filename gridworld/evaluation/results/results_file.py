@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from gridworld.errors import EvaluationError
-from gridworld.evaluation.metrics import BenchmarkEvaluationResult
 from gridworld.runner.files import json_text
 from gridworld.task.jsonfile import read_regular, write_whole
+
+T = TypeVar("T")
 
 _MAX_BYTES: Final = 1 << 30
 
@@ -40,8 +41,8 @@ def _lines(data: Mapping[str, Any]) -> str:
     return "{\n" + ",\n".join(fields) + "\n}\n"
 
 
-def read_results(path: str | os.PathLike[str]) -> tuple[BenchmarkEvaluationResult, dict[str, Any]]:
-    """A results file: its figures, and what it tells under ``run``.
+def read_results(path: str | os.PathLike[str], make: Callable[[Any], T]) -> T:
+    """Return what ``make`` builds of the data in a results file.
 
     Raises:
         EvaluationError: it cannot be read or is not a results file.
@@ -51,9 +52,7 @@ def read_results(path: str | os.PathLike[str]) -> tuple[BenchmarkEvaluationResul
         content = read_regular(name, _MAX_BYTES + 1)
         if len(content) > _MAX_BYTES:
             raise EvaluationError(f"{name}: has more than {_MAX_BYTES >> 20} MiB")
-        data = json.loads(content)
-        results = BenchmarkEvaluationResult.from_dict(data)
-        return results, results.run
+        return make(json.loads(content))
     except OSError as error:
         raise EvaluationError(f"{name}: cannot be read: {error.strerror or error}") from None
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError, RecursionError) as error:

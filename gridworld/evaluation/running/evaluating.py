@@ -14,7 +14,7 @@ from typing import Any, Final
 from gridworld.errors import EvaluationError
 from gridworld.evaluation.metrics import BenchmarkEvaluationResult, EvaluationResult, TaskBenchmarkResult, TierMetrics
 from gridworld.evaluation.models.registry import ModelEntry
-from gridworld.evaluation.results.results_file import read_results, write_results
+from gridworld.evaluation.results.results_file import write_results
 from gridworld.evaluation.running.journal import Journal, difference
 from gridworld.evaluation.running.provenance import now, versions
 from gridworld.evaluation.running.recipe import LOST, Recipe
@@ -154,8 +154,8 @@ class Evaluation:
     def _already_there(self, header: Mapping[str, Any]) -> Evaluated:
         if not self._how.resume:
             raise EvaluationError(f"{self.output}: exists; choose another --output, or --overwrite it")
-        found, run = read_results(self.output)
-        different = difference(run, header, self._entry.may_change)
+        found = BenchmarkEvaluationResult.load(self.output)
+        different = difference(found.run, header, self._entry.may_change)
         known = [task.spec.task_id for task in self._tasks]
         if not different and [result.task_id for result in found.task_results] != known:
             different = "its results are not of the tasks that it names"

@@ -157,9 +157,10 @@ def _optimal(spec: TaskSpecification, tiling: str, limit: int) -> list[int]:
 
 def _recorded(asked: argparse.Namespace) -> tuple[TaskSpecification, str, list[int]]:
     """Task, tiling and actions of an episode in a results file."""
-    from gridworld.evaluation.results.results_file import read_results
+    from gridworld.evaluation.metrics import BenchmarkEvaluationResult
 
-    results, told = read_results(asked.episode)
+    results = BenchmarkEvaluationResult.load(asked.episode)
+    told = results.run
     ids = [result.task_id for result in results.task_results]
     wanted = asked.task if asked.task is not None or len(ids) != 1 else ids[0]
     if wanted not in ids:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from gridworld.errors import EvaluationError
-from gridworld.evaluation.results.results_file import read_results
+from gridworld.evaluation.metrics import BenchmarkEvaluationResult
 from gridworld.runner.episode_result import EpisodeResult
 from gridworld.task.jsonfile import read_regular
 
@@ -22,7 +22,7 @@ def test_only_the_beginning_is_read(tmp_path: Path) -> None:
         read_regular(tmp_path / "b", 1)
 
 
-@pytest.mark.parametrize("read", [read_results, EpisodeResult.load])
+@pytest.mark.parametrize("read", [BenchmarkEvaluationResult.load, EpisodeResult.load])
 def test_a_pipe_or_a_device_is_refused(tmp_path: Path, read: object) -> None:
     assert callable(read)
     os.mkfifo(tmp_path / "pipe.json")
