@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from typing import SupportsIndex
 
-from gridworld.backends.base import GridState
 from gridworld.errors import BackendError
 from gridworld.multigrid.agent import to_external
 from gridworld.rules.episode import Episode
+from gridworld.rules.grid_state import GridState
 from gridworld.rules.layout import Layout
 from gridworld.rules.observation import Observation
 from gridworld.rules.tilings import TILINGS, Tiling

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gridworld.actions import Action, as_action
-from gridworld.backends.base import GridState
 from gridworld.errors import BackendError
+from gridworld.rules.grid_state import GridState
 from gridworld.rules.layout import Layout, State
 from gridworld.rules.observation import UNSEEN, Observation, background, things
 from gridworld.rules.tilings import Cell
