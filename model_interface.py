@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from gridworld.evaluation.file_based import FileBasedModelInterface
 from gridworld.evaluation.model_interface import ModelInput, ModelInterface, ModelOutput
-from gridworld.evaluation.models import BFSModelInterface, GreedyModelInterface, RandomModelInterface
+from gridworld.evaluation.models.baselines import BFSModelInterface, GreedyModelInterface, RandomModelInterface
+from gridworld.evaluation.models.file_based import FileBasedModelInterface
 
 __all__ = [
     "BFSModelInterface",

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from gridworld.errors import missing_part
 from gridworld.evaluation import cli
-from gridworld.evaluation.registry import ModelEntry
+from gridworld.evaluation.models.registry import ModelEntry
 from gridworld.evaluation.terminal import EXIT_USER_ERROR, complain
 
 

@@ -20,12 +20,12 @@ from typing import TYPE_CHECKING, Any, Final
 from gridworld.actions import Action
 from gridworld.errors import ModelError, ModelUnavailableError
 from gridworld.evaluation.model_interface import ModelInput, ModelInterface, ModelOutput
-from gridworld.evaluation.registry import count, seconds
+from gridworld.evaluation.models.registry import count, seconds
 from gridworld.task_spec import TaskSpecification
 
 if TYPE_CHECKING:
-    from gridtask import GridTaskWorld
-    from gridworld.layout import Layout
+    from gridworld.rules.layout import Layout
+    from gridworldenv import GridTaskWorld
     from spca.cli import Settings
     from spca.contracts import Executor
     from spca.curriculum import Task
@@ -149,8 +149,8 @@ class SpcaModel(ModelInterface):
             ModelUnavailableError: a model does not answer or a cap was reached, which would fail every task to come.
         """
         del seed, backend
-        from gridworld.layout import Layout
-        from gridworld.tilings import TILINGS
+        from gridworld.rules.layout import Layout
+        from gridworld.rules.tilings import TILINGS
         from spca.errors import BudgetReached, SPCAError, UserError
 
         self._actions, self._details = [], None
@@ -220,7 +220,7 @@ class _Session:
 
         The level is the same for all: how hard the author thinks a task is, nobody who plays it is told.
         """
-        from gridtask import skill
+        from gridworldenv import skill
         from spca.contracts import GRIDWORLD
         from spca.curriculum import Task
 
@@ -230,7 +230,7 @@ class _Session:
         return Task(len(self._tasks), GRIDWORLD, skill(layout.spec), "task", env_id)
 
     def _make_world(self, env_id: str, _seed: int, *, render: bool = False) -> GridTaskWorld:
-        from gridtask import GridTaskWorld
+        from gridworldenv import GridTaskWorld
 
         del render
         world = GridTaskWorld(self._layouts[env_id], self._executor)

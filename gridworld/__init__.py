@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from gridworld.backends.multigrid_backend import MultiGridBackend
     from gridworld.custom_env import CustomMiniGridEnv
     from gridworld.errors import GridworldError, TaskError
-    from gridworld.observation import Observation
     from gridworld.registration import register
+    from gridworld.rules.observation import Observation
     from gridworld.runner.episode_result import EpisodeResult
     from gridworld.runner.grid_runner import GridRunner
     from gridworld.task_parser import TaskParser
@@ -83,7 +83,7 @@ _MODULES: Final = {
     "GridworldError": "gridworld.errors",
     "MiniGridBackend": "gridworld.backends.minigrid_backend",
     "MultiGridBackend": "gridworld.backends.multigrid_backend",
-    "Observation": "gridworld.observation",
+    "Observation": "gridworld.rules.observation",
     "TaskError": "gridworld.errors",
     "TaskParser": "gridworld.task_parser",
     "register": "gridworld.registration",

@@ -1,4 +1,4 @@
-"""A task as a MiniGrid environment: the gymnasium interface over :class:`~gridworld.episode.Episode`."""
+"""A task as a MiniGrid environment: the gymnasium interface over :class:`~gridworld.rules.episode.Episode`."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from numpy.typing import NDArray
 
 from gridworld.backends.base import GridState, check_render_mode
 from gridworld.drawing.picturing import checked_tile_size
-from gridworld.episode import Episode
 from gridworld.errors import BackendError
-from gridworld.layout import Layout
 from gridworld.library import resolve
-from gridworld.minigrid_view import TaskGrid, egocentric, encode, picture, view_objects
-from gridworld.objects import EMPTY, GroundKey, Hidden, Image, object_of
-from gridworld.observation import CODES, LOOKS, Look, Observation, background, things
+from gridworld.minigrid.objects import EMPTY, GroundKey, Hidden, Image, object_of
+from gridworld.minigrid.view import TaskGrid, egocentric, encode, picture, view_objects
+from gridworld.rules.episode import Episode
+from gridworld.rules.layout import Layout
+from gridworld.rules.observation import CODES, LOOKS, Look, Observation, background, things
 from gridworld.task_spec import TaskSpecification
 
 _FLOOR = CODES[Look("floor")]
@@ -55,11 +55,11 @@ class CustomMiniGridEnv(MiniGridEnv):
     """A task on MiniGrid.
 
     An observation is MiniGrid's: ``image`` is the agent's own view of ``rules.view_size`` (see
-    :mod:`gridworld.objects` for its codes), through walls if the observability is full; then ``direction`` and
+    :mod:`gridworld.minigrid.objects` for its codes), through walls if the observability is full; then ``direction`` and
     ``mission``. It tells no more than a model may know, and neither does :meth:`render`, which shows the whole grid as
     far as it is known. ``grid`` is the truth and agrees with :attr:`state` after every step; mechanisms in it that the
-    agent may not know of are :class:`~gridworld.objects.Hidden`, and MiniGrid's ``FullyObsWrapper``, which encodes the
-    whole of it, suits full observability only. Tasks are deterministic: seeds decide nothing.
+    agent may not know of are :class:`~gridworld.minigrid.objects.Hidden`, and MiniGrid's ``FullyObsWrapper``, which
+    encodes the whole of it, suits full observability only. Tasks are deterministic: seeds decide nothing.
 
     Args:
         task: a specification, its data, or the path of its file (also one of a shipped task).

@@ -17,6 +17,7 @@ import pytest
 import spca
 
 ROOT = Path(__file__).resolve().parents[1]
+PACKAGES = ("spca", "gridworld", "robot_bridge", "explorer")
 LOCKS = ("requirements.txt", "requirements-robot.txt", "requirements-dev.txt")
 BUILD = "import sys; from setuptools import build_meta; print(build_meta.build_wheel(sys.argv[1]))"
 
@@ -55,13 +56,13 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> zipfile.ZipFile:
 
 def test_wheel_holds_packages_only(wheel: zipfile.ZipFile) -> None:
     folders = {name.split("/")[0] for name in wheel.namelist()}
-    known = {"spca", "gridworld", "robot_bridge", "explorer", f"sense_plan_code_act-{spca.__version__}.dist-info"}
+    known = {*PACKAGES, f"sense_plan_code_act-{spca.__version__}.dist-info"}
     assert "spca" in folders
     assert folders <= known
 
 
 def test_wheel_holds_every_file_of_its_packages(wheel: zipfile.ZipFile) -> None:
-    listed = subprocess.run(["git", "ls-files", "spca"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    listed = subprocess.run(["git", "ls-files", *PACKAGES], cwd=ROOT, capture_output=True, text=True, check=True).stdout
     missing = {path for path in listed.splitlines() if (ROOT / path).is_file()} - set(wheel.namelist())
     assert not missing
     assert "spca/py.typed" in wheel.namelist()

@@ -15,16 +15,16 @@ from gridworld.backends import get_backend
 from gridworld.errors import ModelError, ModelUnavailableError
 from gridworld.evaluation.harness import EvaluationHarness
 from gridworld.evaluation.model_interface import ModelInput
-from gridworld.layout import Layout
 from gridworld.library import resolve
+from gridworld.rules.layout import Layout
 from gridworld.runner.episode_result import EpisodeResult
-from gridworld.solver import DEFAULT_LIMIT
+from gridworld.search.solver import DEFAULT_LIMIT
 from gridworld.task_spec import TaskSpecification
 from minigridenv import MiniGridEnv
 from spca.errors import BudgetReached, ProviderConfigError, ProviderDownError, SandboxError, SPCAError, WorldError
 from spca.report.resimulating import ELSEWHERE, resimulate
 from spca_model import SpcaModel, make
-from tests.test_gridtask import spec
+from tests.test_gridworldenv import spec
 
 SHIPPED = {
     "tasks/tier3/gates_switches_002.json": 35,

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gridworld.evaluation.model_interface import ModelInput
-from gridworld.tilings import TILINGS
+from gridworld.rules.tilings import TILINGS
 
 PROMPT_VERSION: Final = 1
 """Of the words; another version may make other results."""

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from gridworld.backends.base import AbstractGridBackend, GridState
 from gridworld.custom_env import CustomMiniGridEnv
 from gridworld.errors import BackendError
-from gridworld.observation import Observation
+from gridworld.rules.observation import Observation
 from gridworld.task_parser import TaskParser
 from gridworld.task_spec import TaskSpecification
 
@@ -22,7 +22,7 @@ class MiniGridBackend(AbstractGridBackend):
 
     Args:
         render_mode: "rgb_array": observations are pictures; None: they are of type
-            :class:`~gridworld.observation.Observation`.
+            :class:`~gridworld.rules.observation.Observation`.
         tile_size: width of a cell in pictures, in pixels.
 
     Attributes:

@@ -14,7 +14,7 @@ from gridworld.drawing import TILE_SIZE, checked_tile_size, picture
 from gridworld.errors import BackendError
 from gridworld.multigrid.agent import NATIVE_ACTIONS
 from gridworld.multigrid.world import MultiGridWorld, tiling_named
-from gridworld.observation import Observation
+from gridworld.rules.observation import Observation
 from gridworld.task_spec import TaskSpecification
 
 ACTION_TRANSLATION: Final[dict[int, int]] = {
@@ -29,7 +29,7 @@ class MultiGridBackend(AbstractGridBackend):
     Args:
         tiling: "square" or "hex".
         render_mode: "rgb_array": observations are pictures; None: they are of type
-            :class:`~gridworld.observation.Observation`.
+            :class:`~gridworld.rules.observation.Observation`.
         tile_size: width of a cell in pictures, in pixels.
 
     Raises:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from gridworld.drawing.palettes import Reel
 from gridworld.errors import GridworldError, missing_part
-from gridworld.files import write_whole
+from gridworld.task.jsonfile import write_whole
 
 LAST_FRAME_S: Final = 2.0
 """How much longer the last frame of an animation stays, in seconds."""

@@ -27,7 +27,7 @@ from gridworld.drawing.shapes import (
     union,
     wave,
 )
-from gridworld.observation import Look
+from gridworld.rules.observation import Look
 
 Rgb: TypeAlias = tuple[int, int, int]
 

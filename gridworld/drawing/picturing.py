@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from gridworld.drawing.glyphs import UNSEEN
 from gridworld.drawing.stamps import Geometry, Stamp, geometry, stamp
 from gridworld.errors import BackendError
-from gridworld.observation import Observation
-from gridworld.tilings import Cell
+from gridworld.rules.observation import Observation
+from gridworld.rules.tilings import Cell
 
 TILE_SIZE: Final = 32
 """Default width of a cell, in pixels."""

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from gridworld.drawing.glyphs import UNSEEN, Layer, agent, layers, mark
 from gridworld.drawing.shapes import Distances, Shape, box, regular_polygon
-from gridworld.observation import LOOKS
-from gridworld.tilings import TILINGS
+from gridworld.rules.observation import LOOKS
+from gridworld.rules.tilings import TILINGS
 
 _REMEMBERED: Final = 0.58
 """Share of a remembered cell's colour that is left; the rest is that of unseen cells."""

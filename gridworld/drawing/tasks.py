@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gridworld.drawing.picturing import TILE_SIZE, picture
-from gridworld.episode import Episode
-from gridworld.layout import Layout
 from gridworld.multigrid.world import tiling_named
-from gridworld.observation import background, things
+from gridworld.rules.episode import Episode
+from gridworld.rules.layout import Layout
+from gridworld.rules.observation import background, things
+from gridworld.rules.tilings import SQUARE, Tiling
 from gridworld.task_spec import TaskSpecification
-from gridworld.tilings import SQUARE, Tiling
 
 
 def task_picture(

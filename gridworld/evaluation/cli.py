@@ -12,7 +12,8 @@ from typing import Any, Final
 
 from gridworld.backends import BACKENDS
 from gridworld.errors import GridworldError, missing_part
-from gridworld.evaluation.registry import MODELS, ModelEntry, add_limit, count, count_or_zero, find_model
+from gridworld.evaluation.models.registry import MODELS, ModelEntry, add_limit, count, count_or_zero, find_model
+from gridworld.evaluation.running.workers import ENGINES
 from gridworld.evaluation.terminal import (
     EXIT_FINISHED,
     EXIT_INTERRUPTED,
@@ -22,9 +23,8 @@ from gridworld.evaluation.terminal import (
     print_anything,
     program,
 )
-from gridworld.evaluation.tools import COMMANDS
-from gridworld.evaluation.workers import ENGINES
-from gridworld.tilings import TILINGS
+from gridworld.evaluation.tooling.commands import COMMANDS
+from gridworld.rules.tilings import TILINGS
 
 _BENCHMARKS: Final = ("validation_10", "tiers", "directory")
 
@@ -153,7 +153,7 @@ def _tool(name: str, arguments: Sequence[str]) -> int:
 def _evaluate(given: Sequence[str], models: Mapping[str, ModelEntry]) -> int:
     arguments = build_parser(models).parse_args(given)
     from gridworld.evaluation.display import Bar, prepare, show
-    from gridworld.evaluation.evaluating import Evaluation
+    from gridworld.evaluation.running.evaluating import Evaluation
 
     prepare(arguments.quiet)
     entry = find_model(arguments.model, models)
@@ -180,9 +180,9 @@ def _evaluate(given: Sequence[str], models: Mapping[str, ModelEntry]) -> int:
 
 
 def _settings(arguments: argparse.Namespace, entry: ModelEntry) -> tuple[Any, Any]:
-    from gridworld.evaluation.evaluating import How
-    from gridworld.evaluation.player import Telling
-    from gridworld.evaluation.settings import Settings
+    from gridworld.evaluation.running.evaluating import How
+    from gridworld.evaluation.running.player import Telling
+    from gridworld.evaluation.running.settings import Settings
 
     settings = Settings(
         benchmark=arguments.benchmark,
@@ -215,7 +215,7 @@ def _how_to_go_on(finished: int, given: Sequence[str]) -> str:
 
 
 def _tiers(text: str) -> tuple[int, ...] | None:
-    from gridworld.evaluation.settings import parse_tiers
+    from gridworld.evaluation.running.settings import parse_tiers
 
     try:
         return parse_tiers(text)

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
     from rich.table import Table
 
-    from gridworld.evaluation.evaluating import Evaluated
     from gridworld.evaluation.metrics import BenchmarkEvaluationResult, EvaluationResult, TaskBenchmarkResult
+    from gridworld.evaluation.running.evaluating import Evaluated
 
 _WIDE: Final = 200
 """Columns where standard output is no terminal: nothing is cut."""

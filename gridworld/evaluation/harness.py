@@ -12,13 +12,13 @@ from gridworld.backends.base import AbstractGridBackend
 from gridworld.errors import ModelError, ModelUnavailableError
 from gridworld.evaluation.metrics import BenchmarkEvaluationResult, EvaluationResult, TaskBenchmarkResult, TierMetrics
 from gridworld.evaluation.model_interface import ModelInterface
-from gridworld.evaluation.optima import optimum_of
-from gridworld.evaluation.player import Player, Telling, backend_name
-from gridworld.evaluation.provenance import now, versions
-from gridworld.evaluation.tasks import Task, check_tiling, tasks_in
+from gridworld.evaluation.running.player import Player, Telling, backend_name
+from gridworld.evaluation.running.provenance import now, versions
+from gridworld.evaluation.running.tasks import EvaluationTask, check_tiling, tasks_in
 from gridworld.runner.episode_result import EpisodeResult
 from gridworld.runner.grid_runner import GridRunner
-from gridworld.solver import DEFAULT_LIMIT
+from gridworld.search.optimum import optimum_of
+from gridworld.search.solver import DEFAULT_LIMIT
 from gridworld.task_spec import TaskSpecification
 
 
@@ -156,7 +156,7 @@ class EvaluationHarness:
             TaskError: one is not valid, or made for another tiling; of the latter none is played then.
             ModelError: the model cannot be used.
         """
-        tasks = [Task(index, spec) for index, spec in enumerate(task_specs)]
+        tasks = [EvaluationTask(index, spec) for index, spec in enumerate(task_specs)]
         for task in tasks:
             check_tiling(task.spec, self.runner.backend.tiling)
         return self._evaluate(tasks, benchmark_name, verbose)
@@ -189,14 +189,16 @@ class EvaluationHarness:
             self.model.setup(self._device or "cpu")
             self._ready = True
 
-    def _evaluate(self, tasks: Sequence[Task], benchmark_name: str, verbose: bool) -> BenchmarkEvaluationResult:
+    def _evaluate(
+        self, tasks: Sequence[EvaluationTask], benchmark_name: str, verbose: bool
+    ) -> BenchmarkEvaluationResult:
         self.set_up()
         run = self._run(tasks)
         results = [self.judge(task.spec, verbose) for task in tasks]
         run["finished"] = now()
         return BenchmarkEvaluationResult.of(benchmark_name, self.model.model_name, results, run)
 
-    def _run(self, tasks: Sequence[Task]) -> dict[str, Any]:
+    def _run(self, tasks: Sequence[EvaluationTask]) -> dict[str, Any]:
         """What results tell about how they were had: of what the command writes, what is known here."""
         backend = self.runner.backend
         played = {"backend": backend_name(backend), "tiling": backend.tiling}

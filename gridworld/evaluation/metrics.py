@@ -9,10 +9,12 @@ proven lower bound, so that ratio and points are lower bounds too.
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from gridworld.evaluation.results.results_file import read_results, write_results
 from gridworld.runner.episode_result import EpisodeResult
 from gridworld.task_spec import TaskSpecification
 
@@ -170,8 +172,6 @@ class EvaluationResult:
         Raises:
             EvaluationError: it cannot be written.
         """
-        from gridworld.evaluation.results import write_results
-
         write_results(path, self.to_dict())
 
 
@@ -251,9 +251,16 @@ class BenchmarkEvaluationResult:
         Raises:
             EvaluationError: it cannot be written.
         """
-        from gridworld.evaluation.results import write_results
-
         write_results(path, self.to_dict())
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> BenchmarkEvaluationResult:
+        """Read a results file.
+
+        Raises:
+            EvaluationError: it cannot be read or is not a results file.
+        """
+        return read_results(path, cls.from_dict)
 
 
 def available_points(spec: TaskSpecification) -> float:

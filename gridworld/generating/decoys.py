@@ -7,8 +7,8 @@ from typing import Final, TypeAlias, get_args
 
 from gridworld.generating.draft import Draft, UnfitError
 from gridworld.generating.pushing import pillar
+from gridworld.rules.tilings import Cell
 from gridworld.task_spec import HazardType
-from gridworld.tilings import Cell
 
 Decoy: TypeAlias = Callable[[Draft], None]
 

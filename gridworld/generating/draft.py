@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Final, get_args
 
 from gridworld.generating.floor import Floor
+from gridworld.rules.tilings import Cell
 from gridworld.task_spec import (
     BlockSpec,
     Color,
@@ -29,7 +30,6 @@ from gridworld.task_spec import (
     TaskSpecification,
     TeleporterSpec,
 )
-from gridworld.tilings import Cell
 
 COLORS: Final[tuple[Color, ...]] = get_args(Color)
 

@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Collection, Iterable, Iterator
 from functools import cached_property
 
-from gridworld.tilings import Cell, Tiling
+from gridworld.rules.tilings import Cell, Tiling
 
 
 class Floor:

@@ -12,8 +12,8 @@ from typing import Final, TypeAlias
 
 from gridworld.generating.draft import Draft, Link, UnfitError
 from gridworld.generating.pushing import push_line
+from gridworld.rules.tilings import Cell
 from gridworld.task_spec import SwitchType
-from gridworld.tilings import Cell
 
 Lock: TypeAlias = Callable[[Draft, Cell], Cell]
 """Puts a lock on a cell and its opener on the start's side; where the opener is."""

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Final, TypeAlias
 
 from gridworld.generating.floor import Floor
-from gridworld.tilings import SQUARE, Cell, Tiling
+from gridworld.rules.tilings import SQUARE, Cell, Tiling
 
 Plan: TypeAlias = Callable[[random.Random, Tiling, int, int], set[Cell]]
 

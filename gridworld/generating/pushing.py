@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from gridworld.generating.draft import Draft, UnfitError
+from gridworld.rules.tilings import Cell
 from gridworld.task_spec import GoalSpec, Position
-from gridworld.tilings import Cell
 
 _TRIES = 40
 

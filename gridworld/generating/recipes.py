@@ -13,8 +13,8 @@ from gridworld.generating.goals import ERRANDS, collect_goal, survive_goal
 from gridworld.generating.locks import lay_chain
 from gridworld.generating.plans import LARGEST, PLANS, SMALLEST, draw_floor
 from gridworld.generating.pushing import block_the_way, push_goal
+from gridworld.rules.tilings import Tiling
 from gridworld.task_spec import GoalType, Observability
-from gridworld.tilings import Tiling
 
 MECHANISMS: Final = ("keys", "doors", "switches", "gates", "blocks", "teleporters", "hazards")
 """Kinds of mechanisms, as ``mechanisms`` of a task names them."""

@@ -1,20 +1,21 @@
 """The world of MultiGrid: a task on a tiling, stepped by native actions.
 
-The rules are those of every backend (:mod:`gridworld.transition`); only the tiling and the numbers of actions differ.
+The rules are those of every backend (:mod:`gridworld.rules.transition`); only the tiling and the numbers of actions
+differ.
 """
 
 from __future__ import annotations
 
 from typing import SupportsIndex
 
-from gridworld.backends.base import GridState
-from gridworld.episode import Episode
 from gridworld.errors import BackendError
-from gridworld.layout import Layout
 from gridworld.multigrid.agent import to_external
-from gridworld.observation import Observation
+from gridworld.rules.episode import Episode
+from gridworld.rules.grid_state import GridState
+from gridworld.rules.layout import Layout
+from gridworld.rules.observation import Observation
+from gridworld.rules.tilings import TILINGS, Tiling
 from gridworld.task_spec import TaskSpecification
-from gridworld.tilings import TILINGS, Tiling
 
 
 def tiling_named(name: str) -> Tiling:

@@ -11,8 +11,8 @@ from typing import Any, Final
 from gridworld.actions import ACTION_NAMES
 from gridworld.backends.base import GridState
 from gridworld.errors import EvaluationError
-from gridworld.files import read_regular, write_whole
 from gridworld.runner.files import json_text
+from gridworld.task.jsonfile import read_regular, write_whole
 
 _MAX_BYTES: Final = 64 << 20
 """Of a file of one episode: more than thousands of steps with their states need."""
@@ -25,7 +25,7 @@ class Trajectory:
     Attributes:
         step: number of the step; the first is 1.
         observation: what the backend showed **before** the action: an RGB image, uint8, (height, width, 3), or an
-            :class:`~gridworld.observation.Observation`; None if it was not kept. Never written.
+            :class:`~gridworld.rules.observation.Observation`; None if it was not kept. Never written.
         action, action_name: what was done.
         reward: what it paid.
         state: the state before the action; None if it was not kept.

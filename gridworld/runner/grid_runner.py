@@ -14,9 +14,9 @@ import numpy as np
 from gridworld.actions import ACTION_NAMES, Action, as_action
 from gridworld.backends.base import AbstractGridBackend, GridState
 from gridworld.errors import EvaluationError
-from gridworld.files import write_whole
 from gridworld.runner.episode_result import EpisodeResult, Trajectory
 from gridworld.runner.files import file_stem, json_text
+from gridworld.task.jsonfile import write_whole
 from gridworld.task_spec import TaskSpecification
 
 __all__ = ["EpisodeResult", "GridRunner", "PolicyFn", "Trajectory"]
@@ -31,7 +31,7 @@ class GridRunner:
     Args:
         backend: where; by default a :class:`~gridworld.backends.minigrid_backend.MiniGridBackend` of its own.
         render_mode: of that default backend: "rgb_array" for images as observations, None for the cheap
-            :class:`~gridworld.observation.Observation`.
+            :class:`~gridworld.rules.observation.Observation`.
     """
 
     def __init__(self, backend: AbstractGridBackend | None = None, render_mode: str | None = "rgb_array") -> None:

@@ -17,7 +17,7 @@ import pytest
 from gridworld.actions import Action
 from gridworld.backends.base import AbstractGridBackend, GridState
 from gridworld.errors import ActionError, BackendError, TaskError
-from gridworld.tilings import TILINGS
+from gridworld.rules.tilings import TILINGS
 from tests.contracts.grid_corridor import (
     DONE,
     EVERYTHING,

@@ -11,9 +11,9 @@ import pytest
 
 from gridworld.backends.base import AbstractGridBackend
 from gridworld.errors import BackendError
-from gridworld.observation import Look, Observation
+from gridworld.rules.observation import Look, Observation
+from gridworld.rules.tilings import TILINGS
 from gridworld.task_spec import TaskSpecification
-from gridworld.tilings import TILINGS
 from tests.contracts.grid_corridor import (
     EVERYTHING,
     FORWARD,

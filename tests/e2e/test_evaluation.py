@@ -16,10 +16,10 @@ from typing import Any
 import pytest
 
 from gridworld.backends import MiniGridBackend
-from gridworld.layout import Layout
 from gridworld.library import task_files
-from gridworld.planning import optimal_actions
+from gridworld.rules.layout import Layout
 from gridworld.runner.grid_runner import GridRunner
+from gridworld.search.planning import optimal_actions
 from gridworld.task_spec import TaskSpecification
 from tests.e2e.commands import MINUTES
 from tests.processes import Process

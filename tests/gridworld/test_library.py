@@ -12,8 +12,8 @@ import pytest
 
 from gridworld.errors import TaskError
 from gridworld.library import benchmark_dir, resolve, task_files, tier_dir, tiers
+from gridworld.task.validation import check_file
 from gridworld.task_spec import TaskSpecification
-from gridworld.validation import check_file
 
 SHIPPED = [*task_files("tiers"), *task_files("validation_10")]
 OPTIMA = json.loads((Path(__file__).parent / "optimal_steps.json").read_text(encoding="utf-8"))

@@ -13,16 +13,16 @@ from hypothesis import strategies as st
 from minigrid.core.grid import Grid
 from minigrid.core.world_object import Wall
 
-from gridworld import solver
 from gridworld.backends.base import GridState
 from gridworld.backends.multigrid_backend import MultiGridBackend
 from gridworld.library import task_files
+from gridworld.rules.transition import transition
+from gridworld.search import solver
 from gridworld.task_spec import TaskSpecification
-from gridworld.transition import transition
-from tests.gridworld.naive import Cell, NaiveWorld
-from tests.gridworld.one_truth import run
-from tests.gridworld.random_tasks import Thing, seeds, tasks
-from tests.gridworld.walks import walk
+from tests.support.gridworld.naive import Cell, NaiveWorld
+from tests.support.gridworld.one_truth import run
+from tests.support.gridworld.random_tasks import Thing, seeds, tasks
+from tests.support.gridworld.walks import walk
 
 OPTIMA = json.loads((Path(__file__).parent / "optimal_steps.json").read_text(encoding="utf-8"))
 

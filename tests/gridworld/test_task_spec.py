@@ -11,8 +11,8 @@ from hypothesis import given
 
 from gridworld.errors import TaskError
 from gridworld.task_spec import DoorSpec, GoalSpec, KeySpec, MazeLayout, Position, SwitchSpec, TaskSpecification
-from tests.gridworld.tasks_by_hand import changed, task
-from tests.gridworld.typed_specs import SPECS
+from tests.support.gridworld.tasks_by_hand import changed, task
+from tests.support.gridworld.typed_specs import SPECS
 
 
 @given(SPECS)

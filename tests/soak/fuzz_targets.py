@@ -21,8 +21,8 @@ from typing import Final
 import numpy as np
 
 from gridworld.errors import GridworldError
+from gridworld.task.validation import validate
 from gridworld.task_spec import TaskSpecification
-from gridworld.validation import validate
 from spca import cli, curriculum, map_text, pddl_text, perception, slam
 from spca.calls.prices import ModelTable
 from spca.contracts import DIRECTIONS, GRIDWORLD, AgentView, PlanStep, Snapshot, Status
@@ -40,10 +40,10 @@ from spca.sandbox.runner import Asked, Done, Fault
 from spca.workspace import Workspace
 from tests import untrusted
 from tests.doubles import AGENT
-from tests.gridworld.hostile import spoil
 from tests.soak import fuzz_texts as texts
 from tests.soak.common import ROOT
 from tests.spca.report.making import finished_run
+from tests.support.gridworld.hostile import spoil
 
 _GRID: Final = 9
 _RUN_FILE: Final = 50_000

@@ -13,11 +13,11 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from tests.gridworld.features import FEATURES
-from tests.gridworld.one_truth import EVENTS
 from tests.soak.common import resumable
 from tests.soak.gridworld_gates import GATES
 from tests.soak.journal import Figures, Found, Soak
+from tests.support.gridworld.features import FEATURES
+from tests.support.gridworld.one_truth import EVENTS
 
 _SLICES = {"tasks": (1.0, 20), "files": (0.5, 50), "walks": (0.5, 10), "search": (0.5, 10), "loose": (0.1, 14)}
 """Of every gate: its share of the count, and how many items a slice has."""
@@ -88,7 +88,7 @@ SOAK = Soak(
     title="Gridworld",
     parts=tuple(GATES),
     unit="slices",
-    sources=("gridworld/**/*.py", "tests/gridworld/**/*.py", "tests/soak/gridworld*.py"),
+    sources=("gridworld/**/*.py", "tests/support/gridworld/*.py", "tests/soak/gridworld*.py"),
     do=done,
     table=table,
 )

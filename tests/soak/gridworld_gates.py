@@ -11,24 +11,24 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
-from gridworld.certificate import Certificate, recertify
-from gridworld.episode import Episode
 from gridworld.errors import SearchLimitError
-from gridworld.generator import content, generate, regenerate
-from gridworld.layout import Layout
+from gridworld.generating.generator import content, generate, regenerate
 from gridworld.library import task_files
-from gridworld.reading import unprintable
-from gridworld.solver import solve
+from gridworld.rules.episode import Episode
+from gridworld.rules.layout import Layout
+from gridworld.rules.tilings import TILINGS
+from gridworld.search.certificate import Certificate, recertify
+from gridworld.search.solver import solve
+from gridworld.task.reading import unprintable
+from gridworld.task.validation import check_file
 from gridworld.task_spec import TaskSpecification
-from gridworld.tilings import TILINGS
-from gridworld.validation import check_file
-from tests.gridworld.exhaustive import check_random_tasks
-from tests.gridworld.families import blocks_in_the_open, keys_and_doors
-from tests.gridworld.features import features
-from tests.gridworld.hostile import heavy, places, spoil
-from tests.gridworld.one_truth import run
 from tests.soak.common import ROOT, environment
 from tests.soak.journal import Figures
+from tests.support.gridworld.exhaustive import check_random_tasks
+from tests.support.gridworld.families import blocks_in_the_open, keys_and_doors
+from tests.support.gridworld.features import features
+from tests.support.gridworld.hostile import heavy, places, spoil
+from tests.support.gridworld.one_truth import run
 
 Gate = Callable[[int, int, int], Figures]
 """Takes a seed, the number of the first item and how many there are; ``wrong`` of its figures lists what was wrong."""

@@ -11,8 +11,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-from tests.gridworld.evaluation.players import corridors, main
 from tests.gridworld.evaluation.test_cli import DIRECTORY, contents
+from tests.support.gridworld.players import corridors, main
 
 
 def play(folder: Path, name: str, *more: str) -> str:

@@ -13,7 +13,7 @@ import subprocess
 import sys
 from typing import Any
 
-from gridworld.generator import generate
+from gridworld.generating.generator import generate
 from gridworld.library import task_files
 from gridworld.task_spec import TaskSpecification
 from tests.soak.common import ROOT, SCRATCH, conclude, environment, gate_parser, read, resumable

@@ -7,9 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from gridworld.certificate import FIELD, Certificate, certify, recertify
 from gridworld.errors import GridworldError
-from gridworld.evaluation.registry import add_limit
+from gridworld.evaluation.models.registry import add_limit
 from gridworld.evaluation.terminal import EXIT_FINISHED, EXIT_USER_ERROR, visible
 from gridworld.evaluation.tooling.common import (
     add_strict,
@@ -20,10 +19,11 @@ from gridworld.evaluation.tooling.common import (
     tool_parser,
     with_progress,
 )
-from gridworld.forms import WRAPPER
-from gridworld.jsonfile import read_json, write_json
+from gridworld.rules.tilings import TILINGS
+from gridworld.search.certificate import FIELD, Certificate, certify, recertify
+from gridworld.task.forms import WRAPPER
+from gridworld.task.jsonfile import read_json, write_json
 from gridworld.task_spec import TaskSpecification
-from gridworld.tilings import TILINGS
 
 EXIT_NOT_PROVEN: Final = 1
 

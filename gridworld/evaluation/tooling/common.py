@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from gridworld import library
-from gridworld.certificate import stored_proof
 from gridworld.errors import TaskError
 from gridworld.evaluation.terminal import Parser, complain, program
+from gridworld.rules.tilings import SQUARE, TILINGS
+from gridworld.search.certificate import stored_proof
 from gridworld.task_spec import TaskSpecification
-from gridworld.tilings import SQUARE, TILINGS
 
 if TYPE_CHECKING:
     from rich.console import Console

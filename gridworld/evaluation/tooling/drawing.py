@@ -10,7 +10,7 @@ from typing import Any
 
 from gridworld import library
 from gridworld.errors import EvaluationError, GridworldError, TaskError
-from gridworld.evaluation.registry import add_limit, count, seconds
+from gridworld.evaluation.models.registry import add_limit, count, seconds
 from gridworld.evaluation.terminal import EXIT_FINISHED, visible
 from gridworld.evaluation.tooling.common import (
     add_strict,
@@ -21,8 +21,8 @@ from gridworld.evaluation.tooling.common import (
     tiling_of,
     tool_parser,
 )
+from gridworld.rules.tilings import TILINGS
 from gridworld.task_spec import TaskSpecification
-from gridworld.tilings import TILINGS
 
 _TILE_SIZE = 32
 
@@ -145,7 +145,7 @@ def _animate(asked: argparse.Namespace) -> int:
 
 
 def _optimal(spec: TaskSpecification, tiling: str, limit: int) -> list[int]:
-    from gridworld.optimum import find_optimum
+    from gridworld.search.optimum import find_optimum
 
     optimum = find_optimum(spec, TILINGS[tiling], limit)
     if not optimum.known:
@@ -157,9 +157,10 @@ def _optimal(spec: TaskSpecification, tiling: str, limit: int) -> list[int]:
 
 def _recorded(asked: argparse.Namespace) -> tuple[TaskSpecification, str, list[int]]:
     """Task, tiling and actions of an episode in a results file."""
-    from gridworld.evaluation.results import read_results
+    from gridworld.evaluation.metrics import BenchmarkEvaluationResult
 
-    results, told = read_results(asked.episode)
+    results = BenchmarkEvaluationResult.load(asked.episode)
+    told = results.run
     ids = [result.task_id for result in results.task_results]
     wanted = asked.task if asked.task is not None or len(ids) != 1 else ids[0]
     if wanted not in ids:

@@ -6,12 +6,12 @@ import argparse
 from collections import Counter
 from collections.abc import Sequence
 
-from gridworld.evaluation.registry import add_limit, count
-from gridworld.evaluation.settings import parse_tiers
+from gridworld.evaluation.models.registry import add_limit, count
+from gridworld.evaluation.running.settings import parse_tiers
 from gridworld.evaluation.terminal import EXIT_FINISHED, EXIT_INTERRUPTED, complain, visible
 from gridworld.evaluation.tooling.common import counted, tool_parser, with_progress
-from gridworld.generating.proving import SEARCH_LIMIT
-from gridworld.tilings import TILINGS
+from gridworld.generating.generator import SEARCH_LIMIT
+from gridworld.rules.tilings import TILINGS
 
 
 def build_parser() -> argparse.ArgumentParser:
@@ -41,8 +41,8 @@ def run(argv: Sequence[str]) -> int:
     Raises:
         GenerationError: there are no such tasks, or a file is in the way.
     """
+    from gridworld.generating.generator import write_many
     from gridworld.generating.recipes import TIERS
-    from gridworld.generator import write_many
 
     arguments = build_parser().parse_args(argv)
     tiers = arguments.tier or tuple(TIERS)

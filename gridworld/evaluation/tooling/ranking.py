@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from gridworld.errors import EvaluationError
-from gridworld.evaluation.leaderboard import grouped, read_entries
-from gridworld.evaluation.leaderboard_page import page, thumbnails_of
+from gridworld.evaluation.results.leaderboard import grouped, read_entries
+from gridworld.evaluation.results.leaderboard_page import page, thumbnails_of
 from gridworld.evaluation.terminal import EXIT_FINISHED, EXIT_USER_ERROR, complain, visible
 from gridworld.evaluation.tooling.common import counted, tool_parser
 
@@ -33,7 +33,7 @@ def run(argv: Sequence[str]) -> int:
     Raises:
         EvaluationError: there are no results, or the page cannot be written.
     """
-    from gridworld.files import write_whole
+    from gridworld.task.jsonfile import write_whole
 
     arguments = build_parser().parse_args(argv)
     entries, problems = read_entries(_files(arguments.results))
@@ -70,7 +70,7 @@ def _files(named: Sequence[str]) -> list[Path]:
 
 def _is_page(path: Path) -> bool:
     """Whether a file was made by this tool, so that making it again loses nothing."""
-    from gridworld.files import read_regular
+    from gridworld.task.jsonfile import read_regular
 
     try:
         return b"<title>Gridworld leaderboard</title>" in read_regular(path, 2000)

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 from gridworld.evaluation.terminal import EXIT_FINISHED, EXIT_USER_ERROR, visible
 from gridworld.evaluation.tooling.common import add_strict, counted, files_of, tool_parser, unused_proof
+from gridworld.task.validation import check_file
 from gridworld.task_spec import TaskSpecification
-from gridworld.validation import check_file
 
 
 def build_parser() -> argparse.ArgumentParser:

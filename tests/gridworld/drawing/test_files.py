@@ -16,7 +16,7 @@ from PIL import Image
 from gridworld.drawing import episode_frames, png_bytes, save_gif, save_png
 from gridworld.drawing.files import LAST_FRAME_S
 from gridworld.errors import GridworldError
-from tests.gridworld.drawn import drawn
+from tests.support.gridworld.drawn import drawn
 
 ROOM = "#########\n#A.k.d.h#\n#.s.g.bG#\n#########"
 

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from gridworld.drawing import picture
 from gridworld.drawing.stamps import Stamp, geometry, stamp
 from gridworld.errors import BackendError
-from gridworld.observation import CODES, LOOKS, UNSEEN, Look, Observation
-from gridworld.tilings import TILINGS
+from gridworld.rules.observation import CODES, LOOKS, UNSEEN, Look, Observation
+from gridworld.rules.tilings import TILINGS
 
 FLOOR = CODES[Look("floor")]
 

@@ -10,8 +10,8 @@ import pytest
 from numpy.typing import NDArray
 
 from gridworld.drawing.stamps import Stamp, geometry, stamp
-from gridworld.observation import CODES, COLOURS, LOOKS, UNSEEN, Look
-from gridworld.tilings import TILINGS
+from gridworld.rules.observation import CODES, COLOURS, LOOKS, UNSEEN, Look
+from gridworld.rules.tilings import TILINGS
 
 FLOOR = CODES[Look("floor")]
 

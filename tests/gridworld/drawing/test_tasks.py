@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from gridworld.backends.multigrid_backend import MultiGridBackend
 from gridworld.drawing import TILE_SIZE, episode_frames, task_picture
 from gridworld.errors import ActionError, BackendError, TaskError
-from gridworld.tilings import HEX, SQUARE, Tiling
-from tests.gridworld.drawn import drawn
+from gridworld.rules.tilings import HEX, SQUARE, Tiling
+from tests.support.gridworld.drawn import drawn
 
 ROOM = "#######\n#A..sG#\n#..g..#\n#######"
 HIDDEN = {"hidden_mechanisms": ["s0"]}

@@ -10,14 +10,14 @@ from typing import Any
 
 import pytest
 
-from gridworld.certificate import FIELD, attached, certify
 from gridworld.evaluation import cli
 from gridworld.evaluation.model_interface import ModelInterface
-from gridworld.evaluation.registry import ModelEntry, Options
-from gridworld.solver import solve
+from gridworld.evaluation.models.registry import ModelEntry, Options
+from gridworld.search.certificate import FIELD, attached, certify
+from gridworld.search.solver import solve
 from gridworld.task_spec import TaskSpecification
-from tests.gridworld.drawn import drawn
-from tests.gridworld.evaluation.players import Scripted
+from tests.support.gridworld.drawn import drawn
+from tests.support.gridworld.players import Scripted
 
 ROOM = """
     ############

@@ -15,9 +15,9 @@ from typing import Any
 import pytest
 
 from gridworld.evaluation import cli
-from gridworld.evaluation.settings import parse_tiers
+from gridworld.evaluation.running.settings import parse_tiers
 from gridworld.evaluation.terminal import visible
-from tests.gridworld.evaluation.players import corridors, main
+from tests.support.gridworld.players import corridors, main
 
 ROOT = Path(__file__).resolve().parents[3]
 FAST = ("--backend", "multigrid", "--quiet")
@@ -36,7 +36,7 @@ def read(path: Path) -> dict[str, Any]:
 def in_process(cwd: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     """The command with the models of the tests in a process of its own."""
     return subprocess.run(
-        [sys.executable, "-m", "tests.gridworld.evaluation.players", *arguments],
+        [sys.executable, "-m", "tests.support.gridworld.players", *arguments],
         cwd=cwd,
         env={**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])},
         capture_output=True,
@@ -317,7 +317,7 @@ def test_a_terminal_of_few_letters_escapes_the_others(home: Path, monkeypatch: p
 
 
 def test_addresses_lose_their_passwords_in_results(home: Path) -> None:
-    from gridworld.evaluation.settings import Settings
+    from gridworld.evaluation.running.settings import Settings
 
     settings = Settings("directory", "m", "tasks", options={"url": "http://me:secret@host:1/x", "n": 3})
     assert settings.to_dict()["url"] == "http://host:1/x"

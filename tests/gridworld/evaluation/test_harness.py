@@ -15,16 +15,16 @@ import pytest
 from gridworld.backends import MultiGridBackend
 from gridworld.backends.base import GridState
 from gridworld.errors import ModelError, ModelUnavailableError, TaskError
-from gridworld.evaluation import history
 from gridworld.evaluation.harness import EvaluationHarness
+from gridworld.evaluation.metrics import BenchmarkEvaluationResult
 from gridworld.evaluation.model_interface import ModelInput, ModelOutput
-from gridworld.evaluation.models import BFSModelInterface
-from gridworld.evaluation.results import read_results
-from gridworld.observation import CODES, UNSEEN, Look
+from gridworld.evaluation.models.baselines import BFSModelInterface
+from gridworld.evaluation.running import history
+from gridworld.rules.observation import CODES, UNSEEN, Look
 from gridworld.runner.episode_result import EpisodeResult
 from gridworld.task_spec import TaskSpecification
-from tests.gridworld.drawn import drawn
-from tests.gridworld.evaluation.players import Scripted, corridors
+from tests.support.gridworld.drawn import drawn
+from tests.support.gridworld.players import Scripted, corridors
 
 ROOM = drawn(
     """
@@ -332,7 +332,7 @@ def test_results_tell_what_was_played_and_how(tmp_path: Path) -> None:
     corridors(tmp_path / "mine", 2)
     harness = EvaluationHarness(Scripted(2), MultiGridBackend("hex", None), text_observation=True)
     harness.evaluate_task_dir(tmp_path / "mine").save(str(tmp_path / "results.json"))
-    _, run = read_results(tmp_path / "results.json")
+    run = BenchmarkEvaluationResult.load(tmp_path / "results.json").run
     settings = run["settings"]
     assert (settings["backend"], settings["tiling"], settings["text_observation"]) == ("multigrid", "hex", True)
     file = tmp_path / "mine" / "1.json"

@@ -19,10 +19,9 @@ from gridworld.evaluation.metrics import (
     TierMetrics,
     available_points,
 )
-from gridworld.evaluation.optima import fingerprint, optimum_of
-from gridworld.evaluation.results import read_results
 from gridworld.runner.grid_runner import EpisodeResult, GridRunner
-from tests.gridworld.drawn import drawn
+from gridworld.search.optimum import fingerprint, optimum_of
+from tests.support.gridworld.drawn import drawn
 
 TASK = drawn("######\n#A..G#\n######", max_steps=20)
 FIELDS = [
@@ -158,8 +157,8 @@ def test_files_of_results_are_written_and_read(tmp_path: Path) -> None:
     benchmark = BenchmarkEvaluationResult.of("mine", "me", [judged(2, 2, 2)])
     path = tmp_path / "new" / "results.json"
     benchmark.save(str(path))
-    found, run = read_results(path)
-    assert (found.to_dict(), run) == (benchmark.to_dict(), {})
+    found = BenchmarkEvaluationResult.load(path)
+    assert (found.to_dict(), found.run) == (benchmark.to_dict(), {})
     assert list(json.loads(path.read_text(encoding="utf-8"))) == FIELDS
     EvaluationResult.of("me", {1: TierMetrics.of(1, [])}).save(str(path))
     assert json.loads(path.read_text(encoding="utf-8"))["tier_metrics"]["1"]["num_tasks"] == 0
@@ -185,10 +184,10 @@ def test_what_is_no_results_file_is_named(tmp_path: Path, content: str) -> None:
     path = tmp_path / "results.json"
     path.write_text(content, encoding="utf-8")
     with pytest.raises(EvaluationError, match=r"results\.json: ") as caught:
-        read_results(path)
+        BenchmarkEvaluationResult.load(path)
     assert "\n" not in str(caught.value)
     with pytest.raises(EvaluationError, match=r"missing\.json"):
-        read_results(tmp_path / "missing.json")
+        BenchmarkEvaluationResult.load(tmp_path / "missing.json")
 
 
 def test_optima_are_those_of_the_tiling_and_none_where_there_is_no_way() -> None:

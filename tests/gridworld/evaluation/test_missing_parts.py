@@ -12,8 +12,8 @@ import pytest
 from gridworld.backends import MultiGridBackend
 from gridworld.errors import MissingPartError, missing_part
 from gridworld.evaluation.harness import EvaluationHarness
-from tests.gridworld.drawn import drawn
-from tests.gridworld.evaluation.players import Scripted, corridors, main
+from tests.support.gridworld.drawn import drawn
+from tests.support.gridworld.players import Scripted, corridors, main
 
 ROOT = Path(__file__).resolve().parents[3]
 HIDING = """

@@ -10,15 +10,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gridworld.episode import Episode
 from gridworld.errors import ActionError, BackendError, TaskError
-from gridworld.layout import Layout
 from gridworld.multigrid import Action, MultiGridWorld
 from gridworld.multigrid.agent import to_external
+from gridworld.rules.episode import Episode
+from gridworld.rules.layout import Layout
+from gridworld.rules.tilings import TILINGS
 from gridworld.task_spec import TaskSpecification
-from gridworld.tilings import TILINGS
-from tests.gridworld.drawn import drawn
-from tests.gridworld.random_tasks import tasks
+from tests.support.gridworld.drawn import drawn
+from tests.support.gridworld.random_tasks import tasks
 
 CORRIDOR = "######\n#A..G#\n######"
 ROOM = "#######\n#.....#\n#.....#\n#..A.G#\n#.....#\n#.....#\n#######"

@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 from gridworld.actions import Action
 from gridworld.backends import MultiGridBackend
 from gridworld.errors import ActionError, EvaluationError
-from gridworld.observation import Observation
+from gridworld.rules.observation import Observation
 from gridworld.runner.files import file_stem, json_text
 from gridworld.runner.grid_runner import EpisodeResult, GridRunner
-from tests.gridworld.drawn import drawn
+from tests.support.gridworld.drawn import drawn
 
 CORRIDOR = drawn(
     """

@@ -1,0 +1,1 @@
+"""Results files and the leaderboard that compares them."""

@@ -1,0 +1,1 @@
+"""Running an evaluation: episodes, workers, journal and settings."""

@@ -1,0 +1,205 @@
+"""One evaluation from settings to results file; whatever stops it, nothing that is finished is lost."""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from collections.abc import Callable, Collection, Iterable, Mapping
+from contextlib import closing
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Final
+
+from gridworld.errors import EvaluationError
+from gridworld.evaluation.metrics import BenchmarkEvaluationResult, EvaluationResult, TaskBenchmarkResult, TierMetrics
+from gridworld.evaluation.models.registry import ModelEntry
+from gridworld.evaluation.results.results_file import write_results
+from gridworld.evaluation.running.journal import Journal, difference
+from gridworld.evaluation.running.provenance import now, versions
+from gridworld.evaluation.running.recipe import LOST, Recipe
+from gridworld.evaluation.running.settings import Settings, tasks_of
+from gridworld.evaluation.running.tasks import EvaluationTask
+from gridworld.evaluation.running.workers import find_engine
+
+OnProgress = Callable[[int, int, int], None]
+"""Called with finished tasks, all tasks, solved tasks."""
+
+_UNSAFE: Final = re.compile(r"[^A-Za-z0-9_.-]+")
+
+
+@dataclass(frozen=True, slots=True)
+class How:
+    """How an evaluation is carried out; nothing of it changes the results.
+
+    Attributes:
+        output: the results file; None: ``results/<model>_<benchmark>.json``.
+        resume: go on with what was interrupted.
+        overwrite: begin again, whatever there is.
+        strict: refuse task files with fields that the format does not know.
+    """
+
+    output: Path | None = None
+    workers: int = 1
+    engine: str = "local"
+    resume: bool = False
+    overwrite: bool = False
+    verbose: bool = False
+    strict: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluated:
+    """A finished evaluation; ``tiers`` for the benchmark "tiers" only."""
+
+    benchmark: BenchmarkEvaluationResult
+    tiers: EvaluationResult | None
+    output: Path
+
+
+class Evaluation:
+    """Everything that can be checked has been when this is made; :meth:`run` plays.
+
+    Attributes:
+        output: the results file.
+        finished: number of finished tasks, also after an interruption.
+        warnings: a line for each task file with unused content.
+
+    Raises:
+        GridworldError: a setting, task or model that cannot be used.
+    """
+
+    def __init__(self, settings: Settings, entry: ModelEntry, how: How) -> None:
+        if entry.max_workers is not None and how.workers > entry.max_workers:
+            raise EvaluationError(f"model {settings.model} runs in at most {entry.max_workers} process: --workers 1")
+        self._settings, self._entry, self._how = settings, entry, how
+        self.warnings: list[str] = []
+        self._tasks = tasks_of(settings, strict=how.strict, warnings=self.warnings)
+        self._recipe = Recipe(settings, entry.factory, how.verbose)
+        model = self._recipe.model()
+        self._model_name, self._model_details = model.model_name, dict(model.describe())
+        self.output = _where_it_leads(how.output or self._default_output())
+        self.finished = 0
+
+    def run(self, on_progress: OnProgress = lambda *_: None) -> Evaluated:
+        """Play what is not finished yet, and write the results.
+
+        Raises:
+            GridworldError: the model cannot be used, a file cannot be written, or the output belongs to something else.
+        """
+        exists = _is_there(self.output)
+        header = {
+            "settings": self._settings.to_dict(),
+            "tasks": [task.to_dict() for task in self._tasks],
+            "started": now(),
+        }
+        journal_path = self.output.with_name(f"{self.output.name}.partial.jsonl")
+        if exists and not self._how.overwrite and not journal_path.exists():
+            return self._already_there(header)
+        how, may_change = self._how, self._entry.may_change
+        with Journal(journal_path, header, may_change, resume=how.resume, overwrite=how.overwrite) as journal:
+            try:
+                self._play(journal, on_progress)
+                self._must_be_played(journal.finished.values())
+            finally:
+                self.finished = sum(not _lost(result) for result in journal.finished.values())
+                if not self.finished:
+                    journal.remove()
+            evaluated = self._write([journal.finished[task.index] for task in self._tasks], journal.header)
+            journal.remove()
+        return evaluated
+
+    def _play(self, journal: Journal, on_progress: OnProgress) -> None:
+        left = [task for task in self._tasks if task.index not in journal.finished]
+        solved = sum(result.success for result in journal.finished.values())
+        on_progress(len(journal.finished), len(self._tasks), solved)
+        if not left:
+            return
+        recipe = replace(self._recipe, answered=any(result.steps_taken for result in journal.finished.values()))
+        with closing(find_engine(self._how.engine)(recipe, left, self._how.workers)) as playing:
+            for index, result in playing:
+                journal.add(index, result)
+                solved += result.success
+                on_progress(len(journal.finished), len(self._tasks), solved)
+
+    @staticmethod
+    def _must_be_played(results: Collection[TaskBenchmarkResult]) -> None:
+        """Raise if no task was played, which must not look like a score."""
+        if results and all(map(_lost, results)):
+            why = next(iter(results)).episode.info["model_error"]
+            raise EvaluationError(f"no task was played, so there is no score: {why}")
+
+    def _write(self, results: list[TaskBenchmarkResult], header: Mapping[str, Any]) -> Evaluated:
+        evaluated = self._evaluated(results)
+        data = evaluated.benchmark.to_dict()
+        task_results = data.pop("task_results")
+        if evaluated.tiers is not None:
+            data |= evaluated.tiers.to_dict()
+        run = {
+            **header,
+            "finished": now(),
+            "versions": versions(),
+            "model": self._model_details,
+        }
+        write_results(self.output, {**data, "run": run, "task_results": task_results})
+        return evaluated
+
+    def _evaluated(self, results: list[TaskBenchmarkResult]) -> Evaluated:
+        benchmark = BenchmarkEvaluationResult.of(self._settings.benchmark_name, self._model_name, results)
+        tiers = None
+        if self._settings.benchmark == "tiers":
+            tiers = EvaluationResult.of(self._model_name, _by_tier(self._tasks, results))
+        return Evaluated(benchmark, tiers, self.output)
+
+    def _already_there(self, header: Mapping[str, Any]) -> Evaluated:
+        if not self._how.resume:
+            raise EvaluationError(f"{self.output}: exists; choose another --output, or --overwrite it")
+        found = BenchmarkEvaluationResult.load(self.output)
+        different = difference(found.run, header, self._entry.may_change)
+        known = [task.spec.task_id for task in self._tasks]
+        if not different and [result.task_id for result in found.task_results] != known:
+            different = "its results are not of the tasks that it names"
+        if different:
+            raise EvaluationError(f"{self.output}: is of another evaluation: {different}; choose another --output")
+        self.finished = len(found.task_results)
+        return self._evaluated(found.task_results)
+
+    def _default_output(self) -> Path:
+        tiling = "" if self._settings.tiling == "square" else f"_{self._settings.tiling}"
+        name = f"{self._model_name}_{self._settings.benchmark_name}{tiling}"
+        return Path("results") / f"{_UNSAFE.sub('_', name).lstrip('.')[:150]}.json"
+
+
+def _lost(result: TaskBenchmarkResult) -> bool:
+    return result.episode.info.get(LOST) is True
+
+
+def _where_it_leads(path: Path) -> Path:
+    """The file behind a symbolic link, which would be replaced itself otherwise."""
+    return Path(os.path.realpath(path)) if os.path.islink(path) else path
+
+
+def _is_there(output: Path) -> bool:
+    """Whether there is such a file.
+
+    Raises:
+        EvaluationError: it is something else, such as a folder or device, or cannot be reached.
+    """
+    try:
+        mode = output.stat().st_mode
+    except FileNotFoundError:
+        return False
+    except OSError as error:
+        raise EvaluationError(f"{output}: cannot be written: {error.strerror or error}") from None
+    if not stat.S_ISREG(mode):
+        kind = "a folder" if stat.S_ISDIR(mode) else "not a regular file"
+        raise EvaluationError(f"{output}: is {kind}; --output names a file")
+    return True
+
+
+def _by_tier(tasks: Iterable[EvaluationTask], results: Iterable[TaskBenchmarkResult]) -> dict[int, TierMetrics]:
+    episodes: dict[int, list[Any]] = {}
+    for task, result in zip(tasks, results, strict=True):
+        if task.tier is not None:
+            episodes.setdefault(task.tier, []).append(result.episode)
+    return {tier: TierMetrics.of(tier, of_tier) for tier, of_tier in episodes.items()}

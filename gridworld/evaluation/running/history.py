@@ -1,0 +1,44 @@
+"""What a model is told about its last actions, from what it could see itself (pure).
+
+Observations before and after are compared, never states: nothing that the observability hides gets into the words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+import numpy as np
+
+from gridworld.rules.observation import LOOKS, UNSEEN, Observation
+from gridworld.rules.tilings import TILINGS
+
+_MOST_CHANGES: Final = 6
+
+
+def line(step: int, action_name: str, before: Observation, after: Observation) -> str:
+    """One line: the step, the action and what it changed as far as the model could see."""
+    changes = list(changes_between(before, after))
+    told = changes[:_MOST_CHANGES]
+    if len(changes) > len(told):
+        told.append(f"{len(changes) - len(told)} more changes")
+    return f"step {step}: {action_name}: {'; '.join(told) if told else 'nothing changed'}"
+
+
+def changes_between(before: Observation, after: Observation) -> Iterator[str]:
+    """Each visible change: place, heading, hand, and the looks of cells that were known before and are seen now."""
+    if after.position != before.position:
+        yield f"moved from {_at(before.position)} to {_at(after.position)}"
+    if after.heading != before.heading:
+        yield f"now facing {TILINGS[after.tiling].heading_names[after.heading]}"
+    if after.carrying != before.carrying:
+        held = f"the {after.carrying} key is in hand" if after.carrying else f"the {before.carrying} key left the hand"
+        yield held
+    known = (before.codes != UNSEEN) & after.visible & (before.codes != after.codes)
+    for row, column in np.argwhere(known).tolist():
+        old, new = LOOKS[before.codes[row, column]], LOOKS[after.codes[row, column]]
+        yield f"{_at((column, row))}: {old} became {new}"
+
+
+def _at(cell: tuple[int, int]) -> str:
+    return f"column {cell[0]}, row {cell[1]}"

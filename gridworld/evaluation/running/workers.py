@@ -1,0 +1,27 @@
+"""Who plays the tasks; results do not depend on it, only the order in which they come."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Sequence
+from importlib import import_module
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+if TYPE_CHECKING:
+    from gridworld.evaluation.running.recipe import Finished, Recipe
+    from gridworld.evaluation.running.tasks import EvaluationTask
+
+Engine: TypeAlias = "Callable[[Recipe, Sequence[EvaluationTask], int], Generator[Finished]]"
+"""``engine(recipe, tasks, workers)``: every task's number and result, in the order in which they are finished."""
+
+ENGINES: Final[dict[str, tuple[str, str]]] = {
+    "local": ("gridworld.evaluation.running.processes", "play_in_processes"),
+    "ray": ("gridworld.evaluation.running.ray_engine", "play_with_ray"),
+}
+"""Modules and names of engines by what ``--engine`` takes; they are imported when they are used."""
+
+
+def find_engine(name: str) -> Engine:
+    """The engine of a name in :data:`ENGINES`."""
+    module, function = ENGINES[name]
+    engine: Engine = getattr(import_module(module), function)
+    return engine

@@ -1,0 +1,1 @@
+"""MiniGrid's side of a task: its objects and its view."""

@@ -1,0 +1,187 @@
+"""What a model may know: the look of every cell, as the observability allows, as codes and as text (pure).
+
+A look is what a cell shows: the topmost thing on it. Cells never seen look "unseen"; hidden mechanisms that were not
+touched look like the floor.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gridworld.rules.layout import Layout, State
+from gridworld.rules.tilings import TILINGS, Cell
+
+COLOURS: Final = ("red", "green", "blue", "purple", "yellow", "grey")
+
+
+class Look(NamedTuple):
+    """What a cell shows; ``color`` and ``state`` are "" where the kind has none.
+
+    ``state``: door locked | open; gate closed | open; switch off | on; block fixed | "" (pushable); teleporter
+    entrance | exit, the ends of a pair having the same colour; hazard lava | pit | spike.
+    """
+
+    kind: str
+    color: str = ""
+    state: str = ""
+
+    def __str__(self) -> str:
+        return " ".join(filter(None, (self.state, self.color, self.kind)))
+
+
+_STATES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
+    {
+        "key": ("",),
+        "door": ("locked", "open"),
+        "gate": ("closed", "open"),
+        "switch": ("off", "on"),
+        "block": ("", "fixed"),
+        "teleporter": ("entrance", "exit"),
+    }
+)
+
+
+def _looks() -> Iterator[Look]:
+    yield from map(Look, ("unseen", "floor", "wall", "goal", "target"))
+    yield from (Look("hazard", state=state) for state in ("lava", "pit", "spike"))
+    for kind, states in _STATES.items():
+        yield from (Look(kind, color, state) for color in COLOURS for state in states)
+
+
+LOOKS: Final[tuple[Look, ...]] = tuple(_looks())
+"""Every look; a code is an index into it. Code 0 is unseen."""
+CODES: Final[Mapping[Look, int]] = MappingProxyType({look: code for code, look in enumerate(LOOKS)})
+UNSEEN: Final = 0
+_FLOOR: Final = CODES[Look("floor")]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Observation:
+    """What a model may know after a step.
+
+    Attributes:
+        codes: uint8, shape (height, width): the looks of cells, of those not visible as last seen.
+        visible: bool, same shape: cells seen now.
+        position, heading, carrying: the agent's pose, and the colour of the key in hand.
+        tiling: name of the tiling.
+        mission: the task in words.
+    """
+
+    codes: NDArray[np.uint8]
+    visible: NDArray[np.bool_]
+    position: Cell
+    heading: int
+    carrying: str | None
+    tiling: str
+    mission: str
+
+    def look(self, cell: Cell) -> Look:
+        """What a cell (column, row) shows."""
+        return LOOKS[int(self.codes[cell[1], cell[0]])]
+
+    def text(self) -> str:
+        """The observation in words: pose, hand, what is ahead, a map, and the things on it."""
+        tiling = TILINGS[self.tiling]
+        ahead = self.look(tiling.ahead(self.position, self.heading))
+        lines = [
+            f"You are at {_at(self.position)} facing {tiling.heading_names[self.heading]}.",
+            f"In hand: {self.carrying} key." if self.carrying else "In hand: nothing.",
+            f"Ahead: {ahead}.",
+            f"Map ({self.tiling} tiling; columns to the right, rows down; {_LEGEND}):",
+            *self.map_rows(),
+        ]
+        things = list(self._things())
+        return "\n".join([*lines, "Things:" if things else "Things: none.", *things])
+
+    def map_rows(self) -> list[str]:
+        """One string per row, one symbol per cell; odd rows of the hexagonal tiling are indented by one."""
+        rows = ["".join(_SYMBOLS[LOOKS[code].kind] for code in row) for row in self.codes.tolist()]
+        column, row = self.position
+        rows[row] = f"{rows[row][:column]}@{rows[row][column + 1 :]}"
+        if self.tiling == "square":
+            return rows
+        return [f"{' ' * (number % 2)}{' '.join(row)}" for number, row in enumerate(rows)]
+
+    def _things(self) -> Iterator[str]:
+        for row, column in np.argwhere(self.codes > CODES[Look("wall")]).tolist():
+            remembered = "" if self.visible[row, column] else " (seen before)"
+            yield f"- {LOOKS[self.codes[row, column]]} at {_at((column, row))}{remembered}"
+
+
+_SYMBOLS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "unseen": "?",
+        "floor": ".",
+        "wall": "#",
+        "goal": "G",
+        "target": "x",
+        "hazard": "~",
+        "key": "k",
+        "door": "D",
+        "gate": "|",
+        "switch": "s",
+        "block": "B",
+        "teleporter": "T",
+    }
+)
+_LEGEND: Final = ", ".join(f"{symbol} {kind}" for kind, symbol in (("agent", "@"), *_SYMBOLS.items()))
+
+
+def _at(cell: Cell) -> str:
+    return f"column {cell[0]}, row {cell[1]}"
+
+
+def background(layout: Layout) -> NDArray[np.uint8]:
+    """Codes of what never changes, shape (height, width): walls, floor, goal square, marks."""
+    codes = np.full((layout.height, layout.width), _FLOOR, dtype=np.uint8)
+    for column, row in layout.walls:
+        codes[row, column] = CODES[Look("wall")]
+    goal = layout.spec.goal
+    if goal.goal_type == "push_block_to":
+        for target in goal.target_positions:
+            codes[target.y, target.x] = CODES[Look("target")]
+    if layout.goal_square is not None:
+        codes[layout.goal_square[1], layout.goal_square[0]] = CODES[Look("goal")]
+    return codes
+
+
+def things(layout: Layout, state: State) -> Iterator[tuple[Cell, int, str]]:
+    """(cell, code, id) of every mechanism as it is, lower ones first; hidden ones that were not touched left out."""
+    unknown = layout.hidden - state.touched
+    for cell, code, name in _all_things(layout, state):
+        if name not in unknown:
+            yield cell, code, name
+
+
+def _all_things(layout: Layout, state: State) -> Iterator[tuple[Cell, int, str]]:
+    for cell, hazard in layout.hazards.items():
+        yield cell, CODES[Look("hazard", state=hazard.hazard_type)], hazard.id
+    for number, teleporter in enumerate(layout.spec.mechanisms.teleporters):
+        color = _PAIR_COLOURS[number % len(_PAIR_COLOURS)]
+        for end in (f"{teleporter.id}_a", f"{teleporter.id}_b"):
+            cell = layout.ends[end]
+            kind = "entrance" if cell in layout.portals else "exit"
+            yield cell, CODES[Look("teleporter", color, kind)], teleporter.id
+    for cell, switch in layout.switches.items():
+        on = "on" if switch.id in state.active_switches else "off"
+        yield cell, CODES[Look("switch", switch.color, on)], switch.id
+    for cell, door in layout.doors.items():
+        yield cell, CODES[Look("door", door.requires_key, "open" if door.id in state.open_doors else "locked")], door.id
+    if layout.gates:
+        open_gates = layout.open_gates(state.active_switches)
+        for cell, gate in layout.gates.items():
+            yield cell, CODES[Look("gate", gate.color, "open" if gate.id in open_gates else "closed")], gate.id
+    for key, place in zip(layout.keys, state.key_cells, strict=True):
+        if place is not None:
+            yield place, CODES[Look("key", key.color)], key.id
+    for block, cell in zip(layout.blocks, state.block_cells, strict=True):
+        yield cell, CODES[Look("block", block.color, "" if block.pushable else "fixed")], block.id
+
+
+_PAIR_COLOURS: Final = ("purple", "blue", "green", "yellow", "red", "grey")

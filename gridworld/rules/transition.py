@@ -1,0 +1,166 @@
+"""The transition function: the rules of docs/gridworld_rules.md, once for all (pure).
+
+Both backends, the exact solver, the bfs and greedy models and the certificates step through this one function.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from gridworld.actions import Action
+from gridworld.rules.layout import Layout, State
+from gridworld.rules.tilings import Cell
+from gridworld.task.conditions import Condition
+
+_TOUCHING: Final = frozenset({Action.MOVE_FORWARD, Action.PICKUP, Action.DROP, Action.TOGGLE})
+
+
+def transition(layout: Layout, state: State, action: Action) -> State:
+    """The state after an action; an action that has no effect still ends the cooldown of a teleporter end.
+
+    The state before must not be a dead one.
+    """
+    before = state._replace(cooling="") if state.cooling else state
+    if action is Action.TURN_LEFT:
+        return before._replace(heading=(state.heading - 1) % layout.tiling.headings)
+    if action is Action.TURN_RIGHT:
+        return before._replace(heading=(state.heading + 1) % layout.tiling.headings)
+    effect = _EFFECTS.get(action)
+    after = effect(layout, before) if effect else before
+    if layout.hidden:
+        after = _touched(layout, before, after, action)
+    return after
+
+
+def achieved(layout: Layout, state: State, *, at_limit: bool = False) -> bool:
+    """Whether goal and auxiliary conditions hold in a state; ``at_limit``: the step count has reached its maximum."""
+    return (
+        not state.dead
+        and _goal_holds(layout, state, at_limit)
+        and all(_condition_holds(layout, state, condition) for condition in layout.conditions)
+    )
+
+
+def _forward(layout: Layout, state: State) -> State:
+    ahead = layout.tiling.ahead(state.position, state.heading)
+    if ahead in state.block_cells:
+        beyond = layout.tiling.ahead(ahead, state.heading)
+        index = state.block_cells.index(ahead)
+        if not (layout.pushable[index] and layout.takes_block(beyond, state)):
+            return state
+        blocks = (*state.block_cells[:index], beyond, *state.block_cells[index + 1 :])
+    elif layout.can_enter(ahead, state):
+        blocks = state.block_cells
+    else:
+        return state
+    return _arrived(layout, state, ahead, blocks)
+
+
+def _arrived(layout: Layout, state: State, cell: Cell, blocks: tuple[Cell, ...]) -> State:
+    cooling, dead = "", cell in layout.hazards
+    portal = layout.portals.get(cell)
+    if portal is not None:
+        cell, cooling = portal.exit, portal.partner
+    return state._replace(
+        position=cell,
+        block_cells=blocks,
+        active_switches=layout.with_held(state.active_switches, cell, blocks),
+        cooling=cooling,
+        dead=dead,
+    )
+
+
+def _pickup(layout: Layout, state: State) -> State:
+    if state.carrying is not None:
+        return state
+    for cell in (state.position, layout.tiling.ahead(state.position, state.heading)):
+        if cell in state.key_cells:
+            index = state.key_cells.index(cell)
+            name = layout.keys[index].id
+            return state._replace(
+                carrying=name, key_cells=_moved(state, index, None), collected=state.collected | {name}
+            )
+    return state
+
+
+def _drop(layout: Layout, state: State) -> State:
+    ahead = layout.tiling.ahead(state.position, state.heading)
+    if state.carrying is None or not layout.is_free(ahead, state):
+        return state
+    return state._replace(carrying=None, key_cells=_moved(state, layout.key_index[state.carrying], ahead))
+
+
+def _moved(state: State, index: int, cell: Cell | None) -> tuple[Cell | None, ...]:
+    return (*state.key_cells[:index], cell, *state.key_cells[index + 1 :])
+
+
+def _toggle(layout: Layout, state: State) -> State:
+    if state.position in layout.switches:
+        return _toggle_switch(layout, state, state.position)
+    door = layout.doors.get(layout.tiling.ahead(state.position, state.heading))
+    if door is None or door.id in state.open_doors or state.carrying is None:
+        return state
+    if layout.colour_of_key[state.carrying] != door.requires_key:
+        return state
+    carrying = None if layout.spec.rules.key_consumption else state.carrying
+    return state._replace(open_doors=state.open_doors | {door.id}, carrying=carrying)
+
+
+def _toggle_switch(layout: Layout, state: State, cell: Cell) -> State:
+    name = layout.switches[cell].id
+    kind = layout.switch_type(name)
+    if kind == "hold":
+        return state
+    active = state.active_switches | {name} if kind == "one_shot" else state.active_switches ^ {name}
+    return state._replace(active_switches=active)
+
+
+_EFFECTS: Final[dict[Action, Callable[[Layout, State], State]]] = {
+    Action.MOVE_FORWARD: _forward,
+    Action.PICKUP: _pickup,
+    Action.DROP: _drop,
+    Action.TOGGLE: _toggle,
+}
+
+
+def _touched(layout: Layout, before: State, after: State, action: Action) -> State:
+    """Hidden mechanisms where the agent now stands, and where it tried to act, become known."""
+    touched = after.touched | layout.hidden_at(after, after.position)
+    if action in _TOUCHING:
+        ahead = layout.tiling.ahead(before.position, before.heading)
+        touched |= layout.hidden_at(before, ahead)
+    return after if touched == after.touched else after._replace(touched=touched)
+
+
+def _goal_holds(layout: Layout, state: State, at_limit: bool) -> bool:
+    goal = layout.spec.goal
+    if goal.goal_type == "reach_position":
+        return state.position == layout.goal_square
+    if goal.goal_type == "collect_all":
+        open_gates = layout.open_gates(state.active_switches)
+        return all(
+            name in state.collected or name in state.active_switches or name in state.open_doors or name in open_gates
+            for name in goal.target_ids
+        )
+    if goal.goal_type == "push_block_to":
+        return all(
+            state.block_cells[layout.block_index[name]] == target.to_tuple()
+            for name, target in zip(goal.target_ids, goal.target_positions, strict=True)
+        )
+    return at_limit
+
+
+def _condition_holds(layout: Layout, state: State, condition: Condition) -> bool:
+    match condition.kind:
+        case "collected":
+            holds = condition.id in state.collected
+        case "carrying":
+            holds = condition.id == state.carrying
+        case "open":
+            holds = condition.id in state.open_doors or condition.id in layout.open_gates(state.active_switches)
+        case "active":
+            holds = condition.id in state.active_switches
+        case _:
+            holds = state.block_cells[layout.block_index[condition.id]] == condition.position
+    return holds != condition.negated

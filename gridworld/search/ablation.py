@@ -1,0 +1,93 @@
+"""Tasks without one of their mechanisms, to prove that it is needed (pure).
+
+A door or gate is taken away by keeping it shut for good: in its place stands a wall. Everything else is removed, and
+with the last key of a colour the locked doors of that colour are shut for good.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Protocol, TypeVar
+
+from gridworld.task.conditions import parse_condition
+from gridworld.task_spec import DoorSpec, GateSpec, GoalSpec, MazeLayout, MechanismSet, Position, TaskSpecification
+
+
+class _Mechanism(Protocol):
+    id: str
+
+
+M = TypeVar("M", bound=_Mechanism)
+
+
+def without(spec: TaskSpecification, name: str) -> TaskSpecification | None:
+    """The task without a mechanism and all that refers to it; None if the goal names it, so that nothing can solve it.
+
+    Args:
+        spec: a valid task; not changed.
+        name: id of a mechanism.
+    """
+    shut = _shut(spec, name)
+    gone = {name, *(passage.id for passage in shut)}
+    # Whoever starts in an open doorway has passed it: no wall there, which proves less, but nothing wrong.
+    walls = [passage.position for passage in shut if passage.position != spec.maze.start]
+    goal = _goal(spec.goal, gone, walls)
+    if goal is None:
+        return None
+    return replace(
+        spec,
+        maze=_maze(spec.maze, walls),
+        mechanisms=_mechanisms(spec.mechanisms, gone),
+        rules=replace(spec.rules, hidden_mechanisms=[]),
+        goal=goal,
+        dependency_chain=None,
+        distractors=None,
+        metadata=None,
+    )
+
+
+def _shut(spec: TaskSpecification, name: str) -> list[DoorSpec | GateSpec]:
+    """Doors and gates that never open once a mechanism is taken away."""
+    made = spec.mechanisms
+    colours = {key.color for key in made.keys if key.id != name}
+    doors = [d for d in made.doors if d.id == name or (d.initial_state == "locked" and d.requires_key not in colours)]
+    return [*doors, *(gate for gate in made.gates if gate.id == name)]
+
+
+def _maze(maze: MazeLayout, walls: list[Position]) -> MazeLayout:
+    floor = None if maze.floor is None else [cell for cell in maze.floor if cell not in walls]
+    new = [cell for cell in walls if cell not in maze.walls]
+    return replace(maze, walls=[*maze.walls, *new], floor=floor, goal=maze.start if maze.goal in walls else maze.goal)
+
+
+def _mechanisms(made: MechanismSet, gone: set[str]) -> MechanismSet:
+    switches = [replace(s, controls=[gate for gate in s.controls if gate not in gone]) for s in made.switches]
+    return MechanismSet(
+        keys=_rest(made.keys, gone),
+        doors=_rest(made.doors, gone),
+        switches=_rest(switches, gone),
+        gates=_rest(made.gates, gone),
+        blocks=_rest(made.blocks, gone),
+        teleporters=_rest(made.teleporters, gone),
+        hazards=_rest(made.hazards, gone),
+    )
+
+
+def _rest(things: Iterable[M], gone: set[str]) -> list[M]:
+    return [thing for thing in things if thing.id not in gone]
+
+
+def _goal(goal: GoalSpec, gone: set[str], walls: list[Position]) -> GoalSpec | None:
+    """The goal without conditions that hold for good; None if something that it asks for cannot be any more."""
+    if not gone.isdisjoint(goal.target_ids):
+        return None
+    shut = {wall.to_tuple() for wall in walls}
+    conditions: list[str] = []
+    for text in goal.auxiliary_conditions:
+        condition = parse_condition(text)
+        if condition.id not in gone and condition.position not in shut:
+            conditions.append(text)
+        elif not condition.negated:
+            return None
+    return replace(goal, auxiliary_conditions=conditions)

@@ -1,0 +1,157 @@
+"""Putting down the key in hand on the way to another one, of many states at once (pure)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from gridworld.search.carrying.picking import Picks
+from gridworld.search.carrying.stages import Batch, Stage
+from gridworld.search.carrying.walking import FAR, Steps
+from gridworld.search.relaxation.bounds import Lying
+from gridworld.search.relaxation.places import Numbers
+from gridworld.search.relaxation.relaxation import UNREACHABLE
+
+_MOST_NUMBERS: Final = 1_000_000
+"""Of an array of ways by cell, about."""
+
+
+class Swaps(NamedTuple):
+    """Successors of states of one stage.
+
+    Attributes:
+        batch: the states after.
+        beyond: no way that was left out, since it is longer than the bound at hand, is shorter than this.
+    """
+
+    batch: Batch
+    beyond: int
+
+
+class Swapping:
+    """Puts the key in hand down and picks up another one.
+
+    Args:
+        before, after: the stages.
+        batch: states before.
+        numbers: of these states in the whole search.
+        hand, key: indices of the keys that are put down and picked up.
+    """
+
+    def __init__(self, before: Stage, after: Stage, batch: Batch, numbers: Numbers, hand: int, key: int) -> None:
+        self._before, self._after, self._batch, self._numbers = before, after, batch, numbers
+        self._hand, self._key, self._name = hand, key, before.ground.layout.keys[hand].id
+
+    @property
+    def vanishes(self) -> bool:
+        """Whether the key in hand is of no more use, and so vanishes when it is put down."""
+        return self._hand not in self._after.floor
+
+    @property
+    def parts(self) -> tuple[Numbers, ...]:
+        """Cells on which the key may be put down, in parts to look at one by one."""
+        parts = self._before.ground.parts
+        return (np.concatenate(parts),) if self.vanishes else tuple(part for part in parts if self._reaches(part))
+
+    def _reaches(self, part: Numbers) -> bool:
+        """Whether the agent can face a cell of a part.
+
+        Without teleporters every walk can be walked back: in all states of a stage or in none.
+        """
+        ground = self._before.ground
+        if ground.layout.portals:
+            return True
+        steps = self._before.walks.steps(self._batch.poses[0], ground.faces[:, part])
+        return bool((steps < FAR).any())
+
+    def least(self, picks: Picks, part: Numbers) -> Numbers:
+        """Lower bounds on the whole length, if the key is put down on any cell of a part."""
+        lying = self._lying(picks)
+        bounds = self._after.bounds
+        left = bounds.of(picks.poses, lying) if self.vanishes else bounds.least(picks.poses, lying, self._name, part)
+        lengths: Numbers = np.minimum(picks.steps + left, UNREACHABLE)
+        return lengths
+
+    def swaps(self, picks: Picks, part: Numbers, bound: int) -> Iterator[Swaps]:
+        """States after the key was put down on a cell of a part, if they may be on a way within a bound."""
+        if self.vanishes:
+            for some in np.array_split(np.arange(len(picks.poses)), 1 + len(picks.poses) * len(part) // _MOST_NUMBERS):
+                yield self._vanishing(picks.at(some), part)
+            return
+        codes = self._batch.poses[picks.states] * len(self._before.ground.places) + picks.poses
+        codes = (codes * 2 + picks.on) * 2 + picks.strict
+        order = np.argsort(codes, kind="stable")
+        picks, codes = picks.at(order), codes[order]
+        begins = np.flatnonzero(np.diff(codes, prepend=-1))
+        ends = np.append(begins[1:], len(codes))
+        for some in np.array_split(np.arange(len(begins)), 1 + len(begins) * len(part) // _MOST_NUMBERS):
+            if len(some):
+                begin, end = begins[some[0]], ends[some[-1]]
+                yield self._swaps(picks.at(np.arange(begin, end)), begins[some] - begin, part, bound)
+
+    def ways(self, picks: Picks, part: Numbers) -> Steps:
+        """Fewest steps to pick the other key up, if the one in hand is put down on each cell of a part.
+
+        Returns:
+            Shape (picks, cells), without the two actions; ``FAR`` or more where it cannot be put down.
+        """
+        ways = self._ways(picks, part)
+        for other in self._before.others(picks.cells, self._key):
+            ways[part == other[:, None]] = FAR
+        return ways
+
+    def _vanishing(self, picks: Picks, part: Numbers) -> Swaps:
+        ways = self.ways(picks, part).min(axis=1).astype(np.int64)
+        steps = self._batch.steps[picks.states] + ways + 2
+        return Swaps(Batch(picks.poses, picks.cells, steps, self._numbers[picks.states]).at(ways < FAR), UNREACHABLE)
+
+    def _swaps(self, picks: Picks, begins: Numbers, part: Numbers, bound: int) -> Swaps:
+        """Of picks that are sorted: ``begins`` says where those begin that differ in nothing but other keys' cells.
+
+        The first projection alone chooses cells; whoever takes the states looks at all. ``slack`` is what the way by a
+        cell may take if the key lies on the first cell of the part, and ``worth`` corrects for the others.
+        """
+        view, steps = self._after.bounds.views[0], self._batch.steps[picks.states] + 2
+        slack = bound - steps - view.steps(picks.poses, self._lying(picks), self._name, int(part[0]))
+        ways = self._ways(picks.at(begins), part).astype(np.int64)
+        possible, rated = ways < FAR, ways + view.worth(self._name, part)
+        most = np.maximum.reduceat(slack, begins)
+        within = possible & (rated <= most[:, None])
+        beyond = (rated - most[:, None])[possible & ~within].min(initial=UNREACHABLE)
+        rows, columns = np.nonzero(within)
+        counts = np.bincount(rows, minlength=len(begins))
+        row_of = np.repeat(np.arange(len(begins)), np.diff(begins, append=len(steps)))
+        chosen = np.repeat(np.arange(len(steps)), counts[row_of])
+        first = np.cumsum(counts)[row_of] - np.cumsum(counts[row_of])
+        columns = columns[np.arange(len(chosen)) + first[chosen]]
+        rows = row_of[chosen]
+        over = rated[rows, columns] - slack[chosen]
+        beyond = min(beyond, over[over > 0].min(initial=UNREACHABLE))
+        cells = part[columns]
+        free = over <= 0
+        for other in self._before.others(picks.cells, self._key):
+            free &= cells != other[chosen]
+        chosen, rows, columns, cells = chosen[free], rows[free], columns[free], cells[free]
+        after = picks.cells[chosen]
+        after[:, self._hand] = cells
+        batch = Batch(
+            picks.poses[chosen], after, steps[chosen] + ways[rows, columns], self._numbers[picks.states[chosen]]
+        )
+        return Swaps(batch, int(min(bound + beyond, UNREACHABLE)))
+
+    def _ways(self, picks: Picks, part: Numbers) -> Steps:
+        """Compute :meth:`ways` as if no third key lay on the floor."""
+        ground = self._before.ground
+        ways = self._before.walks.detours(self._batch.poses[picks.states], picks.poses, part)
+        here = ground.places.cell[picks.poses]
+        there = np.where(picks.on, here, ground.places.ahead[picks.poses])
+        never = (part == there[:, None]) | (~picks.on[:, None] & (part == here[:, None]))
+        never |= picks.strict[:, None] & ~ground.beside[there][:, part]
+        ways[never] = FAR
+        return ways
+
+    def _lying(self, picks: Picks) -> Lying:
+        names = self._before.ground.layout.keys
+        return {names[key].id: picks.cells[:, key] for key in self._before.floor if key != self._key}

@@ -1,0 +1,153 @@
+"""Shortest walks between poses while no door opens or closes, as arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gridworld.actions import Action
+from gridworld.rules.layout import Layout, State
+from gridworld.search.relaxation.places import Mask, Numbers, Places
+
+FAR: Final = 1 << 29
+"""Stands for no way: longer than any walk; twice as much fits 32 bits."""
+
+NO_POSE: Final = -1
+
+_MOST_KEPT: Final = 1 << 26
+"""Distances of one kind that are kept."""
+
+Steps: TypeAlias = NDArray[np.int32]
+
+
+class Walks:
+    """Fewest steps between poses while the same doors are open; measured when they are asked for, and kept.
+
+    Args:
+        layout: of the task.
+        places: its poses.
+        state: says which doors and gates are open.
+    """
+
+    def __init__(self, layout: Layout, places: Places, state: State) -> None:
+        shut: Mask = np.zeros(len(places), dtype=np.bool_)
+        for cell in (*layout.doors, *layout.gates):
+            if not layout.can_enter(cell, state):
+                shut |= places.facing(cell)
+        poses, headings = np.arange(len(places)), places.headings
+        turned = [poses // headings * headings + (poses + turn) % headings for turn in (-1, 1)]
+        moved = np.where(shut, NO_POSE, places.after)
+        self._after: Numbers = np.stack([moved, *turned])
+        self.faces = faces(places)
+        self._ahead = _Rows(self._after, self.faces)
+        self._back = _Rows(np.concatenate((_inverse(moved), turned)), self.faces)
+
+    def steps(self, poses: Numbers, ends: Numbers) -> Numbers:
+        """Fewest steps from poses to others, ``FAR`` or more where there is no way; shapes broadcast."""
+        rows, _, index = self._ahead.of(poses)
+        return rows[index, ends].astype(np.int64)
+
+    def detours(self, poses: Numbers, ends: Numbers, cells: Numbers) -> Steps:
+        """Fewest steps from poses to others by way of some pose that has a certain cell ahead.
+
+        Returns:
+            Shape (poses, cells); ``FAR`` or more where there is no way.
+        """
+        _, ahead, begin = self._ahead.of(poses)
+        _, back, end = self._back.of(ends)
+        ways: Steps = (ahead[begin][:, :, cells] + back[end][:, :, cells]).min(axis=1)
+        return ways
+
+    def facing(self, pose: int, end: int, cell: int) -> int:
+        """The pose that has a cell ahead, on a shortest walk by way of one."""
+        fronts = self.faces[:, cell]
+        fronts = fronts[fronts != NO_POSE]
+        return int(fronts[np.argmin(self.steps(np.array(pose), fronts) + self.steps(fronts, np.array(end)))])
+
+    def way(self, pose: int, end: int) -> Iterator[Action]:
+        """Actions of a shortest walk from a pose to another."""
+        rows, _, row = self._back.of(np.array(end))
+        left, actions = rows[row], (Action.MOVE_FORWARD, Action.TURN_LEFT, Action.TURN_RIGHT)
+        while pose != end:
+            nearer = (i for i, after in enumerate(self._after[:, pose]) if after >= 0 and left[after] < left[pose])
+            chosen = next(nearer)
+            yield actions[chosen]
+            pose = int(self._after[chosen, pose])
+
+
+class _Rows:
+    """Distances in a graph from one node to all others: rows of arrays that grow, and begin anew when they are full.
+
+    Args:
+        beyond: by edge and node, the node that it leads to, -1 if there is none.
+        order: nodes, in the order in which a second array has them.
+    """
+
+    def __init__(self, beyond: Numbers, order: Numbers) -> None:
+        self._beyond, self._order, nodes = beyond, order, beyond.shape[1]
+        self._row = np.full(nodes, -1)
+        self._rows: Steps = np.empty((0, nodes + 1), dtype=np.int32)
+        self._ordered: Steps = np.empty((0, *order.shape), dtype=np.int32)
+        self._used = 0
+
+    def of(self, nodes: Numbers) -> tuple[Steps, Steps, Numbers]:
+        """Distances from some nodes to all, with one more that is ``FAR``; the same in order; the rows of the nodes."""
+        fresh = np.unique(nodes[self._row[nodes] < 0])
+        if (self._used + len(fresh)) * len(self._row) > _MOST_KEPT:
+            self._row[:], self._used = -1, 0
+            self._rows, self._ordered = self._rows[:0], self._ordered[:0]
+            fresh = np.unique(nodes)
+        if len(fresh):
+            used = self._used + len(fresh)
+            if used > len(self._rows):
+                self._rows, self._ordered = (
+                    np.concatenate((rows, np.empty((2 * used - len(rows), *rows.shape[1:]), dtype=np.int32)))
+                    for rows in (self._rows, self._ordered)
+                )
+            rows = self._measured(fresh)
+            self._rows[self._used : used] = rows
+            self._ordered[self._used : used] = rows[:, self._order]
+            self._row[fresh] = np.arange(self._used, used)
+            self._used = used
+        return self._rows, self._ordered, self._row[nodes]
+
+    def _measured(self, nodes: Numbers) -> Steps:
+        """Breadth-first from all of them at once."""
+        width = len(self._row) + 1
+        found = np.full(len(nodes) * width, FAR, dtype=np.int32)
+        seen = np.zeros(len(found), dtype=np.int64)
+        begins, border = np.arange(len(nodes)) * width, nodes
+        steps = 0
+        while len(border):
+            found[begins + border] = steps
+            steps += 1
+            beyond = self._beyond[:, border]
+            numbers = (begins + beyond)[beyond >= 0]
+            numbers = numbers[found[numbers] == FAR]
+            seen[numbers] = np.arange(len(numbers))
+            numbers = numbers[seen[numbers] == np.arange(len(numbers))]
+            border = numbers % width
+            begins = numbers - border
+        return np.reshape(found, (len(nodes), width))
+
+
+def faces(places: Places) -> Numbers:
+    """By heading and number of a cell the pose that has it ahead, ``NO_POSE`` if there is none."""
+    found: Numbers = np.full((places.headings, len(places.index)), NO_POSE, dtype=np.int64)
+    poses = np.flatnonzero(places.ahead >= 0)
+    found[poses % places.headings, places.ahead[poses]] = poses
+    return found
+
+
+def _inverse(after: Numbers) -> Numbers:
+    """By row and node, a node from which one leads to it, -1 if there are not so many."""
+    sources = np.flatnonzero(after >= 0)
+    sources = sources[np.argsort(after[sources], kind="stable")]
+    targets = after[sources]
+    rank = np.arange(len(targets)) - np.searchsorted(targets, targets)
+    found: Numbers = np.full((1 + int(rank.max(initial=0)), len(after)), -1)
+    found[rank, targets] = sources
+    return found

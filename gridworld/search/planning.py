@@ -1,0 +1,67 @@
+"""What the models that plan need: a shortest way from any state, and one step in the direction of the goal.
+
+Both know the whole task, hidden mechanisms included. What was computed for a layout is kept for the next call.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Final
+
+from gridworld.actions import Action
+from gridworld.rules.layout import Layout, State
+from gridworld.rules.transition import transition
+from gridworld.search.relaxation.relaxation import UNREACHABLE, Relaxation, goal_pattern
+from gridworld.search.solver import DEFAULT_LIMIT, Solver
+
+_KEPT: Final = 8
+"""Layouts for which a search is kept: more than are played at the same time."""
+
+_GREEDY: Final = (
+    Action.MOVE_FORWARD,
+    Action.PICKUP,
+    Action.TOGGLE,
+    Action.TURN_LEFT,
+    Action.TURN_RIGHT,
+    Action.DROP,
+    Action.DONE,
+)
+"""Which one to take of several that come equally close."""
+
+
+def optimal_actions(
+    layout: Layout, state: State | None = None, limit: int | None = DEFAULT_LIMIT
+) -> tuple[Action, ...]:
+    """A shortest sequence of actions that solves the task from a state; empty if nothing can.
+
+    Args:
+        layout: the task.
+        state: one reached from its start, by default the start itself; ``survive_steps`` counts its steps from there.
+        limit: states that the search may expand; None for no limit.
+
+    Raises:
+        SearchLimitError: not decided within the limit.
+    """
+    return _solver(layout).solve(state, limit).actions
+
+
+def greedy_action(layout: Layout, state: State) -> Action:
+    """The action after which the goal is closest if doors, gates and blocks that it does not name are disregarded.
+
+    It sees one step ahead and fetches no key for a door in its way: it stops there, and fails. It never walks into a
+    hazard. Where nothing is closer than anything else, it moves on; where there is no way, it waits.
+    """
+    relaxation = _ignoring_locks(layout)
+    distances = {action: relaxation.distance(transition(layout, state, action)) for action in _GREEDY}
+    best = min(_GREEDY, key=distances.__getitem__)
+    return best if distances[best] < UNREACHABLE else Action.DONE
+
+
+@lru_cache(maxsize=_KEPT)
+def _solver(layout: Layout) -> Solver:
+    return Solver(layout)
+
+
+@lru_cache(maxsize=_KEPT)
+def _ignoring_locks(layout: Layout) -> Relaxation:
+    return Relaxation(layout, pattern=goal_pattern(layout))

@@ -1,0 +1,100 @@
+"""What may hold in the states of a projection, as masks that broadcast to (modes, poses) (pure).
+
+Of what is not tracked everything may hold, and its opposite too: the masks are never too narrow.
+"""
+
+from __future__ import annotations
+
+from functools import reduce
+
+import numpy as np
+
+from gridworld.rules.tilings import Cell
+from gridworld.search.relaxation.modes import Modes
+from gridworld.search.relaxation.numbering import HAND, HOME
+from gridworld.search.relaxation.places import Mask
+from gridworld.task.conditions import Condition
+
+
+class Possible:
+    """Answers for all states of a projection at once; ``wanted`` False asks whether the opposite may hold."""
+
+    def __init__(self, modes: Modes) -> None:
+        self.layout, self.places, self.modes = modes.places.layout, modes.places, modes
+        self._switches = {switch.id: cell for cell, switch in self.layout.switches.items()}
+        self._doors = {door.id: door for door in self.layout.doors.values()}
+        self._gates = {gate.id: gate for gate in self.layout.gates.values()}
+
+    def goal(self) -> Mask:
+        """Whether goal and auxiliary conditions may hold; of ``survive_steps`` only the conditions count."""
+        goal, masks = self.layout.spec.goal, [_always(True)]
+        if self.layout.goal_square is not None:
+            masks.append(self.places.on(self.layout.goal_square)[None, :])
+        elif goal.goal_type == "collect_all":
+            masks += [self._collected(name) for name in goal.target_ids]
+        elif goal.goal_type == "push_block_to":
+            targets = zip(goal.target_ids, goal.target_positions, strict=True)
+            masks += [self.at(name, cell.to_tuple(), True) for name, cell in targets]
+        masks += [self._condition(condition) for condition in self.layout.conditions]
+        return np.broadcast_to(reduce(np.logical_and, masks), (len(self.modes), len(self.places)))
+
+    def active(self, switch: str, wanted: bool) -> Mask:
+        """Whether a switch is active."""
+        if switch in self.modes:
+            return self.modes.having(switch, int(wanted))
+        if self.layout.switch_type(switch) != "hold":
+            return _always(True)
+        cell = self._switches[switch]
+        held, blocks = self.places.on(cell)[None, :], [self.at(name, cell, wanted) for name in self.places.reach]
+        found: Mask = reduce(np.logical_or, blocks, held) if wanted else reduce(np.logical_and, blocks, ~held)
+        return found
+
+    def open(self, name: str, wanted: bool) -> Mask:
+        """Whether a door or gate is open."""
+        if name in self._doors:
+            if name in self.modes:
+                return self.modes.having(name, int(wanted))
+            return _always(wanted or self._doors[name].initial_state != "open")
+        if self._gates[name].initial_state == "open":
+            return _always(wanted)
+        drivers = [self.active(s.id, wanted) for s in self.layout.switches.values() if name in s.controls]
+        return reduce(np.logical_or if wanted else np.logical_and, drivers, _always(not wanted))
+
+    def at(self, block: str, cell: Cell | None, wanted: bool) -> Mask:
+        """Whether a block stands on a cell."""
+        reach = self.places.reach.get(block)
+        if reach is None:
+            spec = self.layout.blocks[self.layout.block_index[block]]
+            return _always((spec.position.to_tuple() == cell) == wanted)
+        if cell is None or cell not in reach:
+            return _always(not wanted)
+        if block not in self.modes or not (wanted or self.modes.numbering.exactly(block, cell)):
+            return _always(True)
+        found: Mask = self.modes.having(block, self.modes.numbering.cells[block][cell]) == wanted
+        return found
+
+    def _key(self, name: str, digit: int, wanted: bool) -> Mask:
+        return self.modes.having(name, digit) == wanted if name in self.modes else _always(True)
+
+    def _collected(self, name: str) -> Mask:
+        if name in self.layout.key_index:
+            return self._key(name, HOME, False)
+        return self.active(name, True) if name in self._switches else self.open(name, True)
+
+    def _condition(self, condition: Condition) -> Mask:
+        name, wanted = condition.id, not condition.negated
+        match condition.kind:
+            case "collected":
+                return self._key(name, HOME, not wanted)
+            case "carrying":
+                return self._key(name, HAND, wanted)
+            case "open":
+                return self.open(name, wanted)
+            case "active":
+                return self.active(name, wanted)
+            case _:
+                return self.at(name, condition.position, wanted)
+
+
+def _always(value: bool) -> Mask:
+    return np.full((1, 1), value)

@@ -1,0 +1,266 @@
+"""Exact search: a shortest sequence of actions that solves a task, or the proof that there is none.
+
+A* (Hart, Nilsson and Raphael, 1968) on :func:`gridworld.rules.transition.transition`, the rules themselves, with the
+lower bounds of :mod:`gridworld.search.relaxation`. The task's ``max_steps`` is not looked at, but for
+``survive_steps``.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from copy import copy
+from dataclasses import dataclass, replace
+from typing import Final, Literal
+
+from gridworld.actions import Action
+from gridworld.errors import SearchLimitError
+from gridworld.rules.layout import NOTHING, Layout, State
+from gridworld.rules.tilings import SQUARE, Tiling
+from gridworld.rules.transition import achieved, transition
+from gridworld.search.carrying.search import Carrying, is_possible
+from gridworld.search.relaxation.numbering import named
+from gridworld.search.relaxation.relaxation import COARSE, UNREACHABLE, Relaxation
+from gridworld.task_spec import TaskSpecification
+
+DEFAULT_LIMIT: Final = 300_000
+"""States that a search expands before it gives up."""
+
+_COARSE_LEAST: Final = 1_000
+_COARSE_MOST: Final = 4_000
+"""States to expand before it pays to make a finer relaxation: a tenth of the limit, but so many."""
+
+_FINE_GRAINS: Final = (2, 3, 4, 6, 8, COARSE)
+_FINE_LIMIT: Final = 2_500_000
+
+_ACTIONS: Final = tuple(action for action in Action if action is not Action.DONE)
+"""Waiting changes nothing that a shortest way could need."""
+
+_VANISHING: Final = frozenset({Action.DROP, Action.TOGGLE})
+"""After these a key on the floor may be of no more use."""
+
+
+@dataclass(frozen=True, slots=True)
+class Solution:
+    """What the search found.
+
+    Attributes:
+        status: "solved", or "unsolvable", which is proven.
+        actions: a shortest sequence that solves the task; empty if there is none.
+        expanded: states whose successors were made, or would have been in the same time; 0 if the relaxation alone
+            decided.
+    """
+
+    status: Literal["solved", "unsolvable"]
+    actions: tuple[Action, ...]
+    expanded: int
+
+    @property
+    def solved(self) -> bool:
+        return self.status == "solved"
+
+    @property
+    def steps(self) -> int:
+        """Length of ``actions``."""
+        return len(self.actions)
+
+
+class Solver:
+    """Searches from any number of states of one task; relaxations are made once, the finer one if it is needed.
+
+    Args:
+        layout: the task.
+        start: the state that every state searched from is reached from; the task's own start by default.
+        coarse: states to expand before it makes the finer relaxation; by default as many as pay.
+    """
+
+    def __init__(self, layout: Layout, start: State | None = None, coarse: int | None = None) -> None:
+        self._layout, self._coarse = copy(layout), coarse
+        # What was touched changes what is seen, not what happens.
+        self._layout.hidden = NOTHING
+        self._start = _plain(layout.start() if start is None else start)
+        self._relaxation = Relaxation(self._layout, self._start)
+        self._fine = False
+        # None for a key that goal or conditions name: it is always of use.
+        self._doors_of_keys = [
+            None
+            if key.id in named(layout)
+            else frozenset(d.id for d in layout.doors.values() if d.requires_key == key.color)
+            for key in layout.keys
+        ]
+
+    def distance(self, state: State) -> int:
+        """A lower bound on the steps left; ``UNREACHABLE``: there is no way."""
+        return self._relaxation.distance(state)
+
+    def solve(self, state: State | None = None, limit: int | None = DEFAULT_LIMIT) -> Solution:
+        """Search from a state, by default the start; a ``survive_steps`` goal counts its steps from there.
+
+        Raises:
+            SearchLimitError: not decided after expanding ``limit`` states (None: no limit); tells a lower bound.
+        """
+        start = self._start if state is None else _plain(state)
+        solution = self._decided(start, limit)
+        if not solution.solved:
+            return solution
+        if self._layout.spec.goal.goal_type == "survive_steps":
+            waiting = self._layout.spec.max_steps - solution.steps
+            if waiting < 0:
+                return Solution("unsolvable", (), solution.expanded)
+            return Solution("solved", solution.actions + (Action.DONE,) * waiting, solution.expanded)
+        # The goal is looked at after a step only.
+        return solution if solution.actions else Solution("solved", (Action.DONE,), solution.expanded)
+
+    def _decided(self, start: State, limit: int | None) -> Solution:
+        spent, bound = 0, 1
+        if not self._fine:
+            coarse = self._patience(limit)
+            if isinstance(found := self._search(start, coarse), Solution):
+                return found
+            spent, bound = coarse, max(bound, found)
+        if limit is None or spent < limit:
+            self._refine()
+            found = self._thorough(start, None if limit is None else limit - spent)
+            if isinstance(found, Solution):
+                return replace(found, expanded=found.expanded + spent)
+            bound = max(bound, found)
+        if self._layout.spec.goal.goal_type == "survive_steps":
+            bound = max(bound, self._layout.spec.max_steps)
+        raise SearchLimitError(
+            f"task {self._layout.spec.task_id!a} is not decided after {limit} states: raise the limit, "
+            "or make the task smaller",
+            bound,
+        )
+
+    def _patience(self, limit: int | None) -> int:
+        if self._coarse is not None:
+            return self._coarse
+        return _COARSE_MOST if limit is None else min(limit, max(_COARSE_LEAST, min(_COARSE_MOST, limit // 10)))
+
+    def _thorough(self, start: State, limit: int | None) -> Solution | int:
+        """First as if keys of no more use vanished from the floor.
+
+        Then they are in nobody's way, and nothing is lost: whoever picks one up, or then drops it, could have waited.
+        So every way in the task has one there that is no longer: one of the shortest there that solves the task is
+        a shortest one.
+        """
+        found = self._quick(start, limit, vanishing=True)
+        if not isinstance(found, Solution) or not found.solved or self._solves(start, found.actions):
+            return found
+        exact = self._quick(start, None if limit is None else limit - found.expanded, vanishing=False)
+        if isinstance(exact, Solution):
+            return replace(exact, expanded=exact.expanded + found.expanded)
+        return max(exact, found.steps)
+
+    def _quick(self, start: State, limit: int | None, vanishing: bool) -> Solution | int:
+        """By events where that is possible, else step by step."""
+        if not is_possible(self._layout):
+            return self._search(start, limit, vanishing)
+        vanished = self._vanished if vanishing else _unchanged
+        bound, actions, spent = Carrying(self._layout, self._relaxation, vanished).search(start, limit)
+        if bound >= UNREACHABLE:
+            return Solution("unsolvable", (), spent)
+        return bound if actions is None else Solution("solved", actions, spent)
+
+    def _solves(self, state: State, actions: tuple[Action, ...]) -> bool:
+        for action in actions:
+            state = transition(self._layout, state, action)
+        return achieved(self._layout, state, at_limit=True)
+
+    def _vanished(self, state: State) -> State:
+        """Without keys on the floor that fit no locked door and that no goal names."""
+        cells = tuple(
+            None if doors is not None and doors <= state.open_doors else cell
+            for cell, doors in zip(state.key_cells, self._doors_of_keys, strict=True)
+        )
+        return state if cells == state.key_cells else state._replace(key_cells=cells)
+
+    def _refine(self) -> None:
+        """Look at worth; where that says no more of the start, tell finer where dropped keys lie.
+
+        But not for a search by events: it keeps states apart by where they lie, and wants few parts.
+        """
+        if not self._fine:
+            coarse = self._relaxation.distance(self._start)
+            self._relaxation = Relaxation(self._layout, self._start, limit=_FINE_LIMIT, pairs=True, worth=True)
+            if self._relaxation.distance(self._start) <= coarse and not is_possible(self._layout):
+                self._relaxation = Relaxation(
+                    self._layout, self._start, grains=_FINE_GRAINS, limit=_FINE_LIMIT, pairs=True
+                )
+            self._fine = True
+
+    def _search(self, start: State, limit: int | None, vanishing: bool = False) -> Solution | int:
+        """If it is not decided after ``limit`` states: a lower bound on the length of a solution."""
+        if vanishing:
+            start = self._vanished(start)
+        bound = self._relaxation.distance(start)
+        if bound >= UNREACHABLE:
+            return Solution("unsolvable", (), 0)
+        reached: dict[State, tuple[int, State, Action]] = {start: (0, start, Action.DONE)}
+        # By length of the whole way; of equal ones the newest, which is the farthest.
+        border: defaultdict[int, list[tuple[int, State]]] = defaultdict(list)
+        border[bound].append((0, start))
+        done: set[State] = set()
+        while border:
+            total = min(border)
+            steps, state = border[total].pop()
+            if not border[total]:
+                del border[total]
+            if state in done:
+                continue
+            if steps == total and achieved(self._layout, state, at_limit=True):
+                return Solution("solved", _way(reached, state), len(done))
+            if len(done) == limit:
+                return total
+            done.add(state)
+            for action in _ACTIONS:
+                after = _plain(transition(self._layout, state, action))
+                if vanishing and action in _VANISHING:
+                    after = self._vanished(after)
+                known = reached.get(after)
+                if after.dead or (known is not None and known[0] <= steps + 1):
+                    continue
+                left = self._relaxation.distance(after)
+                if left < UNREACHABLE:
+                    reached[after] = steps + 1, state, action
+                    border[steps + 1 + left].append((steps + 1, after))
+        return Solution("unsolvable", (), len(done))
+
+
+def solve(
+    task: TaskSpecification | Layout,
+    *,
+    tiling: Tiling = SQUARE,
+    limit: int | None = DEFAULT_LIMIT,
+    start: State | None = None,
+) -> Solution:
+    """A shortest solution of a task, or the proof that there is none.
+
+    Args:
+        task: what to solve; nothing of it is changed.
+        tiling: for a specification; a layout has its own.
+        limit: states to expand at most; None for no limit.
+        start: a state of the task other than its start.
+
+    Raises:
+        TaskError: the specification is not valid.
+        SearchLimitError: not decided within the limit.
+    """
+    layout = task if isinstance(task, Layout) else Layout(task, tiling)
+    return Solver(layout, start).solve(limit=limit)
+
+
+def _unchanged(state: State) -> State:
+    return state
+
+
+def _plain(state: State) -> State:
+    """Without what has no effect on what happens: a cooldown ends before the next action, a touch is only seen."""
+    return state._replace(cooling="", touched=NOTHING) if state.cooling or state.touched else state
+
+
+def _way(reached: dict[State, tuple[int, State, Action]], state: State) -> tuple[Action, ...]:
+    actions: list[Action] = []
+    while (step := reached[state])[0]:
+        _, state, action = step
+        actions.append(action)
+    return tuple(reversed(actions))

@@ -1,0 +1,1 @@
+"""Tasks: their records, how files of them are read and written, and what makes one valid."""

@@ -1,0 +1,49 @@
+"""Auxiliary conditions of a goal, as text and as values.
+
+::
+
+    collected:KEY   carrying:KEY   open:DOOR_OR_GATE   active:SWITCH   at:BLOCK:COLUMN,ROW      each also after "not "
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Literal, TypeAlias, cast
+
+from gridworld.task.reading import shown
+
+ConditionKind: TypeAlias = Literal["collected", "carrying", "open", "active", "at"]
+
+_GRAMMAR = re.compile(
+    r"(?P<negated>not )?(?:(?P<kind>collected|carrying|open|active):(?P<id>[^\s:,]+)"
+    r"|at:(?P<block>[^\s:,]+):(?P<x>[0-9]{1,6}),(?P<y>[0-9]{1,6}))",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """A condition on the thing ``id``; ``position`` for kind "at" only; ``negated``: it must not hold."""
+
+    kind: ConditionKind
+    id: str
+    position: tuple[int, int] | None
+    negated: bool
+
+
+def parse_condition(text: str) -> Condition:
+    """A condition from its text.
+
+    Raises:
+        ValueError: it is not one of the forms above.
+    """
+    match = _GRAMMAR.fullmatch(text)
+    if match is None:
+        raise ValueError(
+            f"{shown(text)} is not a condition; the forms are collected:KEY, carrying:KEY, open:DOOR_OR_GATE, "
+            'active:SWITCH and at:BLOCK:COLUMN,ROW, each also after "not "'
+        )
+    negated = match["negated"] is not None
+    if match["block"] is not None:
+        return Condition("at", match["block"], (int(match["x"]), int(match["y"])), negated)
+    return Condition(cast(ConditionKind, match["kind"]), match["id"], None, negated)

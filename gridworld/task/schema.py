@@ -1,0 +1,128 @@
+"""The JSON Schema (draft 2020-12) of a task file, made from the same plan that reads it.
+
+``python -m gridworld.task.schema`` prints it; ``gridworld/task_specification.schema.json`` holds it for editors. What
+:mod:`gridworld.task.reading` takes without a word about unknown fields conforms if its numbers are within bounds, and
+the other way round, but for what no schema can tell: keys given twice, ``1.0`` for ``1``, and of free metadata how
+deep it is nested, how large its integers are, and broken characters.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+import types
+from dataclasses import is_dataclass
+from typing import Any, Literal, Union, get_args, get_origin
+
+from gridworld.task.forms import WRAPPER, NestedMaze
+from gridworld.task.reading import MAX_INT, MAX_LIST, MAX_TEXT, MIN_INT, FieldPlan, plan_of, write
+from gridworld.task_spec import TaskSpecification
+
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
+
+_TEXT = {
+    "type": "string",
+    "maxLength": MAX_TEXT,
+    "pattern": r"^[^\u0000-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069\ud800-\udfff]*$",
+}
+
+
+def task_schema() -> dict[str, Any]:
+    """The schema as a JSON value."""
+    definitions: dict[str, Any] = {}
+    task = _type(TaskSpecification, definitions)
+    nested = _type(NestedMaze, definitions)
+    _allow_nested(definitions["TaskSpecification"], nested)
+    wrapped = {"type": "object", "properties": {WRAPPER: task}, "additionalProperties": False}
+    return {
+        "$schema": DIALECT,
+        "title": "Gridworld task",
+        "description": f'A task, or {{"{WRAPPER}": task}}.',
+        "if": {"type": "object", "required": [WRAPPER]},
+        "then": wrapped,
+        "else": task,
+        "$defs": dict(sorted(definitions.items())),
+    }
+
+
+def _allow_nested(task: dict[str, Any], nested: dict[str, Any]) -> None:
+    """A maze with a ``layout`` is the nested one; mechanisms are then in the maze or in the task."""
+    flat = task["properties"]["maze"]
+    task["properties"]["maze"] = {"if": {"type": "object", "required": ["layout"]}, "then": nested, "else": flat}
+    both = {"type": "object", "required": ["layout", "mechanisms"]}
+    task["not"] = {"required": ["mechanisms", "maze"], "properties": {"maze": both}}
+
+
+def _type(hint: Any, definitions: dict[str, Any]) -> dict[str, Any]:
+    """The schema of a type; dataclasses go to the definitions."""
+    origin, inner = get_origin(hint), get_args(hint)
+    if origin in {Union, types.UnionType}:
+        return {"anyOf": [_type(arg, definitions) for arg in inner if arg is not type(None)] + [{"type": "null"}]}
+    if origin is Literal:
+        return {"enum": list(inner)}
+    if origin is list:
+        return {"type": "array", "items": _type(inner[0], definitions), "maxItems": MAX_LIST}
+    if origin is tuple:
+        return _row(_type(inner[0], definitions), len(inner))
+    if is_dataclass(hint):
+        name = getattr(hint, "__name__", "")
+        if name not in definitions:
+            definitions[name] = {}
+            definitions[name] = _record(hint, definitions)
+        return {"$ref": f"#/$defs/{name}"}
+    return _scalar(hint)
+
+
+def _scalar(hint: Any) -> dict[str, Any]:
+    if hint is str:
+        return dict(_TEXT)
+    if hint is int:
+        return {"type": "integer", "minimum": MIN_INT, "maximum": MAX_INT}
+    return {"type": "boolean"} if hint is bool else {"type": "object"}
+
+
+def _row(items: dict[str, Any], length: int) -> dict[str, Any]:
+    return {"type": "array", "items": items, "minItems": length, "maxItems": length}
+
+
+def _record(cls: Any, definitions: dict[str, Any]) -> dict[str, Any]:
+    plans = plan_of(cls)
+    made: dict[str, Any] = {"type": "object", "description": _words(cls)}
+    made["properties"] = {key: _field(plan, definitions) for plan in plans for key in plan.keys}
+    made["required"] = [plan.keys[0] for plan in plans if plan.default is None]
+    made["additionalProperties"] = False
+    aliases = [{"required": list(plan.keys)} for plan in plans if len(plan.keys) > 1]
+    if aliases:
+        made["not"] = {"anyOf": aliases}
+    if getattr(cls, "as_list", False):
+        row = _row(_type(plans[0].hint, definitions), len(plans))
+        return {"description": made.pop("description"), "anyOf": [row, made]}
+    return made
+
+
+def _field(plan: FieldPlan, definitions: dict[str, Any]) -> dict[str, Any]:
+    made = _type(plan.hint, definitions)
+    if plan.also:
+        made["enum"] = [*made["enum"], *plan.also, *plan.instead]
+    if plan.bounds is not None:
+        numbers = made["items"] if made["type"] == "array" else made
+        names = ("minimum", "maximum")
+        numbers.update({name: bound for name, bound in zip(names, plan.bounds, strict=True) if bound is not None})
+    if plan.default is not None:
+        made["default"] = write(plan.default())
+    return made
+
+
+def _words(cls: Any) -> str:
+    """The first paragraph of the docstring on one line, without its markup."""
+    paragraph = (inspect.getdoc(cls) or "").split("\n\n")[0]
+    return " ".join(paragraph.replace("``", "").split())
+
+
+def schema_text() -> str:
+    """The schema as the text of its file."""
+    return json.dumps(task_schema(), indent=2) + "\n"
+
+
+if __name__ == "__main__":
+    print(schema_text(), end="")

@@ -1,0 +1,253 @@
+"""SENSE and ACT: a gridworld task on the square tiling as a World, and what its agent is told in words.
+
+The agent knows what the observability of the task lets it know, and no more: under full observability its map is the
+whole grid, fresh after every primitive; else what its views have shown, put together as in :mod:`spca.slam`, so that
+neither the size of the grid nor its place in it are known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Sequence
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gridworld.rules.episode import Episode
+from gridworld.rules.layout import Layout
+from gridworld.rules.observation import LOOKS, Look
+from gridworld.rules.tilings import SQUARE
+from gridworld.task.conditions import Condition
+from gridworld.task.mission import ordinal
+from gridworld.task_spec import TaskSpecification
+from spca import perception, slam
+from spca.acting import ActingWorld
+from spca.contracts import DIRECTIONS, AgentView, Executor, Primitive, Snapshot, VisibleObject
+from spca.errors import WorldError
+from spca.replay import hash_state
+
+VIEW: Final = 7
+"""Side of the view that the agent's methods are shown."""
+
+_ORDINARY: Final = {"floor": "empty", "goal": "goal green"}
+
+
+def _word(look: Look) -> str:
+    kind, color, state = look
+    if kind == "hazard":
+        return state
+    if kind == "teleporter":
+        return f"{'exit' if state == 'exit' else kind} {color}"
+    return _ORDINARY.get(kind) or " ".join(filter(None, (kind, color, state)))
+
+
+_CODES: Final = np.array([perception.VOCABULARY.index(_word(look)) for look in LOOKS], dtype=np.uint8)
+"""The agent's cell codes by gridworld's."""
+
+
+class GridTaskWorld(ActingWorld):
+    """A World on a task, reset and ready.
+
+    Args:
+        layout: the task.
+        executor: runs generated code.
+
+    Raises:
+        WorldError: the task does not lie on the square tiling.
+    """
+
+    def __init__(self, layout: Layout, executor: Executor) -> None:
+        super().__init__(layout.spec.task_id, executor)
+        if layout.tiling is not SQUARE:
+            raise WorldError(
+                f"{self.name}: the spca agent knows four directions: choose the square tiling, not {layout.tiling.name}"
+            )
+        self.mission = mission(layout.spec)
+        if layout.spec.goal.goal_type == "survive_steps":
+            self.patience = layout.spec.max_steps + 1  # where time is what is wanted, waiting is progress
+        self._full = layout.spec.rules.observability == "full"
+        self._size = VIEW if self._full else max(VIEW, layout.spec.rules.view_size)
+        self._episode = Episode(layout)
+        self._start = layout.spec.maze.start.to_tuple()
+        self._reset()
+
+    @property
+    def over(self) -> bool:
+        return self._episode.over
+
+    @property
+    def reward(self) -> float:
+        return self._episode.reward
+
+    @property
+    def solved(self) -> bool:
+        return self._episode.goal_reached
+
+    def step(self, code: int) -> None:
+        self._refuse_when_over()
+        self._episode.step(Primitive(code))
+        self.previous_actions.append(code)
+        self._perceive()
+
+    def sense(self) -> Snapshot:
+        ahead = perception.facing_view(self._window(VIEW), self._direction)
+        things = perception.visible_objects(ahead)
+        name, state = perception.split_word(perception.VOCABULARY[self._underfoot])
+        here = (VisibleObject(name, state, 0, 0),) if self._underfoot != perception.EMPTY else ()
+        return Snapshot(self.mission, DIRECTIONS[self._direction], self.inventory, self._map_words(), (*here, *things))
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+    def _reset(self) -> None:
+        self._episode.reset()
+        self.previous_actions = []
+        self._map = slam.empty_map()
+        self._perceive()
+
+    def _perceive(self) -> None:
+        """Bring map, pose and inventory up to date."""
+        seen = self._episode.observe()
+        column, row = seen.position
+        self._codes = np.where(seen.visible, _CODES[seen.codes], np.uint8(perception.UNSEEN)).astype(np.uint8)
+        self._at = row, column
+        self._position = row - self._start[1], column - self._start[0]
+        self._direction = seen.heading
+        self.inventory = f"key {seen.carrying}" if seen.carrying else None
+        self._underfoot = int(self._codes[row, column])
+        if self._full:
+            self._map = slam.GridMap(self._codes, (self._start[1], self._start[0]))
+        else:
+            agent_at = perception.agent_cell(self._size, self._direction)
+            self._map = slam.integrate(self._map, self._window(self._size), self._position, agent_at)
+            self._map.codes[self._map.index(self._position)] = self._underfoot
+
+    def _window(self, size: int) -> NDArray[np.uint8]:
+        """What is visible now in a view of that side, rows north to south; unseen where the grid ends."""
+        row, column = perception.agent_cell(size, self._direction)
+        padded = np.pad(self._codes, size, constant_values=perception.UNSEEN)
+        top, left = self._at[0] - row + size, self._at[1] - column + size
+        return padded[top : top + size, left : left + size]
+
+    def _agent_view(self) -> AgentView:
+        view = self._window(VIEW).copy()
+        view[perception.agent_cell(VIEW, self._direction)] = perception.AGENT
+        return AgentView(
+            mission=self.mission,
+            full_grid=self._map.with_agent(self._position),
+            observation=view,
+            direction=self._direction,
+            inventory=self.inventory,
+            position=self._map.index(self._position),
+            start_position=self._map.origin,
+            start_direction=0,
+        )
+
+    def _state(self) -> Hashable:
+        grid = self._map
+        return self._position, self._direction, self.inventory, grid.origin, grid.codes.shape, grid.codes.tobytes()
+
+    def _hash(self) -> str:
+        return hash_state(self._state(), self._episode.state, tuple(self.previous_actions), self.over, self.reward)
+
+    def _map_words(self) -> tuple[tuple[str, ...], ...]:
+        return perception.grid_words(self._map.with_agent(self._position))
+
+    def _solved(self) -> bool:
+        return self.solved
+
+    def _why_over(self) -> str:
+        return "the step limit was reached" if self._episode.truncated else "the agent stepped onto a hazard"
+
+
+_HOW_IT_WORKS: Final = (
+    "How things work here: keys can be walked over; with an empty hand, pick_up takes one from the own cell, else from "
+    "the cell ahead. A locked door opens by toggle with the key of its colour in hand, which then {key}. A switch "
+    "works by toggle while standing on it, and opens gates while it is on; some can be turned on only, and others are "
+    "on only while the agent or a block is on them. Moving against a block pushes it if the cell behind is empty, a "
+    "target or a switch; fixed blocks stay. Entering a teleporter leads to the other end of its colour; an exit leads "
+    "nowhere. Lava, pits and spikes kill. Things may be invisible until touched. A target is the place for a block. Of "
+    "things alike, a mission numbers those of the whole grid row by row, as they lie at the start; what it says has to "
+    "hold at the end. More cell words: switch yellow off|on, gate grey closed|open, block grey, block grey fixed, "
+    "teleporter purple, exit purple, pit, spike, target."
+)
+
+
+def skill(spec: TaskSpecification) -> str:
+    """What the planner and the coder are told besides the mission: the author's words, and the rules of such tasks."""
+    key = "is used up" if spec.rules.key_consumption else "stays in hand"
+    said = " ".join("".join(c if c.isprintable() else " " for c in spec.description).split())
+    return " ".join(filter(None, (said, _HOW_IT_WORKS.format(key=key))))
+
+
+def mission(spec: TaskSpecification) -> str:
+    """The goal and its conditions as one sentence, such as "get to the green goal square and pick up the blue key"."""
+    conditions = Layout(spec).conditions
+    parts = [*_goal(spec), *(_condition(condition, spec) for condition in conditions)]
+    return " and ".join(dict.fromkeys(parts))
+
+
+def _goal(spec: TaskSpecification) -> Iterator[str]:
+    goal = spec.goal
+    if goal.goal_type == "reach_position":
+        yield "get to the green goal square"
+    elif goal.goal_type == "survive_steps":
+        yield f"survive {spec.max_steps} steps"
+    elif goal.goal_type == "push_block_to":
+        for block, target in zip(goal.target_ids, goal.target_positions, strict=True):
+            order = sorted({(cell.y, cell.x) for cell in goal.target_positions})
+            place = "the target" if len(order) == 1 else f"the {ordinal(order.index((target.y, target.x)) + 1)} target"
+            yield f"push {_name(block, spec)} onto {place}"
+    else:
+        yield from (f"{_verb(name, spec)} {_name(name, spec)}" for name in goal.target_ids)
+
+
+def _condition(condition: Condition, spec: TaskSpecification) -> str:
+    name = _name(condition.id, spec)
+    if condition.negated and condition.kind in ("open", "active"):
+        return f"have {name} {'closed' if condition.kind == 'open' else 'off'}"
+    if condition.kind == "at" and condition.position is not None:
+        words = f"push {name} to {_place(*condition.position, spec)}"
+    else:
+        words = f"{'carry' if condition.kind == 'carrying' else _verb(condition.id, spec)} {name}"
+    return f"do not {words}" if condition.negated else words
+
+
+def _place(column: int, row: int, spec: TaskSpecification) -> str:
+    """A cell in words; where the agent does not know the place of its map in the grid, by the way from the start."""
+    if spec.rules.observability == "full":
+        return f"row {row}, column {column}"
+    start = spec.maze.start
+    down, right = row - start.y, column - start.x
+    parts = (f"{abs(down)} {'south' if down > 0 else 'north'}", f"{abs(right)} {'east' if right > 0 else 'west'}")
+    return f"the cell {parts[0]}, {parts[1]} of the start"
+
+
+def _verb(name: str, spec: TaskSpecification) -> str:
+    made = spec.mechanisms
+    if any(key.id == name for key in made.keys):
+        return "pick up"
+    return "turn on" if any(switch.id == name for switch in made.switches) else "open"
+
+
+def _name(name: str, spec: TaskSpecification) -> str:
+    """ "the blue key"; "the 2nd blue key" of several, counted row by row."""
+    for kind, listed in (
+        ("key", spec.mechanisms.keys),
+        ("door", spec.mechanisms.doors),
+        ("switch", spec.mechanisms.switches),
+        ("gate", spec.mechanisms.gates),
+        ("block", spec.mechanisms.blocks),
+    ):
+        things: Sequence[Any] = listed
+        wanted = next((thing for thing in things if thing.id == name), None)
+        if wanted is not None:
+            colour = _colour(wanted)
+            alike = [thing for thing in things if _colour(thing) == colour]
+            number = sorted(alike, key=lambda thing: (thing.position.y, thing.position.x)).index(wanted) + 1
+            return f"the {ordinal(number)} {colour} {kind}" if len(alike) > 1 else f"the {colour} {kind}"
+    raise WorldError(f"{spec.task_id}: the goal speaks of {name!r}, which is nowhere")
+
+
+def _colour(thing: Any) -> str:
+    return str(thing.requires_key if hasattr(thing, "requires_key") else thing.color)
