@@ -59,10 +59,12 @@ def memory(pid: int | str, field: str) -> int:
 
 def starved(pid: int) -> float:
     """Return the seconds in which a process was ready to run and others had the processors; 0.0 if it is gone."""
-    waited = 0
-    for thread in Path(f"/proc/{pid}/task").glob("*/schedstat"):
+    waited, threads = 0, list[Path]()
+    with suppress(OSError):
+        threads = list(Path(f"/proc/{pid}/task").iterdir())
+    for thread in threads:
         with suppress(OSError):
-            waited += int(thread.read_text(encoding="ascii").split()[1])
+            waited += int((thread / "schedstat").read_text(encoding="ascii").split()[1])
     return waited / 1e9
 
 
