@@ -29,10 +29,13 @@ MAX_CHARS: Final = 400_000
 _MAX_REMEMBERED: Final = 300
 """Characters of a line that is worth remembering."""
 
-_STRING: Final = {quote: rf"(?:[^\\{quote[0]}]++|\\.?|{quote[0]}(?!{quote[1:]}))*+" for quote in ('"""', "'''")} | {
-    quote: rf"(?:[^\\{quote}]++|\\.?)*+" for quote in ('"', "'")
+_STRING: Final = {quote: rf"(?>(?:[^\\{quote[0]}]++|\\.?|{quote[0]}(?!{quote[1:]}))*)" for quote in ('"""', "'''")} | {
+    quote: rf"(?>(?:[^\\{quote}]++|\\.?)*)" for quote in ('"', "'")
 }
-"""What a string of Python holds, by its quote, up to the quote or the end of the line."""
+"""What a string of Python holds, by its quote, up to the quote or the end of the line.
+
+Not with a possessive quantifier: before Python 3.11.5 one of a group with branches matches too little.
+"""
 
 _REST: Final = {quote: re.compile(rf"({inside})({quote})?") for quote, inside in _STRING.items()}
 _NUMBER: Final = r"0[xXoObB]\w++|(?:\d[\d_]*+(?:\.[\d_]*+)?|\.\d[\d_]*+)(?:[eE][+-]?\d++)?[jJ]?"
@@ -58,8 +61,8 @@ _PDDL: Final = re.compile(
 _PDDL_OPERATORS: Final = "and or not forall exists when imply either assign increase decrease = < > <= >= + - * /"
 _PDDL_WORDS: Final = dict.fromkeys(("define", "domain", "problem"), "k") | dict.fromkeys(_PDDL_OPERATORS.split(), "o")
 _JSON: Final = re.compile(
-    r"""(?P<v>"(?:[^"\\]++|\\.?)*+"(?=\s*+:))
-    |(?P<s>"(?:[^"\\]++|\\.?)*+"?)
+    r"""(?P<v>"(?>(?:[^"\\]++|\\.?)*)"(?=\s*+:))
+    |(?P<s>"(?>(?:[^"\\]++|\\.?)*)"?)
     |(?P<n>-?\d++(?:\.\d++)?(?:[eE][+-]?\d++)?)
     |(?P<k>\b(?:true|false|null)\b)""",
     re.VERBOSE,

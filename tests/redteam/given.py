@@ -289,7 +289,8 @@ _SECRETS_CONTROLS = {
     "gen_frame_fback": _FRAMES,
     "tb_frame_walk": _FRAMES,
 }
-_PROCESSES_CONTROLS = {"prlimit_parent": Control((Sign.LIMITED,))}
+# With no processor time left the kernel kills the host at its next tick.
+_PROCESSES_CONTROLS = {"prlimit_parent": Control((Sign.LIMITED, Sign.KILLED))}
 
 GIVEN: tuple[Attack, ...] = (
     *attacks(_SECRETS, _SECRETS_CONTROLS),
