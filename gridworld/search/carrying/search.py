@@ -76,9 +76,9 @@ class Carrying:
             limit: of what it may cost, in states of a search step by step, about; None for no limit.
 
         Returns:
-            A proven lower bound on the length of a solution, ``UNREACHABLE`` if there is none; the actions of a
-            shortest one, None if there is none or the search gave up; what it cost. The actions are those of the task
-            in which keys vanish: they may not do in the task itself.
+            A proven lower bound on the length of a solution, ``UNREACHABLE`` if the task is unsolvable; the actions of
+            a shortest solution, or None if the task is unsolvable or the search gave up; the cost of the search. Where
+            keys vanish, the actions solve the task in which they do: try them in the task itself.
         """
         start = self._vanished(start)
         bound, spent, cost = self._relaxation.distance(start), 0, max(0.5, self._ground.size / _CELLS)
@@ -115,7 +115,7 @@ class _Round:
         self._log: list[tuple[int, Stage, Batch]] = []
 
     def search(self, start: State, limit: float | None) -> tuple[Action, ...] | None:
-        """The actions of a way within the bound; None if there is none, or the limit is reached."""
+        """Return the actions of a solution within the bound, or None if no such solution is found within the limit."""
         most = max(1, _MOST_NUMBERS // len(self._ground.places))
         self._offer(self._stage(start), self._ground.packed(start))
         while (stage := self._next()) is not None and (limit is None or self.spent < limit):

@@ -74,7 +74,7 @@ class Stage:
 
     Attributes:
         state: one of the stage, in which no key on the floor was ever picked up.
-        hand: index of the key in hand, None if there is none.
+        hand: index of the key in hand, or None if the hand is empty.
         floor: indices of the keys on the floor.
         known: fewest steps to the states that were expanded, by pose and cells as bytes.
         waiting: states to expand.

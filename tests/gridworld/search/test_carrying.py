@@ -14,7 +14,7 @@ from gridworld.rules.tilings import HEX, SQUARE, Cell
 from gridworld.rules.transition import achieved, transition
 from gridworld.search.carrying.search import Carrying, is_possible
 from gridworld.search.carrying.stages import Batch, Ground, Stage
-from gridworld.search.carrying.walking import FAR, Walks
+from gridworld.search.carrying.walking import FAR, Walks, _Rows
 from gridworld.search.relaxation.relaxation import UNREACHABLE, Relaxation
 from gridworld.search.solver import Solution, Solver, solve
 from gridworld.task_spec import TaskSpecification
@@ -130,6 +130,12 @@ def test_a_key_of_no_more_use_in_the_way_is_seen(seed: int, steps: int) -> None:
     assert isinstance(found, Solution)
     assert found.steps == steps
     assert solver._solves(solver._start, found.actions)
+
+
+def test_a_long_walk_is_a_walk() -> None:
+    nodes = np.arange(16_000)
+    rows, _, (first,) = _Rows(np.append(nodes[1:], -1)[None], nodes[None]).of(nodes[:1])
+    assert rows[first, -2] == len(nodes) - 1 < FAR
 
 
 def test_a_dead_end_in_the_middle_of_an_episode_is_proven() -> None:
