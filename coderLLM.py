@@ -8,9 +8,10 @@ from typing import Any, Final
 
 from llmclient import ChatGPTClient
 from spca import ast_merge, library
-from spca.contracts import ActionSchema, AgentSource, CodeFailure, CodePatch, CoderMode, EventSink, Gate
+from spca.contracts import ActionSchema, AgentSource, CodeFailure, CodePatch, CoderMode
 from spca.errors import PatchError, PromptTooLongError, ProviderConfigError, ProviderDownError, ProviderError
 from spca.prompts import render
+from spca.protocols import EventSink, Gate
 from spca.providers.base import Message
 
 MAX_ROUNDS: Final = 5

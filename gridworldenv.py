@@ -22,8 +22,9 @@ from gridworld.task.mission import ordinal
 from gridworld.task_spec import TaskSpecification
 from spca import perception, slam
 from spca.acting import ActingWorld
-from spca.contracts import DIRECTIONS, AgentView, Executor, Primitive, Snapshot, VisibleObject
+from spca.contracts import DIRECTIONS, AgentView, Primitive, Snapshot, VisibleObject
 from spca.errors import WorldError
+from spca.protocols import Executor
 from spca.replay import hash_state
 
 VIEW: Final = 7

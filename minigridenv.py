@@ -21,10 +21,12 @@ from numpy.typing import NDArray
 
 from spca import perception, slam
 from spca.acting import ActingWorld
-from spca.contracts import DIRECTIONS, AgentView, Executor, Primitive, Snapshot
+from spca.common.errors import UserError
+from spca.contracts import DIRECTIONS, AgentView, Primitive, Snapshot
 from spca.corrections import correct
-from spca.errors import UserError, WorldError
+from spca.errors import WorldError
 from spca.feedback import shortened
+from spca.protocols import Executor
 from spca.replay import hash_state
 from spca.sandbox.executor import default_executor
 from spca.watching import Frame

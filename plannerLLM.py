@@ -13,7 +13,6 @@ from llmclient import ChatGPTClient
 from spca import feedback, library, pddl_text
 from spca.contracts import (
     PRIMITIVE_METHODS,
-    EventSink,
     FailedPlan,
     LevelInfo,
     Plan,
@@ -33,6 +32,7 @@ from spca.errors import (
 )
 from spca.map_text import planner_state
 from spca.prompts import render
+from spca.protocols import EventSink
 from spca.providers.base import Message
 
 MAX_RETRIES: Final = 8

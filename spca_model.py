@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from gridworld.rules.layout import Layout
     from gridworldenv import GridTaskWorld
     from spca.cli import Settings
-    from spca.contracts import Executor
     from spca.curriculum import Task
+    from spca.protocols import Executor
     from spca.results import LevelResult
     from spca.runfolder import RunFolder
 
@@ -89,7 +89,7 @@ class SpcaModel(ModelInterface):
 
     def __init__(self, options: Mapping[str, Any] | None = None) -> None:
         from spca import cli
-        from spca.errors import UserError
+        from spca.common.errors import UserError
 
         given = {_SETTINGS.get(name, name): value for name, value in (options or {}).items() if value is not None}
         try:
@@ -120,7 +120,8 @@ class SpcaModel(ModelInterface):
             ModelError: any of it cannot be had; says why.
         """
         del device
-        from spca.errors import UserError, WorkspaceBusyError
+        from spca.common.errors import UserError
+        from spca.errors import WorkspaceBusyError
 
         settings = self._settings
         with ExitStack() as stack:
@@ -151,7 +152,8 @@ class SpcaModel(ModelInterface):
         del seed, backend
         from gridworld.rules.layout import Layout
         from gridworld.rules.tilings import TILINGS
-        from spca.errors import BudgetReached, SPCAError, UserError
+        from spca.common.errors import SPCAError, UserError
+        from spca.errors import BudgetReached
 
         self._actions, self._details = [], None
         if tiling != "square":

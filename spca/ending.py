@@ -10,7 +10,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Final, NoReturn, Self
 
-from spca.errors import BudgetReached, UserError
+from spca.common.errors import UserError
+from spca.errors import BudgetReached
 from spca.text import visible
 
 if TYPE_CHECKING:
@@ -53,10 +54,10 @@ class Ending:
     ) -> bool:
         if isinstance(error, KeyboardInterrupt):
             self.code = _stopped(EXIT_INTERRUPTED, "interrupted", self.go_on)
-        elif isinstance(error, UserError):
-            self.code = _stopped(EXIT_USER_ERROR, f"error: {error}", self.go_on if error.resumable else "")
         elif isinstance(error, BudgetReached):
-            self.code = _stopped(EXIT_BUDGET, f"stopped: {error}", f"{self.go_on} {error.flag} MORE")
+            self.code = _stopped(error.exit_code, f"stopped: {error}", f"{self.go_on} {error.flag} MORE")
+        elif isinstance(error, UserError):
+            self.code = _stopped(error.exit_code, f"error: {error}", self.go_on if error.resumable else "")
         else:
             return False
         return True

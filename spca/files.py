@@ -15,7 +15,7 @@ from io import StringIO
 from pathlib import Path
 from typing import BinaryIO, Final
 
-from spca.errors import FileError
+from spca.common.errors import FileError
 
 MAX_BYTES: Final = 16 << 20
 """Size of a text file that somebody wrote, at most."""

@@ -28,8 +28,9 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
 
+from spca.common.errors import FileError
 from spca.contracts import AgentSource, Plan, TrustedPDDL
-from spca.errors import FileError, ResumeError, SettingsError, WorkspaceBusyError
+from spca.errors import ResumeError, SettingsError, WorkspaceBusyError
 from spca.files import read_text
 from spca.results import Attempt
 from spca.text import escaped_json

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from spca.common.errors import FileError
 from spca.contracts import AgentSource, TrustedPDDL
-from spca.errors import FileError, PatchError, SettingsError
+from spca.errors import PatchError, SettingsError
 from spca.files import read_text
 from spca.pddl_text import shape_fault
 from spca.runfolder import write_atomic

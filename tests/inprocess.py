@@ -13,8 +13,9 @@ from functools import lru_cache
 from types import CodeType
 
 from spca.agent_code import split_lines
-from spca.contracts import AgentSource, AgentView, Failed, Finished, PlanStep, Yielded
+from spca.contracts import AgentSource, AgentView, PlanStep
 from spca.perception import WORDS
+from spca.protocols import Failed, Finished, Yielded
 from spca.sandbox import reports
 from spca.sandbox.limits import Limits
 from spca.sandbox.runner import FILENAME, Runner

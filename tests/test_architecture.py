@@ -29,19 +29,29 @@ LAZY = (
 )
 """Libraries that are slow to import, or not needed by most runs."""
 
-OUTSIDE = ("spca.contracts", "spca.errors", "spca.files", "spca.sandbox", "spca.pddl_text")
+OUTSIDE = (
+    "spca.common",
+    "spca.contracts",
+    "spca.protocols",
+    "spca.errors",
+    "spca.files",
+    "spca.sandbox",
+    "spca.pddl_text",
+)
 
 ALLOWED = {
     "spca": ("spca",),
-    "gridworld": ("gridworld",),
-    "explorer": ("explorer", "gridworld", "spca.contracts"),
-    "robot_bridge": ("robot_bridge", "spca.contracts", "spca.errors", "spca.files"),
+    "spca.common": ("spca.common",),
+    "gridworld": ("gridworld", "spca.common"),
+    "explorer": ("explorer", "gridworld", "spca.common", "spca.contracts", "spca.protocols"),
+    "robot_bridge": ("robot_bridge", "spca.common", "spca.contracts", "spca.protocols", "spca.errors", "spca.files"),
     "robot_bridge.cli": ("robot_bridge", *OUTSIDE, "spca.providers", "spca.calls", "spca.runfolder"),
     "robot_bridge.agent.world": (
         *("robot_bridge", *OUTSIDE, "spca.acting", "spca.perception", "spca.replay", "spca.slam"),
     ),
     "robot_bridge.agent.plan": ("robot_bridge", *OUTSIDE, "spca.agent_code"),
     "spca.contracts": (),
+    "spca.protocols": ("spca.contracts",),
 }
 """What a module or the modules of a package may import of ours; the longest matching name decides."""
 

@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 
 from coderLLM import MAX_ROUNDS, CoderLLM
 from spca.calls.retry import RetryPolicy
-from spca.contracts import ActionSchema, AgentSource, CodeFailure, CodePatch, Gate
+from spca.contracts import ActionSchema, AgentSource, CodeFailure, CodePatch
 from spca.errors import BadAnswerError, PromptTooLongError, ProviderConfigError, ProviderDownError, TransientError
+from spca.protocols import Gate
 from tests.doubles import AGENT, Events, Scripted, ScriptedProvider, coder_client
 
 SCHEMAS = {

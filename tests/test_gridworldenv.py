@@ -14,9 +14,9 @@ from gridworld.rules.tilings import HEX
 from gridworld.task_spec import TaskSpecification
 from gridworldenv import GridTaskWorld
 from spca import perception
-from spca.contracts import World
 from spca.errors import WorldError
 from spca.map_text import planner_state
+from spca.protocols import World
 from spca.reference.mechanisms.errands import Errand, read_errands
 from spca.sandbox.executor import default_executor
 from tests.contracts.world_suite import WorldSuite

@@ -17,6 +17,7 @@ from llmclient import MAX_REASKS, ChatGPTClient
 from spca.calls.answers import quotable
 from spca.calls.desk import CallDesk
 from spca.calls.prices import ModelTable
+from spca.common.errors import UserError
 from spca.errors import (
     BadAnswerError,
     PromptTooLongError,
@@ -25,7 +26,6 @@ from spca.errors import (
     RefusalError,
     TransientError,
     TruncatedError,
-    UserError,
 )
 from spca.providers.base import Finish, Limits, Message, Response, Tool, ToolCall, Usage
 from spca.providers.registry import PROVIDERS, provider_for

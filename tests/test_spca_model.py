@@ -21,7 +21,8 @@ from gridworld.runner.episode_result import EpisodeResult
 from gridworld.search.solver import DEFAULT_LIMIT
 from gridworld.task_spec import TaskSpecification
 from minigridenv import MiniGridEnv
-from spca.errors import BudgetReached, ProviderConfigError, ProviderDownError, SandboxError, SPCAError, WorldError
+from spca.common.errors import SPCAError
+from spca.errors import BudgetReached, ProviderConfigError, ProviderDownError, SandboxError, WorldError
 from spca.report.resimulating import ELSEWHERE, resimulate
 from spca_model import SpcaModel, make
 from tests.test_gridworldenv import spec

@@ -29,17 +29,9 @@ from robot_bridge.contracts import EffectResult
 from robot_bridge.errors import RobotError
 from spca import perception, slam
 from spca.acting import ActingWorld
-from spca.contracts import (
-    DIRECTIONS,
-    AgentSource,
-    AgentView,
-    Executor,
-    Outcome,
-    Primitive,
-    Snapshot,
-    Status,
-)
+from spca.contracts import DIRECTIONS, AgentSource, AgentView, Outcome, Primitive, Snapshot, Status
 from spca.errors import RestoreError, WorldError
+from spca.protocols import Executor
 from spca.replay import hash_state
 
 _CODES: Final = {word: code for code, word in enumerate(perception.VOCABULARY)}

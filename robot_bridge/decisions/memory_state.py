@@ -12,7 +12,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 from robot_bridge.contracts import Pose
 from robot_bridge.errors import SetupError
 from robot_bridge.text import harmless
-from spca.errors import FileError
+from spca.common.errors import FileError
 from spca.files import read_bytes
 
 START: Final = "start"

@@ -22,7 +22,8 @@ from typing import Any, Final
 
 from spca.calls import published
 from spca.calls.rates import RATES, Price, Rates
-from spca.errors import FileError, SettingsError
+from spca.common.errors import FileError
+from spca.errors import SettingsError
 from spca.files import read_text
 from spca.providers.base import ModelInfo, Request, Response, Usage
 from spca.providers.secrets import quoted

@@ -19,7 +19,8 @@ from typing import Any, Final
 
 from spca.calls.keys import call_key, effort, prompt_key, question
 from spca.calls.ledger import Place, Record
-from spca.errors import BadAnswerError, FileError, ResumeError
+from spca.common.errors import FileError
+from spca.errors import BadAnswerError, ResumeError
 from spca.files import read_text
 from spca.providers.base import Finish, Image, Request, Response, ToolCall, Usage
 from spca.providers.counts import is_count

@@ -13,7 +13,8 @@ import sys
 from pathlib import Path
 from typing import Any, Final
 
-from spca.errors import BadAnswerError, FileError, ProviderConfigError, TransientError
+from spca.common.errors import FileError
+from spca.errors import BadAnswerError, ProviderConfigError, TransientError
 from spca.files import opened
 from spca.providers import schemas
 from spca.providers.base import Finish, Form, Request, Response, Target

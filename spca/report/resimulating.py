@@ -12,8 +12,8 @@ from contextlib import closing
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
+from spca.common.errors import SPCAError
 from spca.contracts import GRIDWORLD, Primitive
-from spca.errors import SPCAError
 from spca.report.episodes import episode
 from spca.report.model import Check, Episode
 from spca.watching import Frame, ReplayedWorld, WorldMaker

@@ -16,8 +16,8 @@ from pathlib import Path
 from textwrap import fill
 from typing import Final
 
-from spca.contracts import Failed
 from spca.errors import SandboxError
+from spca.protocols import Failed
 from spca.sandbox import landlock, policy, probes
 from spca.sandbox.client import Worker, Zygote
 from spca.sandbox.libc import require_x86_64

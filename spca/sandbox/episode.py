@@ -11,9 +11,10 @@ from types import CodeType
 from typing import Final
 
 from spca.agent_code import split_lines
-from spca.contracts import AgentSource, AgentView, Failed, Finished, PlanStep, Status, Yielded
+from spca.contracts import AgentSource, AgentView, PlanStep, Status
 from spca.errors import SandboxError
 from spca.perception import VOCABULARY
+from spca.protocols import Failed, Finished, Yielded
 from spca.sandbox import reports, wire
 from spca.sandbox.client import GoneError, Worker
 from spca.sandbox.limits import Limits
@@ -42,7 +43,7 @@ class _OverdueError(Exception):
 
 
 class SandboxEpisode:
-    """An :class:`~spca.contracts.Episode` in a worker of its own.
+    """An :class:`~spca.protocols.Episode` in a worker of its own.
 
     Attributes:
         pid: the worker's process id.
@@ -74,7 +75,7 @@ class SandboxEpisode:
         self._end: Finished | Failed | None = None
 
     def advance(self, view: AgentView) -> Yielded | Finished | Failed:
-        """As in the contract; a violation of the limits or the protocol is a :class:`~spca.contracts.Failed`.
+        """As in the contract; a violation of the limits or the protocol is a :class:`~spca.protocols.Failed`.
 
         Raises:
             SandboxError: the worker is gone because the sandbox itself is.

@@ -12,8 +12,9 @@ from types import CodeType, TracebackType
 from typing import Self
 
 from spca import compiling
-from spca.contracts import AgentSource, Failed, PlanStep, Status
+from spca.contracts import AgentSource, PlanStep, Status
 from spca.errors import PatchError
+from spca.protocols import Failed
 from spca.sandbox import doctor, policy, reports
 from spca.sandbox.client import Zygote
 from spca.sandbox.episode import RefusedEpisode, SandboxEpisode

@@ -20,8 +20,9 @@ from typing import Final, NamedTuple, Self
 
 import numpy as np
 
-from spca.contracts import AgentSource, AgentView, Failed, Finished, PlanStep, Yielded
+from spca.contracts import AgentSource, AgentView, PlanStep
 from spca.perception import EMPTY
+from spca.protocols import Failed, Finished, Yielded
 from spca.sandbox.client import Worker, Zygote
 from spca.sandbox.episode import SandboxEpisode
 from spca.sandbox.limits import Limits

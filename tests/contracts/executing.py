@@ -8,8 +8,9 @@ from textwrap import dedent
 
 import numpy as np
 
-from spca.contracts import AgentSource, AgentView, Executor, Failed, Finished, PlanStep, Yielded
+from spca.contracts import AgentSource, AgentView, PlanStep
 from spca.perception import AGENT, EMPTY, VOCABULARY
+from spca.protocols import Executor, Failed, Finished, Yielded
 
 Event = Yielded | Finished | Failed
 

@@ -11,9 +11,10 @@ from contextlib import closing
 import numpy as np
 import pytest
 
-from spca.contracts import AgentSource, Executor, Finished, PlanStep, Status, Yielded
+from spca.contracts import AgentSource, PlanStep, Status
 from spca.pddl_text import STATE_ATTRIBUTES
 from spca.perception import EMPTY, VOCABULARY
+from spca.protocols import Executor, Finished, Yielded
 from tests.contracts.executing import codes, failure, methods, pointed_at, run, steps, view
 
 

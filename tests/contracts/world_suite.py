@@ -21,10 +21,10 @@ from spca.contracts import (
     PlannerMode,
     PlanStep,
     Status,
-    World,
 )
 from spca.errors import RestoreError
 from spca.perception import VOCABULARY
+from spca.protocols import World
 from tests.contracts.executing import methods, steps
 
 TURNER = methods("""

@@ -12,7 +12,8 @@ import sys
 import time
 from typing import Any
 
-from spca.contracts import AgentSource, Finished, Yielded
+from spca.contracts import AgentSource
+from spca.protocols import Finished, Yielded
 from spca.sandbox.executor import SandboxExecutor
 from spca.sandbox.limits import Limits
 from tests.contracts.executing import codes, methods, run, steps

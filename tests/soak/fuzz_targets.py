@@ -25,8 +25,9 @@ from gridworld.task.validation import validate
 from gridworld.task_spec import TaskSpecification
 from spca import cli, curriculum, map_text, pddl_text, perception, slam
 from spca.calls.prices import ModelTable
+from spca.common.errors import SPCAError, UserError
 from spca.contracts import DIRECTIONS, GRIDWORLD, AgentView, PlanStep, Snapshot, Status
-from spca.errors import BadAnswerError, PatchError, PlanTextError, SPCAError, UserError
+from spca.errors import BadAnswerError, PatchError, PlanTextError
 from spca.prompts import render
 from spca.providers.base import Message
 from spca.reference import planner as reference

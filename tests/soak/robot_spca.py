@@ -23,9 +23,9 @@ import main as application
 from robot_bridge.agent.rigs import twin_rig
 from robot_bridge.agent.world import RobotWorld
 from spca import cli, startup
-from spca.contracts import Executor
 from spca.corrections import correct
 from spca.display import Display
+from spca.protocols import Executor
 from tests.soak.common import ROOT, SCRATCH, conclude, existing_run, gate_parser, read, resumable, run
 from tests.soak.journal import Figures, Journal, code_of
 

@@ -11,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spca import curriculum
+from spca.common.errors import FileError
 from spca.curriculum import Category, Curriculum, Level
-from spca.errors import CurriculumError, FileError
+from spca.errors import CurriculumError
 
 SHIPPED = Path(__file__).parents[2] / "merged_curriculum2.json"
 

@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from minigridenv import MiniGridEnv
-from spca.contracts import AgentSource, Checkpoint, PlanStep, World
+from spca.contracts import AgentSource, Checkpoint, PlanStep
 from spca.gate import MAX_RERUNS, RegressionGate, SolvedLevel, most_diverse
+from spca.protocols import World
 from tests.doubles import AGENT, plan_of
 
 LIBRARY = AgentSource(

@@ -13,15 +13,9 @@ import pytest
 
 from llmclient import ChatGPTClient
 from spca import cli, startup
+from spca.common.errors import UserError
 from spca.curriculum import Task
-from spca.errors import (
-    BudgetReached,
-    ResumeError,
-    SettingsError,
-    UnknownModelError,
-    UserError,
-    WorkspaceBusyError,
-)
+from spca.errors import BudgetReached, ResumeError, SettingsError, UnknownModelError, WorkspaceBusyError
 from spca.providers.base import Limits, Message
 from spca.runfolder import RunFolder, locked
 from tests.doubles import AGENT, ROOT, ScriptedProvider

@@ -10,7 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from spca.contracts import AgentSource, Executor, Failed, Status, Yielded
+from spca.contracts import AgentSource, Status
+from spca.protocols import Executor, Failed, Yielded
 from spca.sandbox.runner import PreviousActions
 from tests.contracts.executing import codes, failure, methods, pointed_at, run, steps, view
 from tests.contracts.executor_suite import ExecutorSuite
