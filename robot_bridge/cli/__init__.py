@@ -39,7 +39,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] not in _EXTRA:
             raise
-        return _complain(f"{error.name} is missing: install requirements-robot.txt, or the extra [robot]")
+        return _complain(f"{error.name} is missing: install requirements/robot.txt, or the extra [robot]")
     except (RobotError, UserError, WorldError) as error:
         return _complain(str(error))
 
