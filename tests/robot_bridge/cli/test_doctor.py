@@ -75,8 +75,8 @@ def sensor(stamps: list[float], oldest: float = 0.05, limit: float = inf, why: s
 
 
 def test_it_tells_of_a_sensor_that_is_silent_slow_or_late() -> None:
-    assert sensor([]).found == "nothing came in 3 s"
-    assert sensor([], why="is off").found == "nothing came in 3 s: lidar is off"
+    assert sensor([]).found == "nothing came in 1 s"
+    assert sensor([], why="is off").found == "nothing came in 1 s: lidar is off"
     slow = sensor([0.0, 0.2, 0.4, 0.6])
     assert (slow.holds, slow.found) == (False, "5.0 Hz (at least 7.0), never older than 50 ms")
     steady = list(np.arange(30) / 10)
@@ -117,6 +117,14 @@ def own() -> Iterator[int]:
     with pytest.MonkeyPatch.context() as patch, own_domain() as found:
         patch.setenv("CYCLONEDDS_URI", CONFIGURATION)
         yield found
+
+
+@pytest.fixture(autouse=True)
+def brief(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sensors and deadmen are looked at long enough for a rate, and for the longest time that a deadman may take."""
+    monkeypatch.setattr(examination, "LOOKED_FOR", 1.0)
+    monkeypatch.setattr(probe, "_LISTENED", 0.6)
+    monkeypatch.setattr(probe, "_ANSWERED", LIMIT + 0.2)
 
 
 @pytest.fixture
@@ -164,7 +172,7 @@ def test_every_sensor_of_a_silent_robot_is_listed(own: int, capsys: pytest.Captu
         ("odometry", "/odom", types.ODOMETRY),
         ("battery", "/voltage", types.FLOAT32),
     ):
-        assert found[name] == ("FAILS", f"nothing came in 3 s: nobody publishes {topic} as {kind}")
+        assert found[name] == ("FAILS", f"nothing came in 1 s: nobody publishes {topic} as {kind}")
     assert found["camera"][1].count("nobody publishes") == 2
     assert found["deadman"] == ("FAILS", "nobody listens on /spca/cmd_vel: start the deadman on the robot")
     assert found["e-stop"][0] == "FAILS"

@@ -26,12 +26,14 @@ from tests.robot_bridge.kinematic import KinematicRobot, SteppedClock, goal
 from tests.robot_bridge.rays import CONFIG
 from tests.robot_bridge.scripted import DONE, FORWARD, LOOK, SHADOW, Call, Scripted, explorer
 
-LATENCIES = (0.0, 0.3, 0.9, 2.0, 5.0, 7.5, TIMEOUT_S)
+LATENCIES = (0.0, 2.0, *(pytest.param(each, marks=pytest.mark.long) for each in (0.3, 0.9, 5.0, 7.5, TIMEOUT_S)))
 CHECK: Call = ("check_path_clear", {"direction": "left", "distance_m": 5.0})
 NOTED: Call = ("report_discovery", {"label": "sofa", "notes": "blue, by the window", "significance": "landmark"})
 AWAY = goal(x=3.0, y=0.5)
 DRIVE = (AWAY.tool_name, dict(AWAY.parameters))
 LOOKS = 3
+PAUSE_S = 0.3
+"""Between two requests in real time: shorter than on a robot, because the tests wait for it."""
 
 
 def filming(robot: KinematicRobot) -> None:
@@ -194,7 +196,7 @@ class Slow(Scripted):
         return sight
 
 
-@pytest.mark.parametrize("seconds", [0.0, 0.6, 1.1])
+@pytest.mark.parametrize("seconds", [0.0, 0.6 * PAUSE_S, pytest.param(1.1 * PAUSE_S, marks=pytest.mark.long)])
 def test_in_real_time_every_description_is_in_the_next_message(seconds: float) -> None:
     sights = [f"sight {number}." for number in range(100)]
     model = Slow(seconds, sights)
@@ -202,7 +204,9 @@ def test_in_real_time_every_description_is_in_the_next_message(seconds: float) -
     robot.clock = clock  # type: ignore[assignment]  # it always stands
     filming(robot)
     controller = Controller(robot, clock, Navigation(CONFIG, Pose()), SafetyChain(CONFIG))
-    host = Explorer(controller, model, ThreadedLink(clock), runner=RealTimeLoop(controller, 0.02))
+    settings = ExplorerSettings(asking=AskSettings(shortest_pause_s=PAUSE_S))
+    loop = RealTimeLoop(controller, 0.02)
+    host = Explorer(controller, model, ThreadedLink(clock), runner=loop, settings=settings)
     host.start_llm_exploration()
     end = time.monotonic() + 30
     while len(model.messages) < 4 and time.monotonic() < end:
