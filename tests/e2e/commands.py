@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.doubles import ROOT
+from tests.e2e import forked
 from tests.processes import Process
 from tests.waiting import becomes
 
@@ -42,15 +43,7 @@ def environment(**more: str) -> dict[str, str]:
 
 def main_py(cwd: Path, *arguments: object, **env: str) -> subprocess.CompletedProcess[str]:
     """Run the command to its end."""
-    return subprocess.run(
-        command(*arguments),
-        cwd=cwd,
-        env=environment(**env),
-        capture_output=True,
-        text=True,
-        timeout=MINUTES,
-        check=False,
-    )
+    return forked.run(cwd, [*map(str, arguments)], environment(**env))
 
 
 def start(cwd: Path, *arguments: object) -> Process:
