@@ -95,11 +95,18 @@ def address(page: Path, route: str = "") -> str:
 
 
 def unfold(page: Page) -> None:
-    """Open everything that is folded, of many tries only the last; what is folded may hold more that is."""
-    for _ in range(4):
-        page.evaluate(
-            """for (const fold of document.querySelectorAll("main details")) {
-                 if (!fold.closest(".tries > li:not(:last-child)")) fold.open = true;
+    """Open everything that is folded, of many rounds and tries only the last; what is folded may hold more that is."""
+    quiet = 0
+    while quiet < 2:
+        opened = page.evaluate(
+            """() => {
+                 const last = [...document.querySelectorAll("main section.round")].at(-1);
+                 const folds = [...document.querySelectorAll("main details:not([open])")].filter(fold =>
+                   !fold.closest(".tries > li:not(:last-child)") && [null, last].includes(fold.closest("section.round"))
+                 );
+                 for (const fold of folds) fold.open = true;
+                 return folds.length;
                }"""
         )
-        page.wait_for_timeout(200)
+        quiet = 0 if opened else quiet + 1
+        page.wait_for_timeout(100)

@@ -51,7 +51,10 @@ def three_categories(home: Path) -> Path:
     return curriculum(home / "three.json", navigation=navigation, doors=doors, hazards=hazards)
 
 
-@pytest.fixture(scope="module", params=["chat", *DEFAULTS])
+@pytest.fixture(
+    scope="module",
+    params=["openai", *(pytest.param(each, marks=pytest.mark.long) for each in ("chat", *DEFAULTS) if each != "openai")],
+)
 def served(request: pytest.FixtureRequest, embedded: Path, tmp_path_factory: pytest.TempPathFactory) -> Served:
     """The run of ``embedded`` again, on a server that refuses a share of the requests: the defaults of a provider."""
     del embedded  # it comes first, so that nothing else runs beside it
@@ -112,7 +115,14 @@ def short(tmp_path: Path) -> tuple[object, ...]:
     return where(tmp_path, curriculum(tmp_path / "c.json", navigation=("MiniGrid-Empty-5x5-v0",)))
 
 
-@pytest.mark.parametrize(("flag", "cap"), [("--max-calls", "1"), ("--max-tokens", "1000"), ("--max-cost", "0.001")])
+@pytest.mark.parametrize(
+    ("flag", "cap"),
+    [
+        ("--max-calls", "1"),
+        pytest.param("--max-tokens", "1000", marks=pytest.mark.long),
+        pytest.param("--max-cost", "0.001", marks=pytest.mark.long),
+    ],
+)
 def test_a_budget_holds_to_one_call_and_a_higher_one_goes_on(
     flag: str, cap: str, short: tuple[object, ...], tmp_path: Path
 ) -> None:

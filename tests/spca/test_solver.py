@@ -150,14 +150,14 @@ def test_threads_may_share_a_solver(solver: Solver) -> None:
 
 @pytest.mark.parametrize("engine", INSTALLED)
 def test_the_time_limit_ends_every_engine_and_its_children(engine: str, marked: Callable[[], list[str]]) -> None:
-    with Solver(engine, time_limit=2.0) as solver:
+    with Solver(engine, time_limit=1.0) as solver:
         assert becomes(lambda: solver.solve(DOMAIN, PROBLEM).solved), "on a busy machine it may need another try"
         (server,) = marked()
         began = time.monotonic()
         result = solver.solve(HARD_DOMAIN, HARD_PROBLEM)
-        assert 2 <= time.monotonic() - began < PATIENCE
+        assert 1 <= time.monotonic() - began < PATIENCE
         assert (result.status, result.engine) == (SolveStatus.TIMEOUT, engine)
-        assert "limit of 2 s" in result.message
+        assert "limit of 1 s" in result.message
         assert marked() == [server], "the process itself stays warm, nothing else is left"
         assert not list(Path(os.environ["TMPDIR"]).glob("spca-solver-*"))
         assert becomes(lambda: solver.solve(DOMAIN, PROBLEM).solved)
@@ -167,12 +167,12 @@ def test_the_time_limit_ends_every_engine_and_its_children(engine: str, marked: 
 def test_an_engine_that_is_too_slow_leaves_time_for_the_next() -> None:
     """With subtypes tamer is out; pyperplan is lost in instances that Fast Downward never considers.
 
-    Half of the shorter limit is enough for Fast Downward, unless the machine is busy.
+    Half of the shortest limit is enough for Fast Downward, unless the machine is busy.
     """
     domain = HARD_DOMAIN.replace("(:types t)", "(:types t - u)").replace("(r))", "(r) (link ?a ?b - t))", 1)
     domain = domain.replace("precondition (and)", "precondition (and (link ?a ?b))")
     chain = " ".join(f"(link o{i} o{i + 1})" for i in range(49))
-    for limit in (8.0, 60.0):
+    for limit in (4.0, 16.0, 60.0):
         with Solver(time_limit=limit) as solver:
             result = solver.solve(domain, HARD_PROBLEM.replace("(:init)", f"(:init {chain})"))
         assert result.seconds > limit / 2
@@ -214,7 +214,7 @@ def test_an_interrupt_ends_the_planner_and_the_solver_goes_on(marked: Callable[[
     with Solver("fast-downward") as solver:
 
         def solve_and_be_interrupted() -> None:
-            signal.setitimer(signal.ITIMER_REAL, 0.8)
+            signal.setitimer(signal.ITIMER_REAL, 0.4)
             solver.solve(HARD_DOMAIN, HARD_PROBLEM)
 
         solver.solve(DOMAIN, PROBLEM)

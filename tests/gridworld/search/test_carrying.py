@@ -71,7 +71,7 @@ def _at(cell: Cell, **fields: object) -> dict[str, Any]:
     return {**fields, "position": cell}
 
 
-@pytest.mark.parametrize("first", range(0, 100, 50))
+@pytest.mark.parametrize("first", [0, pytest.param(50, marks=pytest.mark.long)])
 def test_it_finds_what_the_search_step_by_step_finds(first: int) -> None:
     solved, unsolvable = 0, 0
     for seed in range(first, first + 50):
@@ -104,7 +104,7 @@ def _step_by_step(layout: Layout) -> Solution:
     [
         (keys_and_doors(31, 3, 25, 25, consumption=False), 167),
         (keys_and_doors(20, 5, 22, 7), 168),
-        (keys_and_doors(2, 5, 25, 25, in_row=True), 198),
+        pytest.param(keys_and_doors(2, 5, 25, 25, in_row=True), 198, marks=pytest.mark.long),
     ],
     ids=lambda value: getattr(value, "task_id", ""),
 )

@@ -174,13 +174,15 @@ def test_several_keys_in_one_large_room_are_within_the_limit() -> None:
 
 @pytest.mark.parametrize("consumption", [True, False])
 @pytest.mark.parametrize("tiling", ["square", "hex"])
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.long)])
 def test_keys_in_one_room_against_all_of_their_states(seed: int, tiling: str, consumption: bool) -> None:
     assert check_search(keys_and_doors(seed, 1, 8, 4, consumption=consumption), tiling, 20_000)
     assert check_search(keys_and_doors(seed, 2, 8, 4, consumption=consumption), tiling, 60_000)
 
 
-@pytest.mark.parametrize(("targets", "seed"), [(1, 0), (2, 1), (2, 2)])
+@pytest.mark.parametrize(
+    ("targets", "seed"), [(2, 1), *(pytest.param(*each, marks=pytest.mark.long) for each in ((1, 0), (2, 2)))]
+)
 def test_blocks_in_the_open_against_all_of_their_states(targets: int, seed: int) -> None:
     assert check_search(blocks_in_the_open(seed, 2, 6, targets), most=30_000)
 
@@ -189,10 +191,10 @@ def test_blocks_in_the_open_against_all_of_their_states(targets: int, seed: int)
     ("spec", "steps"),
     [
         (keys_and_doors(2, 3, 25, 25), 130),
-        (keys_and_doors(22, 4, 22, 7), 117),
+        pytest.param(keys_and_doors(22, 4, 22, 7), 117, marks=pytest.mark.long),
         (keys_and_doors(22, 5, 22, 7), 147),
         (blocks_in_the_open(3, 3, 14), 23),
-        (blocks_in_the_open(3, 3, 14, 2), 36),
+        pytest.param(blocks_in_the_open(3, 3, 14, 2), 36, marks=pytest.mark.long),
         (blocks_in_the_open(3, 3, 14, 3), 48),
     ],
     ids=lambda value: getattr(value, "task_id", ""),
