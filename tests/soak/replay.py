@@ -1,7 +1,7 @@
 """Replay equals the recording: every attempt of every level of the curriculum, simulated again and held against it.
 
-``scripts/soak replay [--count N] [--record]``: runs of the embedded and of the faulty model over the whole curriculum,
-for N seeds each, beginning with 1 (default 1).
+``scripts/soak replay [--count N] [--only MODEL] [--record]``: runs of the embedded (``reference``) and of the faulty model
+over the whole curriculum, for N seeds each, beginning with 1 (default 1).
 """
 
 from __future__ import annotations
@@ -46,11 +46,12 @@ def main() -> int:
     """Run the gate; 1 when an attempt is not equal."""
     parser = gate_parser("replay", __doc__)
     parser.add_argument("--count", type=int, default=1)
+    parser.add_argument("--only", choices=MODELS, help="leave the other model out")
     options = parser.parse_args()
     lines = ["| model | seed | levels | attempts | equal | different | seconds |", "|---" * 7 + "|"]
     bad = 0
     for seed in range(1, options.count + 1):
-        for model in MODELS:
+        for model in (options.only,) if options.only else MODELS:
             folder = learn(model, seed)
             began = time.perf_counter()
             levels, results, differing = check(folder)
@@ -63,7 +64,8 @@ def main() -> int:
     print(text)
     if options.record:
         note = ": state hashes before and after every attempt"
-        record("replay", "Replay", f"--count {options.count}", text, note=note)
+        only = f" --only {options.only}" if options.only else ""
+        record("replay", "Replay", f"--count {options.count}{only}", text, note=note)
     return 1 if bad else 0
 
 

@@ -152,7 +152,7 @@ def kept(folder: Path) -> dict[str, Any]:
     [
         (signal.SIGINT, "look around: observe_scene", []),
         (signal.SIGTERM, "turn(a1)", []),
-        (signal.SIGHUP, "turn(a2)", [1]),
+        pytest.param(signal.SIGHUP, "turn(a2)", [1], marks=pytest.mark.long),
     ],
 )
 def test_what_is_interrupted_leaves_all_that_is_left_otherwise(

@@ -56,7 +56,14 @@ def test_worlds_are_solved_without_the_mission(env_id: str, seed: int, calls: st
 
 
 @pytest.mark.parametrize("action", sorted(PARAMETERS.keys() - {"survive", "find_switch"}))
-@pytest.mark.parametrize("env_id", ["MiniGrid-Empty-8x8-v0", "BabyAI-PickupAbove-v0", "BabyAI-ActionObjDoor-v0"])
+@pytest.mark.parametrize(
+    "env_id",
+    [
+        "MiniGrid-Empty-8x8-v0",
+        pytest.param("BabyAI-PickupAbove-v0", marks=pytest.mark.long),
+        "BabyAI-ActionObjDoor-v0",
+    ],
+)
 def test_what_cannot_be_done_ends_quietly(action: str, env_id: str) -> None:
     """Nothing in these worlds is of the kinds asked for, but for the doors of the last two that may be opened."""
     arguments = {"g": "goal_red", "d": "door_any", "k": "key_any"}
