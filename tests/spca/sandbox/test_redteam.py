@@ -132,7 +132,7 @@ def test_the_gate_does_not_stall(attack: Attack) -> None:
 
 def test_killed_episodes_leave_nothing_behind() -> None:
     with WalledHost(killed.LIMITS) as host:
-        report = host.kills(list(killed.sources(60)), 100)
+        report = host.kills(list(killed.sources(30)), 100)
     assert report["unlike"] == []
     assert report["benign"] == ""
     assert not any(Path(f"/proc/{pid}").exists() for pid in report["zygotes"])
