@@ -238,7 +238,7 @@ def stalling() -> Iterator[ReferenceServer]:
         yield server
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
+@pytest.mark.parametrize("number", [pytest.param(signal.SIGINT, marks=pytest.mark.long), signal.SIGKILL])
 def test_a_call_in_flight_is_in_the_books(
     number: signal.Signals, stalling: ReferenceServer, short: tuple[object, ...], tmp_path: Path
 ) -> None:

@@ -120,7 +120,7 @@ def test_shipped_tasks_have_the_listed_lengths(path: Path) -> None:
     assert spec.to_dict() == before
 
 
-@pytest.mark.parametrize("tiling", ["square", "hex"])
+@pytest.mark.parametrize("tiling", ["square", pytest.param("hex", marks=pytest.mark.long)])
 @pytest.mark.parametrize("spec", EXHAUSTED.values(), ids=EXHAUSTED)
 def test_drawn_tasks_against_all_of_their_states(spec: TaskSpecification, tiling: str) -> None:
     assert check_search(spec, tiling, 12_000)
@@ -173,7 +173,7 @@ def test_several_keys_in_one_large_room_are_within_the_limit() -> None:
 
 
 @pytest.mark.parametrize("consumption", [True, False])
-@pytest.mark.parametrize("tiling", ["square", "hex"])
+@pytest.mark.parametrize("tiling", ["square", pytest.param("hex", marks=pytest.mark.long)])
 @pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.long)])
 def test_keys_in_one_room_against_all_of_their_states(seed: int, tiling: str, consumption: bool) -> None:
     assert check_search(keys_and_doors(seed, 1, 8, 4, consumption=consumption), tiling, 20_000)
