@@ -16,6 +16,7 @@ from tests import browsing
 from tests.browser.conftest import LEVELS
 from tests.browsing import Visit, unfold
 from tests.e2e.commands import read
+from tests.support.tiers import long
 
 CRASHED = LEVELS["unlock_door"]
 SOLVED = LEVELS["goal_navigation"]
@@ -162,7 +163,7 @@ def test_prompts_answers_and_patches_are_there_to_be_unfolded(
         assert text in shown
 
 
-@pytest.mark.parametrize("width", [360, pytest.param(1440, marks=pytest.mark.long)])
+@pytest.mark.parametrize("width", [360, long(1440)])
 @pytest.mark.parametrize("route", ["/", "/run/0/level/1", "/run/0/level/3", "/compare/0"])
 def test_the_page_never_scrolls_sideways(chromium: Browser, failing_report: Path, width: int, route: str) -> None:
     with browsing.visit(chromium, width=width) as made:

@@ -15,6 +15,7 @@ from tests.e2e.conftest import Learned
 from tests.fakes.reference_server import Line, ReferenceServer, Settings
 from tests.fakes.serving import Asked, Reply
 from tests.served import CHAT, DEFAULTS, book, calls, cost_of, imbalance, model_flags, results, to_provider
+from tests.support.tiers import long
 from tests.waiting import AGES, PATIENCE
 
 pytestmark = pytest.mark.timeout(900)
@@ -53,7 +54,7 @@ def three_categories(home: Path) -> Path:
 
 @pytest.fixture(
     scope="module",
-    params=["openai", *(pytest.param(each, marks=pytest.mark.long) for each in ("chat", *DEFAULTS) if each != "openai")],
+    params=["openai", *(long(each) for each in ("chat", *DEFAULTS) if each != "openai")],
 )
 def served(request: pytest.FixtureRequest, embedded: Path, tmp_path_factory: pytest.TempPathFactory) -> Served:
     """The run of ``embedded`` again, on a server that refuses a share of the requests: the defaults of a provider."""
@@ -119,8 +120,8 @@ def short(tmp_path: Path) -> tuple[object, ...]:
     ("flag", "cap"),
     [
         ("--max-calls", "1"),
-        pytest.param("--max-tokens", "1000", marks=pytest.mark.long),
-        pytest.param("--max-cost", "0.001", marks=pytest.mark.long),
+        long("--max-tokens", "1000"),
+        long("--max-cost", "0.001"),
     ],
 )
 def test_a_budget_holds_to_one_call_and_a_higher_one_goes_on(
@@ -238,7 +239,7 @@ def stalling() -> Iterator[ReferenceServer]:
         yield server
 
 
-@pytest.mark.parametrize("number", [pytest.param(signal.SIGINT, marks=pytest.mark.long), signal.SIGKILL])
+@pytest.mark.parametrize("number", [long(signal.SIGINT), signal.SIGKILL])
 def test_a_call_in_flight_is_in_the_books(
     number: signal.Signals, stalling: ReferenceServer, short: tuple[object, ...], tmp_path: Path
 ) -> None:

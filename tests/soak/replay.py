@@ -1,7 +1,7 @@
 """Replay equals the recording: every attempt of every level of the curriculum, simulated again and held against it.
 
-``scripts/soak replay [--count N] [--only MODEL] [--record]``: runs of the embedded (``reference``) and of the faulty model
-over the whole curriculum, for N seeds each, beginning with 1 (default 1).
+``scripts/soak replay [--count N] [--only MODEL] [--record]``: runs of the embedded model (``reference``) and of the
+faulty one over the whole curriculum, for N seeds each, beginning with 1 (default 1).
 """
 
 from __future__ import annotations

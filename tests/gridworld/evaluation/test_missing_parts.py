@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.tiers import long
+
 from gridworld.backends import MultiGridBackend
 from gridworld.errors import MissingPartError, missing_part
 from gridworld.evaluation.harness import EvaluationHarness
@@ -49,15 +51,15 @@ def without(package: str, folder: Path, *arguments: str) -> subprocess.Completed
     ("package", "program", "model"),
     [
         ("PIL", INSTALLED, ("file_based", "--work-dir", "w", "--timeout", "1")),
-        ("PIL", INSTALLED, ("file_based", "--work-dir", "w", "--timeout", "1", "--workers", "2")),
-        ("PIL", RUN_EVAL, ("file_based", "--work-dir", "w", "--timeout", "1", "--backend", "multigrid")),
+        long("PIL", INSTALLED, ("file_based", "--work-dir", "w", "--timeout", "1", "--workers", "2")),
+        long("PIL", RUN_EVAL, ("file_based", "--work-dir", "w", "--timeout", "1", "--backend", "multigrid")),
         ("numpy", INSTALLED, ("random",)),
-        ("numpy", RUN_EVAL, ("random",)),
+        long("numpy", RUN_EVAL, ("random",)),
         ("minigrid", INSTALLED, ("random",)),
-        ("minigrid", INSTALLED, ("random", "--workers", "2")),
+        long("minigrid", INSTALLED, ("random", "--workers", "2")),
         ("gymnasium", RUN_EVAL, ("random",)),
         ("rich", INSTALLED, ("random",)),
-        ("ollama", INSTALLED, ("ollama",)),
+        long("ollama", INSTALLED, ("ollama",)),
         ("openai", INSTALLED, ("lmstudio",)),
     ],
 )

@@ -19,6 +19,7 @@ from gridworld.search.relaxation.relaxation import UNREACHABLE, Relaxation
 from gridworld.search.solver import Solution, Solver, solve
 from gridworld.task_spec import TaskSpecification
 from tests.support.gridworld.families import keys_and_doors
+from tests.support.tiers import long
 
 COLOURS = ("red", "green", "blue")
 
@@ -71,7 +72,7 @@ def _at(cell: Cell, **fields: object) -> dict[str, Any]:
     return {**fields, "position": cell}
 
 
-@pytest.mark.parametrize("first", [0, pytest.param(50, marks=pytest.mark.long)])
+@pytest.mark.parametrize("first", [0, long(50)])
 def test_it_finds_what_the_search_step_by_step_finds(first: int) -> None:
     solved, unsolvable = 0, 0
     for seed in range(first, first + 50):
@@ -104,7 +105,7 @@ def _step_by_step(layout: Layout) -> Solution:
     [
         (keys_and_doors(31, 3, 25, 25, consumption=False), 167),
         (keys_and_doors(20, 5, 22, 7), 168),
-        pytest.param(keys_and_doors(2, 5, 25, 25, in_row=True), 198, marks=pytest.mark.long),
+        long(keys_and_doors(2, 5, 25, 25, in_row=True), 198),
     ],
     ids=lambda value: getattr(value, "task_id", ""),
 )

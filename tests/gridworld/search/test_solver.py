@@ -25,6 +25,7 @@ from gridworld.task_spec import TaskSpecification
 from tests.support.gridworld.drawn import drawn
 from tests.support.gridworld.exhaustive import check_random_tasks, check_search
 from tests.support.gridworld.families import blocks_in_the_open, keys_and_doors
+from tests.support.tiers import long
 
 OPTIMA = json.loads((Path(__file__).parents[1] / "optimal_steps.json").read_text(encoding="utf-8"))
 SHIPPED = [*task_files("tiers"), *task_files("validation_10")]
@@ -120,7 +121,7 @@ def test_shipped_tasks_have_the_listed_lengths(path: Path) -> None:
     assert spec.to_dict() == before
 
 
-@pytest.mark.parametrize("tiling", ["square", pytest.param("hex", marks=pytest.mark.long)])
+@pytest.mark.parametrize("tiling", ["square", long("hex")])
 @pytest.mark.parametrize("spec", EXHAUSTED.values(), ids=EXHAUSTED)
 def test_drawn_tasks_against_all_of_their_states(spec: TaskSpecification, tiling: str) -> None:
     assert check_search(spec, tiling, 12_000)
@@ -173,16 +174,14 @@ def test_several_keys_in_one_large_room_are_within_the_limit() -> None:
 
 
 @pytest.mark.parametrize("consumption", [True, False])
-@pytest.mark.parametrize("tiling", ["square", pytest.param("hex", marks=pytest.mark.long)])
-@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.long)])
+@pytest.mark.parametrize("tiling", ["square", long("hex")])
+@pytest.mark.parametrize("seed", [0, long(1)])
 def test_keys_in_one_room_against_all_of_their_states(seed: int, tiling: str, consumption: bool) -> None:
     assert check_search(keys_and_doors(seed, 1, 8, 4, consumption=consumption), tiling, 20_000)
     assert check_search(keys_and_doors(seed, 2, 8, 4, consumption=consumption), tiling, 60_000)
 
 
-@pytest.mark.parametrize(
-    ("targets", "seed"), [(2, 1), *(pytest.param(*each, marks=pytest.mark.long) for each in ((1, 0), (2, 2)))]
-)
+@pytest.mark.parametrize(("targets", "seed"), [(2, 1), *(long(*each) for each in ((1, 0), (2, 2)))])
 def test_blocks_in_the_open_against_all_of_their_states(targets: int, seed: int) -> None:
     assert check_search(blocks_in_the_open(seed, 2, 6, targets), most=30_000)
 
@@ -191,10 +190,10 @@ def test_blocks_in_the_open_against_all_of_their_states(targets: int, seed: int)
     ("spec", "steps"),
     [
         (keys_and_doors(2, 3, 25, 25), 130),
-        pytest.param(keys_and_doors(22, 4, 22, 7), 117, marks=pytest.mark.long),
+        long(keys_and_doors(22, 4, 22, 7), 117),
         (keys_and_doors(22, 5, 22, 7), 147),
         (blocks_in_the_open(3, 3, 14), 23),
-        pytest.param(blocks_in_the_open(3, 3, 14, 2), 36, marks=pytest.mark.long),
+        long(blocks_in_the_open(3, 3, 14, 2), 36),
         (blocks_in_the_open(3, 3, 14, 3), 48),
     ],
     ids=lambda value: getattr(value, "task_id", ""),

@@ -25,6 +25,7 @@ from spca.ast_merge import merge
 from spca.contracts import AgentSource
 from spca.reference import coder
 from tests.contracts.executing import methods
+from tests.support.tiers import long
 
 ROOT = Path(__file__).resolve().parents[3]
 SMALLEST = ("--world", "MiniGrid-Empty-5x5-v0")
@@ -152,7 +153,7 @@ def kept(folder: Path) -> dict[str, Any]:
     [
         (signal.SIGINT, "look around: observe_scene", []),
         (signal.SIGTERM, "turn(a1)", []),
-        pytest.param(signal.SIGHUP, "turn(a2)", [1], marks=pytest.mark.long),
+        long(signal.SIGHUP, "turn(a2)", [1]),
     ],
 )
 def test_what_is_interrupted_leaves_all_that_is_left_otherwise(

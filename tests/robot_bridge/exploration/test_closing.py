@@ -17,6 +17,7 @@ from robot_bridge.exploration.endings import Ending
 from robot_bridge.exploration.explorer import Explorer, ExplorerSettings
 from tests.robot_bridge.kinematic import goal
 from tests.robot_bridge.scripted import DONE, FORWARD, SHADOW, STOP, Call, Scripted, explorer
+from tests.support.tiers import long
 
 CAGE = [(1.2, 0.16 * place, 0.04) for place in range(-26, 27)]
 """Posts with gaps that can be looked through, and not be driven through."""
@@ -147,7 +148,7 @@ def test_a_model_that_did_not_get_home_and_says_that_it_is_done_is_not_home() ->
     ("error", "word"),
     [
         (BudgetSpent("2 requests were sent"), "budget"),
-        pytest.param(ModelEnded("no such key"), "no model", marks=pytest.mark.long),
+        long(ModelEnded("no such key"), "no model"),
     ],
 )
 def test_a_model_that_is_gone_is_the_word_whatever_the_robot_did_alone(error: ModelEnded, word: str) -> None:

@@ -25,8 +25,9 @@ from robot_bridge.safety.chain import SafetyChain
 from tests.robot_bridge.kinematic import KinematicRobot, SteppedClock, goal
 from tests.robot_bridge.rays import CONFIG
 from tests.robot_bridge.scripted import DONE, FORWARD, LOOK, SHADOW, Call, Scripted, explorer
+from tests.support.tiers import long
 
-LATENCIES = (0.0, 2.0, *(pytest.param(each, marks=pytest.mark.long) for each in (0.3, 0.9, 5.0, 7.5, TIMEOUT_S)))
+LATENCIES = (0.0, 2.0, *(long(each) for each in (0.3, 0.9, 5.0, 7.5, TIMEOUT_S)))
 CHECK: Call = ("check_path_clear", {"direction": "left", "distance_m": 5.0})
 NOTED: Call = ("report_discovery", {"label": "sofa", "notes": "blue, by the window", "significance": "landmark"})
 AWAY = goal(x=3.0, y=0.5)
@@ -196,7 +197,7 @@ class Slow(Scripted):
         return sight
 
 
-@pytest.mark.parametrize("seconds", [0.0, 0.6 * PAUSE_S, pytest.param(1.1 * PAUSE_S, marks=pytest.mark.long)])
+@pytest.mark.parametrize("seconds", [0.0, 0.6 * PAUSE_S, long(1.1 * PAUSE_S)])
 def test_in_real_time_every_description_is_in_the_next_message(seconds: float) -> None:
     sights = [f"sight {number}." for number in range(100)]
     model = Slow(seconds, sights)

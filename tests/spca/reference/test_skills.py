@@ -16,6 +16,7 @@ from minigrid.minigrid_env import MiniGridEnv as Simulator
 from minigridenv import MiniGridEnv
 from spca.contracts import Primitive, Status
 from tests.spca.reference.skill_runs import PARAMETERS, run, solve
+from tests.support.tiers import long
 
 seeds = st.integers(0, 10_000)
 GOAL = "goal_green"
@@ -60,7 +61,7 @@ def test_worlds_are_solved_without_the_mission(env_id: str, seed: int, calls: st
     "env_id",
     [
         "MiniGrid-Empty-8x8-v0",
-        pytest.param("BabyAI-PickupAbove-v0", marks=pytest.mark.long),
+        long("BabyAI-PickupAbove-v0"),
         "BabyAI-ActionObjDoor-v0",
     ],
 )
