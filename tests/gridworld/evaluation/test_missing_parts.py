@@ -9,13 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.tiers import long
-
 from gridworld.backends import MultiGridBackend
 from gridworld.errors import MissingPartError, missing_part
 from gridworld.evaluation.harness import EvaluationHarness
 from tests.support.gridworld.drawn import drawn
 from tests.support.gridworld.players import Scripted, corridors, main
+from tests.support.tiers import long
 
 ROOT = Path(__file__).resolve().parents[3]
 HIDING = """
