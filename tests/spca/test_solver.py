@@ -23,6 +23,7 @@ from spca.pddl_text import MAX_CHARS, MAX_DEPTH
 from spca.solver import Solver, available_engines
 from spca.solving.engines import AUTOMATIC
 from tests.processes import Process
+from tests.support.tiers import long
 from tests.waiting import AGES, PATIENCE, becomes
 
 ROOT = Path(__file__).parents[2]
@@ -181,7 +182,7 @@ def test_an_engine_that_is_too_slow_leaves_time_for_the_next() -> None:
     assert (result.status, result.engine) == (SolveStatus.SOLVED, "fast-downward")
 
 
-@pytest.mark.parametrize("engine", INSTALLED)
+@pytest.mark.parametrize("engine", [long(name) if name == "tamer" else name for name in INSTALLED])
 def test_a_killed_host_leaves_nothing_behind(engine: str, marked: Callable[[], list[str]]) -> None:
     script = (
         f"import sys; sys.path.insert(0, {str(ROOT)!r})\nfrom spca.solver import Solver\n"

@@ -18,6 +18,7 @@ from spca.sandbox.executor import SandboxExecutor
 from tests.contracts.executing import codes, failure, methods, run, steps, view
 from tests.processes import Process
 from tests.sandboxing import await_gone, children_of, is_gone, opened, unmeasured
+from tests.support.tiers import long
 from tests.waiting import AGES
 
 ROOT = Path(__file__).parents[3]
@@ -129,10 +130,10 @@ def host(text: str) -> subprocess.CompletedProcess[str]:
     [
         "signal.signal(signal.SIGCHLD, signal.SIG_IGN)",
         "signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGUSR1, signal.SIGCHLD})",
-        "signal.signal(signal.SIGPIPE, signal.SIG_DFL)",
+        long("signal.signal(signal.SIGPIPE, signal.SIG_DFL)"),
         "os.closerange(3, 100)",
-        "os.close(0)",
-        "sys.path.insert(0, '.')",
+        long("os.close(0)"),
+        long("sys.path.insert(0, '.')"),
         "sys.path.insert(0, '')",
     ],
 )
