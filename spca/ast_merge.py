@@ -2,7 +2,7 @@
 
 A patch is raw ``def`` blocks, with imports and literal constants above them if need be. It is spliced into the agent
 by line ranges from the syntax tree, so whatever it does not touch stays as it is, byte by byte. What generated code may
-do at all is up to the gate, :mod:`spca.sandbox.policy`; the form of a patch is in :mod:`spca.patch_rules`; reading an
+do at all is up to the gate, :mod:`spca.code.policy`; the form of a patch is in :mod:`spca.patch_rules`; reading an
 agent is :mod:`spca.agent_code`, offered here as well.
 """
 
@@ -33,10 +33,10 @@ from spca.agent_code import (
     reindented,
     signatures,
 )
+from spca.code.policy import check as policy
 from spca.contracts import PRIMITIVE_METHODS, AgentSource
 from spca.errors import PatchError
 from spca.patch_rules import Patch, check_action, check_calls, check_method, dissect
-from spca.sandbox import policy
 from spca.text import escaped_code
 
 __all__ = [

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from spca.code.policy import check as policy
 from spca.contracts import AgentSource, TrustedPDDL
 from spca.errors import FileError, PatchError, SettingsError
 from spca.files import read_text
 from spca.pddl_text import shape_fault
 from spca.runfolder import write_atomic
-from spca.sandbox import policy
 from spca.text import escaped_code
 
 

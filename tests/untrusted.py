@@ -7,11 +7,11 @@ from collections.abc import Iterable, Sequence
 from plannerLLM import PDDLResp
 from spca import agent_code, ast_merge, feedback, library, pddl_text
 from spca.calls.answers import check_complete, parsed, plain, quotable
+from spca.code.policy import check as policy
 from spca.contracts import AgentSource, PlannedAction, SolveResult, SolveStatus
 from spca.errors import PlanTextError
 from spca.prompts import render
 from spca.providers.base import Response
-from spca.sandbox import policy
 from spca.solver import _with_names
 
 

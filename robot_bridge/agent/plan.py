@@ -15,10 +15,10 @@ from typing import Final
 from robot_bridge.errors import SetupError
 from robot_bridge.tags import COLORS, LABELS
 from spca import agent_code
+from spca.code.policy import check as policy
 from spca.contracts import AgentSource, Plan, PlannerMode, PlanStep
 from spca.errors import PatchError, PlanTextError
 from spca.pddl_text import parse_plan
-from spca.sandbox import policy
 
 _OPEN: Final = "any"
 """The colour of what is named without one; ``object`` is the kind of what may be a key, a ball or a box."""

@@ -16,9 +16,10 @@ from pathlib import Path
 from textwrap import fill
 from typing import Final
 
+from spca.code.policy import check as policy
 from spca.contracts import Failed
 from spca.errors import SandboxError
-from spca.sandbox import landlock, policy, probes
+from spca.sandbox import landlock, probes
 from spca.sandbox.client import Worker, Zygote
 from spca.sandbox.libc import require_x86_64
 from spca.sandbox.limits import Limits

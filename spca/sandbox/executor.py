@@ -12,9 +12,10 @@ from types import CodeType, TracebackType
 from typing import Self
 
 from spca import compiling
+from spca.code.policy import check as policy
 from spca.contracts import AgentSource, Failed, PlanStep, Status
 from spca.errors import PatchError
-from spca.sandbox import doctor, policy, reports
+from spca.sandbox import doctor, reports
 from spca.sandbox.client import Zygote
 from spca.sandbox.episode import RefusedEpisode, SandboxEpisode
 from spca.sandbox.limits import Limits

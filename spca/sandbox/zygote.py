@@ -132,7 +132,7 @@ def _load(path: list[str]) -> None:
     sys.path[:] = path
     for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
         os.environ[name] = "1"  # a process that forks must have one thread
-    from spca.sandbox.allowed import MODULES
+    from spca.code.policy.available import MODULES
 
     for name in (*MODULES, *_LAZY_MODULES, "spca.sandbox.worker"):
         import_module(name)

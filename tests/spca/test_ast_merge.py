@@ -299,17 +299,19 @@ def test_what_has_no_place_in_a_patch_is_named_with_its_line(patch: str, message
         merge(BASE, patch)
 
 
-def test_the_gate_tells_all_that_it_refuses_in_a_patch() -> None:
+def test_all_that_the_policy_refuses_in_a_patch_is_told_at_once() -> None:
     patch = "import os\n\ndef go(self):\n    self.full_grid[0, 0] = 'x'\n    yield open('f')\n"
     with pytest.raises(PatchError) as caught:
         merge(BASE, patch)
     assert [line.partition(":")[0] for line in str(caught.value).splitlines()] == ["line 1", "line 4", "line 5"]
 
 
-def test_a_patch_that_spoils_the_rest_of_the_agent_is_refused() -> None:
+def test_a_method_whose_builtin_an_import_hides_has_changed() -> None:
     base = BASE.replace("return text", "return np.array([list(text)])")
-    with pytest.raises(PatchError, match="the module heapq is no value"):
-        merge(base, "import heapq as list\n" + GO)
+    assert merge(base, "import heapq as list\n" + GO).changed == ("look", "go")
+
+
+def test_a_patch_that_makes_the_agent_too_long_is_refused() -> None:
     long = f"# {'x' * 150_000}\n{GO}"
     with pytest.raises(PatchError, match="at most 200000 are possible"):
         merge(merge(BASE, long).text, long.replace("go", "other"))

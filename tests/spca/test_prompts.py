@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 
 from minigridenv import MiniGridEnv
 from spca import ast_merge
+from spca.code.policy.available import MODULES
 from spca.contracts import AgentSource, PlanStep, Status
 from spca.errors import PromptError
 from spca.map_text import as_data, cropped
 from spca.pddl_text import NameMap, parse_plan, plan_steps
 from spca.prompts import quoted, render, templates
 from spca.reference.mission import MissionError, parse
-from spca.sandbox.allowed import MODULES
 from tests.doubles import AGENT, plan_of, shared_solver
 
 

@@ -16,9 +16,9 @@ import pytest
 
 from spca import agent_code, ast_merge, compiling, library
 from spca.calls.answers import MAX_CHARS
+from spca.code.policy import check as policy
 from spca.contracts import AgentSource
 from spca.errors import PatchError, SettingsError
-from spca.sandbox import policy
 from spca.workspace import Workspace
 from tests import untrusted
 from tests.timing import cpu_seconds

@@ -12,9 +12,9 @@ import minigrid  # noqa: F401
 import pytest
 
 from spca.ast_merge import merge
+from spca.code.policy.check import check_agent, check_patch
 from spca.contracts import AgentSource, Failed, Status
 from spca.sandbox.executor import SandboxExecutor
-from spca.sandbox.policy import check_agent, check_patch
 from spca.sandbox.runner import FILENAME
 from tests.benign.stage import STAGES, Recording, perform, repeat
 from tests.benign.topics import REFERENCE, Topic, topics

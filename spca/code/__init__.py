@@ -1,0 +1,1 @@
+"""The agent's source: reading, checking and merging what a coder writes."""
