@@ -2,7 +2,7 @@
 
 A patch is raw ``def`` blocks, with imports and literal constants above them if need be. It is spliced into the agent
 by line ranges from the syntax tree, so whatever it does not touch stays as it is, byte by byte. What generated code may
-do at all is up to the gate, :mod:`spca.code.policy`; the form of a patch is in :mod:`spca.patch_rules`; reading an
+do at all is up to the static policy, :mod:`spca.code.policy`; the form of a patch is in :mod:`spca.patch_rules`; reading an
 agent is :mod:`spca.agent_code`, offered here as well.
 """
 
@@ -90,14 +90,14 @@ def merge(base: str, patch: str, expected: Mapping[str, tuple[str, ...]] | None 
             can be called with that many positional arguments.
 
     Raises:
-        PatchError: the patch does not compile, the gate refuses it, or it breaks a rule of :mod:`spca.patch_rules`.
+        PatchError: the patch does not compile, the policy refuses it, or it breaks a rule of :mod:`spca.patch_rules`.
     """
     patch = escaped_code(patch)
     policy.check_patch(patch, base)
     parts = dissect(patch)
     kept = methods_of(base)
     for name in PRIMITIVE_METHODS:
-        if name in kept:  # the gate lets only those through that are as they were
+        if name in kept:  # the policy lets only those through that are as they were
             parts.methods.pop(name, None)
     for node in parts.methods.values():
         check_method(node)

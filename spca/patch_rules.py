@@ -1,6 +1,6 @@
 """The form of a patch, and what an action must look like (pure).
 
-What generated code may do at all is up to the gate, :mod:`spca.code.policy`, which has seen a patch before. Every
+What generated code may do at all is up to the static policy, :mod:`spca.code.policy`, which has seen a patch before. Every
 refusal is a :class:`~spca.errors.PatchError` whose text is meant for the coder LLM; lines are those of the patch.
 """
 
@@ -118,7 +118,7 @@ def _sort(statement: ast.stmt, parts: Patch) -> None:
                 raise PatchError(f"lines {lines}: {name} is defined twice; define each method once")
             parts.methods[name] = statement
         case _:
-            raise AssertionError(f"the gate lets no {type(statement).__name__} through")
+            raise AssertionError(f"the policy lets no {type(statement).__name__} through")
 
 
 def _is_remark(node: ast.stmt) -> bool:

@@ -26,7 +26,7 @@ class Workspace:
         """The agent to continue from (``--keep-agent``).
 
         Raises:
-            SettingsError: it is missing, it is not the source of an agent, or the gate refuses to run it.
+            SettingsError: it is missing, it is not the source of an agent, or the policy refuses to run it.
         """
         agent = AgentSource(escaped_code(self._kept("agent.py", "--keep-agent")))
         try:

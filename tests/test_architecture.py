@@ -40,7 +40,7 @@ ALLOWED = {
     "robot_bridge.agent.world": (
         *("robot_bridge", *OUTSIDE, "spca.acting", "spca.perception", "spca.replay", "spca.slam"),
     ),
-    "robot_bridge.agent.plan": ("robot_bridge", *OUTSIDE, "spca.agent_code"),
+    "robot_bridge.agent.plan": ("robot_bridge", *OUTSIDE, "spca.agent_code", "spca.code"),
     "spca.contracts": (),
 }
 """What a module or the modules of a package may import of ours; the longest matching name decides."""

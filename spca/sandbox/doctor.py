@@ -156,7 +156,7 @@ class _Examination:
         self._missing: dict[str, str] = {}
 
     def checks(self) -> Iterator[Check]:
-        yield _gate()
+        yield _policy()
         with closing(self._worker(Layer(0))) as worker:
             yield from _process(worker, self._zygote.pid)
             unwalled = probes.make(worker, PROBES, self._bait)
@@ -218,10 +218,10 @@ class _Examination:
         return check(by, bool(alone))
 
 
-def _gate() -> Check:
+def _policy() -> Check:
     found = policy.violations("class Agent:\n    def go(self):\n        import os\n        yield 0\n")
     seen = str(found[0]).partition(": g")[0] if found else "nothing"
-    return Check(1, "gate", "a method that imports os", seen, [each.line for each in found] == [3])
+    return Check(1, "policy", "a method that imports os", seen, [each.line for each in found] == [3])
 
 
 def _process(worker: Worker, parent: int) -> Iterator[Check]:

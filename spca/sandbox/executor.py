@@ -48,7 +48,7 @@ class SandboxExecutor:
 
     Args:
         limits: budgets of each episode.
-        check: the gate, which raises :class:`~spca.errors.PatchError` for a source that must not be executed; None
+        check: the static policy, which raises :class:`~spca.errors.PatchError` for a source that must not be executed; None
             leaves it out.
         unsafe: without the wall: a plain process of its own, nothing more.
 

@@ -306,12 +306,9 @@ def test_all_that_the_policy_refuses_in_a_patch_is_told_at_once() -> None:
     assert [line.partition(":")[0] for line in str(caught.value).splitlines()] == ["line 1", "line 4", "line 5"]
 
 
-def test_a_method_whose_builtin_an_import_hides_has_changed() -> None:
+def test_what_a_patch_does_to_the_rest_of_the_agent_is_seen() -> None:
     base = BASE.replace("return text", "return np.array([list(text)])")
     assert merge(base, "import heapq as list\n" + GO).changed == ("look", "go")
-
-
-def test_a_patch_that_makes_the_agent_too_long_is_refused() -> None:
     long = f"# {'x' * 150_000}\n{GO}"
     with pytest.raises(PatchError, match="at most 200000 are possible"):
         merge(merge(BASE, long).text, long.replace("go", "other"))

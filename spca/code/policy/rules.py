@@ -56,10 +56,10 @@ def of_method(node: ast.FunctionDef | ast.AsyncFunctionDef) -> Words:
 def of_head(node: ast.FunctionDef | ast.AsyncFunctionDef, names: Names) -> Words:
     """Yield what is wrong with what runs when a function is defined: its decorators, defaults and annotations."""
     for decorator in node.decorator_list:
-        is_call = isinstance(decorator, ast.Call)
         named = decorator.func if isinstance(decorator, ast.Call) else decorator
-        if isinstance(named, ast.Attribute) and not is_call and named.attr in ("setter", "getter", "deleter"):
-            continue
+        match decorator:
+            case ast.Attribute(value=ast.Name(), attr="setter" | "getter" | "deleter"):
+                continue
         if names.full_name(named) not in DECORATORS:
             known = ", ".join(sorted(name.rpartition(".")[2] for name in DECORATORS))
             yield f"{node.name} has a decorator that is not available; available are {known}"
@@ -74,23 +74,25 @@ def of_head(node: ast.FunctionDef | ast.AsyncFunctionDef, names: Names) -> Words
         yield f"the defaults and annotations of {node.name} must be constants; compute them inside the method"
 
 
-def is_constant(node: ast.expr, names: Names, any_name: bool) -> bool:
+def is_constant(node: ast.expr, names: Names, any_name: bool, in_call: bool = False) -> bool:
     """Whether a value is known when the module is loaded: literals, arithmetic, tuples, a few harmless calls.
 
-    Names may be those of builtins and imports, and with ``any_name`` also others.
+    Names may be those of builtins and imports, and with ``any_name`` also others; what a call is given must not be a
+    method that the call would run.
     """
     if isinstance(node, ast.Name):
-        return any_name or bool(names.full_name(node))
+        return bool(names.full_name(node)) or (any_name and (not in_call or node.id in names.meanings))
     if isinstance(node, ast.Lambda):
-        return any_name
+        return any_name and not in_call
     if isinstance(node, ast.Call):
         if names.full_name(node.func) not in CONSTANT_CALLS:
             return False
-        return all(is_constant(part, names, any_name) for part in (*node.args, *(k.value for k in node.keywords)))
+        parts = (*node.args, *(keyword.value for keyword in node.keywords))
+        return all(is_constant(part, names, any_name, in_call=True) for part in parts)
     if not isinstance(node, _CONSTANT_PARTS):
         return False
-    parts = (part for part in ast.iter_child_nodes(node) if isinstance(part, ast.expr))
-    return all(is_constant(part, names, any_name) for part in parts)
+    inner = (part for part in ast.iter_child_nodes(node) if isinstance(part, ast.expr))
+    return all(is_constant(part, names, any_name, in_call) for part in inner)
 
 
 def is_dunder(name: str) -> bool:

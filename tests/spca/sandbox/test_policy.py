@@ -72,6 +72,11 @@ def test_what_cannot_work_is_refused_with_its_line(body: str, words: str) -> Non
         ),
         ("def go(self, *, x=print()):\n    yield 0\n", "line 1: the defaults and annotations of go must be constants"),
         ("def go(self, x: f(1)):\n    yield 0\n", "line 1: the defaults and annotations of go must be constants"),
+        (
+            "def go(self, x=sorted([1], key=lambda x: 1)):\n    yield 0\n",
+            "defaults and annotations of go must be constants",
+        ),
+        ("def go(self, x=sorted([1], key=run)):\n    yield 0\n", "defaults and annotations of go must be constants"),
         ("def go(self) -> print():\n    yield 0\n", "line 1: the defaults and annotations of go must be constants"),
         ("def go(self, x: open('f')):\n    yield 0\n", "line 1: open is not available"),
         ("def go(self) -> exec('1'):\n    yield 0\n", "line 1: exec is not available"),
@@ -113,6 +118,7 @@ def test_harmless_methods_pass(body: str) -> None:
         "@here.setter\ndef here(self, value):\n    self._here = value\n",
         "from functools import cache\nimport functools\n@cache\ndef a(self):\n    return 1\n\n"
         "@functools.lru_cache(maxsize=128)\ndef b(self):\n    return 1\n",
+        "KINDS = ('key', 'ball')\ndef go(self, kinds=frozenset(KINDS), least=min, first=KINDS[0]):\n    yield 0\n",
         "@classmethod\ndef make(cls):\n    return cls.go\n",
         "class Agent:\n    '''Doc.'''\n    mission: str\n    def __init__(self):\n        self.seen = {}\n",
     ],
