@@ -2,8 +2,8 @@
 
 A patch is raw ``def`` blocks, with imports and literal constants above them if need be. It is spliced into the agent
 by line ranges from the syntax tree, so whatever it does not touch stays as it is, byte by byte. What generated code may
-do at all is up to the static policy, :mod:`spca.code.policy`; the form of a patch is in :mod:`spca.patch_rules`; reading an
-agent is :mod:`spca.agent_code`, offered here as well.
+do at all is up to :mod:`spca.code.policy`; the form of a patch is in :mod:`spca.patch_rules`; reading an agent is
+:mod:`spca.agent_code`, offered here as well.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The form of a patch, and what an action must look like (pure).
 
-What generated code may do at all is up to the static policy, :mod:`spca.code.policy`, which has seen a patch before. Every
-refusal is a :class:`~spca.errors.PatchError` whose text is meant for the coder LLM; lines are those of the patch.
+What generated code may do at all is up to :mod:`spca.code.policy`, which has seen a patch before. Every refusal is a
+:class:`~spca.errors.PatchError` whose text is meant for the coder LLM; lines are those of the patch.
 """
 
 from __future__ import annotations

@@ -48,8 +48,8 @@ class SandboxExecutor:
 
     Args:
         limits: budgets of each episode.
-        check: the static policy, which raises :class:`~spca.errors.PatchError` for a source that must not be executed; None
-            leaves it out.
+        check: the static policy, which raises :class:`~spca.errors.PatchError` for a source that must not be executed;
+            None leaves it out.
         unsafe: without the wall: a plain process of its own, nothing more.
 
     Raises:

@@ -60,25 +60,15 @@ def bindings(nodes: Iterable[ast.AST]) -> Iterator[tuple[str, str]]:
     for node in nodes:
         match node:
             case ast.Import() | ast.ImportFrom():
-                yield from ((name, meaning) for _, name, meaning in imported(node))
+                yield from _imported(node)
             case ast.Name(id=name, ctx=ast.Store() | ast.Del()) | ast.arg(arg=name) | ast.MatchMapping(rest=str(name)):
                 yield name, ""
             case ast.alias():
                 pass
             case _:
-                name = getattr(node, "name", None)
-                if isinstance(name, str):  # definitions, exceptions, patterns, type parameters
-                    yield name, ""
-
-
-def imported(node: ast.Import | ast.ImportFrom) -> Iterator[tuple[ast.alias, str, str]]:
-    """Yield for each name that an import binds: its alias, the name, the full name of what it stands for."""
-    for alias in node.names:
-        if isinstance(node, ast.ImportFrom):
-            yield alias, alias.asname or alias.name, f"{node.module or ''}.{alias.name}"
-        else:
-            root = alias.name.partition(".")[0]
-            yield alias, alias.asname or root, alias.name if alias.asname else root
+                own = getattr(node, "name", None)
+                if isinstance(own, str):  # definitions, exceptions, patterns, type parameters
+                    yield own, ""
 
 
 def at_top(statements: Sequence[ast.stmt]) -> Iterator[tuple[ast.stmt, str, str]]:
@@ -86,3 +76,12 @@ def at_top(statements: Sequence[ast.stmt]) -> Iterator[tuple[ast.stmt, str, str]
     for node in statements:
         targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", node)]
         yield from ((node, name, meaning) for name, meaning in bindings(targets))
+
+
+def _imported(node: ast.Import | ast.ImportFrom) -> Iterator[tuple[str, str]]:
+    for alias in node.names:
+        if isinstance(node, ast.ImportFrom):
+            yield alias.asname or alias.name, f"{node.module or ''}.{alias.name}"
+        else:
+            root = alias.name.partition(".")[0]
+            yield alias.asname or root, alias.name if alias.asname else root

@@ -20,7 +20,7 @@ from spca.code.policy.available import (
     fault_of_member,
     fault_of_module,
 )
-from spca.code.policy.names import Names, imported
+from spca.code.policy.names import Names
 from spca.contracts import PRIMITIVE_METHODS
 from spca.pddl_text import STATE_ATTRIBUTES
 
@@ -64,8 +64,8 @@ def of_head(node: ast.FunctionDef | ast.AsyncFunctionDef, names: Names) -> Words
             known = ", ".join(sorted(name.rpartition(".")[2] for name in DECORATORS))
             yield f"{node.name} has a decorator that is not available; available are {known}"
         elif isinstance(decorator, ast.Call):
-            values = (*decorator.args, *(keyword.value for keyword in decorator.keywords))
-            if not all(isinstance(value, ast.Constant) for value in values):
+            given = (*decorator.args, *(keyword.value for keyword in decorator.keywords))
+            if not all(isinstance(value, ast.Constant) for value in given):
                 yield f"the arguments of the decorator of {node.name} must be literals"
     args = node.args
     parameters = (*args.posonlyargs, *args.args, *args.kwonlyargs, args.vararg, args.kwarg)
@@ -110,15 +110,18 @@ def _is_original(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
             return False
 
 
-def _import(node: ast.Import | ast.ImportFrom, _names: Names) -> Words:
-    if isinstance(node, ast.ImportFrom) and (node.level or node.names[0].name == "*"):
+def _import(node: ast.Import, _names: Names) -> Words:
+    yield from (fault_of_module(alias.name) for alias in node.names)
+
+
+def _import_from(node: ast.ImportFrom, _names: Names) -> Words:
+    module = node.module or ""
+    if node.level or node.names[0].name == "*":
         yield "relative and star imports are not possible; import names from a module"
-    elif isinstance(node, ast.ImportFrom) and (fault := fault_of_module(node.module or "")):
+    elif fault := fault_of_module(module):
         yield fault
     else:
-        for alias, _, _ in imported(node):
-            is_module = isinstance(node, ast.Import)
-            yield fault_of_module(alias.name) if is_module else fault_of_member(node.module or "", alias.name)
+        yield from (fault_of_member(module, alias.name) for alias in node.names)
 
 
 def _name(node: ast.Name, names: Names) -> Words:
@@ -189,7 +192,7 @@ _CONSTANT_PARTS: Final = (
 )
 _RULES: Final[dict[type[ast.AST], Callable[[Any, Names], Words]]] = {
     ast.Import: _import,
-    ast.ImportFrom: _import,
+    ast.ImportFrom: _import_from,
     ast.Name: _name,
     ast.Attribute: _attribute,
     ast.Subscript: _subscript,
