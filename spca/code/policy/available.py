@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import lru_cache
 from importlib import import_module
+from pkgutil import iter_modules
 from types import ModuleType
 from typing import Final
 
@@ -20,7 +21,7 @@ MODULES: Final = _words(
     copy dataclasses enum functools heapq itertools math operator queue random re statistics string typing __future__
     """
 )
-"""Modules that may be imported: a sandbox loads them before it is locked in. None of them tells the time."""
+"""Modules that may be imported: a sandbox loads them before it is locked in. Only numpy's ``now`` tells the time."""
 
 _FILES: Final = "generated code has no files"
 INSTEAD: Final[Mapping[str, str]] = {
@@ -128,7 +129,9 @@ def fault_of_member(module: str, name: str) -> str:
 
 @lru_cache(maxsize=len(MODULES))
 def _members(module: str) -> frozenset[str]:
-    """Public names of an allowed module, without the modules that hang on it."""
-    held = vars(import_module(module))
+    """Public names of an allowed module, without the modules that hang on it, loaded or not."""
+    loaded = import_module(module)
+    hanging = (part.name for part in iter_modules(getattr(loaded, "__path__", ())))
+    held = dict.fromkeys(hanging, loaded) | vars(loaded)
     public = held.get("__all__") or (name for name in held if not name.startswith("_"))
     return frozenset(name for name in public if not isinstance(held.get(name), ModuleType))
