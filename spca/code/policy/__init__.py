@@ -7,7 +7,7 @@ policy left out. The policy parses and never imports generated code. It covers
   :mod:`spca.ast_merge` cannot place, faults whose words are too long or steer a terminal. Sizes and the cost of
   compiling are bounded before, in :mod:`spca.compiling`;
 - the regression check, which reads from the text what a patch changes: nothing but constants runs when the module is
-  loaded, no name at the top level is rebound, no method stands in for another by a computed name;
+  loaded, no import at the top level is rebound, and ``getattr`` takes no name that is put together;
 - repeatable runs, which no other layer ensures, because the sandbox has clocks and entropy: allowed modules only, and
   seeds for random generators;
 - what fails in the sandbox anyway, or breaks the contract of an action: modules and members that are missing, files,

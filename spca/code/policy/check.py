@@ -145,15 +145,22 @@ def _faults(tree: ast.Module, base: ast.Module | None) -> _Faults:
     yield from _of_top(tree, names, is_patch)
     yield from _rebound(bound, set(map(id, statements)))
     for node in tree.body:
-        is_agent = isinstance(node, ast.ClassDef) and node.name == AGENT_CLASS
-        for definition in node.body if is_agent and isinstance(node, ast.ClassDef) else [node]:
-            if isinstance(definition, _Function):
-                yield from ((definition, words) for words in rules.of_head(definition, names))
-                if is_agent or is_patch:
-                    yield from ((definition, words) for words in rules.of_method(definition))
-            nodes = list(_nodes(definition))
-            seen = names.within(nodes) if isinstance(definition, _Function | ast.ClassDef) else names
-            yield from ((inner, words) for inner in nodes for words in rules.of_node(inner, seen))
+        if isinstance(node, ast.ClassDef) and node.name == AGENT_CLASS:
+            for part in node.body:
+                yield from _of_part(part, names, is_method=True)
+        else:
+            yield from _of_part(node, names, is_method=is_patch)
+
+
+def _of_part(part: ast.stmt, names: Names, is_method: bool) -> _Faults:
+    """What is wrong within a statement of the top level or of the class; ``is_method`` where it is a function."""
+    if isinstance(part, _Function):
+        yield from ((part, words) for words in rules.of_head(part, names))
+        if is_method:
+            yield from ((part, words) for words in rules.of_method(part))
+    nodes = list(_nodes(part))
+    seen = names.within(nodes) if isinstance(part, _Function | ast.ClassDef) else names
+    yield from ((node, words) for node in nodes for words in rules.of_node(node, seen))
 
 
 def _nodes(definition: ast.AST) -> Iterator[ast.AST]:
