@@ -210,9 +210,11 @@ class _Session:
 
     def play(self, layout: Layout) -> tuple[list[tuple[int, str]], dict[str, Any]]:
         """Play a task; its primitives with the action that each belongs to, and how it went."""
+        from spca.runfolder import CURRICULUM
+
         task = self._task(layout)
         self._layouts[task.env_id], self._world = layout, None
-        self._folder.write_json("curriculum.json", _curriculum([*self._tasks, task]))
+        self._folder.write_json(CURRICULUM, _curriculum([*self._tasks, task]))
         result, summary = self.run.level(task.index + 1, task)
         self._tasks.append(task)
         return _told(result), self._details(result, summary)

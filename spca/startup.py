@@ -21,7 +21,7 @@ from spca.files import read_text
 from spca.prompts import templates
 from spca.providers.registry import provider_for
 from spca.report import cli as looking
-from spca.runfolder import RunFolder, check_folder, locked, make_folder
+from spca.runfolder import CURRICULUM, LOCK, RunFolder, check_folder, locked, make_folder
 from spca.runinfo import check_sandbox, check_versions, run_info
 from spca.sandbox.executor import SandboxExecutor
 from spca.watching import WorldMaker
@@ -133,7 +133,7 @@ def opened(
     resumed = RunFolder.open(Path(chosen.runs), chosen.resume) if chosen.resume else None
     if resumed and resumed.info().get("evaluation"):
         raise ResumeError(f"{resumed.path}: is part of an evaluation: go on with its run_eval.py command and --resume")
-    selected = tasks(chosen, load(resumed.path / "curriculum.json") if resumed else None)
+    selected = tasks(chosen, load(resumed.path / CURRICULUM) if resumed else None)
     if resumed and len(resumed.state()["finished"]) > len(selected):
         raise ResumeError(f"{resumed.path}: more levels are finished than the run has")
     with held(chosen, root, lambda: check(chosen, selected), resumed) as (folder, executor):
@@ -169,7 +169,7 @@ def held(
         make_folder(workspace.path)
         with locked(workspace.path, "workspace"):
             folder = resumed or _new_folder(chosen, root, workspace, sandbox, curriculum)
-            with locked(folder.path, "run"):
+            with locked(folder.path, "run", LOCK):
                 if resumed:
                     _keep_changes(resumed, chosen)
                 yield folder, executor

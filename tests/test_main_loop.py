@@ -377,7 +377,7 @@ def test_a_run_stopped_by_its_budget_goes_on_without_asking_twice(learned: Learn
 
 
 def _texts(folder: RunFolder) -> list[str]:
-    return [path.read_text(encoding="utf-8") for path in folder.path.glob("summary_*.json")]
+    return [path.read_text(encoding="utf-8") for path in folder.path.glob("summaries/summary_*.json")]
 
 
 def test_code_that_is_never_usable_fails_the_level() -> None:

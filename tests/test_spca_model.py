@@ -72,7 +72,7 @@ def test_what_was_done_is_told_and_kept(harness: EvaluationHarness, runs: Path) 
     assert folder.parent == runs
     trajectory = json.loads(next(folder.glob("trajectories/Gridworld_t.json")).read_text(encoding="utf-8"))
     assert len(trajectory["primitives"]) == result.steps_taken
-    levels = json.loads((folder / "curriculum.json").read_text(encoding="utf-8"))[0]["levels"]
+    levels = json.loads((folder / "state/curriculum.json").read_text(encoding="utf-8"))[0]["levels"]
     assert "t" in [config for level in levels for config in level["configs"]]
 
 

@@ -104,7 +104,7 @@ def play(learned: Path, item: Item) -> Figures:
     arguments = ["--keep-agent", "--quiet", "--seed", str(seed), "--curriculum", str(folder / "curriculum.json")]
     arguments += ["--workspace", str(folder / "workspace"), "--runs", str(folder / "runs")]
     _run(arguments, lambda env, n, executor: Played(env, n, executor=executor, told=rows.append))
-    (finished,) = read(existing_run(folder / "runs") / "state.json")["finished"]
+    (finished,) = read(existing_run(folder / "runs") / "state/state.json")["finished"]
     row = {**(rows[-1] if rows else {}), "level": env_id, "seed": seed, "solved": finished["outcome"] == "success"}
     row |= {"reason": finished["reason"], "coder_calls": finished["counters"]["coder_calls"]}
     row |= {"category": category, "starts": len(rows), "collisions": sum(one["collisions"] for one in rows)}

@@ -17,7 +17,7 @@ from spca.common.errors import UserError
 from spca.curriculum import Task
 from spca.errors import BudgetReached, ResumeError, SettingsError, UnknownModelError, WorkspaceBusyError
 from spca.providers.base import Limits, Message
-from spca.runfolder import RunFolder, locked
+from spca.runfolder import LOCK, RunFolder, locked
 from tests.doubles import AGENT, ROOT, ScriptedProvider
 from tests.e2e.commands import curriculum, fingerprint
 from tests.fakes.faults import FaultServer
@@ -46,11 +46,11 @@ def opened(given: dict[str, Any], check: Any = no_check) -> Any:
 def test_a_new_run_holds_its_locks(given: dict[str, Any]) -> None:
     with opened(given) as (folder, tasks, _):
         assert [task.env_id for task in tasks] == ["x-v0", "y-v0", "z-v0"]
-        assert folder.read_text("agent_v0.py") == AGENT.text
+        assert folder.read_text("agents/agent_v0.py") == AGENT.text
         assert "## planner_system" in folder.read_text("prompt_log.md")
         assert folder.info()["settings"]["only"] is None
-        for path, what in ((given["workspace"], "workspace"), (folder.path, "run")):
-            with pytest.raises(WorkspaceBusyError), locked(Path(path), what):
+        for path, name in ((Path(given["workspace"]), ".lock"), (folder.path, LOCK)):
+            with pytest.raises(WorkspaceBusyError), locked(path, "it", name):
                 pass
     with locked(Path(given["workspace"]), "workspace"):
         pass
@@ -145,7 +145,7 @@ def test_kept_files_are_what_the_run_begins_with(given: dict[str, Any], tmp_path
     (workspace / "domain.pddl").write_text("(define (domain d))")
     (workspace / "problem.pddl").write_text("(define (problem p))")
     with opened(given | {"keep_agent": True, "keep_pddl": True}) as (folder, *_):
-        assert folder.read_text("agent_v0.py") == AGENT.text + "# mine\n"
+        assert folder.read_text("agents/agent_v0.py") == AGENT.text + "# mine\n"
         assert folder.state()["trusted"] == {"domain": "(define (domain d))", "problem": "(define (problem p))"}
 
 

@@ -144,4 +144,4 @@ def test_an_answer_is_served_only_at_the_place_where_it_was_given(tmp_path: Path
 def test_without_the_flag_nothing_is_kept(tmp_path: Path) -> None:
     desk = Desk(tmp_path)
     desk.desk.accept(desk.ask(ScriptedProvider(GOOD), request("?", schema=Form)))
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["calls.jsonl", "llm"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["calls.jsonl", "llm", "state"]
