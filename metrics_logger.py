@@ -17,7 +17,7 @@ from types import FrameType, TracebackType
 from typing import Any, Final, Self
 
 from spca.errors import SettingsError
-from spca.runfolder import json_text, write_atomic
+from spca.runs.folder import json_text, write_atomic
 
 COUNTERS: Final = (
     "spca_rounds",

@@ -29,18 +29,25 @@ LAZY = (
 )
 """Libraries that are slow to import, or not needed by most runs."""
 
-OUTSIDE = ("spca.contracts", "spca.errors", "spca.files", "spca.sandbox", "spca.pddl_text")
+OUTSIDE = ("spca.contracts", "spca.errors", "spca.common.files", "spca.sandbox", "spca.plan.pddl")
 
 ALLOWED = {
     "spca": ("spca",),
     "gridworld": ("gridworld",),
     "explorer": ("explorer", "gridworld", "spca.contracts"),
-    "robot_bridge": ("robot_bridge", "spca.contracts", "spca.errors", "spca.files"),
-    "robot_bridge.cli": ("robot_bridge", *OUTSIDE, "spca.providers", "spca.calls", "spca.runfolder"),
+    "robot_bridge": ("robot_bridge", "spca.contracts", "spca.errors", "spca.common.files"),
+    "robot_bridge.cli": ("robot_bridge", *OUTSIDE, "spca.llm.providers", "spca.llm.calls", "spca.runs.folder"),
     "robot_bridge.agent.world": (
-        *("robot_bridge", *OUTSIDE, "spca.acting", "spca.perception", "spca.replay", "spca.slam"),
+        *(
+            "robot_bridge",
+            *OUTSIDE,
+            "spca.act.world",
+            "spca.sense.perception",
+            "spca.act.state_hash",
+            "spca.sense.slam",
+        ),
     ),
-    "robot_bridge.agent.plan": ("robot_bridge", *OUTSIDE, "spca.agent_code"),
+    "robot_bridge.agent.plan": ("robot_bridge", *OUTSIDE, "spca.code.agent_source"),
     "spca.contracts": (),
 }
 """What a module or the modules of a package may import of ours; the longest matching name decides."""

@@ -14,9 +14,6 @@ from hypothesis import strategies as st
 
 from llmclient import ChatGPTClient
 from plannerLLM import MAX_RETRIES, PDDLResp, PlannerLLM
-from spca.calls.budget import Caps
-from spca.calls.desk import CallDesk
-from spca.calls.retry import RetryPolicy
 from spca.contracts import FailedPlan, Plan, PlanFailure, PlannerMode, PlanStep, Snapshot, TrustedPDDL
 from spca.errors import (
     BadAnswerError,
@@ -26,8 +23,11 @@ from spca.errors import (
     ProviderDownError,
     TransientError,
 )
-from spca.providers.base import Finish, Response, Usage
-from tests.doubles import (
+from spca.llm.calls.budget import Caps
+from spca.llm.calls.desk import CallDesk
+from spca.llm.calls.retry import RetryPolicy
+from spca.llm.providers.base import Finish, Response, Usage
+from tests.support.spca.doubles import (
     LEVEL,
     SNAPSHOT,
     Events,

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from spca.contracts import AgentSource, AgentView, Failed, Finished, PlanStep, Yielded
-from tests.contracts.executing import view
+from tests.support.contracts.executing import view
 
 MAX_STEPS = 300
 """Primitives after which the world has had enough."""

@@ -1,0 +1,284 @@
+"""A run's folder: what a run leaves behind, and what it needs to go on after being killed.
+
+::
+
+    runs/<run_id>/
+      run.json                  settings, versions, git commit, models
+      state.json                finished levels and where to go on; replaced atomically: the commit of a level
+      curriculum.json           the curriculum as it was when the run began
+      metrics.jsonl             events
+      summary_*.json            one per level; summary.json for the run
+      agent_v{N}.py domain_v{N}.pddl problem_v{N}.pddl    after level N; with prefix fail_ when it was not solved
+      agents/<hash>.py          the source of every attempt of the finished levels
+      trajectories/*.json       every attempt of every level
+      prompt_log.md             the prompt templates used
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import json
+import os
+import secrets
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, Final
+
+from spca.common.files import read_text
+from spca.common.text import escaped_json
+from spca.contracts import AgentSource, Plan, TrustedPDDL
+from spca.errors import FileError, ResumeError, SettingsError, WorkspaceBusyError
+from spca.runs.results import Attempt
+
+LARGEST: Final = 256 << 20
+"""Bytes of a file of a run that are read; the log of a run of 150 levels has a hundredth of it."""
+
+
+def write_atomic(path: Path, text: str) -> None:
+    """Replace a file so that a reader or a crash sees the old text or the new one, never a part.
+
+    Raises:
+        SettingsError: the file system refuses.
+    """
+    try:
+        replace_file(path, text.encode("utf-8"))
+    except OSError as error:
+        raise SettingsError(f"cannot write {path}: {error.strerror}") from error
+
+
+def replace_file(path: Path, data: bytes) -> None:
+    """Replace a file by the whole of ``data``, or leave it as it is.
+
+    The folder may be a stranger's: a link or a pipe that waits in it under either name is not written to.
+
+    Raises:
+        OSError: the file system refuses, or the file is a device or a pipe.
+    """
+    if path.exists() and not (path.is_file() or path.is_dir()):
+        raise OSError(errno.EINVAL, "it is no regular file")
+    temporary = path.with_name(f".{path.name}.tmp")
+    temporary.unlink(missing_ok=True)
+    try:
+        with temporary.open("xb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    except OSError:
+        temporary.unlink(missing_ok=True)
+        raise
+
+
+def json_text(value: object, indent: int | None = None) -> str:
+    """JSON to be read by people: characters as they are, but for those that nobody can see, which are escapes."""
+    return escaped_json(json.dumps(value, indent=indent, ensure_ascii=False))
+
+
+def check_folder(path: Path) -> None:
+    """Refuse a folder that could not be made or written to, without making it.
+
+    Raises:
+        SettingsError: says why.
+    """
+    try:
+        there = next(folder for folder in (path, *path.parents) if folder.exists() or folder.is_symlink())
+    except OSError as error:  # a name or path that is too long
+        raise SettingsError(f"cannot use folder {path}: {error.strerror}") from error
+    if not there.is_dir():
+        raise SettingsError(f"cannot use folder {path}: {there} is not a folder")
+    if not os.access(there, os.W_OK | os.X_OK):
+        raise SettingsError(f"cannot write to folder {there}: permission denied")
+
+
+def make_folder(path: Path) -> None:
+    """Create a folder that can be written to.
+
+    Raises:
+        SettingsError: it cannot.
+    """
+    check_folder(path)
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise SettingsError(f"cannot create folder {path}: {error.strerror}") from error
+
+
+@contextmanager
+def locked(folder: Path, what: str) -> Iterator[None]:
+    """Hold the folder's lock; released by the kernel when the process dies.
+
+    Raises:
+        WorkspaceBusyError: another process holds it.
+        SettingsError: the lock file cannot be opened.
+    """
+    try:
+        file = os.open(folder / ".lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    except OSError as error:
+        raise SettingsError(f"cannot open {folder / '.lock'}: {error.strerror}") from error
+    try:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise WorkspaceBusyError(
+                f"{what} {folder} is in use by another run: wait for it or choose another folder"
+            ) from error
+        yield
+    finally:
+        os.close(file)
+
+
+def new_run_id() -> str:
+    """A sortable id: UTC time and four random hex digits."""
+    return f"{time.strftime('%Y%m%d-%H%M%S', time.gmtime())}-{secrets.token_hex(2)}"
+
+
+class RunFolder:
+    """Files of one run; ``path`` exists."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.run_id = path.name
+
+    @classmethod
+    def create(
+        cls,
+        runs: Path,
+        info: Mapping[str, Any],
+        curriculum: str,
+        agent: AgentSource,
+        trusted: TrustedPDDL | None = None,
+        prompt_log: str = "",
+    ) -> RunFolder:
+        """A new folder holding what every later part relies on: agent and PDDL to begin with included.
+
+        Raises:
+            SettingsError: ``runs`` cannot be written to.
+        """
+        make_folder(runs)
+        folder = cls(runs / new_run_id())
+        make_folder(folder.path / "trajectories")
+        make_folder(folder.path / "agents")
+        write_atomic(folder.path / "curriculum.json", curriculum)
+        write_atomic(folder.path / "agent_v0.py", agent.text)
+        write_atomic(folder.path / "prompt_log.md", prompt_log)
+        state: dict[str, Any] = {"finished": [], "agent": "agent_v0.py", "category": None}
+        folder.commit(state | {"trusted": asdict(trusted) if trusted else None})
+        folder.write_json("run.json", {"run_id": folder.run_id, **info})
+        return folder
+
+    @classmethod
+    def open(cls, runs: Path, run_id: str) -> RunFolder:
+        """The folder of an earlier run.
+
+        Raises:
+            ResumeError: there is no such run, or it is not complete.
+        """
+        path = runs / run_id
+        # os.path, because Path.is_file raises where a name is too long.
+        if not run_id or path.parent != runs or not os.path.isfile(path / "run.json"):
+            known = sorted(p.name for p in runs.iterdir() if (p / "run.json").is_file()) if runs.is_dir() else []
+            hint = f"the latest is {known[-1]}" if known else "there are none"
+            raise ResumeError(f"no run {run_id!r} in {runs}: {hint}")
+        return cls(path)
+
+    def info(self) -> dict[str, Any]:
+        """``run.json``, which holds at least ``settings``.
+
+        Raises:
+            ResumeError: it cannot be read.
+        """
+        return self._record("run.json", "settings")
+
+    def state(self) -> dict[str, Any]:
+        """``state.json``: ``finished``, ``agent``, ``category`` and ``trusted``.
+
+        Raises:
+            ResumeError: it cannot be read.
+        """
+        return self._record("state.json", "finished", "agent", "category", "trusted")
+
+    def commit(self, state: Mapping[str, Any]) -> None:
+        """Make a finished level final."""
+        self.write_json("state.json", state)
+
+    def read_text(self, name: str) -> str:
+        """A text file of the folder.
+
+        Raises:
+            ResumeError: it cannot be read.
+        """
+        try:
+            return read_text(self.path / name, LARGEST)
+        except FileError as error:
+            raise ResumeError(str(error)) from error
+
+    def write_json(self, name: str, value: object) -> None:
+        write_atomic(self.path / name, json_text(value, indent=1) + "\n")
+
+    def save_version(self, number: int, agent: AgentSource, plan: Plan | None, *, solved: bool) -> str:
+        """Save the agent and PDDL after level ``number``; returns the name of the agent's file."""
+        prefix = "" if solved else "fail_"
+        for stale in self.path.glob(f"*_v{number}.*"):  # of a try at this level that was killed
+            stale.unlink()
+        name = f"{prefix}agent_v{number}.py"
+        write_atomic(self.path / name, agent.text)
+        if plan is not None:
+            write_atomic(self.path / f"{prefix}domain_v{number}.pddl", plan.domain)
+            write_atomic(self.path / f"{prefix}problem_v{number}.pddl", plan.problem)
+        return name
+
+    def save_agent(self, agent: AgentSource) -> str:
+        """Save an executed source under its hash; returns its path relative to the folder."""
+        name = f"agents/{agent.sha256[:16]}.py"
+        if not (self.path / name).is_file():
+            write_atomic(self.path / name, agent.text)
+        return name
+
+    def read_json(self, name: str) -> dict[str, Any]:
+        """A file of the folder that holds a JSON object.
+
+        Raises:
+            ResumeError: it cannot be read.
+        """
+        try:
+            value = json.loads(self.read_text(name))
+        except (ValueError, RecursionError) as error:
+            raise ResumeError(f"{self.path / name} cannot be read: {error}") from error
+        if not isinstance(value, dict):
+            raise ResumeError(f"{self.path / name} cannot be read: it holds no object")
+        return value
+
+    def _record(self, name: str, *keys: str) -> dict[str, Any]:
+        record = self.read_json(name)
+        for key in keys:
+            if key not in record:
+                raise ResumeError(f"{self.path / name} cannot be read: it has no {key!r}")
+        return record
+
+
+def attempt_record(attempt: Attempt, agent_file: str) -> dict[str, Any]:
+    """One attempt for a trajectory file: ``start`` holds the primitives before it, ``steps`` one
+    [code, plan position, source line] per primitive; the hashes are of the states before and after it.
+    """
+    return {
+        "round": attempt.round,
+        "attempt": attempt.number,
+        "start": list(attempt.start.primitives),
+        "start_hash": attempt.start.state_hash,
+        "end_hash": attempt.outcome.state_hash,
+        "agent": agent_file,
+        "plan": [asdict(step) for step in attempt.plan.steps],
+        "domain": attempt.plan.domain,
+        "problem": attempt.plan.problem,
+        "engine": attempt.plan.engine,
+        "status": attempt.outcome.status.value,
+        "message": attempt.outcome.message,
+        "traceback": attempt.outcome.traceback,
+        "printed": attempt.outcome.printed,
+        "reward": attempt.outcome.reward,
+        "steps": [[s.code, s.position, s.line] for s in attempt.outcome.trace],
+    }
