@@ -20,13 +20,11 @@ import re
 from collections.abc import Callable, Mapping
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from spca.report.live.access import accepts_gzip
 from spca.report.live.live_run import packed
-
-if TYPE_CHECKING:
-    from spca.report.live.serving import LiveServer
+from spca.report.live.serving import LiveServer
 
 _LEVEL: Final = re.compile(r"piece/run/0/level/([1-9][0-9]{0,5})")
 _VERSION: Final = re.compile(r"[0-9]{1,12}")

@@ -12,11 +12,10 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from http.server import ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Final
 
 from spca.report.live.access import Access
-from spca.report.live.handler import Handler
 from spca.report.live.live_run import LiveRun
 
 
@@ -72,6 +71,7 @@ class LiveServer(ThreadingHTTPServer):
         live: LiveRun,
         page: Page,
         access: Access,
+        handler: type[BaseHTTPRequestHandler],
         limits: Limits = _LIMITS,
     ) -> None:
         self.address_family = family
@@ -80,7 +80,7 @@ class LiveServer(ThreadingHTTPServer):
         self._ended = threading.Condition()
         self._due = dict[Any, float]()
         """Open connections, and when their requests must have arrived."""
-        super().__init__(address, Handler)
+        super().__init__(address, handler)
 
     @property
     def port(self) -> int:

@@ -12,6 +12,7 @@ from pathlib import Path
 import minigridenv
 from spca.act.frame import WorldMaker
 from spca.report.live.access import LOOPBACK, Access
+from spca.report.live.handler import Handler
 from spca.report.live.live_run import LiveRun
 from spca.report.live.serving import Limits, LiveServer, Page, answering
 from tests.support.waiting import PATIENCE, becomes
@@ -27,7 +28,7 @@ def served(
     live = LiveRun(path, make_world, rest_s=0.0)
     page = Page.of(HTML, "default-src 'none'; script-src 'sha256-x'")
     access = Access(TOKEN, LOOPBACK)
-    server = LiveServer(socket.AF_INET, ("127.0.0.1", 0), live, page, access, limits or Limits())
+    server = LiveServer(socket.AF_INET, ("127.0.0.1", 0), live, page, access, Handler, limits or Limits())
     with answering(server):
         yield server
 
