@@ -38,11 +38,13 @@ from spca.contracts import (
 from spca.errors import RestoreError, WorldError
 from spca.llm import feedback
 from spca.plan.solver import Solver
+from spca.report import cli as looking
 from spca.runs import cli, curriculum, startup, workspace
 from spca.runs.display import Display
 from spca.runs.folder import RunFolder
 from spca.runs.recorder import Recorder
 from spca.runs.results import Attempt, LevelContext, LevelResult, Round
+from spca.runs.settings import Settings, how_to_resume
 from spca.sense import map_text
 
 ROOT: Final = Path(__file__).resolve().parent
@@ -159,7 +161,7 @@ class Run:
     """A run folder being filled: the loop over its levels, in worlds that ``make_world`` builds."""
 
     def __init__(
-        self, settings: cli.Settings, folder: RunFolder, make_world: Callable[..., World], display: Display
+        self, settings: Settings, folder: RunFolder, make_world: Callable[..., World], display: Display
     ) -> None:
         self._settings, self._folder, self._make_world, self._display = settings, folder, make_world, display
         self._desk = startup.desk(settings, folder)
@@ -198,11 +200,9 @@ class Run:
         settings, desk, logger = self._settings, self._desk, self._logger
         desk.notify = self._display.note
         client = partial(ChatGPTClient, reasks=0, desk=desk, **startup.client_options(settings))
-        structured = partial(client, schema=PDDLResp)
-        planner = PlannerLLM(settings.planner_model, settings.planner_small_model, solver, logger, structured)
-        coder = CoderLLM(settings.coder_model, logger, client)
-        progress = desk.noting_rounds(self._display.phase)
-        return Loop(planner, coder, self._gate, logger, progress, self._workspace.save_working_copy)
+        planner = PlannerLLM(*settings.models[:2], solver, logger, partial(client, schema=PDDLResp))
+        progress, keep = desk.noting_rounds(self._display.phase), self._workspace.save_working_copy
+        return Loop(planner, CoderLLM(settings.coder_model, logger, client), self._gate, logger, progress, keep)
 
     def level(self, number: int, task: curriculum.Task) -> tuple[LevelResult, dict[str, Any]]:
         """Play a level and record it: its result and its summary. A world that cannot be had fails only the level."""
@@ -225,7 +225,7 @@ class Run:
         return result, summary
 
 
-def check(settings: cli.Settings, tasks: Sequence[curriculum.Task] = ()) -> None:
+def check(settings: Settings, tasks: Sequence[curriculum.Task] = ()) -> None:
     """Refuse engines, models and environments that do not exist, before anything is written."""
     Solver(settings.engine)
     startup.check_models(settings)
@@ -235,12 +235,12 @@ def check(settings: cli.Settings, tasks: Sequence[curriculum.Task] = ()) -> None
 def main(argv: Sequence[str] | None = None) -> int:
     """The program; returns the exit code."""
     with command.Ending() as end:
-        given = cli.parse(argv)
+        given = cli.parse(argv, looking.HELP)
         if given["command"] != "run":
-            return startup.other_command(given, ROOT, minigridenv.MiniGridEnv)
+            return startup.other_command(given, ROOT, looking.main, minigridenv.MiniGridEnv)
         settings = startup.settings(given, ROOT)
         with startup.opened(settings, ROOT, check) as (folder, tasks, executor):
-            end.go_on = command.how_to_resume(settings, folder.run_id, ROOT)
+            end.go_on = how_to_resume(settings, folder.run_id, ROOT)
             make_world = partial(minigridenv.MiniGridEnv, executor=executor, upstream_rules=settings.upstream_rules)
             Run(settings, folder, make_world, Display(len(tasks), quiet=settings.quiet)).learn(tasks)
     return end.code

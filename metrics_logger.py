@@ -16,8 +16,8 @@ from pathlib import Path
 from types import FrameType, TracebackType
 from typing import Any, Final, Self
 
+from spca.common.files import json_text, write_atomic
 from spca.errors import SettingsError
-from spca.runs.folder import json_text, write_atomic
 
 COUNTERS: Final = (
     "spca_rounds",

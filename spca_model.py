@@ -27,10 +27,10 @@ if TYPE_CHECKING:
     from gridworld.rules.layout import Layout
     from gridworldenv import GridTaskWorld
     from spca.contracts import Executor
-    from spca.runs.cli import Settings
     from spca.runs.curriculum import Task
     from spca.runs.folder import RunFolder
     from spca.runs.results import LevelResult
+    from spca.runs.settings import Settings
 
 ROOT: Final = Path(__file__).resolve().parent
 MAY_CHANGE: Final = frozenset(

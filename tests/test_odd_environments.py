@@ -18,13 +18,14 @@ from minigrid.envs.empty import EmptyEnv
 from main import Run
 from minigridenv import MiniGridEnv
 from spca.code.regression import RegressionGate, SolvedLevel
+from spca.common.files import make_folder
 from spca.contracts import AgentSource, Checkpoint, Plan, PlannerMode, PlanStep, Status
 from spca.errors import RestoreError, WorldError
 from spca.report.replay.resimulating import resimulate
 from spca.runs import cli
 from spca.runs.curriculum import Task
 from spca.runs.display import Display
-from spca.runs.folder import RunFolder, make_folder
+from spca.runs.folder import RunFolder
 from spca.sense import map_text, perception
 from tests.support.contracts.executing import methods
 from tests.support.contracts.world_suite import act

@@ -4,17 +4,12 @@ from __future__ import annotations
 
 import argparse
 import os
-import shlex
 import sys
-from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Final, NoReturn, Self
+from typing import Final, NoReturn, Self
 
 from spca.common.text import visible
 from spca.errors import BudgetReached, UserError
-
-if TYPE_CHECKING:
-    from spca.runs.cli import Settings
 
 PROGRAM_VARIABLE: Final = "SPCA_PROGRAM"
 """Environment variable by which a script that starts the program says how a user calls it."""
@@ -66,12 +61,6 @@ def _stopped(code: int, reason: str, go_on: str) -> int:
     """Say on standard error why the program stops, and how to go on if it can; returns ``code``."""
     print(visible(f"{reason}; go on with: {go_on}" if go_on else reason), file=sys.stderr)
     return code
-
-
-def how_to_resume(settings: Settings, run_id: str, root: Path) -> str:
-    """The command that goes on with a run."""
-    elsewhere = f" --runs {shlex.quote(settings.runs)}" if Path(settings.runs) != root / "runs" else ""
-    return f"{program()} --resume {run_id}{elsewhere}"
 
 
 def program() -> str:

@@ -1,4 +1,6 @@
-"""Read files that a user named, or that lie in a folder that a user named: anything may stand under such a name.
+"""Files: those that a user named are read with care, ours are written whole, folders are made and locked.
+
+Anything may stand under a name that a user gave, or that lies in a folder that a user gave.
 
 A pipe would keep the reader waiting, a device never ends, and a file of gigabytes fills the memory. So only regular
 files of a bounded size are read, and text has to be UTF-8.
@@ -7,18 +9,24 @@ files of a bounded size are read, and text has to be UTF-8.
 from __future__ import annotations
 
 import errno
+import fcntl
+import json
 import os
 import stat
 from collections import ChainMap
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from io import StringIO
 from pathlib import Path
 from typing import BinaryIO, Final
 
-from spca.errors import FileError
+from spca.common.text import escaped_json
+from spca.errors import FileError, SettingsError, WorkspaceBusyError
 
 MAX_BYTES: Final = 16 << 20
 """Size of a text file that somebody wrote, at most."""
+LARGEST: Final = 256 << 20
+"""Bytes of a file of a run that are read; the log of a run of 150 levels has a hundredth of it."""
 _MAX_ENV_BYTES: Final = 64 << 10
 """Linux starts no process with a variable of 128 KiB."""
 _ON: Final = frozenset({"1", "true", "t", "yes", "y"})
@@ -71,6 +79,99 @@ def read_text(path: Path, limit: int = MAX_BYTES) -> str:
         line = text.count("\n", 0, text.index("\0")) + 1
         raise FileError(path, f"line {line} holds a NUL character: save it as UTF-8 text")
     return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def write_atomic(path: Path, text: str) -> None:
+    """Replace a file so that a reader or a crash sees the old text or the new one, never a part.
+
+    Raises:
+        SettingsError: the file system refuses.
+    """
+    try:
+        replace_file(path, text.encode("utf-8"))
+    except OSError as error:
+        raise SettingsError(f"cannot write {path}: {error.strerror}") from error
+
+
+def replace_file(path: Path, data: bytes) -> None:
+    """Replace a file by the whole of ``data``, or leave it as it is.
+
+    The folder may be a stranger's: a link or a pipe that waits in it under either name is not written to.
+
+    Raises:
+        OSError: the file system refuses, or the file is a device or a pipe.
+    """
+    if path.exists() and not (path.is_file() or path.is_dir()):
+        raise OSError(errno.EINVAL, "it is no regular file")
+    temporary = path.with_name(f".{path.name}.tmp")
+    temporary.unlink(missing_ok=True)
+    try:
+        with temporary.open("xb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    except OSError:
+        temporary.unlink(missing_ok=True)
+        raise
+
+
+def json_text(value: object, indent: int | None = None) -> str:
+    """JSON to be read by people: characters as they are, but for those that nobody can see, which are escapes."""
+    return escaped_json(json.dumps(value, indent=indent, ensure_ascii=False))
+
+
+def check_folder(path: Path) -> None:
+    """Refuse a folder that could not be made or written to, without making it.
+
+    Raises:
+        SettingsError: says why.
+    """
+    try:
+        there = next(folder for folder in (path, *path.parents) if folder.exists() or folder.is_symlink())
+    except OSError as error:  # a name or path that is too long
+        raise SettingsError(f"cannot use folder {path}: {error.strerror}") from error
+    if not there.is_dir():
+        raise SettingsError(f"cannot use folder {path}: {there} is not a folder")
+    if not os.access(there, os.W_OK | os.X_OK):
+        raise SettingsError(f"cannot write to folder {there}: permission denied")
+
+
+def make_folder(path: Path) -> None:
+    """Create a folder that can be written to.
+
+    Raises:
+        SettingsError: it cannot.
+    """
+    check_folder(path)
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise SettingsError(f"cannot create folder {path}: {error.strerror}") from error
+
+
+@contextmanager
+def locked(folder: Path, what: str) -> Iterator[None]:
+    """Hold the folder's lock; released by the kernel when the process dies.
+
+    Raises:
+        WorkspaceBusyError: another process holds it.
+        SettingsError: the lock file cannot be opened.
+    """
+    try:
+        file = os.open(folder / ".lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    except OSError as error:
+        raise SettingsError(f"cannot open {folder / '.lock'}: {error.strerror}") from error
+    try:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise WorkspaceBusyError(
+                f"{what} {folder} is in use by another run: wait for it or choose another folder"
+            ) from error
+        yield
+    finally:
+        os.close(file)
 
 
 def load_env(path: Path) -> None:

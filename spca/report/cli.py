@@ -33,11 +33,6 @@ HELP: Final[Mapping[str, str]] = {
 }
 
 
-def is_asked(argv: Sequence[str]) -> bool:
-    """Whether a command line is one of these commands."""
-    return bool(argv) and argv[0] in HELP
-
-
 def main(argv: Sequence[str], root: Path, make_world: WorldMaker) -> int:
     """Carry out a command; returns the exit code.
 
@@ -250,9 +245,9 @@ def _write_page(
     *,
     compared: bool,
 ) -> None:
+    from spca.common.files import write_atomic
     from spca.common.text import visible
     from spca.report.page import building
-    from spca.runs.folder import write_atomic
 
     title = " and ".join(run.id for run in runs) if compared or len(runs) == 1 else f"{len(runs)} runs"
     view = "#/compare/0" if compared else ""

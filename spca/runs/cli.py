@@ -6,7 +6,7 @@ import argparse
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import fields
 from pathlib import Path
 from typing import Any, Final
 
@@ -15,8 +15,8 @@ from spca.common.command import PROGRAM_VARIABLE, Parser
 from spca.common.files import load_env
 from spca.errors import ResumeError, SettingsError
 from spca.llm.providers.base import TIMEOUT_S
-from spca.report import cli as looking
 from spca.runs import model_choice
+from spca.runs.settings import Settings
 
 UNSAFE_VARIABLE: Final = "SPCA_UNSAFE_NO_SANDBOX"
 """Environment variable that confirms ``--unsafe-no-sandbox``."""
@@ -31,55 +31,12 @@ _OF_THIS_SESSION: Final = {"render": False, "quiet": False, "cache": False, "pre
 """How a run is watched is not a property of the run: it is not taken over when the run goes on."""
 
 
-@dataclass(frozen=True, slots=True)
-class Settings:
-    """Everything a run is told; one value passed down, nothing global. Paths are absolute."""
+def build_parser(others: Mapping[str, str]) -> argparse.ArgumentParser:
+    """The parser; options that were not given are absent from its namespace.
 
-    curriculum: str
-    workspace: str
-    runs: str
-    planner_model: str
-    planner_small_model: str
-    coder_model: str
-    seed: int = 1
-    start_category: str | None = None
-    only: str | None = None
-    levels: str | None = None
-    keep_agent: bool = False
-    keep_pddl: bool = False
-    upstream_rules: bool = False
-    unsafe_no_sandbox: bool = False
-    engine: str | None = None
-    base_url: str | None = None
-    google_base_url: str | None = None
-    ollama_host: str | None = None
-    model_table: str | None = None
-    max_cost: float | None = None
-    max_calls: int | None = None
-    max_tokens: int | None = None
-    max_output_tokens: int | None = None
-    timeout: float = TIMEOUT_S
-    preflight: bool = True
-    cache: bool = False
-    render: bool = False
-    quiet: bool = False
-    resume: str | None = None
-
-    @property
-    def uses_reference(self) -> bool:
-        return all(model.startswith("reference/") for model in self.models)
-
-    @property
-    def models(self) -> tuple[str, str, str]:
-        """Models of the large and the small planner and of the coder."""
-        return self.planner_model, self.planner_small_model, self.coder_model
-
-    def to_dict(self) -> dict[str, Any]:
-        return asdict(self)
-
-
-def build_parser() -> argparse.ArgumentParser:
-    """The parser; options that were not given are absent from its namespace."""
+    Args:
+        others: commands with a parser of their own, and what they do.
+    """
     parser = Parser(
         prog=os.environ.get(PROGRAM_VARIABLE, "main.py"),
         description="Sense-Plan-Code-Act: learn a curriculum of grid-world levels by planning and writing code.",
@@ -88,10 +45,10 @@ def build_parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "command",
         nargs="?",
-        choices=("run", "list", "doctor", *looking.HELP),
+        choices=("run", "list", "doctor", *others),
         default="run",
         help="run (default); list categories and levels; doctor: tell whether generated code can be walled in here and "
-        "the models are there; " + "; ".join(f"{name}: {text}" for name, text in looking.HELP.items()),
+        "the models are there; " + "; ".join(f"{name}: {text}" for name, text in others.items()),
     )
     choose = parser.add_argument_group("what to run")
     choose.add_argument("--start-category", metavar="NAME", help="begin with this category (case-insensitive)")
@@ -201,15 +158,15 @@ def resumed_settings(
     return Settings(**values)
 
 
-def parse(argv: Sequence[str] | None) -> dict[str, Any]:
-    """The options given, by name; a command that looks at runs has a parser of its own, which gets ``arguments``."""
-    arguments = sys.argv[1:] if argv is None else argv
-    if looking.is_asked(arguments):
+def parse(argv: Sequence[str] | None, others: Mapping[str, str] | None = None) -> dict[str, Any]:
+    """The options given, by name; one of the ``others``, which have parsers of their own, gets ``arguments``."""
+    arguments, others = sys.argv[1:] if argv is None else argv, others or {}
+    if arguments and arguments[0] in others:
         return {"command": arguments[0], "arguments": arguments}
-    parser = build_parser()
+    parser = build_parser(others)
     parsed, surplus = parser.parse_known_args(arguments)
     given = vars(parsed)
-    if given["command"] in looking.HELP:
+    if given["command"] in others:
         parser.error(f"{given['command']} comes before its options")
     if surplus:
         parser.error(f"unrecognized arguments: {' '.join(surplus)}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from spca.errors import SettingsError
 from spca.llm.calls.budget import Caps
@@ -13,9 +13,7 @@ from spca.llm.calls.preflight import Report, examine
 from spca.llm.calls.prices import ModelTable
 from spca.llm.providers.addresses import address_fault, is_providers_own
 from spca.llm.providers.base import Limits
-
-if TYPE_CHECKING:
-    from spca.runs.cli import Settings
+from spca.runs.settings import Settings
 
 DEFAULT_MAX_COST: Final = 5.0
 """USD that a run may cost where no cap was given."""

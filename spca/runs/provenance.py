@@ -12,7 +12,7 @@ from typing import Any
 
 from spca import __version__
 from spca.errors import ResumeError
-from spca.runs.cli import Settings
+from spca.runs.settings import Settings
 
 _PACKAGES = (
     "minigrid",

@@ -12,24 +12,24 @@ from typing import Any
 
 from spca.act.frame import WorldMaker
 from spca.common import command
-from spca.common.files import read_text
+from spca.common.files import check_folder, locked, make_folder, read_text
 from spca.contracts import AgentSource, TrustedPDDL
 from spca.errors import ResumeError
 from spca.llm.calls.cache import Cache
 from spca.llm.calls.desk import CallDesk
 from spca.llm.providers.registry import provider_for
 from spca.prompts import templates
-from spca.report import cli as looking
 from spca.runs import cli, model_choice
 from spca.runs.curriculum import Curriculum, Task, load
 from spca.runs.display import list_tasks
-from spca.runs.folder import RunFolder, check_folder, locked, make_folder
+from spca.runs.folder import RunFolder
 from spca.runs.provenance import check_sandbox, check_versions, run_info
+from spca.runs.settings import Settings
 from spca.runs.workspace import Workspace
 from spca.sandbox.executor import SandboxExecutor
 
 
-def settings(given: Mapping[str, Any], root: Path) -> cli.Settings:
+def settings(given: Mapping[str, Any], root: Path) -> Settings:
     """Settings of a new run, or those recorded in the run to be resumed.
 
     Raises:
@@ -47,7 +47,7 @@ def settings(given: Mapping[str, Any], root: Path) -> cli.Settings:
     return chosen
 
 
-def doctor(chosen: cli.Settings) -> int:
+def doctor(chosen: Settings) -> int:
     """Print what the wall around generated code is made of here and what is known of each model; the exit code.
 
     Raises:
@@ -64,7 +64,7 @@ def doctor(chosen: cli.Settings) -> int:
     return command.EXIT_FINISHED if report.level == "strict" and not models.is_refused else command.EXIT_NOT_STRICT
 
 
-def preflight(chosen: cli.Settings) -> None:
+def preflight(chosen: Settings) -> None:
     """Look up the models of a run before anything is paid; warn of what ends soon or cannot be looked up.
 
     Raises:
@@ -74,7 +74,7 @@ def preflight(chosen: cli.Settings) -> None:
         print(f"warning: {warning}", file=sys.stderr, flush=True)
 
 
-def tasks(chosen: cli.Settings, curriculum: Curriculum | None = None) -> tuple[Task, ...]:
+def tasks(chosen: Settings, curriculum: Curriculum | None = None) -> tuple[Task, ...]:
     """The levels that the settings select, in order.
 
     Raises:
@@ -84,10 +84,13 @@ def tasks(chosen: cli.Settings, curriculum: Curriculum | None = None) -> tuple[T
     return whole.select(start_category=chosen.start_category, only=chosen.only, levels=chosen.levels).tasks()
 
 
-def other_command(given: Mapping[str, Any], root: Path, make_world: WorldMaker) -> int:
+def other_command(
+    given: Mapping[str, Any], root: Path, look: Callable[[Sequence[str], Path, WorldMaker], int], make_world: WorldMaker
+) -> int:
     """Carry out a command that learns nothing; the exit code.
 
     Args:
+        look: carries out a command that looks at runs.
         make_world: builds the worlds in which recorded episodes are replayed.
 
     Raises:
@@ -97,16 +100,16 @@ def other_command(given: Mapping[str, Any], root: Path, make_world: WorldMaker) 
         return doctor(settings(given, root))
     if given["command"] == "list":
         return show_levels(settings(given, root))
-    return looking.main(given["arguments"], root, make_world)
+    return look(given["arguments"], root, make_world)
 
 
-def show_levels(chosen: cli.Settings) -> int:
+def show_levels(chosen: Settings) -> int:
     """Print the levels that the settings select; the exit code."""
     list_tasks([(task.category, task.level, task.env_id) for task in tasks(chosen)])
     return command.EXIT_FINISHED
 
 
-def check_models(chosen: cli.Settings) -> None:
+def check_models(chosen: Settings) -> None:
     """Refuse models that do not exist or lack a key.
 
     Raises:
@@ -118,7 +121,7 @@ def check_models(chosen: cli.Settings) -> None:
 
 @contextmanager
 def opened(
-    chosen: cli.Settings, root: Path, check: Callable[[cli.Settings, Sequence[Task]], None]
+    chosen: Settings, root: Path, check: Callable[[Settings, Sequence[Task]], None]
 ) -> Iterator[tuple[RunFolder, Sequence[Task], SandboxExecutor]]:
     """The run folder with its levels, new or resumed, while this process holds the locks of it and its workspace.
 
@@ -143,7 +146,7 @@ def opened(
 
 @contextmanager
 def held(
-    chosen: cli.Settings,
+    chosen: Settings,
     root: Path,
     check: Callable[[], None],
     resumed: RunFolder | None = None,
@@ -176,7 +179,7 @@ def held(
                 yield folder, executor
 
 
-def _keep_changes(folder: RunFolder, chosen: cli.Settings) -> None:
+def _keep_changes(folder: RunFolder, chosen: Settings) -> None:
     """Record what a flag has changed in a run that goes on, so that it holds the next time too."""
     info = folder.info()
     settings = cli.kept(info["settings"], chosen)
@@ -184,7 +187,7 @@ def _keep_changes(folder: RunFolder, chosen: cli.Settings) -> None:
         folder.write_json("run.json", info | {"settings": settings})
 
 
-def desk(chosen: cli.Settings, folder: RunFolder) -> CallDesk:
+def desk(chosen: Settings, folder: RunFolder) -> CallDesk:
     """What all calls of a run pass through; enters a request that a killed process had in flight into the books.
 
     Raises:
@@ -195,25 +198,23 @@ def desk(chosen: cli.Settings, folder: RunFolder) -> CallDesk:
     return CallDesk(folder.path, folder.run_id, caps=model_choice.caps(chosen, known), table=known, cache=cache)
 
 
-def client_options(chosen: cli.Settings) -> dict[str, Any]:
+def client_options(chosen: Settings) -> dict[str, Any]:
     """What every client of a run is made with."""
     return {"addresses": model_choice.addresses(chosen), "limits": model_choice.limits(chosen)}
 
 
-def greeting(chosen: cli.Settings) -> str:
+def greeting(chosen: Settings) -> str:
     """The first line of a run: its models and caps."""
     return model_choice.greeting(chosen, os.environ, model_choice.caps(chosen, model_choice.table(chosen)))
 
 
-def _beginning(chosen: cli.Settings, root: Path, workspace: Workspace) -> tuple[AgentSource, TrustedPDDL | None]:
+def _beginning(chosen: Settings, root: Path, workspace: Workspace) -> tuple[AgentSource, TrustedPDDL | None]:
     """The agent and PDDL that a new run begins with."""
     agent = workspace.agent() if chosen.keep_agent else AgentSource(read_text(root / "agent.py"))
     return agent, workspace.trusted_pddl() if chosen.keep_pddl else None
 
 
-def _new_folder(
-    chosen: cli.Settings, root: Path, workspace: Workspace, sandbox: str, curriculum: str | None
-) -> RunFolder:
+def _new_folder(chosen: Settings, root: Path, workspace: Workspace, sandbox: str, curriculum: str | None) -> RunFolder:
     # Read again now that nobody else can write it.
     agent, trusted = _beginning(chosen, root, workspace)
     levels = read_text(Path(chosen.curriculum)) if curriculum is None else curriculum

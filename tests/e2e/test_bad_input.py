@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from spca.runs.folder import locked
+from spca.common.files import locked
 from tests.e2e.conftest import Learned, Refused
 from tests.support.commands import MINUTES, command, curriculum, environment, fingerprint, main_py
 

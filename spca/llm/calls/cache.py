@@ -7,10 +7,10 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
+from spca.common.files import make_folder, write_atomic
 from spca.errors import SettingsError
 from spca.llm.calls.ledger import Place
 from spca.llm.calls.transcripts import Answer, Call, read_answer, to_text, unsent
-from spca.runs.folder import make_folder, write_atomic
 
 
 class Cache:

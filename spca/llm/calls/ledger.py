@@ -16,9 +16,9 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, Final
 
+from spca.common.files import json_text
 from spca.errors import ResumeError, SettingsError
 from spca.llm.providers.base import Usage
-from spca.runs.folder import json_text
 
 BOOK: Final = "calls.jsonl"
 IN_FLIGHT: Final = "call_in_flight.json"

@@ -17,13 +17,12 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any, Final
 
-from spca.common.files import read_text
+from spca.common.files import LARGEST, json_text, make_folder, read_text, write_atomic
 from spca.errors import BadAnswerError, FileError, ResumeError
 from spca.llm.calls.call_keys import call_key, effort, prompt_key, question
 from spca.llm.calls.ledger import Place, Record
 from spca.llm.providers.base import Finish, Image, Request, Response, ToolCall, Usage
 from spca.llm.providers.counts import is_count
-from spca.runs.folder import LARGEST, json_text, make_folder, write_atomic
 
 FOLDER: Final = "llm"
 _NAME: Final = re.compile(r"[0-9]+-.+\.json")

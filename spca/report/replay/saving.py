@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from spca.common.files import replace_file
 from spca.errors import ReportError
 from spca.report.replay.pictures import Picture
-from spca.runs.folder import replace_file
 
 if TYPE_CHECKING:
     from PIL import Image

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spca.code.merge import merge
+from spca.common.files import json_text
 from spca.common.text import escaped_code, escaped_json, visible
 from spca.errors import PatchError
-from spca.runs.folder import json_text
 from tests.support.spca.doubles import AGENT
 
 HIDDEN = (

@@ -11,16 +11,17 @@ import pytest
 from spca.common import command
 from spca.errors import ResumeError, SettingsError
 from spca.runs import cli
+from spca.runs.settings import Settings, how_to_resume
 
 ROOT, CWD = Path("/checkout"), Path("/here")
 
 
-def settings(*argv: str, **environ: str) -> cli.Settings:
+def settings(*argv: str, **environ: str) -> Settings:
     return cli.settings_from(cli.parse(argv), environ, ROOT, CWD)
 
 
 def test_without_flags_and_key_the_reference_model_learns_the_whole_curriculum() -> None:
-    assert settings() == cli.Settings(
+    assert settings() == Settings(
         curriculum="/checkout/merged_curriculum2.json",
         workspace="/checkout/workspace",
         runs="/checkout/runs",
@@ -133,13 +134,13 @@ def test_categories_that_exclude_one_another() -> None:
 RECORDED = settings("--seed", "3", "--workspace", "w").to_dict()
 
 
-def resumed(*argv: str, recorded: dict[str, Any] = RECORDED, **environ: str) -> cli.Settings:
+def resumed(*argv: str, recorded: dict[str, Any] = RECORDED, **environ: str) -> Settings:
     return cli.resumed_settings(cli.parse(argv), recorded, environ, CWD)
 
 
 def test_a_resumed_run_has_its_recorded_settings() -> None:
     chosen = resumed("--resume", "r")
-    assert chosen == replace(cli.Settings(**RECORDED), resume="r")
+    assert chosen == replace(Settings(**RECORDED), resume="r")
 
 
 def test_what_changes_no_result_may_change() -> None:
@@ -232,9 +233,9 @@ def test_settings_of_another_version_are_refused(change: dict[str, Any]) -> None
 
 
 def test_how_to_resume_says_where_the_runs_are() -> None:
-    assert command.how_to_resume(settings(), "r1", ROOT) == "python main.py --resume r1"
+    assert how_to_resume(settings(), "r1", ROOT) == "python main.py --resume r1"
     elsewhere = settings("--runs", "my runs")
-    assert command.how_to_resume(elsewhere, "r1", ROOT) == "python main.py --resume r1 --runs '/here/my runs'"
+    assert how_to_resume(elsewhere, "r1", ROOT) == "python main.py --resume r1 --runs '/here/my runs'"
 
 
 def test_how_a_run_is_watched_is_not_taken_over_when_it_goes_on() -> None:

@@ -10,9 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from spca.common.files import check_folder, locked, make_folder, write_atomic
 from spca.contracts import AgentSource, Checkpoint, PlanStep, Status, TrustedPDDL
 from spca.errors import ResumeError, SettingsError, WorkspaceBusyError
-from spca.runs.folder import RunFolder, attempt_record, check_folder, locked, make_folder, new_run_id, write_atomic
+from spca.runs.folder import RunFolder, attempt_record, new_run_id
 from spca.runs.results import Attempt
 from tests.support.spca.doubles import AGENT, ROOT, outcome_of, plan_of
 
@@ -33,7 +34,7 @@ def test_a_reader_never_sees_a_part(tmp_path: Path) -> None:
     path = tmp_path / "a.json"
     write_atomic(path, "x")
     code = (
-        "import sys; from pathlib import Path; from spca.runs.folder import write_atomic\n"
+        "import sys; from pathlib import Path; from spca.common.files import write_atomic\n"
         "for n in range(60): write_atomic(Path(sys.argv[1]), 'xy'[n % 2] * 1_000_000)"
     )
     with subprocess.Popen([sys.executable, "-c", code, str(path)], cwd=ROOT) as writer:
@@ -108,7 +109,7 @@ def test_a_lock_is_held_by_one_at_a_time(tmp_path: Path) -> None:
 
 def test_a_lock_dies_with_its_process(tmp_path: Path) -> None:
     code = (
-        "import sys, os; from pathlib import Path; from spca.runs.folder import locked\n"
+        "import sys, os; from pathlib import Path; from spca.common.files import locked\n"
         "with locked(Path(sys.argv[1]), 'workspace'): print('held', flush=True); sys.stdin.read()"
     )
     with subprocess.Popen(

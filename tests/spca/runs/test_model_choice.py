@@ -14,6 +14,7 @@ from spca.llm.calls.budget import Caps
 from spca.llm.calls.prices import ModelTable
 from spca.llm.providers.base import Limits
 from spca.runs import cli, model_choice
+from spca.runs.settings import Settings
 from tests.support.spca.doubles import ROOT
 
 CWD = Path("/here")
@@ -24,7 +25,7 @@ UNPRICED = ("--planner-model", "openai/new", "--planner-small-model", "openai/ne
 NOT_OPENAI = [f"--{name}=x/y" for name in ("planner-model", "planner-small-model", "coder-model")]
 
 
-def settings(*argv: str, **environ: str) -> cli.Settings:
+def settings(*argv: str, **environ: str) -> Settings:
     return cli.settings_from(cli.parse(argv), environ, Path("/checkout"), CWD)
 
 

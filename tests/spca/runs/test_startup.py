@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from llmclient import ChatGPTClient
+from spca.common.files import locked
 from spca.errors import (
     BudgetReached,
     ResumeError,
@@ -21,9 +22,10 @@ from spca.errors import (
     WorkspaceBusyError,
 )
 from spca.llm.providers.base import Limits, Message
-from spca.runs import cli, startup
+from spca.runs import startup
 from spca.runs.curriculum import Task
-from spca.runs.folder import RunFolder, locked
+from spca.runs.folder import RunFolder
+from spca.runs.settings import Settings
 from tests.fakes.faults import FaultServer
 from tests.fakes.openai_wire import CHAT
 from tests.support.commands import curriculum, fingerprint
@@ -36,12 +38,12 @@ def given(tmp_path: Path) -> dict[str, Any]:
     return {"curriculum": str(chosen), "runs": str(tmp_path / "runs"), "workspace": str(tmp_path / "workspace")}
 
 
-def check(chosen: cli.Settings, _tasks: Sequence[Task]) -> None:
+def check(chosen: Settings, _tasks: Sequence[Task]) -> None:
     """What keeps a run from starting, but for environments that do not exist."""
     startup.check_models(chosen)
 
 
-def no_check(_chosen: cli.Settings, _tasks: Sequence[Task]) -> None:
+def no_check(_chosen: Settings, _tasks: Sequence[Task]) -> None:
     """Every model and environment exists."""
 
 
@@ -117,7 +119,7 @@ def test_the_check_sees_settings_and_tasks_and_comes_before_anything_is_written(
 ) -> None:
     seen: list[int] = []
 
-    def check(chosen: cli.Settings, tasks: Sequence[Task]) -> None:
+    def check(chosen: Settings, tasks: Sequence[Task]) -> None:
         seen.append(len(tasks))
         raise UserError(chosen.coder_model)
 

@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 
 import minigridenv
+from spca.common.files import locked
 from spca.errors import ReportError
 from spca.report.live.live_run import LiveRun
-from spca.runs.folder import locked
 from tests.support.report.making import Writing
 from tests.support.waiting import AGES, PATIENCE, becomes
 

@@ -20,9 +20,9 @@ from pathlib import Path
 import pytest
 
 import minigridenv
+from spca.common.files import locked
 from spca.errors import ReportError
 from spca.report.live import watch
-from spca.runs.folder import locked
 from tests.support.processes import Process
 from tests.support.report.making import Writing
 from tests.support.waiting import PATIENCE

@@ -14,10 +14,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from spca.common.files import locked
 from spca.errors import ReportError
 from spca.report.read.reading import _has_open, held, open_run
 from spca.report.read.runs import overview
-from spca.runs.folder import locked
 from tests.support.commands import only_run
 from tests.support.report.making import IDS, Writing
 from tests.support.spca.doubles import ROOT

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from minigridenv import MiniGridEnv
+from spca.common.files import locked
 from spca.contracts import Status
 from spca.llm.calls.ledger import Ledger, sums
 from spca.report.page.building import packed_run
@@ -18,7 +19,6 @@ from spca.report.read.reading import open_run
 from spca.report.read.runs import overview
 from spca.report.read.spans import History, attempt_statuses, histories, spans
 from spca.report.read.usages import used
-from spca.runs.folder import locked
 from tests.support.report.making import IDS, Writing, finished_run
 
 
