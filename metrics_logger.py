@@ -16,8 +16,8 @@ from pathlib import Path
 from types import FrameType, TracebackType
 from typing import Any, Final, Self
 
-from spca.errors import SettingsError
-from spca.runfolder import json_text, make_folder, write_atomic
+from spca.common.errors import SettingsError
+from spca.common.files import json_text, make_folder, write_atomic
 
 COUNTERS: Final = (
     "spca_rounds",

@@ -15,14 +15,15 @@ from coderLLM import MAX_ROUNDS
 from main import MAX_SEMANTIC_RETRY, MAX_SPA_ROUNDS, Run
 from minigridenv import MiniGridEnv
 from plannerLLM import MAX_RETRIES
-from spca import cli
+from spca.common.errors import BudgetReached
+from spca.common.files import make_folder
 from spca.contracts import AgentSource, Status, TrustedPDDL
-from spca.curriculum import Task
-from spca.display import Display
-from spca.errors import BudgetReached
-from spca.runfolder import RunFolder, make_folder
-from tests.doubles import AGENT, Scripted, pddl
-from tests.scenes import DOOR_KEY, EMPTY, FETCH, LAVA, OPEN, TO_GOAL, WALK, Scene, method, plan
+from spca.runs import cli
+from spca.runs.curriculum import Task
+from spca.runs.display import Display
+from spca.runs.folder import RunFolder
+from tests.support.spca.doubles import AGENT, Scripted, pddl
+from tests.support.spca.scenes import DOOR_KEY, EMPTY, FETCH, LAVA, OPEN, TO_GOAL, WALK, Scene, method, plan
 
 
 def replayed(env_id: str, primitives: tuple[int, ...], seed: int = 1) -> tuple[float, bool]:

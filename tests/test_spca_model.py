@@ -21,9 +21,9 @@ from gridworld.runner.episode_result import EpisodeResult
 from gridworld.search.solver import DEFAULT_LIMIT
 from gridworld.task_spec import TaskSpecification
 from minigridenv import MiniGridEnv
-from spca.common.errors import SPCAError
-from spca.errors import BudgetReached, ProviderConfigError, ProviderDownError, SandboxError, WorldError
-from spca.report.resimulating import ELSEWHERE, resimulate
+from spca.common.errors import BudgetReached, SPCAError
+from spca.errors import ProviderConfigError, ProviderDownError, SandboxError, WorldError
+from spca.report.replay.resimulating import ELSEWHERE, resimulate
 from spca_model import SpcaModel, make
 from tests.test_gridworldenv import spec
 

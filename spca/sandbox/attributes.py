@@ -8,12 +8,12 @@ import string
 from collections.abc import Iterator
 from typing import Final
 
-from spca.agent_code import AGENT_CLASS
+from spca.code.agent_source import AGENT_CLASS
 from spca.contracts import PRIMITIVE_METHODS
-from spca.pddl_text import STATE_ATTRIBUTES
+from spca.plan.pddl import STATE_ATTRIBUTES
 from spca.sandbox import names
 from spca.sandbox.literals import strings_of
-from spca.sandbox.reports import clean
+from spca.sandbox.process.reports import clean
 from spca.sandbox.scopes import Kind, Scope, Survey, module_name
 
 MAX_NAME: Final = 60

@@ -13,14 +13,14 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
-from spca import compiling
-from spca.agent_code import AGENT_CLASS, layout, parse
+from spca.code import compiling
+from spca.code.agent_source import AGENT_CLASS, layout, parse
 from spca.contracts import PRIMITIVE_METHODS, AgentSource
 from spca.errors import PatchError
-from spca.pddl_text import STATE_ATTRIBUTES
+from spca.plan.pddl import STATE_ATTRIBUTES
 from spca.sandbox import rules
 from spca.sandbox.attributes import MAX_NAME, shown
-from spca.sandbox.reports import clean
+from spca.sandbox.process.reports import clean
 from spca.sandbox.scopes import Scope
 from spca.sandbox.walk import MAX_DEPTH, survey
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 from spca.contracts import PRIMITIVE_METHODS
-from spca.pddl_text import STATE_ATTRIBUTES
+from spca.plan.pddl import STATE_ATTRIBUTES
 from spca.sandbox import names
 from spca.sandbox.allowed import INSTEAD, MEMBERS
 from spca.sandbox.attributes import (

@@ -10,8 +10,8 @@ import ast
 from collections.abc import Callable, Iterable
 from typing import Any, Final
 
-from spca.agent_code import AGENT_CLASS, positional
-from spca.compiling import children
+from spca.code.agent_source import AGENT_CLASS, positional
+from spca.code.compiling import children
 from spca.sandbox.scopes import Given, Kind, Scope, Survey, meanings
 
 MAX_DEPTH: Final = 100

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
-from tests import browsing
 from tests.browser.conftest import LEVELS
-from tests.browsing import Visit, unfold
-from tests.e2e.commands import main_py, read
+from tests.support import browsing
+from tests.support.browsing import Visit, unfold
+from tests.support.commands import main_py, read
 
 MARKUP = (
     "</script></style></textarea></title>--><script>window.ran=1</script><img src=x onerror=window.ran=1>"

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.commands import command, curriculum, environment
 from tests.e2e.conftest import Learned, Refused
+from tests.support.commands import command, curriculum, environment
 
 pytestmark = pytest.mark.timeout(120)
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from spca.runfolder import locked
-from tests.e2e.commands import MINUTES, command, curriculum, environment, fingerprint, main_py
+from spca.common.files import locked
 from tests.e2e.conftest import Learned, Refused
+from tests.support.commands import MINUTES, command, curriculum, environment, fingerprint, main_py
 
 pytestmark = pytest.mark.timeout(900)
 

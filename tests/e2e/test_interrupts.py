@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.commands import (
+from tests.e2e.conftest import Learned
+from tests.support.commands import (
     events,
     fingerprint,
     level_summaries,
@@ -21,9 +22,8 @@ from tests.e2e.commands import (
     timeless,
     wait_for,
 )
-from tests.e2e.conftest import Learned
-from tests.processes import Process
-from tests.waiting import PATIENCE
+from tests.support.processes import Process
+from tests.support.waiting import PATIENCE
 
 pytestmark = pytest.mark.timeout(900)
 

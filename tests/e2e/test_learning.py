@@ -13,9 +13,9 @@ import pytest
 
 from metrics_logger import COUNTERS, DURATIONS
 from spca.contracts import PRIMITIVE_METHODS
-from tests.doubles import ROOT
-from tests.e2e.commands import events, level_summaries, read
 from tests.e2e.conftest import FURTHER_IDS, IDS, Learned
+from tests.support.commands import events, level_summaries, read
+from tests.support.spca.doubles import ROOT
 
 pytestmark = pytest.mark.timeout(900)
 

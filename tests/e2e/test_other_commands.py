@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.doubles import ROOT
-from tests.e2e.commands import curriculum, events, level_summaries, main_py, only_run, read
 from tests.e2e.conftest import Learned
+from tests.support.commands import curriculum, events, level_summaries, main_py, only_run, read
+from tests.support.spca.doubles import ROOT
 
 pytestmark = pytest.mark.timeout(900)
 

@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.commands import curriculum, main_py, only_run, read, start, wait_for
 from tests.e2e.conftest import Learned
 from tests.fakes.reference_server import Line, ReferenceServer, Settings
 from tests.fakes.serving import Asked, Reply
-from tests.served import CHAT, DEFAULTS, book, calls, cost_of, imbalance, model_flags, results, to_provider
-from tests.waiting import AGES, PATIENCE
+from tests.support.commands import curriculum, main_py, only_run, read, start, wait_for
+from tests.support.spca.served import CHAT, DEFAULTS, book, calls, cost_of, imbalance, model_flags, results, to_provider
+from tests.support.waiting import AGES, PATIENCE
 
 pytestmark = pytest.mark.timeout(900)
 

@@ -20,7 +20,7 @@ from typing import Any, Final
 
 from spca.errors import PatchError
 from spca.sandbox import policy
-from spca.sandbox.limits import Limits
+from spca.sandbox.kernel.limits import Limits
 from tests.redteam.attack import Attack, Kind, Sign
 from tests.redteam.bait import API_KEY, CANARY_FILE, HIDDEN_GOAL
 

@@ -103,7 +103,7 @@ def leftovers(killed: list[int]) -> list[str]:
     """Processes that name this test's folders, and solver processes whose host was killed, two seconds later."""
     time.sleep(2.0)
     shown = subprocess.run(["ps", "-eo", "pid,args"], capture_output=True, text=True, check=True).stdout
-    solvers = {f"spca.solving.server {pid}" for pid in killed}
+    solvers = {f"spca.plan.worker {pid}" for pid in killed}
     return [line for line in shown.splitlines() if str(HOME) in line or any(line.endswith(s) for s in solvers)]
 
 

@@ -22,10 +22,10 @@ from typing import Any, Final
 import main as application
 from robot_bridge.agent.rigs import twin_rig
 from robot_bridge.agent.world import RobotWorld
-from spca import cli, startup
-from spca.corrections import correct
-from spca.display import Display
+from spca.act.corrections import correct
 from spca.protocols import Executor
+from spca.runs import cli, startup
+from spca.runs.display import Display
 from tests.soak.common import ROOT, SCRATCH, conclude, existing_run, gate_parser, read, resumable, run
 from tests.soak.journal import Figures, Journal, code_of
 

@@ -16,7 +16,7 @@ import pytest
 from minigridenv import MiniGridEnv
 from spca.errors import ReportError
 from spca.report import cli
-from tests.spca.report.making import Writing
+from tests.support.report.making import Writing
 
 
 def untouched(*_: object, **__: object) -> Any:

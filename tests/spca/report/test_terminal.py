@@ -13,12 +13,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
-from spca.report import baseline, terminal
+from spca.report import terminal
 from spca.report.compare import compare
-from spca.report.model import LevelRow, Run, Usage
-from spca.report.reading import open_run
-from spca.report.runs import categories, overview
-from tests.spca.report.making import Writing
+from spca.report.read import baseline
+from spca.report.read.model import LevelRow, Run, Usage
+from spca.report.read.reading import open_run
+from spca.report.read.runs import categories, overview
+from tests.support.report.making import Writing
 
 HOSTILE = "[bold]x[/] [link=http://example.org]y[/link] \x1b[2J\x1b]0;title\x07 \u202eabc :smile: \ud800 </td>\nforged"
 

@@ -14,15 +14,15 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from spca.compiling import MAX_BYTES
+from spca.code.compiling import MAX_BYTES
 from spca.contracts import PRIMITIVE_METHODS, AgentSource
 from spca.errors import PatchError
-from spca.pddl_text import STATE_ATTRIBUTES
+from spca.plan.pddl import STATE_ATTRIBUTES
 from spca.reference import coder
 from spca.sandbox.allowed import INSTEAD, MEMBERS, MODULES
 from spca.sandbox.policy import MAX_SHOWN, Violation, check_agent, check_patch, violations
 from spca.sandbox.walk import MAX_DEPTH
-from tests.spca.sandbox.gate_cases import (
+from tests.support.spca.gate_cases import (
     CAUGHT,
     COMPUTED_NAMES,
     HARMLESS,
