@@ -1,8 +1,8 @@
 """SENSE and ACT: a gridworld task on the square tiling as a World, and what its agent is told in words.
 
 The agent knows what the observability of the task lets it know, and no more: under full observability its map is the
-whole grid, fresh after every primitive; else what its views have shown, put together as in :mod:`spca.slam`, so that
-neither the size of the grid nor its place in it are known.
+whole grid, fresh after every primitive; else what its views have shown, put together as in :mod:`spca.sense.slam`, so
+that neither the size of the grid nor its place in it are known.
 """
 
 from __future__ import annotations
@@ -20,11 +20,12 @@ from gridworld.rules.tilings import SQUARE
 from gridworld.task.conditions import Condition
 from gridworld.task.mission import ordinal
 from gridworld.task_spec import TaskSpecification
-from spca import perception, slam
-from spca.acting import ActingWorld
-from spca.contracts import DIRECTIONS, AgentView, Executor, Primitive, Snapshot, VisibleObject
+from spca.act.state_hash import hash_state
+from spca.act.world import ActingWorld
+from spca.contracts import DIRECTIONS, AgentView, Primitive, Snapshot, VisibleObject
 from spca.errors import WorldError
-from spca.replay import hash_state
+from spca.protocols import Executor
+from spca.sense import perception, slam
 
 VIEW: Final = 7
 """Side of the view that the agent's methods are shown."""

@@ -19,15 +19,17 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from spca import perception, slam
-from spca.acting import ActingWorld
-from spca.contracts import DIRECTIONS, AgentView, Executor, Primitive, Snapshot
-from spca.corrections import correct
-from spca.errors import UserError, WorldError
-from spca.feedback import shortened
-from spca.replay import hash_state
+from spca.act.corrections import correct
+from spca.act.frame import Frame
+from spca.act.state_hash import hash_state
+from spca.act.world import ActingWorld
+from spca.common.errors import UserError
+from spca.contracts import DIRECTIONS, AgentView, Primitive, Snapshot
+from spca.errors import WorldError
+from spca.llm.feedback import shortened
+from spca.protocols import Executor
 from spca.sandbox.executor import default_executor
-from spca.watching import Frame
+from spca.sense import perception, slam
 
 _LONGEST_ERROR: Final = 300
 _LONGEST_MISSION: Final = 10_000
@@ -81,7 +83,7 @@ def _translated(what: str) -> Iterator[None]:
 
 
 def _image(given: Any) -> NDArray[np.uint8]:
-    """The image of an observation, as :func:`spca.perception.encode_view` wants it.
+    """The image of an observation, as :func:`spca.sense.perception.encode_view` wants it.
 
     Raises:
         ValueError: it is of another shape or type.
@@ -113,7 +115,7 @@ class MiniGridEnv(ActingWorld):
     Args:
         render: open a window.
         executor: runs generated code; by default one behind a wall that all worlds of the process share.
-        upstream_rules: judge as minigrid does, without :mod:`spca.corrections`.
+        upstream_rules: judge as minigrid does, without :mod:`spca.act.corrections`.
 
     Attributes:
         mission: the task in words.

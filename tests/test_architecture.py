@@ -29,19 +29,28 @@ LAZY = (
 )
 """Libraries that are slow to import, or not needed by most runs."""
 
-OUTSIDE = ("spca.contracts", "spca.errors", "spca.files", "spca.sandbox", "spca.pddl_text")
+OUTSIDE = ("spca.common", "spca.contracts", "spca.protocols", "spca.errors", "spca.sandbox", "spca.plan.pddl")
 
 ALLOWED = {
     "spca": ("spca",),
-    "gridworld": ("gridworld",),
-    "explorer": ("explorer", "gridworld", "spca.contracts"),
-    "robot_bridge": ("robot_bridge", "spca.contracts", "spca.errors", "spca.files"),
-    "robot_bridge.cli": ("robot_bridge", *OUTSIDE, "spca.providers", "spca.calls", "spca.runfolder"),
+    "spca.common": ("spca.common",),
+    "gridworld": ("gridworld", "spca.common"),
+    "explorer": ("explorer", "gridworld", "spca.common", "spca.contracts", "spca.protocols"),
+    "robot_bridge": ("robot_bridge", "spca.common", "spca.contracts", "spca.protocols", "spca.errors"),
+    "robot_bridge.cli": ("robot_bridge", *OUTSIDE, "spca.llm.providers", "spca.llm.calls", "spca.runs.folder"),
     "robot_bridge.agent.world": (
-        *("robot_bridge", *OUTSIDE, "spca.acting", "spca.perception", "spca.replay", "spca.slam"),
+        *(
+            "robot_bridge",
+            *OUTSIDE,
+            "spca.act.world",
+            "spca.sense.perception",
+            "spca.act.state_hash",
+            "spca.sense.slam",
+        ),
     ),
-    "robot_bridge.agent.plan": ("robot_bridge", *OUTSIDE, "spca.agent_code", "spca.code"),
+    "robot_bridge.agent.plan": ("robot_bridge", *OUTSIDE, "spca.code.agent_source", "spca.code.policy"),
     "spca.contracts": (),
+    "spca.protocols": ("spca.contracts",),
 }
 """What a module or the modules of a package may import of ours; the longest matching name decides."""
 

@@ -23,11 +23,13 @@ from minigrid.minigrid_env import MiniGridEnv as Simulator
 
 import minigridenv
 from minigridenv import MiniGridEnv
-from spca.contracts import AgentSource, Checkpoint, Outcome, Plan, PlannerMode, PlanStep, Status, World
-from spca.errors import UserError, WorldError
-from tests.contracts import truth
-from tests.contracts.executing import methods
-from tests.contracts.world_suite import WorldSuite, act, assert_consistent, at_fault
+from spca.common.errors import UserError
+from spca.contracts import AgentSource, Checkpoint, Outcome, Plan, PlannerMode, PlanStep, Status
+from spca.errors import WorldError
+from spca.protocols import World
+from tests.support.contracts import truth
+from tests.support.contracts.executing import methods
+from tests.support.contracts.world_suite import WorldSuite, act, assert_consistent, at_fault
 
 MIX = (0, 1, 2, 2, 2, 2, 3, 4, 5, 6)
 

@@ -27,20 +27,12 @@ from robot_bridge.agent.senses import Senses
 from robot_bridge.agent.vantages import Pose4
 from robot_bridge.contracts import EffectResult
 from robot_bridge.errors import RobotError
-from spca import perception, slam
-from spca.acting import ActingWorld
-from spca.contracts import (
-    DIRECTIONS,
-    AgentSource,
-    AgentView,
-    Executor,
-    Outcome,
-    Primitive,
-    Snapshot,
-    Status,
-)
+from spca.act.state_hash import hash_state
+from spca.act.world import ActingWorld
+from spca.contracts import DIRECTIONS, AgentSource, AgentView, Outcome, Primitive, Snapshot, Status
 from spca.errors import RestoreError, WorldError
-from spca.replay import hash_state
+from spca.protocols import Executor
+from spca.sense import perception, slam
 
 _CODES: Final = {word: code for code, word in enumerate(perception.VOCABULARY)}
 

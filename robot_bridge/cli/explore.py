@@ -25,8 +25,8 @@ from robot_bridge.exploration.summary import Summary, stepped_in
 from robot_bridge.navigation.navigation import Navigation
 from robot_bridge.protocols import Journal
 from robot_bridge.safety.chain import SafetyChain
-from spca.calls.desk import CallDesk
-from spca.runfolder import write_atomic
+from spca.common.files import write_atomic
+from spca.llm.calls.desk import CallDesk
 
 _MOST_REASONS: Final = 8
 """For which the safety chain stepped in, that are told at the end."""

@@ -1,1 +1,1 @@
-"""The agent's source: reading, checking and merging what a coder writes."""
+"""The agent's source: read, merged, compiled, shown, and held against solved levels."""

@@ -11,16 +11,18 @@ from functools import lru_cache
 from types import CodeType, TracebackType
 from typing import Self
 
-from spca import compiling
+from spca.code import compiling
 from spca.code.policy import check as policy
-from spca.contracts import AgentSource, Failed, PlanStep, Status
+from spca.contracts import AgentSource, PlanStep, Status
 from spca.errors import PatchError
-from spca.sandbox import doctor, reports
-from spca.sandbox.client import Zygote
-from spca.sandbox.episode import RefusedEpisode, SandboxEpisode
-from spca.sandbox.limits import Limits
-from spca.sandbox.lockdown import Layer
-from spca.sandbox.runner import FILENAME
+from spca.protocols import Failed
+from spca.sandbox.doctor import examination
+from spca.sandbox.kernel.limits import Limits
+from spca.sandbox.kernel.lockdown import Layer
+from spca.sandbox.process import reports
+from spca.sandbox.process.client import Zygote
+from spca.sandbox.process.episode import RefusedEpisode, SandboxEpisode
+from spca.sandbox.process.runner import FILENAME
 
 UNSAFE = "unsafe"
 """Level of an executor without a wall."""
@@ -94,7 +96,7 @@ class SandboxExecutor:
                     zygote.await_ready()
                     self._level = UNSAFE
                 else:
-                    report = doctor.examine(zygote)
+                    report = examination.examine(zygote)
                     report.raise_for_refusal()
                     self._layers, self._level = report.layers, report.level
             return self._level

@@ -28,7 +28,7 @@ from robot_bridge.exploration.explorer import Explorer
 from robot_bridge.navigation.navigation import Navigation
 from robot_bridge.protocols import DecisionModel
 from robot_bridge.safety.chain import SafetyChain
-from tests.robot_bridge.ros.loopback import CONFIGURATION, own_domain
+from tests.support.robot_bridge.loopback import CONFIGURATION, own_domain
 
 CONFIG = RobotConfig()
 _BUSY: Final = "import os; os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))\nwhile True: pass"

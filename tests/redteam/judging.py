@@ -20,7 +20,7 @@ from typing import Any, Final
 
 from spca.code.policy import check as policy
 from spca.errors import PatchError
-from spca.sandbox.limits import Limits
+from spca.sandbox.kernel.limits import Limits
 from tests.redteam.attack import Attack, Kind, Sign
 from tests.redteam.bait import API_KEY, CANARY_FILE, HIDDEN_GOAL
 
@@ -38,7 +38,7 @@ _GREW: Final = 200 << 20
 MUST_FAIL: Final = frozenset(
     {Kind.HANG, Kind.MEM, Kind.OUT, Kind.CRASH, Kind.CTL, Kind.CTL2, Kind.GARBAGE, Kind.MUT, Kind.TEXT}
 )
-"""Kinds that may not end in anything but :class:`spca.contracts.Failed`."""
+"""Kinds that may not end in anything but :class:`spca.protocols.Failed`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,9 @@ import time
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from spca.contracts import AgentSource, AgentView, Failed, Finished, PlanStep, Yielded
-from tests.contracts.executing import view
+from spca.contracts import AgentSource, AgentView, PlanStep
+from spca.protocols import Failed, Finished, Yielded
+from tests.support.contracts.executing import view
 
 MAX_STEPS = 300
 """Primitives after which the world has had enough."""

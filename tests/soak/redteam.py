@@ -17,7 +17,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from spca.sandbox.limits import Limits
+from spca.sandbox.kernel.limits import Limits
 from tests.redteam.attack import Attack, Sign
 from tests.redteam.bait import Bait
 from tests.redteam.given import GIVEN

@@ -4,8 +4,8 @@ It does not keep generated code in; the sandbox does (:mod:`spca.sandbox`), and 
 policy left out. The policy parses and never imports generated code. It covers
 
 - the host, which parses, merges and shows the source: nesting deeper than what recursion over a tree can bear, what
-  :mod:`spca.ast_merge` cannot place, faults whose words are too long or steer a terminal. Sizes and the cost of
-  compiling are bounded before, in :mod:`spca.compiling`;
+  :mod:`spca.code.merge` cannot place, faults whose words are too long or steer a terminal. Sizes and the cost of
+  compiling are bounded before, in :mod:`spca.code.compiling`;
 - the regression check, which reads from the text what a patch changes: nothing but constants runs when the module is
   loaded, no import at the top level is rebound, and ``getattr`` takes no name that is put together;
 - repeatable runs, which no other layer ensures, because the sandbox has clocks and entropy: allowed modules only, and

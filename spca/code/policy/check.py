@@ -9,14 +9,14 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
-from spca import compiling
-from spca.agent_code import AGENT_CLASS, layout, parse
+from spca.code import compiling
+from spca.code.agent_source import AGENT_CLASS, layout, parse
 from spca.code.policy import rules
 from spca.code.policy.names import Names, at_top, merged
+from spca.common.text import visible
 from spca.contracts import PRIMITIVE_METHODS, AgentSource
 from spca.errors import PatchError
-from spca.pddl_text import STATE_ATTRIBUTES
-from spca.text import visible
+from spca.plan.pddl import STATE_ATTRIBUTES
 
 MAX_SHOWN: Final = 10
 """Violations in one message."""

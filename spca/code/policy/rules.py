@@ -10,7 +10,7 @@ import ast
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
-from spca import agent_code
+from spca.code import agent_source
 from spca.code.policy.available import (
     CONSTANT_CALLS,
     DECORATORS,
@@ -22,7 +22,7 @@ from spca.code.policy.available import (
 )
 from spca.code.policy.names import Names
 from spca.contracts import PRIMITIVE_METHODS
-from spca.pddl_text import STATE_ATTRIBUTES
+from spca.plan.pddl import STATE_ATTRIBUTES
 
 Words = Iterator[str]
 
@@ -147,8 +147,8 @@ def _subscript(node: ast.Subscript, names: Names) -> Words:
 
 def _fault_of_write(node: ast.Attribute, names: Names) -> str:
     match node.value:
-        case ast.Name(id=agent_code.AGENT_CLASS) | ast.Call(func=ast.Name(id="type"), args=[ast.Name(id="self")]):
-            return f"attributes of class {agent_code.AGENT_CLASS} must not be assigned; keep values on self"
+        case ast.Name(id=agent_source.AGENT_CLASS) | ast.Call(func=ast.Name(id="type"), args=[ast.Name(id="self")]):
+            return f"attributes of class {agent_source.AGENT_CLASS} must not be assigned; keep values on self"
         case ast.Name(id="self") if names.self_is_agent and node.attr in STATE_ATTRIBUTES:
             return f"self.{node.attr} is read-only, the world keeps it; work on a copy"
         case ast.Name(id="self") if names.self_is_agent and node.attr in PRIMITIVE_METHODS:

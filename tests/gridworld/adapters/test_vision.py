@@ -22,15 +22,15 @@ from gridworld.evaluation.harness import EvaluationHarness
 from gridworld.rules.layout import Layout
 from gridworld.search.planning import optimal_actions
 from gridworld.task_spec import TaskSpecification
-from spca.providers.base import Usage
+from spca.llm.providers.base import Usage
 from tests.fakes import peers
 from tests.fakes.answers import Heard
 from tests.fakes.faults import BROKEN, UNKNOWN_FORMS, answering, miscounting
 from tests.fakes.serving import Reply
 from tests.support.gridworld.drawn import drawn
 from tests.support.gridworld.serving import MODEL, PROTOCOLS, Protocol, ScriptedServer, plain, seen
-from tests.tiny_gguf import write_tiny_gguf
-from tests.waiting import becomes
+from tests.support.spca.tiny_gguf import write_tiny_gguf
+from tests.support.waiting import becomes
 
 BUSY = 503
 

@@ -9,8 +9,8 @@ import pytest
 from robot_bridge.agent.pilot import Pilot, turn
 from robot_bridge.decisions.exploration_memory import ExplorationMemory
 from robot_bridge.decisions.safety_executor import SafetyExecutor
-from tests.robot_bridge.kinematic import Log, rig
-from tests.robot_bridge.rays import CONFIG
+from tests.support.robot_bridge.kinematic import Log, rig
+from tests.support.robot_bridge.rays import CONFIG
 
 CENTRE = CONFIG.body.centre
 

@@ -31,9 +31,9 @@ from robot_bridge.ros import types
 from robot_bridge.ros.dds import Bus, until
 from robot_bridge.ros.messages import twist_message
 from robot_bridge.ros.topics import DRIVER_COMMANDS, HOST_COMMANDS, Topics
-from tests.robot_bridge.kinematic import KinematicRobot, SteppedClock
-from tests.robot_bridge.ros.loopback import CONFIGURATION, own_domain, started
-from tests.waiting import is_punctual
+from tests.support.robot_bridge.kinematic import KinematicRobot, SteppedClock
+from tests.support.robot_bridge.loopback import CONFIGURATION, own_domain, started
+from tests.support.waiting import is_punctual
 
 SMALLEST = ("--world", "MiniGrid-Empty-5x5-v0")
 LIMIT = 0.5
@@ -104,7 +104,7 @@ def test_what_is_missing_is_a_line_and_the_rest_is_looked_at(
     assert main(["doctor", "--no-camera", *SMALLEST]) == 1
     said = capsys.readouterr()
     found = lines(said.out)
-    assert found[module] == ("FAILS", "not installed: install requirements-robot.txt, or the extra [robot]")
+    assert found[module] == ("FAILS", "not installed: install requirements/robot.txt, or the extra [robot]")
     assert found["rosbags"][0] == "ok"
     assert found["robot"][0] == "FAILS"
     assert module in found["robot"][1]
@@ -128,7 +128,7 @@ def priority() -> Iterator[None]:
 
 @pytest.mark.usefixtures("priority")
 def test_a_robot_over_dds_is_looked_at_without_moving_it(own: int, capsys: pytest.CaptureFixture[str]) -> None:
-    with started("tests.robot_bridge.ros.served_twin", str(own), "--deadman", wait_for="ready") as twin:
+    with started("tests.support.robot_bridge.served_twin", str(own), "--deadman", wait_for="ready") as twin:
         was_punctual = False
         for _ in range(TRIES):
             code = main(["doctor", "--robot", "ros2", "--no-camera", "--domain", str(own)])

@@ -15,8 +15,8 @@ from robot_bridge.control.scheduling import real_time, told
 from robot_bridge.errors import SetupError
 from robot_bridge.exploration.links import LockstepLink
 from robot_bridge.ros import robot as ros2_robot
-from tests.contracts.executing import methods
-from tests.robot_bridge.kinematic import KinematicRobot, SteppedClock
+from tests.support.contracts.executing import methods
+from tests.support.robot_bridge.kinematic import KinematicRobot, SteppedClock
 
 ROS2 = ("--robot", "ros2")
 AGENT = methods("""

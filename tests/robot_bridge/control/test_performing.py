@@ -22,8 +22,8 @@ from robot_bridge.contracts import (
 from robot_bridge.control.actions import Finished, Verdict
 from robot_bridge.control.performing import Performer
 from robot_bridge.navigation.navigation import Navigation, NavStatus
-from tests.robot_bridge.kinematic import decision, goal
-from tests.robot_bridge.rays import CONFIG
+from tests.support.robot_bridge.kinematic import decision, goal
+from tests.support.robot_bridge.rays import CONFIG
 
 TURN = ExecutionResult(TurnTarget(1.5), decision("rotate", degrees=90), True)
 MOVE = ExecutionResult(VelocityTarget(Twist(0.1), 2.0), decision("move_toward"), True)

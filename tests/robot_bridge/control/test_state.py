@@ -9,7 +9,7 @@ import pytest
 from robot_bridge.contracts import Direction, Observation
 from robot_bridge.control.state import LiveState, View
 from robot_bridge.protocols import SensorState
-from tests.robot_bridge.rays import CONFIG, scan_of
+from tests.support.robot_bridge.rays import CONFIG, scan_of
 
 _FIELDS = sorted(name for name in vars(SensorState) if isinstance(vars(SensorState)[name], property))
 

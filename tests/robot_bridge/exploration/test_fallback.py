@@ -7,7 +7,7 @@ from robot_bridge.control.controller import Controller
 from robot_bridge.decisions.safety_executor import SafetyExecutor
 from robot_bridge.exploration.fallback import Fallback
 from robot_bridge.exploration.local_exploration import LocalExploration
-from tests.robot_bridge.kinematic import Log, rig
+from tests.support.robot_bridge.kinematic import Log, rig
 
 
 def fallback(home: Pose = Pose()) -> tuple[Fallback, Controller, Log]:  # noqa: B008  # frozen

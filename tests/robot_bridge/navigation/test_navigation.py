@@ -13,8 +13,8 @@ from robot_bridge.navigation.driving import free_poses
 from robot_bridge.navigation.following import Follower
 from robot_bridge.navigation.navigation import NavStatus
 from robot_bridge.safety.geometry import along, clamped, curvature_of
-from tests.robot_bridge.rooms import Box
-from tests.robot_bridge.trips import CONFIG, PERIOD, Trip, walls
+from tests.support.robot_bridge.rooms import Box
+from tests.support.robot_bridge.trips import CONFIG, PERIOD, Trip, walls
 
 ROOM = walls(-2.5, -2, 2.5, 2)
 CELL = [(-1.5, 0.5, 0.5, 1.5), (0.5, -1.5, 1.5, 1.5), (-1.5, -1.5, 0.5, -0.5), (-6, -2, -5, 2)]

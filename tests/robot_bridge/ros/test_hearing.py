@@ -19,7 +19,7 @@ from robot_bridge.ros import robot as ros2_robot
 from robot_bridge.ros.dds import Bus, Publisher, Subscription, until
 from robot_bridge.ros.robot import Ros2Robot
 from robot_bridge.ros.topics import Topics
-from tests.waiting import PATIENCE
+from tests.support.waiting import PATIENCE
 
 CONFIG = RobotConfig(camera=Camera(width=4, height=3, rate=5.0))
 TOPICS = Topics(

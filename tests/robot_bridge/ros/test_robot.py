@@ -16,17 +16,17 @@ from robot_bridge.ros import images, types
 from robot_bridge.ros.dds import Bus, until
 from robot_bridge.ros.robot import Ros2Robot
 from robot_bridge.ros.topics import Topics
-from tests.contracts.robots import RobotSuite, complete
-from tests.robot_bridge.ros.loopback import started
-from tests.robot_bridge.ros.served_twin import CONFIG
-from tests.waiting import PATIENCE
+from tests.support.contracts.robots import RobotSuite, complete
+from tests.support.robot_bridge.loopback import started
+from tests.support.robot_bridge.served_twin import CONFIG
+from tests.support.waiting import PATIENCE
 
 
 @pytest.fixture(scope="module")
 def served(domain: int) -> Iterator[int]:
     """A twin with camera and deadman; in real time, as is this process, where that is allowed."""
     options = (str(domain), "--camera", "--deadman")
-    with real_time(), started("tests.robot_bridge.ros.served_twin", *options, wait_for="ready") as twin:
+    with real_time(), started("tests.support.robot_bridge.served_twin", *options, wait_for="ready") as twin:
         yield domain
         twin.terminate()
         assert twin.wait(PATIENCE) == 0

@@ -18,9 +18,9 @@ from robot_bridge.twin.noise import NO_NOISE
 from robot_bridge.twin.robot import MujocoRobot
 from robot_bridge.twin.worlds.world import Obstacle, TwinWorld, Wall
 from tests.robot_bridge.control.test_controller import accepted
-from tests.robot_bridge.kinematic import KinematicRobot, Log, rig
-from tests.robot_bridge.rays import CONFIG
-from tests.robot_bridge.scripted import FORWARD, SHADOW, Scripted, explorer
+from tests.support.robot_bridge.kinematic import KinematicRobot, Log, rig
+from tests.support.robot_bridge.rays import CONFIG
+from tests.support.robot_bridge.scripted import FORWARD, SHADOW, Scripted, explorer
 
 PANE_X, PANE_Y = 0.9, 0.5
 """It stands across x, and reaches as far to either side."""

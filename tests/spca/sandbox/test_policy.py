@@ -13,14 +13,14 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from spca.code.compiling import MAX_BYTES
 from spca.code.policy.available import INSTEAD, MEMBER_INSTEAD, MODULES, fault_of_member
 from spca.code.policy.check import MAX_DEPTH, MAX_SHOWN, Violation, check_agent, check_patch, violations
-from spca.compiling import MAX_BYTES
 from spca.contracts import PRIMITIVE_METHODS, AgentSource
 from spca.errors import PatchError
-from spca.pddl_text import STATE_ATTRIBUTES
+from spca.plan.pddl import STATE_ATTRIBUTES
 from spca.reference import coder
-from tests.spca.sandbox.gate_cases import (
+from tests.support.spca.gate_cases import (
     HARMLESS,
     HIDDEN,
     INITIAL,

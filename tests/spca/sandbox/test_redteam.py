@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from spca.sandbox.limits import Limits
+from spca.sandbox.kernel.limits import Limits
 from tests.redteam import killed
 from tests.redteam.attack import Attack, Control, Kind, Sign, agent_source
 from tests.redteam.bypasses import BYPASSES
@@ -27,8 +27,8 @@ from tests.redteam.judging import refusals
 from tests.redteam.own import OWN
 from tests.redteam.processes import children
 from tests.redteam.unprivileged import NOBODY
-from tests.sandboxing import await_gone, unmeasured
-from tests.waiting import AGES, PATIENCE
+from tests.support.spca.sandboxing import await_gone, unmeasured
+from tests.support.waiting import AGES, PATIENCE
 
 ROOT = Path(__file__).parents[3]
 SOON = 0.3

@@ -26,7 +26,7 @@ from gridworld.runner.episode_result import EpisodeResult
 from gridworld.task.jsonfile import write_whole
 from gridworld.task_spec import TaskSpecification
 from tests.support.gridworld.drawn import drawn
-from tests.waiting import PATIENCE
+from tests.support.waiting import PATIENCE
 
 CORRIDOR = drawn("######\n#A..G#\n######", max_steps=6)
 
