@@ -22,7 +22,7 @@ from gridworld.search.solver import DEFAULT_LIMIT
 from gridworld.task_spec import TaskSpecification
 from minigridenv import MiniGridEnv
 from spca.errors import BudgetReached, ProviderConfigError, ProviderDownError, SandboxError, SPCAError, WorldError
-from spca.report.replay.resimulating import ELSEWHERE, resimulate
+from spca.report.replay.resimulation import ELSEWHERE, resimulate
 from spca_model import SpcaModel, make
 from tests.test_gridworldenv import spec
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
-from spca.code import compiling
+from spca.code import compilation
 from spca.code.agent_source import AGENT_CLASS, layout, parse
 from spca.contracts import PRIMITIVE_METHODS, AgentSource
 from spca.errors import PatchError
@@ -45,7 +45,7 @@ class Violation:
         return f"line {self.line}: {self.words}"
 
 
-@compiling.refusing()
+@compilation.refusing()
 def violations(source: str) -> tuple[Violation, ...]:
     """What an agent module does that it must not do, in source order.
 
@@ -71,7 +71,7 @@ def check_agent(agent: AgentSource) -> None:
         raise PatchError(refusal)
 
 
-@compiling.refusing()
+@compilation.refusing()
 def check_patch(patch: str, base: str) -> None:
     """Refuse a patch whose methods must not become part of the agent ``base``; lines are those of the patch.
 

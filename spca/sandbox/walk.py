@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, Final
 
 from spca.code.agent_source import AGENT_CLASS, positional
-from spca.code.compiling import children
+from spca.code.compilation import children
 from spca.sandbox.scopes import Given, Kind, Scope, Survey, meanings
 
 MAX_DEPTH: Final = 100

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from spca.code.compiling import MAX_BYTES
+from spca.code.compilation import MAX_BYTES
 from spca.contracts import PRIMITIVE_METHODS, AgentSource
 from spca.errors import PatchError
 from spca.plan.pddl import STATE_ATTRIBUTES
