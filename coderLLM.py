@@ -8,10 +8,11 @@ from typing import Any, Final
 
 from llmclient import ChatGPTClient
 from spca.code import library, merge
-from spca.contracts import ActionSchema, AgentSource, CodeFailure, CodePatch, CoderMode, EventSink, Gate
+from spca.contracts import ActionSchema, AgentSource, CodeFailure, CodePatch, CoderMode
 from spca.errors import PatchError, PromptTooLongError, ProviderConfigError, ProviderDownError, ProviderError
 from spca.llm.providers.base import Message
 from spca.prompts import render
+from spca.protocols import EventSink, Gate
 
 MAX_ROUNDS: Final = 5
 """Repair calls after the first answer of one request for code."""

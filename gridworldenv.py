@@ -22,8 +22,9 @@ from gridworld.task.mission import ordinal
 from gridworld.task_spec import TaskSpecification
 from spca.act.state_hash import hash_state
 from spca.act.world import ActingWorld
-from spca.contracts import DIRECTIONS, AgentView, Executor, Primitive, Snapshot, VisibleObject
+from spca.contracts import DIRECTIONS, AgentView, Primitive, Snapshot, VisibleObject
 from spca.errors import WorldError
+from spca.protocols import Executor
 from spca.sense import perception, slam
 
 VIEW: Final = 7

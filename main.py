@@ -24,7 +24,6 @@ from spca.contracts import (
     AgentSource,
     CodeFailure,
     CodePatch,
-    EventSink,
     FailedPlan,
     LevelInfo,
     Outcome,
@@ -33,11 +32,11 @@ from spca.contracts import (
     Snapshot,
     Status,
     TrustedPDDL,
-    World,
 )
 from spca.errors import RestoreError, WorldError
 from spca.llm import feedback
 from spca.plan.solver import Solver
+from spca.protocols import EventSink, World
 from spca.report import cli as looking
 from spca.runs import cli, curriculum, startup, workspace
 from spca.runs.display import Display
@@ -105,38 +104,29 @@ class Loop:
         plan = self._planner.plan(snapshot, level.info, actions, trusted=level.trusted, failed=failed)
         if isinstance(plan, PlanFailure):
             return Round(None, (), plan.reason)
-        tries, reason = list[Attempt](), ""
-        self._progress(number, "code")
-        for attempt, patch in enumerate(self._patches(level, plan, snapshot, agent, tries), 1):
+        tries, reason, report, refused = list[Attempt](), "", "", ""
+        for attempt in range(1, 2 + MAX_SEMANTIC_RETRY):
+            self._progress(number, "code")
+            error = "\n".join(filter(None, (report, refused))) or None
+            patch = self._implement(level, plan, snapshot, agent, error)
             if isinstance(patch, CodeFailure):
-                reason = patch.reason
+                reason = refused = patch.reason
                 continue
+            if any(patch.agent == tried.agent for tried in tries):
+                break  # the same code from the same state ends the same way: it is the plan that must change
             if tries:
                 world.restore(start)
             self._progress(number, "act")
             outcome = self._act(world, plan, patch.agent)
-            tries.append(Attempt(number, attempt, start, plan, patch.agent, outcome))
+            agent, refused = patch.agent, ""
+            tries.append(Attempt(number, attempt, start, plan, agent, outcome))
             reason = f"{outcome.status.value}: {outcome.message}"
             if outcome.solved:
                 return Round(plan, tuple(tries), reason)
-            self._progress(number, "code")
+            report = feedback.failure_report(plan, outcome)
         if tries and tries[-1].outcome.status is not Status.GOAL_NOT_REACHED:
             world.restore(start)
         return Round(plan, tuple(tries), reason)
-
-    def _patches(
-        self, level: LevelContext, plan: Plan, snapshot: Snapshot, agent: AgentSource, tries: Sequence[Attempt]
-    ) -> Iterator[CodePatch | CodeFailure]:
-        """Code for a plan: what it lacks, then rewritten after each of the ``tries``, until nothing new comes."""
-        error: str | None = None
-        for _ in range(1 + MAX_SEMANTIC_RETRY):
-            base = tries[-1].agent if tries else agent
-            patch = self._implement(level, plan, snapshot, base, error)
-            if isinstance(patch, CodePatch) and any(patch.agent == tried.agent for tried in tries):
-                return  # the same code from the same state ends the same way: it is the plan that must change
-            yield patch
-            reports = [feedback.failure_report(plan, tries[-1].outcome)] if tries else []
-            error = "\n".join([*reports, patch.reason] if isinstance(patch, CodeFailure) else reports)
 
     def _implement(
         self, level: LevelContext, plan: Plan, snapshot: Snapshot, agent: AgentSource, error: str | None

@@ -23,9 +23,11 @@ from spca.act.corrections import correct
 from spca.act.frame import Frame
 from spca.act.state_hash import hash_state
 from spca.act.world import ActingWorld
-from spca.contracts import DIRECTIONS, AgentView, Executor, Primitive, Snapshot
-from spca.errors import UserError, WorldError
+from spca.common.errors import UserError
+from spca.contracts import DIRECTIONS, AgentView, Primitive, Snapshot
+from spca.errors import WorldError
 from spca.llm.feedback import shortened
+from spca.protocols import Executor
 from spca.sandbox.executor import default_executor
 from spca.sense import perception, slam
 

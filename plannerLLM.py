@@ -13,7 +13,6 @@ from llmclient import ChatGPTClient
 from spca.code import library
 from spca.contracts import (
     PRIMITIVE_METHODS,
-    EventSink,
     FailedPlan,
     LevelInfo,
     Plan,
@@ -35,6 +34,7 @@ from spca.llm import feedback
 from spca.llm.providers.base import Message
 from spca.plan import pddl
 from spca.prompts import render
+from spca.protocols import EventSink
 from spca.sense.map_text import planner_state
 
 MAX_RETRIES: Final = 8

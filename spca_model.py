@@ -26,7 +26,7 @@ from gridworld.task_spec import TaskSpecification
 if TYPE_CHECKING:
     from gridworld.rules.layout import Layout
     from gridworldenv import GridTaskWorld
-    from spca.contracts import Executor
+    from spca.protocols import Executor
     from spca.runs.curriculum import Task
     from spca.runs.folder import RunFolder
     from spca.runs.results import LevelResult
@@ -88,7 +88,7 @@ class SpcaModel(ModelInterface):
     uses_images = False
 
     def __init__(self, options: Mapping[str, Any] | None = None) -> None:
-        from spca.errors import UserError
+        from spca.common.errors import UserError
         from spca.runs import cli
 
         given = {_SETTINGS.get(name, name): value for name, value in (options or {}).items() if value is not None}
@@ -120,7 +120,7 @@ class SpcaModel(ModelInterface):
             ModelError: any of it cannot be had; says why.
         """
         del device
-        from spca.errors import UserError, WorkspaceBusyError
+        from spca.common.errors import UserError, WorkspaceBusyError
 
         settings = self._settings
         with ExitStack() as stack:
@@ -151,7 +151,7 @@ class SpcaModel(ModelInterface):
         del seed, backend
         from gridworld.rules.layout import Layout
         from gridworld.rules.tilings import TILINGS
-        from spca.errors import BudgetReached, SPCAError, UserError
+        from spca.common.errors import BudgetReached, SPCAError, UserError
 
         self._actions, self._details = [], None
         if tiling != "square":
@@ -208,9 +208,11 @@ class _Session:
 
     def play(self, layout: Layout) -> tuple[list[tuple[int, str]], dict[str, Any]]:
         """Play a task; its primitives with the action that each belongs to, and how it went."""
+        from spca.runs.folder import CURRICULUM
+
         task = self._task(layout)
         self._layouts[task.env_id], self._world = layout, None
-        self._folder.write_json("curriculum.json", _curriculum([*self._tasks, task]))
+        self._folder.write_json(CURRICULUM, _curriculum([*self._tasks, task]))
         result, summary = self.run.level(task.index + 1, task)
         self._tasks.append(task)
         return _told(result), self._details(result, summary)

@@ -1,4 +1,4 @@
-"""Every error that gridworld raises on purpose, in one tree.
+"""Every error that gridworld raises on purpose, in one tree below :mod:`spca.common.errors`.
 
 ::
 
@@ -22,8 +22,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
+from spca.common.errors import SPCAError
 
-class GridworldError(Exception):
+
+class GridworldError(SPCAError):
     """Root of the tree."""
 
 

@@ -1,4 +1,4 @@
-"""Every error that the bridge raises on purpose, in one tree.
+"""Every error that the bridge raises on purpose, in one tree below :mod:`spca.common.errors`.
 
 ::
 
@@ -14,9 +14,13 @@ An action that was refused, blocked or did not get where it should is a value, s
 :class:`robot_bridge.contracts.ExecutionResult`; a stop is never an error.
 """
 
+from __future__ import annotations
 
-class RobotError(Exception):
-    """Root of the tree; ``str(error)`` is one line."""
+from spca.common.errors import SPCAError
+
+
+class RobotError(SPCAError):
+    """Root of the tree."""
 
 
 class SetupError(RobotError):

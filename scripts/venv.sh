@@ -50,8 +50,19 @@ is_wanted() { # whether .venv runs a supported Python, the one of $PYTHON where 
         { [ -z "${PYTHON:-}" ] || [ "$(version_of "$PYTHON" 2>/dev/null)" = "$(version_of "$python")" ]; }
 }
 
+parts() { # parts LOCK: the locks that it is made of
+    case $1 in
+        requirements/dev.txt) echo requirements.txt requirements/robot.txt "$1" ;;
+        requirements/robot.txt) echo requirements.txt "$1" ;;
+        *) echo "$1" ;;
+    esac
+}
+
 is_ready() { # is_ready LOCK: whether .venv holds what the lock says
-    [ ! -e "$state/unfinished" ] && cmp -s "$root/$1" "$state/$1" && is_wanted
+    if [ -e "$state/unfinished" ] || ! is_wanted; then return 1; fi
+    for part in $(parts "$1"); do
+        cmp -s "$root/$part" "$state/$part" || return 1
+    done
 }
 
 is_usable() { # whether packages can be installed into .venv as it is; an interrupted set-up of ours cannot be trusted
@@ -60,7 +71,7 @@ is_usable() { # whether packages can be installed into .venv as it is; an interr
 
 make_venv() {
     find "$venv" -mindepth 1 -maxdepth 1 ! -name .setup -exec rm -rf {} +
-    rm -f "$state"/requirements*.txt
+    rm -rf "$state"/requirements*
     : >"$state/ours"
     : >"$state/unfinished"
     "$base" -m venv "$venv" >"$log" 2>&1 || fail "$base could not make $venv; see $log"
@@ -76,12 +87,10 @@ install() { # install LOCK
         fi
         fail "pip could not install $1: $(grep '^ERROR' "$log" | tail -n 1 | sed 's/\. .*//' | cut -c 1-200); see $log"
     fi
-    cp "$root/$1" "$state/$1"
-    # The development lock holds everything that the robot's does, and that everything that the runtime lock does.
-    case $1 in
-        requirements-dev.txt) cp "$root/requirements.txt" "$root/requirements-robot.txt" "$state" ;;
-        requirements-robot.txt) cp "$root/requirements.txt" "$state" ;;
-    esac
+    mkdir -p "$state/requirements"
+    for part in $(parts "$1"); do
+        cp "$root/$part" "$state/$part"
+    done
     rm -f "$state/unfinished"
 }
 

@@ -1,4 +1,4 @@
-"""The values that flow through the loop, and the protocols of its parts.
+"""The values that flow through the loop; the parts that take and return them are in :mod:`spca.protocols`.
 
 ::
 
@@ -11,10 +11,9 @@ Everything here is frozen; nothing here imports anything of ours.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum, StrEnum
-from typing import Final, Protocol
+from typing import Final, TypedDict, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -258,6 +257,16 @@ class TraceStep:
     line: int
 
 
+class EpisodeEnd(TypedDict):
+    """What every outcome says of the end of an attempt, as fields of :class:`Outcome`."""
+
+    trace: tuple[TraceStep, ...]
+    last_map: tuple[tuple[str, ...], ...]
+    reward: float
+    corrections: tuple[str, ...]
+    state_hash: str
+
+
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """How an attempt ended, and what is needed to understand it.
@@ -281,6 +290,30 @@ class Outcome:
     corrections: tuple[str, ...] = ()
     printed: str = ""
     state_hash: str = ""
+
+    @classmethod
+    def success(cls, **end: Unpack[EpisodeEnd]) -> Outcome:
+        """Return the outcome of a mission that is complete."""
+        return cls(Status.SUCCESS, "the mission is complete", **end)
+
+    @classmethod
+    def goal_not_reached(cls, **end: Unpack[EpisodeEnd]) -> Outcome:
+        """Return the outcome of a plan that was carried out in vain."""
+        return cls(Status.GOAL_NOT_REACHED, "the plan was carried out but the mission is not complete", **end)
+
+    @classmethod
+    def failed(
+        cls,
+        status: Status,
+        message: str,
+        plan: Plan,
+        position: int | None,
+        traceback: str = "",
+        **end: Unpack[EpisodeEnd],
+    ) -> Outcome:
+        """Return the outcome of a failure at ``plan.steps[position]``; None for ``position`` blames no step."""
+        action, args = (None, ()) if position is None else (plan.steps[position].action, plan.steps[position].args)
+        return cls(status, message, position=position, action=action, args=args, traceback=traceback, **end)
 
     @property
     def solved(self) -> bool:
@@ -320,76 +353,3 @@ class AgentView:
     position: tuple[int, int]
     start_position: tuple[int, int]
     start_direction: int
-
-
-@dataclass(frozen=True, slots=True)
-class Yielded:
-    """Generated code asks for a primitive."""
-
-    step: TraceStep
-
-
-@dataclass(frozen=True, slots=True)
-class Finished:
-    """Every action of the plan has returned."""
-
-
-@dataclass(frozen=True, slots=True)
-class Failed:
-    """Generated code could not go on; ``status`` is one of runtime_error, syntax_error, missing_method."""
-
-    status: Status
-    message: str
-    position: int | None = None
-    traceback: str = ""
-
-
-class Episode(Protocol):
-    """One plan being executed by generated code, in lock-step with the world."""
-
-    @property
-    def printed(self) -> str:
-        """What the code has printed so far, cut to a few KB."""
-        ...
-
-    def advance(self, view: AgentView) -> Yielded | Finished | Failed:
-        """Show the state after the previous primitive, ask for the next one."""
-        ...
-
-    def close(self) -> None:
-        """Release everything; idempotent."""
-        ...
-
-
-class Executor(Protocol):
-    """Runs generated source; the World never imports it itself."""
-
-    def start(self, agent: AgentSource, steps: Sequence[PlanStep], previous: Sequence[int]) -> Episode:
-        """Begin ``steps`` with a fresh ``Agent``; ``previous`` are the primitives executed so far."""
-        ...
-
-
-class World(Protocol):
-    """SENSE and ACT: what the loop needs of a world."""
-
-    def sense(self) -> Snapshot: ...
-
-    def run_sim(self, plan: Plan, agent: AgentSource) -> Outcome: ...
-
-    def checkpoint(self) -> Checkpoint: ...
-
-    def restore(self, checkpoint: Checkpoint) -> None: ...
-
-    def close(self) -> None: ...
-
-
-class Gate(Protocol):
-    """Tells why a changed agent must not be kept: a failure in the coder's words, or None."""
-
-    def __call__(self, agent: AgentSource, /) -> str | None: ...
-
-
-class EventSink(Protocol):
-    """Where a part reports what it did; nobody reads metrics to decide."""
-
-    def __call__(self, event: str, data: Mapping[str, object], /) -> None: ...

@@ -1,8 +1,8 @@
-"""Every error this project raises on purpose, in one tree.
+"""The errors of the loop and of what it is built of.
 
 ::
 
-    SPCAError
+    SPCAError                     the root, see :mod:`spca.common.errors`
     ├── UserError                 the user can fix it: one line, exit code 2
     │   ├── CurriculumError       a malformed or unknown part of a curriculum
     │   ├── SettingsError         flags, environment variables or folders that cannot be used
@@ -11,7 +11,7 @@
     │   ├── WorkspaceBusyError    another run holds the workspace lock
     │   ├── ReportError           a run that cannot be looked at as asked
     │   │   └── QueryError        SQL that is wrong, or wants more than to read the tables
-    │   └── SandboxError          the wall around generated code cannot be put up or has failed: nothing is executed
+    │   └── SandboxError          the sandbox for generated code cannot be set up or has failed: nothing is executed
     ├── WorldError                the simulator refused to build or reset a world
     ├── RestoreError              a replayed checkpoint is not the state that was recorded
     ├── PatchError                generated source cannot be merged into the agent
@@ -39,49 +39,15 @@ where they enter.
 
 from __future__ import annotations
 
-from pathlib import Path
-
-
-class SPCAError(Exception):
-    """Root of the tree."""
-
-
-class UserError(SPCAError):
-    """A mistake of the user; ``str(error)`` is the one line shown. Exit code 2.
-
-    ``resumable``: once it is mended, a run that it stopped can go on.
-    """
-
-    resumable = True
+from spca.common.errors import SPCAError, UserError
 
 
 class CurriculumError(UserError):
     """A curriculum file, category or level that is malformed or unknown."""
 
 
-class SettingsError(UserError):
-    """A flag, environment variable or folder that cannot be used."""
-
-
-class FileError(UserError):
-    """A file that a user named, or that lies in a folder that a user named, cannot be read.
-
-    Args:
-        path: the file.
-        reason: why, and how to mend it where that is not plain.
-    """
-
-    def __init__(self, path: Path, reason: str) -> None:
-        super().__init__(f"{path} cannot be read: {reason}")
-        self.reason = reason
-
-
 class ResumeError(UserError):
     """A run folder that cannot be continued as asked."""
-
-
-class WorkspaceBusyError(UserError):
-    """Another process holds the lock of the workspace."""
 
 
 class ReportError(UserError):
@@ -95,7 +61,7 @@ class QueryError(ReportError):
 
 
 class SandboxError(UserError):
-    """The wall around generated code cannot be put up, or has failed; generated code is not executed without it."""
+    """The sandbox cannot be set up, or has failed; generated code is not executed without it."""
 
 
 class WorldError(SPCAError):
@@ -187,16 +153,3 @@ class TruncatedError(BadAnswerError):
 
 class PromptError(SPCAError):
     """A prompt template and its data do not fit."""
-
-
-class BudgetReached(SPCAError):
-    """A limit on cost, calls or tokens was reached. Exit code 3.
-
-    Args:
-        words: what was reached.
-        flag: the flag that raises the limit.
-    """
-
-    def __init__(self, words: str, flag: str) -> None:
-        super().__init__(words)
-        self.flag = flag

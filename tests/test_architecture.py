@@ -32,12 +32,13 @@ LAZY = (
 )
 """Libraries that are slow to import, or not needed by most runs."""
 
-SHARED = ("spca.common", "spca.contracts", "spca.errors")
+SHARED = ("spca.common", "spca.contracts", "spca.errors", "spca.protocols")
 
 ALLOWED = {
     "spca": ("spca",),
     "spca.contracts": (),
-    "spca.common": ("spca.common", "spca.errors"),
+    "spca.protocols": ("spca.contracts",),
+    "spca.common": ("spca.common",),
     "gridworld": ("gridworld", "spca.common"),
     "explorer": ("explorer", "gridworld", *SHARED),
     "robot_bridge": ("robot_bridge", *SHARED),

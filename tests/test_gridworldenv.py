@@ -13,8 +13,8 @@ from gridworld.rules.observation import LOOKS
 from gridworld.rules.tilings import HEX
 from gridworld.task_spec import TaskSpecification
 from gridworldenv import GridTaskWorld
-from spca.contracts import World
 from spca.errors import WorldError
+from spca.protocols import World
 from spca.reference.mechanisms.errands import Errand, read_errands
 from spca.sandbox.executor import default_executor
 from spca.sense import perception

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from pydantic import BaseModel
 
 from llmclient import MAX_REASKS, ChatGPTClient
+from spca.common.errors import UserError
 from spca.errors import (
     BadAnswerError,
     PromptTooLongError,
@@ -22,7 +23,6 @@ from spca.errors import (
     RefusalError,
     TransientError,
     TruncatedError,
-    UserError,
 )
 from spca.llm.calls.answers import quotable
 from spca.llm.calls.desk import CallDesk

@@ -23,8 +23,10 @@ from minigrid.minigrid_env import MiniGridEnv as Simulator
 
 import minigridenv
 from minigridenv import MiniGridEnv
-from spca.contracts import AgentSource, Checkpoint, Outcome, Plan, PlannerMode, PlanStep, Status, World
-from spca.errors import UserError, WorldError
+from spca.common.errors import UserError
+from spca.contracts import AgentSource, Checkpoint, Outcome, Plan, PlannerMode, PlanStep, Status
+from spca.errors import WorldError
+from spca.protocols import World
 from tests.support.contracts import truth
 from tests.support.contracts.executing import methods
 from tests.support.contracts.world_suite import WorldSuite, act, assert_consistent, at_fault

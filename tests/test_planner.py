@@ -14,15 +14,9 @@ from hypothesis import strategies as st
 
 from llmclient import ChatGPTClient
 from plannerLLM import MAX_RETRIES, PDDLResp, PlannerLLM
+from spca.common.errors import BudgetReached
 from spca.contracts import FailedPlan, Plan, PlanFailure, PlannerMode, PlanStep, Snapshot, TrustedPDDL
-from spca.errors import (
-    BadAnswerError,
-    BudgetReached,
-    PromptTooLongError,
-    ProviderConfigError,
-    ProviderDownError,
-    TransientError,
-)
+from spca.errors import BadAnswerError, PromptTooLongError, ProviderConfigError, ProviderDownError, TransientError
 from spca.llm.calls.budget import Caps
 from spca.llm.calls.desk import CallDesk
 from spca.llm.calls.retry import RetryPolicy

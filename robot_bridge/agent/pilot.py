@@ -16,7 +16,8 @@ from robot_bridge.contracts import ActionResult, ExecutionResult, NavGoalTarget,
 from robot_bridge.control.controller import Controller
 from robot_bridge.decisions.safety_executor import Discoveries, SafetyExecutor
 from robot_bridge.protocols import SensorState
-from spca.contracts import AgentSource, AgentView, Episode, Executor, Failed, Finished, PlanStep, Yielded
+from spca.contracts import AgentSource, AgentView, PlanStep
+from spca.protocols import Episode, Executor, Failed, Finished, Yielded
 
 TOLERANCE: Final = 0.08
 """Metres from the middle of a cell that are aimed at."""

@@ -29,17 +29,9 @@ from robot_bridge.contracts import EffectResult
 from robot_bridge.errors import RobotError
 from spca.act.state_hash import hash_state
 from spca.act.world import ActingWorld
-from spca.contracts import (
-    DIRECTIONS,
-    AgentSource,
-    AgentView,
-    Executor,
-    Outcome,
-    Primitive,
-    Snapshot,
-    Status,
-)
+from spca.contracts import DIRECTIONS, AgentSource, AgentView, Outcome, Primitive, Snapshot, Status
 from spca.errors import RestoreError, WorldError
+from spca.protocols import Executor
 from spca.sense import perception, slam
 
 _CODES: Final = {word: code for code, word in enumerate(perception.VOCABULARY)}

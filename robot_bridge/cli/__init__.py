@@ -13,7 +13,8 @@ from typing import Final
 from robot_bridge.cli.parser import EXIT_INTERRUPTED, EXIT_USER_ERROR, Settings, parse
 from robot_bridge.errors import RobotError
 from robot_bridge.text import harmless
-from spca.errors import UserError, WorldError
+from spca.common.errors import UserError
+from spca.errors import WorldError
 
 COMMANDS: Final[Mapping[str, str]] = {
     "explore": "robot_bridge.cli.explore",
@@ -38,7 +39,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] not in _EXTRA:
             raise
-        return _complain(f"{error.name} is missing: install requirements-robot.txt, or the extra [robot]")
+        return _complain(f"{error.name} is missing: install requirements/robot.txt, or the extra [robot]")
     except (RobotError, UserError, WorldError) as error:
         return _complain(str(error))
 

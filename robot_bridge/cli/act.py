@@ -21,9 +21,10 @@ from robot_bridge.control.scheduling import real_time, told
 from robot_bridge.errors import SetupError
 from robot_bridge.protocols import Journal
 from robot_bridge.ros.topics import Topics
+from spca.common.errors import FileError
 from spca.common.files import read_text, write_atomic
 from spca.contracts import AgentSource, PlanStep, Status
-from spca.errors import FileError, WorldError
+from spca.errors import WorldError
 from spca.sandbox.executor import SandboxExecutor
 
 _SETTINGS: Final = ("command", "robot", "plan", "agent", "config", "film")

@@ -11,8 +11,8 @@ from robot_bridge.config import RobotConfig
 from robot_bridge.errors import SetupError
 from robot_bridge.ros.topics import Topics
 from robot_bridge.safety.config_check import checked
+from spca.common.errors import FileError
 from spca.common.files import read_text
-from spca.errors import FileError
 
 
 def read(path: str | None) -> tuple[RobotConfig, Topics]:

@@ -21,8 +21,9 @@ from robot_bridge.decisions.hostile_navigator import HostileNavigator
 from robot_bridge.decisions.reference_navigator import ReferenceNavigator
 from robot_bridge.errors import BudgetSpent, ModelEnded, ModelFailure, SetupError
 from robot_bridge.protocols import DecisionModel
+from spca.common.errors import BudgetReached
 from spca.common.files import load_env
-from spca.errors import BudgetReached, ProviderConfigError, ProviderError
+from spca.errors import ProviderConfigError, ProviderError
 from spca.llm.calls.answers import reasoned_away
 from spca.llm.calls.budget import Caps
 from spca.llm.calls.desk import CallDesk

@@ -12,8 +12,8 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 from robot_bridge.contracts import Pose
 from robot_bridge.errors import SetupError
 from robot_bridge.text import harmless
+from spca.common.errors import FileError
 from spca.common.files import read_bytes
-from spca.errors import FileError
 
 START: Final = "start"
 _LARGEST: Final = 1 << 20

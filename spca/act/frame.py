@@ -8,7 +8,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from spca.contracts import World
+from spca.protocols import World
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,26 +6,14 @@ A world supplies the simulator: how it is reset and stepped, what the agent then
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from contextlib import closing
 from dataclasses import replace
 
 from spca.act.stuck import PATIENCE, StuckDetector
-from spca.contracts import (
-    AgentSource,
-    AgentView,
-    Checkpoint,
-    Episode,
-    Executor,
-    Failed,
-    Finished,
-    Outcome,
-    Plan,
-    Snapshot,
-    Status,
-    TraceStep,
-)
+from spca.contracts import AgentSource, AgentView, Checkpoint, EpisodeEnd, Outcome, Plan, Snapshot, Status, TraceStep
 from spca.errors import RestoreError, WorldError
+from spca.protocols import Episode, Executor, Failed, Finished
 
 
 class ActingWorld(ABC):
@@ -152,49 +140,34 @@ class ActingWorld(ABC):
             except ValueError as error:
                 raise WorldError(f"{self.name}: {error}") from error
             if isinstance(event, Finished):
-                message = "the plan was carried out but the mission is not complete"
-                return self._outcome(Status.GOAL_NOT_REACHED, message, trace, plan)
+                return Outcome.goal_not_reached(**self._end(trace))
             if isinstance(event, Failed):
-                return self._outcome(event.status, event.message, trace, plan, event.position, event.traceback)
+                fault = event.status, event.message, plan, event.position, event.traceback
+                return Outcome.failed(*fault, **self._end(trace))
             self.step(event.step.code)
             trace.append(event.step)
             if self.over:
                 return self._ended(trace, plan)
             reason = detector.observe(self._state())
             if reason is not None:
-                return self._outcome(Status.STUCK, reason, trace, plan, event.step.position)
+                return Outcome.failed(Status.STUCK, reason, plan, event.step.position, **self._end(trace))
 
     def _refuse_when_over(self) -> None:
         if self.over:
             raise WorldError("the episode is over: restore a checkpoint before going on")
 
-    def _ended(self, trace: list[TraceStep], plan: Plan) -> Outcome:
+    def _ended(self, trace: Sequence[TraceStep], plan: Plan) -> Outcome:
         if self._solved():
-            return self._outcome(Status.SUCCESS, "the mission is complete", trace, plan)
+            return Outcome.success(**self._end(trace))
         steps = len(self.previous_actions)
         message = f"the episode ended after {steps} primitives with reward {self.reward:g}: {self._why_over()}"
-        return self._outcome(Status.REWARD_FAILED, message, trace, plan, trace[-1].position)
+        return Outcome.failed(Status.REWARD_FAILED, message, plan, trace[-1].position, **self._end(trace))
 
-    def _outcome(
-        self,
-        status: Status,
-        message: str,
-        trace: list[TraceStep],
-        plan: Plan,
-        position: int | None = None,
-        traceback: str = "",
-    ) -> Outcome:
-        step = plan.steps[position] if position is not None else None
-        return Outcome(
-            status=status,
-            message=message,
-            trace=tuple(trace),
-            last_map=self._map_words(),
-            position=position,
-            action=step.action if step else None,
-            args=step.args if step else (),
-            traceback=traceback,
-            reward=self.reward,
-            corrections=self._corrections(),
-            state_hash=self._hash(),
-        )
+    def _end(self, trace: Sequence[TraceStep]) -> EpisodeEnd:
+        return {
+            "trace": tuple(trace),
+            "last_map": self._map_words(),
+            "reward": self.reward,
+            "corrections": self._corrections(),
+            "state_hash": self._hash(),
+        }

@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from typing import Final
 
 from spca.code import agent_source
-from spca.contracts import AgentSource, Checkpoint, Gate, Plan, World
+from spca.contracts import AgentSource, Checkpoint, Plan
 from spca.errors import RestoreError, WorldError
 from spca.llm.feedback import failure_report
+from spca.protocols import Gate, World
 
 MAX_RERUNS: Final = 20
 """Solved levels that are re-run at most for one patch."""

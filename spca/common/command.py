@@ -8,8 +8,8 @@ import sys
 from types import TracebackType
 from typing import Final, NoReturn, Self
 
+from spca.common.errors import BudgetReached, UserError
 from spca.common.text import visible
-from spca.errors import BudgetReached, UserError
 
 PROGRAM_VARIABLE: Final = "SPCA_PROGRAM"
 """Environment variable by which a script that starts the program says how a user calls it."""
@@ -48,10 +48,10 @@ class Ending:
     ) -> bool:
         if isinstance(error, KeyboardInterrupt):
             self.code = _stopped(EXIT_INTERRUPTED, "interrupted", self.go_on)
-        elif isinstance(error, UserError):
-            self.code = _stopped(EXIT_USER_ERROR, f"error: {error}", self.go_on if error.resumable else "")
         elif isinstance(error, BudgetReached):
-            self.code = _stopped(EXIT_BUDGET, f"stopped: {error}", f"{self.go_on} {error.flag} MORE")
+            self.code = _stopped(error.exit_code, f"stopped: {error}", f"{self.go_on} {error.flag} MORE")
+        elif isinstance(error, UserError):
+            self.code = _stopped(error.exit_code, f"error: {error}", self.go_on if error.resumable else "")
         else:
             return False
         return True

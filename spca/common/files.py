@@ -20,8 +20,8 @@ from io import StringIO
 from pathlib import Path
 from typing import BinaryIO, Final
 
+from spca.common.errors import FileError, SettingsError, WorkspaceBusyError
 from spca.common.text import escaped_json
-from spca.errors import FileError, SettingsError, WorkspaceBusyError
 
 MAX_BYTES: Final = 16 << 20
 """Size of a text file that somebody wrote, at most."""
@@ -151,17 +151,17 @@ def make_folder(path: Path) -> None:
 
 
 @contextmanager
-def locked(folder: Path, what: str) -> Iterator[None]:
-    """Hold the folder's lock; released by the kernel when the process dies.
+def locked(folder: Path, what: str, name: str = ".lock") -> Iterator[None]:
+    """Hold the lock file ``name`` of a folder; released by the kernel when the process dies.
 
     Raises:
         WorkspaceBusyError: another process holds it.
         SettingsError: the lock file cannot be opened.
     """
     try:
-        file = os.open(folder / ".lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        file = os.open(folder / name, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
     except OSError as error:
-        raise SettingsError(f"cannot open {folder / '.lock'}: {error.strerror}") from error
+        raise SettingsError(f"cannot open {folder / name}: {error.strerror}") from error
     try:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import IO, Any, cast
 
-from spca.errors import SettingsError
+from spca.common.errors import SettingsError
 from spca.plan.wire import Lines, decode, encode, read_chunk, write_all
 
 START_LIMIT = 120.0

@@ -16,8 +16,8 @@ from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import Any, Self
 
+from spca.common.errors import SettingsError
 from spca.contracts import PlannedAction, SolveResult, SolveStatus
-from spca.errors import SettingsError
 from spca.plan.client import STOP_LIMIT, GoneError, ServerProcess
 from spca.plan.engines import AUTOMATIC, available_engines
 from spca.plan.pddl import shape_fault, spellings

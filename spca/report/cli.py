@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from spca.common.command import EXIT_FINISHED, EXIT_INTERRUPTED, EXIT_USER_ERROR, PROGRAM_VARIABLE, Parser, program
-from spca.errors import ReportError, UserError
+from spca.common.errors import UserError
+from spca.errors import ReportError
 from spca.report.finding import PUBLISHED, check_target, find, find_one
 
 if TYPE_CHECKING:

@@ -12,8 +12,9 @@ from typing import Any, Final
 
 from spca import __version__
 from spca.common.command import PROGRAM_VARIABLE, Parser
+from spca.common.errors import SettingsError
 from spca.common.files import load_env
-from spca.errors import ResumeError, SettingsError
+from spca.errors import ResumeError
 from spca.llm.providers.base import TIMEOUT_S
 from spca.runs import model_choice
 from spca.runs.settings import Settings

@@ -3,15 +3,21 @@
 ::
 
     runs/<run_id>/
-      run.json                  settings, versions, git commit, models
-      state.json                finished levels and where to go on; replaced atomically: the commit of a level
-      curriculum.json           the curriculum as it was when the run began
-      metrics.jsonl             events
-      summary_*.json            one per level; summary.json for the run
-      agent_v{N}.py domain_v{N}.pddl problem_v{N}.pddl    after level N; with prefix fail_ when it was not solved
-      agents/<hash>.py          the source of every attempt of the finished levels
-      trajectories/*.json       every attempt of every level
-      prompt_log.md             the prompt templates used
+      run.json              settings, versions, git commit, models
+      summary.json          totals, when the run has ended
+      metrics.jsonl         events
+      calls.jsonl           a line per request to a model
+      prompt_log.md         the prompt templates used
+      report.html           the page that `report` writes
+      agents/               agent_v{N}.py after level N; <hash>.py, the source of every attempt
+      pddl/                 domain_v{N}.pddl and problem_v{N}.pddl after level N
+      summaries/            summary_<category>_<level>_<run_id>.json, one per level
+      trajectories/         every attempt of every level
+      llm/                  every call of a model: question and answer
+      state/                what the run needs to go on: state.json (finished levels; replaced atomically: the commit of
+                            a level), curriculum.json (as it was when the run began), call_in_flight.json
+
+Agent and PDDL of a level that was not solved have the prefix ``fail_``.
 """
 
 from __future__ import annotations
@@ -23,12 +29,24 @@ import time
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
+from spca.common.errors import FileError
 from spca.common.files import LARGEST, json_text, make_folder, read_text, write_atomic
 from spca.contracts import AgentSource, Plan, TrustedPDDL
-from spca.errors import FileError, ResumeError
+from spca.errors import ResumeError
 from spca.runs.results import Attempt
+
+STATE: Final = "state/state.json"
+LOCK: Final = "state/.lock"
+CURRICULUM: Final = "state/curriculum.json"
+FIRST_AGENT: Final = "agents/agent_v0.py"
+
+
+def layout_fault(path: Path) -> str:
+    """Return why the files of a run folder cannot be found where they belong, "" if they can."""
+    is_old = os.path.isfile(path / "state.json") and not os.path.isdir(path / "state")
+    return f"{path} has its files where an earlier version put them: begin a new run" if is_old else ""
 
 
 def new_run_id() -> str:
@@ -60,12 +78,12 @@ class RunFolder:
         """
         make_folder(runs)
         folder = cls(runs / new_run_id())
-        make_folder(folder.path / "trajectories")
-        make_folder(folder.path / "agents")
-        write_atomic(folder.path / "curriculum.json", curriculum)
-        write_atomic(folder.path / "agent_v0.py", agent.text)
+        for name in ("agents", "pddl", "state", "summaries", "trajectories"):
+            make_folder(folder.path / name)
+        write_atomic(folder.path / CURRICULUM, curriculum)
+        write_atomic(folder.path / FIRST_AGENT, agent.text)
         write_atomic(folder.path / "prompt_log.md", prompt_log)
-        state: dict[str, Any] = {"finished": [], "agent": "agent_v0.py", "category": None}
+        state: dict[str, Any] = {"finished": [], "agent": FIRST_AGENT, "category": None}
         folder.commit(state | {"trusted": asdict(trusted) if trusted else None})
         folder.write_json("run.json", {"run_id": folder.run_id, **info})
         return folder
@@ -83,6 +101,8 @@ class RunFolder:
             known = sorted(p.name for p in runs.iterdir() if (p / "run.json").is_file()) if runs.is_dir() else []
             hint = f"the latest is {known[-1]}" if known else "there are none"
             raise ResumeError(f"no run {run_id!r} in {runs}: {hint}")
+        if fault := layout_fault(path):
+            raise ResumeError(fault)
         return cls(path)
 
     def info(self) -> dict[str, Any]:
@@ -94,16 +114,16 @@ class RunFolder:
         return self._record("run.json", "settings")
 
     def state(self) -> dict[str, Any]:
-        """``state.json``: ``finished``, ``agent``, ``category`` and ``trusted``.
+        """``state/state.json``: ``finished``, ``agent``, ``category`` and ``trusted``.
 
         Raises:
             ResumeError: it cannot be read.
         """
-        return self._record("state.json", "finished", "agent", "category", "trusted")
+        return self._record(STATE, "finished", "agent", "category", "trusted")
 
     def commit(self, state: Mapping[str, Any]) -> None:
         """Make a finished level final."""
-        self.write_json("state.json", state)
+        self.write_json(STATE, state)
 
     def read_text(self, name: str) -> str:
         """A text file of the folder.
@@ -120,15 +140,16 @@ class RunFolder:
         write_atomic(self.path / name, json_text(value, indent=1) + "\n")
 
     def save_version(self, number: int, agent: AgentSource, plan: Plan | None, *, solved: bool) -> str:
-        """Save the agent and PDDL after level ``number``; returns the name of the agent's file."""
+        """Save the agent and PDDL after level ``number``; return the agent's path relative to the folder."""
         prefix = "" if solved else "fail_"
-        for stale in self.path.glob(f"*_v{number}.*"):  # of a try at this level that was killed
-            stale.unlink()
-        name = f"{prefix}agent_v{number}.py"
+        for folder in ("agents", "pddl"):
+            for stale in (self.path / folder).glob(f"*_v{number}.*"):  # of a try at this level that was killed
+                stale.unlink()
+        name = f"agents/{prefix}agent_v{number}.py"
         write_atomic(self.path / name, agent.text)
         if plan is not None:
-            write_atomic(self.path / f"{prefix}domain_v{number}.pddl", plan.domain)
-            write_atomic(self.path / f"{prefix}problem_v{number}.pddl", plan.problem)
+            write_atomic(self.path / f"pddl/{prefix}domain_v{number}.pddl", plan.domain)
+            write_atomic(self.path / f"pddl/{prefix}problem_v{number}.pddl", plan.problem)
         return name
 
     def save_agent(self, agent: AgentSource) -> str:

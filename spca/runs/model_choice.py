@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from spca.errors import SettingsError
+from spca.common.errors import SettingsError
 from spca.llm.calls.budget import Caps
 from spca.llm.calls.preflight import Report, examine
 from spca.llm.calls.prices import ModelTable

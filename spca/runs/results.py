@@ -5,17 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from spca.contracts import (
-    AgentSource,
-    Checkpoint,
-    FailedPlan,
-    LevelInfo,
-    Outcome,
-    Plan,
-    Status,
-    TrustedPDDL,
-    World,
-)
+from spca.contracts import AgentSource, Checkpoint, FailedPlan, LevelInfo, Outcome, Plan, Status, TrustedPDDL
+from spca.protocols import World
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,7 @@ from spca.prompts import templates
 from spca.runs import cli, model_choice
 from spca.runs.curriculum import Curriculum, Task, load
 from spca.runs.display import list_tasks
-from spca.runs.folder import RunFolder
+from spca.runs.folder import CURRICULUM, LOCK, RunFolder
 from spca.runs.provenance import check_sandbox, check_versions, run_info
 from spca.runs.settings import Settings
 from spca.runs.workspace import Workspace
@@ -137,7 +137,7 @@ def opened(
     resumed = RunFolder.open(Path(chosen.runs), chosen.resume) if chosen.resume else None
     if resumed and resumed.info().get("evaluation"):
         raise ResumeError(f"{resumed.path}: is part of an evaluation: go on with its run_eval.py command and --resume")
-    selected = tasks(chosen, load(resumed.path / "curriculum.json") if resumed else None)
+    selected = tasks(chosen, load(resumed.path / CURRICULUM) if resumed else None)
     if resumed and len(resumed.state()["finished"]) > len(selected):
         raise ResumeError(f"{resumed.path}: more levels are finished than the run has")
     with held(chosen, root, lambda: check(chosen, selected), resumed) as (folder, executor):
@@ -173,7 +173,7 @@ def held(
         make_folder(workspace.path)
         with locked(workspace.path, "workspace"):
             folder = resumed or _new_folder(chosen, root, workspace, sandbox, curriculum)
-            with locked(folder.path, "run"):
+            with locked(folder.path, "run", LOCK):
                 if resumed:
                     _keep_changes(resumed, chosen)
                 yield folder, executor

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from spca.common.errors import FileError, SettingsError
 from spca.common.files import read_text, write_atomic
 from spca.common.text import escaped_code
 from spca.contracts import AgentSource, TrustedPDDL
-from spca.errors import FileError, PatchError, SettingsError
+from spca.errors import PatchError
 from spca.plan.pddl import shape_fault
 from spca.sandbox import policy
 

@@ -12,8 +12,9 @@ from types import CodeType, TracebackType
 from typing import Self
 
 from spca.code import compilation
-from spca.contracts import AgentSource, Failed, PlanStep, Status
+from spca.contracts import AgentSource, PlanStep, Status
 from spca.errors import PatchError
+from spca.protocols import Failed
 from spca.sandbox import policy
 from spca.sandbox.doctor import examination
 from spca.sandbox.kernel.limits import Limits

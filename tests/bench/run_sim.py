@@ -16,7 +16,8 @@ from collections.abc import Sequence
 from contextlib import closing
 
 from minigridenv import MiniGridEnv
-from spca.contracts import AgentSource, AgentView, Checkpoint, Episode, Executor, Plan, PlannerMode, PlanStep
+from spca.contracts import AgentSource, AgentView, Checkpoint, Plan, PlannerMode, PlanStep
+from spca.protocols import Episode, Executor
 from spca.sandbox.executor import SandboxExecutor
 from tests.support.contracts.executing import Event
 from tests.support.inprocess import InProcessExecutor

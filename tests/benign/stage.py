@@ -11,19 +11,8 @@ from contextlib import closing
 from dataclasses import dataclass, field
 
 from minigridenv import MiniGridEnv
-from spca.contracts import (
-    AgentSource,
-    AgentView,
-    Episode,
-    Executor,
-    Failed,
-    Finished,
-    Outcome,
-    Plan,
-    PlannerMode,
-    PlanStep,
-    Yielded,
-)
+from spca.contracts import AgentSource, AgentView, Outcome, Plan, PlannerMode, PlanStep
+from spca.protocols import Episode, Executor, Failed, Finished, Yielded
 from tests.benign.topics import Method
 
 Event = Yielded | Finished | Failed

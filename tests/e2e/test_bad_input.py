@@ -156,9 +156,9 @@ def test_a_flag_that_contradicts_the_run(
         ("run.json", "{", "run.json cannot be read"),
         ("run.json", "{}", "run.json cannot be read: it has no 'settings'"),
         ("run.json", '{"settings": {"seed": 1}}', "the run was begun by another version of this program"),
-        ("state.json", "[]", "state.json cannot be read: it holds no object"),
-        ("state.json", '{"finished": []}', "state.json cannot be read: it has no 'agent'"),
-        ("curriculum.json", "[]", "curriculum.json: must be a non-empty list"),
+        ("state/state.json", "[]", "state/state.json cannot be read: it holds no object"),
+        ("state/state.json", '{"finished": []}', "state/state.json cannot be read: it has no 'agent'"),
+        ("state/curriculum.json", "[]", "state/curriculum.json: must be a non-empty list"),
     ],
     ids=lambda value: value[:25] if isinstance(value, str) else "",
 )

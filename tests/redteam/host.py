@@ -12,7 +12,8 @@ import sys
 import time
 from typing import Any
 
-from spca.contracts import AgentSource, Finished, Yielded
+from spca.contracts import AgentSource
+from spca.protocols import Finished, Yielded
 from spca.sandbox.executor import SandboxExecutor
 from spca.sandbox.kernel.limits import Limits
 from tests.redteam.processes import become_subreaper, children, descriptors, forget_peak, memory

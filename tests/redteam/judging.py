@@ -38,7 +38,7 @@ _GREW: Final = 200 << 20
 MUST_FAIL: Final = frozenset(
     {Kind.HANG, Kind.MEM, Kind.OUT, Kind.CRASH, Kind.CTL, Kind.CTL2, Kind.GARBAGE, Kind.MUT, Kind.TEXT}
 )
-"""Kinds that may not end in anything but :class:`spca.contracts.Failed`."""
+"""Kinds that may not end in anything but :class:`spca.protocols.Failed`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,8 @@ import time
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from spca.contracts import AgentSource, AgentView, Failed, Finished, PlanStep, Yielded
+from spca.contracts import AgentSource, AgentView, PlanStep
+from spca.protocols import Failed, Finished, Yielded
 from tests.support.contracts.executing import view
 
 MAX_STEPS = 300

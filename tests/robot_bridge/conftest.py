@@ -20,7 +20,7 @@ class _Unavailable(pytest.Module):
     """A file of tests that is left out as a whole."""
 
     def collect(self) -> Iterable[pytest.Item | pytest.Collector]:
-        advice = "pip install --require-hashes -r requirements-dev.txt"
+        advice = "pip install --require-hashes -r requirements/dev.txt"
         pytest.skip(f"no {', '.join(_MISSING)}: {advice}", allow_module_level=True)
 
 

@@ -23,8 +23,9 @@ import numpy as np
 from gridworld.errors import GridworldError
 from gridworld.task.validation import validate
 from gridworld.task_spec import TaskSpecification
+from spca.common.errors import SPCAError, UserError
 from spca.contracts import DIRECTIONS, GRIDWORLD, AgentView, PlanStep, Snapshot, Status
-from spca.errors import BadAnswerError, PatchError, PlanTextError, SPCAError, UserError
+from spca.errors import BadAnswerError, PatchError, PlanTextError
 from spca.llm.calls.prices import ModelTable
 from spca.llm.providers.base import Message
 from spca.plan import pddl

@@ -81,7 +81,7 @@ def events(run: Path) -> list[dict[str, Any]]:
 
 def level_summaries(run: Path) -> list[dict[str, Any]]:
     """The levels' summaries in order."""
-    return sorted(map(read, run.glob("summary_*.json")), key=lambda summary: int(summary["index"]))
+    return sorted(map(read, run.glob("summaries/summary_*.json")), key=lambda summary: int(summary["index"]))
 
 
 def timeless(value: Any) -> Any:

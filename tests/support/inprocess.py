@@ -13,7 +13,8 @@ from functools import lru_cache
 from types import CodeType
 
 from spca.code.agent_source import split_lines
-from spca.contracts import AgentSource, AgentView, Failed, Finished, PlanStep, Yielded
+from spca.contracts import AgentSource, AgentView, PlanStep
+from spca.protocols import Failed, Finished, Yielded
 from spca.sandbox.kernel.limits import Limits
 from spca.sandbox.process import reports
 from spca.sandbox.process.runner import FILENAME, Runner

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 ORDER = (
-    ("common", "contracts", "errors"),
+    ("common", "contracts", "errors", "protocols"),
     ("sense", "plan"),
     ("llm", "prompts"),
     ("reference", "code"),
@@ -24,6 +24,7 @@ TWIN_MODULES = {
         "answers": "what a model may answer; what a query answers",
         "cli": "two command lines: of a run, of looking at runs",
         "client": "the solver and the sandbox are processes made of the same parts",
+        "errors": "the root, and what everyone raises; what the loop raises",
         "formulation": "a PDDL problem of a BabyAI mission; of a task with mechanisms",
         "wire": "the solver and the sandbox are processes made of the same parts",
         "worker": "the solver and the sandbox are processes made of the same parts",

@@ -49,4 +49,4 @@ def _libraries() -> Iterator[Check]:
         try:
             yield Check(package, True, importlib.metadata.version(package))
         except importlib.metadata.PackageNotFoundError:
-            yield Check(package, False, "not installed: install requirements-robot.txt, or the extra [robot]")
+            yield Check(package, False, "not installed: install requirements/robot.txt, or the extra [robot]")

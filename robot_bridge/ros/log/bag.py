@@ -15,8 +15,8 @@ from robot_bridge.errors import RecordingError, SetupError
 from robot_bridge.ros import topics, types
 from robot_bridge.ros.log import checksums
 from robot_bridge.ros.messages import nanoseconds
+from spca.common.errors import FileError
 from spca.common.files import opened
-from spca.errors import FileError
 
 _MAGIC: Final = b"\x89MCAP0\r\n"
 _FOOTER: Final = 0x02

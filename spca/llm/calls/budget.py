@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
-from spca.errors import BudgetReached
+from spca.common.errors import BudgetReached
 from spca.llm.calls.ledger import Outcome, Record
 from spca.llm.calls.prices import ModelTable
 

@@ -7,8 +7,8 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
+from spca.common.errors import SettingsError
 from spca.common.files import make_folder, write_atomic
-from spca.errors import SettingsError
 from spca.llm.calls.ledger import Place
 from spca.llm.calls.transcripts import Answer, Call, read_answer, to_text, unsent
 

@@ -10,9 +10,9 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Final
 
+from spca.common.errors import BudgetReached
 from spca.errors import (
     BadAnswerError,
-    BudgetReached,
     ProviderConfigError,
     ProviderDownError,
     ProviderError,

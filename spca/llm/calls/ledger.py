@@ -1,7 +1,7 @@
 """The books: one record for every request that was sent to a model, its intent written before it leaves.
 
 ``calls.jsonl`` holds one finished record a line. The record of the request that is under way lies alone in
-``call_in_flight.json``; if the process dies, it is there for the next one to enter into the books as "unknown".
+``state/call_in_flight.json``; if the process dies, it is there for the next one to enter into the books as "unknown".
 """
 
 from __future__ import annotations
@@ -16,12 +16,13 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, Final
 
+from spca.common.errors import SettingsError
 from spca.common.files import json_text
-from spca.errors import ResumeError, SettingsError
+from spca.errors import ResumeError
 from spca.llm.providers.base import Usage
 
 BOOK: Final = "calls.jsonl"
-IN_FLIGHT: Final = "call_in_flight.json"
+IN_FLIGHT: Final = "state/call_in_flight.json"
 
 
 class Outcome(StrEnum):
@@ -190,6 +191,7 @@ def _line(record: Record) -> bytes:
 
 def _write(path: Path, line: bytes, how: int) -> None:
     try:
+        path.parent.mkdir(exist_ok=True)
         file = os.open(path, os.O_WRONLY | os.O_CREAT | how, 0o644)
         try:
             if os.write(file, line) < len(line):

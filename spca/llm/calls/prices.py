@@ -20,8 +20,8 @@ from importlib import resources
 from pathlib import Path
 from typing import Any, Final
 
+from spca.common.errors import FileError, SettingsError
 from spca.common.files import read_text
-from spca.errors import FileError, SettingsError
 from spca.llm.calls import published
 from spca.llm.calls.rates import RATES, Price, Rates
 from spca.llm.providers.base import ModelInfo, Request, Response, Usage

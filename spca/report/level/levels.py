@@ -27,7 +27,7 @@ Simulate = Callable[[Mapping[str, Any]], Resimulated]
 
 _PLANNED: Final = f"{PLANNER}_call"
 _CODED: Final = f"{CODER}_call"
-_INITIAL_AGENT: Final = "agent_v0.py"
+_INITIAL_AGENT: Final = "agents/agent_v0.py"
 _NOT_SIMULATED: Final = model.Check("", "not re-simulated")
 
 

@@ -22,7 +22,16 @@ SHARE: Final = 0.25
 """At most this part of the time is spent on reading; folders of long runs take a while."""
 LEVELS_KEPT: Final = 32
 
-_WATCHED: Final = ("", "metrics.jsonl", "calls.jsonl", "state.json", "run.json", "summary.json", "llm", "trajectories")
+_WATCHED: Final = (
+    "",
+    "metrics.jsonl",
+    "calls.jsonl",
+    "state/state.json",
+    "run.json",
+    "summary.json",
+    "llm",
+    "trajectories",
+)
 """What changes when a run goes on: files, and folders that get new files."""
 
 

@@ -17,6 +17,7 @@ from spca.report.read.lenient import parsed, parsed_line, table, text, whole
 from spca.report.read.spans import History, histories
 from spca.runs import curriculum
 from spca.runs.curriculum import Task
+from spca.runs.folder import CURRICULUM, LOCK, STATE, layout_fault
 
 LARGEST: Final = 256 << 20
 """Bytes of a file that are read; the log of a run of 150 levels has a hundredth of it."""
@@ -76,11 +77,11 @@ class RunFiles:
         """The levels of the run in order, those to come included; () where the curriculum cannot be read."""
         chosen = table(self.info.get("settings"))
         pick = {name: text(chosen.get(name)) or None for name in ("start_category", "only", "levels")}
-        source = self._text("curriculum.json")
+        source = self._text(CURRICULUM)
         if source is None:
             return ()
         try:
-            return curriculum.parse(source, "curriculum.json").select(**pick).tasks()
+            return curriculum.parse(source, CURRICULUM).select(**pick).tasks()
         except CurriculumError as error:
             self._warn(str(error))
             return ()
@@ -103,28 +104,30 @@ class RunFiles:
             self.warnings.append(line)
 
     def _info(self) -> dict[str, Any]:
+        if fault := layout_fault(self.path):
+            raise ReportError(fault)
         info = self._object("run.json")
         if info is None:
             raise ReportError(f"{self.path} is no run that can be looked at: {self.warnings[-1]}")
         return info
 
     def _finished(self) -> list[dict[str, Any]]:
-        state = self._object("state.json")
+        state = self._object(STATE)
         if state is not None and isinstance(state.get("finished"), list):
             whole_ones = [summary for summary in state["finished"] if isinstance(summary, dict)]
             if len(whole_ones) < len(state["finished"]):
-                self._warn("state.json: a finished level is no JSON object, left out")
+                self._warn(f"{STATE}: a finished level is no JSON object, left out")
             return whole_ones
         if state is not None:
-            self._warn("state.json: lists no finished levels")
+            self._warn(f"{STATE}: lists no finished levels")
         # A level that was aborted and then begun again may have left summaries of both.
         logged = [event for event in self.events if event.get("event") == "level_summary"]
         found = {whole(s.get("index")): s for s in (*self._summary_files(), *logged) if s.get("outcome") in _ENDED}
         return [found[number] for number in sorted(number for number in found if number)]
 
     def _summary_files(self) -> Iterator[dict[str, Any]]:
-        for path in sorted(self.path.glob("summary_*.json")):
-            if (summary := self._object(path.name)) is not None:
+        for path in sorted(self.path.glob("summaries/summary_*.json")):
+            if (summary := self._object(f"summaries/{path.name}")) is not None:
                 yield summary
 
     def _lines(self, name: str) -> tuple[dict[str, Any], ...]:
@@ -206,7 +209,7 @@ def open_run(path: Path) -> RunFiles:
 def held(folder: Path) -> bool:
     """Whether a process holds the folder's lock, told without touching it: a run may want it in this moment."""
     try:
-        lock = (folder / ".lock").stat()
+        lock = (folder / LOCK).stat()
         lines = _LOCKS.read_text(encoding="ascii", errors="replace").splitlines()
     except OSError:
         return False

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
 from spca.act.frame import Frame, ReplayedWorld, WorldMaker
+from spca.common.errors import SPCAError
 from spca.contracts import GRIDWORLD, Primitive
-from spca.errors import SPCAError
 from spca.report.read.model import Check, Episode
 from spca.report.replay.episodes import episode
 

@@ -16,8 +16,8 @@ from pathlib import Path
 from textwrap import fill
 from typing import Final
 
-from spca.contracts import Failed
 from spca.errors import SandboxError
+from spca.protocols import Failed
 from spca.sandbox import policy
 from spca.sandbox.doctor import probes
 from spca.sandbox.doctor.probes import PROBES, Answer, Bait, Probe

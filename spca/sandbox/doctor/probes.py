@@ -20,7 +20,8 @@ from typing import Final, NamedTuple, Self
 
 import numpy as np
 
-from spca.contracts import AgentSource, AgentView, Failed, Finished, PlanStep, Yielded
+from spca.contracts import AgentSource, AgentView, PlanStep
+from spca.protocols import Failed, Finished, Yielded
 from spca.sandbox.kernel.limits import Limits
 from spca.sandbox.kernel.lockdown import Layer
 from spca.sandbox.process.client import Worker, Zygote

@@ -11,8 +11,9 @@ from types import CodeType
 from typing import Final
 
 from spca.code.agent_source import split_lines
-from spca.contracts import AgentSource, AgentView, Failed, Finished, PlanStep, Status, Yielded
+from spca.contracts import AgentSource, AgentView, PlanStep, Status
 from spca.errors import SandboxError
+from spca.protocols import Failed, Finished, Yielded
 from spca.sandbox.kernel.limits import Limits
 from spca.sandbox.process import reports, wire
 from spca.sandbox.process.client import GoneError, Worker
@@ -42,7 +43,7 @@ class _OverdueError(Exception):
 
 
 class SandboxEpisode:
-    """An :class:`~spca.contracts.Episode` in a worker of its own.
+    """An :class:`~spca.protocols.Episode` in a worker of its own.
 
     Attributes:
         pid: the worker's process id.
@@ -74,7 +75,7 @@ class SandboxEpisode:
         self._end: Finished | Failed | None = None
 
     def advance(self, view: AgentView) -> Yielded | Finished | Failed:
-        """As in the contract; a violation of the limits or the protocol is a :class:`~spca.contracts.Failed`.
+        """As in the contract; a violation of the limits or the protocol is a :class:`~spca.protocols.Failed`.
 
         Raises:
             SandboxError: the worker is gone because the sandbox itself is.

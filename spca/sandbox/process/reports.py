@@ -10,16 +10,8 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from spca.code.agent_source import split_lines
-from spca.contracts import (
-    PRIMITIVE_METHODS,
-    AgentSource,
-    Failed,
-    Finished,
-    PlanStep,
-    Status,
-    TraceStep,
-    Yielded,
-)
+from spca.contracts import PRIMITIVE_METHODS, AgentSource, PlanStep, Status, TraceStep
+from spca.protocols import Failed, Finished, Yielded
 from spca.sandbox.process.runner import FILENAME, Asked, Done, Fault
 
 MAX_MESSAGE: Final = 2000

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from minigridenv import MiniGridEnv
 from spca.code.regression import MAX_RERUNS, RegressionGate, SolvedLevel, most_diverse
-from spca.contracts import AgentSource, Checkpoint, PlanStep, World
+from spca.contracts import AgentSource, Checkpoint, PlanStep
+from spca.protocols import World
 from tests.support.spca.doubles import AGENT, plan_of
 
 LIBRARY = AgentSource(

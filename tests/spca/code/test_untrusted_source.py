@@ -15,8 +15,9 @@ from pathlib import Path
 import pytest
 
 from spca.code import agent_source, compilation, library, merge
+from spca.common.errors import SettingsError
 from spca.contracts import AgentSource
-from spca.errors import PatchError, SettingsError
+from spca.errors import PatchError
 from spca.llm.calls.answers import MAX_CHARS
 from spca.runs.workspace import Workspace
 from spca.sandbox import policy

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from spca.common.command import EXIT_BUDGET, EXIT_FINISHED, EXIT_INTERRUPTED, EXIT_USER_ERROR, Ending
-from spca.errors import BudgetReached, ProviderDownError, ReplayMissError, SettingsError, UnknownModelError
+from spca.common.errors import BudgetReached, SettingsError
+from spca.errors import ProviderDownError, ReplayMissError, UnknownModelError
 
 GO_ON = "python main.py --resume r1"
 

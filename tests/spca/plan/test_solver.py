@@ -17,8 +17,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from spca.common.errors import SettingsError
 from spca.contracts import PlannedAction, SolveStatus
-from spca.errors import SettingsError
 from spca.plan.engines import AUTOMATIC
 from spca.plan.pddl import MAX_CHARS, MAX_DEPTH
 from spca.plan.solver import Solver, available_engines

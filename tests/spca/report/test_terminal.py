@@ -85,11 +85,11 @@ def test_a_run_that_was_stopped_says_what_is_missing(tmp_path: Path) -> None:
     writing.begin()
     writing.plan()
     writing.kill()
-    (writing.path / "curriculum.json").write_text("[", encoding="utf-8")
+    (writing.path / "state/curriculum.json").write_text("[", encoding="utf-8")
     shown = lines(printed(overview(open_run(writing.path))))
     assert shown[0].endswith("stopped 0 of 1 levels solved, 1 aborted")
     assert "1 MiniGrid-Empty-5x5-v0 aborted: the process ended during it" in shown
-    assert any(line.startswith("warning: curriculum.json: line 1 column 2") for line in shown)
+    assert any(line.startswith("warning: state/curriculum.json: line 1 column 2") for line in shown)
 
 
 def test_models_that_cost_nothing_get_no_columns(run: Run) -> None:

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from spca.common import command
-from spca.errors import ResumeError, SettingsError
+from spca.common.errors import SettingsError
+from spca.errors import ResumeError
 from spca.runs import cli
 from spca.runs.settings import Settings, how_to_resume
 

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spca.errors import CurriculumError, FileError
+from spca.common.errors import FileError
+from spca.errors import CurriculumError
 from spca.runs import curriculum
 from spca.runs.curriculum import Category, Curriculum, Level
 

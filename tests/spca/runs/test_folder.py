@@ -10,9 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from spca.common.errors import SettingsError, WorkspaceBusyError
 from spca.common.files import check_folder, locked, make_folder, write_atomic
 from spca.contracts import AgentSource, Checkpoint, PlanStep, Status, TrustedPDDL
-from spca.errors import ResumeError, SettingsError, WorkspaceBusyError
+from spca.errors import ResumeError
 from spca.runs.folder import RunFolder, attempt_record, new_run_id
 from spca.runs.results import Attempt
 from tests.support.spca.doubles import AGENT, ROOT, outcome_of, plan_of
@@ -142,13 +143,13 @@ def test_a_new_folder_holds_what_later_parts_rely_on(tmp_path: Path) -> None:
     assert opened.info() == {"run_id": folder.run_id, "settings": {}}
     assert opened.state() == {
         "finished": [],
-        "agent": "agent_v0.py",
+        "agent": "agents/agent_v0.py",
         "category": None,
         "trusted": {"domain": "(d)", "problem": "(p)"},
     }
-    assert opened.read_text("agent_v0.py") == AGENT.text
+    assert opened.read_text("agents/agent_v0.py") == AGENT.text
     assert opened.read_text("prompt_log.md") == "# prompts\n"
-    assert opened.read_text("curriculum.json") == "[]"
+    assert opened.read_text("state/curriculum.json") == "[]"
 
 
 @pytest.mark.parametrize("name", ["", "nosuch", "..", "../runs", ".", "a/b"])
@@ -170,12 +171,11 @@ def test_a_run_that_was_killed_while_being_created_is_none(tmp_path: Path) -> No
 def test_versions_of_failed_levels_have_a_prefix(tmp_path: Path) -> None:
     folder = made(tmp_path)
     plan = plan_of(PlanStep("go", ()))
-    assert folder.save_version(1, AGENT, plan, solved=True) == "agent_v1.py"
-    assert folder.save_version(2, AGENT, plan, solved=False) == "fail_agent_v2.py"
-    assert folder.save_version(3, AGENT, None, solved=False) == "fail_agent_v3.py"
-    names = {p.name for p in folder.path.iterdir()}
-    assert {"domain_v1.pddl", "problem_v1.pddl", "fail_domain_v2.pddl", "fail_problem_v2.pddl"} <= names
-    assert not {"fail_domain_v3.pddl", "domain_v2.pddl"} & names
+    assert folder.save_version(1, AGENT, plan, solved=True) == "agents/agent_v1.py"
+    assert folder.save_version(2, AGENT, plan, solved=False) == "agents/fail_agent_v2.py"
+    assert folder.save_version(3, AGENT, None, solved=False) == "agents/fail_agent_v3.py"
+    names = {p.name for p in (folder.path / "pddl").iterdir()}
+    assert names == {"domain_v1.pddl", "problem_v1.pddl", "fail_domain_v2.pddl", "fail_problem_v2.pddl"}
 
 
 def test_half_a_surrogate_pair_in_a_message_of_generated_code_can_be_kept(tmp_path: Path) -> None:

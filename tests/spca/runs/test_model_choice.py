@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from spca.errors import SettingsError
+from spca.common.errors import SettingsError
 from spca.llm.calls.budget import Caps
 from spca.llm.calls.prices import ModelTable
 from spca.llm.providers.base import Limits

@@ -70,8 +70,8 @@ def test_a_solved_level_gives_the_library_and_the_pddl_to_go_on_with(folder: Run
     recorder, _ = finished(folder, SUCCESS)
     assert recorder.agent == BETTER
     assert recorder.trusted == TrustedPDDL(PLAN.domain, PLAN.problem)
-    assert folder.read_text("agent_v1.py") == BETTER.text
-    assert folder.read_text("domain_v1.pddl") == PLAN.domain
+    assert folder.read_text("agents/agent_v1.py") == BETTER.text
+    assert folder.read_text("pddl/domain_v1.pddl") == PLAN.domain
     (summary,) = recorder.finished
     assert (summary["steps"], summary["steps_total"]) == (4, 4)
     assert summary["library"] == {"actions": 1, "methods": 9, "bytes": len(BETTER.text)}
@@ -81,9 +81,9 @@ def test_a_failed_level_leaves_the_library_and_saves_its_attempt_with_a_prefix(f
     recorder, _ = finished(folder, FAILURE)
     assert recorder.agent == AGENT
     assert recorder.trusted is None
-    assert folder.read_text("fail_agent_v1.py") == BETTER.text
-    assert folder.read_text("fail_problem_v1.pddl") == PLAN.problem
-    assert not (folder.path / "agent_v1.py").exists()
+    assert folder.read_text("agents/fail_agent_v1.py") == BETTER.text
+    assert folder.read_text("pddl/fail_problem_v1.pddl") == PLAN.problem
+    assert not (folder.path / "agents/agent_v1.py").exists()
     assert recorder.finished[0]["library"]["actions"] == 0
 
 
@@ -91,8 +91,8 @@ def test_a_failure_keeps_the_pddl_of_the_last_success(folder: RunFolder) -> None
     recorder, _ = finished(folder, SUCCESS, FAILURE, NO_PLAN)
     assert recorder.agent == BETTER
     assert recorder.trusted == TrustedPDDL(PLAN.domain, PLAN.problem)
-    assert folder.state()["agent"] == "agent_v1.py"
-    assert not (folder.path / "fail_domain_v3.pddl").exists()
+    assert folder.state()["agent"] == "agents/agent_v1.py"
+    assert not (folder.path / "pddl/fail_domain_v3.pddl").exists()
     assert recorder.finished[2]["steps"] == 0
 
 

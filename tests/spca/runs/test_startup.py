@@ -12,19 +12,13 @@ from typing import Any
 import pytest
 
 from llmclient import ChatGPTClient
+from spca.common.errors import BudgetReached, SettingsError, UserError, WorkspaceBusyError
 from spca.common.files import locked
-from spca.errors import (
-    BudgetReached,
-    ResumeError,
-    SettingsError,
-    UnknownModelError,
-    UserError,
-    WorkspaceBusyError,
-)
+from spca.errors import ResumeError, UnknownModelError
 from spca.llm.providers.base import Limits, Message
 from spca.runs import startup
 from spca.runs.curriculum import Task
-from spca.runs.folder import RunFolder
+from spca.runs.folder import LOCK, RunFolder
 from spca.runs.settings import Settings
 from tests.fakes.faults import FaultServer
 from tests.fakes.openai_wire import CHAT
@@ -54,11 +48,11 @@ def opened(given: dict[str, Any], check: Any = no_check) -> Any:
 def test_a_new_run_holds_its_locks(given: dict[str, Any]) -> None:
     with opened(given) as (folder, tasks, _):
         assert [task.env_id for task in tasks] == ["x-v0", "y-v0", "z-v0"]
-        assert folder.read_text("agent_v0.py") == AGENT.text
+        assert folder.read_text("agents/agent_v0.py") == AGENT.text
         assert "## planner_system" in folder.read_text("prompt_log.md")
         assert folder.info()["settings"]["only"] is None
-        for path, what in ((given["workspace"], "workspace"), (folder.path, "run")):
-            with pytest.raises(WorkspaceBusyError), locked(Path(path), what):
+        for path, name in ((Path(given["workspace"]), ".lock"), (folder.path, LOCK)):
+            with pytest.raises(WorkspaceBusyError), locked(path, "it", name):
                 pass
     with locked(Path(given["workspace"]), "workspace"):
         pass
@@ -153,7 +147,7 @@ def test_kept_files_are_what_the_run_begins_with(given: dict[str, Any], tmp_path
     (workspace / "domain.pddl").write_text("(define (domain d))")
     (workspace / "problem.pddl").write_text("(define (problem p))")
     with opened(given | {"keep_agent": True, "keep_pddl": True}) as (folder, *_):
-        assert folder.read_text("agent_v0.py") == AGENT.text + "# mine\n"
+        assert folder.read_text("agents/agent_v0.py") == AGENT.text + "# mine\n"
         assert folder.state()["trusted"] == {"domain": "(define (domain d))", "problem": "(define (problem p))"}
 
 

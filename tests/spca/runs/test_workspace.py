@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from spca.common.errors import SettingsError
 from spca.contracts import AgentSource, TrustedPDDL
-from spca.errors import SettingsError
 from spca.runs.workspace import Workspace
 from tests.support.spca.doubles import AGENT
 

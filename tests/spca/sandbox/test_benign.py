@@ -12,7 +12,8 @@ import minigrid  # noqa: F401
 import pytest
 
 from spca.code.merge import merge
-from spca.contracts import AgentSource, Failed, Status
+from spca.contracts import AgentSource, Status
+from spca.protocols import Failed
 from spca.sandbox.executor import SandboxExecutor
 from spca.sandbox.policy import check_agent, check_patch
 from spca.sandbox.process.runner import FILENAME

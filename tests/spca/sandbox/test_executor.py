@@ -11,8 +11,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from spca.contracts import AgentSource, Executor, Failed, Status, Yielded
+from spca.contracts import AgentSource, Status
 from spca.errors import PatchError
+from spca.protocols import Executor, Failed, Yielded
 from spca.sandbox import executor as executor_module
 from spca.sandbox.executor import SandboxExecutor, default_executor
 from tests.support.contracts.executing import Event, codes, failure, methods, run, steps, view

@@ -8,7 +8,8 @@ from textwrap import dedent
 
 import numpy as np
 
-from spca.contracts import AgentSource, AgentView, Executor, Failed, Finished, PlanStep, Yielded
+from spca.contracts import AgentSource, AgentView, PlanStep
+from spca.protocols import Executor, Failed, Finished, Yielded
 from spca.sense.perception import AGENT, EMPTY, VOCABULARY
 
 Event = Yielded | Finished | Failed

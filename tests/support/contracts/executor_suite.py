@@ -11,8 +11,9 @@ from contextlib import closing
 import numpy as np
 import pytest
 
-from spca.contracts import AgentSource, Executor, Finished, PlanStep, Status, Yielded
+from spca.contracts import AgentSource, PlanStep, Status
 from spca.plan.pddl import STATE_ATTRIBUTES
+from spca.protocols import Executor, Finished, Yielded
 from spca.sense.perception import EMPTY, VOCABULARY
 from tests.support.contracts.executing import codes, failure, methods, pointed_at, run, steps, view
 

@@ -21,9 +21,9 @@ from spca.contracts import (
     PlannerMode,
     PlanStep,
     Status,
-    World,
 )
 from spca.errors import RestoreError
+from spca.protocols import World
 from spca.sense.perception import VOCABULARY
 from tests.support.contracts.executing import methods, steps
 

@@ -96,7 +96,7 @@ def imbalance(run: Path, log: Sequence[Line]) -> list[str]:
 def unsummed(run: Path, records: Sequence[dict[str, Any]]) -> list[str]:
     """Where the sums in a run's files are not those of its records."""
     found = []
-    levels = [json.loads(path.read_text(encoding="utf-8")) for path in run.glob("summary_*.json")]
+    levels = [json.loads(path.read_text(encoding="utf-8")) for path in run.glob("summaries/summary_*.json")]
     whole = json.loads((run / "run.json").read_text(encoding="utf-8"))["usage"]
     parts = [("run.json", whole, list(records))]
     for name, usage in whole["categories"].items():
@@ -125,7 +125,7 @@ def calls(run: Path) -> list[tuple[str, str, str, list[str]]]:
 
 def results(run: Path) -> list[dict[str, Any]]:
     """The summaries of a run's levels in order, and then that of the run, without times and money."""
-    levels = [json.loads(path.read_text(encoding="utf-8")) for path in run.glob("summary_*.json")]
+    levels = [json.loads(path.read_text(encoding="utf-8")) for path in run.glob("summaries/summary_*.json")]
     ordered = sorted(levels, key=lambda level: int(level["index"]))
     ordered.append(json.loads((run / "summary.json").read_text(encoding="utf-8")))
     return [{key: value for key, value in entry.items() if key not in NOT_RESULTS} for entry in ordered]

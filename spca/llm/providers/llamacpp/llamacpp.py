@@ -13,8 +13,9 @@ import sys
 from pathlib import Path
 from typing import Any, Final
 
+from spca.common.errors import FileError
 from spca.common.files import opened
-from spca.errors import BadAnswerError, FileError, ProviderConfigError, TransientError
+from spca.errors import BadAnswerError, ProviderConfigError, TransientError
 from spca.llm.providers import schemas
 from spca.llm.providers.base import Finish, Form, Request, Response, Target
 from spca.llm.providers.conversation import conversation, with_system_line

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spca.errors import BudgetReached
+from spca.common.errors import BudgetReached
 from spca.llm.calls.budget import Caps
 from spca.llm.calls.ledger import Outcome, Place, Record
 from spca.llm.providers.base import Usage

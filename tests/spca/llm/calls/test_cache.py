@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from llmclient import ChatGPTClient
-from spca.errors import BadAnswerError, SettingsError
+from spca.common.errors import SettingsError
+from spca.errors import BadAnswerError
 from spca.llm.calls.cache import Cache
 from spca.llm.providers.base import Message, Response, ToolCall
 from tests.support.spca.call_requests import PAID, USAGE, Answers, Desk, Form, book, request, transcripts
@@ -144,4 +145,4 @@ def test_an_answer_is_served_only_at_the_place_where_it_was_given(tmp_path: Path
 def test_without_the_flag_nothing_is_kept(tmp_path: Path) -> None:
     desk = Desk(tmp_path)
     desk.desk.accept(desk.ask(ScriptedProvider(GOOD), request("?", schema=Form)))
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["calls.jsonl", "llm"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["calls.jsonl", "llm", "state"]

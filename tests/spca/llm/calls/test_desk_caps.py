@@ -8,12 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from spca.errors import (
-    BadAnswerError,
-    BudgetReached,
-    ProviderDownError,
-    TransientError,
-)
+from spca.common.errors import BudgetReached
+from spca.errors import BadAnswerError, ProviderDownError, TransientError
 from spca.llm.calls.budget import Caps
 from spca.llm.calls.ledger import sums
 from spca.llm.calls.prices import ModelTable

@@ -13,7 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spca.errors import ResumeError, SettingsError
+from spca.common.errors import SettingsError
+from spca.errors import ResumeError
 from spca.llm.calls.ledger import BOOK, IN_FLIGHT, Ledger, Outcome, Place, Record, rejected, sums
 from spca.llm.providers.base import Usage
 from tests.support.spca.call_requests import any_text, usages
@@ -200,7 +201,7 @@ def test_a_foreign_line_in_the_middle_is_no_book(tmp_path: Path, line: str) -> N
 
 @pytest.mark.parametrize("name", [BOOK, IN_FLIGHT])
 def test_books_that_cannot_be_opened_are_one_line(tmp_path: Path, name: str) -> None:
-    (tmp_path / name).mkdir()
+    (tmp_path / name).mkdir(parents=True)
     with pytest.raises(ResumeError, match=rf"{name} cannot be read"):
         Ledger(tmp_path)
 
@@ -208,6 +209,7 @@ def test_books_that_cannot_be_opened_are_one_line(tmp_path: Path, name: str) -> 
 @pytest.mark.parametrize("name", [BOOK, IN_FLIGHT])
 def test_a_full_disk_is_a_users_matter(tmp_path: Path, name: str) -> None:
     ledger = Ledger(tmp_path)
+    (tmp_path / name).parent.mkdir(exist_ok=True)
     (tmp_path / name).symlink_to("/dev/full")
     with pytest.raises(SettingsError, match=rf"cannot write .*{name}: No space left") as caught:
         entered_by(ledger)

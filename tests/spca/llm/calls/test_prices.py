@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spca.errors import SettingsError
+from spca.common.errors import SettingsError
 from spca.llm.calls.prices import ModelTable, asked_tokens, estimated_tokens, metered
 from spca.llm.calls.rates import Price, Rates
 from spca.llm.providers.base import ModelInfo, Response, ToolCall, Usage

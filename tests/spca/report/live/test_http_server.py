@@ -249,11 +249,11 @@ def test_nothing_outside_of_the_folder_can_be_had(tmp_path: Path) -> None:
     (tmp_path / "secret.json").write_text('{"attempts": [], "secret": "hidden away"}')
     run = Writing(tmp_path / "runs")
     run.solve()
-    state = json.loads((run.path / "state.json").read_text())
+    state = json.loads((run.path / "state/state.json").read_text())
     (run.path / "trajectories" / "link.json").symlink_to(tmp_path / "secret.json")
     for name in ("../../secret.json", str(tmp_path / "secret.json"), "trajectories/link.json"):
         state["finished"][0] |= {"trajectory": name, "agent_file": name}
-        (run.path / "state.json").write_text(json.dumps(state))
+        (run.path / "state/state.json").write_text(json.dumps(state))
         with served(run.path) as server:
             for piece in ("report", "run/0/level/1"):
                 assert b"hidden away" not in ask(server, f"/{TOKEN}/piece/{piece}")[2]

@@ -17,6 +17,7 @@ import minigridenv
 from spca.common.files import locked
 from spca.errors import ReportError
 from spca.report.live.live_run import LiveRun
+from spca.runs.folder import LOCK
 from tests.support.report.making import Writing
 from tests.support.waiting import AGES, PATIENCE, becomes
 
@@ -61,7 +62,7 @@ def test_the_report_is_that_of_the_run(finished_run: Path) -> None:
 
 def test_every_step_of_a_run_is_seen(tmp_path: Path) -> None:
     run = Writing(tmp_path)
-    with locked(run.path, "run"):
+    with locked(run.path, "run", LOCK):
         live = opened(run.path)
         assert live.run.state == "running"
         assert outcomes(live) == ["pending"] * 3
@@ -91,7 +92,7 @@ def test_every_step_of_a_run_is_seen(tmp_path: Path) -> None:
 
 def test_a_run_that_is_killed_is_seen_to_have_stopped(tmp_path: Path) -> None:
     run = Writing(tmp_path)
-    with locked(run.path, "run"):
+    with locked(run.path, "run", LOCK):
         run.begin()
         run.plan()
         live = opened(run.path)
@@ -143,7 +144,7 @@ def test_what_is_broken_is_warned_of_and_does_not_end_it(tmp_path: Path) -> None
     run = Writing(tmp_path)
     run.solve()
     live = opened(run.path)
-    damages = {"state.json": b"{", "calls.jsonl": b"\xff\x00\n[]", "run.json": b"[[[["}
+    damages = {"state/state.json": b"{", "calls.jsonl": b"\xff\x00\n[]", "run.json": b"[[[["}
     for name, data in damages.items():
         (run.path / name).write_bytes(data)
         assert refreshed(live)
@@ -174,7 +175,7 @@ def test_waiting_ends_with_a_change_with_time_and_with_the_end(tmp_path: Path) -
 
 def test_levels_are_shown_from_their_beginning_to_their_end(tmp_path: Path) -> None:
     run = Writing(tmp_path)
-    with locked(run.path, "run"):
+    with locked(run.path, "run", LOCK):
         live = opened(run.path)
         assert [live.level(number) for number in (0, 1, 4)] == [None] * 3
         for step, rounds in ((run.begin, 0), (run.plan, 1), (run.code, 1), (run.act, 1)):

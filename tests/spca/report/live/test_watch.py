@@ -23,6 +23,7 @@ import minigridenv
 from spca.common.files import locked
 from spca.errors import ReportError
 from spca.report.live import watch
+from spca.runs.folder import LOCK
 from tests.support.processes import Process
 from tests.support.report.making import Writing
 from tests.support.waiting import PATIENCE
@@ -67,7 +68,7 @@ def outcomes(address: str) -> list[str]:
 
 def test_a_run_is_seen_level_by_level(tmp_path: Path) -> None:
     run = Writing(tmp_path)
-    with locked(run.path, "run"), watched(run.path) as said:
+    with locked(run.path, "run", LOCK), watched(run.path) as said:
         address = said.get(timeout=PATIENCE)
         assert ADDRESS.fullmatch(address)
         assert "<body data-live>" in get(address)
@@ -85,7 +86,7 @@ def test_a_run_is_seen_level_by_level(tmp_path: Path) -> None:
 def test_the_end_of_a_run_is_announced_once_and_the_page_stays(tmp_path: Path) -> None:
     run = Writing(tmp_path)
     with ExitStack() as running:
-        running.enter_context(locked(run.path, "run"))
+        running.enter_context(locked(run.path, "run", LOCK))
         with watched(run.path) as said:
             address = said.get(timeout=PATIENCE)
             run.solve()

@@ -54,7 +54,7 @@ def test_levels(finished_run: Path) -> None:
     assert (first["plan_s"], first["solve_s"], first["code_s"], first["act_s"]) == (0.25, 0.5, 0.125, 0.0625)
     assert (first["steps"], first["requests"], first["input_tokens"], first["cost_usd"]) == (2, 2, 200, 0.002)
     assert (first["library_actions"], second["library_actions"]) == (1, 1)
-    assert (first["agent_file"], second["agent_file"]) == ("agent_v1.py", "fail_agent_v2.py")
+    assert (first["agent_file"], second["agent_file"]) == ("agents/agent_v1.py", "agents/fail_agent_v2.py")
     assert (first["corrections"], first["begun"]) == ([], 1)
 
 

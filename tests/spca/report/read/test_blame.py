@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spca.contracts import AgentSource, Executor, Failed, PlanStep, Status, Yielded
+from spca.contracts import AgentSource, PlanStep, Status
+from spca.protocols import Executor, Failed, Yielded
 from spca.report.read.blame import blame, exception, plan_position
 from spca.report.read.model import Blame
 from spca.sandbox.executor import SandboxExecutor

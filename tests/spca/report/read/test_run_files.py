@@ -15,9 +15,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spca.common.files import locked
-from spca.errors import ReportError
+from spca.errors import ReportError, ResumeError
 from spca.report.read.run_files import _has_open, held, open_run
 from spca.report.read.runs import overview
+from spca.runs.folder import LOCK, RunFolder
 from tests.support.commands import only_run
 from tests.support.report.making import IDS, Writing
 from tests.support.spca.doubles import ROOT
@@ -56,7 +57,7 @@ def test_a_folder_without_run_json_is_no_run(damaged: Path, content: bytes | Non
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize("name", ["metrics.jsonl", "state.json", "curriculum.json"])
+@pytest.mark.parametrize("name", ["metrics.jsonl", "state/state.json", "state/curriculum.json"])
 def test_a_file_that_no_memory_could_hold_is_left_out(damaged: Path, name: str) -> None:
     os.truncate(damaged / name, 1 << 40)
     files = open_run(damaged)
@@ -88,7 +89,7 @@ def test_a_damaged_log_never_stops_the_overview(
     tmp_path_factory: pytest.TempPathFactory, finished_run: Path, data: st.DataObject
 ) -> None:
     copy = shutil.copytree(finished_run, tmp_path_factory.mktemp("damaged") / "run")
-    for name in ("metrics.jsonl", "calls.jsonl", "state.json"):
+    for name in ("metrics.jsonl", "calls.jsonl", "state/state.json"):
         text = (copy / name).read_bytes()
         start = data.draw(st.integers(0, len(text)), label=f"{name}: from")
         end = data.draw(st.integers(start, min(len(text), start + 400)), label="to")
@@ -125,7 +126,7 @@ def test_values_of_any_type_are_read(
 ) -> None:
     """Numbers that are none, texts that are lists: what is shown of the run is still of the right types."""
     copy = shutil.copytree(finished_run, tmp_path_factory.mktemp("odd") / "run")
-    for name in ("run.json", "state.json", "metrics.jsonl", "calls.jsonl", "curriculum.json"):
+    for name in ("run.json", "state/state.json", "metrics.jsonl", "calls.jsonl", "state/curriculum.json"):
         lines = (copy / name).read_text(encoding="utf-8")
         values = [json.loads(line) for line in lines.splitlines()] if name.endswith("l") else [json.loads(lines)]
         chosen = data.draw(st.integers(0, len(values) - 1), label=name)
@@ -153,36 +154,36 @@ def test_bad_lines_are_left_out_and_counted(damaged: Path) -> None:
 def test_bytes_that_are_not_utf8_are_replaced_and_told(damaged: Path) -> None:
     text = (damaged / "metrics.jsonl").read_bytes()
     (damaged / "metrics.jsonl").write_bytes(text.replace(b"Empty-5x5", b"Empty-\xff5", 1))
-    (damaged / "agent_v1.py").write_bytes(b"# \xfe\n")
+    (damaged / "agents/agent_v1.py").write_bytes(b"# \xfe\n")
     files = open_run(damaged)
     assert files.events[0]["level_name"] == "MiniGrid-Empty-\ufffd5-v0"
-    assert files.source("agent_v1.py") == "# \ufffd\n"
+    assert files.source("agents/agent_v1.py") == "# \ufffd\n"
     assert files.warnings == [
         "metrics.jsonl: line 1 holds bytes that are not UTF-8",
-        "agent_v1.py: holds bytes that are not UTF-8",
+        "agents/agent_v1.py: holds bytes that are not UTF-8",
     ]
 
 
 @pytest.mark.parametrize("state", [None, b"", b"[]", b'{"finished": 3}', b'{"finished": ['])
 def test_without_a_state_the_finished_levels_are_found_in_log_and_summaries(damaged: Path, state: bytes | None) -> None:
     whole = open_run(damaged).finished
-    (damaged / "state.json").unlink()
+    (damaged / "state/state.json").unlink()
     if state is not None:
-        (damaged / "state.json").write_bytes(state)
+        (damaged / "state/state.json").write_bytes(state)
     files = open_run(damaged)
     assert [s["index"] for s in files.finished] == [1, 2, 3]
     assert [s["reason"] for s in files.finished] == [s["reason"] for s in whole]
-    assert files.warnings[0].startswith("state.json: ")
+    assert files.warnings[0].startswith("state/state.json: ")
     (damaged / "metrics.jsonl").unlink()
     assert open_run(damaged).finished == whole
 
 
 def test_a_curriculum_that_cannot_be_read_leaves_the_levels_that_were_played(damaged: Path) -> None:
-    (damaged / "curriculum.json").write_text("[{}]", encoding="utf-8")
+    (damaged / "state/curriculum.json").write_text("[{}]", encoding="utf-8")
     files = open_run(damaged)
     assert files.tasks() == ()
     assert [row.env_id for row in overview(files).levels] == list(IDS)
-    assert files.warnings == ['curriculum.json: categories[0]: "category_name" must be a non-empty line of text']
+    assert files.warnings == ['state/curriculum.json: categories[0]: "category_name" must be a non-empty line of text']
 
 
 def test_missing_books_are_told_where_there_were_requests(damaged: Path) -> None:
@@ -226,8 +227,8 @@ def test_a_level_without_a_trajectory_has_none(finished_run: Path, summary: dict
 
 
 def test_hostile_names_in_the_state_are_not_followed(damaged: Path) -> None:
-    text = (damaged / "state.json").read_text(encoding="utf-8")
-    (damaged / "state.json").write_text(text.replace("trajectories/", "../" * 40 + "etc/"), encoding="utf-8")
+    text = (damaged / "state/state.json").read_text(encoding="utf-8")
+    (damaged / "state/state.json").write_text(text.replace("trajectories/", "../" * 40 + "etc/"), encoding="utf-8")
     run = overview(open_run(damaged))
     assert [row.outcome for row in run.levels] == ["success", "fail", "success"]
     assert len(run.warnings) == 3
@@ -236,14 +237,14 @@ def test_hostile_names_in_the_state_are_not_followed(damaged: Path) -> None:
 
 def test_a_run_is_running_while_a_process_holds_it(finished_run: Path, tmp_path: Path) -> None:
     folder = shutil.copytree(finished_run, tmp_path / "run")
-    with locked(folder, "run"):
+    with locked(folder, "run", LOCK):
         assert held(folder)
         files = open_run(folder)
     assert files.running()
     assert overview(files).state == "running"
     assert not held(folder)
     assert not open_run(folder).running()
-    assert (folder / ".lock").exists()
+    assert (folder / LOCK).exists()
 
 
 def test_where_devices_have_two_numbers_the_holder_is_asked(tmp_path: Path) -> None:
@@ -254,6 +255,16 @@ def test_where_devices_have_two_numbers_the_holder_is_asked(tmp_path: Path) -> N
         assert _has_open(me, lock.stat())
     assert not _has_open(me, lock.stat())
     assert not _has_open("-1", lock.stat())
+
+
+def test_files_where_an_earlier_version_put_them_are_a_line(finished_run: Path, tmp_path: Path) -> None:
+    folder = shutil.copytree(finished_run, tmp_path / "run")
+    (folder / "state" / "state.json").rename(folder / "state.json")
+    shutil.rmtree(folder / "state")
+    with pytest.raises(ReportError, match=r"run has its files where an earlier version put them: begin a new run$"):
+        open_run(folder)
+    with pytest.raises(ResumeError, match=r"run has its files where an earlier version put them: begin a new run$"):
+        RunFolder.open(tmp_path, "run")
 
 
 def test_looking_takes_no_lock(tmp_path: Path) -> None:

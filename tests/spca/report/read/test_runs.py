@@ -19,6 +19,7 @@ from spca.report.read.run_files import open_run
 from spca.report.read.runs import overview
 from spca.report.read.spans import History, attempt_statuses, histories, spans
 from spca.report.read.usages import used
+from spca.runs.folder import LOCK
 from tests.support.report.making import IDS, Writing, finished_run
 
 
@@ -121,7 +122,7 @@ def test_a_killed_run(tmp_path: Path) -> None:
 
 def test_a_run_that_goes_on(tmp_path: Path) -> None:
     run = begun(tmp_path)
-    with locked(run.path, "run"):
+    with locked(run.path, "run", LOCK):
         now = seen(run.path)
     assert (now.state, now.ended, outcomes(now)) == ("running", None, ["success", "running", "pending"])
     assert now.levels[1].spans[-1].status == "running"
@@ -139,7 +140,7 @@ def test_an_interrupted_run(tmp_path: Path) -> None:
 def test_between_levels_of_a_run_that_goes_on_the_aborted_one_is_not_running(tmp_path: Path) -> None:
     run = begun(tmp_path)
     run.interrupt()
-    with locked(run.path, "run"):
+    with locked(run.path, "run", LOCK):
         assert outcomes(seen(run.path)) == ["success", "aborted", "pending"]
 
 
@@ -167,14 +168,14 @@ def test_a_level_whose_end_did_not_reach_the_log_is_finished(tmp_path: Path) -> 
 
 def test_a_run_of_an_older_version_lacks_much(tmp_path: Path) -> None:
     path = finished_run(tmp_path)
-    info, state = (json.loads((path / name).read_text()) for name in ("run.json", "state.json"))
+    info, state = (json.loads((path / name).read_text()) for name in ("run.json", "state/state.json"))
     for name in ("usage", "sandbox"):
         del info[name]
     for summary in state["finished"]:
         for name in ("usage", "library", "corrections", "steps_total", "sandbox", "durations"):
             del summary[name]
     (path / "run.json").write_text(json.dumps(info))
-    (path / "state.json").write_text(json.dumps(state))
+    (path / "state/state.json").write_text(json.dumps(state))
     (path / "calls.jsonl").unlink()
     run = seen(path)
     assert (run.sandbox, run.usage, outcomes(run)) == ("", Usage(), ["success", "fail", "success"])

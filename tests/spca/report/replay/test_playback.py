@@ -121,9 +121,9 @@ def test_what_is_no_level_is_answered_with_the_nearest(mixed_run: Path) -> None:
 
 
 def test_several_levels_of_one_name_are_named(damaged: Path) -> None:
-    state = json.loads((damaged / "state.json").read_text())
+    state = json.loads((damaged / "state/state.json").read_text())
     state["finished"][1]["level"]["level_name"] = FAILED
-    (damaged / "state.json").write_text(json.dumps(state))
+    (damaged / "state/state.json").write_text(json.dumps(state))
     message = refused(damaged, FAILED)
     assert f"2 (navigation/{FAILED})" in message
     assert f"3 (doors/{FAILED})" in message

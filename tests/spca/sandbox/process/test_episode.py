@@ -9,8 +9,9 @@ from contextlib import closing
 
 import pytest
 
-from spca.contracts import AgentSource, Failed, Status
+from spca.contracts import AgentSource, Status
 from spca.errors import SandboxError
+from spca.protocols import Failed
 from spca.sandbox.executor import SandboxExecutor
 from spca.sandbox.kernel.limits import Limits
 from spca.sandbox.process.episode import SandboxEpisode

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from spca.contracts import Finished
 from spca.errors import SandboxError
+from spca.protocols import Finished
 from spca.sandbox.executor import SandboxExecutor
 from tests.support.contracts.executing import codes, failure, methods, run, steps, view
 from tests.support.processes import Process

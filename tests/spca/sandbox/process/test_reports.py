@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spca.contracts import Failed, Finished, Status, TraceStep, Yielded
+from spca.contracts import Status, TraceStep
+from spca.protocols import Failed, Finished, Yielded
 from spca.sandbox.process import reports
 from spca.sandbox.process.runner import Asked, Done, Fault
 from tests.support.contracts.executing import steps

@@ -10,7 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from spca.contracts import AgentSource, Executor, Failed, Status, Yielded
+from spca.contracts import AgentSource, Status
+from spca.protocols import Executor, Failed, Yielded
 from spca.sandbox.process.runner import PreviousActions
 from tests.support.contracts.executing import codes, failure, methods, pointed_at, run, steps, view
 from tests.support.contracts.executor_suite import ExecutorSuite

@@ -1,0 +1,61 @@
+"""The root of every error raised on purpose, and those that any part may raise.
+
+Below it hang the trees of :mod:`spca.errors`, :mod:`gridworld.errors` and :mod:`robot_bridge.errors`.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import ClassVar
+
+
+class SPCAError(Exception):
+    """Root of all trees; ``str(error)`` is one line that names the thing and the fix.
+
+    Attributes:
+        exit_code: with which a program ends that ends by it.
+        resumable: once it is mended, a run that it stopped can go on.
+    """
+
+    exit_code: ClassVar[int] = 2
+    resumable: ClassVar[bool] = True
+
+
+class UserError(SPCAError):
+    """A mistake of the user."""
+
+
+class FileError(UserError):
+    """A file that a user named, or that lies in a folder that a user named, cannot be read.
+
+    Args:
+        path: the file.
+        reason: why, and how to mend it where that is not plain.
+    """
+
+    def __init__(self, path: Path, reason: str) -> None:
+        super().__init__(f"{path} cannot be read: {reason}")
+        self.reason = reason
+
+
+class SettingsError(UserError):
+    """A flag, environment variable or folder that cannot be used."""
+
+
+class WorkspaceBusyError(UserError):
+    """Another process holds the lock of the workspace."""
+
+
+class BudgetReached(SPCAError):
+    """A limit on cost, calls or tokens was reached.
+
+    Args:
+        words: what was reached.
+        flag: the flag that raises the limit.
+    """
+
+    exit_code = 3
+
+    def __init__(self, words: str, flag: str) -> None:
+        super().__init__(words)
+        self.flag = flag
