@@ -21,7 +21,7 @@ from spca.code.regression import RegressionGate, SolvedLevel
 from spca.common.files import make_folder
 from spca.contracts import AgentSource, Checkpoint, Plan, PlannerMode, PlanStep, Status
 from spca.errors import RestoreError, WorldError
-from spca.report.replay.resimulating import resimulate
+from spca.report.replay.resimulation import resimulate
 from spca.runs import cli
 from spca.runs.curriculum import Task
 from spca.runs.display import Display

@@ -23,7 +23,7 @@ from gridworld.task_spec import TaskSpecification
 from minigridenv import MiniGridEnv
 from spca.common.errors import BudgetReached, SPCAError
 from spca.errors import ProviderConfigError, ProviderDownError, SandboxError, WorldError
-from spca.report.replay.resimulating import ELSEWHERE, resimulate
+from spca.report.replay.resimulation import ELSEWHERE, resimulate
 from spca_model import SpcaModel, make
 from tests.test_gridworldenv import spec
 

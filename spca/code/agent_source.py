@@ -12,7 +12,7 @@ from functools import lru_cache
 from io import StringIO
 from types import MappingProxyType
 
-from spca.code import compiling
+from spca.code import compilation
 from spca.errors import PatchError
 
 AGENT_CLASS = "Agent"
@@ -98,7 +98,7 @@ def call_closure(source: str, names: Collection[str]) -> frozenset[str]:
     return frozenset(reached)
 
 
-@compiling.refusing()
+@compilation.refusing()
 def changed_methods(old: str, new: str) -> tuple[str, ...]:
     """Methods of ``new`` that are not in ``old`` or mean something else there, in source order.
 
@@ -175,7 +175,7 @@ def split_lines(text: str) -> list[str]:
 
 
 @lru_cache(maxsize=16)
-@compiling.refusing()
+@compilation.refusing()
 def layout(source: str) -> Layout:
     """Lines, strings and comments of text that compiles.
 
@@ -245,7 +245,7 @@ def positional(node: ast.FunctionDef) -> tuple[str, ...]:
 def _parsed(source: str) -> ast.Module | str:
     """Return the tree, or why the source was refused; refusals are cached too."""
     try:
-        with compiling.refusing():
+        with compilation.refusing():
             return _compiled(source)
     except PatchError as error:
         return str(error)
@@ -253,8 +253,8 @@ def _parsed(source: str) -> ast.Module | str:
 
 def _compiled(source: str) -> ast.Module:
     try:
-        tree = compiling.tree(source, "<agent>")
-        compiling.code(tree, "<agent>")
+        tree = compilation.tree(source, "<agent>")
+        compilation.code(tree, "<agent>")
     except SyntaxError as error:
         column = f", column {error.offset}" if error.offset else ""
         where = f"line {error.lineno}{column}: " if error.lineno else ""

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
 
-from spca.code import compiling
+from spca.code import compilation
 from spca.code.agent_source import (
     AGENT_CLASS,
     Layout,
@@ -79,7 +79,7 @@ class _Edit:
     text: str
 
 
-@compiling.refusing()
+@compilation.refusing()
 def merge(base: str, patch: str, expected: Mapping[str, tuple[str, ...]] | None = None) -> MergeResult:
     """Replace or append the patch's methods in ``class Agent`` of ``base``.
 

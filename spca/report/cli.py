@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from spca.act.frame import WorldMaker
     from spca.report.read import model
-    from spca.report.read.reading import RunFiles
+    from spca.report.read.run_files import RunFiles
 
 _PIPED: Final = 400
 """Columns of tables outside of a terminal, at most."""
@@ -217,9 +217,9 @@ def _gather(
     folders: Sequence[Path | None], given: argparse.Namespace, make_world: WorldMaker, done: Callable[[str], None]
 ) -> tuple[list[model.Run], list[model.Comparison], dict[str, str]]:
     from spca.report.compare import compare
-    from spca.report.page import building
+    from spca.report.page import assembly
     from spca.report.read import baseline, runs
-    from spca.report.read.reading import open_run
+    from spca.report.read.run_files import open_run
 
     published = baseline.published()
     found: list[model.Run] = []
@@ -230,7 +230,7 @@ def _gather(
         elif given.no_page:
             found.append(runs.overview(open_run(folder)))
         else:
-            run, of_run = building.packed_run(number, open_run(folder), make_world, done)
+            run, of_run = assembly.packed_run(number, open_run(folder), make_world, done)
             found.append(run)
             pieces |= of_run
     pairs = [(found[0], found[1])] if given.compare else [(run, published) for run in found]
@@ -248,23 +248,23 @@ def _write_page(
 ) -> None:
     from spca.common.files import write_atomic
     from spca.common.text import visible
-    from spca.report.page import building
+    from spca.report.page import assembly
 
     title = " and ".join(run.id for run in runs) if compared or len(runs) == 1 else f"{len(runs)} runs"
     view = "#/compare/0" if compared else ""
-    report = building.report_of(title, runs, comparisons, view=view)
-    write_atomic(target, building.document(title, report, pieces))
+    report = assembly.report_of(title, runs, comparisons, view=view)
+    write_atomic(target, assembly.document(title, report, pieces))
     size = target.stat().st_size / 1e6
     said = f"page: {visible(str(target))} ({size:.1f} MB); open it in a browser"
     console.print(said, soft_wrap=True, markup=False)
 
 
 def _replay(given: argparse.Namespace, make_world: WorldMaker) -> int:
-    from spca.report.read.reading import open_run
-    from spca.report.replay import replaying
+    from spca.report.read.run_files import open_run
+    from spca.report.replay import playback
 
     files = open_run(find_one(given.run, given.runs, Path.cwd()))
-    return replaying.replay(files, given.level, given, make_world, _console())
+    return playback.replay(files, given.level, given, make_world, _console())
 
 
 def _watch(given: argparse.Namespace, make_world: WorldMaker) -> int:
@@ -288,7 +288,7 @@ def _announce(line: str) -> None:
 def _query(given: argparse.Namespace, _make_world: WorldMaker) -> int:
     from spca.report.query import querying
     from spca.report.query.database import StuckError
-    from spca.report.read.reading import open_run
+    from spca.report.read.run_files import open_run
 
     files: list[RunFiles] = [open_run(folder) for folder in find(given.run, given.runs, Path.cwd())]
     try:

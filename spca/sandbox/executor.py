@@ -11,7 +11,7 @@ from functools import lru_cache
 from types import CodeType, TracebackType
 from typing import Self
 
-from spca.code import compiling
+from spca.code import compilation
 from spca.code.policy import check as policy
 from spca.contracts import AgentSource, PlanStep, Status
 from spca.errors import PatchError
@@ -30,7 +30,7 @@ UNSAFE = "unsafe"
 
 @lru_cache(maxsize=8)
 def _compiled(agent: AgentSource) -> CodeType:
-    return compiling.code(compiling.tree(agent.text, FILENAME), FILENAME)
+    return compilation.code(compilation.tree(agent.text, FILENAME), FILENAME)
 
 
 @lru_cache(maxsize=1)

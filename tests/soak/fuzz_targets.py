@@ -34,7 +34,7 @@ from spca.reference import planner as reference
 from spca.report.level.levels import level
 from spca.report.level.texts import Shelf
 from spca.report.page.packing import to_json
-from spca.report.read.reading import open_run
+from spca.report.read.run_files import open_run
 from spca.report.read.runs import overview
 from spca.runs import cli, curriculum
 from spca.runs.workspace import Workspace

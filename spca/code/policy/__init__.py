@@ -5,7 +5,7 @@ policy left out. The policy parses and never imports generated code. It covers
 
 - the host, which parses, merges and shows the source: nesting deeper than what recursion over a tree can bear, what
   :mod:`spca.code.merge` cannot place, faults whose words are too long or steer a terminal. Sizes and the cost of
-  compiling are bounded before, in :mod:`spca.code.compiling`;
+  compiling are bounded before, in :mod:`spca.code.compilation`;
 - the regression check, which reads from the text what a patch changes: nothing but constants runs when the module is
   loaded, no import at the top level is rebound, and ``getattr`` takes no name that is put together;
 - repeatable runs, which no other layer ensures, because the sandbox has clocks and entropy: allowed modules only, and

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
-from spca.code import compiling
+from spca.code import compilation
 from spca.code.agent_source import AGENT_CLASS, layout, parse
 from spca.code.policy import rules
 from spca.code.policy.names import Names, at_top, merged
@@ -46,7 +46,7 @@ class Violation:
         return f"line {self.line}: {self.words}"
 
 
-@compiling.refusing()
+@compilation.refusing()
 def violations(source: str) -> tuple[Violation, ...]:
     """Return what an agent module does that it must not do, in source order.
 
@@ -72,7 +72,7 @@ def check_agent(agent: AgentSource) -> None:
         raise PatchError(refusal)
 
 
-@compiling.refusing()
+@compilation.refusing()
 def check_patch(patch: str, base: str) -> None:
     """Refuse a patch whose methods must not become part of the agent ``base``; lines are those of the patch.
 
@@ -126,7 +126,7 @@ def _too_deep(tree: ast.Module) -> int:
     """Return the line of a node below :data:`MAX_DEPTH`, 0 if there is none."""
     level: list[ast.AST] = [tree]
     for _ in range(MAX_DEPTH + 1):
-        level = [child for node in level for child in compiling.children(node)]
+        level = [child for node in level for child in compilation.children(node)]
     return max((_line(node) for node in level), default=0)
 
 
@@ -168,7 +168,7 @@ def _nodes(definition: ast.AST) -> Iterator[ast.AST]:
     while pending:
         node = pending.pop()
         yield node
-        pending += compiling.children(node)
+        pending += compilation.children(node)
 
 
 def _rebound(bound: Sequence[tuple[ast.stmt, str, str]], own: set[int]) -> _Faults:

@@ -19,7 +19,7 @@ from spca.report.level.texts import Shelf
 from spca.report.read.highlighting import lines_in_strings
 from spca.report.read.lenient import count, items, number, table, text
 from spca.report.read.model import Action, Call, ChatMessage
-from spca.report.read.reading import RunFiles
+from spca.report.read.run_files import RunFiles
 
 PLANNER: Final = "planner"
 CODER: Final = "coder"

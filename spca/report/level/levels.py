@@ -18,9 +18,9 @@ from spca.report.level.texts import Shelf
 from spca.report.read import model
 from spca.report.read.blame import blame
 from spca.report.read.lenient import count, items, number, table, text, whole
-from spca.report.read.reading import RunFiles
+from spca.report.read.run_files import RunFiles
 from spca.report.read.spans import ending
-from spca.report.replay.resimulating import Resimulated
+from spca.report.replay.resimulation import Resimulated
 
 Simulate = Callable[[Mapping[str, Any]], Resimulated]
 """Re-simulates the content of a trajectory file."""

@@ -23,8 +23,8 @@ from http.server import BaseHTTPRequestHandler
 from typing import Final
 
 from spca.report.live.access import accepts_gzip
+from spca.report.live.http_server import LiveServer
 from spca.report.live.live_run import packed
-from spca.report.live.serving import LiveServer
 
 _LEVEL: Final = re.compile(r"piece/run/0/level/([1-9][0-9]{0,5})")
 _VERSION: Final = re.compile(r"[0-9]{1,12}")

@@ -14,9 +14,9 @@ from typing import Any, Final
 from spca.act.frame import WorldMaker
 from spca.report.level.levels import level
 from spca.report.level.texts import Shelf
-from spca.report.page import building, packing
-from spca.report.read import model, reading, runs
-from spca.report.read.reading import RunFiles
+from spca.report.page import assembly, packing
+from spca.report.read import model, run_files, runs
+from spca.report.read.run_files import RunFiles
 
 SHARE: Final = 0.25
 """At most this part of the time is spent on reading; folders of long runs take a while."""
@@ -64,7 +64,7 @@ class LiveRun:
         self._building = threading.Lock()
         self._levels = OrderedDict[int, tuple[str, bytes]]()
         self._seen, started = self._stamp(), time.monotonic()
-        files = reading.open_run(path)
+        files = run_files.open_run(path)
         self._intact = runs.overview(files)
         self._view = _view(1, files, self._intact)
         self._resting_until = self._end_of_rest(started)
@@ -127,13 +127,13 @@ class LiveRun:
             return piece
 
     def _built(self, files: RunFiles, number: int) -> bytes:
-        simulate = building.simulator(files, self._make_world)
+        simulate = assembly.simulator(files, self._make_world)
         return packed(level(files, number, Shelf(), simulate))
 
     def _read(self) -> tuple[RunFiles, model.Run]:
         """The folder as it is; when it is gone or not to be read, what was there before, with a warning."""
         try:
-            files = reading.open_run(self._path)
+            files = run_files.open_run(self._path)
             self._intact = runs.overview(files)
         except Exception as error:  # the server goes on whatever becomes of the folder
             warning = f"the folder cannot be read any more, this is what it held before: {error}"
@@ -147,11 +147,11 @@ class LiveRun:
 
     def _stamp(self) -> Mapping[str, Any]:
         """What is different after each change."""
-        return {"held": reading.held(self._path), **{name: _stat(self._path / name) for name in _WATCHED}}
+        return {"held": run_files.held(self._path), **{name: _stat(self._path / name) for name in _WATCHED}}
 
 
 def _view(version: int, files: RunFiles, run: model.Run) -> View:
-    return View(version, files, run, packed(building.report_of(run.id, [run])))
+    return View(version, files, run, packed(assembly.report_of(run.id, [run])))
 
 
 def _stat(path: Path) -> tuple[int, int, int] | None:

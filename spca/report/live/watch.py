@@ -14,8 +14,8 @@ from spca.act.frame import WorldMaker
 from spca.errors import ReportError
 from spca.report.live.access import LOOPBACK, Access, is_loopback
 from spca.report.live.handler import Handler
+from spca.report.live.http_server import LiveServer, Page, answering
 from spca.report.live.live_run import LiveRun
-from spca.report.live.serving import LiveServer, Page, answering
 from spca.report.page import html_file
 
 POLL_S: Final = 0.5

@@ -6,7 +6,7 @@ import base64
 import gzip
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import fields, is_dataclass, replace
 from functools import lru_cache
 from typing import Any, Final, TypeAlias
@@ -38,7 +38,7 @@ def to_json(value: Any) -> str:
     try:
         text = _encoded(folded, lines)
     except ValueError:  # half of a surrogate pair, or a number with too many digits
-        text = _encoded(_plain(folded), lines)
+        text = _encoded(_plain(folded), _plain(list(lines)))
     if _SUSPECT.search(text):  # texts hold many more line feeds and quotes than anything else
         text = _ESCAPE.sub(lambda escape: _spelled(escape[0]), text)
     if text.isascii() and "\x7f" not in text:
@@ -62,7 +62,7 @@ def _folded(value: Any, lines: dict[Line, int]) -> Any:
     return value
 
 
-def _encoded(value: Any, lines: Mapping[Line, int]) -> str:
+def _encoded(value: Any, lines: Iterable[Line]) -> str:
     return pydantic_core.to_json({"value": value, "lines": list(lines)}, inf_nan_mode="null").decode()
 
 

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 from spca.common.text import visible
 from spca.errors import QueryError, ReportError
 from spca.report.query.tables import TABLES, records
-from spca.report.read.reading import RunFiles
+from spca.report.read.run_files import RunFiles
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection, Statement

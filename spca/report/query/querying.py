@@ -11,7 +11,7 @@ from typing import Final, TextIO
 from spca.common.text import visible
 from spca.report.query import answers, database
 from spca.report.query.answers import Writer
-from spca.report.read.reading import RunFiles
+from spca.report.read.run_files import RunFiles
 
 FORMATS: Final[Mapping[str, Callable[[TextIO], Writer]]] = {
     "table": answers.TableWriter,

@@ -12,7 +12,7 @@ from spca.report.read import lenient
 from spca.report.read.blame import blame, exception, plan_position
 from spca.report.read.lenient import items, table
 from spca.report.read.model import LevelRow, Run, Usage
-from spca.report.read.reading import RunFiles
+from spca.report.read.run_files import RunFiles
 from spca.report.read.runs import overview
 
 Record: TypeAlias = Mapping[str, Any]

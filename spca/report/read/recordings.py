@@ -13,7 +13,7 @@ from spca.contracts import PRIMITIVE_METHODS
 from spca.errors import ReportError
 from spca.report.read.blame import blame
 from spca.report.read.lenient import count, items, table, text, whole
-from spca.report.read.reading import RunFiles
+from spca.report.read.run_files import RunFiles
 
 _NEAR: Final = 3
 

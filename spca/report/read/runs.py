@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from spca.report.read.lenient import count, items, number, table, text, whole
 from spca.report.read.model import CategoryRow, LevelRow, Run
-from spca.report.read.reading import RunFiles
+from spca.report.read.run_files import RunFiles
 from spca.report.read.spans import History, attempt_statuses, durations, ending, first_time, last_time, spans
 from spca.report.read.usages import total, usage_of, used
 from spca.runs.curriculum import Task

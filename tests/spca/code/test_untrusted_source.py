@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from spca.code import agent_source, compiling, library, merge
+from spca.code import agent_source, compilation, library, merge
 from spca.code.policy import check as policy
 from spca.common.errors import SettingsError
 from spca.contracts import AgentSource
@@ -104,7 +104,7 @@ def test_whatever_python_raises_on_a_text_is_a_patch_error(
         raise error
 
     text = agent_with(f"# {error!r}\n{GO}")
-    monkeypatch.setattr(compiling, "code", fail)
+    monkeypatch.setattr(compilation, "code", fail)
     monkeypatch.setattr("spca.code.agent_source.tokenize.generate_tokens", fail)
     if read is merge.extract_code:
         assert read(text)  # what is wrong is told when it is merged
@@ -233,6 +233,6 @@ def test_an_answer_as_long_as_can_be_costs_less_than_a_second(name: str, costs: 
 
 
 def test_the_largest_agent_is_nearly_as_large_as_can_be() -> None:
-    assert len(LARGEST) > 0.85 * compiling.MAX_BYTES
-    assert sum(1 for _ in ast.walk(ast.parse(LARGEST))) > 0.75 * compiling.MAX_NODES
+    assert len(LARGEST) > 0.85 * compilation.MAX_BYTES
+    assert sum(1 for _ in ast.walk(ast.parse(LARGEST))) > 0.75 * compilation.MAX_NODES
     assert "def go(self, x)" in coder_call(GO, LARGEST)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from spca.report.compare import compare, differs, shared, totals
 from spca.report.read import baseline
 from spca.report.read.model import LevelRow, Run, Side, Usage
-from spca.report.read.reading import open_run
+from spca.report.read.run_files import open_run
 from spca.report.read.runs import categories, overview
 from spca.runs.curriculum import load
 from tests.support.spca.doubles import ROOT

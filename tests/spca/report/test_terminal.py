@@ -17,7 +17,7 @@ from spca.report import terminal
 from spca.report.compare import compare
 from spca.report.read import baseline
 from spca.report.read.model import LevelRow, Run, Usage
-from spca.report.read.reading import open_run
+from spca.report.read.run_files import open_run
 from spca.report.read.runs import categories, overview
 from tests.support.report.making import Writing
 

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from spca.code.compiling import MAX_BYTES
+from spca.code.compilation import MAX_BYTES
 from spca.code.policy.available import INSTEAD, MEMBER_INSTEAD, MODULES, fault_of_member
 from spca.code.policy.check import MAX_DEPTH, MAX_SHOWN, Violation, check_agent, check_patch, violations
 from spca.contracts import PRIMITIVE_METHODS, AgentSource

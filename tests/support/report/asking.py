@@ -13,8 +13,8 @@ import minigridenv
 from spca.act.frame import WorldMaker
 from spca.report.live.access import LOOPBACK, Access
 from spca.report.live.handler import Handler
+from spca.report.live.http_server import Limits, LiveServer, Page, answering
 from spca.report.live.live_run import LiveRun
-from spca.report.live.serving import Limits, LiveServer, Page, answering
 from tests.support.waiting import PATIENCE, becomes
 
 TOKEN = "the-token"  # noqa: S105  # of these tests

@@ -19,8 +19,8 @@ from spca.report.level.levels import level
 from spca.report.level.texts import Shelf
 from spca.report.page.packing import to_json
 from spca.report.read import model
-from spca.report.read.reading import open_run
-from spca.report.replay.resimulating import Resimulated
+from spca.report.read.run_files import open_run
+from spca.report.replay.resimulation import Resimulated
 from tests.support.report.making import WRITTEN, Writing
 from tests.support.spca.doubles import AGENT
 

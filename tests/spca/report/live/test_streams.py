@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from spca.report.live.serving import Limits
+from spca.report.live.http_server import Limits
 from tests.support.report.asking import TOKEN, answering_threads, ask, connected, events, served, until
 from tests.support.report.making import Writing
 from tests.support.waiting import AGES, PATIENCE

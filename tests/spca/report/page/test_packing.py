@@ -90,5 +90,6 @@ def test_whatever_a_file_may_hold_arrives_but_numbers_that_json_has_not(value: A
 
 
 @given(st.text(st.characters(exclude_categories=[])))
+@example("\ud800")
 def test_a_piece_holds_no_character_that_html_knows(text: str) -> None:
     assert re.fullmatch(r"[A-Za-z0-9+/=]+", packing.piece({"texts": {"</script>": Text("text", ((text,),))}}))

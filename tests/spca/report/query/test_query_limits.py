@@ -11,7 +11,7 @@ import pytest
 
 from spca.errors import QueryError
 from spca.report.query import database
-from spca.report.read.reading import open_run
+from spca.report.read.run_files import open_run
 from tests.support.commands import main_py, start
 from tests.support.waiting import PATIENCE, becomes
 

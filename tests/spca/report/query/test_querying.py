@@ -18,7 +18,7 @@ from spca.report.query import database
 from spca.report.query.database import mentioned
 from spca.report.query.querying import query
 from spca.report.query.tables import TABLES
-from spca.report.read.reading import open_run
+from spca.report.read.run_files import open_run
 from tests.support.commands import main_py, start
 from tests.support.report.making import Writing
 from tests.support.waiting import PATIENCE

@@ -10,7 +10,7 @@ from pathlib import Path
 from spca.report.level.levels import level
 from spca.report.level.texts import Shelf
 from spca.report.query import database
-from spca.report.read.reading import RunFiles
+from spca.report.read.run_files import RunFiles
 from spca.report.read.runs import overview
 
 

@@ -16,7 +16,7 @@ from spca.contracts import Status
 from spca.report.query import database
 from spca.report.query.tables import TABLES
 from spca.report.read import lenient
-from spca.report.read.reading import open_run
+from spca.report.read.run_files import open_run
 from tests.support.report.making import Writing
 from tests.support.spca.doubles import ROOT
 

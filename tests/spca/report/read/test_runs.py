@@ -13,9 +13,9 @@ from minigridenv import MiniGridEnv
 from spca.common.files import locked
 from spca.contracts import Status
 from spca.llm.calls.ledger import Ledger, sums
-from spca.report.page.building import packed_run
+from spca.report.page.assembly import packed_run
 from spca.report.read.model import LevelRow, Run, Span, Usage
-from spca.report.read.reading import open_run
+from spca.report.read.run_files import open_run
 from spca.report.read.runs import overview
 from spca.report.read.spans import History, attempt_statuses, histories, spans
 from spca.report.read.usages import used

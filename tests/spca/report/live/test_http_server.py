@@ -17,8 +17,8 @@ import pytest
 
 import minigridenv
 from spca.act.frame import ReplayedWorld
+from spca.report.live.http_server import Limits, LiveServer
 from spca.report.live.live_run import LiveRun
-from spca.report.live.serving import Limits, LiveServer
 from tests.support.report.asking import HTML, TOKEN, answering_threads, ask, connected, raw, served, until
 from tests.support.report.making import Writing
 from tests.support.waiting import AGES, PATIENCE

@@ -15,9 +15,9 @@ from spca.report.level.levels import Simulate, level
 from spca.report.level.texts import Shelf
 from spca.report.page import html_file, packing
 from spca.report.read import model
-from spca.report.read.reading import RunFiles
+from spca.report.read.run_files import RunFiles
 from spca.report.read.runs import overview
-from spca.report.replay.resimulating import judged_as_upstream, resimulate
+from spca.report.replay.resimulation import judged_as_upstream, resimulate
 from spca.sense.perception import VOCABULARY
 
 Progress = Callable[[str], None]

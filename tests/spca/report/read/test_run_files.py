@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from spca.common.files import locked
 from spca.errors import ReportError, ResumeError
-from spca.report.read.reading import _has_open, held, open_run
+from spca.report.read.run_files import _has_open, held, open_run
 from spca.report.read.runs import overview
 from spca.runs.folder import LOCK, RunFolder
 from tests.support.commands import only_run

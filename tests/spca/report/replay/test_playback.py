@@ -17,8 +17,8 @@ from rich.console import Console
 from minigridenv import MiniGridEnv
 from spca.errors import ReportError
 from spca.report.cli import build_parser
-from spca.report.read.reading import open_run
-from spca.report.replay.replaying import replay
+from spca.report.read.run_files import open_run
+from spca.report.replay.playback import replay
 from tests.support.report.making import Writing
 
 FAILED = "MiniGrid-GoToDoor-5x5-v0"

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from minigridenv import MiniGridEnv
 from spca.act.frame import Frame, ReplayedWorld
 from spca.report.read import model
-from spca.report.replay.resimulating import MOST_STEPS, judged_as_upstream, resimulate
+from spca.report.replay.resimulation import MOST_STEPS, judged_as_upstream, resimulate
 from spca.runs import curriculum
 from spca.sense import perception
 from tests.support.contracts.truth import simulator

@@ -19,9 +19,9 @@ from spca.contracts import DIRECTIONS
 from spca.errors import ReportError
 from spca.report.finding import check_target
 from spca.report.read.lenient import items, text
-from spca.report.read.reading import RunFiles
 from spca.report.read.recordings import RecordedAttempt, Step, one_line, recording
-from spca.report.replay.resimulating import ELSEWHERE, Replayed, is_elsewhere, judged_as_upstream, replay_attempts
+from spca.report.read.run_files import RunFiles
+from spca.report.replay.resimulation import ELSEWHERE, Replayed, is_elsewhere, judged_as_upstream, replay_attempts
 from spca.sense.map_text import cropped, draw, legend
 from spca.sense.perception import AGENT, grid_words
 
@@ -213,7 +213,7 @@ class _Film:
 
 
 def _write(targets: Mapping[str, Path | None], film: _Film, options: Options, console: Console) -> None:
-    from spca.report.replay import pictures, saving
+    from spca.report.replay import picture_files, pictures
 
     if not film.frames:
         return
@@ -225,13 +225,13 @@ def _write(targets: Mapping[str, Path | None], film: _Film, options: Options, co
         return _tracked(film.pictures(painter), total, f"drawing {kind}")
 
     def png(path: Path) -> None:
-        saving.save_png(path, painter.draw(film.frames[step], film.caption(step)))
+        picture_files.save_png(path, painter.draw(film.frames[step], film.caption(step)))
 
     def gif(path: Path) -> None:
-        saving.save_gif(path, drawn("GIF"), total, painter.palette(film.frames), options.fps)
+        picture_files.save_gif(path, drawn("GIF"), total, painter.palette(film.frames), options.fps)
 
     def mp4(path: Path) -> None:
-        saving.save_mp4(path, drawn("MP4"), painter.size, options.fps)
+        picture_files.save_mp4(path, drawn("MP4"), painter.size, options.fps)
 
     writers: dict[str, Callable[[Path], None]] = {"png": png, "gif": gif, "mp4": mp4}
     for kind, target in targets.items():

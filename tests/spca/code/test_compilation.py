@@ -8,7 +8,7 @@ from textwrap import indent
 
 import pytest
 
-from spca.code import compiling
+from spca.code import compilation
 from spca.errors import PatchError
 
 
@@ -44,7 +44,7 @@ def flat_finally(ways: int, statements: int) -> str:
 def test_a_source_that_would_keep_the_compiler_busy_is_refused(body: str, words: str) -> None:
     source = f"class Agent:\n    def go(self):\n        {body}\n        yield 1\n"
     with pytest.raises(PatchError, match=words):
-        compiling.tree(source, "x.py")
+        compilation.tree(source, "x.py")
 
 
 @pytest.mark.parametrize(
@@ -60,7 +60,7 @@ def test_a_source_that_would_keep_the_compiler_busy_is_refused(body: str, words:
 def test_code_that_multiplies_is_refused_at_once(source: str) -> None:
     began, before = time.process_time(), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     with pytest.raises(PatchError, match="finally blocks multiply"):
-        compiling.tree(source, "x.py")
+        compilation.tree(source, "x.py")
     assert time.process_time() - began < 3  # seconds or minutes, and gigabytes, if it were compiled
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 100_000
 
@@ -75,11 +75,11 @@ def test_code_that_multiplies_is_refused_at_once(source: str) -> None:
     ],
 )
 def test_ordinary_clean_up_is_compiled(source: str) -> None:
-    assert compiling.code(compiling.tree(source, "x.py"), "x.py").co_filename == "x.py"
+    assert compilation.code(compilation.tree(source, "x.py"), "x.py").co_filename == "x.py"
 
 
 def test_the_tree_can_be_used_after_compiling() -> None:
-    module = compiling.tree("x = 1 + 2\n", "x.py")
-    compiling.code(module, "x.py")
-    compiling.code(module, "x.py")
+    module = compilation.tree("x = 1 + 2\n", "x.py")
+    compilation.code(module, "x.py")
+    compilation.code(module, "x.py")
     assert type(module.body[0].value).__name__ == "BinOp"  # type: ignore[attr-defined]

@@ -15,8 +15,8 @@ from PIL import Image, ImageSequence
 
 from spca.act.frame import Frame
 from spca.errors import ReportError
+from spca.report.replay.picture_files import save_gif, save_mp4, save_png
 from spca.report.replay.pictures import Painter, Picture
-from spca.report.replay.saving import save_gif, save_mp4, save_png
 from tests.support.report.walking import walked
 
 
