@@ -33,8 +33,8 @@ OUTSIDE = ("spca.contracts", "spca.errors", "spca.files", "spca.sandbox", "spca.
 
 ALLOWED = {
     "spca": ("spca",),
-    "gridworld": ("gridworld",),
-    "gridworld.adapters": ("gridworld", "spca.calls", "spca.errors", "spca.providers"),
+    "gridworld": ("gridworld", "spca.files"),
+    "gridworld.adapters": ("gridworld", "spca.files", "spca.calls", "spca.errors", "spca.providers"),
     "explorer": ("explorer", "gridworld", "spca.contracts"),
     "robot_bridge": ("robot_bridge", "spca.contracts", "spca.errors", "spca.files"),
     "robot_bridge.cli": ("robot_bridge", *OUTSIDE, "spca.providers", "spca.calls", "spca.runfolder"),
