@@ -51,7 +51,7 @@ def client_settings(library: Any, *, is_open: bool = False) -> dict[str, Any]:
     The time allowed for a request is its read timeout, counted from the first byte sent to the last one read: a
     server that sends a byte now and then cannot hold the caller for ever. A redirect would carry the key to another
     place. A connection kept open may be closed by the server in the very moment it is used again, and a request that
-    is lost so may have been paid for. ``is_open``: proxies and keys of the environment are left aside.
+    is lost so may have been paid for. ``is_open``: no proxy of the environment is used.
     """
 
     class Watched(library.SyncByteStream):  # type: ignore[misc]  # its base is known at run time only
