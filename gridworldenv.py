@@ -7,8 +7,8 @@ that neither the size of the grid nor its place in it are known.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
-from typing import Any, Final
+from collections.abc import Hashable, Iterator
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,7 @@ from gridworld.rules.layout import Layout
 from gridworld.rules.observation import LOOKS, Look
 from gridworld.rules.tilings import SQUARE
 from gridworld.task.conditions import Condition
-from gridworld.task.mission import ordinal
+from gridworld.task.mission import looks, ordinal
 from gridworld.task_spec import TaskSpecification
 from spca.act.state_hash import hash_state
 from spca.act.world import ActingWorld
@@ -233,22 +233,8 @@ def _verb(name: str, spec: TaskSpecification) -> str:
 
 def _name(name: str, spec: TaskSpecification) -> str:
     """ "the blue key"; "the 2nd blue key" of several, counted row by row."""
-    for kind, listed in (
-        ("key", spec.mechanisms.keys),
-        ("door", spec.mechanisms.doors),
-        ("switch", spec.mechanisms.switches),
-        ("gate", spec.mechanisms.gates),
-        ("block", spec.mechanisms.blocks),
-    ):
-        things: Sequence[Any] = listed
-        wanted = next((thing for thing in things if thing.id == name), None)
-        if wanted is not None:
-            colour = _colour(wanted)
-            alike = [thing for thing in things if _colour(thing) == colour]
-            number = sorted(alike, key=lambda thing: (thing.position.y, thing.position.x)).index(wanted) + 1
-            return f"the {ordinal(number)} {colour} {kind}" if len(alike) > 1 else f"the {colour} {kind}"
-    raise WorldError(f"{spec.task_id}: the goal speaks of {name!r}, which is nowhere")
-
-
-def _colour(thing: Any) -> str:
-    return str(thing.requires_key if hasattr(thing, "requires_key") else thing.color)
+    known = looks(spec, fixed="")
+    if name not in known:
+        raise WorldError(f"{spec.task_id}: the goal speaks of {name!r}, which is nowhere")
+    look, number, count = known[name]
+    return f"the {ordinal(number)} {look}" if count > 1 else f"the {look}"

@@ -40,7 +40,7 @@ def opened(path: Path) -> BinaryIO:
         FileError: it does not exist, or cannot be opened.
     """
     try:
-        return open(path, "rb", opener=_regular)
+        return open(path, "rb", opener=open_regular)
     except OSError as error:
         raise FileError(path, error.strerror or str(error)) from error
     except ValueError as error:  # a NUL in the path
@@ -227,7 +227,12 @@ def _expanded(value: str, known: Mapping[str, str | None], room: int) -> str:
     return text
 
 
-def _regular(path: str, flags: int) -> int:
+def open_regular(path: str, flags: int) -> int:
+    """Open a regular file as ``opener`` of :func:`open`.
+
+    Raises:
+        OSError: it is a folder, a pipe or a device, or cannot be opened.
+    """
     # Without O_NONBLOCK the opening of a pipe waits for a writer.
     descriptor = os.open(path, flags | os.O_NONBLOCK | os.O_NOCTTY)
     mode = os.fstat(descriptor).st_mode

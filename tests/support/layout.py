@@ -29,8 +29,6 @@ TWIN_MODULES = {
         "worker": "the solver and the sandbox are processes made of the same parts",
     },
     "gridworld": {
-        "files": "pictures as files; results as files",
-        "tasks": "tasks as pictures; which tasks an evaluation plays",
     },
     "robot_bridge": {
         "replay": "the command; what it does",
@@ -63,7 +61,6 @@ TWIN_CLASSES = {
     "gridworld": {
         "Action": "ours; that of the multigrid library",
         "Link": "of a draft; of a way",
-        "Recipe": "of an evaluation; of a generated task",
     },
     "robot_bridge": {
         "Action": "under way; as a message says it",

@@ -127,12 +127,16 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """What a provider answered: text or tool calls, and why it ended; a refusal's text is the model's reason."""
+    """What a provider answered: text or tool calls, and why it ended; a refusal's text is the model's reason.
+
+    ``served`` is what the server calls the model that answered, "" where it does not say.
+    """
 
     text: str
     usage: Usage = Usage()
     finish: Finish = Finish.STOP
     tool_calls: tuple[ToolCall, ...] = ()
+    served: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,11 +157,17 @@ class ModelInfo:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What a provider is made for: one model, where its server is (None: the usual place), what is known of it."""
+    """What a provider is made for: one model, where its server is (None: the usual place), what is known of it.
+
+    ``is_open``: send neither the key nor the proxies of the environment. ``wording`` replaces fields of
+    :class:`spca.llm.providers.failures.Service`, for programs whose options have other names.
+    """
 
     model: str
     base_url: str | None = None
     info: ModelInfo = field(default_factory=ModelInfo)
+    is_open: bool = False
+    wording: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

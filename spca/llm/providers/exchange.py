@@ -45,13 +45,13 @@ class _BrokenError(Exception):
     """The answer did not come whole, or is not what the protocol says."""
 
 
-def client_settings(library: Any) -> dict[str, Any]:
+def client_settings(library: Any, *, is_open: bool = False) -> dict[str, Any]:
     """Arguments for a client of ``library``, httpx or httpx2: hooks, no redirects, a new connection each time.
 
     The time allowed for a request is its read timeout, counted from the first byte sent to the last one read: a
     server that sends a byte now and then cannot hold the caller for ever. A redirect would carry the key to another
     place. A connection kept open may be closed by the server in the very moment it is used again, and a request that
-    is lost so may have been paid for.
+    is lost so may have been paid for. ``is_open``: no proxy of the environment is used.
     """
 
     class Watched(library.SyncByteStream):  # type: ignore[misc]  # its base is known at run time only
@@ -97,6 +97,7 @@ def client_settings(library: Any) -> dict[str, Any]:
     return {
         "event_hooks": {"request": [start], "response": [judge]},
         "follow_redirects": False,
+        "trust_env": not is_open,
         "limits": library.Limits(max_keepalive_connections=0),
     }
 
@@ -143,7 +144,11 @@ class ModelServer(ABC):
 
     def listed(self, timeout_s: float = LISTING_TIMEOUT_S) -> Sequence[Listed]:
         """Return the models of the server; see :class:`spca.llm.providers.base.Listing`."""
-        outcome = _attempt(self._service, Request("", ()), lambda: self._models(timeout_s))
+        return self._inquired(lambda: self._models(timeout_s))
+
+    def _inquired(self, work: Callable[[], T]) -> T:
+        """Ask the server for something else than an answer of its model, once."""
+        outcome = _attempt(self._service, Request("", ()), work)
         if isinstance(outcome, Response):
             raise ProviderConfigError(f"{self._service.label}: the server declined ({quoted(outcome.text)})")
         if isinstance(outcome, ProviderError):
@@ -212,7 +217,9 @@ def _of_transport(error: BaseException, service: Service) -> ProviderError | Non
         if isinstance(error, (library.ConnectError, library.ConnectTimeout, library.PoolTimeout, library.ProxyError)):
             return TransientError(f"{label}: no server at {address} ({said}): {service.if_absent}")
         if isinstance(error, library.TimeoutException):
-            return TransientError(f"{label}: the server at {address} did not answer in time (--timeout)", lost=True)
+            return TransientError(
+                f"{label}: the server at {address} did not answer in time ({service.if_late})", lost=True
+            )
         if isinstance(error, library.RequestError):
             return TransientError(f"{label}: the connection to {address} broke: {said}", lost=True)
     return None

@@ -71,6 +71,7 @@ class Service:
     key: str
     address: str
     if_absent: str = "is the server running?"
+    if_late: str = "--timeout"
     if_unknown: str = OTHER_MODEL
 
 

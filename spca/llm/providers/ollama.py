@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 from spca.errors import ProviderConfigError
 from spca.llm.providers import api_keys
 from spca.llm.providers.base import (
+    LISTING_TIMEOUT_S,
     Finish,
     Form,
     Listed,
@@ -32,6 +34,8 @@ CONTEXT: Final = 16384
 """Tokens of context asked for where the model's are not known. Ollama's own default is a few thousand, and it cuts
 longer prompts at their beginning without a word."""
 
+_NO_KEY: Final = "none"
+"""Sent where the key of the environment is not to be: the SDK would take it by itself."""
 _PLAIN: Final = frozenset(("type", "description", "enum", "items"))
 """Keywords of a tool's parameter that the SDK passes on; it drops all others."""
 
@@ -46,15 +50,17 @@ class OllamaProvider(ModelServer):
         self._label = f"ollama/{target.model}"
         self._base_url = target.base_url or os.environ.get("OLLAMA_HOST", "").strip() or BASE_URL
         self._context = target.info.context or CONTEXT
-        found = api_keys.key_from(self._label, "OLLAMA_API_KEY")
+        self._is_open = target.is_open
+        found = ("", _NO_KEY) if target.is_open else api_keys.key_from(self._label, "OLLAMA_API_KEY")
         self._headers = {"authorization": f"Bearer {found[1]}"} if found else {}
-        self._service = Service(
+        service = Service(
             self._label,
             "OLLAMA_API_KEY",
             redact(self._base_url),
             if_absent="start it with `ollama serve`, or set OLLAMA_HOST to where it runs",
             if_unknown=f"fetch it with `ollama pull {target.model}`, or {OTHER_MODEL}",
         )
+        self._service = replace(service, **target.wording)
         self._client: Any = None
         self._timeout_s = 0.0
 
@@ -64,15 +70,22 @@ class OllamaProvider(ModelServer):
         timeout_s = request.limits.timeout_s
         return exchange(self._service, request, lambda: self._sdk(timeout_s).chat(**asked), _read, self._list_models)
 
+    def abilities(self, model: str, timeout_s: float = LISTING_TIMEOUT_S) -> Sequence[str]:
+        """Return what the server says a model can do, such as "vision"; nothing where it does not say.
+
+        Raises:
+            ProviderError: it cannot be asked, or does not have the model.
+        """
+        return self._inquired(lambda: self._sdk(timeout_s).show(model).capabilities or ())
+
     def _sdk(self, timeout_s: float) -> Any:
         if self._client is None or self._timeout_s != timeout_s:  # the SDK knows a timeout per client only
             import httpx
             import ollama
 
             try:
-                self._client = ollama.Client(
-                    self._base_url, headers=self._headers, timeout=timeout_s, **client_settings(httpx)
-                )
+                settings = client_settings(httpx, is_open=self._is_open)
+                self._client = ollama.Client(self._base_url, headers=self._headers, timeout=timeout_s, **settings)
             except ValueError as error:
                 address = self._service.address
                 raise ProviderConfigError(f"{self._label}: {address} is not an address of a server: {error}") from None
@@ -143,8 +156,9 @@ def _read(answer: Any) -> Response:
     # No prompt is empty: a count of 0 means that none was made (a prompt already in the cache is not counted).
     counts = usage(answer.prompt_eval_count, answer.eval_count)
     text = answer.message.content or ""
+    served = str(answer.model or "")
     if answer.done_reason == "length":
-        return Response(text, counts, Finish.LENGTH)
+        return Response(text, counts, Finish.LENGTH, served=served)
     asked = [call.function for call in answer.message.tool_calls or ()]
     calls = tuple(ToolCall(function.name, dict(function.arguments)) for function in asked)
-    return Response(text, counts, Finish.TOOL_CALL if calls else Finish.STOP, calls)
+    return Response(text, counts, Finish.TOOL_CALL if calls else Finish.STOP, calls, served)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
 from typing import Any, Final
 
 from spca.errors import BadAnswerError, TransientError
@@ -23,7 +24,7 @@ _BROKEN_OFF: Final = frozenset(("error", "insufficient_system_resource"))
 
 def arguments(request: Request, limit: str) -> dict[str, Any]:
     """Arguments of ``chat.completions.create``; ``limit`` is what this server calls the limit on the answer."""
-    found: dict[str, Any] = {"model": request.model, "messages": [_message(m) for m in conversation(request)]}
+    found: dict[str, Any] = {"model": request.model, "messages": list(_messages(conversation(request)))}
     if request.limits.max_output_tokens is not None:
         found[limit] = request.limits.max_output_tokens
     if request.limits.temperature is not None:
@@ -72,7 +73,7 @@ def read(answer: Any, label: str) -> Response:
     if message.tool_calls and finish is Finish.STOP:
         calls = tuple(tool_call(call.function.name, call.function.arguments, label) for call in message.tool_calls)
         return Response(text, counts, Finish.TOOL_CALL, calls)
-    return Response(text, counts, finish)
+    return Response(text, counts, finish, served=str(answer.model or ""))
 
 
 def tool_call(name: object, arguments_text: object, label: str) -> ToolCall:
@@ -86,11 +87,18 @@ def tool_call(name: object, arguments_text: object, label: str) -> ToolCall:
     return ToolCall(str(name), parsed)
 
 
-def _message(message: Message) -> dict[str, Any]:
-    if not message.images:
-        return {"role": message.role, "content": message.text}
-    pictures = [{"type": "image_url", "image_url": _image(image)} for image in message.images]
-    return {"role": message.role, "content": [{"type": "text", "text": message.text}, *pictures]}
+def _messages(messages: Sequence[Message]) -> Iterator[dict[str, Any]]:
+    """Those with pictures that follow each other become one: some models' templates take no two users in a row."""
+    for (role, has_images), group in groupby(messages, lambda message: (message.role, bool(message.images))):
+        if has_images:
+            yield {"role": role, "content": [part for message in group for part in _parts(message)]}
+        else:
+            yield from ({"role": role, "content": message.text} for message in group)
+
+
+def _parts(message: Message) -> Iterator[dict[str, Any]]:
+    yield {"type": "text", "text": message.text}
+    yield from ({"type": "image_url", "image_url": _image(image)} for image in message.images)
 
 
 def _image(image: Image) -> dict[str, str]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import date
 from typing import Any, Final
 
@@ -41,18 +42,20 @@ class OpenAIProvider(ModelServer):
         self._speaks_responses = target.info.api == "responses"
         given = target.base_url or os.environ.get("OPENAI_BASE_URL", "").strip()
         self._base_url = given or BASE_URL
-        key = api_keys.key_from(self._label, "OPENAI_API_KEY")
+        self._is_open = target.is_open
+        key = None if target.is_open else api_keys.key_from(self._label, "OPENAI_API_KEY")
         if key is None and not given:
             raise api_keys.missing(self._label, "OPENAI_API_KEY")
         self._key = key[1] if key else _NO_KEY
         self._at_openai = f".{host(self._base_url)}".endswith(_OPENAI_HOSTS)
         api = "the Responses API" if self._speaks_responses else "chat completions"
-        self._service = Service(
+        service = Service(
             self._label,
             "OPENAI_API_KEY",
             redact(self._base_url),
             if_unknown=f"asked through {api}; {OTHER_MODEL}",
         )
+        self._service = replace(service, **target.wording)
         self._client: Any = None
 
     def complete(self, request: Request) -> Response:
@@ -90,7 +93,7 @@ class OpenAIProvider(ModelServer):
                 api_key=self._key,
                 base_url=self._base_url,
                 max_retries=0,
-                http_client=httpx2.Client(**client_settings(httpx2)),
+                http_client=httpx2.Client(**client_settings(httpx2, is_open=self._is_open)),
             )
         return self._client
 

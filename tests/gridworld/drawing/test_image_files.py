@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from gridworld.drawing import episode_frames, png_bytes, save_gif, save_png
-from gridworld.drawing.files import LAST_FRAME_S
+from gridworld.drawing.image_files import LAST_FRAME_S
 from gridworld.errors import GridworldError
 from tests.support.gridworld.drawn import drawn
 

@@ -27,7 +27,7 @@ Finished: TypeAlias = tuple[int, TaskBenchmarkResult]
 
 
 @dataclass(frozen=True, slots=True)
-class Recipe:
+class WorkerSetup:
     """How a worker makes its harness, with a model and a backend of its own.
 
     Attributes:
@@ -74,21 +74,21 @@ class Recipe:
         return harness
 
 
-def play_here(recipe: Recipe, tasks: Sequence[EvaluationTask], workers: int) -> Generator[Finished]:
+def play_here(setup: WorkerSetup, tasks: Sequence[EvaluationTask], workers: int) -> Generator[Finished]:
     """One after another in this process."""
     del workers
-    with closing(recipe.harness()) as harness:
+    with closing(setup.harness()) as harness:
         for task in tasks:
-            yield task.index, harness.judge(task.spec, recipe.verbose)
+            yield task.index, harness.judge(task.spec, setup.verbose)
 
 
-def lost(task: EvaluationTask, recipe: Recipe, how: str) -> TaskBenchmarkResult:
+def lost(task: EvaluationTask, setup: WorkerSetup, how: str) -> TaskBenchmarkResult:
     """The result of a task whose worker died each time: nothing was done."""
     from gridworld.rules.episode import Episode
     from gridworld.rules.layout import Layout
     from gridworld.rules.tilings import TILINGS
 
-    spec, tiling = task.spec, recipe.settings.tiling
+    spec, tiling = task.spec, setup.settings.tiling
     episode = EpisodeResult(
         task_id=spec.task_id,
         success=False,
@@ -103,5 +103,5 @@ def lost(task: EvaluationTask, recipe: Recipe, how: str) -> TaskBenchmarkResult:
         mission=spec.get_mission_text(),
         info={"model_error": f"{how}, {TRIES} times", LOST: True},
     )
-    optimum = optimum_of(spec, tiling, recipe.settings.limit)
+    optimum = optimum_of(spec, tiling, setup.settings.limit)
     return TaskBenchmarkResult.of(spec, episode, optimum.steps, optimum.bound)
