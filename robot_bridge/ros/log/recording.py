@@ -2,8 +2,8 @@
 
 Sensors, commands, poses and maps are logged as messages of ROS on the topics that its users expect; beside them, under
 ``/spca``, the same values exactly as the program had them (:mod:`robot_bridge.ros.log.records`). Stamps are the robot's
-clock. What happened reaches the file within a second of that clock, so that the log of a killed run can be read up to
-there (:mod:`robot_bridge.ros.log.playback`); ``ros2 bag reindex -s mcap`` gives such a bag the index that it lacks.
+clock. What happened reaches the file within about a second of that clock, so that the log of a killed run can be read
+up to there (:mod:`robot_bridge.ros.log.playback`); ``ros2 bag reindex -s mcap`` gives such a bag the index it lacks.
 """
 
 from __future__ import annotations
