@@ -130,7 +130,7 @@ class Senses:
     def _ticked(self) -> None:
         """Take in a new picture, seen from where the robot was when it was taken."""
         controller = self._controller
-        view, pose = controller.state.frozen(), self.pilot.pose
+        view, pose = controller.view, self.pilot.pose
         if self._lattice is None and view.observation.scan is not None:
             self._lattice = Lattice.around(pose, controller.config.body.centre)
         self._poses.append((view.now, pose))

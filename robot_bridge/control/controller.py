@@ -34,7 +34,7 @@ from robot_bridge.contracts import (
 )
 from robot_bridge.control.actions import Finished, Verdict
 from robot_bridge.control.performing import Performer
-from robot_bridge.control.state import LiveState, View
+from robot_bridge.control.state import View
 from robot_bridge.errors import RobotError
 from robot_bridge.navigation.navigation import Navigation
 from robot_bridge.protocols import Clock, Journal, Robot
@@ -87,12 +87,16 @@ class Controller:
         self._frontiers_due = self._map_due = self._began
         self._last_result: ActionResult | None = None
         self._view = View(self._began, self.config, estimate=navigation.estimate)
-        self._state = LiveState(lambda: self._view, clock.now)
 
     @property
-    def state(self) -> LiveState:
-        """What snapshots are built of; its ``frozen()`` is the state of the last tick."""
-        return self._state
+    def view(self) -> View:
+        """The state of the last tick."""
+        return self._view
+
+    @property
+    def state(self) -> View:
+        """The state of the last tick, with the time that it is now: its age shows where it is not kept up to date."""
+        return replace(self._view, now=self.clock.now())
 
     @property
     def is_idle(self) -> bool:

@@ -225,7 +225,7 @@ class Explorer:
         now = self._clock.now()
         self._operate()
         self._settle(now)
-        self._asker.watch_events(self.controller.state.frozen(), self.memory, now)
+        self._asker.watch_events(self.controller.view, self.memory, now)
         if not self._pause():
             self._listen()
             self._watch(now)
@@ -328,7 +328,7 @@ class Explorer:
                 self._remember(outcome)
 
     def _describe(self, focus: str) -> bool:
-        return self._asker.describe(self.controller.state.frozen(), focus)
+        return self._asker.describe(self.controller.view, focus)
 
     def _completed(self, outcome: Finished, *, is_order: bool) -> None:
         left = self.controller.state.frontiers

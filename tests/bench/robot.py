@@ -45,7 +45,7 @@ def snapshots(count: int) -> None:
         controller = controller_of(body)
         while body.clock.now() < 5.0:
             controller.tick()
-        builder, spent = SensorSnapshotBuilder(controller.state), list[float]()
+        builder, spent = SensorSnapshotBuilder(controller.view), list[float]()
         for _ in range(count):
             began = time.perf_counter()
             builder.capture()
