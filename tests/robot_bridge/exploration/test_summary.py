@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from robot_bridge.contracts import Applied, Tier, Trigger, Twist
 from robot_bridge.exploration.schedule import Choice
-from robot_bridge.exploration.summary import Tally, stepped_in
+from robot_bridge.exploration.statistics import Tally, stepped_in
 from robot_bridge.safety.interventions import Interventions
 
 
