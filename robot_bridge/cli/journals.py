@@ -13,7 +13,7 @@ from robot_bridge.cli import narration
 from robot_bridge.contracts import ActionResult, Applied, Command, Estimate, ExecutionResult, Observation, Pose
 from robot_bridge.exploration.statistics import is_ordinary, stepped_in
 from robot_bridge.protocols import Journal
-from robot_bridge.safety.interventions import Interventions, kind_of
+from robot_bridge.safety.chain import Interventions, kind_of
 from robot_bridge.text import harmless
 
 _REPEATED_AFTER: Final = 5.0

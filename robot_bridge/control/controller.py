@@ -33,15 +33,14 @@ from robot_bridge.contracts import (
     Twist,
 )
 from robot_bridge.control.actions import Finished, Verdict
-from robot_bridge.control.performing import Performer
+from robot_bridge.control.performer import Performer
 from robot_bridge.control.state import View
 from robot_bridge.errors import RobotError
 from robot_bridge.navigation.navigation import Navigation
 from robot_bridge.protocols import Clock, Journal, Robot
-from robot_bridge.safety.chain import SafetyChain
+from robot_bridge.safety.chain import Interventions, SafetyChain
 from robot_bridge.safety.doubt import BLOCKED_UNSEEN, Phase
 from robot_bridge.safety.geometry import placed, seen_from
-from robot_bridge.safety.interventions import Interventions
 
 MAP_PERIOD_S: Final = 5.0
 FRONTIER_PERIOD_S: Final = 0.5

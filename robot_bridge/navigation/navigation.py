@@ -13,10 +13,10 @@ from numpy.typing import ArrayLike
 
 from robot_bridge.config import RobotConfig
 from robot_bridge.contracts import Estimate, Frontier, NavGoalTarget, Observation, Pose, Twist, wrapped
-from robot_bridge.navigation.arcs import Aim
 from robot_bridge.navigation.clearance import KeepOut
 from robot_bridge.navigation.driving import Driver, NavStatus
 from robot_bridge.navigation.frontiers import FrontierFinder
+from robot_bridge.navigation.maneuvers import Aim
 from robot_bridge.navigation.mapping import OccupancyMap
 from robot_bridge.navigation.planning import cost_grid, length_of
 from robot_bridge.navigation.slam import Slam

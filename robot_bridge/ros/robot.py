@@ -2,7 +2,7 @@
 
 Sensors are received in a thread of their own; what is observed is the newest of each, of pictures at most
 ``camera.rate`` a second: cameras send many more than anybody looks at, and all that is observed is logged. Stamps are
-translated to the clock of :class:`robot_bridge.control.realtime.MonotonicClock` (:mod:`robot_bridge.ros.stamps`).
+translated to the clock of :class:`robot_bridge.control.realtime.MonotonicClock` (:mod:`robot_bridge.ros.timing`).
 Commands go to a topic of the host's own, which the deadman on the robot passes on to the driver; what it sends, zeros
 included, shows that it is there.
 """
@@ -22,12 +22,10 @@ from numpy.typing import NDArray
 from robot_bridge.config import RobotConfig
 from robot_bridge.contracts import REST, Frame, Observation, Odometry, Scan, Twist
 from robot_bridge.errors import DeviceError, SetupError
-from robot_bridge.ros import compressing, images, types
+from robot_bridge.ros import images, types
 from robot_bridge.ros.dds import Bus, Subscription, until
-from robot_bridge.ros.health import Rate
 from robot_bridge.ros.messages import odometry_from, scan_from, seconds, twist_message
-from robot_bridge.ros.pace import Pace
-from robot_bridge.ros.stamps import StampTranslator
+from robot_bridge.ros.timing import Pace, Rate, StampTranslator
 from robot_bridge.ros.topics import DRIVER_COMMANDS, HOST_COMMANDS, Topics
 from robot_bridge.twin.drive import feasible
 
@@ -267,10 +265,10 @@ def _kind_of_picture(topic: str) -> str:
 def _picture(message: Any) -> NDArray[np.uint8]:
     if message.__msgtype__ == types.IMAGE:
         return images.image_from(message)
-    return compressing.picture(message.data.tobytes())
+    return images.picture(message.data.tobytes())
 
 
 def _depth(message: Any) -> NDArray[np.float32]:
     if message.__msgtype__ == types.IMAGE:
         return images.depth_from(message)
-    return compressing.depth(message.data.tobytes(), message.format)
+    return images.depth(message.data.tobytes(), message.format)

@@ -20,8 +20,7 @@ from robot_bridge.cli.bodies import Body, opened
 from robot_bridge.cli.parser import Settings
 from robot_bridge.config import RobotConfig
 from robot_bridge.control.controller import Controller
-from robot_bridge.control.realtime import RealTimeLoop
-from robot_bridge.control.scheduling import told
+from robot_bridge.control.realtime import RealTimeLoop, told
 from robot_bridge.decisions.reference_navigator import ReferenceNavigator
 from robot_bridge.decisions.sensor_snapshot import SensorSnapshotBuilder
 from robot_bridge.exploration.explorer import Explorer

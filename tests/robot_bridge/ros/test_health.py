@@ -6,7 +6,7 @@ from math import inf
 
 import pytest
 
-from robot_bridge.ros.health import Rate
+from robot_bridge.ros.timing import Rate
 
 
 def test_the_rate_is_that_of_the_last_few_and_the_age_that_of_the_last() -> None:

@@ -14,7 +14,7 @@ import pytest
 from robot_bridge.config import Camera, RobotConfig
 from robot_bridge.contracts import Frame, Scan
 from robot_bridge.errors import DeviceError, SetupError
-from robot_bridge.ros import compressing, images, messages
+from robot_bridge.ros import images, messages
 from robot_bridge.ros import robot as ros2_robot
 from robot_bridge.ros.dds import Bus, Publisher, Subscription, until
 from robot_bridge.ros.robot import Ros2Robot
@@ -151,12 +151,12 @@ def test_pictures_may_come_compressed(domain: int, drivers: Drivers) -> None:
     try:
         drivers.send(topics.camera, images.camera_message(1.0, 4, 3, 123.0))
         assert until(lambda: robot.rates[topics.camera].count, PATIENCE)
-        image = images.compressed_message(1.0, compressing.JPEG, compressing.jpeg(RGB))
+        image = images.compressed_message(1.0, images.JPEG, images.jpeg(RGB))
         drivers.send(topics.image, image)
-        png = compressing.depth_png(DEPTH)
+        png = images.depth_png(DEPTH)
         drivers.send(topics.depth, images.compressed_message(1.0, "8UC1; compressedDepth png", png))
         assert until(lambda: robot.rates[topics.depth].refused, PATIENCE)
-        drivers.send(topics.depth, images.compressed_message(1.0, compressing.DEPTH, png))
+        drivers.send(topics.depth, images.compressed_message(1.0, images.DEPTH, png))
         assert until(lambda: robot.observe().frame, PATIENCE)
         frame = robot.observe().frame
         assert frame is not None

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from robot_bridge.control.realtime import MonotonicClock
-from robot_bridge.control.scheduling import real_time
+from robot_bridge.control.realtime import MonotonicClock, real_time
 from robot_bridge.errors import DeviceError, SetupError
 from robot_bridge.protocols import Clock
 from robot_bridge.ros import images, types

@@ -29,7 +29,7 @@ from robot_bridge.errors import RecordingError, SetupError
 from robot_bridge.ros import messages, types
 from robot_bridge.ros.log import bag
 from robot_bridge.ros.log.playback import read_log
-from robot_bridge.ros.log.recording import BagRecorder
+from robot_bridge.ros.log.recorder import BagRecorder
 from tests.robot_bridge.recorded_run import Heard, tell
 
 CONFIG = RobotConfig(control_rate=10.0)
@@ -128,7 +128,7 @@ def test_a_killed_run_can_be_read_up_to_its_last_second(tmp_path: Path) -> None:
     """The writer is killed at an arbitrary moment; it tells a run of 10 ticks a second as fast as it can."""
     code = (
         "import sys; from pathlib import Path; from robot_bridge.config import RobotConfig;"
-        "from robot_bridge.ros.log.recording import BagRecorder; from tests.robot_bridge.recorded_run import tell;"
+        "from robot_bridge.ros.log.recorder import BagRecorder; from tests.robot_bridge.recorded_run import tell;"
         "recorder = BagRecorder(Path(sys.argv[1]), RobotConfig(control_rate=10.0));"
         "print('began', flush=True); tell(recorder, 10**6, 0.1)"
     )
@@ -322,7 +322,7 @@ def test_a_full_disk_ends_the_log_and_not_the_run(tmp_path: Path) -> None:
     """A limit on the size of files stands for the disk."""
     code = (
         "import resource, signal, sys; from robot_bridge.config import RobotConfig;"
-        "from robot_bridge.ros.log.recording import BagRecorder; from tests.robot_bridge.recorded_run import tell;"
+        "from robot_bridge.ros.log.recorder import BagRecorder; from tests.robot_bridge.recorded_run import tell;"
         "signal.signal(signal.SIGXFSZ, signal.SIG_IGN);"
         "before = resource.getrlimit(resource.RLIMIT_FSIZE);"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (40_000, before[1]));"

@@ -30,7 +30,7 @@ from robot_bridge.contracts import (
     Pose,
     Scan,
 )
-from robot_bridge.ros import compressing, images, messages, topics, types
+from robot_bridge.ros import images, messages, topics, types
 from robot_bridge.ros.log.bag import BagWriter
 from robot_bridge.ros.log.records import to_json
 
@@ -175,10 +175,10 @@ class BagRecorder:
             self._bag.write(now, _ROBOT.battery, messages.number_message(battery))
         if frame is not None and frame is not self._frame:
             self._frame, self._frames = frame, self._frames + 1
-            depth = compressing.depth_png(frame.depth)
-            self._bag.write(now, topics.LOGGED_DEPTH, images.compressed_message(frame.stamp, compressing.DEPTH, depth))
-            image = compressing.jpeg(frame.rgb)
-            self._bag.write(now, topics.LOGGED_IMAGE, images.compressed_message(frame.stamp, compressing.JPEG, image))
+            depth = images.depth_png(frame.depth)
+            self._bag.write(now, topics.LOGGED_DEPTH, images.compressed_message(frame.stamp, images.DEPTH, depth))
+            image = images.jpeg(frame.rgb)
+            self._bag.write(now, topics.LOGGED_IMAGE, images.compressed_message(frame.stamp, images.JPEG, image))
 
 
 def _placed(estimate: Estimate, odometry: Odometry | None) -> Any:
