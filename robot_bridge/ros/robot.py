@@ -25,7 +25,7 @@ from robot_bridge.errors import DeviceError, SetupError
 from robot_bridge.ros import images, types
 from robot_bridge.ros.dds import Bus, Subscription, until
 from robot_bridge.ros.messages import odometry_from, scan_from, seconds, twist_message
-from robot_bridge.ros.timing import Pace, Rate, StampTranslator
+from robot_bridge.ros.timing import Arrivals, Pace, StampTranslator
 from robot_bridge.ros.topics import DRIVER_COMMANDS, HOST_COMMANDS, Topics
 from robot_bridge.twin.drive import feasible
 
@@ -73,7 +73,7 @@ class Ros2Robot:
         self._focal = self._config.camera.focal
         self._pace = Pace(self._config.camera.rate)
         self._passed_on = float("-inf")
-        self._rates: dict[str, Rate] = {}
+        self._arrivals: dict[str, Arrivals] = {}
         self._fault = ""
         self._is_closed = False
         self._listened: list[tuple[Subscription, Callable[[Any, float], None]]] = []
@@ -102,7 +102,7 @@ class Ros2Robot:
 
     def _hear(self, topic: str, kind: str, handler: Callable[[Any, float], None], depth: int = 5) -> None:
         self._listened.append((self._bus.subscription(topic, kind, depth=depth), handler))
-        self._rates[topic] = Rate()
+        self._arrivals[topic] = Arrivals()
 
     def _await(self, patience: float) -> None:
         domain, topics = self._bus.domain, self._topics
@@ -132,17 +132,17 @@ class Ros2Robot:
         return self._config
 
     @property
-    def rates(self) -> Mapping[str, Rate]:
-        """Of every topic that is listened to: how often something came, and when last."""
-        return dict(self._rates)
+    def arrivals(self) -> Mapping[str, Arrivals]:
+        """Of every topic that is listened to: how much came, and when last."""
+        return dict(self._arrivals)
 
     def account(self, topic: str) -> str:
         """In words what has come on a topic, for whoever misses something."""
-        heard, rate = next(each for each, _ in self._listened if each.topic == topic), self._rates[topic]
-        if not heard.publishers and not rate.count:
+        heard, came = next(each for each, _ in self._listened if each.topic == topic), self._arrivals[topic]
+        if not heard.publishers and not came.count:
             return f"nobody publishes {topic} as {heard.kind}"
-        refused = rate.refused + heard.refused
-        return f"{rate.count} came on {topic}" + (f", {refused} more could not be read" if refused else "")
+        refused = came.refused + heard.refused
+        return f"{came.count} came on {topic}" + (f", {refused} more could not be read" if refused else "")
 
     def observe(self) -> Observation:
         self._check()
@@ -201,9 +201,9 @@ class Ros2Robot:
         try:
             handler(message, received)
         except ValueError:
-            self._rates[topic].refused += 1
+            self._arrivals[topic].refused += 1
         else:
-            self._rates[topic].came(received)
+            self._arrivals[topic].came(received)
 
     def _scanned(self, message: Any, received: float) -> None:
         stamp = self._stamp(self._topics.scan, message, received)

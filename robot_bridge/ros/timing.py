@@ -1,4 +1,4 @@
-"""When and how often messages come: stamps on the clock of this machine, rates of topics, and their thinning.
+"""When and how often messages come: stamps on the clock of this machine, arrivals, and their thinning.
 
 The clocks of the robot and of this machine need not agree. A message cannot arrive before it was stamped, so that the
 least difference between arrival and stamp that was ever seen is the offset of the clocks and the shortest way of a
@@ -8,7 +8,6 @@ look fresh.
 
 from __future__ import annotations
 
-from collections import deque
 from math import inf, isfinite
 from typing import Final
 
@@ -41,11 +40,8 @@ class StampTranslator:
         return stamp + self._offset
 
 
-_COUNTED: Final = 40
-
-
-class Rate:
-    """Of one topic; times are those of the receiving machine's monotonic clock.
+class Arrivals:
+    """How many messages of a topic came, and when the last did, on the monotonic clock of this machine.
 
     Attributes:
         count: how many came.
@@ -53,23 +49,17 @@ class Rate:
     """
 
     def __init__(self) -> None:
-        self._times = deque[float](maxlen=_COUNTED)
+        self._last = -inf
         self.count = self.refused = 0
 
     def came(self, now: float) -> None:
         """Count one."""
-        self._times.append(now)
+        self._last = now
         self.count += 1
-
-    @property
-    def hertz(self) -> float:
-        """Over the last few; 0 before there are two."""
-        passed = self._times[-1] - self._times[0] if self._times else 0.0
-        return (len(self._times) - 1) / passed if passed > 0 else 0.0
 
     def age(self, now: float) -> float:
         """Seconds since the last one, infinite before the first."""
-        return now - self._times[-1] if self._times else float("inf")
+        return now - self._last
 
 
 class Pace:

@@ -54,7 +54,6 @@ def test_it_goes_around_a_wall_and_through_a_doorway() -> None:
     assert trip.run(60) is NavStatus.ARRIVED
     assert misses(trip, 1.2, 1.0)[0] < 0.3
     assert trip.nearest > CONFIG.zones.padding
-    assert trip.navigation.go_home()
 
 
 def test_what_is_put_in_its_way_is_driven_around() -> None:
