@@ -185,6 +185,8 @@ def read(path: Path) -> Generator[tuple[str, int, Any], None, None]:
         while True:
             try:
                 found = next(records, None)
+            except OSError as error:
+                raise RecordingError(f"{path} cannot be read: {error.strerror}") from None
             except Exception as error:  # whatever readers and decompressors make of damaged bytes
                 if isinstance(error, EOFError) and not is_ended and file.tell() >= len(_MAGIC):
                     return
