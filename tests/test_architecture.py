@@ -28,7 +28,7 @@ PHASES = ("minigridenv", "plannerLLM", "coderLLM")
 LAZY = (
     *("openai", "google", "ollama", "xllamacpp", "unified_planning", "duckdb", "PIL", "av"),
     "genai_prices",
-    *("mujoco", "cv2", "pyastar2d", "scipy", "cyclonedds", "rosbags", "yaml"),
+    *("mujoco", "cv2", "pyastar2d", "scipy", "cyclonedds", "mcap", "rosbags", "yaml"),
 )
 """Libraries that are slow to import, or not needed by most runs."""
 

@@ -17,7 +17,7 @@ from robot_bridge.decisions.exploration_memory import ExplorationMemory
 from robot_bridge.decisions.memory_state import START
 from robot_bridge.errors import SetupError
 from robot_bridge.navigation.mapping import OccupancyMap
-from robot_bridge.ros.log.recording import BagRecorder
+from robot_bridge.ros.log.recorder import BagRecorder
 from spca.common.files import make_folder, replace_file
 from spca.runs.folder import new_run_id
 

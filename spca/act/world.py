@@ -1,6 +1,7 @@
 """ACT: carrying out a plan in a world, checkpoints by replay included; what all worlds have in common.
 
-A world supplies the simulator: how it is reset and stepped, what the agent then sees, and when it is solved.
+A world supplies the simulator: how it is reset and stepped, where the agent then is and what it sees, and when it is
+solved. The map that is made of that, and what the agent and the planner are shown of it, are the same for all.
 """
 
 from __future__ import annotations
@@ -10,14 +11,34 @@ from collections.abc import Hashable, Sequence
 from contextlib import closing
 from dataclasses import replace
 
+import numpy as np
+from numpy.typing import NDArray
+
 from spca.act.stuck import PATIENCE, StuckDetector
-from spca.contracts import AgentSource, AgentView, Checkpoint, EpisodeEnd, Outcome, Plan, Snapshot, Status, TraceStep
+from spca.contracts import (
+    DIRECTIONS,
+    AgentSource,
+    AgentView,
+    Checkpoint,
+    EpisodeEnd,
+    Outcome,
+    Plan,
+    Snapshot,
+    Status,
+    TraceStep,
+    VisibleObject,
+)
 from spca.errors import RestoreError, WorldError
 from spca.protocols import Episode, Executor, Failed, Finished
+from spca.sense import perception
+from spca.sense.slam import GridMap
 
 
-class ActingWorld(ABC):
+class MappedWorld(ABC):
     """A World whose episodes are deterministic: a reset and the same primitives lead to the same state.
+
+    After every reset and step a world keeps up to date ``_map``, ``_view`` (codes, north up), ``_position``
+    (displacement from the start cell: rows south, columns east), ``_direction`` and ``inventory``.
 
     Args:
         executor: runs generated code.
@@ -30,6 +51,12 @@ class ActingWorld(ABC):
         mission: the task in words.
         inventory: what is carried ("key blue"), None for nothing.
     """
+
+    _map: GridMap
+    _view: NDArray[np.uint8]
+    _position: tuple[int, int]
+    _direction: int
+    _start_direction = 0
 
     def __init__(self, name: str, executor: Executor) -> None:
         self.name = name
@@ -60,9 +87,6 @@ class ActingWorld(ABC):
         """
 
     @abstractmethod
-    def sense(self) -> Snapshot: ...
-
-    @abstractmethod
     def close(self) -> None: ...
 
     @abstractmethod
@@ -70,19 +94,8 @@ class ActingWorld(ABC):
         """Begin the episode again; ``previous_actions`` is empty then."""
 
     @abstractmethod
-    def _agent_view(self) -> AgentView: ...
-
-    @abstractmethod
-    def _state(self) -> Hashable:
-        """What tells whether an attempt gets anywhere: pose, map and inventory."""
-
-    @abstractmethod
     def _hash(self) -> str:
         """Of everything, the simulator's truth included."""
-
-    @abstractmethod
-    def _map_words(self) -> tuple[tuple[str, ...], ...]:
-        """The map so far as words, the agent's cell marked."""
 
     @abstractmethod
     def _solved(self) -> bool:
@@ -95,6 +108,16 @@ class ActingWorld(ABC):
     def _corrections(self) -> tuple[str, ...]:
         """Names of what of the simulator's own judgement was corrected in this episode."""
         return ()
+
+    def sense(self) -> Snapshot:
+        """Return what the planner is shown."""
+        return Snapshot(
+            mission=self.mission,
+            direction=DIRECTIONS[self._direction],
+            inventory=self.inventory,
+            visible_grid=self._map_words(),
+            visible_objects=self._visible_objects(),
+        )
 
     def run_sim(self, plan: Plan, agent: AgentSource) -> Outcome:
         """Execute a plan with the generated methods of ``agent`` until it ends, fails or is stuck.
@@ -151,6 +174,36 @@ class ActingWorld(ABC):
             reason = detector.observe(self._state())
             if reason is not None:
                 return Outcome.failed(Status.STUCK, reason, plan, event.step.position, **self._end(trace))
+
+    def _visible_objects(self) -> tuple[VisibleObject, ...]:
+        return perception.visible_objects(perception.facing_view(self._view, self._direction))
+
+    def _marked_view(self) -> NDArray[np.uint8]:
+        """Return the view with the agent's cell marked."""
+        view = self._view.copy()
+        view[perception.agent_cell(len(view), self._direction)] = perception.AGENT
+        return view
+
+    def _agent_view(self) -> AgentView:
+        return AgentView(
+            mission=self.mission,
+            full_grid=self._map.with_agent(self._position),
+            observation=self._marked_view(),
+            direction=self._direction,
+            inventory=self.inventory,
+            position=self._map.index(self._position),
+            start_position=self._map.origin,
+            start_direction=self._start_direction,
+        )
+
+    def _state(self) -> Hashable:
+        """What tells whether an attempt gets anywhere: pose, map and inventory."""
+        grid = self._map
+        return self._position, self._direction, self.inventory, grid.origin, grid.codes.shape, grid.codes.tobytes()
+
+    def _map_words(self) -> tuple[tuple[str, ...], ...]:
+        """The map so far as words, the agent's cell marked."""
+        return perception.grid_words(self._map.with_agent(self._position))
 
     def _refuse_when_over(self) -> None:
         if self.over:

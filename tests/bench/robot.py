@@ -20,8 +20,7 @@ from robot_bridge.cli.bodies import Body, opened
 from robot_bridge.cli.parser import Settings
 from robot_bridge.config import RobotConfig
 from robot_bridge.control.controller import Controller
-from robot_bridge.control.realtime import RealTimeLoop
-from robot_bridge.control.scheduling import told
+from robot_bridge.control.realtime import RealTimeLoop, told
 from robot_bridge.decisions.reference_navigator import ReferenceNavigator
 from robot_bridge.decisions.sensor_snapshot import SensorSnapshotBuilder
 from robot_bridge.exploration.explorer import Explorer
@@ -45,7 +44,7 @@ def snapshots(count: int) -> None:
         controller = controller_of(body)
         while body.clock.now() < 5.0:
             controller.tick()
-        builder, spent = SensorSnapshotBuilder(controller.state), list[float]()
+        builder, spent = SensorSnapshotBuilder(controller.view), list[float]()
         for _ in range(count):
             began = time.perf_counter()
             builder.capture()

@@ -28,8 +28,7 @@ TWIN_MODULES = {
         "wire": "the solver and the sandbox are processes made of the same parts",
         "worker": "the solver and the sandbox are processes made of the same parts",
     },
-    "gridworld": {
-    },
+    "gridworld": {},
     "robot_bridge": {
         "replay": "the command; what it does",
         "robot": "the real one and the simulated one, behind one protocol",

@@ -20,8 +20,7 @@ from robot_bridge.cli.doctor.check import Check
 from robot_bridge.cli.parser import Settings
 from robot_bridge.config import RobotConfig
 from robot_bridge.contracts import Pose, Twist
-from robot_bridge.control.realtime import Lockstep
-from robot_bridge.control.scheduling import PRIORITY, real_time
+from robot_bridge.control.realtime import PRIORITY, Lockstep, real_time
 from robot_bridge.exploration.links import LockstepLink
 from robot_bridge.onboard.deadman import Deadman, serve
 from robot_bridge.onboard.relay import STOP

@@ -10,8 +10,7 @@ import pytest
 from robot_bridge.cli import bodies, explore, main
 from robot_bridge.cli.parser import Settings, parse
 from robot_bridge.contracts import Pose
-from robot_bridge.control.realtime import Lockstep
-from robot_bridge.control.scheduling import real_time, told
+from robot_bridge.control.realtime import Lockstep, real_time, told
 from robot_bridge.errors import SetupError
 from robot_bridge.exploration.links import LockstepLink
 from robot_bridge.ros import robot as ros2_robot

@@ -27,7 +27,7 @@ from robot_bridge.errors import ModelFailure
 from robot_bridge.exploration.asker import Asker
 from robot_bridge.exploration.links import LockstepLink
 from robot_bridge.exploration.schedule import AskSettings
-from robot_bridge.exploration.summary import Tally
+from robot_bridge.exploration.statistics import Tally
 from tests.support.robot_bridge.kinematic import SteppedClock, decision, goal
 from tests.support.robot_bridge.looking import CONFIG, frame, scan, view
 from tests.support.robot_bridge.scripted import FORWARD, STOP, Call, Scripted

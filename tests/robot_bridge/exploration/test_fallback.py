@@ -5,8 +5,7 @@ from __future__ import annotations
 from robot_bridge.contracts import Pose, Tier
 from robot_bridge.control.controller import Controller
 from robot_bridge.decisions.safety_executor import SafetyExecutor
-from robot_bridge.exploration.fallback import Fallback
-from robot_bridge.exploration.local_exploration import LocalExploration
+from robot_bridge.exploration.fallback import Fallback, LocalExploration
 from tests.support.robot_bridge.kinematic import Log, rig
 
 

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from robot_bridge.config import Limits
-from robot_bridge.control.scheduling import real_time
+from robot_bridge.control.realtime import real_time
 from robot_bridge.ros import types
 from robot_bridge.ros.dds import Bus, Subscription
 from robot_bridge.ros.messages import odometry_from

@@ -8,29 +8,29 @@ import cv2
 import numpy as np
 import pytest
 
-from robot_bridge.ros import compressing
+from robot_bridge.ros import images
 
 HEADER = bytes(12)
 
 
 def test_depth_comes_back_to_the_millimetre() -> None:
     metres = np.random.default_rng(0).uniform(0.0, 8.0, (6, 9)).astype(np.float32)
-    np.testing.assert_allclose(compressing.depth(compressing.depth_png(metres)), metres, atol=0.00051)
+    np.testing.assert_allclose(images.depth(images.depth_png(metres)), metres, atol=0.00051)
 
 
 def test_colours_come_back_in_their_order() -> None:
     red = np.zeros((16, 16, 3), np.uint8)
     red[:, :, 0] = 200
-    back = compressing.picture(compressing.jpeg(red))
+    back = images.picture(images.jpeg(red))
     assert np.abs(back.astype(int) - red).max() < 8
 
 
 @pytest.mark.parametrize("data", [b"", b"\xff\xd8\xff", HEADER + b"no picture"])
 def test_what_is_no_picture_is_refused(data: bytes) -> None:
     with pytest.raises(ValueError, match="bytes that are no picture"):
-        compressing.picture(data)
+        images.picture(data)
     with pytest.raises(ValueError, match="bytes that are no picture"):
-        compressing.depth(data)
+        images.depth(data)
 
 
 @pytest.mark.parametrize(
@@ -39,7 +39,7 @@ def test_what_is_no_picture_is_refused(data: bytes) -> None:
 def test_a_picture_of_another_kind_is_no_depth(pixels: np.ndarray) -> None:
     encoded = cv2.imencode(".png", pixels)[1].tobytes()
     with pytest.raises(ValueError, match="not a PNG of 16 bits"):
-        compressing.depth(HEADER + encoded)
+        images.depth(HEADER + encoded)
 
 
 def test_inverse_depth_is_read_as_it_is_written_by_ros() -> None:
@@ -51,16 +51,16 @@ def test_inverse_depth_is_read_as_it_is_written_by_ros() -> None:
     with np.errstate(divide="ignore"):
         pixels = np.where(metres > 0, np.rint(a / metres + b), 0).astype(np.uint16)
     data = struct.pack("<iff", 0, a, b) + cv2.imencode(".png", pixels)[1].tobytes()
-    np.testing.assert_allclose(compressing.depth(data, "32FC1; compressedDepth png"), metres, rtol=0.01)
+    np.testing.assert_allclose(images.depth(data, "32FC1; compressedDepth png"), metres, rtol=0.01)
 
 
 @pytest.mark.parametrize(("a", "b"), [(np.nan, 0.0), (1.0, 7.0), (-1.0, 0.0), (np.inf, 0.0)])
 def test_parameters_that_make_no_distance_measure_nothing(a: float, b: float) -> None:
     data = struct.pack("<iff", 0, a, b) + cv2.imencode(".png", np.full((2, 2), 7, np.uint16))[1].tobytes()
-    assert not compressing.depth(data, "32FC1; compressedDepth").any()
+    assert not images.depth(data, "32FC1; compressedDepth").any()
 
 
 @pytest.mark.parametrize("encoding", ["", "png", "8UC1; compressedDepth png", "rgb8; jpeg compressed bgr8"])
 def test_depth_of_another_encoding_is_refused(encoding: str) -> None:
     with pytest.raises(ValueError, match="depth encoded as"):
-        compressing.depth(compressing.depth_png(np.ones((2, 2), np.float32)), encoding)
+        images.depth(images.depth_png(np.ones((2, 2), np.float32)), encoding)

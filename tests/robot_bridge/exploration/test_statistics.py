@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from robot_bridge.contracts import Applied, Tier, Trigger, Twist
 from robot_bridge.exploration.schedule import Choice
-from robot_bridge.exploration.summary import Tally, stepped_in
-from robot_bridge.safety.interventions import Interventions
+from robot_bridge.exploration.statistics import Tally, stepped_in
+from robot_bridge.safety.chain import Interventions
 
 
 def test_the_average_is_that_of_the_answers_and_not_of_what_is_pending_or_forgotten() -> None:

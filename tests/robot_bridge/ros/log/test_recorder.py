@@ -21,14 +21,15 @@ from mcap.reader import make_reader
 from mcap.records import Chunk, DataEnd, Footer, Message
 from mcap.stream_reader import StreamReader
 from mcap_ros2.decoder import DecoderFactory
+from rosbags.rosbag2 import Reader, StoragePlugin, Writer
 
 from robot_bridge.config import RobotConfig
 from robot_bridge.contracts import Twist
 from robot_bridge.errors import RecordingError, SetupError
-from robot_bridge.ros import messages
-from robot_bridge.ros.log import bag, checksums
+from robot_bridge.ros import messages, types
+from robot_bridge.ros.log import bag
 from robot_bridge.ros.log.playback import read_log
-from robot_bridge.ros.log.recording import BagRecorder
+from robot_bridge.ros.log.recorder import BagRecorder
 from tests.support.robot_bridge.recorded_run import Heard, tell
 
 CONFIG = RobotConfig(control_rate=10.0)
@@ -127,7 +128,7 @@ def test_a_killed_run_can_be_read_up_to_its_last_second(tmp_path: Path) -> None:
     """The writer is killed at an arbitrary moment; it tells a run of 10 ticks a second as fast as it can."""
     code = (
         "import sys; from pathlib import Path; from robot_bridge.config import RobotConfig;"
-        "from robot_bridge.ros.log.recording import BagRecorder;"
+        "from robot_bridge.ros.log.recorder import BagRecorder;"
         "from tests.support.robot_bridge.recorded_run import tell;"
         "recorder = BagRecorder(Path(sys.argv[1]), RobotConfig(control_rate=10.0));"
         "print('began', flush=True); tell(recorder, 10**6, 0.1)"
@@ -202,9 +203,9 @@ def test_bytes_that_were_overwritten_are_found_and_only_what_comes_before_is_tol
 def test_where_a_log_is_damaged_is_told(log: Path, tmp_path: Path, is_killed: bool) -> None:
     content = bytearray(bag.find(log).read_bytes())
     if is_killed:
-        with bag.find(log).open("rb") as file:
-            del content[bag.whole(file)[0] :]
-    middle = len(content) // 2
+        del content[content.rindex(bytes([Opcode.DATA_END, 4, *bytes(7)])) :]
+    places = chunk_places(bytes(content))
+    middle = places[len(places) // 2] + 100
     content[middle : middle + 16] = bytes(16)
     path = tmp_path / "damaged.mcap"
     path.write_bytes(content)
@@ -236,16 +237,50 @@ def read_by_stream(log: Path) -> list[Any]:
         return list(StreamReader(file, validate_crcs=True).records)
 
 
-def test_a_log_without_checksums_is_read(said: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Such as rosbags alone, and this program once, wrote."""
-    monkeypatch.setattr(checksums, "sum_chunks", lambda _: None)
-    monkeypatch.setattr(checksums, "seal", lambda _: None)
-    recorder = BagRecorder(tmp_path / "bag", CONFIG)
-    tell(recorder)
-    recorder.close()
+def test_a_log_without_checksums_is_read(log: Path, said: list[str], tmp_path: Path) -> None:
+    """Such as rosbags, and this program once, wrote: it does not number messages either."""
+    with Writer(tmp_path / "bag", version=8, storage_plugin=StoragePlugin.MCAP) as writer:
+        connections: dict[str, Any] = {}
+        for topic, time, message in bag.read(bag.find(log)):
+            if topic not in connections:
+                connections[topic] = writer.add_connection(topic, message.__msgtype__, typestore=types.typestore())
+            writer.write(connections[topic], time, types.encode(message))
     heard = Heard()
     read_log(tmp_path).tell(heard)
     assert heard.lines == said
+
+
+def test_another_reader_of_bags_finds_every_message(log: Path) -> None:
+    """rosbags reads ``metadata.yaml`` and the index."""
+    with Reader(log) as reader:
+        found = [(connection.topic, time) for connection, time, _ in reader.messages()]
+        connections: list[Any] = reader.connections
+        latched = [c.topic for c in connections if c.ext.offered_qos_profiles[0].durability.value == 1]
+    assert found == [(topic, time) for topic, time, _ in bag.read(bag.find(log))]
+    assert sorted(latched) == ["/map", "/tf_static"]
+
+
+def test_messages_that_were_cut_out_are_missed(log: Path, said: list[str], tmp_path: Path) -> None:
+    """Every chunk that is left is whole, and there is no checksum of all."""
+    content = bag.find(log).read_bytes()
+    chunks = chunk_places(content)
+    path = tmp_path / "cut.mcap"
+    path.write_bytes(content[: chunks[3]] + content[chunks[5] : chunks[-1]])
+    heard = Heard()
+    with pytest.raises(RecordingError, match=r"cut\.mcap is damaged after"):
+        read_log(path).tell(heard)
+    assert heard.lines
+    assert heard.lines == said[: len(heard.lines)]
+
+
+def chunk_places(content: bytes) -> list[int]:
+    """Where each begins."""
+    found, place = [], 8
+    while place < len(content) and content[place] != Opcode.DATA_END:
+        if content[place] == Opcode.CHUNK:
+            found.append(place)
+        place += 9 + int.from_bytes(content[place + 1 : place + 9], "little")
+    return found
 
 
 def test_what_is_no_log_is_an_error_of_one_line(tmp_path: Path, log: Path) -> None:
@@ -288,7 +323,7 @@ def test_a_full_disk_ends_the_log_and_not_the_run(tmp_path: Path) -> None:
     """A limit on the size of files stands for the disk."""
     code = (
         "import resource, signal, sys; from robot_bridge.config import RobotConfig;"
-        "from robot_bridge.ros.log.recording import BagRecorder;"
+        "from robot_bridge.ros.log.recorder import BagRecorder;"
         "from tests.support.robot_bridge.recorded_run import tell;"
         "signal.signal(signal.SIGXFSZ, signal.SIG_IGN);"
         "before = resource.getrlimit(resource.RLIMIT_FSIZE);"

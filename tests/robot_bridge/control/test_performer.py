@@ -20,7 +20,7 @@ from robot_bridge.contracts import (
     VelocityTarget,
 )
 from robot_bridge.control.actions import Finished, Verdict
-from robot_bridge.control.performing import Performer
+from robot_bridge.control.performer import Performer
 from robot_bridge.navigation.navigation import Navigation, NavStatus
 from tests.support.robot_bridge.kinematic import decision, goal
 from tests.support.robot_bridge.rays import CONFIG

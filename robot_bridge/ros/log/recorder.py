@@ -2,8 +2,8 @@
 
 Sensors, commands, poses and maps are logged as messages of ROS on the topics that its users expect; beside them, under
 ``/spca``, the same values exactly as the program had them (:mod:`robot_bridge.ros.log.records`). Stamps are the robot's
-clock. What happened reaches the file within a second of that clock, so that the log of a killed run can be read up to
-there (:mod:`robot_bridge.ros.log.playback`); ``ros2 bag reindex -s mcap`` gives such a bag the index that it lacks.
+clock. What happened reaches the file within about a second of that clock, so that the log of a killed run can be read
+up to there (:mod:`robot_bridge.ros.log.playback`); ``ros2 bag reindex -s mcap`` gives such a bag the index it lacks.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from robot_bridge.contracts import (
     Pose,
     Scan,
 )
-from robot_bridge.ros import compressing, images, messages, topics, types
+from robot_bridge.ros import images, messages, topics, types
 from robot_bridge.ros.log.bag import BagWriter
 from robot_bridge.ros.log.records import to_json
 
@@ -175,10 +175,10 @@ class BagRecorder:
             self._bag.write(now, _ROBOT.battery, messages.number_message(battery))
         if frame is not None and frame is not self._frame:
             self._frame, self._frames = frame, self._frames + 1
-            depth = compressing.depth_png(frame.depth)
-            self._bag.write(now, topics.LOGGED_DEPTH, images.compressed_message(frame.stamp, compressing.DEPTH, depth))
-            image = compressing.jpeg(frame.rgb)
-            self._bag.write(now, topics.LOGGED_IMAGE, images.compressed_message(frame.stamp, compressing.JPEG, image))
+            depth = images.depth_png(frame.depth)
+            self._bag.write(now, topics.LOGGED_DEPTH, images.compressed_message(frame.stamp, images.DEPTH, depth))
+            image = images.jpeg(frame.rgb)
+            self._bag.write(now, topics.LOGGED_IMAGE, images.compressed_message(frame.stamp, images.JPEG, image))
 
 
 def _placed(estimate: Estimate, odometry: Odometry | None) -> Any:
