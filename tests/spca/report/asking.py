@@ -12,9 +12,9 @@ from pathlib import Path
 import minigridenv
 from spca.report.access import LOOPBACK, Access
 from spca.report.live import LiveRun
-from spca.report.serving import Limits, LiveServer, Page, answering
+from spca.report.serving import LiveServer, Page, answering
 from spca.watching import WorldMaker
-from tests.waiting import PATIENCE, becomes
+from tests.waiting import AGES, PATIENCE, becomes
 
 TOKEN = "the-token"  # noqa: S105  # of these tests
 HTML = "<!doctype html><title>page</title>" + "x" * 2000
@@ -22,12 +22,16 @@ HTML = "<!doctype html><title>page</title>" + "x" * 2000
 
 @contextmanager
 def served(
-    path: Path, limits: Limits | None = None, make_world: WorldMaker = minigridenv.MiniGridEnv
+    path: Path,
+    make_world: WorldMaker = minigridenv.MiniGridEnv,
+    *,
+    timeout_s: float = AGES,
+    heartbeat_s: float = 10.0,
 ) -> Iterator[LiveServer]:
     live = LiveRun(path, make_world, rest_s=0.0)
     page = Page.of(HTML, "default-src 'none'; script-src 'sha256-x'")
     access = Access(TOKEN, LOOPBACK)
-    server = LiveServer(socket.AF_INET, ("127.0.0.1", 0), live, page, access, limits or Limits())
+    server = LiveServer(socket.AF_INET, ("127.0.0.1", 0), live, page, access, timeout_s, heartbeat_s)
     with answering(server):
         yield server
 
