@@ -15,9 +15,8 @@ from spca.contracts import Status
 from spca.report.building import packed_run
 from spca.report.model import LevelRow, Run, Span, Usage
 from spca.report.reading import open_run
-from spca.report.runs import overview
+from spca.report.runs import overview, used
 from spca.report.spans import History, attempt_statuses, histories, spans
-from spca.report.usages import used
 from spca.runfolder import locked
 from tests.spca.report.making import IDS, Writing, finished_run
 
