@@ -33,8 +33,8 @@ OUTSIDE = ("spca.contracts", "spca.errors", "spca.files", "spca.sandbox", "spca.
 
 ALLOWED = {
     "spca": ("spca",),
-    "gridworld": ("gridworld",),
-    "explorer": ("explorer", "gridworld", "spca.contracts"),
+    "gridworld": ("gridworld", "spca.common"),
+    "explorer": ("explorer", "gridworld", "spca.contracts", "spca.common"),
     "robot_bridge": ("robot_bridge", "spca.contracts", "spca.errors", "spca.files"),
     "robot_bridge.cli": ("robot_bridge", *OUTSIDE, "spca.providers", "spca.calls", "spca.runfolder"),
     "robot_bridge.agent.world": (

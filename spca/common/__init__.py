@@ -1,0 +1,1 @@
+"""What every part may use: it imports nothing of ours."""
