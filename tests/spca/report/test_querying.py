@@ -372,3 +372,15 @@ def test_a_reader_who_has_enough(finished_run: Path, tmp_path: Path, format: str
         assert child.wait(PATIENCE) == 0
         assert child.stderr
         assert child.stderr.read() == ""
+
+
+def test_names_and_contents_of_files_are_data(finished_run: Path, tmp_path: Path) -> None:
+    name = "x'); DROP TABLE levels; COPY (SELECT 1) TO 'out.csv'; --\"$1"
+    path = Path(shutil.copytree(finished_run, tmp_path / name))
+    with (path / "metrics.jsonl").open("a") as log:
+        log.write(json.dumps({"event": name, "error": "{}'); DROP TABLE levels; --"}) + "\n")
+    before = contents(tmp_path)
+    assert ask(path, "FROM levels SELECT DISTINCT run_id") == [(name,)]
+    assert ask(path, "FROM events SELECT run_id, event WHERE event = error OR event LIKE '%DROP%'") == [(name, name)]
+    assert contents(tmp_path) == before
+    assert not Path("out.csv").exists()
