@@ -2,26 +2,18 @@
 
 from __future__ import annotations
 
-import io
 import os
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from types import ModuleType
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gridworld.drawing.palettes import Reel
 from gridworld.errors import GridworldError, missing_part
 from gridworld.task.jsonfile import write_whole
-
-LAST_FRAME_S: Final = 2.0
-"""How much longer the last frame of an animation stays, in seconds."""
-
-_SHORTEST_FRAME_MS: Final = 20
-"""Programs that show GIFs take shorter frames for ten times as long."""
-_LONGEST_FRAME_MS: Final = 655_350
+from spca.common.images import gif, png
 
 
 def png_bytes(image: NDArray[np.uint8]) -> bytes:
@@ -30,9 +22,8 @@ def png_bytes(image: NDArray[np.uint8]) -> bytes:
     Raises:
         GridworldError: Pillow is missing, or it is no array of uint8 of shape (height, width, 3).
     """
-    buffer = io.BytesIO()
-    _pillow().fromarray(_checked(image)).save(buffer, "PNG")
-    return buffer.getvalue()
+    with _pillow():
+        return png(_checked(image))
 
 
 def save_png(path: str | os.PathLike[str], image: NDArray[np.uint8]) -> None:
@@ -49,9 +40,7 @@ def save_gif(
 ) -> None:
     """Write RGB pictures of one size as an animation that repeats; the last one stays ``LAST_FRAME_S`` longer.
 
-    All share one palette: the colours themselves where there are at most 256, else the most frequent ones that are
-    far enough from each other, so that areas keep their exact colours. Pictures that are equal and follow one another
-    stay for 655 s at most, which is what the format can hold.
+    Colours and timing are those of :func:`spca.common.images.gif`.
 
     Args:
         path: of the file.
@@ -63,39 +52,12 @@ def save_gif(
     """
     if not 0 < seconds_per_frame < 653:
         raise GridworldError(f"seconds_per_frame {seconds_per_frame!r:.80}: must be more than 0 and less than 653")
-    pillow = _pillow()
-    reel = Reel()
-    for image in _of_one_size(images):
-        reel.add(image)
-    if not len(reel):
-        raise GridworldError("an animation needs at least one picture")
-    palette = reel.palette()
-
-    def coloured(indices: NDArray[np.uint8]) -> Any:
-        frame = pillow.fromarray(indices)
-        frame.putpalette(palette.tobytes())
-        return frame
-
-    durations = _durations(reel.indexed(palette), max(round(1000 * seconds_per_frame), _SHORTEST_FRAME_MS))
-    frames = map(coloured, reel.indexed(palette))
-    buffer = io.BytesIO()
-    timing = {"duration": durations, "loop": 0}
-    # Without the palette as an argument Pillow writes it again for every frame.
-    next(frames).save(buffer, "GIF", save_all=True, append_images=frames, palette=palette.tobytes(), **timing)
-    _write(path, buffer.getvalue())
-
-
-def _durations(frames: Iterable[NDArray[np.uint8]], step: int) -> list[int]:
-    """Milliseconds of each frame; Pillow adds up those of equal ones, and fails if the sum is too long."""
-    durations: list[int] = []
-    before, left = None, 0
-    for frame in frames:
-        if before is None or not np.array_equal(frame, before):
-            before, left = frame, _LONGEST_FRAME_MS
-        durations.append(min(step, left))
-        left -= durations[-1]
-    durations[-1] += min(round(1000 * LAST_FRAME_S), left)
-    return durations
+    try:
+        with _pillow():
+            data = gif(_of_one_size(images), seconds_per_frame)
+    except ValueError as error:
+        raise GridworldError(str(error)) from None
+    _write(path, data)
 
 
 def _of_one_size(images: Iterable[NDArray[np.uint8]]) -> Iterator[NDArray[np.uint8]]:
@@ -115,12 +77,12 @@ def _checked(image: Any) -> NDArray[np.uint8]:
     return image
 
 
-def _pillow() -> ModuleType:
+@contextmanager
+def _pillow() -> Iterator[None]:
     try:
-        from PIL import Image
+        yield
     except ImportError as error:
         raise missing_part(error, "writing pictures") from error
-    return Image
 
 
 def _write(path: str | os.PathLike[str], data: bytes) -> None:

@@ -286,17 +286,17 @@ def _announce(line: str) -> None:
 
 
 def _query(given: argparse.Namespace, _make_world: WorldMaker) -> int:
-    from spca.report.query import querying
-    from spca.report.query.database import StuckError
+    from spca.report.query.answers import query
+    from spca.report.query.database import SlowError
     from spca.report.read.run_files import open_run
 
     files: list[RunFiles] = [open_run(folder) for folder in find(given.run, given.runs, Path.cwd())]
     try:
-        return querying.query(files, given.sql, format=given.format, timeout_s=given.timeout)
-    except StuckError as error:
-        interrupted = isinstance(error.__cause__, KeyboardInterrupt)
-        print("interrupted" if interrupted else f"error: {error}", file=sys.stderr, flush=True)
-        os._exit(EXIT_INTERRUPTED if interrupted else EXIT_USER_ERROR)  # nothing else ends what DuckDB does
+        return query(files, given.sql, format=given.format, timeout_s=given.timeout)
+    except (KeyboardInterrupt, SlowError) as why:
+        interrupted = isinstance(why, KeyboardInterrupt)
+        print("interrupted" if interrupted else f"error: {why}", file=sys.stderr, flush=True)
+        os._exit(EXIT_INTERRUPTED if interrupted else EXIT_USER_ERROR)  # DuckDB may still be at work
 
 
 @contextmanager

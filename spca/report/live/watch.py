@@ -13,7 +13,6 @@ from typing import Final
 from spca.act.frame import WorldMaker
 from spca.errors import ReportError
 from spca.report.live.access import LOOPBACK, Access, is_loopback
-from spca.report.live.handler import Handler
 from spca.report.live.http_server import LiveServer, Page, answering
 from spca.report.live.live_run import LiveRun
 from spca.report.page import html_file
@@ -73,7 +72,7 @@ def _listening(live: LiveRun, host: str, port: int, token: str) -> LiveServer:
     html = Page.of(html_file.live(live.run.id), html_file.policy(live=True))
     try:
         family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-        return LiveServer(family, address, live, html, access(host, str(address[0]), token), Handler)
+        return LiveServer(family, address, live, html, access(host, str(address[0]), token))
     except (OSError, UnicodeError) as error:
         reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
         raise ReportError(f"cannot listen on {host}, port {port}: {reason}") from error

@@ -6,7 +6,6 @@ Tiles are MiniGrid's own. Frames are :class:`spca.act.frame.Frame`; every pictur
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
@@ -39,8 +38,6 @@ _INK: Final = (232, 232, 236)
 _HATCH: Final = ((44, 44, 56), (66, 66, 84))
 _HATCH_PERIOD: Final = 8
 _TITLES: Final = ("the world, the agent's view lit", "what the agent knows, unseen cells hatched")
-_GREYS: Final = 24
-
 _MORE: Final = "..."
 _MAX_LINE: Final = 400
 """Characters of a line of a caption that are looked at."""
@@ -53,7 +50,7 @@ class Painter:
     """Paints frames of one episode.
 
     Args:
-        frames: all frames that will be painted; they decide about size and palette.
+        frames: all frames that will be painted; they decide about the size.
         tile: pixels per cell; by default as many as fit.
 
     Attributes:
@@ -87,18 +84,6 @@ class Painter:
             text = _cut(" ".join(visible(line[:_MAX_LINE]).split()), self.size[0] - 2 * _MARGIN, font)
             canvas.text((_MARGIN, self._caption_top + number * _LINE), text, fill=_INK, font=font)
         return np.asarray(image)
-
-    def palette(self, frames: Iterable[Frame]) -> bytes:
-        """Red, green and blue of the up to 256 colours that show the most of these frames."""
-        tiles = Counter(tile for f in frames for cells in (self._world(f), self._map(f)) for _, _, tile in cells)
-        counts = Counter[tuple[int, ...]]()
-        for tile, times in tiles.items():
-            colours, pixels = np.unique(_tile(tile, self._tile).reshape(-1, 3), axis=0, return_counts=True)
-            for colour, count in zip(colours.tolist(), pixels.tolist(), strict=True):
-                counts[tuple(colour)] += count * times
-        greys = [tuple(np.linspace(_GROUND, _INK, _GREYS)[i].round().astype(int).tolist()) for i in range(_GREYS)]
-        common = [colour for colour, _ in counts.most_common(256) if colour not in greys]
-        return bytes(channel for colour in (*greys, *common)[:256] for channel in colour)
 
     def _world(self, frame: Frame) -> Iterator[tuple[int, int, _Tile]]:
         """Cells of the true world: row and column in the panel, and what they show."""

@@ -228,7 +228,7 @@ def _write(targets: Mapping[str, Path | None], film: _Film, options: Options, co
         picture_files.save_png(path, painter.draw(film.frames[step], film.caption(step)))
 
     def gif(path: Path) -> None:
-        picture_files.save_gif(path, drawn("GIF"), total, painter.palette(film.frames), options.fps)
+        picture_files.save_gif(path, drawn("GIF"), options.fps)
 
     def mp4(path: Path) -> None:
         picture_files.save_mp4(path, drawn("MP4"), painter.size, options.fps)

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from gridworld.drawing import episode_frames, png_bytes, save_gif, save_png
-from gridworld.drawing.image_files import LAST_FRAME_S
 from gridworld.errors import GridworldError
+from spca.common.images import LAST_FRAME_S
 from tests.support.gridworld.drawn import drawn
 
 ROOM = "#########\n#A.k.d.h#\n#.s.g.bG#\n#########"

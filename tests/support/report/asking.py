@@ -12,10 +12,9 @@ from pathlib import Path
 import minigridenv
 from spca.act.frame import WorldMaker
 from spca.report.live.access import LOOPBACK, Access
-from spca.report.live.handler import Handler
-from spca.report.live.http_server import Limits, LiveServer, Page, answering
+from spca.report.live.http_server import LiveServer, Page, answering
 from spca.report.live.live_run import LiveRun
-from tests.support.waiting import PATIENCE, becomes
+from tests.support.waiting import AGES, PATIENCE, becomes
 
 TOKEN = "the-token"  # noqa: S105  # of these tests
 HTML = "<!doctype html><title>page</title>" + "x" * 2000
@@ -23,12 +22,16 @@ HTML = "<!doctype html><title>page</title>" + "x" * 2000
 
 @contextmanager
 def served(
-    path: Path, limits: Limits | None = None, make_world: WorldMaker = minigridenv.MiniGridEnv
+    path: Path,
+    make_world: WorldMaker = minigridenv.MiniGridEnv,
+    *,
+    timeout_s: float = AGES,
+    heartbeat_s: float = 10.0,
 ) -> Iterator[LiveServer]:
     live = LiveRun(path, make_world, rest_s=0.0)
     page = Page.of(HTML, "default-src 'none'; script-src 'sha256-x'")
     access = Access(TOKEN, LOOPBACK)
-    server = LiveServer(socket.AF_INET, ("127.0.0.1", 0), live, page, access, Handler, limits or Limits())
+    server = LiveServer(socket.AF_INET, ("127.0.0.1", 0), live, page, access, timeout_s, heartbeat_s)
     with answering(server):
         yield server
 

@@ -1,4 +1,4 @@
-"""SQL over runs: what it answers, how it is shown, and everything that it must not do."""
+"""SQL over runs: what it answers, how it is shown, and that no file is read or written."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ import pytest
 
 from spca.errors import QueryError, ReportError
 from spca.report.query import database
+from spca.report.query.answers import query
 from spca.report.query.database import mentioned
-from spca.report.query.querying import query
 from spca.report.query.tables import TABLES
 from spca.report.read.run_files import open_run
 from tests.support.commands import main_py, start
@@ -76,7 +76,7 @@ def test_reads_in_other_words(finished_run: Path, sql: str) -> None:
     assert ask(finished_run, sql)
 
 
-REFUSED = """
+SEALED = """
 SELECT * FROM read_csv('/etc/passwd')
 SELECT * FROM read_text('/etc/passwd')
 SELECT * FROM read_blob('/proc/self/environ')
@@ -154,65 +154,71 @@ SELECT * FROM connection
 SELECT ?
 SELECT * FROM python_map_function(1)
 """.strip().splitlines()
+HARMLESS = {
+    "EXPLAIN ANALYZE CREATE TEMP TABLE x(a INT)",
+    "ATTACH ':memory:' AS other",
+    "SET VARIABLE a = 1",
+    "PRAGMA database_list",
+    "CALL pragma_version()",
+    "CREATE TEMP TABLE x(a INT)",
+    "CREATE TEMP TABLE x AS PIVOT levels ON outcome",
+    "CHECKPOINT",
+    "VACUUM",
+    "PREPARE p AS SELECT 1",
+    "SELECT 1; SELECT 2",
+}
+"""Statements that write into memory at most: it ends with them."""
 
 
-@pytest.mark.parametrize("sql", REFUSED)
-def test_the_wall(finished_run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sql: str) -> None:
+@pytest.mark.parametrize("sql", SEALED)
+def test_no_file_is_read_and_none_is_written(
+    finished_run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sql: str
+) -> None:
     home = tmp_path / "home"
     home.mkdir()
     (home / ":memory:").write_text("secret")
     monkeypatch.chdir(home)
+    monkeypatch.setenv("OPENAI_API_KEY", "secret")
     target = tmp_path / "target"
-    before = sorted(finished_run.iterdir())
-    with pytest.raises(QueryError) as caught:
-        ask(finished_run, sql.format(run=finished_run, target=target))
-    said = str(caught.value)
+    before = contents(finished_run)
+    try:
+        said = str(ask(finished_run, sql.format(run=finished_run, target=target)))
+        assert sql in HARMLESS
+    except QueryError as error:
+        assert sql not in HARMLESS
+        said = str(error)
     assert said
-    assert not [word for word in ("Traceback", "root:", "secret") if word in said]
+    assert not [word for word in ("Traceback", "root:", "secret") if word in said.replace("stored_secrets", "")]
     assert not target.exists()
-    assert sorted(finished_run.iterdir()) == before
+    assert contents(finished_run) == before
     assert os.listdir(home) == [":memory:"]
 
 
-@pytest.mark.parametrize(
-    "table",
-    [
-        "duckdb_settings()",
-        "duckdb_databases()",
-        "duckdb_secrets()",
-        "duckdb_variables()",
-        "duckdb_temporary_files()",
-        "duckdb_logs",
-        "duckdb_external_file_cache()",
-        "pragma_database_size()",
-        "pragma_user_agent()",
-        "information_schema.tables",
-    ],
-)
-def test_what_duckdb_tells_of_itself_names_no_place(
-    finished_run: Path, monkeypatch: pytest.MonkeyPatch, table: str
-) -> None:
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-hidden")
-    told = str(ask(finished_run, f"FROM {table}"))
-    places = {"sk-hidden", str(Path.home()), os.getcwd(), sys.prefix, str(finished_run), "/tmp", "/etc"}  # noqa: S108
-    assert not [place for place in places if len(place) > 1 and place in told]
+def contents(folder: Path) -> dict[Path, bytes]:
+    return {path: path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
+
+
+def test_no_statement_opens_what_was_closed_before_it(finished_run: Path, tmp_path: Path) -> None:
+    target = tmp_path / "target"
+    for opening in ("SET lock_configuration=false", "SET enable_external_access=true", "COMMIT", "ROLLBACK"):
+        with pytest.raises(QueryError):
+            ask(finished_run, f"{opening}; COPY (SELECT 1) TO '{target}'; SELECT 1")
+    assert not target.exists()
 
 
 @pytest.mark.parametrize(
     ("sql", "words"),
     [
-        ("", "one statement"),
-        ("-- nothing", "one statement"),
-        ("SELECT 1; SELECT 2", "here are 2"),
+        ("", "answers nothing"),
+        ("-- nothing", "answers nothing"),
         ("SELECT '\udcff'", "not UTF-8"),
         ("FROM nope", "The tables are runs, levels, calls, events, attempts, steps\nLINE 1: FROM nope\n"),
         ("SELECT sed FROM runs", 'column "sed" not found'),
         ("SELEC 1", "syntax error"),
-        ("CREATE TABLE x(a INT)", "CREATE is refused"),
+        ("CREATE TABLE x(a INT)", "only reads"),
         ("WITH x AS (DELETE FROM levels RETURNING *) FROM x", "only reads"),
         ("SELECT '\x1b[2J'::INT", "␛[2J"),
-        ("UPDATE EXTENSIONS", "UPDATE is refused"),
-        ("CONNECT 'x'", "CONNECT is refused"),
+        ("CONNECT 'x'", "disabled by configuration"),
         ("SELECT INTERVAL 100000000 YEAR", "cannot be shown (Python int too large"),
         ("SELECT list(hash(a.range, b.range)) FROM range(100000000) a, range(100) b", "Out of Memory"),
     ],
@@ -279,7 +285,8 @@ def test_a_terminal_shows_many_columns_one_below_the_other(finished_run: Path, t
     names = [
         line.split()[0] for line in re.sub("\x1b\\[[0-9;]*m", "", terminal.getvalue()).splitlines() if line.strip()
     ]
-    assert names == [column.name for column in TABLES["levels"]] * 2 + ["2"]
+    columns = database.ask([open_run(finished_run)], "FROM levels").names
+    assert names == [*columns * 2, "2"]
 
 
 @pytest.mark.parametrize("format", ["table", "csv", "json"])
@@ -365,3 +372,15 @@ def test_a_reader_who_has_enough(finished_run: Path, tmp_path: Path, format: str
         assert child.wait(PATIENCE) == 0
         assert child.stderr
         assert child.stderr.read() == ""
+
+
+def test_names_and_contents_of_files_are_data(finished_run: Path, tmp_path: Path) -> None:
+    name = "x'); DROP TABLE levels; COPY (SELECT 1) TO 'out.csv'; --\"$1"
+    path = Path(shutil.copytree(finished_run, tmp_path / name))
+    with (path / "metrics.jsonl").open("a") as log:
+        log.write(json.dumps({"event": name, "error": "{}'); DROP TABLE levels; --"}) + "\n")
+    before = contents(tmp_path)
+    assert ask(path, "FROM levels SELECT DISTINCT run_id") == [(name,)]
+    assert ask(path, "FROM events SELECT run_id, event WHERE event = error OR event LIKE '%DROP%'") == [(name, name)]
+    assert contents(tmp_path) == before
+    assert not Path("out.csv").exists()

@@ -16,9 +16,8 @@ from spca.llm.calls.ledger import Ledger, sums
 from spca.report.page.assembly import packed_run
 from spca.report.read.model import LevelRow, Run, Span, Usage
 from spca.report.read.run_files import open_run
-from spca.report.read.runs import overview
+from spca.report.read.runs import overview, used
 from spca.report.read.spans import History, attempt_statuses, histories, spans
-from spca.report.read.usages import used
 from spca.runs.folder import LOCK
 from tests.support.report.making import IDS, Writing, finished_run
 

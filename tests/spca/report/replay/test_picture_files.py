@@ -39,7 +39,7 @@ def test_png(tmp_path: Path, frames: list[Frame]) -> None:
 def test_gif(tmp_path: Path, frames: list[Frame]) -> None:
     """Every frame, nearly in its colours, each as long as asked for, the last one longer."""
     painter = Painter(frames)
-    save_gif(tmp_path / "a.gif", drawn(painter, frames), len(frames), painter.palette(frames), 4)
+    save_gif(tmp_path / "a.gif", drawn(painter, frames), 4)
     durations = []
     with Image.open(tmp_path / "a.gif") as image:
         assert sum(1 for _ in ImageSequence.Iterator(image)) == len(frames)
@@ -55,14 +55,14 @@ def test_gif(tmp_path: Path, frames: list[Frame]) -> None:
 
 def test_gifs_are_never_faster_than_programs_show_them(tmp_path: Path, frames: list[Frame]) -> None:
     painter = Painter(frames, tile=8)
-    save_gif(tmp_path / "a.gif", drawn(painter, frames), len(frames), painter.palette(frames), 60)
+    save_gif(tmp_path / "a.gif", drawn(painter, frames), 60)
     with Image.open(tmp_path / "a.gif") as image:
         assert image.info["duration"] == 20
 
 
 def test_a_gif_of_one_frame(tmp_path: Path, frames: list[Frame]) -> None:
     painter = Painter(frames[:1])
-    save_gif(tmp_path / "a.gif", drawn(painter, frames[:1]), 1, painter.palette(frames[:1]), 5)
+    save_gif(tmp_path / "a.gif", drawn(painter, frames[:1]), 5)
     with Image.open(tmp_path / "a.gif") as image:
         assert image.size == painter.size
 
@@ -89,7 +89,7 @@ def test_files_are_whole_or_as_they_were(tmp_path: Path, frames: list[Frame]) ->
     target = tmp_path / "a.gif"
     target.write_text("before")
     with pytest.raises(KeyboardInterrupt):
-        save_gif(target, broken(frames), len(frames), Painter(frames).palette(frames), 5)
+        save_gif(target, broken(frames), 5)
     with pytest.raises(KeyboardInterrupt):
         save_mp4(target, broken(frames), Painter(frames).size, 5)
     assert target.read_text() == "before"

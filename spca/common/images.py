@@ -1,15 +1,86 @@
-"""Many pictures reduced to one palette, as animations need it (pure)."""
+"""Pictures as the contents of files: PNG and GIF. Pillow is imported on use."""
 
 from __future__ import annotations
 
+import io
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+LAST_FRAME_S: Final = 2.0
+"""How much longer the last frame of an animation stays, in seconds."""
 _PALETTE_SIZE: Final = 256
+_SHORTEST_FRAME_MS: Final = 20
+"""Programs that show GIFs take shorter frames for ten times as long."""
+_LONGEST_FRAME_MS: Final = 655_350
+
+
+def png(image: NDArray[np.uint8], *, optimize: bool = False) -> bytes:
+    """Return an RGB picture, shape (height, width, 3), as PNG.
+
+    Raises:
+        ImportError: Pillow is missing.
+    """
+    from PIL import Image
+
+    buffer = io.BytesIO()
+    Image.fromarray(image).save(buffer, "PNG", optimize=optimize)
+    return buffer.getvalue()
+
+
+def gif(images: Iterable[NDArray[np.uint8]], seconds_per_frame: float) -> bytes:
+    """Return RGB pictures of one size as an animation that repeats; the last one stays ``LAST_FRAME_S`` longer.
+
+    All share one palette: the colours themselves where there are at most 256, else the most frequent ones that are
+    far enough from each other, so that areas keep their exact colours. Pictures that are equal and follow one another
+    stay for 655 s at most, which is what the format can hold.
+
+    Args:
+        images: shape (height, width, 3); at least one.
+        seconds_per_frame: up to 653; less than 0.02, which is the least that programs show, counts as 0.02.
+
+    Raises:
+        ImportError: Pillow is missing.
+        ValueError: there is no picture.
+    """
+    from PIL import Image
+
+    reel = Reel()
+    for image in images:
+        reel.add(image)
+    if not len(reel):
+        raise ValueError("an animation needs at least one picture")
+    palette = reel.palette()
+    colours = palette.tobytes()
+
+    def coloured(indices: NDArray[np.uint8]) -> Image.Image:
+        frame = Image.fromarray(indices)
+        frame.putpalette(colours)
+        return frame
+
+    durations = _durations(reel.indexed(palette), max(round(1000 * seconds_per_frame), _SHORTEST_FRAME_MS))
+    frames = map(coloured, reel.indexed(palette))
+    buffer = io.BytesIO()
+    timing = {"duration": durations, "loop": 0}
+    # Without the palette as an argument Pillow writes it again for every frame.
+    next(frames).save(buffer, "GIF", save_all=True, append_images=frames, palette=colours, **timing)
+    return buffer.getvalue()
+
+
+def _durations(frames: Iterable[NDArray[np.uint8]], step: int) -> list[int]:
+    """Milliseconds of each frame; Pillow adds up those of equal ones, and fails if the sum is too long."""
+    durations: list[int] = []
+    before, left = None, 0
+    for frame in frames:
+        if before is None or not np.array_equal(frame, before):
+            before, left = frame, _LONGEST_FRAME_MS
+        durations.append(min(step, left))
+        left -= durations[-1]
+    durations[-1] += min(round(1000 * LAST_FRAME_S), left)
+    return durations
 
 
 class Reel:
