@@ -7,12 +7,12 @@ from collections.abc import Callable, Collection, Mapping
 from typing import Any, Final
 
 from llmclient import ChatGPTClient
-from spca import ast_merge, library
+from spca.code import library, merge
 from spca.contracts import ActionSchema, AgentSource, CodeFailure, CodePatch, CoderMode
 from spca.errors import PatchError, PromptTooLongError, ProviderConfigError, ProviderDownError, ProviderError
+from spca.llm.providers.base import Message
 from spca.prompts import render
 from spca.protocols import EventSink, Gate
-from spca.providers.base import Message
 
 MAX_ROUNDS: Final = 5
 """Repair calls after the first answer of one request for code."""
@@ -109,7 +109,7 @@ class CoderLLM:
         error, patch = "", None
         try:
             answer = self._client.chat_completion(messages, phase="coder", mode=mode.value)
-            merged = ast_merge.merge(agent.text, ast_merge.extract_code(answer), expected)
+            merged = merge.merge(agent.text, merge.extract_code(answer), expected)
             patch = CodePatch(AgentSource(merged.text), merged.changed)
         except PromptTooLongError as failure:
             if messages[-2].role != "assistant":  # not even the question fits

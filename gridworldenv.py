@@ -1,14 +1,14 @@
 """SENSE and ACT: a gridworld task on the square tiling as a World, and what its agent is told in words.
 
 The agent knows what the observability of the task lets it know, and no more: under full observability its map is the
-whole grid, fresh after every primitive; else what its views have shown, put together as in :mod:`spca.slam`, so that
-neither the size of the grid nor its place in it are known.
+whole grid, fresh after every primitive; else what its views have shown, put together as in :mod:`spca.sense.slam`, so
+that neither the size of the grid nor its place in it are known.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
-from typing import Any, Final
+from collections.abc import Iterator
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,14 +18,14 @@ from gridworld.rules.layout import Layout
 from gridworld.rules.observation import LOOKS, Look
 from gridworld.rules.tilings import SQUARE
 from gridworld.task.conditions import Condition
-from gridworld.task.mission import ordinal
+from gridworld.task.mission import looks, ordinal
 from gridworld.task_spec import TaskSpecification
-from spca import perception, slam
-from spca.acting import ActingWorld
-from spca.contracts import DIRECTIONS, AgentView, Primitive, Snapshot, VisibleObject
+from spca.act.state_hash import hash_state
+from spca.act.world import MappedWorld
+from spca.contracts import Primitive, VisibleObject
 from spca.errors import WorldError
 from spca.protocols import Executor
-from spca.replay import hash_state
+from spca.sense import perception, slam
 
 VIEW: Final = 7
 """Side of the view that the agent's methods are shown."""
@@ -46,7 +46,7 @@ _CODES: Final = np.array([perception.VOCABULARY.index(_word(look)) for look in L
 """The agent's cell codes by gridworld's."""
 
 
-class GridTaskWorld(ActingWorld):
+class GridTaskWorld(MappedWorld):
     """A World on a task, reset and ready.
 
     Args:
@@ -90,12 +90,10 @@ class GridTaskWorld(ActingWorld):
         self.previous_actions.append(code)
         self._perceive()
 
-    def sense(self) -> Snapshot:
-        ahead = perception.facing_view(self._window(VIEW), self._direction)
-        things = perception.visible_objects(ahead)
+    def _visible_objects(self) -> tuple[VisibleObject, ...]:
         name, state = perception.split_word(perception.VOCABULARY[self._underfoot])
         here = (VisibleObject(name, state, 0, 0),) if self._underfoot != perception.EMPTY else ()
-        return Snapshot(self.mission, DIRECTIONS[self._direction], self.inventory, self._map_words(), (*here, *things))
+        return (*here, *super()._visible_objects())
 
     def close(self) -> None:
         """Nothing is held."""
@@ -115,6 +113,7 @@ class GridTaskWorld(ActingWorld):
         self._position = row - self._start[1], column - self._start[0]
         self._direction = seen.heading
         self.inventory = f"key {seen.carrying}" if seen.carrying else None
+        self._view = self._window(VIEW)
         self._underfoot = int(self._codes[row, column])
         if self._full:
             self._map = slam.GridMap(self._codes, (self._start[1], self._start[0]))
@@ -130,29 +129,8 @@ class GridTaskWorld(ActingWorld):
         top, left = self._at[0] - row + size, self._at[1] - column + size
         return padded[top : top + size, left : left + size]
 
-    def _agent_view(self) -> AgentView:
-        view = self._window(VIEW).copy()
-        view[perception.agent_cell(VIEW, self._direction)] = perception.AGENT
-        return AgentView(
-            mission=self.mission,
-            full_grid=self._map.with_agent(self._position),
-            observation=view,
-            direction=self._direction,
-            inventory=self.inventory,
-            position=self._map.index(self._position),
-            start_position=self._map.origin,
-            start_direction=0,
-        )
-
-    def _state(self) -> Hashable:
-        grid = self._map
-        return self._position, self._direction, self.inventory, grid.origin, grid.codes.shape, grid.codes.tobytes()
-
     def _hash(self) -> str:
         return hash_state(self._state(), self._episode.state, tuple(self.previous_actions), self.over, self.reward)
-
-    def _map_words(self) -> tuple[tuple[str, ...], ...]:
-        return perception.grid_words(self._map.with_agent(self._position))
 
     def _solved(self) -> bool:
         return self.solved
@@ -233,22 +211,8 @@ def _verb(name: str, spec: TaskSpecification) -> str:
 
 def _name(name: str, spec: TaskSpecification) -> str:
     """ "the blue key"; "the 2nd blue key" of several, counted row by row."""
-    for kind, listed in (
-        ("key", spec.mechanisms.keys),
-        ("door", spec.mechanisms.doors),
-        ("switch", spec.mechanisms.switches),
-        ("gate", spec.mechanisms.gates),
-        ("block", spec.mechanisms.blocks),
-    ):
-        things: Sequence[Any] = listed
-        wanted = next((thing for thing in things if thing.id == name), None)
-        if wanted is not None:
-            colour = _colour(wanted)
-            alike = [thing for thing in things if _colour(thing) == colour]
-            number = sorted(alike, key=lambda thing: (thing.position.y, thing.position.x)).index(wanted) + 1
-            return f"the {ordinal(number)} {colour} {kind}" if len(alike) > 1 else f"the {colour} {kind}"
-    raise WorldError(f"{spec.task_id}: the goal speaks of {name!r}, which is nowhere")
-
-
-def _colour(thing: Any) -> str:
-    return str(thing.requires_key if hasattr(thing, "requires_key") else thing.color)
+    known = looks(spec, fixed="")
+    if name not in known:
+        raise WorldError(f"{spec.task_id}: the goal speaks of {name!r}, which is nowhere")
+    look, number, count = known[name]
+    return f"the {ordinal(number)} {look}" if count > 1 else f"the {look}"

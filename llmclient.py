@@ -13,12 +13,12 @@ from typing import Any, Final, Generic, TypeVar, overload
 
 from pydantic import BaseModel
 
-from spca.calls.answers import check_complete, parsed, plain, quotable, tool_call
-from spca.calls.desk import Answered, CallDesk
 from spca.errors import BadAnswerError
+from spca.llm.calls.answers import check_complete, parsed, plain, quotable, tool_call
+from spca.llm.calls.desk import Answered, CallDesk
+from spca.llm.providers.base import Limits, Message, Provider, Request, Response, Tool, Usage
+from spca.llm.providers.registry import provider_for
 from spca.prompts import render
-from spca.providers.base import Limits, Message, Provider, Request, Response, Tool, Usage
-from spca.providers.registry import provider_for
 
 Schema = TypeVar("Schema", bound=BaseModel)
 Answer = TypeVar("Answer")

@@ -18,7 +18,8 @@ from coderLLM import CoderLLM
 from llmclient import ChatGPTClient
 from metrics_logger import MetricsLogger, register_signal_handlers
 from plannerLLM import PDDLResp, PlannerLLM
-from spca import cli, ending, feedback, library, map_text, startup
+from spca.code import library, regression
+from spca.common import command
 from spca.contracts import (
     AgentSource,
     CodeFailure,
@@ -32,16 +33,18 @@ from spca.contracts import (
     Status,
     TrustedPDDL,
 )
-from spca.curriculum import Task
-from spca.display import Display
 from spca.errors import RestoreError, WorldError
-from spca.gate import RegressionGate
+from spca.llm import feedback
+from spca.plan.solver import Solver
 from spca.protocols import EventSink, World
-from spca.recorder import Recorder
-from spca.results import Attempt, LevelContext, LevelResult, Round
-from spca.runfolder import RunFolder
-from spca.solver import Solver
-from spca.workspace import Workspace
+from spca.report import cli as looking
+from spca.runs import cli, curriculum, startup, workspace
+from spca.runs.display import Display
+from spca.runs.folder import RunFolder
+from spca.runs.recorder import Recorder
+from spca.runs.results import Attempt, LevelContext, LevelResult, Round
+from spca.runs.settings import Settings, how_to_resume
+from spca.sense import map_text
 
 ROOT: Final = Path(__file__).resolve().parent
 MAX_SEMANTIC_RETRY: Final = 5
@@ -63,7 +66,7 @@ class Loop:
         self,
         planner: PlannerLLM,
         coder: CoderLLM,
-        gate: RegressionGate,
+        gate: regression.RegressionGate,
         emit: EventSink,
         progress: Callable[[int, str], None],
         keep_copy: Callable[[AgentSource], None] = lambda _agent: None,
@@ -148,15 +151,15 @@ class Run:
     """A run folder being filled: the loop over its levels, in worlds that ``make_world`` builds."""
 
     def __init__(
-        self, settings: cli.Settings, folder: RunFolder, make_world: Callable[..., World], display: Display
+        self, settings: Settings, folder: RunFolder, make_world: Callable[..., World], display: Display
     ) -> None:
         self._settings, self._folder, self._make_world, self._display = settings, folder, make_world, display
         self._desk = startup.desk(settings, folder)
         self.recorder = Recorder(folder, self._desk.ledger)
-        self._workspace = Workspace(Path(settings.workspace))
-        self._gate = RegressionGate(make_world)
+        self._workspace = workspace.Workspace(Path(settings.workspace))
+        self._gate = regression.RegressionGate(make_world)
 
-    def learn(self, tasks: Sequence[Task]) -> None:
+    def learn(self, tasks: Sequence[curriculum.Task]) -> None:
         """Go through the levels not yet finished; each is final once it is recorded."""
         recorder, done, started = self.recorder, len(self.recorder.finished), time.monotonic()
         with self.opened(register_signal_handlers):
@@ -187,13 +190,11 @@ class Run:
         settings, desk, logger = self._settings, self._desk, self._logger
         desk.notify = self._display.note
         client = partial(ChatGPTClient, reasks=0, desk=desk, **startup.client_options(settings))
-        structured = partial(client, schema=PDDLResp)
-        planner = PlannerLLM(settings.planner_model, settings.planner_small_model, solver, logger, structured)
-        coder = CoderLLM(settings.coder_model, logger, client)
-        progress = desk.noting_rounds(self._display.phase)
-        return Loop(planner, coder, self._gate, logger, progress, self._workspace.save_working_copy)
+        planner = PlannerLLM(*settings.models[:2], solver, logger, partial(client, schema=PDDLResp))
+        progress, keep = desk.noting_rounds(self._display.phase), self._workspace.save_working_copy
+        return Loop(planner, CoderLLM(settings.coder_model, logger, client), self._gate, logger, progress, keep)
 
-    def level(self, number: int, task: Task) -> tuple[LevelResult, dict[str, Any]]:
+    def level(self, number: int, task: curriculum.Task) -> tuple[LevelResult, dict[str, Any]]:
         """Play a level and record it: its result and its summary. A world that cannot be had fails only the level."""
         settings, recorder, logger = self._settings, self.recorder, self._logger
         if recorder.enter(task.category):
@@ -214,7 +215,7 @@ class Run:
         return result, summary
 
 
-def check(settings: cli.Settings, tasks: Sequence[Task] = ()) -> None:
+def check(settings: Settings, tasks: Sequence[curriculum.Task] = ()) -> None:
     """Refuse engines, models and environments that do not exist, before anything is written."""
     Solver(settings.engine)
     startup.check_models(settings)
@@ -223,13 +224,13 @@ def check(settings: cli.Settings, tasks: Sequence[Task] = ()) -> None:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """The program; returns the exit code."""
-    with ending.Ending() as end:
-        given = cli.parse(argv)
+    with command.Ending() as end:
+        given = cli.parse(argv, looking.HELP)
         if given["command"] != "run":
-            return startup.other_command(given, ROOT, minigridenv.MiniGridEnv)
+            return startup.other_command(given, ROOT, looking.main, minigridenv.MiniGridEnv)
         settings = startup.settings(given, ROOT)
         with startup.opened(settings, ROOT, check) as (folder, tasks, executor):
-            end.go_on = ending.how_to_resume(settings, folder.run_id, ROOT)
+            end.go_on = how_to_resume(settings, folder.run_id, ROOT)
             make_world = partial(minigridenv.MiniGridEnv, executor=executor, upstream_rules=settings.upstream_rules)
             Run(settings, folder, make_world, Display(len(tasks), quiet=settings.quiet)).learn(tasks)
     return end.code

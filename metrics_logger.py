@@ -16,8 +16,8 @@ from pathlib import Path
 from types import FrameType, TracebackType
 from typing import Any, Final, Self
 
-from spca.errors import SettingsError
-from spca.runfolder import json_text, write_atomic
+from spca.common.errors import SettingsError
+from spca.common.files import json_text, make_folder, write_atomic
 
 COUNTERS: Final = (
     "spca_rounds",
@@ -112,9 +112,10 @@ class MetricsLogger:
         }
 
     def write_summary(self, summary: Mapping[str, Any]) -> Path:
-        """Write ``summary_<category>_<level>_<run_id>.json``, whole or not at all."""
+        """Write ``summaries/summary_<category>_<level>_<run_id>.json``, whole or not at all."""
         level = summary["level"]
-        path = self._folder / f"summary_{level['category']}_{level['level_name']}_{self._run_id}.json"
+        path = self._folder / "summaries" / f"summary_{level['category']}_{level['level_name']}_{self._run_id}.json"
+        make_folder(path.parent)
         write_atomic(path, json.dumps(summary, indent=1) + "\n")
         return path
 

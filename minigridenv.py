@@ -13,23 +13,23 @@ import io
 import math
 import os
 import warnings
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from spca import perception, slam
-from spca.acting import ActingWorld
+from spca.act.corrections import correct
+from spca.act.frame import Frame
+from spca.act.state_hash import hash_state
+from spca.act.world import MappedWorld
 from spca.common.errors import UserError
-from spca.contracts import DIRECTIONS, AgentView, Primitive, Snapshot
-from spca.corrections import correct
+from spca.contracts import DIRECTIONS, Primitive
 from spca.errors import WorldError
-from spca.feedback import shortened
+from spca.llm.feedback import shortened
 from spca.protocols import Executor
-from spca.replay import hash_state
 from spca.sandbox.executor import default_executor
-from spca.watching import Frame
+from spca.sense import perception, slam
 
 _LONGEST_ERROR: Final = 300
 _LONGEST_MISSION: Final = 10_000
@@ -83,7 +83,7 @@ def _translated(what: str) -> Iterator[None]:
 
 
 def _image(given: Any) -> NDArray[np.uint8]:
-    """The image of an observation, as :func:`spca.perception.encode_view` wants it.
+    """The image of an observation, as :func:`spca.sense.perception.encode_view` wants it.
 
     Raises:
         ValueError: it is of another shape or type.
@@ -109,13 +109,13 @@ def _codes_of(grid: Any) -> NDArray[np.uint8]:
     return perception.encode_view(image.transpose(1, 0, 2))
 
 
-class MiniGridEnv(ActingWorld):
+class MiniGridEnv(MappedWorld):
     """A World on one environment id and seed, reset and ready.
 
     Args:
         render: open a window.
         executor: runs generated code; by default one behind a wall that all worlds of the process share.
-        upstream_rules: judge as minigrid does, without :mod:`spca.corrections`.
+        upstream_rules: judge as minigrid does, without :mod:`spca.act.corrections`.
 
     Attributes:
         mission: the task in words.
@@ -141,7 +141,6 @@ class MiniGridEnv(ActingWorld):
         mode = "human" if render else None
         with _translated(f"{env_id}: cannot be built"), _quiet():
             self._env = _gymnasium().make(env_id, render_mode=mode, disable_env_checker=True)
-        self._map: slam.GridMap
         self._over: bool
         self._reset()
 
@@ -176,22 +175,13 @@ class MiniGridEnv(ActingWorld):
 
     def SLAM(self, obs: dict[str, Any]) -> None:  # noqa: N802 - name fixed by the project's users
         """Integrate an observation, taken where the agent now stands, into the accumulated map."""
-        self._facing_view = perception.encode_view(_image(obs["image"]))
+        facing_view = perception.encode_view(_image(obs["image"]))
         self._direction = range(len(DIRECTIONS)).index(obs["direction"])
-        self.inventory = perception.carried(self._facing_view)
-        self._agent_at = perception.agent_cell(len(self._facing_view), self._direction)
-        self._view = perception.rotate_view(self._facing_view, self._direction)
+        self.inventory = perception.carried(facing_view)
+        self._agent_at = perception.agent_cell(len(facing_view), self._direction)
+        self._view = perception.rotate_view(facing_view, self._direction)
         self._position = self._odometry()
         self._map = slam.integrate(self._map, self._view, self._position, self._agent_at)
-
-    def sense(self) -> Snapshot:
-        return Snapshot(
-            mission=self.mission,
-            direction=self.current_dir,
-            inventory=self.inventory,
-            visible_grid=self._map_words(),
-            visible_objects=perception.visible_objects(self._facing_view),
-        )
 
     def frame(self) -> Frame:
         """The present state as someone who watches sees it, the simulator's truth included."""
@@ -261,27 +251,6 @@ class MiniGridEnv(ActingWorld):
         column, row = self._sim.agent_pos
         return int(row) - self._start[1], int(column) - self._start[0]
 
-    def _marked_view(self) -> NDArray[np.uint8]:
-        view = self._view.copy()
-        view[self._agent_at] = perception.AGENT
-        return view
-
-    def _agent_view(self) -> AgentView:
-        return AgentView(
-            mission=self.mission,
-            full_grid=self._map.with_agent(self._position),
-            observation=self._marked_view(),
-            direction=self._direction,
-            inventory=self.inventory,
-            position=self._map.index(self._position),
-            start_position=self._map.origin,
-            start_direction=self._start_direction,
-        )
-
-    def _state(self) -> Hashable:
-        grid = self._map
-        return self._position, self._direction, self.inventory, grid.origin, grid.codes.shape, grid.codes.tobytes()
-
     def _hash(self) -> str:
         seen = (self._state(), self._view, self._start_direction, self.mission)
         with _translated(f"{self.name}: state failed"):
@@ -294,9 +263,6 @@ class MiniGridEnv(ActingWorld):
         if not self._terminated:
             return "the step limit was reached"
         return "the last primitive broke a rule of the task or was fatal"
-
-    def _map_words(self) -> tuple[tuple[str, ...], ...]:
-        return perception.grid_words(self._map.with_agent(self._position))
 
     def _corrections(self) -> tuple[str, ...]:
         return tuple(sorted(self.corrections))

@@ -10,7 +10,7 @@ from typing import Final, Protocol
 from pydantic import BaseModel
 
 from llmclient import ChatGPTClient
-from spca import feedback, library, pddl_text
+from spca.code import library
 from spca.contracts import (
     PRIMITIVE_METHODS,
     FailedPlan,
@@ -30,10 +30,12 @@ from spca.errors import (
     ProviderDownError,
     ProviderError,
 )
-from spca.map_text import planner_state
+from spca.llm import feedback
+from spca.llm.providers.base import Message
+from spca.plan import pddl
 from spca.prompts import render
 from spca.protocols import EventSink
-from spca.providers.base import Message
+from spca.sense.map_text import planner_state
 
 MAX_RETRIES: Final = 8
 """Repair calls after the first answer, each fed with the exact message of what was wrong."""
@@ -47,7 +49,7 @@ class PDDLResp(BaseModel):
 
 
 class SolverStage(Protocol):
-    """What the planner needs of :class:`spca.solver.Solver`."""
+    """What the planner needs of :class:`spca.plan.solver.Solver`."""
 
     def solve(self, domain: str, problem: str) -> SolveResult: ...
 
@@ -164,12 +166,12 @@ class PlannerLLM:
 
     def _solve(self, answer: PDDLResp, mode: PlannerMode) -> Plan | str:
         try:
-            schemas = pddl_text.extract_actions(answer.domain)
-            names = pddl_text.NameMap.of(answer.domain, answer.problem)
+            schemas = pddl.extract_actions(answer.domain)
+            names = pddl.NameMap.of(answer.domain, answer.problem)
             result = self._solver.solve(answer.domain, answer.problem)
             if not result.solved:
                 return f"{result.status.value}: {result.message}"
-            steps = pddl_text.plan_steps(result.steps, names)
+            steps = pddl.plan_steps(result.steps, names)
         except PlanTextError as error:
             return str(error)
         used = {step.action for step in steps}

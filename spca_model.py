@@ -26,11 +26,11 @@ from gridworld.task_spec import TaskSpecification
 if TYPE_CHECKING:
     from gridworld.rules.layout import Layout
     from gridworldenv import GridTaskWorld
-    from spca.cli import Settings
-    from spca.curriculum import Task
     from spca.protocols import Executor
-    from spca.results import LevelResult
-    from spca.runfolder import RunFolder
+    from spca.runs.curriculum import Task
+    from spca.runs.folder import RunFolder
+    from spca.runs.results import LevelResult
+    from spca.runs.settings import Settings
 
 ROOT: Final = Path(__file__).resolve().parent
 MAY_CHANGE: Final = frozenset(
@@ -88,8 +88,8 @@ class SpcaModel(ModelInterface):
     uses_images = False
 
     def __init__(self, options: Mapping[str, Any] | None = None) -> None:
-        from spca import cli
         from spca.common.errors import UserError
+        from spca.runs import cli
 
         given = {_SETTINGS.get(name, name): value for name, value in (options or {}).items() if value is not None}
         try:
@@ -120,8 +120,7 @@ class SpcaModel(ModelInterface):
             ModelError: any of it cannot be had; says why.
         """
         del device
-        from spca.common.errors import UserError
-        from spca.errors import WorkspaceBusyError
+        from spca.common.errors import UserError, WorkspaceBusyError
 
         settings = self._settings
         with ExitStack() as stack:
@@ -152,8 +151,7 @@ class SpcaModel(ModelInterface):
         del seed, backend
         from gridworld.rules.layout import Layout
         from gridworld.rules.tilings import TILINGS
-        from spca.common.errors import SPCAError, UserError
-        from spca.errors import BudgetReached
+        from spca.common.errors import BudgetReached, SPCAError, UserError
 
         self._actions, self._details = [], None
         if tiling != "square":
@@ -183,7 +181,7 @@ class SpcaModel(ModelInterface):
 def _opened(settings: Settings) -> Iterator[_Session]:
     """A new run, ready to play; at the end it is summed up."""
     import main
-    from spca import startup
+    from spca.runs import startup
 
     with startup.held(settings, ROOT, lambda: main.check(settings), curriculum="[]\n") as (folder, executor):
         session = _Session(settings, folder, executor)
@@ -200,7 +198,7 @@ class _Session:
 
     def __init__(self, settings: Settings, folder: RunFolder, executor: Executor) -> None:
         import main
-        from spca.display import Display
+        from spca.runs.display import Display
 
         self._folder, self._executor = folder, executor
         self._layouts: dict[str, Layout] = {}
@@ -210,9 +208,11 @@ class _Session:
 
     def play(self, layout: Layout) -> tuple[list[tuple[int, str]], dict[str, Any]]:
         """Play a task; its primitives with the action that each belongs to, and how it went."""
+        from spca.runs.folder import CURRICULUM
+
         task = self._task(layout)
         self._layouts[task.env_id], self._world = layout, None
-        self._folder.write_json("curriculum.json", _curriculum([*self._tasks, task]))
+        self._folder.write_json(CURRICULUM, _curriculum([*self._tasks, task]))
         result, summary = self.run.level(task.index + 1, task)
         self._tasks.append(task)
         return _told(result), self._details(result, summary)
@@ -224,7 +224,7 @@ class _Session:
         """
         from gridworldenv import skill
         from spca.contracts import GRIDWORLD
-        from spca.curriculum import Task
+        from spca.runs.curriculum import Task
 
         name = _UNSAFE.sub("_", layout.spec.task_id)[:80].strip("_") or "task"
         names = (name, *(f"{name}-{number}" for number in range(2, len(self._layouts) + 3)))

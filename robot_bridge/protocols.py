@@ -117,7 +117,7 @@ class Effects(Protocol):
 
 
 class DecisionModel(Protocol):
-    """A model behind the navigator; see ``robot_bridge.cli.models`` for the one over ``spca.providers``.
+    """A model behind the navigator; see ``robot_bridge.cli.models`` for the one over ``spca.llm.providers``.
 
     Raises:
         ModelFailure: no usable answer came within ``timeout_s``.

@@ -341,8 +341,8 @@ class Checkpoint:
 class AgentView:
     """The read-only state that generated methods see, refreshed after every primitive.
 
-    Arrays hold codes of :mod:`spca.perception`'s vocabulary (uint8): ``full_grid`` rows x columns with the agent's
-    cell marked, ``observation`` 7 x 7 in the map's orientation. Positions are (row, column) in ``full_grid``.
+    Arrays hold codes of :mod:`spca.sense.perception`'s vocabulary (uint8): ``full_grid`` rows x columns with the
+    agent's cell marked, ``observation`` 7 x 7 in the map's orientation. Positions are (row, column) in ``full_grid``.
     """
 
     mission: str

@@ -46,16 +46,8 @@ class CurriculumError(UserError):
     """A curriculum file, category or level that is malformed or unknown."""
 
 
-class SettingsError(UserError):
-    """A flag, environment variable or folder that cannot be used."""
-
-
 class ResumeError(UserError):
     """A run folder that cannot be continued as asked."""
-
-
-class WorkspaceBusyError(UserError):
-    """Another process holds the lock of the workspace."""
 
 
 class ReportError(UserError):
@@ -161,18 +153,3 @@ class TruncatedError(BadAnswerError):
 
 class PromptError(SPCAError):
     """A prompt template and its data do not fit."""
-
-
-class BudgetReached(SPCAError):
-    """A limit on cost, calls or tokens was reached.
-
-    Args:
-        words: what was reached.
-        flag: the flag that raises the limit.
-    """
-
-    exit_code = 3
-
-    def __init__(self, words: str, flag: str) -> None:
-        super().__init__(words)
-        self.flag = flag

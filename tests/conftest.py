@@ -127,7 +127,7 @@ def program() -> Callable[[str, str], str]:
 @pytest.fixture(scope="session")
 def chromium() -> Iterator[Browser]:
     """A browser, one for all tests of a process: Playwright allows no second one beside it."""
-    from tests import browsing
+    from tests.support import browsing
 
     path = browsing.chromium()
     if path is None:

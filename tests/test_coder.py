@@ -13,11 +13,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from coderLLM import MAX_ROUNDS, CoderLLM
-from spca.calls.retry import RetryPolicy
 from spca.contracts import ActionSchema, AgentSource, CodeFailure, CodePatch
 from spca.errors import BadAnswerError, PromptTooLongError, ProviderConfigError, ProviderDownError, TransientError
+from spca.llm.calls.retry import RetryPolicy
 from spca.protocols import Gate
-from tests.doubles import AGENT, Events, Scripted, ScriptedProvider, coder_client
+from tests.support.spca.doubles import AGENT, Events, Scripted, ScriptedProvider, coder_client
 
 SCHEMAS = {
     "reach_goal": ActionSchema("reach_goal", ("a",), "(:action reach_goal :parameters (?a - robot))"),

@@ -28,7 +28,7 @@ def names_of_tests(path: str) -> set[str]:
 
 
 def suites() -> list[ast.ClassDef]:
-    texts = [path.read_text(encoding="utf-8") for path in (ROOT / "tests" / "contracts").glob("*_suite.py")]
+    texts = [path.read_text(encoding="utf-8") for path in (ROOT / "tests" / "support" / "contracts").glob("*_suite.py")]
     return [node for text in texts for node in ast.parse(text).body if isinstance(node, ast.ClassDef)]
 
 

@@ -13,14 +13,14 @@ from gridworld.rules.observation import LOOKS
 from gridworld.rules.tilings import HEX
 from gridworld.task_spec import TaskSpecification
 from gridworldenv import GridTaskWorld
-from spca import perception
 from spca.errors import WorldError
-from spca.map_text import planner_state
 from spca.protocols import World
 from spca.reference.mechanisms.errands import Errand, read_errands
 from spca.sandbox.executor import default_executor
-from tests.contracts.world_suite import WorldSuite
-from tests.inprocess import InProcessExecutor
+from spca.sense import perception
+from spca.sense.map_text import planner_state
+from tests.support.contracts.world_suite import WorldSuite
+from tests.support.inprocess import InProcessExecutor
 
 START = [1, 1]
 
@@ -177,6 +177,9 @@ def test_blocks_and_targets_alike_are_numbered_row_by_row() -> None:
         " and push the 1st grey block to row 1, column 2"
     )
     assert read_errands(gridworldenv.mission(task))[2] == Errand("push", "block_grey", 0, (1, 2))
+    fixed = {"id": "c", "position": [3, 1], "pushable": False}
+    task = spec(mechanisms={"blocks": [*blocks, fixed]}, goal=goal)
+    assert "push the 3rd grey block" in gridworldenv.mission(task), "the reference planner counts fixed blocks too"
 
 
 def test_under_a_partial_view_a_place_is_told_from_the_start() -> None:

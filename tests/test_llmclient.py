@@ -14,9 +14,6 @@ from hypothesis import strategies as st
 from pydantic import BaseModel
 
 from llmclient import MAX_REASKS, ChatGPTClient
-from spca.calls.answers import quotable
-from spca.calls.desk import CallDesk
-from spca.calls.prices import ModelTable
 from spca.common.errors import UserError
 from spca.errors import (
     BadAnswerError,
@@ -27,9 +24,12 @@ from spca.errors import (
     TransientError,
     TruncatedError,
 )
-from spca.providers.base import Finish, Limits, Message, Response, Tool, ToolCall, Usage
-from spca.providers.registry import PROVIDERS, provider_for
-from tests.doubles import Scripted, ScriptedProvider
+from spca.llm.calls.answers import quotable
+from spca.llm.calls.desk import CallDesk
+from spca.llm.calls.prices import ModelTable
+from spca.llm.providers.base import Finish, Limits, Message, Response, Tool, ToolCall, Usage
+from spca.llm.providers.registry import PROVIDERS, provider_for
+from tests.support.spca.doubles import Scripted, ScriptedProvider
 
 
 class Pair(BaseModel):

@@ -6,9 +6,9 @@ from coderLLM import MAX_ROUNDS
 from main import MAX_SEMANTIC_RETRY
 from minigridenv import MiniGridEnv
 from plannerLLM import MAX_RETRIES
+from spca.code.regression import RegressionGate, SolvedLevel
 from spca.contracts import AgentSource, TrustedPDDL
-from spca.gate import RegressionGate, SolvedLevel
-from tests.scenes import DOOR_KEY, EMPTY, FETCH, OPEN, TO_GOAL, WALK, Scene, method, plan
+from tests.support.spca.scenes import DOOR_KEY, EMPTY, FETCH, OPEN, TO_GOAL, WALK, Scene, method, plan
 
 GENERAL = '''def go(self, a):
     """Turn until the goal is in view, then towards it, along one axis after the other."""

@@ -15,14 +15,15 @@ from coderLLM import MAX_ROUNDS
 from main import MAX_SEMANTIC_RETRY, MAX_SPA_ROUNDS, Run
 from minigridenv import MiniGridEnv
 from plannerLLM import MAX_RETRIES
-from spca import cli
+from spca.common.errors import BudgetReached
+from spca.common.files import make_folder
 from spca.contracts import AgentSource, Status, TrustedPDDL
-from spca.curriculum import Task
-from spca.display import Display
-from spca.errors import BudgetReached
-from spca.runfolder import RunFolder, make_folder
-from tests.doubles import AGENT, Scripted, pddl
-from tests.scenes import DOOR_KEY, EMPTY, FETCH, LAVA, OPEN, TO_GOAL, WALK, Scene, method, plan
+from spca.runs import cli
+from spca.runs.curriculum import Task
+from spca.runs.display import Display
+from spca.runs.folder import RunFolder
+from tests.support.spca.doubles import AGENT, Scripted, pddl
+from tests.support.spca.scenes import DOOR_KEY, EMPTY, FETCH, LAVA, OPEN, TO_GOAL, WALK, Scene, method, plan
 
 
 def replayed(env_id: str, primitives: tuple[int, ...], seed: int = 1) -> tuple[float, bool]:
@@ -377,7 +378,7 @@ def test_a_run_stopped_by_its_budget_goes_on_without_asking_twice(learned: Learn
 
 
 def _texts(folder: RunFolder) -> list[str]:
-    return [path.read_text(encoding="utf-8") for path in folder.path.glob("summary_*.json")]
+    return [path.read_text(encoding="utf-8") for path in folder.path.glob("summaries/summary_*.json")]
 
 
 def test_code_that_is_never_usable_fails_the_level() -> None:

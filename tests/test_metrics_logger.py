@@ -116,7 +116,8 @@ def test_an_unknown_counter_is_a_mistake(logger: MetricsLogger) -> None:
 
 def test_a_summary_has_its_name_and_no_leftovers(logger: MetricsLogger, tmp_path: Path) -> None:
     assert finish(logger, 1)["level_name"] == "level-1"
-    assert sorted(p.name for p in tmp_path.iterdir()) == ["metrics.jsonl", "summary_navigation_level-1_run-1.json"]
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["metrics.jsonl", "summaries"]
+    assert [p.name for p in (tmp_path / "summaries").iterdir()] == ["summary_navigation_level-1_run-1.json"]
 
 
 @pytest.mark.parametrize("torn", ["", '{"event": "counter_inc", "name": "spca', '{"event": "level_summary"}', "\x00"])
@@ -175,12 +176,12 @@ def test_a_signal_interrupts_and_the_level_is_aborted_when_the_logger_is_left(tm
                 os.kill(os.getpid(), number)
             finally:
                 undo()
-                assert not list(tmp_path.glob("summary_*.json"))
+                assert not list(tmp_path.glob("summaries/summary_*.json"))
                 requests.append("the one in flight, which its desk enters on the way out")
 
     with pytest.raises(KeyboardInterrupt):
         interrupted()
-    (path,) = tmp_path.glob("summary_*.json")
+    (path,) = tmp_path.glob("summaries/summary_*.json")
     summary = json.loads(path.read_text())
     assert summary["usage"] == {"requests": 1}
     assert summary["outcome"] == "aborted"
@@ -193,7 +194,7 @@ def test_an_aborted_level_tells_what_it_has_used(tmp_path: Path) -> None:
     with MetricsLogger(tmp_path, "run-3", lambda index: {"requests": 10 * index}) as log:
         log.start_level(LEVEL, 2)
         log.abort("budget: enough")
-    (path,) = tmp_path.glob("summary_*.json")
+    (path,) = tmp_path.glob("summaries/summary_*.json")
     summary = json.loads(path.read_text())
     assert (summary["outcome"], summary["reason"], summary["usage"]) == ("aborted", "budget: enough", {"requests": 20})
 

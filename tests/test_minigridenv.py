@@ -27,9 +27,9 @@ from spca.common.errors import UserError
 from spca.contracts import AgentSource, Checkpoint, Outcome, Plan, PlannerMode, PlanStep, Status
 from spca.errors import WorldError
 from spca.protocols import World
-from tests.contracts import truth
-from tests.contracts.executing import methods
-from tests.contracts.world_suite import WorldSuite, act, assert_consistent, at_fault
+from tests.support.contracts import truth
+from tests.support.contracts.executing import methods
+from tests.support.contracts.world_suite import WorldSuite, act, assert_consistent, at_fault
 
 MIX = (0, 1, 2, 2, 2, 2, 3, 4, 5, 6)
 

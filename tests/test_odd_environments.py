@@ -17,18 +17,20 @@ from minigrid.envs.empty import EmptyEnv
 
 from main import Run
 from minigridenv import MiniGridEnv
-from spca import cli, map_text, perception
+from spca.code.regression import RegressionGate, SolvedLevel
+from spca.common.files import make_folder
 from spca.contracts import AgentSource, Checkpoint, Plan, PlannerMode, PlanStep, Status
-from spca.curriculum import Task
-from spca.display import Display
 from spca.errors import RestoreError, WorldError
-from spca.gate import RegressionGate, SolvedLevel
-from spca.report.resimulating import resimulate
-from spca.runfolder import RunFolder, make_folder
-from tests.contracts.executing import methods
-from tests.contracts.world_suite import act
-from tests.doubles import AGENT
-from tests.scenes import EMPTY
+from spca.report.replay.resimulation import resimulate
+from spca.runs import cli
+from spca.runs.curriculum import Task
+from spca.runs.display import Display
+from spca.runs.folder import RunFolder
+from spca.sense import map_text, perception
+from tests.support.contracts.executing import methods
+from tests.support.contracts.world_suite import act
+from tests.support.spca.doubles import AGENT
+from tests.support.spca.scenes import EMPTY
 
 ODD = "MiniGrid-Odd-v0"
 

@@ -14,20 +14,14 @@ from hypothesis import strategies as st
 
 from llmclient import ChatGPTClient
 from plannerLLM import MAX_RETRIES, PDDLResp, PlannerLLM
-from spca.calls.budget import Caps
-from spca.calls.desk import CallDesk
-from spca.calls.retry import RetryPolicy
+from spca.common.errors import BudgetReached
 from spca.contracts import FailedPlan, Plan, PlanFailure, PlannerMode, PlanStep, Snapshot, TrustedPDDL
-from spca.errors import (
-    BadAnswerError,
-    BudgetReached,
-    PromptTooLongError,
-    ProviderConfigError,
-    ProviderDownError,
-    TransientError,
-)
-from spca.providers.base import Finish, Response, Usage
-from tests.doubles import (
+from spca.errors import BadAnswerError, PromptTooLongError, ProviderConfigError, ProviderDownError, TransientError
+from spca.llm.calls.budget import Caps
+from spca.llm.calls.desk import CallDesk
+from spca.llm.calls.retry import RetryPolicy
+from spca.llm.providers.base import Finish, Response, Usage
+from tests.support.spca.doubles import (
     LEVEL,
     SNAPSHOT,
     Events,

@@ -15,8 +15,8 @@ from pathlib import Path
 import pip
 import pytest
 
-from tests.processes import Process
-from tests.waiting import becomes
+from tests.support.processes import Process
+from tests.support.waiting import becomes
 
 ROOT = Path(__file__).resolve().parents[1]
 UNREACHABLE = {"PIP_INDEX_URL": "http://127.0.0.1:9/simple", "PIP_RETRIES": "0", "PIP_CONFIG_FILE": os.devnull}

@@ -21,9 +21,9 @@ from gridworld.runner.episode_result import EpisodeResult
 from gridworld.search.solver import DEFAULT_LIMIT
 from gridworld.task_spec import TaskSpecification
 from minigridenv import MiniGridEnv
-from spca.common.errors import SPCAError
-from spca.errors import BudgetReached, ProviderConfigError, ProviderDownError, SandboxError, WorldError
-from spca.report.resimulating import ELSEWHERE, resimulate
+from spca.common.errors import BudgetReached, SPCAError
+from spca.errors import ProviderConfigError, ProviderDownError, SandboxError, WorldError
+from spca.report.replay.resimulation import ELSEWHERE, resimulate
 from spca_model import SpcaModel, make
 from tests.support.tiers import long
 from tests.test_gridworldenv import spec
@@ -73,7 +73,7 @@ def test_what_was_done_is_told_and_kept(harness: EvaluationHarness, runs: Path) 
     assert folder.parent == runs
     trajectory = json.loads(next(folder.glob("trajectories/Gridworld_t.json")).read_text(encoding="utf-8"))
     assert len(trajectory["primitives"]) == result.steps_taken
-    levels = json.loads((folder / "curriculum.json").read_text(encoding="utf-8"))[0]["levels"]
+    levels = json.loads((folder / "state/curriculum.json").read_text(encoding="utf-8"))[0]["levels"]
     assert "t" in [config for level in levels for config in level["configs"]]
 
 

@@ -7,20 +7,18 @@ the harness adds is made of what is seen and needs no quotes; a map has to keep 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
-from typing import Final, TypeAlias
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gridworld.evaluation.model_interface import ModelInput
 from gridworld.rules.tilings import TILINGS
+from spca.llm.providers.base import Image, Message
 
 PROMPT_VERSION: Final = 1
 """Of the words; another version may make other results."""
-
-Part: TypeAlias = "str | NDArray[np.uint8]"
-"""A text or an RGB image of a message, in the order in which the model is to read them."""
 
 _WORLD: Final = """\
 You control the agent in a grid world: the arrow or triangle, whose tip shows where it faces; a small key on it is in
@@ -63,18 +61,27 @@ def system_text(action_space: Mapping[int, str], tiling: str) -> str:
     return "\n\n".join((_WORLD.format(turning=turning), form, _DATA))
 
 
-def user_parts(seen: ModelInput) -> Iterator[Part]:
-    """The task and where it stands, earlier images oldest first, then the present one."""
-    yield f"Task: {_quoted(seen.text_prompt)}\nThis is step {seen.step_number} of at most {seen.max_steps}."
-    if seen.additional_context:
-        yield seen.additional_context
+def user_messages(seen: ModelInput) -> Iterator[Message]:
+    """The task and where it stands, earlier images oldest first, then the present one: an image a message.
+
+    Raises:
+        GridworldError: Pillow is missing, or something is not an image.
+    """
+    words = [f"Task: {_quoted(seen.text_prompt)}\nThis is step {seen.step_number} of at most {seen.max_steps}."]
+    words += filter(None, [seen.additional_context])
     prior = seen.prior_images or []
     for number, image in enumerate(prior):
         ago = len(prior) - number
-        yield f"Image before the last {ago} actions:" if ago > 1 else "Image before the last action:"
-        yield image
-    yield "Choose the next action from the image now:"
-    yield seen.image
+        words.append(f"Image before the last {ago} actions:" if ago > 1 else "Image before the last action:")
+        yield _message(words, image)
+        words = []
+    yield _message([*words, "Choose the next action from the image now:"], seen.image)
+
+
+def _message(words: Iterable[str], image: NDArray[np.uint8]) -> Message:
+    from gridworld.drawing import png_bytes
+
+    return Message("user", "\n".join(words), (Image("image/png", png_bytes(image)),))
 
 
 def repair_text(action_space: Mapping[int, str]) -> str:

@@ -1,99 +1,51 @@
 """What all vision models behind servers have in common: asking, asking again, and reading the answer.
 
 An answer that names no action gets one request for a better one; if that fails too, the action is to wait, with
-confidence 0.0 and the reason: nothing is guessed. A request that fails in a way that may pass is repeated
-``request_retries`` times. Nothing but ``base_url`` is contacted, neither a proxy of the environment nor what the server
-may redirect to.
+confidence 0.0 and the reason: nothing is guessed. Requests go through :class:`spca.llm.calls.desk.CallDesk`, which
+repeats one that fails in a way that may pass ``request_retries`` times. Nothing but ``base_url`` is contacted, neither
+a proxy of the environment nor what the server may redirect to.
 """
 
 from __future__ import annotations
 
-import base64
+import importlib
 import re
-import time
 from abc import abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import Any, Final
+from collections.abc import Iterable, Mapping
+from typing import Any, ClassVar, Final, Generic, TypeVar
 from urllib.parse import urlsplit
-
-import numpy as np
-from numpy.typing import NDArray
 
 from gridworld.actions import Action
 from gridworld.adapters.answers import Choice, read_choice, without_thoughts
-from gridworld.adapters.prompting import PROMPT_VERSION, Part, repair_text, system_text, user_parts
-from gridworld.errors import ModelError, ModelUnavailableError
+from gridworld.adapters.prompting import PROMPT_VERSION, repair_text, system_text, user_messages
+from gridworld.errors import ModelError, ModelUnavailableError, missing_part
 from gridworld.evaluation.model_interface import ModelInput, ModelInterface, ModelOutput
 from gridworld.task_spec import TaskSpecification
+from spca.errors import BadAnswerError, ProviderError, TransientError, UnknownModelError
+from spca.llm.calls.desk import CallDesk
+from spca.llm.calls.ledger import sums
+from spca.llm.calls.prices import ModelTable
+from spca.llm.calls.retry import RetryPolicy
+from spca.llm.providers.base import Finish, Limits, Message, Provider, Request, Response
+from spca.llm.providers.secrets import quoted
 
-HEADERS: Final = {"connection": "close"}
-"""A connection kept open may be closed by the server in the moment it is used again."""
+P = TypeVar("P", bound=Provider)
+
+SETUP_TIMEOUT_S: Final = 15.0
 
 _BLIND: Final = re.compile(
     r"\b(image|vision|multimodal).*\bnot (be )?(support|accept)|\bnot support.*\b(image|vision|multimodal)"
     r"|\bmissing\b.*\bfor image input",
     re.IGNORECASE,
 )
+"""What servers say, with any status, where a model takes no images."""
 _SHOWN: Final = 200
-_COUNTS: Final = ("input_tokens", "output_tokens", "reasoning_tokens")
-_MOST_TOKENS: Final = 10**8
-"""That one request can have: ten times the largest context of a model."""
-
-_SHOWN_COUNT: Final = 40
 _REPEATED: Final = 2000
 """Characters of an unreadable answer that the model is shown again."""
 
 
-@dataclass(frozen=True, slots=True)
-class Turn:
-    """A message of a conversation: "system", "user" or "assistant", and its parts in order."""
-
-    role: str
-    parts: tuple[Part, ...]
-
-    @property
-    def text(self) -> str:
-        """Its texts without its images."""
-        return "\n".join(part for part in self.parts if isinstance(part, str))
-
-
-@dataclass(frozen=True, slots=True)
-class Reply:
-    """What a server answered.
-
-    Attributes:
-        text: of the model; its thoughts, where the server tells them apart, are not in it.
-        input_tokens, output_tokens: None if the server does not count.
-        reasoning_tokens: of the output, spent on thinking; None likewise.
-        cut: it ended because it reached ``max_tokens``.
-        model: the name that the server gives the model.
-    """
-
-    text: str
-    input_tokens: int | None = None
-    output_tokens: int | None = None
-    reasoning_tokens: int | None = None
-    cut: bool = False
-    model: str | None = None
-
-
-def is_blind(words: str) -> bool:
-    """Whether a refusal says that the model takes no images, as servers word it with any status."""
-    return _BLIND.search(words) is not None
-
-
-class PassingError(ModelError):
-    """A failure that another request may not meet."""
-
-
-class AbsentError(PassingError, ModelUnavailableError):
-    """There is no server; once requests were tried again, there is nothing more to be had."""
-
-
-class VisionModel(ModelInterface):
-    """A vision-language model behind a server; subclasses say how it is asked.
+class VisionModel(ModelInterface, Generic[P]):
+    """A vision-language model behind a server; subclasses say how it is reached.
 
     Args:
         model: its name there.
@@ -102,11 +54,18 @@ class VisionModel(ModelInterface):
         max_tokens: cap on each answer, thoughts included.
         timeout: seconds to wait for each answer.
         request_retries: how often a failed request is repeated.
-        retry_sleep: seconds before that.
+        retry_sleep: seconds before that at most, unless the server asks for more.
+
+    Attributes:
+        flag: what its options on the command line begin with.
+        sdk: the package that its provider needs.
 
     Raises:
         ModelError: ``base_url`` is no address of a server.
     """
+
+    flag: ClassVar[str]
+    sdk: ClassVar[str]
 
     def __init__(
         self,
@@ -126,17 +85,46 @@ class VisionModel(ModelInterface):
         self.request_retries = request_retries
         self.retry_sleep = retry_sleep
         self._tiling = "square"
-        self._answered = False
-        self._details: dict[str, Any] = _no_calls()
+        self._server: _Server | None = None
+        self._begin()
 
     @abstractmethod
-    def _send(self, turns: Sequence[Turn]) -> Reply:
-        """Ask once.
+    def _provider(self) -> P:
+        """Make the provider that reaches the model."""
+
+    @abstractmethod
+    def _check(self, provider: P) -> None:
+        """Ask the server for what it knows of the model.
 
         Raises:
-            PassingError: another request may succeed.
-            ModelError: none will; names the fix.
+            ProviderError: it does not have it, or does not tell.
+            ModelError: the model cannot be used; names the fix.
         """
+
+    @property
+    def model_name(self) -> str:
+        return f"{self.flag}_{self.model}"
+
+    @property
+    def address(self) -> str:
+        """``base_url`` as it may be shown."""
+        parts = urlsplit(self.base_url)
+        return parts._replace(netloc=parts.netloc.rpartition("@")[2], query="", fragment="").geturl()
+
+    def setup(self, device: str = "cpu") -> None:
+        """See that the server is there and has the model, as far as it tells.
+
+        Raises:
+            ModelError: the SDK, the server or the model is missing, or the model sees no images; names the fix.
+        """
+        del device
+        try:
+            self._check(self._made())
+        except ProviderError as error:
+            if _is_absent(error):
+                raise ModelUnavailableError(str(error)) from None
+            if isinstance(error, UnknownModelError):
+                raise ModelError(str(error)) from None
 
     def begin_episode(
         self, task_spec: TaskSpecification, seed: int, *, backend: str = "minigrid", tiling: str = "square"
@@ -144,7 +132,7 @@ class VisionModel(ModelInterface):
         """Begin to count anew; of the task only the tiling is looked at."""
         del task_spec, seed, backend
         self._tiling = tiling
-        self._details = _no_calls()
+        self._begin()
 
     def predict(self, input: ModelInput) -> ModelOutput:
         """The action that the model names; to wait if it names none twice.
@@ -152,19 +140,16 @@ class VisionModel(ModelInterface):
         Raises:
             ModelError: the server gives no answer; names the fix.
         """
-        turns = [
-            Turn("system", (system_text(input.action_space, self._tiling),)),
-            Turn("user", tuple(user_parts(input))),
-        ]
-        first = self._ask(turns)
+        messages = [Message("system", system_text(input.action_space, self._tiling)), *user_messages(input)]
+        first = self._ask(messages)
         visible = without_thoughts(first.text)
         choice = read_choice(visible, input.action_space)
         if choice is not None:
             return _output(choice, visible, first.text)
         self._details["repairs"] += 1
         said = visible[-_REPEATED:] or "(nothing)"
-        turns += [Turn("assistant", (said,)), Turn("user", (repair_text(input.action_space),))]
-        second = self._ask(turns)
+        messages += [Message("assistant", said), Message("user", repair_text(input.action_space))]
+        second = self._ask(messages)
         repaired = without_thoughts(second.text)
         raw = f"{first.text}\n\n[asked again]\n\n{second.text}"
         choice = read_choice(repaired, input.action_space)
@@ -172,13 +157,25 @@ class VisionModel(ModelInterface):
             return _output(choice, visible, raw)
         self._details["unreadable"] += 1
         why = f"no action could be read, nor after asking again: {(repaired or visible)[:_SHOWN]!r}"
-        if second.cut or first.cut:
+        if Finish.LENGTH in (first.finish, second.finish):
             why += f" (the answer was cut at max_tokens {self.max_tokens}: allow more)"
         return ModelOutput(int(Action.DONE), confidence=0.0, reasoning=why, raw_output=raw)
 
     def episode_details(self) -> Mapping[str, Any]:
-        """Requests, retries, repairs, unreadable answers, tokens as far as the server counts them, seconds."""
-        return {**self._details, "seconds": round(self._details["seconds"], 3)}
+        """Requests, retries, repairs, unreadable answers, tokens and seconds.
+
+        ``estimated`` counts the requests whose tokens the server did not tell.
+        """
+        records = self._desk.ledger.records
+        total = sums(records)
+        counted = ("input_tokens", "output_tokens", "cached_tokens", "reasoning_tokens", "estimated")
+        return {
+            "requests": len(records),
+            "retries": sum(record.attempt > 1 for record in records),
+            "seconds": total["latency_s"],
+            **{name: total[name] for name in counted if total[name]},
+            **self._details,
+        }
 
     def describe(self) -> Mapping[str, Any]:
         """Name, parameters and version of the prompt; of the address no name or password that it may hold."""
@@ -190,86 +187,74 @@ class VisionModel(ModelInterface):
             "prompt_version": PROMPT_VERSION,
         }
 
-    @property
-    def address(self) -> str:
-        """``base_url`` as it may be shown."""
-        parts = urlsplit(self.base_url)
-        return parts._replace(netloc=parts.netloc.rpartition("@")[2], query="", fragment="").geturl()
+    def blind(self, why: str) -> ModelError:
+        """Return the error for a model that takes no images."""
+        return ModelError(
+            f"{self.model!a} at {self.address} sees no images ({quoted(why)}): "
+            f"name a vision model with --{self.flag}-model"
+        )
 
-    def _ask(self, turns: Sequence[Turn]) -> Reply:
-        for attempt in range(self.request_retries + 1):
-            if attempt:
-                time.sleep(self.retry_sleep)
-                self._details["retries"] += 1
-            try:
-                with self._timed():
-                    reply = self._send(turns)
-                counts = _counts(reply)
-                self._count(counts, reply.model)
-                return reply
-            except PassingError as error:
-                never_there = isinstance(error, AbsentError) and not self._answered
-                if attempt == self.request_retries or never_there:
-                    raise
-        raise AssertionError("the last attempt returns or raises")
+    def _begin(self) -> None:
+        policy = RetryPolicy(self.request_retries + 1, self.retry_sleep, self.retry_sleep)
+        self._desk = CallDesk(table=ModelTable({}), policy=policy)
+        self._details: dict[str, Any] = {"repairs": 0, "unreadable": 0}
 
-    @contextmanager
-    def _timed(self) -> Iterator[None]:
-        self._details["requests"] += 1
-        started = time.perf_counter()
+    def _made(self) -> P:
         try:
-            yield
-        finally:
-            self._details["seconds"] += time.perf_counter() - started
+            importlib.import_module(self.sdk)
+        except ImportError as error:
+            raise missing_part(error, f"the {self.flag} model") from error
+        return self._provider()
 
-    def _count(self, counts: Mapping[str, int], served: str | None) -> None:
-        self._answered = True
-        for name, tokens in counts.items():
-            self._details[name] = self._details.get(name, 0) + tokens
-        if served and served != self.model:
-            self._details["served_model"] = served
-
-
-def _counts(reply: Reply) -> dict[str, int]:
-    """The tokens that a server has counted.
-
-    Raises:
-        PassingError: a count cannot be one.
-    """
-    counts: dict[str, int] = {}
-    for name in _COUNTS:
-        value: object = getattr(reply, name)
-        is_number = isinstance(value, int | float) and not isinstance(value, bool)
-        if is_number and 0 <= value <= _MOST_TOKENS and value == int(value):  # type: ignore[operator, call-overload]
-            counts[name] = int(value)  # type: ignore[call-overload]
-        elif value is not None:
-            raise PassingError(f"the answer counts {one_line(value)[:_SHOWN_COUNT]} as {name}")
-    return counts
+    def _ask(self, messages: Iterable[Message]) -> Response:
+        server = self._server = self._server or _Server(self._made(), self)
+        limits = Limits(self.max_tokens, self.temperature, self.timeout)
+        try:
+            asked = self._desk.ask(server, self.model_name, Request(self.model, tuple(messages), limits=limits))
+        except ProviderError as error:
+            kind = ModelUnavailableError if server.is_absent else ModelError
+            raise kind(str(error)) from None
+        response = asked.answer.get()
+        if response.served not in ("", self.model):
+            self._details["served_model"] = response.served
+        return response
 
 
-def png_base64(image: NDArray[np.uint8]) -> str:
-    """An RGB image as PNG in base64.
+class _Server:
+    """The provider of a model, with failures as an evaluation takes them."""
 
-    Raises:
-        GridworldError: Pillow is missing, or it is no image.
-    """
-    from gridworld.drawing import png_bytes
+    def __init__(self, provider: Provider, model: VisionModel[Any]) -> None:
+        self._provider, self._model = provider, model
+        self._has_answered = False
+        self.is_absent = False
 
-    return base64.b64encode(png_bytes(image)).decode("ascii")
+    def complete(self, request: Request) -> Response:
+        try:
+            response = self._provider.complete(request)
+        except ProviderError as error:
+            raise self._meant(error) from None
+        self._has_answered = True
+        return response
+
+    def _meant(self, error: ProviderError) -> Exception:
+        words = str(error).partition(": ")[2]  # without the name of the model, which may speak of vision
+        self.is_absent = _is_absent(error)
+        if _BLIND.search(words):
+            return self._model.blind(words)
+        if isinstance(error, BadAnswerError):  # another one may be readable
+            return TransientError(str(error), lost=True)
+        if self.is_absent and not self._has_answered:  # it was never there: there is nothing to wait for
+            return ModelUnavailableError(str(error))
+        return error
 
 
-def one_line(text: object) -> str:
-    """Words of a server as part of an error: one line, not too long, nothing in it that acts on a terminal."""
-    words = " ".join(str(text).split())
-    return "".join(each if each.isprintable() else ascii(each)[1:-1] for each in words[:_SHOWN])
+def _is_absent(error: ProviderError) -> bool:
+    """Return whether no connection could be made."""
+    return isinstance(error, TransientError) and error.status is None and not error.lost
 
 
 def _output(choice: Choice, visible: str, raw: str) -> ModelOutput:
     return ModelOutput(choice.action, choice.confidence, reasoning=visible or None, raw_output=raw)
-
-
-def _no_calls() -> dict[str, Any]:
-    return {"requests": 0, "retries": 0, "repairs": 0, "unreadable": 0, "seconds": 0.0}
 
 
 def _checked_address(address: str) -> str:
@@ -279,5 +264,5 @@ def _checked_address(address: str) -> str:
     except ValueError:
         usable = False
     if not usable:
-        raise ModelError(f"{one_line(address)!a} is not an address of a server; write http://HOST:PORT")
+        raise ModelError(f"{quoted(address)!a} is not an address of a server; write http://HOST:PORT")
     return address.rstrip("/")

@@ -12,9 +12,9 @@ Pictures need numpy alone, files Pillow.
 
 from __future__ import annotations
 
-from gridworld.drawing.files import png_bytes, save_gif, save_png
+from gridworld.drawing.episodes import episode_frames, task_picture
+from gridworld.drawing.image_files import png_bytes, save_gif, save_png
 from gridworld.drawing.picturing import TILE_SIZE, checked_tile_size, picture
-from gridworld.drawing.tasks import episode_frames, task_picture
 
 __all__ = [
     "TILE_SIZE",

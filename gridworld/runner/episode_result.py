@@ -11,7 +11,7 @@ from typing import Any, Final
 from gridworld.actions import ACTION_NAMES
 from gridworld.backends.base import GridState
 from gridworld.errors import EvaluationError
-from gridworld.runner.files import json_text
+from gridworld.runner.encoding import json_text
 from gridworld.task.jsonfile import read_regular, write_whole
 
 _MAX_BYTES: Final = 64 << 20

@@ -14,8 +14,8 @@ import numpy as np
 from gridworld.actions import ACTION_NAMES, Action, as_action
 from gridworld.backends.base import AbstractGridBackend, GridState
 from gridworld.errors import EvaluationError
+from gridworld.runner.encoding import file_stem, json_text
 from gridworld.runner.episode_result import EpisodeResult, Trajectory
-from gridworld.runner.files import file_stem, json_text
 from gridworld.task.jsonfile import write_whole
 from gridworld.task_spec import TaskSpecification
 

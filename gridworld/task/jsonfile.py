@@ -9,13 +9,13 @@ from __future__ import annotations
 import errno
 import json
 import os
-import stat
 import tempfile
 from collections import Counter
 from pathlib import Path
 from typing import Any
 
 from gridworld.errors import TaskError
+from spca.common.files import open_regular
 
 MAX_BYTES = 16 * 1024 * 1024
 
@@ -95,20 +95,8 @@ def read_regular(path: str | os.PathLike[str], size: int) -> bytes:
     Raises:
         OSError: it cannot be read, or is not a regular file.
     """
-    with open(path, "rb", opener=_open_regular) as file:
+    with open(path, "rb", opener=open_regular) as file:
         return file.read(size)
-
-
-def _open_regular(path: str, flags: int) -> int:
-    # Without O_NONBLOCK the opening of a pipe waits for a writer.
-    handle = os.open(path, flags | os.O_NONBLOCK | os.O_NOCTTY)
-    mode = os.fstat(handle).st_mode
-    if stat.S_ISREG(mode):
-        return handle
-    os.close(handle)
-    if stat.S_ISDIR(mode):
-        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path)
-    raise OSError(errno.EINVAL, "is not a regular file", path)
 
 
 def write_whole(path: str | os.PathLike[str], content: bytes) -> None:

@@ -5,8 +5,6 @@ Things are named by what can be seen of them: nobody who plays a task sees their
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from gridworld.task.conditions import Condition, parse_condition
 from gridworld.task.records import Task
 
@@ -61,24 +59,38 @@ def _condition(condition: Condition, names: dict[str, str]) -> str:
 
 def _names(spec: Task) -> dict[str, str]:
     """Words for what a goal may name, by id: "the red key", or "the 2nd of 3 red keys (row by row)"."""
+    return {name: _told_apart(*told) for name, told in looks(spec).items()}
+
+
+def looks(spec: Task, fixed: str = "fixed ") -> dict[str, tuple[str, int, int]]:
+    """By id of what a goal may name: its look, such as "red key", its number among those alike, and their count.
+
+    Those alike are numbered row by row.
+
+    Args:
+        fixed: what the look of a block that cannot be pushed begins with; "" counts it among the others.
+    """
     made = spec.mechanisms
     found = [
         *((f"{key.color} key", key.position, key.id) for key in made.keys),
         *((f"{door.requires_key} door", door.position, door.id) for door in made.doors),
         *((f"{switch.color} switch", switch.position, switch.id) for switch in made.switches),
         *((f"{gate.color} gate", gate.position, gate.id) for gate in made.gates),
-        *((f"{'' if b.pushable else 'fixed '}{b.color} block", b.position, b.id) for b in made.blocks),
+        *((f"{'' if block.pushable else fixed}{block.color} block", block.position, block.id) for block in made.blocks),
     ]
     alike: dict[str, list[tuple[int, int, str]]] = {}
     for look, position, name in found:
         alike.setdefault(look, []).append((position.y, position.x, name))
-    return {name: words for look, places in alike.items() for name, words in _told_apart(look, sorted(places))}
+    return {
+        name: (look, number, len(places))
+        for look, places in alike.items()
+        for number, (_, _, name) in enumerate(sorted(places), 1)
+    }
 
 
-def _told_apart(look: str, places: list[tuple[int, int, str]]) -> Iterator[tuple[str, str]]:
-    count, plural = len(places), f"{look}es" if look.endswith("switch") else f"{look}s"
-    for number, (_, _, name) in enumerate(places, 1):
-        yield name, f"the {ordinal(number)} of {count} {plural} (row by row)" if count > 1 else f"the {look}"
+def _told_apart(look: str, number: int, count: int) -> str:
+    plural = f"{look}es" if look.endswith("switch") else f"{look}s"
+    return f"the {ordinal(number)} of {count} {plural} (row by row)" if count > 1 else f"the {look}"
 
 
 def ordinal(number: int) -> str:

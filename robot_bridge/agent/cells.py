@@ -2,7 +2,7 @@
 
 Cells have edges of 1 m and are counted from the one in which the robot's footprint stood at its start: (rows south,
 columns east). An occupancy map tells ground, walls and that something stands in a cell; what it is, and what lies flat
-or hangs above, only the camera tells (:mod:`robot_bridge.agent.sight`).
+or hangs above, only the camera tells (:mod:`robot_bridge.agent.senses`).
 """
 
 from __future__ import annotations

@@ -2,28 +2,27 @@
 
 Every motion is a NavigationDecision: it passes the executor, the controller and the safety chain like those of a model.
 A quarter turn of the agent is a turn on the robot's own scale: to a heading in the same cell, by as many arcs as the
-cell has room for. So the target of what the executor accepted is made precise: a pose, not only a place.
+cell has room for. So the executor is asked for a pose, not only for a place.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from math import degrees, hypot, radians
+from dataclasses import dataclass
+from math import hypot, radians
 from typing import Final, Protocol
 
 from robot_bridge.contracts import ActionResult, ExecutionResult, NavGoalTarget, NavigationDecision, Pose, Tool, wrapped
 from robot_bridge.control.controller import Controller
-from robot_bridge.decisions.safety_executor import Discoveries, SafetyExecutor
+from robot_bridge.decisions.safety_executor import NEAR_ENOUGH, Discoveries, SafetyExecutor
 from robot_bridge.protocols import SensorState
 from spca.contracts import AgentSource, AgentView, PlanStep
 from spca.protocols import Episode, Executor, Failed, Finished, Yielded
 
 TOLERANCE: Final = 0.08
 """Metres from the middle of a cell that are aimed at."""
-NEAR_ENOUGH: Final = 0.2
 FACING: Final = radians(15)
-"""Metres from the middle of its cell, radians from its heading, with which the robot counts as standing there."""
+"""Radians from its heading with which the robot counts as standing in a cell."""
 PATIENCE_S: Final = 90.0
 PAUSE_S: Final = 1.0
 """Before another try: what bars the way may be something that the map has not forgotten yet."""
@@ -84,19 +83,6 @@ class _NarratedEpisode:
 
     def close(self) -> None:
         self.inner.close()
-
-
-def drive(x: float, y: float, why: str, now: float) -> NavigationDecision:
-    """To a place in the map frame."""
-    where = {"goal_type": "coordinates", "frontier_id": None, "x": round(x, 3), "y": round(y, 3), "reason": why}
-    return _decision(Tool.NAVIGATE_TO_GOAL, where, f"{why}: {Tool.NAVIGATE_TO_GOAL} ({x:.2f}, {y:.2f})", now)
-
-
-def turn(by: float, why: str, now: float) -> NavigationDecision:
-    """By radians, counter-clockwise; the nearest multiple of 45 degrees is said."""
-    by = wrapped(by)
-    steps = (round(degrees(by) / 45) or (1 if by > 0 else -1)) * 45
-    return _decision(Tool.ROTATE, {"degrees": steps}, f"{why}: {Tool.ROTATE} {steps}", now)
 
 
 def observe(why: str, now: float) -> NavigationDecision:
@@ -193,15 +179,7 @@ class Pilot:
 
     def _approach(self, goal: NavGoalTarget) -> None:
         """One decision, and a pause where it came to nothing."""
-        now, heading = self.state.now, goal.heading
-        if heading is not None and self._off(goal) <= NEAR_ENOUGH:
-            decision = turn(wrapped(heading - self.pose.heading), self.doing, now)
-        else:
-            decision = drive(goal.x, goal.y, self.doing, now)
-        execution = self._checked(decision)
-        if execution.is_valid:
-            execution = replace(execution, target=goal)
-        result = self._carry_out(execution)
+        result = self._carry_out(self._executor.execute_pose(goal, self.doing, self.state))
         if not result.success:
             self.wait(lambda: False, PAUSE_S)
 

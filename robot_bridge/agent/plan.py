@@ -14,11 +14,11 @@ from typing import Final
 
 from robot_bridge.errors import SetupError
 from robot_bridge.tags import COLORS, LABELS
-from spca import agent_code
+from spca.code import agent_source
+from spca.code.policy import check as policy
 from spca.contracts import AgentSource, Plan, PlannerMode, PlanStep
 from spca.errors import PatchError, PlanTextError
-from spca.pddl_text import parse_plan
-from spca.sandbox import policy
+from spca.plan.pddl import parse_plan
 
 _OPEN: Final = "any"
 """The colour of what is named without one; ``object`` is the kind of what may be a key, a ball or a box."""
@@ -76,7 +76,7 @@ def parsed(text: str) -> tuple[PlanStep, ...]:
 def _actions(agent: AgentSource, called: str) -> Mapping[str, ast.FunctionDef]:
     try:
         policy.check_agent(agent)
-        methods = agent_code.methods_of(agent.text)
+        methods = agent_source.methods_of(agent.text)
     except PatchError as error:
         reason = str(error).partition("\n")[0]
         raise SetupError(f"{called} cannot be run: {reason}: choose one that python main.py wrote") from error
@@ -86,7 +86,7 @@ def _actions(agent: AgentSource, called: str) -> Mapping[str, ast.FunctionDef]:
 def _is_action(method: ast.FunctionDef) -> bool:
     """Whether a plan can name it: a plain generator that is no helper and is called with names alone."""
     is_plain = not method.decorator_list and None not in method.args.kw_defaults
-    return is_plain and not method.name.startswith("_") and agent_code.is_generator(method)
+    return is_plain and not method.name.startswith("_") and agent_source.is_generator(method)
 
 
 def _unknown(step: PlanStep, actions: Mapping[str, ast.FunctionDef], called: str) -> str:
@@ -100,7 +100,7 @@ def _unknown(step: PlanStep, actions: Mapping[str, ast.FunctionDef], called: str
 
 
 def _check_arguments(step: PlanStep, action: ast.FunctionDef, words: Collection[str]) -> None:
-    given, most = len(step.args), len(agent_code.positional(action)) - 1
+    given, most = len(step.args), len(agent_source.positional(action)) - 1
     least = most - len(action.args.defaults)
     if given < least or (given > most and action.args.vararg is None):
         takes = f"{least}" if least == most else f"{least} to {most}"

@@ -11,7 +11,7 @@ done leaves the agent where it was, as bumping into a wall does.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -27,17 +27,17 @@ from robot_bridge.agent.senses import Senses
 from robot_bridge.agent.vantages import Pose4
 from robot_bridge.contracts import EffectResult
 from robot_bridge.errors import RobotError
-from spca import perception, slam
-from spca.acting import ActingWorld
-from spca.contracts import DIRECTIONS, AgentSource, AgentView, Outcome, Primitive, Snapshot, Status
+from spca.act.state_hash import hash_state
+from spca.act.world import MappedWorld
+from spca.contracts import AgentSource, Outcome, Primitive, Status
 from spca.errors import RestoreError, WorldError
 from spca.protocols import Executor
-from spca.replay import hash_state
+from spca.sense import perception, slam
 
 _CODES: Final = {word: code for code, word in enumerate(perception.VOCABULARY)}
 
 
-class RobotWorld(ActingWorld):
+class RobotWorld(MappedWorld):
     """A World on a robot, standing in the middle of a cell and ready.
 
     Args:
@@ -60,7 +60,6 @@ class RobotWorld(ActingWorld):
         super().__init__(name, Narrated(executor, self._narrate))
         self._make, self._can_restart = make, can_restart
         self._rig: Rig | None = None
-        self._at: Pose4 = ((0, 0), 0)
         self._reset()
 
     @property
@@ -99,16 +98,16 @@ class RobotWorld(ActingWorld):
         except RobotError as error:
             raise WorldError(f"{self.name}: {error}") from error
 
-    def sense(self) -> Snapshot:
-        things = perception.visible_objects(perception.facing_view(self._view, self._at[1]))
-        return Snapshot(self.mission, DIRECTIONS[self._at[1]], self.inventory, self._map_words(), things)
-
     def close(self) -> None:
         """The robot stops; idempotent."""
         rig, self._rig = self._rig, None
         if rig is not None:
             with suppress(RobotError):
                 rig.close()
+
+    @property
+    def _at(self) -> Pose4:
+        return self._position, self._direction
 
     def _narrate(self, step: str) -> None:
         self.senses.pilot.doing = step
@@ -131,7 +130,7 @@ class RobotWorld(ActingWorld):
         except BaseException:  # Ctrl-C: nobody else knows yet of a robot to be closed
             self.close()
             raise
-        self._start_direction = self._at[1]
+        self._start_direction = self._direction
 
     def _do(self, primitive: Primitive) -> bool:
         """Whether it has physically happened."""
@@ -153,7 +152,7 @@ class RobotWorld(ActingWorld):
     def _move(self, cell: Cell, direction: int) -> bool:
         """Drive there; back again where that fails."""
         if self.senses.go((cell, direction)):
-            self._at = cell, direction
+            self._position, self._direction = cell, direction
             return True
         if not self.senses.go(self._at):
             raise WorldError(f"{self.name}: the robot is stuck on its way to {self.senses.lattice.middle(cell)}")
@@ -197,7 +196,7 @@ class RobotWorld(ActingWorld):
 
     def _perceive(self) -> None:
         """Bring the agent's map up to date."""
-        self._at = cell, direction = self.senses.at
+        self._position, self._direction = cell, direction = self.senses.at
         words = self.senses.survey(self._at)
         agent_at = perception.agent_cell(VIEW, direction)
         view = np.full((VIEW, VIEW), perception.UNSEEN, np.uint8)
@@ -209,30 +208,9 @@ class RobotWorld(ActingWorld):
         self._map = slam.integrate(self._map, view, cell, agent_at)
         self._map.codes[self._map.index(cell)] = _CODES[words[cell]]
 
-    def _agent_view(self) -> AgentView:
-        view = self._view.copy()
-        view[perception.agent_cell(VIEW, self._at[1])] = perception.AGENT
-        return AgentView(
-            mission=self.mission,
-            full_grid=self._map.with_agent(self._at[0]),
-            observation=view,
-            direction=self._at[1],
-            inventory=self.inventory,
-            position=self._map.index(self._at[0]),
-            start_position=self._map.origin,
-            start_direction=self._start_direction,
-        )
-
-    def _state(self) -> Hashable:
-        grid = self._map
-        return self._at, self.inventory, grid.origin, grid.codes.shape, grid.codes.tobytes()
-
     def _hash(self) -> str:
         state = (self._state(), self._view, self._start_direction, self.mission)
         return hash_state(state, tuple(self.previous_actions), self.over, self.reward)
-
-    def _map_words(self) -> tuple[tuple[str, ...], ...]:
-        return perception.grid_words(self._map.with_agent(self._at[0]))
 
     def _solved(self) -> bool:
         return self.rig.judge.solved

@@ -56,7 +56,18 @@ def _interruptible() -> Iterator[None]:
             signal.signal(each, handler)
 
 
-_EXTRA: Final = ("mujoco", "cv2", "pyastar2d", "cyclonedds", "rosbags", "yaml", "gymnasium", "minigrid", "numpy")
+_EXTRA: Final = (
+    "mujoco",
+    "cv2",
+    "pyastar2d",
+    "cyclonedds",
+    "mcap",
+    "rosbags",
+    "yaml",
+    "gymnasium",
+    "minigrid",
+    "numpy",
+)
 _LONGEST: Final = 4000
 """Characters of a complaint: two paths, and what is said of them."""
 

@@ -14,8 +14,7 @@ from robot_bridge.cli.parser import Settings
 from robot_bridge.config import RobotConfig
 from robot_bridge.contracts import Pose
 from robot_bridge.control.controller import Controller
-from robot_bridge.control.realtime import Lockstep, MonotonicClock, RealTimeLoop, Runner
-from robot_bridge.control.scheduling import real_time
+from robot_bridge.control.realtime import Lockstep, MonotonicClock, RealTimeLoop, Runner, real_time
 from robot_bridge.errors import SetupError
 from robot_bridge.exploration.links import Link, LockstepLink, ThreadedLink
 from robot_bridge.protocols import Clock, Robot

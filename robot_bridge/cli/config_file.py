@@ -12,7 +12,7 @@ from robot_bridge.errors import SetupError
 from robot_bridge.ros.topics import Topics
 from robot_bridge.safety.config_check import checked
 from spca.common.errors import FileError
-from spca.files import read_text
+from spca.common.files import read_text
 
 
 def read(path: str | None) -> tuple[RobotConfig, Topics]:

@@ -15,18 +15,18 @@ from robot_bridge.cli.journals import Narrator, Several, Trail
 from robot_bridge.cli.parser import NO_MODEL, Settings
 from robot_bridge.config import RobotConfig
 from robot_bridge.control.controller import Controller
-from robot_bridge.control.scheduling import told
+from robot_bridge.control.realtime import told
 from robot_bridge.decisions.exploration_memory import ExplorationMemory
 from robot_bridge.errors import DeviceError
 from robot_bridge.exploration.endings import Ending
 from robot_bridge.exploration.explorer import Explorer, ExplorerSettings
 from robot_bridge.exploration.schedule import AskSettings
-from robot_bridge.exploration.summary import Summary, stepped_in
+from robot_bridge.exploration.statistics import Summary, stepped_in
 from robot_bridge.navigation.navigation import Navigation
 from robot_bridge.protocols import Journal
 from robot_bridge.safety.chain import SafetyChain
-from spca.calls.desk import CallDesk
-from spca.runfolder import write_atomic
+from spca.common.files import write_atomic
+from spca.llm.calls.desk import CallDesk
 
 _MOST_REASONS: Final = 8
 """For which the safety chain stepped in, that are told at the end."""

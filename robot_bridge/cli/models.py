@@ -1,4 +1,4 @@
-"""Models for the navigator: those of ``spca.providers``, every call accounted for, kept and replayable.
+"""Models for the navigator: those of ``spca.llm.providers``, every call accounted for, kept and replayable.
 
 The embedded navigators take the same way as a model behind a server: they are asked the same request and their answers
 are in the same files.
@@ -21,18 +21,19 @@ from robot_bridge.decisions.hostile_navigator import HostileNavigator
 from robot_bridge.decisions.reference_navigator import ReferenceNavigator
 from robot_bridge.errors import BudgetSpent, ModelEnded, ModelFailure, SetupError
 from robot_bridge.protocols import DecisionModel
-from spca.calls.answers import reasoned_away
-from spca.calls.budget import Caps
-from spca.calls.desk import CallDesk
-from spca.calls.preflight import examine
-from spca.calls.prices import ModelTable
-from spca.calls.retry import RetryPolicy
-from spca.errors import BudgetReached, ProviderConfigError, ProviderError
-from spca.files import load_env
-from spca.providers.addresses import address_fault
-from spca.providers.base import Finish, Image, Limits, Message, Provider, Request, Response, Tool, ToolCall
-from spca.providers.failures import OTHER_MODEL
-from spca.providers.registry import PROVIDERS, provider_for
+from spca.common.errors import BudgetReached
+from spca.common.files import load_env
+from spca.errors import ProviderConfigError, ProviderError
+from spca.llm.calls.answers import reasoned_away
+from spca.llm.calls.budget import Caps
+from spca.llm.calls.desk import CallDesk
+from spca.llm.calls.preflight import examine
+from spca.llm.calls.prices import ModelTable
+from spca.llm.calls.retry import RetryPolicy
+from spca.llm.providers.addresses import address_fault
+from spca.llm.providers.base import Finish, Image, Limits, Message, Provider, Request, Response, Tool, ToolCall
+from spca.llm.providers.failures import OTHER_MODEL
+from spca.llm.providers.registry import PROVIDERS, provider_for
 
 DEFAULT_MAX_COST: Final = 0.5
 """USD, where no cap was given."""
@@ -66,7 +67,7 @@ class EmbeddedProvider:
         self.latency_s = 0.0
 
     def complete(self, request: Request) -> Response:
-        """Answer by itself; see :class:`spca.providers.base.Provider`."""
+        """Answer by itself; see :class:`spca.llm.providers.base.Provider`."""
         said = {message.role: message.text for message in request.messages}
         images = [image.data for message in request.messages for image in message.images]
         image = images[0] if images else None
@@ -81,7 +82,7 @@ class EmbeddedProvider:
 
 
 class AccountedModel:
-    """A :class:`~robot_bridge.protocols.DecisionModel` whose calls pass a :class:`~spca.calls.desk.CallDesk`.
+    """A :class:`~robot_bridge.protocols.DecisionModel` whose calls pass a :class:`~spca.llm.calls.desk.CallDesk`.
 
     Nothing is asked twice: a robot needs an answer to what it sees now, and its watchdog counts the failures.
 

@@ -17,8 +17,9 @@ from robot_bridge.decisions.exploration_memory import ExplorationMemory
 from robot_bridge.decisions.memory_state import START
 from robot_bridge.errors import SetupError
 from robot_bridge.navigation.mapping import OccupancyMap
-from robot_bridge.ros.log.recording import BagRecorder
-from spca.runfolder import make_folder, new_run_id, replace_file
+from robot_bridge.ros.log.recorder import BagRecorder
+from spca.common.files import make_folder, replace_file
+from spca.runs.folder import new_run_id
 
 RUNS: Final = Path("runs/robot")
 LOG, MAP, MEMORY, FILM, SUMMARY = "log", "map.png", "memory.yaml", "film.mp4", "summary.json"

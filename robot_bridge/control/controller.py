@@ -33,15 +33,14 @@ from robot_bridge.contracts import (
     Twist,
 )
 from robot_bridge.control.actions import Finished, Verdict
-from robot_bridge.control.performing import Performer
-from robot_bridge.control.state import LiveState, View
+from robot_bridge.control.performer import Performer
+from robot_bridge.control.state import View
 from robot_bridge.errors import RobotError
 from robot_bridge.navigation.navigation import Navigation
 from robot_bridge.protocols import Clock, Journal, Robot
-from robot_bridge.safety.chain import SafetyChain
+from robot_bridge.safety.chain import Interventions, SafetyChain
 from robot_bridge.safety.doubt import BLOCKED_UNSEEN, Phase
 from robot_bridge.safety.geometry import placed, seen_from
-from robot_bridge.safety.interventions import Interventions
 
 MAP_PERIOD_S: Final = 5.0
 FRONTIER_PERIOD_S: Final = 0.5
@@ -87,12 +86,16 @@ class Controller:
         self._frontiers_due = self._map_due = self._began
         self._last_result: ActionResult | None = None
         self._view = View(self._began, self.config, estimate=navigation.estimate)
-        self._state = LiveState(lambda: self._view, clock.now)
 
     @property
-    def state(self) -> LiveState:
-        """What snapshots are built of; its ``frozen()`` is the state of the last tick."""
-        return self._state
+    def view(self) -> View:
+        """The state of the last tick."""
+        return self._view
+
+    @property
+    def state(self) -> View:
+        """The state of the last tick, with the time that it is now: its age shows where it is not kept up to date."""
+        return replace(self._view, now=self.clock.now())
 
     @property
     def is_idle(self) -> bool:

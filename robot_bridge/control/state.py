@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from types import MappingProxyType
@@ -90,67 +90,3 @@ def _distances(scan: Scan, config: RobotConfig) -> Mapping[str, float]:
 @lru_cache(maxsize=2)
 def _gaps(scan: Scan, config: RobotConfig) -> Sequence[Gap]:
     return gaps(scan, config)
-
-
-class LiveState:
-    """Always the newest :class:`View`. A SensorState; :meth:`frozen` for readers who need all of one moment."""
-
-    def __init__(self, newest: Callable[[], View], now: Callable[[], float]) -> None:
-        self._newest, self._now = newest, now
-
-    def frozen(self) -> View:
-        """The state as it is now."""
-        return self._newest()
-
-    @property
-    def now(self) -> float:
-        """Of the clock, so that the age of a state that is no longer kept up to date shows."""
-        return self._now()
-
-    @property
-    def latest_image(self) -> NDArray[np.uint8] | None:
-        return self._newest().latest_image
-
-    @property
-    def latest_depth(self) -> NDArray[np.float32] | None:
-        return self._newest().latest_depth
-
-    @property
-    def latest_scan(self) -> Scan | None:
-        return self._newest().latest_scan
-
-    @property
-    def latest_odom(self) -> Odometry | None:
-        return self._newest().latest_odom
-
-    @property
-    def obstacle_distances(self) -> Mapping[str, float]:
-        return self._newest().obstacle_distances
-
-    @property
-    def current_position(self) -> Pose:
-        return self._newest().current_position
-
-    @property
-    def detected_gaps(self) -> Sequence[Gap]:
-        return self._newest().detected_gaps
-
-    @property
-    def frontiers(self) -> Sequence[Frontier]:
-        return self._newest().frontiers
-
-    @property
-    def battery(self) -> float | None:
-        return self._newest().battery
-
-    @property
-    def distance_traveled_m(self) -> float:
-        return self._newest().distance_traveled_m
-
-    @property
-    def explore_time_s(self) -> float:
-        return self._newest().explore_time_s
-
-    @property
-    def previous_action_result(self) -> ActionResult | None:
-        return self._newest().previous_action_result

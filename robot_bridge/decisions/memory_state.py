@@ -13,7 +13,7 @@ from robot_bridge.contracts import Pose
 from robot_bridge.errors import SetupError
 from robot_bridge.text import harmless
 from spca.common.errors import FileError
-from spca.files import read_bytes
+from spca.common.files import read_bytes
 
 START: Final = "start"
 _LARGEST: Final = 1 << 20

@@ -1,6 +1,6 @@
 """The memory of an exploration as a block of text for a prompt: what is newest and nearest, and how much more (pure).
 
-``robot_bridge.decisions.message_reading`` reads it again, line by line.
+``robot_bridge.decisions.message_parser`` reads it again, line by line.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The message that a model gets with every request: one snapshot and the memory, in 400 to 600 tokens (pure).
 
-One topic a line, always in this order; ``robot_bridge.decisions.message_reading`` is its counterpart. Whatever others
+One topic a line, always in this order; ``robot_bridge.decisions.message_parser`` is its counterpart. Whatever others
 have said stands between quotes and has no line breaks.
 """
 

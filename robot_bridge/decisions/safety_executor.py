@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
-from math import radians
+from math import degrees, dist, isfinite, radians
 from typing import Final, Protocol
 
 from robot_bridge.config import RobotConfig
@@ -31,6 +31,7 @@ from robot_bridge.contracts import (
     Tool,
     TurnTarget,
     VelocityTarget,
+    wrapped,
 )
 from robot_bridge.decisions.tools import (
     CheckPathClear,
@@ -55,6 +56,8 @@ REJECT_M: Final = 0.5
 """A move towards something nearer is refused."""
 SLOW_M: Final = 1.0
 """A move towards something nearer is slow."""
+NEAR_ENOUGH: Final = 0.2
+"""Metres from a place with which the footprint's middle counts as being there."""
 NOTHING_TO_DRIVE: Final = VelocityTarget(REST, 0.0)
 """Target of a decision that only asks or tells: whatever the robot is doing goes on."""
 
@@ -132,6 +135,30 @@ class SafetyExecutor:
 
     def execute_decision(self, decision: NavigationDecision, vm: SensorState, memory: Discoveries) -> ExecutionResult:
         """The target of a decision, for the control loop to carry out; ``decision`` of the result is as read."""
+        admitted = self._admitted(decision, vm)
+        if isinstance(admitted, ExecutionResult):
+            return admitted
+        return self._translated(*admitted, vm, memory)
+
+    def execute_pose(self, goal: NavGoalTarget, why: str, vm: SensorState) -> ExecutionResult:
+        """Check a pose of the map frame, which says more than a tool can; the target of the result is ``goal`` itself.
+
+        The decision of the result is a rotation where the footprint's middle is there already and a heading is wanted.
+        """
+        pose, heading = vm.current_position, goal.heading
+        off = dist(pose.ahead(self._config.body.centre), (goal.x, goal.y))
+        decision = drive(goal.x, goal.y, why, vm.now)
+        if heading is not None and not isfinite(heading):
+            return _refused(decision, f"the heading of a pose must be a finite number, not {heading}")
+        if heading is not None and off <= NEAR_ENOUGH:
+            decision = turn(heading - pose.heading, why, vm.now)
+        admitted = self._admitted(decision, vm)
+        return admitted if isinstance(admitted, ExecutionResult) else _accepted(admitted[0], goal)
+
+    def _admitted(
+        self, decision: NavigationDecision, vm: SensorState
+    ) -> tuple[NavigationDecision, Parameters] | ExecutionResult:
+        """A decision as read with its parameters; the result where it is refused, or a stop."""
         parameters = read(decision)
         if isinstance(parameters, Refusal):
             given: object = decision.parameters
@@ -149,7 +176,7 @@ class SafetyExecutor:
         is_allowed, warning = self.blocked_actions.should_allow(decision)
         if not is_allowed:
             return _refused(decision, warning)
-        return self._translated(decision, parameters, vm, memory)
+        return decision, parameters
 
     def _translated(
         self, decision: NavigationDecision, parameters: Parameters, vm: SensorState, memory: Discoveries
@@ -245,6 +272,20 @@ class SafetyExecutor:
     ) -> ExecutionResult:
         memory.record_discovery(parameters.label, parameters.notes or "", parameters.significance, vm.current_position)
         return ExecutionResult(NOTHING_TO_DRIVE, decision, True, data={"noted": parameters.label})
+
+
+def drive(x: float, y: float, why: str, now: float) -> NavigationDecision:
+    """Return the decision to go to a place in the map frame."""
+    where = {"goal_type": "coordinates", "frontier_id": None, "x": round(x, 3), "y": round(y, 3), "reason": why}
+    said = f"{why}: {Tool.NAVIGATE_TO_GOAL} ({x:.2f}, {y:.2f})"
+    return NavigationDecision(Tool.NAVIGATE_TO_GOAL.value, where, said, now)
+
+
+def turn(by: float, why: str, now: float) -> NavigationDecision:
+    """Return the decision to turn by radians, counter-clockwise; the nearest multiple of 45 degrees is said."""
+    by = wrapped(by)
+    steps = (round(degrees(by) / 45) or (1 if by > 0 else -1)) * 45
+    return NavigationDecision(Tool.ROTATE.value, {"degrees": steps}, f"{why}: {Tool.ROTATE} {steps}", now)
 
 
 def _accepted(decision: NavigationDecision, target: Target) -> ExecutionResult:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any
 
 from robot_bridge.config import RobotConfig
 from robot_bridge.contracts import Direction, ExecutionResult, NavGoalTarget, ObserveTarget, StopTarget, Tool, Trigger
@@ -19,12 +17,9 @@ from robot_bridge.exploration.conversation import Conversation, Decided, Heard
 from robot_bridge.exploration.endings import Ending
 from robot_bridge.exploration.links import Link
 from robot_bridge.exploration.schedule import AskSettings, Choice, Situation, choose, is_text_enough, why_left_out
-from robot_bridge.exploration.summary import Tally
+from robot_bridge.exploration.statistics import Note, Tally
 from robot_bridge.protocols import DecisionModel
 from robot_bridge.text import harmless
-
-Note = Callable[[str, Mapping[str, Any]], None]
-"""Tells the journal a kind and what belongs to it."""
 
 
 class Asker:

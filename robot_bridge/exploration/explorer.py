@@ -50,13 +50,11 @@ from robot_bridge.exploration.asker import Asker
 from robot_bridge.exploration.closing import Closing
 from robot_bridge.exploration.conversation import Decided, Described
 from robot_bridge.exploration.endings import Ending
-from robot_bridge.exploration.fallback import Fallback
+from robot_bridge.exploration.fallback import Fallback, LocalExploration, same_frontier
 from robot_bridge.exploration.links import Link
-from robot_bridge.exploration.local_exploration import LocalExploration, same_frontier
 from robot_bridge.exploration.orders import Orders
 from robot_bridge.exploration.schedule import AskSettings
-from robot_bridge.exploration.statistics import Books
-from robot_bridge.exploration.summary import Summary, Tally
+from robot_bridge.exploration.statistics import Statistics, Summary, Tally
 from robot_bridge.protocols import DecisionModel
 
 FIRST_LOOK_S: Final = 1.0
@@ -126,7 +124,7 @@ class Explorer:
         self._operator: ExecutionResult | None = None
         self._looking: Finished | None = None
         self._is_paused = False
-        self._books = Books(
+        self._statistics = Statistics(
             self.controller,
             self.memory,
             self._tally,
@@ -225,14 +223,14 @@ class Explorer:
         now = self._clock.now()
         self._operate()
         self._settle(now)
-        self._asker.watch_events(self.controller.state.frozen(), self.memory, now)
+        self._asker.watch_events(self.controller.view, self.memory, now)
         if not self._pause():
             self._listen()
             self._watch(now)
             view = self._settled(now)
             if self._looking is None and not self._closing.ended and now - self._began >= FIRST_LOOK_S:
                 self._asker.consider(view, view.current, self.memory, now)
-        self._books.keep(self._fallback.tier, now)
+        self._statistics.keep(self._fallback.tier, now)
         self._end(now)
 
     def _operate(self) -> None:
@@ -328,7 +326,7 @@ class Explorer:
                 self._remember(outcome)
 
     def _describe(self, focus: str) -> bool:
-        return self._asker.describe(self.controller.state.frozen(), focus)
+        return self._asker.describe(self.controller.view, focus)
 
     def _completed(self, outcome: Finished, *, is_order: bool) -> None:
         left = self.controller.state.frontiers
@@ -388,7 +386,7 @@ class Explorer:
         self._forget_model()
         while (outcome := self.controller.outcome()) is not None:
             self._remember(outcome)
-        self._books.save()
+        self._statistics.save()
         self._note("ended", {"reason": str(self._closing.ended), "because": self._closing.because})
 
     def _note(self, kind: str, data: Mapping[str, Any]) -> None:
@@ -397,4 +395,4 @@ class Explorer:
 
     def summary(self) -> Summary:
         """What it has come to so far."""
-        return self._books.summary(self._closing.ended or "", self._closing.because)
+        return self._statistics.summary(self._closing.ended or "", self._closing.because)

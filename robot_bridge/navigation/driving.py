@@ -17,9 +17,8 @@ from numpy.typing import NDArray
 
 from robot_bridge.config import RobotConfig
 from robot_bridge.contracts import REST, Pose, Twist, wrapped
-from robot_bridge.navigation.arcs import Aim, Step
 from robot_bridge.navigation.following import Follower
-from robot_bridge.navigation.maneuvers import COARSE, FINE, Effort, ManeuverPlanner, Search
+from robot_bridge.navigation.maneuvers import COARSE, FINE, Aim, Effort, ManeuverPlanner, Search, Step
 from robot_bridge.navigation.planning import length_of, point_along
 from robot_bridge.navigation.slam import Slam
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from robot_bridge.config import RobotConfig
 from robot_bridge.contracts import REST, Pose, Twist, wrapped
-from robot_bridge.navigation.arcs import Step, stop_gap
+from robot_bridge.navigation.maneuvers import Step, stop_gap
 from robot_bridge.safety.geometry import along, free_distance
 
 Array = NDArray[np.float64]

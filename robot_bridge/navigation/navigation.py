@@ -13,10 +13,10 @@ from numpy.typing import ArrayLike
 
 from robot_bridge.config import RobotConfig
 from robot_bridge.contracts import Estimate, Frontier, NavGoalTarget, Observation, Pose, Twist, wrapped
-from robot_bridge.navigation.arcs import Aim
 from robot_bridge.navigation.clearance import KeepOut
 from robot_bridge.navigation.driving import Driver, NavStatus
 from robot_bridge.navigation.frontiers import FrontierFinder
+from robot_bridge.navigation.maneuvers import Aim
 from robot_bridge.navigation.mapping import OccupancyMap
 from robot_bridge.navigation.planning import cost_grid, length_of
 from robot_bridge.navigation.slam import Slam
@@ -37,7 +37,7 @@ class Navigation:
     """
 
     def __init__(self, config: RobotConfig, start: Pose) -> None:
-        self._config, self._start = config, start
+        self._config = config
         self._slam = Slam(config, start)
         self._driver = Driver(config, self._slam)
         self._finder = FrontierFinder()
@@ -108,11 +108,6 @@ class Navigation:
         heading = wrapped(self.estimate.pose.heading + radians)
         self._driver.begin(Aim(*self._slam.middle, _TURN_PLACE_M, heading, _HEADING_TOLERANCE), is_turn=True)
         return True
-
-    def go_home(self) -> bool:
-        """Begin to drive to where the robot was switched on; False where no way leads there."""
-        x, y = self._start.ahead(self._config.body.centre)
-        return self.go_to(NavGoalTarget(x, y))
 
     def cancel(self) -> None:
         """Give the goal up and rest."""

@@ -2,7 +2,7 @@
 
 Sensors are received in a thread of their own; what is observed is the newest of each, of pictures at most
 ``camera.rate`` a second: cameras send many more than anybody looks at, and all that is observed is logged. Stamps are
-translated to the clock of :class:`robot_bridge.control.realtime.MonotonicClock` (:mod:`robot_bridge.ros.stamps`).
+translated to the clock of :class:`robot_bridge.control.realtime.MonotonicClock` (:mod:`robot_bridge.ros.timing`).
 Commands go to a topic of the host's own, which the deadman on the robot passes on to the driver; what it sends, zeros
 included, shows that it is there.
 """
@@ -22,12 +22,10 @@ from numpy.typing import NDArray
 from robot_bridge.config import RobotConfig
 from robot_bridge.contracts import REST, Frame, Observation, Odometry, Scan, Twist
 from robot_bridge.errors import DeviceError, SetupError
-from robot_bridge.ros import compressing, images, types
+from robot_bridge.ros import images, types
 from robot_bridge.ros.dds import Bus, Subscription, until
-from robot_bridge.ros.health import Rate
 from robot_bridge.ros.messages import odometry_from, scan_from, seconds, twist_message
-from robot_bridge.ros.pace import Pace
-from robot_bridge.ros.stamps import StampTranslator
+from robot_bridge.ros.timing import Arrivals, Pace, StampTranslator
 from robot_bridge.ros.topics import DRIVER_COMMANDS, HOST_COMMANDS, Topics
 from robot_bridge.twin.drive import feasible
 
@@ -75,7 +73,7 @@ class Ros2Robot:
         self._focal = self._config.camera.focal
         self._pace = Pace(self._config.camera.rate)
         self._passed_on = float("-inf")
-        self._rates: dict[str, Rate] = {}
+        self._arrivals: dict[str, Arrivals] = {}
         self._fault = ""
         self._is_closed = False
         self._listened: list[tuple[Subscription, Callable[[Any, float], None]]] = []
@@ -104,7 +102,7 @@ class Ros2Robot:
 
     def _hear(self, topic: str, kind: str, handler: Callable[[Any, float], None], depth: int = 5) -> None:
         self._listened.append((self._bus.subscription(topic, kind, depth=depth), handler))
-        self._rates[topic] = Rate()
+        self._arrivals[topic] = Arrivals()
 
     def _await(self, patience: float) -> None:
         domain, topics = self._bus.domain, self._topics
@@ -134,17 +132,17 @@ class Ros2Robot:
         return self._config
 
     @property
-    def rates(self) -> Mapping[str, Rate]:
-        """Of every topic that is listened to: how often something came, and when last."""
-        return dict(self._rates)
+    def arrivals(self) -> Mapping[str, Arrivals]:
+        """Of every topic that is listened to: how much came, and when last."""
+        return dict(self._arrivals)
 
     def account(self, topic: str) -> str:
         """In words what has come on a topic, for whoever misses something."""
-        heard, rate = next(each for each, _ in self._listened if each.topic == topic), self._rates[topic]
-        if not heard.publishers and not rate.count:
+        heard, came = next(each for each, _ in self._listened if each.topic == topic), self._arrivals[topic]
+        if not heard.publishers and not came.count:
             return f"nobody publishes {topic} as {heard.kind}"
-        refused = rate.refused + heard.refused
-        return f"{rate.count} came on {topic}" + (f", {refused} more could not be read" if refused else "")
+        refused = came.refused + heard.refused
+        return f"{came.count} came on {topic}" + (f", {refused} more could not be read" if refused else "")
 
     def observe(self) -> Observation:
         self._check()
@@ -203,9 +201,9 @@ class Ros2Robot:
         try:
             handler(message, received)
         except ValueError:
-            self._rates[topic].refused += 1
+            self._arrivals[topic].refused += 1
         else:
-            self._rates[topic].came(received)
+            self._arrivals[topic].came(received)
 
     def _scanned(self, message: Any, received: float) -> None:
         stamp = self._stamp(self._topics.scan, message, received)
@@ -267,10 +265,10 @@ def _kind_of_picture(topic: str) -> str:
 def _picture(message: Any) -> NDArray[np.uint8]:
     if message.__msgtype__ == types.IMAGE:
         return images.image_from(message)
-    return compressing.picture(message.data.tobytes())
+    return images.picture(message.data.tobytes())
 
 
 def _depth(message: Any) -> NDArray[np.float32]:
     if message.__msgtype__ == types.IMAGE:
         return images.depth_from(message)
-    return compressing.depth(message.data.tobytes(), message.format)
+    return images.depth(message.data.tobytes(), message.format)

@@ -10,6 +10,8 @@ that nothing leaves that could not be driven. The last changes nothing (``tests/
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from math import atan, copysign, inf, isfinite, isnan, sqrt, tan
@@ -320,3 +322,23 @@ class SafetyChain:
     def release(self) -> None:
         """Undo :meth:`stop`, and believe sensors again that were unusable; sources that still command go on."""
         self._stopped, self._is_believed = "", True
+
+
+def kind_of(reason: str) -> str:
+    """A reason without its figures: what interventions are counted by."""
+    return re.sub(r"-?\d+(\.\d+)?", "#", reason)
+
+
+class Interventions:
+    """Counts onsets: a reason that holds for many ticks is one."""
+
+    def __init__(self) -> None:
+        self.counts = Counter[str]()
+        self._last = ""
+
+    def applied(self, applied: Applied) -> None:
+        """The chain has spoken."""
+        kind = kind_of(applied.reason)
+        if kind and kind != self._last:
+            self.counts[kind] += 1
+        self._last = kind

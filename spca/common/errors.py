@@ -36,3 +36,26 @@ class FileError(UserError):
     def __init__(self, path: Path, reason: str) -> None:
         super().__init__(f"{path} cannot be read: {reason}")
         self.reason = reason
+
+
+class SettingsError(UserError):
+    """A flag, environment variable or folder that cannot be used."""
+
+
+class WorkspaceBusyError(UserError):
+    """Another process holds the lock of the workspace."""
+
+
+class BudgetReached(SPCAError):
+    """A limit on cost, calls or tokens was reached.
+
+    Args:
+        words: what was reached.
+        flag: the flag that raises the limit.
+    """
+
+    exit_code = 3
+
+    def __init__(self, words: str, flag: str) -> None:
+        super().__init__(words)
+        self.flag = flag

@@ -10,7 +10,7 @@ from typing import Any
 import jinja2
 
 from spca.errors import PromptError
-from spca.map_text import as_data, as_state
+from spca.sense.map_text import as_data, as_state
 
 
 @lru_cache(maxsize=1)

@@ -18,7 +18,7 @@ from textwrap import dedent
 from typing import Any
 
 from spca.errors import BadAnswerError
-from spca.providers.base import Message
+from spca.llm.providers.base import Message
 
 _FOLDERS = (("skills",), ("skills", "mechanisms"))
 _LISTED = re.compile(r"^\s*(\w+)\(self\b", re.MULTILINE)

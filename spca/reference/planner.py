@@ -12,7 +12,7 @@ from typing import Any
 
 from spca.contracts import GRIDWORLD
 from spca.errors import BadAnswerError
-from spca.providers.base import Message
+from spca.llm.providers.base import Message
 from spca.reference.formulation import STRATEGIES, formulate
 from spca.reference.locks import Context
 from spca.reference.mechanisms import formulation as mechanisms

@@ -12,17 +12,17 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from spca.common.command import EXIT_FINISHED, EXIT_INTERRUPTED, EXIT_USER_ERROR, PROGRAM_VARIABLE, Parser, program
 from spca.common.errors import UserError
-from spca.ending import EXIT_FINISHED, EXIT_INTERRUPTED, EXIT_USER_ERROR, PROGRAM_VARIABLE, Parser, program
 from spca.errors import ReportError
 from spca.report.finding import PUBLISHED, check_target, find, find_one
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from spca.report import model
-    from spca.report.reading import RunFiles
-    from spca.watching import WorldMaker
+    from spca.act.frame import WorldMaker
+    from spca.report.read import model
+    from spca.report.read.run_files import RunFiles
 
 _PIPED: Final = 400
 """Columns of tables outside of a terminal, at most."""
@@ -32,11 +32,6 @@ HELP: Final[Mapping[str, str]] = {
     "watch": "the page of a run, live while the run goes on",
     "query": "SQL over any number of runs",
 }
-
-
-def is_asked(argv: Sequence[str]) -> bool:
-    """Whether a command line is one of these commands."""
-    return bool(argv) and argv[0] in HELP
 
 
 def main(argv: Sequence[str], root: Path, make_world: WorldMaker) -> int:
@@ -60,7 +55,7 @@ def main(argv: Sequence[str], root: Path, make_world: WorldMaker) -> int:
     try:
         return command(given, make_world)
     except UserError as error:  # it may name files and runs, and is going to be printed
-        from spca.text import visible
+        from spca.common.text import visible
 
         raise type(error)(visible(str(error))) from error
     finally:
@@ -197,7 +192,7 @@ def _report(given: argparse.Namespace, make_world: WorldMaker) -> int:
 
 def _say_how_to_go_on(run: model.Run, runs: Path, console: Console) -> None:
     """The command that goes on with a run that was stopped."""
-    from spca.text import visible
+    from spca.common.text import visible
 
     if run.state == "stopped" and run.finished < run.planned:
         elsewhere = "" if runs == Path(run.folder).parent else f" --runs {shlex.quote(str(Path(run.folder).parent))}"
@@ -221,9 +216,10 @@ def _folders(given: argparse.Namespace) -> tuple[list[Path | None], Path]:
 def _gather(
     folders: Sequence[Path | None], given: argparse.Namespace, make_world: WorldMaker, done: Callable[[str], None]
 ) -> tuple[list[model.Run], list[model.Comparison], dict[str, str]]:
-    from spca.report import baseline, building, runs
     from spca.report.compare import compare
-    from spca.report.reading import open_run
+    from spca.report.page import assembly
+    from spca.report.read import baseline, runs
+    from spca.report.read.run_files import open_run
 
     published = baseline.published()
     found: list[model.Run] = []
@@ -234,7 +230,7 @@ def _gather(
         elif given.no_page:
             found.append(runs.overview(open_run(folder)))
         else:
-            run, of_run = building.packed_run(number, open_run(folder), make_world, done)
+            run, of_run = assembly.packed_run(number, open_run(folder), make_world, done)
             found.append(run)
             pieces |= of_run
     pairs = [(found[0], found[1])] if given.compare else [(run, published) for run in found]
@@ -250,29 +246,29 @@ def _write_page(
     *,
     compared: bool,
 ) -> None:
-    from spca.report import building
-    from spca.runfolder import write_atomic
-    from spca.text import visible
+    from spca.common.files import write_atomic
+    from spca.common.text import visible
+    from spca.report.page import assembly
 
     title = " and ".join(run.id for run in runs) if compared or len(runs) == 1 else f"{len(runs)} runs"
     view = "#/compare/0" if compared else ""
-    report = building.report_of(title, runs, comparisons, view=view)
-    write_atomic(target, building.document(title, report, pieces))
+    report = assembly.report_of(title, runs, comparisons, view=view)
+    write_atomic(target, assembly.document(title, report, pieces))
     size = target.stat().st_size / 1e6
     said = f"page: {visible(str(target))} ({size:.1f} MB); open it in a browser"
     console.print(said, soft_wrap=True, markup=False)
 
 
 def _replay(given: argparse.Namespace, make_world: WorldMaker) -> int:
-    from spca.report import replaying
-    from spca.report.reading import open_run
+    from spca.report.read.run_files import open_run
+    from spca.report.replay import playback
 
     files = open_run(find_one(given.run, given.runs, Path.cwd()))
-    return replaying.replay(files, given.level, given, make_world, _console())
+    return playback.replay(files, given.level, given, make_world, _console())
 
 
 def _watch(given: argparse.Namespace, make_world: WorldMaker) -> int:
-    from spca.report import watch
+    from spca.report.live import watch
 
     try:
         folder = find_one(given.run, given.runs, Path.cwd())
@@ -284,23 +280,23 @@ def _watch(given: argparse.Namespace, make_world: WorldMaker) -> int:
 
 
 def _announce(line: str) -> None:
-    from spca.report.recordings import one_line
+    from spca.report.read.recordings import one_line
 
     print(one_line(line), flush=True)
 
 
 def _query(given: argparse.Namespace, _make_world: WorldMaker) -> int:
-    from spca.report import querying
-    from spca.report.database import StuckError
-    from spca.report.reading import open_run
+    from spca.report.query.answers import query
+    from spca.report.query.database import SlowError
+    from spca.report.read.run_files import open_run
 
     files: list[RunFiles] = [open_run(folder) for folder in find(given.run, given.runs, Path.cwd())]
     try:
-        return querying.query(files, given.sql, format=given.format, timeout_s=given.timeout)
-    except StuckError as error:
-        interrupted = isinstance(error.__cause__, KeyboardInterrupt)
-        print("interrupted" if interrupted else f"error: {error}", file=sys.stderr, flush=True)
-        os._exit(EXIT_INTERRUPTED if interrupted else EXIT_USER_ERROR)  # nothing else ends what DuckDB does
+        return query(files, given.sql, format=given.format, timeout_s=given.timeout)
+    except (KeyboardInterrupt, SlowError) as why:
+        interrupted = isinstance(why, KeyboardInterrupt)
+        print("interrupted" if interrupted else f"error: {why}", file=sys.stderr, flush=True)
+        os._exit(EXIT_INTERRUPTED if interrupted else EXIT_USER_ERROR)  # DuckDB may still be at work
 
 
 @contextmanager
@@ -309,7 +305,7 @@ def _progress() -> Iterator[Callable[[str], None]]:
     from rich.console import Console
     from rich.markup import escape
 
-    from spca.report.recordings import one_line
+    from spca.report.read.recordings import one_line
 
     console = Console(stderr=True, highlight=False)
     if not console.is_terminal:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, TypeAlias, TypeVar
 
-from spca.report.model import ComparedLevel, Comparison, LevelRow, Run, Side
+from spca.report.read.model import ComparedLevel, Comparison, LevelRow, Run, Side
 
 ENDED: Final = ("success", "fail")
 """Outcomes after which a level counts: what it took is known. Others are not finished: aborted, running, pending."""

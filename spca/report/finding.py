@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from spca.ending import program
+from spca.common.command import program
 from spca.errors import ReportError
 
 PUBLISHED: Final = "published"

@@ -12,10 +12,10 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from spca import spending
+from spca.common.text import visible
+from spca.llm import spending
 from spca.report import compare
-from spca.report.model import CategoryRow, ComparedLevel, Comparison, LevelRow, Run, Side, Usage
-from spca.text import visible
+from spca.report.read.model import CategoryRow, ComparedLevel, Comparison, LevelRow, Run, Side, Usage
 
 _LISTED: Final = 30
 """Unsolved levels that are listed; the page has them all."""

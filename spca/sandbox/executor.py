@@ -11,16 +11,18 @@ from functools import lru_cache
 from types import CodeType, TracebackType
 from typing import Self
 
-from spca import compiling
+from spca.code import compilation
+from spca.code.policy import check as policy
 from spca.contracts import AgentSource, PlanStep, Status
 from spca.errors import PatchError
 from spca.protocols import Failed
-from spca.sandbox import doctor, policy, reports
-from spca.sandbox.client import Zygote
-from spca.sandbox.episode import RefusedEpisode, SandboxEpisode
-from spca.sandbox.limits import Limits
-from spca.sandbox.lockdown import Layer
-from spca.sandbox.runner import FILENAME
+from spca.sandbox.doctor import examination
+from spca.sandbox.kernel.limits import Limits
+from spca.sandbox.kernel.lockdown import Layer
+from spca.sandbox.process import reports
+from spca.sandbox.process.client import Zygote
+from spca.sandbox.process.episode import RefusedEpisode, SandboxEpisode
+from spca.sandbox.process.runner import FILENAME
 
 UNSAFE = "unsafe"
 """Level of an executor without a wall."""
@@ -28,7 +30,7 @@ UNSAFE = "unsafe"
 
 @lru_cache(maxsize=8)
 def _compiled(agent: AgentSource) -> CodeType:
-    return compiling.code(compiling.tree(agent.text, FILENAME), FILENAME)
+    return compilation.code(compilation.tree(agent.text, FILENAME), FILENAME)
 
 
 @lru_cache(maxsize=1)
@@ -48,8 +50,8 @@ class SandboxExecutor:
 
     Args:
         limits: budgets of each episode.
-        check: the gate, which raises :class:`~spca.errors.PatchError` for a source that must not be executed; None
-            leaves it out.
+        check: the static policy, which raises :class:`~spca.errors.PatchError` for a source that must not be executed;
+            None leaves it out.
         unsafe: without the wall: a plain process of its own, nothing more.
 
     Raises:
@@ -94,7 +96,7 @@ class SandboxExecutor:
                     zygote.await_ready()
                     self._level = UNSAFE
                 else:
-                    report = doctor.examine(zygote)
+                    report = examination.examine(zygote)
                     report.raise_for_refusal()
                     self._layers, self._level = report.layers, report.level
             return self._level

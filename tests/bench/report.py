@@ -9,8 +9,8 @@ import time
 from pathlib import Path
 from statistics import median
 
-from tests import browsing
 from tests.soak.common import SCRATCH, command, environment, only_run, run
+from tests.support import browsing
 
 SIZE_MB, BUILD_S, INTERACTIVE_S = 15.0, 60.0, 2.0
 """What the page of a whole curriculum is meant to stay under."""

@@ -20,15 +20,14 @@ from robot_bridge.cli.bodies import Body, opened
 from robot_bridge.cli.parser import Settings
 from robot_bridge.config import RobotConfig
 from robot_bridge.control.controller import Controller
-from robot_bridge.control.realtime import RealTimeLoop
-from robot_bridge.control.scheduling import told
+from robot_bridge.control.realtime import RealTimeLoop, told
 from robot_bridge.decisions.reference_navigator import ReferenceNavigator
 from robot_bridge.decisions.sensor_snapshot import SensorSnapshotBuilder
 from robot_bridge.exploration.explorer import Explorer
 from robot_bridge.navigation.navigation import Navigation
 from robot_bridge.protocols import DecisionModel
 from robot_bridge.safety.chain import SafetyChain
-from tests.robot_bridge.ros.loopback import CONFIGURATION, own_domain
+from tests.support.robot_bridge.loopback import CONFIGURATION, own_domain
 
 CONFIG = RobotConfig()
 _BUSY: Final = "import os; os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))\nwhile True: pass"
@@ -45,7 +44,7 @@ def snapshots(count: int) -> None:
         controller = controller_of(body)
         while body.clock.now() < 5.0:
             controller.tick()
-        builder, spent = SensorSnapshotBuilder(controller.state), list[float]()
+        builder, spent = SensorSnapshotBuilder(controller.view), list[float]()
         for _ in range(count):
             began = time.perf_counter()
             builder.capture()

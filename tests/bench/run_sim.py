@@ -19,8 +19,8 @@ from minigridenv import MiniGridEnv
 from spca.contracts import AgentSource, AgentView, Checkpoint, Plan, PlannerMode, PlanStep
 from spca.protocols import Episode, Executor
 from spca.sandbox.executor import SandboxExecutor
-from tests.contracts.executing import Event
-from tests.inprocess import InProcessExecutor
+from tests.support.contracts.executing import Event
+from tests.support.inprocess import InProcessExecutor
 
 BUDGETS = {"wrapped": 1.5, "walled": 1.75}
 WALK = (0, 1, 2, 2, 2, 2)

@@ -14,7 +14,7 @@ from functools import lru_cache
 from importlib import resources
 from pathlib import Path
 
-from spca.agent_code import is_generator, parse, positional
+from spca.code.agent_source import is_generator, parse, positional
 from spca.reference import coder
 
 CORPUS = Path(__file__).parent / "corpus"

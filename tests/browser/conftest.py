@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser
 
-from tests import browsing
-from tests.browsing import Visit
-from tests.e2e.commands import curriculum, main_py, only_run
+from tests.support import browsing
+from tests.support.browsing import Visit
+from tests.support.commands import curriculum, main_py, only_run
 
 LEVELS = {
     "goal_navigation": "MiniGrid-Empty-5x5-v0",

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
-from tests import browsing
 from tests.browser.conftest import LEVELS
-from tests.browsing import Visit, unfold
-from tests.e2e.commands import main_py, read
+from tests.support import browsing
+from tests.support.browsing import Visit, unfold
+from tests.support.commands import main_py, read
 
 MARKUP = (
     "</script></style></textarea></title>--><script>window.ran=1</script><img src=x onerror=window.ran=1>"
@@ -52,13 +52,13 @@ def poisoned(value: Any, key: str = "") -> Any:
 
 def poison(run: Path) -> None:
     """Append hostile text to everything in a run folder that is text."""
-    for path in (*run.glob("*.json"), *run.glob("trajectories/*.json"), *run.glob("llm/*.json")):
+    for path in run.rglob("*.json"):
         if path.name != "curriculum.json":
             path.write_text(json.dumps(poisoned(read(path))), encoding="utf-8")
     for path in run.glob("*.jsonl"):
         lines = [json.dumps(poisoned(json.loads(line))) for line in path.read_text(encoding="utf-8").splitlines()]
         path.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    for path in (*run.glob("*.py"), *run.glob("agents/*.py")):
+    for path in run.glob("agents/*.py"):
         text = path.read_text(encoding="utf-8").replace("yield 0", f"yield 0  # {MARKUP} \u202e")
         path.write_text(text + f'\n"""{MARKUP}"""\n', encoding="utf-8")
 

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
-from tests import browsing
 from tests.browser.conftest import LEVELS
-from tests.browsing import Visit
-from tests.e2e.commands import main_py
+from tests.support import browsing
+from tests.support.browsing import Visit
+from tests.support.commands import main_py
 
 
 @pytest.fixture(scope="module")

@@ -12,10 +12,10 @@ from playwright.sync_api import Browser, Locator, Page, expect
 
 from minigridenv import MiniGridEnv
 from spca.contracts import PRIMITIVE_METHODS
-from tests import browsing
 from tests.browser.conftest import LEVELS
-from tests.browsing import Visit, unfold
-from tests.e2e.commands import read
+from tests.support import browsing
+from tests.support.browsing import Visit, unfold
+from tests.support.commands import read
 from tests.support.tiers import long
 
 CRASHED = LEVELS["unlock_door"]

@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
-from tests.browsing import Visit
-from tests.e2e.commands import start
-from tests.processes import Process
-from tests.spca.report.making import Writing
-from tests.waiting import PATIENCE
+from tests.support.browsing import Visit
+from tests.support.commands import start
+from tests.support.processes import Process
+from tests.support.report.making import Writing
+from tests.support.waiting import PATIENCE
 
 Watching = Callable[[Path], str]
 

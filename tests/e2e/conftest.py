@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from main import main
-from tests.e2e.commands import SET_BY_DEVELOPERS, curriculum, fingerprint, main_py, only_run
+from tests.support.commands import SET_BY_DEVELOPERS, curriculum, fingerprint, main_py, only_run
 
 IDS = tuple(f"MiniGrid-Empty-{size}-v0" for size in ("5x5", "Random-5x5", "6x6", "Random-6x6"))
 FURTHER_IDS = ("MiniGrid-DoorKey-5x5-v0", "MiniGrid-DoorKey-6x6-v0")

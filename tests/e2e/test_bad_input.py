@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from spca.runfolder import locked
-from tests.e2e.commands import MINUTES, command, curriculum, environment, fingerprint, main_py
+from spca.common.files import locked
 from tests.e2e.conftest import Learned, Refused
+from tests.support.commands import MINUTES, command, curriculum, environment, fingerprint, main_py
 
 pytestmark = pytest.mark.timeout(900)
 
@@ -156,9 +156,9 @@ def test_a_flag_that_contradicts_the_run(
         ("run.json", "{", "run.json cannot be read"),
         ("run.json", "{}", "run.json cannot be read: it has no 'settings'"),
         ("run.json", '{"settings": {"seed": 1}}', "the run was begun by another version of this program"),
-        ("state.json", "[]", "state.json cannot be read: it holds no object"),
-        ("state.json", '{"finished": []}', "state.json cannot be read: it has no 'agent'"),
-        ("curriculum.json", "[]", "curriculum.json: must be a non-empty list"),
+        ("state/state.json", "[]", "state/state.json cannot be read: it holds no object"),
+        ("state/state.json", '{"finished": []}', "state/state.json cannot be read: it has no 'agent'"),
+        ("state/curriculum.json", "[]", "state/curriculum.json: must be a non-empty list"),
     ],
     ids=lambda value: value[:25] if isinstance(value, str) else "",
 )

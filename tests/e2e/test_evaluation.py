@@ -21,9 +21,9 @@ from gridworld.rules.layout import Layout
 from gridworld.runner.grid_runner import GridRunner
 from gridworld.search.planning import optimal_actions
 from gridworld.task_spec import TaskSpecification
-from tests.e2e.commands import MINUTES
-from tests.processes import Process
-from tests.waiting import AGES, PATIENCE, becomes
+from tests.support.commands import MINUTES
+from tests.support.processes import Process
+from tests.support.waiting import AGES, PATIENCE, becomes
 
 pytestmark = pytest.mark.timeout(900)
 

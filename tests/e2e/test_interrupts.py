@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.commands import (
+from tests.e2e.conftest import Learned
+from tests.support.commands import (
     events,
     fingerprint,
     level_summaries,
@@ -21,9 +22,8 @@ from tests.e2e.commands import (
     timeless,
     wait_for,
 )
-from tests.e2e.conftest import Learned
-from tests.processes import Process
-from tests.waiting import PATIENCE
+from tests.support.processes import Process
+from tests.support.waiting import PATIENCE
 
 pytestmark = pytest.mark.timeout(900)
 
@@ -103,8 +103,8 @@ def test_every_version_is_that_of_an_unbroken_run(learned: Learned, broken: Path
 
 def test_the_workspace_is_up_to_date_again(broken: Path) -> None:
     workspace = broken.parent.parent / "workspace"
-    assert (workspace / "agent.py").read_text() == (broken / "agent_v6.py").read_text()
-    assert (workspace / "domain.pddl").read_text() == (broken / "domain_v6.pddl").read_text()
+    assert (workspace / "agent.py").read_text() == (broken / "agents/agent_v6.py").read_text()
+    assert (workspace / "domain.pddl").read_text() == (broken / "pddl/domain_v6.pddl").read_text()
 
 
 def test_a_finished_run_resumes_to_its_table(learned: Learned, tmp_path: Path) -> None:

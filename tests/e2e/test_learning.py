@@ -13,9 +13,9 @@ import pytest
 
 from metrics_logger import COUNTERS, DURATIONS
 from spca.contracts import PRIMITIVE_METHODS
-from tests.doubles import ROOT
-from tests.e2e.commands import events, level_summaries, read
 from tests.e2e.conftest import FURTHER_IDS, IDS, Learned
+from tests.support.commands import events, level_summaries, read
+from tests.support.spca.doubles import ROOT
 
 pytestmark = pytest.mark.timeout(900)
 
@@ -48,16 +48,22 @@ def test_nothing_but_our_plain_lines_is_printed(learned: Learned) -> None:
 
 def test_the_run_folder_holds_what_the_documentation_lists(learned: Learned) -> None:
     run_id = learned.run.name
-    expected = {"run.json", "state.json", "curriculum.json", "metrics.jsonl", "summary.json", "prompt_log.md"}
-    expected |= {"agents", "trajectories", "llm", "calls.jsonl", ".lock", "agent_v0.py"}
+    folders = {"agents", "llm", "pddl", "state", "summaries", "trajectories"}
+    assert {path.name for path in learned.run.iterdir()} == folders | {
+        *("run.json", "metrics.jsonl", "calls.jsonl", "summary.json", "prompt_log.md")
+    }
+    held = {str(path.relative_to(learned.run)) for name in folders for path in (learned.run / name).iterdir()}
+    expected = {"state/.lock", "state/state.json", "state/curriculum.json", "agents/agent_v0.py"}
     expected |= {f"{stem}_v{n}.{end}" for n in range(1, 7) for stem, end in _VERSIONED}
-    expected |= {f"summary_navigation_{env_id}_{run_id}.json" for env_id in IDS}
-    expected |= {f"summary_doors_{env_id}_{run_id}.json" for env_id in FURTHER_IDS}
-    assert {path.name for path in learned.run.iterdir()} == expected
-    assert (learned.run / "curriculum.json").read_text() == learned.curriculum.read_text()
+    expected |= {f"summaries/summary_navigation_{env_id}_{run_id}.json" for env_id in IDS}
+    expected |= {f"summaries/summary_doors_{env_id}_{run_id}.json" for env_id in FURTHER_IDS}
+    assert expected <= held
+    others = {name for name in held - expected if not re.fullmatch(r"agents/[0-9a-f]{16}\.py", name)}
+    assert {name.partition("/")[0] for name in others} <= {"llm", "trajectories"}
+    assert (learned.run / "state/curriculum.json").read_text() == learned.curriculum.read_text()
 
 
-_VERSIONED = (("agent", "py"), ("domain", "pddl"), ("problem", "pddl"))
+_VERSIONED = (("agents/agent", "py"), ("pddl/domain", "pddl"), ("pddl/problem", "pddl"))
 
 
 def test_run_json_says_what_the_run_was_made_with(learned: Learned) -> None:
@@ -75,7 +81,7 @@ def test_run_json_says_what_the_run_was_made_with(learned: Learned) -> None:
 
 
 def test_the_library_grows_and_the_workspace_holds_the_newest(learned: Learned) -> None:
-    texts = [(learned.run / f"agent_v{n}.py").read_text() for n in range(7)]
+    texts = [(learned.run / f"agents/agent_v{n}.py").read_text() for n in range(7)]
     assert texts[0] == (ROOT / "agent.py").read_text()
     sizes = [summary["library"]["actions"] for summary in level_summaries(learned.run)]
     assert sizes == sorted(sizes)
@@ -83,7 +89,7 @@ def test_the_library_grows_and_the_workspace_holds_the_newest(learned: Learned) 
     assert (learned.workspace / "agent.py").read_text() == texts[-1]
     assert (learned.workspace / "agent_tmp.py").read_text() == texts[-1]
     for name in ("domain", "problem"):
-        newest = (learned.run / f"{name}_v6.pddl").read_text()
+        newest = (learned.run / f"pddl/{name}_v6.pddl").read_text()
         assert (learned.workspace / f"{name}.pddl").read_text() == newest
 
 
@@ -94,8 +100,8 @@ def test_the_folder_it_is_called_in_stays_clean(learned: Learned) -> None:
 def test_a_category_begins_with_fresh_pddl_and_the_inherited_agent(learned: Learned) -> None:
     modes = [[c["mode"] for c in _calls(learned, n)] for n in range(1, 7)]
     assert modes == [["fresh"], ["reuse"], ["reuse"], ["reuse"], ["fresh"], ["reuse"]]
-    first_of_doors = (learned.run / "agent_v5.py").read_text()
-    assert first_of_doors.startswith((learned.run / "agent_v4.py").read_text().rstrip("\n")[:-200])
+    first_of_doors = (learned.run / "agents/agent_v5.py").read_text()
+    assert first_of_doors.startswith((learned.run / "agents/agent_v4.py").read_text().rstrip("\n")[:-200])
 
 
 def _calls(learned: Learned, index: int) -> list[dict[str, Any]]:

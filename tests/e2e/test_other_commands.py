@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.doubles import ROOT
-from tests.e2e.commands import curriculum, events, level_summaries, main_py, only_run, read
 from tests.e2e.conftest import Learned
+from tests.support.commands import curriculum, events, level_summaries, main_py, only_run, read
+from tests.support.spca.doubles import ROOT
 
 pytestmark = pytest.mark.timeout(900)
 
@@ -47,7 +47,7 @@ def test_a_kept_agent_and_kept_pddl_are_used_again(learned: Learned, tmp_path: P
     done = main_py(tmp_path, *flags, "--workspace", workspace)
     assert (done.returncode, done.stderr) == (0, "")
     run = only_run(tmp_path / "runs")
-    assert (run / "agent_v0.py").read_text() == (learned.workspace / "agent.py").read_text()
+    assert (run / "agents/agent_v0.py").read_text() == (learned.workspace / "agent.py").read_text()
     (level,) = level_summaries(run)
     assert level["outcome"] == "success"
     assert (level["counters"]["planner_reuse"], level["counters"]["coder_calls"]) == (1, 0)
@@ -64,7 +64,7 @@ def test_without_keep_flags_the_workspace_is_reset(learned: Learned, tmp_path: P
     )
     assert (done.returncode, done.stderr) == (0, "")
     run = only_run(tmp_path / "runs")
-    assert (run / "agent_v0.py").read_text() == (ROOT / "agent.py").read_text()
+    assert (run / "agents/agent_v0.py").read_text() == (ROOT / "agent.py").read_text()
     (level,) = level_summaries(run)
     assert (level["counters"]["planner_fresh"], level["counters"]["coder_first"]) == (1, 1)
 
@@ -118,9 +118,9 @@ def test_a_level_that_cannot_be_solved_fails_and_the_next_begins(tmp_path: Path)
     failed, solved = level_summaries(run)
     assert (failed["outcome"], solved["outcome"]) == ("fail", "success")
     assert failed["reason"]
-    assert (run / "fail_agent_v1.py").is_file()
-    assert not (run / "agent_v1.py").exists()
-    assert (run / "agent_v2.py").is_file()
+    assert (run / "agents/fail_agent_v1.py").is_file()
+    assert not (run / "agents/agent_v1.py").exists()
+    assert (run / "agents/agent_v2.py").is_file()
     summary = read(run / "summary.json")
     (failure,) = summary["failures"]
     assert failure["level_name"] == "MiniGrid-Playground-v0"

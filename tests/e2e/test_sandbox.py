@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.doubles import ROOT
-from tests.e2e.commands import MINUTES, curriculum, environment, level_summaries, main_py, only_run, read
 from tests.e2e.conftest import Learned
+from tests.support.commands import MINUTES, curriculum, environment, level_summaries, main_py, only_run, read
+from tests.support.spca.doubles import ROOT
 
 pytestmark = pytest.mark.timeout(900)
 
@@ -60,7 +60,9 @@ def test_a_run_behind_the_wall_does_not_go_on_without_it(learned: Learned, tmp_p
 
 def on_a_host_without(tmp_path: Path, calls: str, *arguments: object) -> subprocess.CompletedProcess[str]:
     """The command on a host whose kernel does not know these system calls."""
-    script = f"from tests.kernel import forbid; forbid({{{calls}}}); from main import main; sys.exit(main())"
+    script = (
+        f"from tests.support.spca.kernel import forbid; forbid({{{calls}}}); from main import main; sys.exit(main())"
+    )
     return subprocess.run(
         [sys.executable, "-c", f"import sys; sys.path.insert(0, {str(ROOT)!r}); {script}", *map(str, arguments)],
         cwd=tmp_path,

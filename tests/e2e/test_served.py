@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.commands import curriculum, main_py, only_run, read, start, wait_for
 from tests.e2e.conftest import Learned
 from tests.fakes.reference_server import Line, ReferenceServer, Settings
 from tests.fakes.serving import Asked, Reply
-from tests.served import CHAT, DEFAULTS, book, calls, cost_of, imbalance, model_flags, results, to_provider
+from tests.support.commands import curriculum, main_py, only_run, read, start, wait_for
+from tests.support.spca.served import CHAT, DEFAULTS, book, calls, cost_of, imbalance, model_flags, results, to_provider
 from tests.support.tiers import long
-from tests.waiting import AGES, PATIENCE
+from tests.support.waiting import AGES, PATIENCE
 
 pytestmark = pytest.mark.timeout(900)
 
@@ -137,7 +137,7 @@ def test_a_budget_holds_to_one_call_and_a_higher_one_goes_on(
         assert stopped.stderr.endswith(f"{flag} MORE\n")
         spent = _spent(server.asked, flag)
         assert spent >= float(cap) > _spent(server.asked[:-1], flag)
-        (aborted,) = [s for s in map(read, run.glob("summary_*.json")) if s["outcome"] == "aborted"]
+        (aborted,) = [s for s in map(read, run.glob("summaries/summary_*.json")) if s["outcome"] == "aborted"]
         assert aborted["reason"].startswith("budget: ")
         assert imbalance(run, server.asked) == []
         if flag != "--max-calls":  # one way of going on is enough
@@ -249,7 +249,7 @@ def test_a_call_in_flight_is_in_the_books(
         os.killpg(process.pid, number)
         process.communicate(timeout=PATIENCE)  # the answer is not waited for
     run = only_run(tmp_path / "runs")
-    assert (run / "call_in_flight.json").exists() is (number is signal.SIGKILL)
+    assert (run / "state/call_in_flight.json").exists() is (number is signal.SIGKILL)
     done = main_py(tmp_path, "--resume", run.name, "--runs", tmp_path / "runs")
     assert done.returncode == 0, done.stderr
     assert [record["outcome"] for record in book(run)] == ["answered", "unknown", "answered"]

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from spca.providers.base import Message, ToolCall, Usage
+from spca.llm.providers.base import Message, ToolCall, Usage
 from tests.fakes.serving import Asked, Reply
 
 

@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from typing import Any, Final
 
-from spca.providers.base import ToolCall, Usage
+from spca.llm.providers.base import ToolCall, Usage
 from tests.fakes.answers import Answer, Dialect
 from tests.fakes.google_wire import GOOGLE
 from tests.fakes.ollama_wire import OLLAMA

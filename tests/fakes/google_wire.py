@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from spca.providers.base import Image, Message, Usage
+from spca.llm.providers.base import Image, Message, Usage
 from tests.fakes.answers import Answer, Dialect, Heard
 from tests.fakes.serving import Asked, Reply
 

@@ -6,7 +6,7 @@ import base64
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from spca.providers.base import Image, Message
+from spca.llm.providers.base import Image, Message
 from tests.fakes.answers import Answer, Dialect, Heard
 from tests.fakes.serving import Asked, Reply
 

@@ -12,7 +12,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from spca.providers.base import Image, Message, Usage
+from spca.llm.providers.base import Image, Message, Usage
 from tests.fakes.answers import Answer, Dialect, Heard
 from tests.fakes.serving import Asked, Reply
 

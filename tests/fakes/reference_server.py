@@ -25,7 +25,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 from spca.errors import BadAnswerError
-from spca.providers.base import Message, ToolCall, Usage
+from spca.llm.providers.base import Message, ToolCall, Usage
 from spca.reference import coder, planner
 from tests.fakes import faults
 from tests.fakes import openai_wire as wire

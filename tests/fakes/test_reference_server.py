@@ -15,16 +15,16 @@ import pytest
 
 from plannerLLM import PDDLResp
 from spca.errors import ProviderConfigError, TransientError, UnknownModelError, UnsupportedFormError
-from spca.providers.base import Finish, Form, Limits, Listing, Message, ModelInfo, Response, Target, Usage
-from spca.providers.openai import OpenAIProvider
-from spca.providers.registry import provider_for
+from spca.llm.providers.base import Finish, Form, Limits, Listing, Message, ModelInfo, Response, Target, Usage
+from spca.llm.providers.openai.openai import OpenAIProvider
+from spca.llm.providers.registry import provider_for
 from spca.reference import planner
-from tests.contracts.providing import GO_TO, request_of
-from tests.doubles import ROOT
 from tests.fakes.reference_server import Line, ReferenceServer, Settings
-from tests.processes import Process
-from tests.spca.reference.asking import prompt
-from tests.waiting import AGES, becomes
+from tests.support.contracts.providing import GO_TO, request_of
+from tests.support.processes import Process
+from tests.support.reference.asking import prompt
+from tests.support.spca.doubles import ROOT
+from tests.support.waiting import AGES, becomes
 
 PROMPT = prompt("go to the red ball", "empty", "ball red")
 

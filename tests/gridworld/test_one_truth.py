@@ -27,7 +27,7 @@ from tests.support.gridworld.walks import walk
 OPTIMA = json.loads((Path(__file__).parent / "optimal_steps.json").read_text(encoding="utf-8"))
 
 
-@pytest.mark.no_cover  # tracing more than doubles its time, see tests/untraced.py
+@pytest.mark.no_cover  # tracing more than doubles its time, see tests/support/untraced.py
 def test_every_simulator_agrees_on_random_tasks() -> None:
     """A sample; ``scripts/soak gridworld`` plays 10,000 walks through 500 tasks."""
     summary = run(count_tasks=50, sequences=3, seed=2, certified=False)

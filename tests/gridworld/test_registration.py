@@ -20,7 +20,7 @@ import gridworld
 from gridworld.custom_env import CustomMiniGridEnv
 from gridworld.registration import ANY_TASK, register, shipped_ids
 from gridworld.task_spec import TaskSpecification
-from tests.contracts.grid_corridor import EVERYTHING, FORWARD, task
+from tests.support.contracts.grid_corridor import EVERYTHING, FORWARD, task
 
 ROOT = Path(__file__).resolve().parents[2]
 OPTIONS: dict[str, Any] = {"render_mode": "rgb_array", "tile_size": 8}

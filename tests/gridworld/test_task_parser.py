@@ -10,7 +10,7 @@ import pytest
 
 from gridworld.errors import BackendError, TaskError
 from gridworld.task_parser import TaskParser
-from tests.contracts.grid_corridor import FORWARD, KEY, task
+from tests.support.contracts.grid_corridor import FORWARD, KEY, task
 
 SHIPPED = "gridworld/tasks/tier1/maze_simple_001.json"
 

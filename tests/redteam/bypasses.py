@@ -1,4 +1,4 @@
-"""Statements that reach for what the gate keeps back, in ways that are easy to overlook.
+"""Statements that reach for what generated code has no business with, in ways that a reader easily overlooks.
 
 Aliases, format strings, patterns, annotations that are evaluated, arrays that write themselves, identifiers that are
 only equal after normalization. A semicolon stands for a line break.

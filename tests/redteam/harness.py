@@ -15,7 +15,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self
 
-from spca.sandbox.limits import Limits
+from spca.sandbox.kernel.limits import Limits
 from tests.redteam.attack import Attack, Sign
 from tests.redteam.bait import Bait
 from tests.redteam.judging import SLACK, Facts, escapes, signs

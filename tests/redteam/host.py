@@ -15,10 +15,10 @@ from typing import Any
 from spca.contracts import AgentSource
 from spca.protocols import Finished, Yielded
 from spca.sandbox.executor import SandboxExecutor
-from spca.sandbox.limits import Limits
-from tests.contracts.executing import codes, methods, run, steps
+from spca.sandbox.kernel.limits import Limits
 from tests.redteam.processes import become_subreaper, children, descriptors, forget_peak, memory
 from tests.redteam.scene import PLAN, HiddenEnv, drive, say, source_of
+from tests.support.contracts.executing import codes, methods, run, steps
 
 ENV = HiddenEnv()
 _OUT = 1

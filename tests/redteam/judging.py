@@ -18,9 +18,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from spca.code.policy import check as policy
 from spca.errors import PatchError
-from spca.sandbox import policy
-from spca.sandbox.limits import Limits
+from spca.sandbox.kernel.limits import Limits
 from tests.redteam.attack import Attack, Kind, Sign
 from tests.redteam.bait import API_KEY, CANARY_FILE, HIDDEN_GOAL
 
@@ -144,15 +144,9 @@ def signs(attack: Attack, tail: str, seen: Mapping[str, Any], facts: Facts) -> f
 
 
 def refusals(source: str) -> tuple[str, ...]:
-    """What the gate has against a source, leaving aside that every attack assigns ``current_dir``."""
+    """What the static policy has against a source, leaving aside that every attack assigns ``current_dir``."""
     try:
         found = policy.violations(source.replace('    current_dir = "East"\n', "", 1))
     except PatchError as error:
         return (str(error),)
     return tuple(violation.words for violation in found)
-
-
-MUST_BE_REFUSED: Final = frozenset(
-    {Kind.LEAK, Kind.WRITE, Kind.PROC, Kind.PROC2, Kind.NET, Kind.NET2, Kind.KILL, Kind.CALL}
-)
-"""Kinds that plainly reach for something outside: the gate must say so."""

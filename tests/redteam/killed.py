@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import cycle, islice
 from typing import Final
 
-from spca.sandbox.limits import Limits
+from spca.sandbox.kernel.limits import Limits
 from tests.redteam.attack import agent_source
 
 LIMITS: Final = Limits(first_yield_seconds=0.05, yield_seconds=0.05)

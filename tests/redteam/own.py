@@ -184,10 +184,10 @@ if random.random() == random.Random(4711).random():
 ## marker_in_runner: state
 # earlier:
 import sys
-sys.modules["spca.sandbox.runner"].MAX_FRAMES = 77
+sys.modules["spca.sandbox.process.runner"].MAX_FRAMES = 77
 # body:
 import sys
-if sys.modules["spca.sandbox.runner"].MAX_FRAMES == 77:
+if sys.modules["spca.sandbox.process.runner"].MAX_FRAMES == 77:
     raise RuntimeError("LEAK STATE runner")
 
 ## earlier_objects: state
@@ -196,7 +196,7 @@ import gc
 self.kept = ["HIDDENGOAL-55aa-" + "@TAIL@"[::-1]]
 self.kept.append(self.kept)
 import sys
-sys.modules["spca.sandbox.runner"].kept = self
+sys.modules["spca.sandbox.process.runner"].kept = self
 # body:
 import gc
 texts = [str(o[0]) for o in gc.get_objects() if type(o) is list and len(o) == 2 and type(o[0]) is str]

@@ -46,7 +46,7 @@ builtins.isinstance, builtins.len = kept
 
 ## yield_patched_runner: garbage
 import sys
-runner = sys.modules.get("spca.sandbox.runner") or __import__("spca.sandbox.runner")
+runner = sys.modules.get("spca.sandbox.process.runner") or __import__("spca.sandbox.process.runner")
 runner.PRIMITIVE_METHODS = range(1000)
 yield 99
 

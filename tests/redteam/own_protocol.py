@@ -1,7 +1,7 @@
 """Frames that the worker's own code did not write: forged, torn, endless.
 
-A frame is kind (u8), sequence number (u32), length (u32) and payload, on descriptor 4; see ``spca.sandbox.wire``. The
-first view that is to be answered has number 1.
+A frame is kind (u8), sequence number (u32), length (u32) and payload, on descriptor 4; see
+``spca.sandbox.process.wire``. The first view that is to be answered has number 1.
 """
 
 from __future__ import annotations
@@ -192,7 +192,7 @@ yield 2
 
 ## patched_wire: garbage
 import sys
-wire = sys.modules.get("spca.sandbox.wire") or __import__("spca.sandbox.wire", fromlist=["x"])
+wire = sys.modules.get("spca.sandbox.process.wire") or __import__("spca.sandbox.process.wire", fromlist=["x"])
 kept = wire.pack_answer
 wire.pack_answer = lambda answer, sequence: asked(sequence, 200)
 yield "x"
@@ -200,7 +200,7 @@ wire.pack_answer = kept
 
 ## patched_writer: garbage
 import sys
-worker = sys.modules.get("spca.sandbox.worker") or __import__("spca.sandbox.worker", fromlist=["x"])
+worker = sys.modules.get("spca.sandbox.process.worker") or __import__("spca.sandbox.process.worker", fromlist=["x"])
 kept = worker._write
 worker._write = lambda data: kept(data * 2)
 yield "x"

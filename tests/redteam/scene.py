@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 from spca.contracts import AgentSource, AgentView, PlanStep
 from spca.protocols import Failed, Finished, Yielded
-from tests.contracts.executing import view
+from tests.support.contracts.executing import view
 
 MAX_STEPS = 300
 """Primitives after which the world has had enough."""

@@ -11,14 +11,14 @@ from typing import Any
 
 import pytest
 
-from spca.sandbox.limits import Limits
+from spca.sandbox.kernel.limits import Limits
 from tests.redteam.attack import SIGNS, Attack, Control, Kind, Sign, agent_source, attacks
 from tests.redteam.bait import Bait
 from tests.redteam.given import GIVEN
 from tests.redteam.judging import Facts, escapes, signs
 from tests.redteam.own import OWN
 from tests.redteam.processes import starved
-from tests.waiting import becomes
+from tests.support.waiting import becomes
 
 TAIL = "0123456789abcdef"
 FACTS: dict[str, Any] = {"written": (), "reached": (), "secret_changed": False, "dead_after": 0.1, "reaped": True}

@@ -19,11 +19,11 @@ from typing import Any, NoReturn
 import numpy as np
 
 from spca.contracts import AgentSource
-from spca.perception import WORDS
-from tests.contracts.executing import run, view
-from tests.inprocess import InProcessExecutor
+from spca.sense.perception import WORDS
 from tests.redteam.processes import become_subreaper, end_children, memory
 from tests.redteam.scene import PLAN, HiddenEnv, drive, say, source_of
+from tests.support.contracts.executing import run, view
+from tests.support.inprocess import InProcessExecutor
 
 ENV = HiddenEnv()
 _OUT, _COUNTER = 200, 201

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.robot_bridge.ros.loopback import CONFIGURATION, own_domain
+from tests.support.robot_bridge.loopback import CONFIGURATION, own_domain
 
 _EXTRA = ("cv2", "cyclonedds", "mcap_ros2", "mujoco", "pyastar2d", "rosbags", "yaml")
 _MISSING = [name for name in _EXTRA if find_spec(name) is None]

@@ -144,7 +144,7 @@ SOAK = Soak(
     title="Fuzzing",
     parts=tuple(TARGETS),
     unit="slices",
-    sources=("*.py", "spca/**/*.py", "gridworld/**/*.py", "tests/soak/fuzz*.py", "tests/untrusted.py"),
+    sources=("*.py", "spca/**/*.py", "gridworld/**/*.py", "tests/soak/fuzz*.py", "tests/support/untrusted.py"),
     do=done,
     table=table,
 )

@@ -23,28 +23,30 @@ import numpy as np
 from gridworld.errors import GridworldError
 from gridworld.task.validation import validate
 from gridworld.task_spec import TaskSpecification
-from spca import cli, curriculum, map_text, pddl_text, perception, slam
-from spca.calls.prices import ModelTable
 from spca.common.errors import SPCAError, UserError
 from spca.contracts import DIRECTIONS, GRIDWORLD, AgentView, PlanStep, Snapshot, Status
 from spca.errors import BadAnswerError, PatchError, PlanTextError
+from spca.llm.calls.prices import ModelTable
+from spca.llm.providers.base import Message
+from spca.plan import pddl
 from spca.prompts import render
-from spca.providers.base import Message
 from spca.reference import planner as reference
-from spca.report.levels import level
-from spca.report.packing import to_json
-from spca.report.reading import open_run
-from spca.report.runs import overview
-from spca.report.texts import Shelf
-from spca.sandbox import reports, wire
-from spca.sandbox.runner import Asked, Done, Fault
-from spca.workspace import Workspace
-from tests import untrusted
-from tests.doubles import AGENT
+from spca.report.level.levels import level
+from spca.report.level.texts import Shelf
+from spca.report.page.packing import to_json
+from spca.report.read.run_files import open_run
+from spca.report.read.runs import overview
+from spca.runs import cli, curriculum
+from spca.runs.workspace import Workspace
+from spca.sandbox.process import reports, wire
+from spca.sandbox.process.runner import Asked, Done, Fault
+from spca.sense import map_text, perception, slam
 from tests.soak import fuzz_texts as texts
 from tests.soak.common import ROOT
-from tests.spca.report.making import finished_run
+from tests.support import untrusted
 from tests.support.gridworld.hostile import spoil
+from tests.support.report.making import finished_run
+from tests.support.spca.doubles import AGENT
 
 _GRID: Final = 9
 _RUN_FILE: Final = 50_000
@@ -108,7 +110,7 @@ def _planner(input_: bytes) -> bool:
         untrusted.repair("planner_repair", str(refusal))
         raise
     steps = [names.step(each) for each in planned]
-    assert pddl_text.parse_plan(f"[{', '.join(map(str, steps))}]") == tuple(steps)
+    assert pddl.parse_plan(f"[{', '.join(map(str, steps))}]") == tuple(steps)
     return True
 
 
@@ -271,7 +273,7 @@ def _dotenv(rng: random.Random) -> bytes:
 
 @cache
 def _agent() -> str:
-    from spca.ast_merge import merge
+    from spca.code.merge import merge
 
     return merge(AGENT.text, _METHODS).text
 

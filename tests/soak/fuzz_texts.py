@@ -7,7 +7,7 @@ import random
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from tests.doubles import pddl
+from tests.support.spca.doubles import pddl
 
 HEX = f"0x{'f' * 3600}"
 LARGEST = 100_000

@@ -85,14 +85,15 @@ def differences(a: Path, b: Path) -> list[str]:
     left, right = _timeless(read(a / "summary.json")), _timeless(read(b / "summary.json"))
     if left != right:
         found.append("summary.json differs")
-    summaries = [sorted((read(p) for p in run.glob("summary_*.json")), key=lambda s: int(s["index"])) for run in (a, b)]
+    found_in = (map(read, run.glob("summaries/summary_*.json")) for run in (a, b))
+    summaries = [sorted(each, key=lambda s: int(s["index"])) for each in found_in]
     if [_timeless(s) for s in summaries[0]] != [_timeless(s) for s in summaries[1]]:
         found.append("level summaries differ")
     events = [json.loads(line) for line in (b / "metrics.jsonl").read_text(encoding="utf-8").splitlines()]
     finished = [e["index"] for e in events if e["event"] == "level_summary"]
     if finished != list(range(1, len(summaries[0]) + 1)):
         found.append(f"finished levels in the log: {finished}")
-    for name in sorted(p.name for p in a.glob("*agent_v*.py")):
+    for name in sorted(str(p.relative_to(a)) for p in a.glob("agents/*agent_v*.py")):
         if (a / name).read_text() != (b / name).read_text():
             found.append(f"{name} differs")
     return found
@@ -102,7 +103,7 @@ def leftovers(killed: list[int]) -> list[str]:
     """Processes that name this test's folders, and solver processes whose host was killed, two seconds later."""
     time.sleep(2.0)
     shown = subprocess.run(["ps", "-eo", "pid,args"], capture_output=True, text=True, check=True).stdout
-    solvers = {f"spca.solving.server {pid}" for pid in killed}
+    solvers = {f"spca.plan.worker {pid}" for pid in killed}
     return [line for line in shown.splitlines() if str(HOME) in line or any(line.endswith(s) for s in solvers)]
 
 

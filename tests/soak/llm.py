@@ -215,7 +215,7 @@ def faults(run: Ended, count: int, predicted: int | None) -> Iterator[str]:
         yield f"exit code {run.code}"
     if "Traceback" in run.said:
         yield "a traceback was shown"
-    if (run.folder / "call_in_flight.json").exists():
+    if (run.folder / "state/call_in_flight.json").exists():
         yield "a request is still in flight"
     records = run.records
     if not records or len(records) > count:

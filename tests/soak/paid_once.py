@@ -16,8 +16,8 @@ from collections import Counter
 from pathlib import Path
 
 from tests.fakes.reference_server import Line, ReferenceServer, Settings
-from tests.served import CHAT, book, calls, imbalance, model_flags, results
 from tests.soak.common import SCRATCH, begin_or_resume, conclude, cut_curriculum, existing_run, gate_parser, run
+from tests.support.spca.served import CHAT, book, calls, imbalance, model_flags, results
 
 HOME = SCRATCH / "paid_once"
 CATEGORIES = ("goal_navigation", "pickup_only")

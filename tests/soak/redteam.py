@@ -17,12 +17,12 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from spca.sandbox.limits import Limits
+from spca.sandbox.kernel.limits import Limits
 from tests.redteam.attack import Attack, Sign
 from tests.redteam.bait import Bait
 from tests.redteam.given import GIVEN
 from tests.redteam.harness import UnwalledHost, Verdict, WalledHost
-from tests.redteam.judging import MUST_BE_REFUSED, refusals
+from tests.redteam.judging import refusals
 from tests.redteam.killed import LIMITS, sources
 from tests.redteam.own import OWN
 from tests.soak.common import gate_parser, record
@@ -42,7 +42,6 @@ class Figures:
     controls: int
     unseen: int
     refused: int
-    missed: int
     slowest: float
     killed: int
     left: int
@@ -50,7 +49,7 @@ class Figures:
 
     @property
     def failed(self) -> bool:
-        return bool(self.escapes or self.unseen or self.missed or self.left)
+        return bool(self.escapes or self.unseen or self.left)
 
 
 def chosen(only: str) -> tuple[Attack, ...]:
@@ -79,7 +78,6 @@ def session(attacks: Sequence[Attack], kills: int) -> Figures:
     unseen = [a for a, signs in zip(attacks, shown, strict=True) if not signs and not _beyond(a)]
     for attack in unseen:
         print(f"NO CONTROL  {attack.name}: nothing seen of {', '.join(attack.control.signs)}")
-    refused, missed = gate(attacks)
     left = list(leftovers(kills))
     for words in left:
         print(f"LEFT BEHIND {words}")
@@ -90,8 +88,7 @@ def session(attacks: Sequence[Attack], kills: int) -> Figures:
         sum(bool(verdict.escaped) for verdict in verdicts),
         sum(_proves(signs) for signs in shown),
         len(unseen),
-        refused,
-        missed,
+        refused(attacks),
         max((v.seconds - limit for v in verdicts if _DURING in v.end), default=0.0),
         kills,
         len(left),
@@ -99,17 +96,10 @@ def session(attacks: Sequence[Attack], kills: int) -> Figures:
     )
 
 
-def gate(attacks: Sequence[Attack]) -> tuple[int, int]:
-    """How many attacks the gate refuses, and how many it does not refuse though it must."""
-    refused = missed = 0
+def refused(attacks: Sequence[Attack]) -> int:
+    """How many attacks the static policy tells a coder about; the sandbox holds the others as well."""
     with Bait() as bait:
-        for attack in attacks:
-            found = refusals(bait.fill(attack.source).replace("@HPID@", "1"))
-            refused += bool(found)
-            if not found and attack.kind in MUST_BE_REFUSED:
-                missed += 1
-                print(f"NOT REFUSED {attack.name}")
-    return refused, missed
+        return sum(bool(refusals(bait.fill(a.source).replace("@HPID@", "1"))) for a in attacks)
 
 
 def leftovers(count: int) -> Iterator[str]:
@@ -164,7 +154,7 @@ def _as_nobody(arguments: Sequence[str]) -> Figures:
 
 def table(found: Sequence[Figures]) -> str:
     """Figures for the docs."""
-    head = "| user | attacks | escapes | seen to succeed without the wall | refused by the gate"
+    head = "| user | attacks | escapes | seen to succeed without the wall | refused by the policy"
     head += " | longest life after a violation | killed episodes | left behind | seconds |"
     rows = [
         f"| {f.user} | {f.attacks} | {f.escapes} | {f.controls} | {f.refused}"

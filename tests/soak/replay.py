@@ -14,7 +14,7 @@ from collections import Counter
 from pathlib import Path
 
 from minigridenv import MiniGridEnv
-from spca.report.resimulating import resimulate
+from spca.report.replay.resimulation import resimulate
 from tests.soak.common import SCRATCH, existing_run, gate_parser, record, run
 
 MODELS = ("reference", "faulty")

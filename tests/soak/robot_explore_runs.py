@@ -26,8 +26,8 @@ from robot_bridge.navigation.navigation import Navigation
 from robot_bridge.protocols import DecisionModel
 from robot_bridge.safety.chain import SafetyChain
 from robot_bridge.twin.worlds.world import TwinWorld
-from spca.calls.prices import ModelTable
-from spca.providers.base import Usage
+from spca.llm.calls.prices import ModelTable
+from spca.llm.providers.base import Usage
 from tests.soak.journal import Figures
 
 WORLD: Final = "MiniGrid-FourRooms-v0"

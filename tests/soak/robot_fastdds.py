@@ -25,8 +25,8 @@ from robot_bridge.contracts import Odometry, Pose, Scan, Twist
 from robot_bridge.ros import types
 from robot_bridge.ros.dds import Bus, until
 from robot_bridge.ros.messages import odometry_message, scan_message, twist_message
-from tests.robot_bridge.ros.loopback import CONFIGURATION, own_domain
 from tests.soak.common import ROOT, SCRATCH, conclude, gate_parser
+from tests.support.robot_bridge.loopback import CONFIGURATION, own_domain
 
 _PEER = ROOT / "tests" / "soak" / "fastdds" / "peer.cpp"
 _NEEDED = {"fastddsgen": "fastddsgen", "g++": "g++"}

@@ -16,12 +16,12 @@ import numpy as np
 
 from robot_bridge.contracts import REST, Command, Source, Twist
 from robot_bridge.safety.doubt import Phase
-from robot_bridge.twin.disguises import Disguise, FrozenSensors
 from robot_bridge.twin.robot import MujocoRobot
 from robot_bridge.twin.worlds.random_worlds import cluttered
 from tests.soak.common import resumable
 from tests.soak.journal import Figures, Found, Soak
 from tests.soak.robot_safety_scenes import PERIOD, Witness, bursts, still, timed
+from tests.support.frozen_sensors import Disguise, FrozenSensors
 
 DISGUISES = {each.name.lower(): each for each in Disguise}
 STOPS_S, STOPS_M = 0.3, 0.05

@@ -22,10 +22,10 @@ from typing import Any, Final
 import main as application
 from robot_bridge.agent.rigs import twin_rig
 from robot_bridge.agent.world import RobotWorld
-from spca import cli, startup
-from spca.corrections import correct
-from spca.display import Display
+from spca.act.corrections import correct
 from spca.protocols import Executor
+from spca.runs import cli, startup
+from spca.runs.display import Display
 from tests.soak.common import ROOT, SCRATCH, conclude, existing_run, gate_parser, read, resumable, run
 from tests.soak.journal import Figures, Journal, code_of
 
@@ -104,7 +104,7 @@ def play(learned: Path, item: Item) -> Figures:
     arguments = ["--keep-agent", "--quiet", "--seed", str(seed), "--curriculum", str(folder / "curriculum.json")]
     arguments += ["--workspace", str(folder / "workspace"), "--runs", str(folder / "runs")]
     _run(arguments, lambda env, n, executor: Played(env, n, executor=executor, told=rows.append))
-    (finished,) = read(existing_run(folder / "runs") / "state.json")["finished"]
+    (finished,) = read(existing_run(folder / "runs") / "state/state.json")["finished"]
     row = {**(rows[-1] if rows else {}), "level": env_id, "seed": seed, "solved": finished["outcome"] == "success"}
     row |= {"reason": finished["reason"], "coder_calls": finished["counters"]["coder_calls"]}
     row |= {"category": category, "starts": len(rows), "collisions": sum(one["collisions"] for one in rows)}

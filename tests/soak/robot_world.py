@@ -14,7 +14,7 @@ import pytest
 from robot_bridge.agent.rigs import twin_rig
 from robot_bridge.agent.world import RobotWorld
 from spca.sandbox.executor import default_executor
-from tests.contracts.world_suite import WorldSuite
+from tests.support.contracts.world_suite import WorldSuite
 
 LEVEL, SEED = "MiniGrid-Empty-5x5-v0", 1
 

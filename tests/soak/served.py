@@ -13,8 +13,18 @@ import sys
 from pathlib import Path
 
 from tests.fakes.reference_server import Line, ReferenceServer, Settings
-from tests.served import CHAT, DEFAULTS, TOKENS, calls, cost_of, imbalance, model_flags, results, to_provider
 from tests.soak.common import SCRATCH, conclude, cut_curriculum, existing_run, gate_parser, read, run
+from tests.support.spca.served import (
+    CHAT,
+    DEFAULTS,
+    TOKENS,
+    calls,
+    cost_of,
+    imbalance,
+    model_flags,
+    results,
+    to_provider,
+)
 
 HOME = SCRATCH / "served"
 APIS = ("chat", *DEFAULTS)

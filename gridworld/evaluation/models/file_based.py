@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from gridworld.errors import ModelError
 from gridworld.evaluation.model_interface import ModelInput, ModelInterface, ModelOutput
-from gridworld.runner.files import file_stem, json_text
+from gridworld.runner.encoding import file_stem, json_text
 from gridworld.task.jsonfile import read_regular, write_whole
 from gridworld.task_spec import TaskSpecification
 

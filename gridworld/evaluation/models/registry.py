@@ -100,7 +100,7 @@ def _ollama_options(group: argparse._ArgumentGroup) -> None:
     add("--ollama-max-tokens", type=count, default=4096, metavar="N", help="cap on each answer (default %(default)s)")
     add("--ollama-timeout", type=seconds, default=600.0, metavar="S", help="wait for each answer (default 600)")
     add("--ollama-retries", type=count_or_zero, default=1, metavar="N", help="after a failed request (default 1)")
-    add("--ollama-retry-sleep", type=seconds, default=5.0, metavar="S", help="wait before that (default 5)")
+    add("--ollama-retry-sleep", type=seconds, default=5.0, metavar="S", help="wait before that, at most (default 5)")
 
 
 def _lmstudio(options: Options) -> ModelInterface:

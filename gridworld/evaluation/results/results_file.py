@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Final, TypeVar
 
 from gridworld.errors import EvaluationError
-from gridworld.runner.files import json_text
+from gridworld.runner.encoding import json_text
 from gridworld.task.jsonfile import read_regular, write_whole
 
 T = TypeVar("T")

@@ -17,9 +17,9 @@ from gridworld.evaluation.models.registry import ModelEntry
 from gridworld.evaluation.results.results_file import write_results
 from gridworld.evaluation.running.journal import Journal, difference
 from gridworld.evaluation.running.provenance import now, versions
-from gridworld.evaluation.running.recipe import LOST, Recipe
 from gridworld.evaluation.running.settings import Settings, tasks_of
 from gridworld.evaluation.running.tasks import EvaluationTask
+from gridworld.evaluation.running.worker_setup import LOST, WorkerSetup
 from gridworld.evaluation.running.workers import find_engine
 
 OnProgress = Callable[[int, int, int], None]
@@ -75,8 +75,8 @@ class Evaluation:
         self._settings, self._entry, self._how = settings, entry, how
         self.warnings: list[str] = []
         self._tasks = tasks_of(settings, strict=how.strict, warnings=self.warnings)
-        self._recipe = Recipe(settings, entry.factory, how.verbose)
-        model = self._recipe.model()
+        self._setup = WorkerSetup(settings, entry.factory, how.verbose)
+        model = self._setup.model()
         self._model_name, self._model_details = model.model_name, dict(model.describe())
         self.output = _where_it_leads(how.output or self._default_output())
         self.finished = 0
@@ -115,8 +115,8 @@ class Evaluation:
         on_progress(len(journal.finished), len(self._tasks), solved)
         if not left:
             return
-        recipe = replace(self._recipe, answered=any(result.steps_taken for result in journal.finished.values()))
-        with closing(find_engine(self._how.engine)(recipe, left, self._how.workers)) as playing:
+        setup = replace(self._setup, answered=any(result.steps_taken for result in journal.finished.values()))
+        with closing(find_engine(self._how.engine)(setup, left, self._how.workers)) as playing:
             for index, result in playing:
                 journal.add(index, result)
                 solved += result.success

@@ -18,7 +18,7 @@ from typing import Any, Final, Self
 
 from gridworld.errors import EvaluationError
 from gridworld.evaluation.metrics import TaskBenchmarkResult
-from gridworld.runner.files import json_text
+from gridworld.runner.encoding import json_text
 
 _VERSION: Final = 1
 

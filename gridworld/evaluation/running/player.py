@@ -21,8 +21,8 @@ from gridworld.errors import GridworldError, ModelUnavailableError, missing_part
 from gridworld.evaluation.model_interface import ModelInput, ModelInterface, ModelOutput
 from gridworld.evaluation.running import history
 from gridworld.rules.observation import Observation
+from gridworld.runner.encoding import json_text
 from gridworld.runner.episode_result import EpisodeResult
-from gridworld.runner.files import json_text
 from gridworld.task_spec import TaskSpecification
 
 _NO_IMAGE: Final[NDArray[np.uint8]] = np.zeros((0, 0, 3), dtype=np.uint8)

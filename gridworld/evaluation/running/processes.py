@@ -19,13 +19,13 @@ from typing import Any, Final
 
 from gridworld.errors import EvaluationError, ModelError, missing_part
 from gridworld.evaluation.harness import EvaluationHarness
-from gridworld.evaluation.running.recipe import TRIES, Finished, Recipe, lost, play_here
 from gridworld.evaluation.running.tasks import EvaluationTask
+from gridworld.evaluation.running.worker_setup import TRIES, Finished, WorkerSetup, lost, play_here
 
 _PATIENCE_S: Final = 5.0
 
 
-def play_in_processes(recipe: Recipe, tasks: Sequence[EvaluationTask], workers: int) -> Generator[Finished]:
+def play_in_processes(setup: WorkerSetup, tasks: Sequence[EvaluationTask], workers: int) -> Generator[Finished]:
     """By several processes; the task of a process that dies is begun once more, then recorded as failed.
 
     Raises:
@@ -34,9 +34,9 @@ def play_in_processes(recipe: Recipe, tasks: Sequence[EvaluationTask], workers: 
     """
     size = min(workers, len(tasks))
     if size <= 1:
-        yield from play_here(recipe, tasks, 1)
+        yield from play_here(setup, tasks, 1)
         return
-    with closing(_Pool(recipe, size)) as pool:
+    with closing(_Pool(setup, size)) as pool:
         yield from pool.play(tasks)
 
 
@@ -51,8 +51,8 @@ class _Worker:
 class _Pool:
     """Processes that take tasks one by one."""
 
-    def __init__(self, recipe: Recipe, size: int) -> None:
-        self._recipe, self._size = recipe, size
+    def __init__(self, setup: WorkerSetup, size: int) -> None:
+        self._setup, self._size = setup, size
         self._workers: list[_Worker] = []
         self._queue: deque[EvaluationTask] = deque()
         self._tries: Counter[int] = Counter()
@@ -101,7 +101,7 @@ class _Pool:
     def _start(self) -> _Worker:
         context = multiprocessing.get_context("spawn")
         ours, theirs = context.Pipe()
-        process = context.Process(target=_serve, args=(theirs, self._recipe))
+        process = context.Process(target=_serve, args=(theirs, self._setup))
         try:
             process.start()
         except (pickle.PicklingError, AttributeError, TypeError) as error:
@@ -140,27 +140,27 @@ class _Pool:
         if self._tries[worker.task.index] < TRIES:
             self._queue.appendleft(worker.task)
         else:
-            yield worker.task.index, lost(worker.task, self._recipe, f"its worker process ended with code {code}")
+            yield worker.task.index, lost(worker.task, self._setup, f"its worker process ended with code {code}")
 
 
-def _serve(connection: Connection[Any, Any], recipe: Recipe) -> None:
+def _serve(connection: Connection[Any, Any], setup: WorkerSetup) -> None:
     """A worker process: takes tasks until there are none. The terminal's Ctrl-C is its parent's to handle."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     with suppress(EOFError, BrokenPipeError, ConnectionResetError, _Leave):
         try:
             signal.signal(signal.SIGTERM, _leave)
             threading.Thread(target=_follow_parent, daemon=True).start()
-            _work(connection, recipe)
+            _work(connection, setup)
         finally:  # from here on nobody catches what asks this process to leave
             signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
-def _work(connection: Connection[Any, Any], recipe: Recipe) -> None:
+def _work(connection: Connection[Any, Any], setup: WorkerSetup) -> None:
     try:
-        with closing(recipe.harness()) as harness:
+        with closing(setup.harness()) as harness:
             connection.send(("ready", None))
             while (task := connection.recv()) is not None:
-                connection.send(_judged(harness, task, recipe.verbose))
+                connection.send(_judged(harness, task, setup.verbose))
     except ModelError as error:
         connection.send(("unusable", str(error)))
     except ImportError as error:

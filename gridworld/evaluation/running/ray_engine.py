@@ -11,11 +11,11 @@ from typing import Any
 from gridworld.errors import EvaluationError, ModelError, missing_part
 from gridworld.evaluation.harness import EvaluationHarness
 from gridworld.evaluation.metrics import TaskBenchmarkResult
-from gridworld.evaluation.running.recipe import TRIES, Finished, Recipe, lost
 from gridworld.evaluation.running.tasks import EvaluationTask
+from gridworld.evaluation.running.worker_setup import TRIES, Finished, WorkerSetup, lost
 
 
-def play_with_ray(recipe: Recipe, tasks: Sequence[EvaluationTask], workers: int) -> Generator[Finished]:
+def play_with_ray(setup: WorkerSetup, tasks: Sequence[EvaluationTask], workers: int) -> Generator[Finished]:
     """By actors of Ray, in the cluster that ``RAY_ADDRESS`` names or one started here.
 
     Raises:
@@ -29,9 +29,9 @@ def play_with_ray(recipe: Recipe, tasks: Sequence[EvaluationTask], workers: int)
     started = not ray.is_initialized()
     if started:
         own = {} if os.environ.get("RAY_ADDRESS") else {"num_cpus": workers, "include_dashboard": False}
-        ray.init(log_to_driver=recipe.verbose, logging_level="ERROR", **own)
+        ray.init(log_to_driver=setup.verbose, logging_level="ERROR", **own)
     try:
-        yield from _play(ray, recipe, tasks, min(workers, len(tasks)))
+        yield from _play(ray, setup, tasks, min(workers, len(tasks)))
     finally:
         if started:
             ray.shutdown()
@@ -40,15 +40,15 @@ def play_with_ray(recipe: Recipe, tasks: Sequence[EvaluationTask], workers: int)
 class _Player:
     """What an actor holds."""
 
-    def __init__(self, recipe: Recipe) -> None:
-        self._recipe = recipe
+    def __init__(self, setup: WorkerSetup) -> None:
+        self._setup = setup
         self._harness: EvaluationHarness | None = None
 
     def judge(self, task: EvaluationTask) -> TaskBenchmarkResult | str:
         """The result, or why the model cannot be used."""
         try:
-            self._harness = self._harness or self._recipe.harness()
-            return self._harness.judge(task.spec, self._recipe.verbose)
+            self._harness = self._harness or self._setup.harness()
+            return self._harness.judge(task.spec, self._setup.verbose)
         except ModelError as error:
             return str(error)
         except ImportError as error:
@@ -59,11 +59,11 @@ class _Player:
             self._harness.close()
 
 
-def _play(ray: Any, recipe: Recipe, tasks: Sequence[EvaluationTask], workers: int) -> Generator[Finished]:
+def _play(ray: Any, setup: WorkerSetup, tasks: Sequence[EvaluationTask], workers: int) -> Generator[Finished]:
     actor = ray.remote(_Player)
     queue, tries = deque(tasks), Counter[int]()
     running: dict[Any, tuple[EvaluationTask, Any]] = {}
-    idle = [actor.remote(recipe) for _ in range(workers)]
+    idle = [actor.remote(setup) for _ in range(workers)]
     while queue or running:
         while queue and idle:
             task, player = queue.popleft(), idle.pop()
@@ -73,12 +73,12 @@ def _play(ray: Any, recipe: Recipe, tasks: Sequence[EvaluationTask], workers: in
         try:
             result = ray.get(ready)
         except ray.exceptions.RayActorError:
-            player = actor.remote(recipe)
+            player = actor.remote(setup)
             tries[task.index] += 1
             if tries[task.index] < TRIES:
                 queue.appendleft(task)
             else:
-                yield task.index, lost(task, recipe, "its actor died")
+                yield task.index, lost(task, setup, "its actor died")
         else:
             if isinstance(result, str):
                 raise ModelError(result)

@@ -7,11 +7,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 if TYPE_CHECKING:
-    from gridworld.evaluation.running.recipe import Finished, Recipe
     from gridworld.evaluation.running.tasks import EvaluationTask
+    from gridworld.evaluation.running.worker_setup import Finished, WorkerSetup
 
-Engine: TypeAlias = "Callable[[Recipe, Sequence[EvaluationTask], int], Generator[Finished]]"
-"""``engine(recipe, tasks, workers)``: every task's number and result, in the order in which they are finished."""
+Engine: TypeAlias = "Callable[[WorkerSetup, Sequence[EvaluationTask], int], Generator[Finished]]"
+"""``engine(setup, tasks, workers)``: every task's number and result, in the order in which they are finished."""
 
 ENGINES: Final[dict[str, tuple[str, str]]] = {
     "local": ("gridworld.evaluation.running.processes", "play_in_processes"),

@@ -113,7 +113,7 @@ def _files(name: str) -> list[Path]:
 
 def _targets(names: Sequence[str], out: Path | None) -> list[Path]:
     """A file for each task; of equal names the later ones get a number."""
-    from gridworld.runner.files import file_stem
+    from gridworld.runner.encoding import file_stem
 
     if out is not None and out.suffix.lower() == ".png" and not out.is_dir():
         if len(names) > 1:

@@ -13,7 +13,7 @@ from robot_bridge.cli.doctor.check import Check
 from robot_bridge.cli.parser import EXIT_FAILED, EXIT_FINISHED, Settings
 from robot_bridge.errors import DeviceError, SetupError
 
-_ROBOT: Final = ("cyclonedds", "mujoco", "opencv-python-headless", "pyastar2d", "pyyaml", "rosbags")
+_ROBOT: Final = ("cyclonedds", "mcap", "mujoco", "opencv-python-headless", "pyastar2d", "pyyaml", "rosbags")
 _BASE: Final = ("gymnasium", "minigrid", "numpy", "pydantic")
 
 

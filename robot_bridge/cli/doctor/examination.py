@@ -13,7 +13,7 @@ from robot_bridge.cli.doctor.check import Check
 from robot_bridge.cli.parser import Settings
 from robot_bridge.config import RobotConfig
 from robot_bridge.contracts import REST, Command, Observation, Source, Twist
-from robot_bridge.control import scheduling
+from robot_bridge.control import realtime
 from robot_bridge.errors import DeviceError
 from robot_bridge.ros.topics import Topics
 from robot_bridge.safety import scans
@@ -60,7 +60,7 @@ def _of_real(body: bodies.Body, config: RobotConfig, settings: Settings, topics:
         "camera": (topics.image, topics.depth),
         "battery": (topics.battery,),
     }
-    yield Check("priority", True, scheduling.told(body.priority_fault))
+    yield Check("priority", True, realtime.told(body.priority_fault))
     yield from _sensors(body, config, settings.camera, lambda name: "; ".join(map(robot.account, sources[name])))
     yield from probe.checks(settings.domain, topics, config.limits.command_timeout + 0.2)
     yield _chain_stops(body, config)

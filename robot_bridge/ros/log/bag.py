@@ -3,31 +3,31 @@ was killed."""
 
 from __future__ import annotations
 
+import json
 import os
 import struct
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from contextlib import suppress
-from io import BytesIO
 from pathlib import Path
-from typing import Any, BinaryIO, Final
+from typing import Any, BinaryIO, Final, cast
+from zlib import crc32
 
 from robot_bridge.errors import RecordingError, SetupError
 from robot_bridge.ros import topics, types
-from robot_bridge.ros.log import checksums
 from robot_bridge.ros.messages import nanoseconds
 from spca.common.errors import FileError
-from spca.files import opened
+from spca.common.files import opened
 
 _MAGIC: Final = b"\x89MCAP0\r\n"
-_FOOTER: Final = 0x02
-_CHUNK: Final = 0x06
-_DATA_END: Final = 0x0F
-_HIGHEST_OPCODE: Final = 0x0F
-_RECORD: Final = struct.Struct("<BQ")
+_FOOTER: Final = b"\x02\x14" + bytes(7)
 _FOOTER_SIZE: Final = 29
-_END: Final = _RECORD.pack(_DATA_END, 4) + bytes(4) + _RECORD.pack(_FOOTER, 20) + bytes(20) + _MAGIC
-"""Of a file without index."""
+_INDEX: Final = struct.Struct("<QQI")
+"""Where the index begins, where its offsets begin, its checksum."""
+_AFTER_SUM: Final = 12
+_CHUNK_SIZE: Final = 8192
+"""Bytes that a killed writer loses at most: half a second of a robot with sensors at 10 Hz."""
 _LATCHED: Final = frozenset({topics.MAP, topics.TF_STATIC})
+_FOREVER: Final = {"sec": 9223372036, "nsec": 854775807}
 
 
 class BagWriter:
@@ -38,70 +38,98 @@ class BagWriter:
     """
 
     def __init__(self, path: Path) -> None:
-        from rosbags.rosbag2 import CompressionFormat, CompressionMode, StoragePlugin, Writer, WriterError
+        from mcap.writer import Writer
 
         self.path = path
         try:
-            # Version 8 is the newest whose quality of service Humble can read.
-            self._writer: Any = Writer(path, version=8, storage_plugin=StoragePlugin.MCAP)
-            self._writer.set_compression(CompressionMode.STORAGE, CompressionFormat.ZSTD)
-            self._writer.open()
-            checksums.sum_chunks(self._writer.storage)
-        except (WriterError, OSError) as error:
-            reason = getattr(error, "strerror", None) or "it exists"
+            path.mkdir(parents=True)
+            self._file = (path / f"{path.name}.mcap").open("xb")
+            self._writer: Any = Writer(self._file, chunk_size=_CHUNK_SIZE, enable_data_crcs=True)
+            self._writer.start("ros2")
+        except OSError as error:
+            reason = "it exists" if isinstance(error, FileExistsError) else error.strerror
             raise SetupError(f"the log {path} cannot be written: {reason}; name another folder") from None
-        self._connections: dict[str, Any] = {}
-        self._last = -1
+        self._channels: dict[str, int] = {}
+        self._topics: dict[str, dict[str, Any]] = {}
+        self._first, self._last, self._count = 0, -1, 0
 
     def write(self, now: float, topic: str, message: Any) -> None:
         """Append a message; times grow by at least a nanosecond, so that the order of reading is that of writing."""
-        if topic not in self._connections:
-            self._connections[topic] = self._writer.add_connection(
-                topic, message.__msgtype__, typestore=types.typestore(), offered_qos_profiles=_qos(topic)
-            )
+        if topic not in self._channels:
+            self._add(topic, message.__msgtype__)
         self._last = max(self._last + 1, nanoseconds(now))
-        self._writer.write(self._connections[topic], self._last, types.encode(message))
+        self._first = self._first if self._count else self._last
+        self._count += 1
+        self._topics[topic]["message_count"] += 1
+        data = types.encode(message)
+        self._writer.add_message(self._channels[topic], self._last, data, self._last, sequence=self._count)
+
+    def _add(self, topic: str, name: str) -> None:
+        store, qos = types.typestore(), _qos(topic)
+        definition, _ = store.generate_msgdef(name, ros_version=2)
+        schema = self._writer.register_schema(name, "ros2msg", definition.encode())
+        self._channels[topic] = self._writer.register_channel(topic, "cdr", schema, {"offered_qos_profiles": qos})
+        about = {"name": topic, "type": name, "serialization_format": "cdr", "offered_qos_profiles": qos}
+        about["type_description_hash"] = store.hash_rihs01(name)
+        self._topics[topic] = {"topic_metadata": about, "message_count": 0}
 
     def flush(self) -> None:
-        """Hand everything to the operating system, as a chunk that is complete in itself."""
-        storage = self._writer.storage
-        if storage is not None and storage.chunk.msgs:
-            storage.close_chunk()
-            storage.bio.flush()
+        """Hand every chunk that is full to the operating system."""
+        self._file.flush()
 
     def close(self) -> None:
-        """Write the index, ``metadata.yaml`` and the checksums; may be called again."""
-        if self._writer.storage is not None:
-            file = self._writer.storage.path
-            self._writer.close()
-            checksums.seal(file)
+        """Write the index and ``metadata.yaml``; may be called again."""
+        if not self._file.closed:
+            about = self._metadata()
+            self._writer.add_metadata("rosbag2", {"serialized_metadata": json.dumps(about)})
+            self._writer.finish()
+            self._file.close()
+            # JSON is YAML.
+            text = json.dumps({"rosbag2_bagfile_information": about}, indent=1)
+            unfinished = self.path / "metadata.yaml.tmp"
+            unfinished.write_text(text, encoding="utf-8")
+            unfinished.replace(self.path / "metadata.yaml")
 
     def abort(self) -> None:
         """Write nothing more, whatever the disk says to that."""
-        if self._writer.storage is not None:
-            with suppress(OSError):
-                self._writer.abort()
+        with suppress(OSError):
+            self._file.close()
+
+    def _metadata(self) -> dict[str, Any]:
+        # Version 8 is the newest whose quality of service Humble can read.
+        name = Path(self._file.name).name
+        extent = {
+            "duration": {"nanoseconds": max(0, self._last - self._first)},
+            "starting_time": {"nanoseconds_since_epoch": self._first},
+            "message_count": self._count,
+        }
+        return extent | {
+            "version": 8,
+            "storage_identifier": "mcap",
+            "relative_file_paths": [name],
+            "topics_with_message_count": list(self._topics.values()),
+            "compression_format": "",
+            "compression_mode": "",
+            "files": [{"path": name} | extent],
+            "custom_data": None,
+            "ros_distro": "humble",
+        }
 
 
-def _qos(topic: str) -> list[Any]:
+def _qos(topic: str) -> str:
     """Reliable; latched where whoever comes later wants the last message too."""
-    from rosbags.interfaces import (
-        Qos,
-        QosDurability,
-        QosHistory,
-        QosLiveliness,
-        QosReliability,
-        QosTime,
-    )
-
-    durability = QosDurability.TRANSIENT_LOCAL if topic in _LATCHED else QosDurability.VOLATILE
-    forever = QosTime(9223372036, 854775807)
-    return [
-        Qos(
-            QosHistory.KEEP_LAST, 10, QosReliability.RELIABLE, durability, forever, forever, QosLiveliness.AUTOMATIC,
-            forever, False,
-        )
-    ]  # fmt: skip
+    profile = {
+        "history": 1,
+        "depth": 10,
+        "reliability": 1,
+        "durability": 1 if topic in _LATCHED else 2,
+        "deadline": _FOREVER,
+        "lifespan": _FOREVER,
+        "liveliness": 1,
+        "liveliness_lease_duration": _FOREVER,
+        "avoid_ros_namespace_conventions": False,
+    }
+    return json.dumps([profile])
 
 
 def find(path: Path) -> Path:
@@ -131,79 +159,93 @@ def is_complete(path: Path) -> bool:
     """
     try:
         with opened(path) as file:
-            file.seek(0, 2)
-            file.seek(max(0, file.tell() - len(_MAGIC) - _FOOTER_SIZE))
-            end = file.read()
+            return _end(file).startswith(_FOOTER)
     except FileError as error:
         raise RecordingError(str(error)) from None
     except OSError as error:
         raise RecordingError(f"{path} cannot be read: {error.strerror}") from None
-    return end.endswith(_MAGIC) and end[:1] == bytes([_FOOTER])
+
+
+def _end(file: BinaryIO) -> bytes:
+    """Return the footer with the magic behind it, b"" where they are not the end of the file."""
+    file.seek(max(0, file.seek(0, 2) - len(_MAGIC) - _FOOTER_SIZE))
+    end = file.read()
+    return end if end.startswith(_FOOTER) and end.endswith(_MAGIC) else b""
 
 
 def read(path: Path) -> Generator[tuple[str, int, Any], None, None]:
-    """Topic, nanoseconds and message, in the order of writing, up to where the file is whole.
+    """Yield topic, nanoseconds and message, in the order of writing, up to where the file is whole.
 
     Raises:
         RecordingError: it is no bag; or damaged, which is told after what comes before the damage.
     """
-    from rosbags.rosbag2 import Reader
-
     is_ended, last = is_complete(path), None
-    try:
-        cut = None if is_ended and checksums.hold(path) else _Cut(path)
-        source: Any = cut or path
-        with Reader(source) as reader:
-            for connection, time, data in reader.messages():
-                message, last = types.decode(data, connection.msgtype), time
-                yield connection.topic, time, message
-    except Exception as error:  # whatever the reader of others makes of damaged bytes
-        raise RecordingError(f"{path} cannot be read: {' '.join(str(error).split())}") from None
-    if cut is not None and (is_ended or cut.is_damaged):
-        after = "" if last is None else f" after {last / 1e9:.2f} s"
-        raise RecordingError(f"{path} is damaged{after}: a checksum is wrong near byte {cut.end}")
+    with opened(path) as file:
+        records = _records(file, is_ended)
+        while True:
+            try:
+                found = next(records, None)
+            except OSError as error:
+                raise RecordingError(f"{path} cannot be read: {error.strerror}") from None
+            except Exception as error:  # whatever readers and decompressors make of damaged bytes
+                if isinstance(error, EOFError) and not is_ended and file.tell() >= len(_MAGIC):
+                    return
+                if file.tell() <= len(_MAGIC):
+                    raise RecordingError(f"{path} cannot be read: it is not an MCAP file") from None
+                after = "" if last is None else f" after {last / 1e9:.2f} s"
+                place = f"a checksum is wrong near byte {file.tell()}"
+                raise RecordingError(f"{path} is damaged{after}: {place}") from None
+            if found is None:
+                return
+            topic, kind, last, data = found
+            try:
+                message = types.decode(data, kind)
+            except (ValueError, KeyError) as error:
+                raise RecordingError(f"{path} cannot be read: {topic}: {error}") from None
+            yield topic, last, message
 
 
-class _Cut:
-    """A path to what is whole of a file whose writer was killed, or that is damaged, ended as a reader wants it.
+def _records(file: BinaryIO, is_ended: bool) -> Iterator[tuple[str, str, int, bytes]]:
+    """Yield topic, type, nanoseconds and bytes of every message.
 
-    Attributes:
-        end: how many of its bytes are whole.
-        is_damaged: whether what follows is there, and wrong.
+    Raises:
+        EOFError: the file ends within a record.
+        Exception: something is damaged.
     """
+    from mcap.records import Channel, DataEnd, Message, Schema
+    from mcap.stream_reader import StreamReader
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self.suffix, self.stem = path.suffix, path.stem
-        with path.open("rb") as file:
-            self.end, self.is_damaged = whole(file)
+    kinds: dict[int, str] = {}
+    channels: dict[int, tuple[str, str]] = {}
+    count, end = 0, _end(file)
+    for record in StreamReader(cast(Any, _Exact(file)), validate_crcs=True).records:
+        match record:
+            case Schema(id=number, name=name):
+                kinds[number] = name
+            case Channel(id=number, topic=topic, schema_id=schema):
+                channels[number] = topic, kinds[schema]
+            case Message(channel_id=number, log_time=time, data=data, sequence=sequence):
+                count += 1
+                if sequence not in {0, count}:
+                    raise ValueError("messages are missing")
+                yield *channels[number], time, data
+            case DataEnd():
+                break
+    if is_ended:
+        (begin, _, expected), stop = _INDEX.unpack_from(end, len(_FOOTER)), file.seek(-_AFTER_SUM, 2)
+        file.seek(begin)
+        if expected not in {0, crc32(file.read(max(0, stop - begin)))}:
+            raise ValueError("the index is damaged")
 
-    def exists(self) -> bool:
-        return self._path.exists()
 
-    def is_dir(self) -> bool:
-        return False
+class _Exact:
+    """A file that gives as many bytes as are asked for or raises EOFError."""
 
-    def open(self, *_: object, **__: object) -> BinaryIO:
-        """All of it in memory."""
-        with self._path.open("rb") as file:
-            return BytesIO(file.read(self.end) + _END)
+    def __init__(self, file: BinaryIO) -> None:
+        self._file, self._size = file, file.seek(0, 2)
+        file.seek(0)
 
-
-def whole(file: BinaryIO) -> tuple[int, bool]:
-    """How many bytes there are before the first record that is not complete, or the end of the data; and whether that
-    record is there but damaged."""
-    size = file.seek(0, 2)
-    end = len(_MAGIC)
-    while True:
-        file.seek(end)
-        head = file.read(_RECORD.size)
-        if len(head) < _RECORD.size:
-            return min(end, size), False
-        opcode, length = _RECORD.unpack(head)
-        is_data = 0 < opcode < _HIGHEST_OPCODE and opcode != _FOOTER
-        if not is_data or end + _RECORD.size + length > size:
-            return min(end, size), False
-        if opcode == _CHUNK and not checksums.is_whole(file.read(length)):
-            return end, True
-        end += _RECORD.size + length
+    def read(self, length: int) -> bytes:
+        if length > self._size - self._file.tell():
+            raise EOFError
+        return self._file.read(length)

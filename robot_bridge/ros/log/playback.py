@@ -1,4 +1,4 @@
-"""A log of a run, told again to any journal exactly as :class:`robot_bridge.ros.log.recording.BagRecorder` was told.
+"""A log of a run, told again to any journal exactly as :class:`robot_bridge.ros.log.recorder.BagRecorder` was told.
 
 Pictures come back as JPEG and millimetres left them, the times of maps to the nanosecond, everything else bit for bit.
 Contents of a log are data of somebody else: what cannot be read is a :class:`RecordingError`, never executed.
@@ -29,7 +29,7 @@ from robot_bridge.contracts import (
 )
 from robot_bridge.errors import RecordingError
 from robot_bridge.protocols import Journal
-from robot_bridge.ros import compressing, messages, topics
+from robot_bridge.ros import images, messages, topics
 from robot_bridge.ros.log import bag
 from robot_bridge.ros.log.records import from_json
 
@@ -111,11 +111,11 @@ class _Teller:
 
     def _read_depth(self, message: Any) -> None:
         if self._with_pictures:
-            self._depth = compressing.depth(message.data.tobytes())
+            self._depth = images.depth(message.data.tobytes())
 
     def _read_image(self, message: Any) -> None:
         if self._with_pictures:
-            self._rgb = compressing.picture(message.data.tobytes())
+            self._rgb = images.picture(message.data.tobytes())
 
     def _observation(self, record: dict[str, Any]) -> Observation:
         odometry, battery = record["odometry"], record["battery"]

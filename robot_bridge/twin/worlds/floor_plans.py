@@ -120,18 +120,6 @@ def _with_wall(plan: FloorPlan, room: Room, axis: int, position: float, rng: Gen
     return FloorPlan((*others, *halves), (*plan.doorways, doorway), (*plan.walls, *walls))
 
 
-def quartered(width: float, height: float, rng: Generator) -> FloorPlan:
-    """Two by two rooms; each wall between two of them has a doorway, and the cross is off the middle at random."""
-    plan, half = enclosed(width, height), THICKNESS / 2
-    x, y = (round(float(side * rng.uniform(0.42, 0.58)), 2) for side in (width, height))
-    arms = ((0, x, 0.0, y), (0, x, y, height), (1, y, 0.0, x - half), (1, y, x + half, width))
-    built = [_wall_with_doorway(*arm, rng) for arm in arms]
-    columns, rows = ((0.0, x - half), (x + half, width)), ((0.0, y - half), (y + half, height))
-    rooms = tuple(Room(x0, y0, x1, y1) for y0, y1 in rows for x0, x1 in columns)
-    walls = tuple(wall for _, pieces in built for wall in pieces)
-    return FloorPlan(rooms, tuple(doorway for doorway, _ in built), (*plan.walls, *walls))
-
-
 def _wall_with_doorway(
     axis: int, position: float, low: float, high: float, rng: Generator
 ) -> tuple[Doorway, tuple[Wall, Wall]]:

@@ -15,8 +15,8 @@ from numpy.random import Generator
 
 from robot_bridge.config import RobotConfig
 from robot_bridge.contracts import Pose
-from robot_bridge.twin.worlds.floor_plans import FloorPlan, Room, divided, enclosed, quartered
-from robot_bridge.twin.worlds.world import THING_SIZE, Kind, Obstacle, Point, Thing, TwinWorld
+from robot_bridge.twin.worlds.floor_plans import FloorPlan, Room, divided, enclosed
+from robot_bridge.twin.worlds.world import Obstacle, Point, TwinWorld
 
 FREE_AT_START = 0.6
 """Metres around the middle of the robot's footprint in which nothing stands."""
@@ -54,18 +54,6 @@ def cluttered(seed: int, config: RobotConfig | None = None) -> TwinWorld:
     for _ in range(int(rng.integers(2, 5))):
         obstacles += site.mover()
     return TwinWorld(plan.walls, (), tuple(obstacles), site.start(config), f"cluttered seed {seed}")
-
-
-def four_rooms(seed: int, config: RobotConfig | None = None) -> TwinWorld:
-    """A flat of four rooms in a ring, with some boxes, a chair and a few things that carry signs; nothing moves."""
-    rng = np.random.default_rng(seed)
-    width, height = (round(float(side), 1) for side in rng.uniform(7, 9, 2))
-    plan = quartered(width, height, rng)
-    site = _Site.begun(plan, rng)
-    obstacles = [*site.chair(), *site.box(), *site.box(), *site.box()]
-    choices: tuple[tuple[Kind, str], ...] = (("ball", "red"), ("key", "blue"), ("box", "green"), ("ball", "yellow"))
-    things = [Thing(kind, color, "", *at) for kind, color in choices for at in site.places(THING_SIZE / 2**0.5)]
-    return TwinWorld(plan.walls, tuple(things), tuple(obstacles), site.start(config), f"four rooms seed {seed}")
 
 
 @dataclass(slots=True)

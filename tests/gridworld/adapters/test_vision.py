@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import io
 import json
-import socket
-from collections.abc import Iterator
+import time
 from contextlib import suppress
-from pathlib import Path
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -15,52 +14,25 @@ from PIL import Image
 
 from gridworld.adapters.lmstudio_vlm_adapter import LMStudioVLMAdapter
 from gridworld.adapters.ollama_vlm_adapter import OllamaVLMAdapter
-from gridworld.backends import get_backend
 from gridworld.errors import ModelError, ModelUnavailableError
-from gridworld.evaluation import cli
-from gridworld.evaluation.harness import EvaluationHarness
-from gridworld.rules.layout import Layout
-from gridworld.search.planning import optimal_actions
-from gridworld.task_spec import TaskSpecification
-from spca.providers.base import Usage
-from tests.fakes import peers
-from tests.fakes.answers import Heard
+from spca.llm.providers.base import Usage
 from tests.fakes.faults import BROKEN, UNKNOWN_FORMS, answering, miscounting
 from tests.fakes.serving import Reply
 from tests.support.gridworld.drawn import drawn
-from tests.support.gridworld.serving import MODEL, PROTOCOLS, Protocol, ScriptedServer, plain, seen
-from tests.tiny_gguf import write_tiny_gguf
-from tests.waiting import becomes
+from tests.support.gridworld.serving import (
+    MODEL,
+    PROTOCOLS,
+    Protocol,
+    ScriptedServer,
+    heard,
+    nobody,
+    plain,
+    seen,
+    shades,
+)
+from tests.support.waiting import becomes
 
 BUSY = 503
-
-
-@pytest.fixture(params=PROTOCOLS)
-def protocol(request: pytest.FixtureRequest) -> Protocol:
-    return PROTOCOLS[request.param]
-
-
-@pytest.fixture
-def server(protocol: Protocol) -> Iterator[ScriptedServer]:
-    with ScriptedServer(protocol.dialect) as running:
-        yield running
-
-
-def nobody() -> str:
-    """An address where nothing listens."""
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return f"http://127.0.0.1:{found.getsockname()[1]}"
-
-
-def heard(server: ScriptedServer, number: int = -1) -> Heard:
-    return server.dialect.heard(server.asked[number])
-
-
-def shades(said: Heard) -> list[int]:
-    """The grey of each image, in order."""
-    images = [Image.open(io.BytesIO(image.data)) for message in said.messages for image in message.images]
-    return [int(np.asarray(image.convert("RGB"))[0, 0, 0]) for image in images]
 
 
 class TestAsking:
@@ -105,6 +77,7 @@ class TestAsking:
         self, server: ScriptedServer, protocol: Protocol, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setenv("OPENAI_API_KEY", "secret-4711")
+        monkeypatch.setenv("OLLAMA_API_KEY", "secret-4711")
         monkeypatch.setenv("OPENAI_BASE_URL", nobody())
         monkeypatch.setenv("OLLAMA_HOST", nobody())
         protocol.model(server.url).predict(seen())
@@ -182,6 +155,27 @@ class TestFailing:
         assert model.predict(seen()).action == 1
         assert model.episode_details()["retries"] == 1
 
+    def test_a_server_that_asks_for_time_gets_it(self, server: ScriptedServer, protocol: Protocol) -> None:
+        busy = protocol.dialect.refused(BUSY, "busy", None)
+        server.replies = [replace(busy, headers={"retry-after-ms": "300"}), "Action: 1"]
+        started = time.monotonic()
+        assert protocol.model(server.url).predict(seen()).action == 1
+        assert time.monotonic() - started >= 0.3
+
+    def test_tokens_that_are_not_told_are_estimated(self, server: ScriptedServer, protocol: Protocol) -> None:
+        server.replies = [answering(protocol.dialect, "Action: 1", usage=Usage())]
+        model = protocol.model(server.url)
+        model.predict(seen())
+        details = model.episode_details()
+        assert details["estimated"] == 1
+        assert details["input_tokens"] > 100
+
+    def test_a_late_answer_names_the_option(self, server: ScriptedServer, protocol: Protocol) -> None:
+        server.replies = [Reply(delay=2)]
+        with pytest.raises(ModelError, match="allow more") as caught:
+            protocol.model(server.url, timeout=0.3, request_retries=0).predict(seen())
+        assert not isinstance(caught.value, ModelUnavailableError), "this episode fails, the evaluation goes on"
+
     def test_not_more_often_than_told(self, server: ScriptedServer, protocol: Protocol) -> None:
         server.replies = [protocol.dialect.refused(BUSY, "busy\x1b[2J\nnow", None)]
         with pytest.raises(ModelError, match="503") as caught:
@@ -232,9 +226,7 @@ class TestFailing:
         self, server: ScriptedServer, protocol: Protocol, count: object
     ) -> None:
         model = protocol.model(server.url, request_retries=0)
-        for name, reply in miscounting(protocol.dialect, count):
-            if name in ("cached_tokens", "cache_write_tokens"):  # these it does not look at
-                continue
+        for _name, reply in miscounting(protocol.dialect, count):
             server.replies = [reply]
             with pytest.raises(ModelError) as caught:
                 model.predict(seen())
@@ -317,6 +309,8 @@ class TestLMStudio:
         with ScriptedServer(protocol.dialect, ["well", "Action: 1"]) as server:
             protocol.model(f"{server.url}/v1").predict(seen(prior_images=[plain(1), plain(2)]))
             assert [message.role for message in heard(server).messages] == ["system", "user", "assistant", "user"]
+            kinds = [part["type"] for part in server.asked[0].body["messages"][1]["content"]]
+            assert kinds == ["text", "image_url"] * 3, "each picture follows its words"
 
     def test_another_model_that_answered_is_noted(self) -> None:
         protocol = PROTOCOLS["lmstudio"]
@@ -324,68 +318,6 @@ class TestLMStudio:
             model = protocol.model(server.url)
             model.predict(seen())
             assert model.episode_details()["served_model"] == "m"
-
-
-class TestPeers:
-    """Servers written by others read what is sent, and their answers are read."""
-
-    def test_aimock(self, protocol: Protocol) -> None:
-        with peers.aimock() as peer:
-            model = protocol.model(peer.url)
-            assert model.predict(seen(text_prompt="Count the tokens.")).action == 6  # "Done."
-            (entry,) = peer.journal()
-        assert entry["body"]["model"] == MODEL
-        if protocol is PROTOCOLS["lmstudio"]:  # of Ollama's protocol aimock does not count
-            details = model.episode_details()
-            assert (details["input_tokens"], details["output_tokens"]) == (21, 13)
-
-    def test_llmock(self) -> None:
-        with peers.llmock() as peer:
-            model = LMStudioVLMAdapter(MODEL, peer.base_url("openai"), request_retries=0)
-            output = model.predict(seen())
-        assert output.raw_output
-        assert model.episode_details()["output_tokens"]
-
-    def test_llama_cpp(self, tmp_path: Path) -> None:
-        """A real server with a real, if tiny, model, which sees no images."""
-        library = pytest.importorskip("xllamacpp")
-        parameters = library.CommonParams()
-        parameters.model.path = str(write_tiny_gguf(tmp_path / "tiny.gguf"))
-        parameters.n_ctx, parameters.n_parallel, parameters.cpuparams.n_threads = 4096, 1, 1
-        parameters.warmup, parameters.verbosity = False, -1
-        server = library.Server(parameters)
-        with pytest.raises(ModelError, match=r"does not list 'tiny'; it has .*tiny\.gguf"):
-            LMStudioVLMAdapter("tiny", server.listening_address).setup()
-        model = LMStudioVLMAdapter(parameters.model.path, server.listening_address)
-        model.setup()
-        with pytest.raises(ModelError, match="sees no images"):
-            model.predict(seen())
-        assert model.episode_details()["retries"] == 0
-
-
-TASK = "#####\n#A..#\n###.#\n###G#\n#####"
-
-
-class TestPlaying:
-    def test_an_episode(self, server: ScriptedServer, protocol: Protocol) -> None:
-        spec = drawn(TASK)
-        server.replies = [f"Step {n}.\nAction: {int(a)}" for n, a in enumerate(optimal_actions(Layout(spec)))]
-        harness = EvaluationHarness(protocol.model(server.url), get_backend("multigrid"))
-        episode = harness.evaluate_task(spec)
-        harness.close()
-        assert episode.success
-        assert episode.info["details"]["requests"] == episode.steps_taken == len(server.asked)
-        assert len(shades(heard(server))) == 3
-        assert "Last steps" in "\n".join(message.text for message in heard(server).messages)
-
-    def test_the_command_without_a_server(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-        spec: TaskSpecification = drawn(TASK)
-        spec.to_json(tmp_path / "t.json")
-        arguments = ["--benchmark", "directory", "--task-dir", str(tmp_path), "--output", str(tmp_path / "r")]
-        for name, fix in (("ollama", "ollama serve"), ("lmstudio", "lms server start")):
-            assert cli.main([*arguments, "--model", name, f"--{name}-url", nobody()]) == 2
-            (line,) = capsys.readouterr().err.splitlines()
-            assert fix in line
 
 
 @pytest.mark.parametrize("name", ["ollama_vlm_adapter", "lmstudio_vlm_adapter"])

@@ -8,8 +8,8 @@ from gridworld.backends.minigrid_backend import MiniGridBackend
 from gridworld.backends.multigrid_backend import MultiGridBackend
 from gridworld.task_parser import TaskParser
 from gridworld.task_spec import TaskSpecification
-from tests.contracts.grid_backend_suite import GridBackendSuite
-from tests.contracts.grid_corridor import FORWARD, TOGGLE, Make, task
+from tests.support.contracts.grid_backend_suite import GridBackendSuite
+from tests.support.contracts.grid_corridor import FORWARD, TOGGLE, Make, task
 
 
 class TestMiniGrid(GridBackendSuite):

@@ -23,7 +23,7 @@ from gridworld.minigrid.objects import Block, Gate, GroundKey, Hazard, Hidden, S
 from gridworld.minigrid.view import TaskGrid, encode, picture, specimen
 from gridworld.rules.observation import CODES, LOOKS, Look
 from gridworld.task_spec import GoalSpec, Position
-from tests.contracts.grid_corridor import DONE, FORWARD, KEY, LEFT, PICKUP, TOGGLE, played, task
+from tests.support.contracts.grid_corridor import DONE, FORWARD, KEY, LEFT, PICKUP, TOGGLE, played, task
 from tests.support.gridworld.naive import NaiveWorld, cell_of
 from tests.support.gridworld.random_tasks import seeds
 from tests.support.gridworld.random_tasks import task_of as random_task_of

@@ -16,7 +16,7 @@ from gridworld.actions import Action
 from gridworld.backends import MultiGridBackend
 from gridworld.errors import ActionError, EvaluationError
 from gridworld.rules.observation import Observation
-from gridworld.runner.files import file_stem, json_text
+from gridworld.runner.encoding import file_stem, json_text
 from gridworld.runner.grid_runner import EpisodeResult, GridRunner
 from tests.support.gridworld.drawn import drawn
 

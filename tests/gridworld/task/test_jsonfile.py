@@ -27,7 +27,7 @@ def test_a_pipe_or_a_device_is_refused(tmp_path: Path, read: object) -> None:
     assert callable(read)
     os.mkfifo(tmp_path / "pipe.json")
     for name in (tmp_path / "pipe.json", Path("/dev/zero")):
-        with pytest.raises(EvaluationError, match=f"{name}: cannot be read: is not a regular file"):
+        with pytest.raises(EvaluationError, match=f"{name}: cannot be read: it is a pipe or a device, not a file"):
             read(name)
     with pytest.raises(EvaluationError, match="cannot be read: Is a directory"):
         read(tmp_path)

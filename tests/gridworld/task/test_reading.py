@@ -188,7 +188,9 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.json")
     (tmp_path / "endless.json").symlink_to("/dev/zero")
     for name in ("pipe.json", "endless.json"):
-        assert check_file(tmp_path / name) == [f"{tmp_path / name}: cannot be read: is not a regular file"]
+        assert check_file(tmp_path / name) == [
+            f"{tmp_path / name}: cannot be read: it is a pipe or a device, not a file"
+        ]
     large = tmp_path / "large.json"
     with large.open("wb") as file:
         file.truncate(MAX_BYTES + 1)

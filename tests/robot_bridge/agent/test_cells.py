@@ -23,7 +23,7 @@ from robot_bridge.agent.cells import (
 )
 from robot_bridge.contracts import Pose
 from robot_bridge.navigation.mapping import OccupancyMap
-from tests.robot_bridge.rooms import LATTICE, drawn, seen
+from tests.support.robot_bridge.rooms import LATTICE, drawn, seen
 
 
 def test_a_room_with_things_is_as_it_is() -> None:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from math import pi, radians
+from typing import Any
 
 import pytest
 
-from robot_bridge.agent.pilot import Pilot, turn
+from robot_bridge.agent.pilot import TOLERANCE, Pilot
+from robot_bridge.contracts import ExecutionResult, NavGoalTarget
 from robot_bridge.decisions.exploration_memory import ExplorationMemory
-from robot_bridge.decisions.safety_executor import SafetyExecutor
-from tests.robot_bridge.kinematic import Log, rig
-from tests.robot_bridge.rays import CONFIG
+from robot_bridge.decisions.safety_executor import SafetyExecutor, turn
+from tests.support.robot_bridge.kinematic import Log, rig
+from tests.support.robot_bridge.rays import CONFIG
 
 CENTRE = CONFIG.body.centre
 
@@ -57,3 +59,34 @@ def test_where_no_way_leads_it_turns_first() -> None:
     assert not made.go(CENTRE, 50.0, pi / 2)
     assert decided(log)[:2] == ["navigate_to_goal", "rotate"]
     assert log.results[1].turned_deg == pytest.approx(90, abs=15)
+
+
+class Kept(SafetyExecutor):
+    """An executor that keeps what it checked."""
+
+    def __init__(self, *given: Any) -> None:
+        super().__init__(*given)
+        self.checked: list[ExecutionResult] = []
+
+    def execute_decision(self, *given: Any) -> ExecutionResult:
+        self.checked.append(super().execute_decision(*given))
+        return self.checked[-1]
+
+    def execute_pose(self, *given: Any) -> ExecutionResult:
+        self.checked.append(super().execute_pose(*given))
+        return self.checked[-1]
+
+
+def test_what_the_executor_checked_is_what_is_driven() -> None:
+    controller, _, log = rig()
+    executor = Kept(controller.clock.now, CONFIG)
+    made = Pilot(controller, executor, ExplorationMemory(), lambda: None)
+    made.wait(lambda: False, 2.0)
+    assert made.go(CENTRE + 1.0, 0.0, 0.0)
+    assert made.go(CENTRE + 1.0, 0.0, pi / 2)
+    made.look()
+    assert [id(each) for each in log.decisions] == [id(each) for each in executor.checked]
+    assert [each.target for each in log.decisions[:2]] == [
+        NavGoalTarget(CENTRE + 1.0, 0.0, 0.0, TOLERANCE),
+        NavGoalTarget(CENTRE + 1.0, 0.0, pi / 2, TOLERANCE),
+    ]

@@ -7,7 +7,7 @@ import pytest
 from robot_bridge.agent.plan import checked, parsed
 from robot_bridge.errors import SetupError
 from spca.contracts import AgentSource, PlanStep
-from tests.contracts.executing import methods
+from tests.support.contracts.executing import methods
 
 AGENT = methods("""
     def turn_left(self):

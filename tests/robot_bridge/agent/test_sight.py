@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from robot_bridge.agent.cells import Cell, Ground, Lattice, Terrain
-from robot_bridge.agent.sight import Knowledge, Label, floor
+from robot_bridge.agent.senses import Knowledge, Label, floor
 from robot_bridge.config import Camera
 from robot_bridge.contracts import Frame, Pose, Sighting
 

@@ -7,7 +7,7 @@ from collections.abc import Collection
 from robot_bridge.agent.cells import terrain, window
 from robot_bridge.agent.vantages import Tried, Vantage, Vantages, shown
 from robot_bridge.config import Camera
-from tests.robot_bridge.rooms import LATTICE, seen
+from tests.support.robot_bridge.rooms import LATTICE, seen
 
 ROOM = "#######\n#.....#\n#..S..#\n#.....#\n#######"
 

@@ -18,11 +18,11 @@ from robot_bridge.agent.rigs import twin_rig
 from robot_bridge.agent.world import RobotWorld, act
 from robot_bridge.config import Camera, RobotConfig
 from robot_bridge.contracts import ActionResult, Applied, Command, Estimate, ExecutionResult, Observation
-from spca import perception
 from spca.contracts import Status
 from spca.errors import RestoreError, WorldError
-from tests.contracts.executing import methods
-from tests.inprocess import InProcessExecutor
+from spca.sense import perception
+from tests.support.contracts.executing import methods
+from tests.support.inprocess import InProcessExecutor
 
 LEVEL, SEED = "MiniGrid-DoorKey-5x5-v0", 4
 CONFIG = RobotConfig(camera=Camera(width=320, height=240))

@@ -21,10 +21,10 @@ from robot_bridge.cli.parser import COMMANDS_HELP, Settings
 from robot_bridge.config import RobotConfig
 from robot_bridge.errors import DeviceError, SetupError
 from robot_bridge.ros import robot as ros2_robot
-from spca.ast_merge import merge
+from spca.code.merge import merge
 from spca.contracts import AgentSource
 from spca.reference import coder
-from tests.contracts.executing import methods
+from tests.support.contracts.executing import methods
 from tests.support.tiers import long
 
 ROOT = Path(__file__).resolve().parents[3]

@@ -20,8 +20,7 @@ from robot_bridge.cli.doctor.check import Check
 from robot_bridge.cli.parser import Settings
 from robot_bridge.config import RobotConfig
 from robot_bridge.contracts import Pose, Twist
-from robot_bridge.control.realtime import Lockstep
-from robot_bridge.control.scheduling import PRIORITY, real_time
+from robot_bridge.control.realtime import PRIORITY, Lockstep, real_time
 from robot_bridge.exploration.links import LockstepLink
 from robot_bridge.onboard.deadman import Deadman, serve
 from robot_bridge.onboard.relay import STOP
@@ -31,9 +30,9 @@ from robot_bridge.ros import types
 from robot_bridge.ros.dds import Bus, until
 from robot_bridge.ros.messages import twist_message
 from robot_bridge.ros.topics import DRIVER_COMMANDS, HOST_COMMANDS, Topics
-from tests.robot_bridge.kinematic import KinematicRobot, SteppedClock
-from tests.robot_bridge.ros.loopback import CONFIGURATION, own_domain, started
-from tests.waiting import is_punctual
+from tests.support.robot_bridge.kinematic import KinematicRobot, SteppedClock
+from tests.support.robot_bridge.loopback import CONFIGURATION, own_domain, started
+from tests.support.waiting import is_punctual
 
 SMALLEST = ("--world", "MiniGrid-Empty-5x5-v0")
 LIMIT = 0.5
@@ -136,7 +135,7 @@ def priority() -> Iterator[None]:
 
 @pytest.mark.usefixtures("priority")
 def test_a_robot_over_dds_is_looked_at_without_moving_it(own: int, capsys: pytest.CaptureFixture[str]) -> None:
-    with started("tests.robot_bridge.ros.served_twin", str(own), "--deadman", wait_for="ready") as twin:
+    with started("tests.support.robot_bridge.served_twin", str(own), "--deadman", wait_for="ready") as twin:
         was_punctual = False
         for _ in range(TRIES):
             code = main(["doctor", "--robot", "ros2", "--no-camera", "--domain", str(own)])

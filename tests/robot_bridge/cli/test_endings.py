@@ -14,7 +14,7 @@ from robot_bridge.contracts import Pose
 from robot_bridge.control.realtime import Lockstep
 from robot_bridge.exploration.endings import Ending
 from robot_bridge.exploration.links import LockstepLink
-from tests.robot_bridge.kinematic import KinematicRobot, SteppedClock
+from tests.support.robot_bridge.kinematic import KinematicRobot, SteppedClock
 
 
 class Failing(KinematicRobot):

@@ -7,7 +7,7 @@ import sys
 
 from robot_bridge.cli.journals import Narrator, Trail
 from robot_bridge.contracts import ActionResult, Applied, Estimate, ExecutionResult, Pose, StopTarget, Twist
-from tests.robot_bridge.kinematic import decision
+from tests.support.robot_bridge.kinematic import decision
 
 
 def applied(reason: str) -> Applied:

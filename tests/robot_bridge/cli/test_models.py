@@ -14,8 +14,8 @@ from robot_bridge.contracts import Tool
 from robot_bridge.decisions.llm_navigator import SYSTEM_PROMPT
 from robot_bridge.decisions.tools import TOOL_DEFINITIONS
 from robot_bridge.errors import ModelEnded, ModelFailure
-from spca.calls.desk import CallDesk
-from spca.providers.base import Usage
+from spca.llm.calls.desk import CallDesk
+from spca.llm.providers.base import Usage
 from tests.fakes.faults import FaultServer, answering, busy, calling
 from tests.fakes.openai_wire import CHAT, RESPONSES
 

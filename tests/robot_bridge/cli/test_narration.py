@@ -10,7 +10,7 @@ from robot_bridge.cli import narration
 from robot_bridge.contracts import ActionResult, ExecutionResult, StopTarget, Tier, Trigger
 from robot_bridge.control.actions import UNDER_WAY
 from robot_bridge.exploration.schedule import Choice
-from tests.robot_bridge.kinematic import decision
+from tests.support.robot_bridge.kinematic import decision
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ import pytest
 from robot_bridge.cli import main
 from robot_bridge.ros import types
 from robot_bridge.ros.dds import Bus
-from tests.contracts.executing import methods
+from tests.support.contracts.executing import methods
 
 SMALLEST = ("--world", "MiniGrid-Empty-5x5-v0")
 AGENT = methods("""

@@ -8,11 +8,10 @@ import pytest
 
 from robot_bridge.contracts import REST, ExecutionResult, Twist, VelocityTarget
 from robot_bridge.control.controller import Controller
-from robot_bridge.control.realtime import MonotonicClock, RealTimeLoop
-from robot_bridge.control.scheduling import real_time
+from robot_bridge.control.realtime import MonotonicClock, RealTimeLoop, real_time
 from robot_bridge.errors import DeviceError
-from tests.robot_bridge.kinematic import KinematicRobot, SteppedClock, decision, rig
-from tests.waiting import is_punctual
+from tests.support.robot_bridge.kinematic import KinematicRobot, SteppedClock, decision, rig
+from tests.support.waiting import is_punctual
 
 
 class RealClock(SteppedClock):

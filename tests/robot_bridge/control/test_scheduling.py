@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from robot_bridge.control.scheduling import PRIORITY, real_time, told
+from robot_bridge.control.realtime import PRIORITY, real_time, told
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "sched_setscheduler"), reason="Linux only")
 

@@ -1,4 +1,4 @@
-"""The state that others read: of one moment, or always the newest."""
+"""The state that others read: of one tick, at the time of the tick or of the clock."""
 
 from __future__ import annotations
 
@@ -7,11 +7,9 @@ from dataclasses import replace
 import pytest
 
 from robot_bridge.contracts import Direction, Observation
-from robot_bridge.control.state import LiveState, View
-from robot_bridge.protocols import SensorState
-from tests.robot_bridge.rays import CONFIG, scan_of
-
-_FIELDS = sorted(name for name in vars(SensorState) if isinstance(vars(SensorState)[name], property))
+from robot_bridge.control.state import View
+from tests.support.robot_bridge.kinematic import rig
+from tests.support.robot_bridge.rays import CONFIG, scan_of
 
 
 def test_what_a_scan_means_is_worked_out_once_for_all_views_of_it() -> None:
@@ -31,10 +29,11 @@ def test_before_the_first_scan_nothing_is_known() -> None:
     assert (view.obstacle_distances, view.detected_gaps, view.latest_image, view.latest_odom) == ({}, (), None, None)
 
 
-@pytest.mark.parametrize("name", _FIELDS)
-def test_the_live_state_has_all_of_the_newest_view_and_the_time_of_the_clock(name: str) -> None:
-    views = [View(0.0, CONFIG, Observation(scan_of([])), distance_traveled_m=1.0)]
-    live = LiveState(lambda: views[-1], lambda: 7.0)
-    views.append(View(5.0, CONFIG, Observation(scan_of([]), battery=11.0), distance_traveled_m=2.0, explore_time_s=3.0))
-    assert live.frozen() is views[-1]
-    assert getattr(live, name) == (7.0 if name == "now" else getattr(views[-1], name))
+def test_the_state_is_the_newest_view_at_the_time_of_the_clock() -> None:
+    controller, _, _ = rig()
+    controller.tick()
+    assert controller.state.now == controller.clock.now() > controller.view.now
+    first = controller.view
+    controller.tick()
+    assert controller.view is not first
+    assert controller.state.observation is controller.view.observation

@@ -10,7 +10,7 @@ from robot_bridge.decisions.hostile_navigator import HostileNavigator
 from robot_bridge.decisions.safety_executor import SafetyExecutor
 from robot_bridge.decisions.tools import TOOL_NAMES, MoveToward, NavigateToGoal, Refusal, read
 from robot_bridge.errors import ModelFailure
-from tests.robot_bridge.looking import scan, view
+from tests.support.robot_bridge.looking import scan, view
 
 
 def replies(seed: int, count: int = 400) -> list[ModelReply | None]:

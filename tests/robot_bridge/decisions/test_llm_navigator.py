@@ -14,7 +14,7 @@ from robot_bridge.decisions.llm_navigator import SYSTEM_PROMPT, TOOL_DEFINITIONS
 from robot_bridge.decisions.sensor_snapshot import SensorSnapshot, SensorSnapshotBuilder
 from robot_bridge.decisions.tools import TOOL_NAMES
 from robot_bridge.errors import ModelEnded, ModelFailure
-from tests.robot_bridge.looking import frame, scan, view
+from tests.support.robot_bridge.looking import frame, scan, view
 
 ROTATE = ("rotate", {"degrees": 90})
 

@@ -12,9 +12,9 @@ from robot_bridge.control.state import View
 from robot_bridge.decisions import message
 from robot_bridge.decisions.exploration_memory import ExplorationMemory
 from robot_bridge.decisions.llm_navigator import SYSTEM_PROMPT
-from robot_bridge.decisions.message_reading import Action, Doorway, Room, SeenFrontier, UnreadableError, read_message
+from robot_bridge.decisions.message_parser import Action, Doorway, Room, SeenFrontier, UnreadableError, read_message
 from robot_bridge.decisions.sensor_snapshot import SensorSnapshotBuilder, build_lidar_summary
-from tests.robot_bridge.looking import remember, scan, view
+from tests.support.robot_bridge.looking import remember, scan, view
 
 TOKENS = openai.o200k_base()
 LAST = NavigationDecision("navigate_to_goal", {"goal_type": "frontier", "frontier_id": 3, "x": None})

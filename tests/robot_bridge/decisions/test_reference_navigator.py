@@ -21,7 +21,7 @@ from robot_bridge.decisions.sensor_snapshot import (
     compute_affordance_scores,
 )
 from robot_bridge.decisions.tools import TOOL_NAMES, Refusal, read
-from tests.robot_bridge.looking import frame, remember, scan, view
+from tests.support.robot_bridge.looking import frame, remember, scan, view
 
 EAST = Pose(10.0, 0.0, 0.0)
 

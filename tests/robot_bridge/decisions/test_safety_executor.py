@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from math import isfinite, pi
+from math import inf, isfinite, nan, pi
 from typing import Any
 
 import pytest
@@ -26,8 +26,8 @@ from robot_bridge.contracts import (
 from robot_bridge.control.state import View
 from robot_bridge.decisions.exploration_memory import ExplorationMemory
 from robot_bridge.decisions.safety_executor import NOTHING_TO_DRIVE, BlockedActionMemory, SafetyExecutor
-from tests.robot_bridge.kinematic import decision, goal
-from tests.robot_bridge.rays import CONFIG, Post, scan_of, seen
+from tests.support.robot_bridge.kinematic import decision, goal
+from tests.support.robot_bridge.rays import CONFIG, Post, scan_of, seen
 
 _HALL = 6.0
 
@@ -210,3 +210,29 @@ def test_whatever_a_model_says_becomes_a_bounded_target(tool: str, parameters: M
     if isinstance(target, NavGoalTarget):
         assert isfinite(target.x)
         assert isfinite(target.y)
+
+
+def test_a_pose_is_checked_as_a_decision_and_is_the_target() -> None:
+    place = Situated()
+    far, here = NavGoalTarget(1.0004, -2.0, 0.3, 0.08), NavGoalTarget(CONFIG.body.centre, 0.1, pi / 2, 0.08)
+    assert place.executor.execute_pose(far, "why", place.view()).target is far
+    turned = place.executor.execute_pose(here, "why", place.view())
+    assert (turned.target, turned.decision.tool_name) == (here, "rotate")
+    for _ in range(3):
+        place.executor.blocked_actions.record_blocked(turned.decision)
+    again = place.executor.execute_pose(here, "why", place.view())
+    assert not again.is_valid
+    assert "was blocked 3 times" in again.reason
+    assert isinstance(again.target, StopTarget)
+
+
+@pytest.mark.parametrize(
+    "pose",
+    [NavGoalTarget(nan, 0.0), NavGoalTarget(1e9, 0.0, 0.0), NavGoalTarget(0.0, inf), NavGoalTarget(0.0, 0.0, nan)],
+)
+def test_what_is_not_a_pose_is_refused(pose: NavGoalTarget) -> None:
+    place = Situated()
+    result = place.executor.execute_pose(pose, "why", place.view())
+    assert not result.is_valid
+    assert isinstance(result.target, StopTarget)
+    assert result.reason

@@ -21,7 +21,7 @@ from robot_bridge.decisions.sensor_snapshot import (
     compute_frame_similarity,
     nearest_obstacle,
 )
-from tests.robot_bridge.looking import frame, scan, view
+from tests.support.robot_bridge.looking import frame, scan, view
 
 DEGREE = radians(1)
 

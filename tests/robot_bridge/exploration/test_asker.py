@@ -27,10 +27,10 @@ from robot_bridge.errors import ModelFailure
 from robot_bridge.exploration.asker import Asker
 from robot_bridge.exploration.links import LockstepLink
 from robot_bridge.exploration.schedule import AskSettings
-from robot_bridge.exploration.summary import Tally
-from tests.robot_bridge.kinematic import SteppedClock, decision, goal
-from tests.robot_bridge.looking import CONFIG, frame, scan, view
-from tests.robot_bridge.scripted import FORWARD, STOP, Call, Scripted
+from robot_bridge.exploration.statistics import Tally
+from tests.support.robot_bridge.kinematic import SteppedClock, decision, goal
+from tests.support.robot_bridge.looking import CONFIG, frame, scan, view
+from tests.support.robot_bridge.scripted import FORWARD, STOP, Call, Scripted
 
 TO_GOAL = ExecutionResult(NavGoalTarget(2.0, 0.0), goal(x=2.0, y=0.0), True)
 DRIVING = ExecutionResult(VelocityTarget(Twist(0.1), 8.0), decision("move_toward"), True)

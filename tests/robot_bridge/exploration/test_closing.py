@@ -15,8 +15,8 @@ from robot_bridge.errors import BudgetSpent, DeviceError, ModelEnded, ModelFailu
 from robot_bridge.exploration.closing import WAYS_HOME, Closing
 from robot_bridge.exploration.endings import Ending
 from robot_bridge.exploration.explorer import Explorer, ExplorerSettings
-from tests.robot_bridge.kinematic import goal
-from tests.robot_bridge.scripted import DONE, FORWARD, SHADOW, STOP, Call, Scripted, explorer
+from tests.support.robot_bridge.kinematic import goal
+from tests.support.robot_bridge.scripted import DONE, FORWARD, SHADOW, STOP, Call, Scripted, explorer
 from tests.support.tiers import long
 
 CAGE = [(1.2, 0.16 * place, 0.04) for place in range(-26, 27)]

@@ -17,9 +17,9 @@ from robot_bridge.errors import DeviceError, ModelEnded, ModelFailure
 from robot_bridge.exploration.endings import Ending
 from robot_bridge.exploration.explorer import ExplorerSettings
 from robot_bridge.exploration.schedule import AskSettings
-from robot_bridge.exploration.summary import Summary
-from tests.robot_bridge.kinematic import Log, goal
-from tests.robot_bridge.scripted import DONE, FORWARD, LOOK, ROOM, SHADOW, STOP, Scripted, explorer
+from robot_bridge.exploration.statistics import Summary
+from tests.support.robot_bridge.kinematic import Log, goal
+from tests.support.robot_bridge.scripted import DONE, FORWARD, LOOK, ROOM, SHADOW, STOP, Scripted, explorer
 
 
 def explored(

@@ -5,9 +5,8 @@ from __future__ import annotations
 from robot_bridge.contracts import Pose, Tier
 from robot_bridge.control.controller import Controller
 from robot_bridge.decisions.safety_executor import SafetyExecutor
-from robot_bridge.exploration.fallback import Fallback
-from robot_bridge.exploration.local_exploration import LocalExploration
-from tests.robot_bridge.kinematic import Log, rig
+from robot_bridge.exploration.fallback import Fallback, LocalExploration
+from tests.support.robot_bridge.kinematic import Log, rig
 
 
 def fallback(home: Pose = Pose()) -> tuple[Fallback, Controller, Log]:  # noqa: B008  # frozen

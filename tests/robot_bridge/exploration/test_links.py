@@ -10,7 +10,7 @@ import pytest
 from robot_bridge.control.realtime import MonotonicClock
 from robot_bridge.errors import ModelEnded, ModelFailure
 from robot_bridge.exploration.links import Answer, Link, LockstepLink, Question, Reply, ThreadedLink
-from tests.robot_bridge.kinematic import SteppedClock
+from tests.support.robot_bridge.kinematic import SteppedClock
 
 
 def fails() -> Reply:

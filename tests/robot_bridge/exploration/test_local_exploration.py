@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from robot_bridge.contracts import Frontier, Pose, Tier
-from robot_bridge.exploration.local_exploration import FrontierChoice, LocalExploration, same_frontier
-from tests.robot_bridge.kinematic import goal
+from robot_bridge.exploration.fallback import FrontierChoice, LocalExploration, same_frontier
+from tests.support.robot_bridge.kinematic import goal
 
 NEAR, FAR, BEHIND = Frontier(1, 2.0, 0.0, 1.0), Frontier(2, 6.0, 0.0, 1.0), Frontier(3, -2.0, 0.0, 1.0)
 HERE = Pose()

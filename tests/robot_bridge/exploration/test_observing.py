@@ -22,9 +22,9 @@ from robot_bridge.exploration.links import ThreadedLink
 from robot_bridge.exploration.schedule import AskSettings
 from robot_bridge.navigation.navigation import Navigation
 from robot_bridge.safety.chain import SafetyChain
-from tests.robot_bridge.kinematic import KinematicRobot, SteppedClock, goal
-from tests.robot_bridge.rays import CONFIG
-from tests.robot_bridge.scripted import DONE, FORWARD, LOOK, SHADOW, Call, Scripted, explorer
+from tests.support.robot_bridge.kinematic import KinematicRobot, SteppedClock, goal
+from tests.support.robot_bridge.rays import CONFIG
+from tests.support.robot_bridge.scripted import DONE, FORWARD, LOOK, SHADOW, Call, Scripted, explorer
 from tests.support.tiers import long
 
 LATENCIES = (0.0, 2.0, *(long(each) for each in (0.3, 0.9, 5.0, 7.5, TIMEOUT_S)))

@@ -7,8 +7,8 @@ import pytest
 from robot_bridge.contracts import REST, Twist
 from robot_bridge.exploration.explorer import Explorer
 from robot_bridge.exploration.orders import Orders
-from tests.robot_bridge.kinematic import decision
-from tests.robot_bridge.scripted import DONE, FORWARD, SHADOW, Scripted, explorer
+from tests.support.robot_bridge.kinematic import decision
+from tests.support.robot_bridge.scripted import DONE, FORWARD, SHADOW, Scripted, explorer
 
 BACK = decision("move_toward", direction="backward", speed="slow", duration_s=8.0)
 STOP = decision("stop_robot", reason="user_requested")

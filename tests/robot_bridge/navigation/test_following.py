@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from robot_bridge.config import RobotConfig
 from robot_bridge.contracts import REST, Pose
-from robot_bridge.navigation.arcs import Step, stop_gap
 from robot_bridge.navigation.following import Follower
+from robot_bridge.navigation.maneuvers import Step, stop_gap
 
 CONFIG = RobotConfig()
 BODY, LIMITS = CONFIG.body, CONFIG.limits

@@ -15,8 +15,8 @@ from robot_bridge.contracts import REST, Odometry, Pose, Scan, Twist, wrapped
 from robot_bridge.navigation.localisation import Localisation, Walls, aligned, searched, walls_of
 from robot_bridge.navigation.mapping import OccupancyMap
 from robot_bridge.safety.scans import returns
-from tests.robot_bridge.rooms import LIDAR, Box, scan
-from tests.robot_bridge.trips import Trip, walls
+from tests.support.robot_bridge.rooms import LIDAR, Box, scan
+from tests.support.robot_bridge.trips import Trip, walls
 
 ROOM = [*walls(-3, -2, 3, 2), (1.0, 0.9, 1.4, 1.3), (-2.0, -1.5, -1.6, -1.2)]
 

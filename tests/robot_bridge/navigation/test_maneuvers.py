@@ -13,9 +13,8 @@ from numpy.typing import NDArray
 
 from robot_bridge.config import RobotConfig
 from robot_bridge.contracts import Pose, wrapped
-from robot_bridge.navigation.arcs import Aim, Step, stop_gap
 from robot_bridge.navigation.clearance import Clearance, KeepOut, circles_of, clearance_around
-from robot_bridge.navigation.maneuvers import COARSE, FINE, ManeuverPlanner
+from robot_bridge.navigation.maneuvers import COARSE, FINE, Aim, ManeuverPlanner, Step, stop_gap
 from robot_bridge.navigation.mapping import OccupancyMap
 from robot_bridge.safety.geometry import clearance, free_distance, placed, seen_from
 

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from robot_bridge.contracts import Pose, Scan
 from robot_bridge.navigation.mapping import OccupancyMap
-from tests.robot_bridge.rooms import LIDAR, Box, scan
-from tests.robot_bridge.trips import walls
+from tests.support.robot_bridge.rooms import LIDAR, Box, scan
+from tests.support.robot_bridge.trips import walls
 
 ROOM = walls(-2, -2, 2, 2)
 POLE: Box = (0.99, -0.01, 1.01, 0.01)

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 from robot_bridge.contracts import REST, NavGoalTarget, Pose, wrapped
-from robot_bridge.navigation.arcs import Step
 from robot_bridge.navigation.driving import free_poses
 from robot_bridge.navigation.following import Follower
+from robot_bridge.navigation.maneuvers import Step
 from robot_bridge.navigation.navigation import NavStatus
 from robot_bridge.safety.geometry import along, clamped, curvature_of
-from tests.robot_bridge.rooms import Box
-from tests.robot_bridge.trips import CONFIG, PERIOD, Trip, walls
+from tests.support.robot_bridge.rooms import Box
+from tests.support.robot_bridge.trips import CONFIG, PERIOD, Trip, walls
 
 ROOM = walls(-2.5, -2, 2.5, 2)
 CELL = [(-1.5, 0.5, 0.5, 1.5), (0.5, -1.5, 1.5, 1.5), (-1.5, -1.5, 0.5, -0.5), (-6, -2, -5, 2)]
@@ -54,7 +54,6 @@ def test_it_goes_around_a_wall_and_through_a_doorway() -> None:
     assert trip.run(60) is NavStatus.ARRIVED
     assert misses(trip, 1.2, 1.0)[0] < 0.3
     assert trip.nearest > CONFIG.zones.padding
-    assert trip.navigation.go_home()
 
 
 def test_what_is_put_in_its_way_is_driven_around() -> None:

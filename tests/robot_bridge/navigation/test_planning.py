@@ -19,8 +19,8 @@ from robot_bridge.navigation.clearance import KeepOut
 from robot_bridge.navigation.frontiers import FrontierFinder
 from robot_bridge.navigation.mapping import OccupancyMap
 from robot_bridge.navigation.planning import CostGrid, Place, cost_grid, freed, length_of, point_along, route
-from tests.robot_bridge.rooms import LIDAR, Box, scan
-from tests.robot_bridge.trips import walls
+from tests.support.robot_bridge.rooms import LIDAR, Box, scan
+from tests.support.robot_bridge.trips import walls
 
 CONFIG = RobotConfig()
 NOTHING = np.zeros((0, 2))

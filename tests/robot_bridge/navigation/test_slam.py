@@ -11,7 +11,7 @@ import pytest
 from robot_bridge.config import RobotConfig
 from robot_bridge.contracts import REST, NavGoalTarget, Observation, Odometry, Pose, Scan
 from robot_bridge.navigation.navigation import Navigation
-from tests.robot_bridge.rays import CONFIG, scan_of
+from tests.support.robot_bridge.rays import CONFIG, scan_of
 
 
 def told(x: float, stamp: float) -> Observation:

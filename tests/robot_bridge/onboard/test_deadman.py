@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from robot_bridge.onboard import deadman as module
 from robot_bridge.onboard.deadman import Deadman, serve
-from tests.waiting import PATIENCE
+from tests.support.waiting import PATIENCE
 
 SPEED, REVERSE, TURN, TIMEOUT = 0.25, 0.12, 0.8, 0.3
 numbers = st.floats()

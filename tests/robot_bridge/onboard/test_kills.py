@@ -17,17 +17,17 @@ from typing import Any
 import pytest
 
 from robot_bridge.config import Limits
-from robot_bridge.control.scheduling import real_time
+from robot_bridge.control.realtime import real_time
 from robot_bridge.ros import types
 from robot_bridge.ros.dds import Bus, Subscription
 from robot_bridge.ros.messages import odometry_from
 from robot_bridge.ros.topics import DRIVER_COMMANDS, HOST_COMMANDS
-from tests.robot_bridge.ros.loopback import started
-from tests.waiting import PATIENCE
+from tests.support.robot_bridge.loopback import started
+from tests.support.waiting import PATIENCE
 
 TWIN, HOST, DEADMAN = (
-    "tests.robot_bridge.ros.served_twin",
-    "tests.robot_bridge.ros.commander",
+    "tests.support.robot_bridge.served_twin",
+    "tests.support.robot_bridge.commander",
     "robot_bridge.onboard.relay",
 )
 CYCLONE = ("--transport", "cyclonedds", "--domain")

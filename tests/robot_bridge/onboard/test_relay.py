@@ -19,7 +19,7 @@ from robot_bridge.onboard.relay_dds import DdsTransport
 from robot_bridge.ros import topics, types
 from robot_bridge.ros.dds import LAST_DOMAIN, Bus, until
 from robot_bridge.ros.messages import twist_message
-from tests.waiting import PATIENCE
+from tests.support.waiting import PATIENCE
 
 ROOT = Path(__file__).resolve().parents[3]
 FOLDER = "robot_bridge/onboard"

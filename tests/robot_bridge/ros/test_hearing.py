@@ -14,12 +14,12 @@ import pytest
 from robot_bridge.config import Camera, RobotConfig
 from robot_bridge.contracts import Frame, Scan
 from robot_bridge.errors import DeviceError, SetupError
-from robot_bridge.ros import compressing, images, messages
+from robot_bridge.ros import images, messages
 from robot_bridge.ros import robot as ros2_robot
 from robot_bridge.ros.dds import Bus, Publisher, Subscription, until
 from robot_bridge.ros.robot import Ros2Robot
 from robot_bridge.ros.topics import Topics
-from tests.waiting import PATIENCE
+from tests.support.waiting import PATIENCE
 
 CONFIG = RobotConfig(camera=Camera(width=4, height=3, rate=5.0))
 TOPICS = Topics(
@@ -73,7 +73,7 @@ def test_what_comes_while_a_picture_is_read_has_not_come_before_it_was_sent(
 ) -> None:
     """Else every age is too great from then on."""
     drivers.send(TOPICS.depth, images.depth_message(time.monotonic(), DEPTH))
-    assert until(lambda: robot.rates[TOPICS.depth].count == 1, PATIENCE)
+    assert until(lambda: robot.arrivals[TOPICS.depth].count == 1, PATIENCE)
 
     def slow(_: object) -> None:
         drivers.send(TOPICS.depth, images.depth_message(time.monotonic(), DEPTH))
@@ -82,7 +82,7 @@ def test_what_comes_while_a_picture_is_read_has_not_come_before_it_was_sent(
 
     monkeypatch.setattr(ros2_robot, "_picture", slow)
     drivers.send(TOPICS.image, images.image_message(time.monotonic(), RGB))
-    assert until(lambda: robot.rates[TOPICS.depth].count == 2, PATIENCE)
+    assert until(lambda: robot.arrivals[TOPICS.depth].count == 2, PATIENCE)
     sent = time.monotonic()
     drivers.send(TOPICS.scan, scanned(sent))
     assert until(lambda: robot.observe().scan, PATIENCE)
@@ -106,7 +106,7 @@ def test_of_many_pictures_no_more_are_observed_than_are_wanted(robot: Ros2Robot,
     assert found[-1].stamp - found[0].stamp >= (len(found) - 1.5) / CONFIG.camera.rate - 1e-6
     assert (found[0].rgb == RGB).all()
     assert found[0].depth == pytest.approx(DEPTH)
-    assert robot.rates[TOPICS.image].count > len(found)
+    assert robot.arrivals[TOPICS.image].count > len(found)
 
 
 def ordinary(topic: str) -> Any:
@@ -134,7 +134,7 @@ def test_what_cannot_be_read_is_counted_and_changes_nothing(
     topic: str, changes: dict[str, Any], robot: Ros2Robot, drivers: Drivers
 ) -> None:
     drivers.send(topic, replace(ordinary(topic), **changes))
-    assert until(lambda: robot.rates[topic].refused, PATIENCE)
+    assert until(lambda: robot.arrivals[topic].refused, PATIENCE)
     assert robot.account(topic) == f"0 came on {topic}, 1 more could not be read"
     for each in (TOPICS.battery, TOPICS.image, TOPICS.depth):
         drivers.send(each, ordinary(each))
@@ -150,13 +150,13 @@ def test_pictures_may_come_compressed(domain: int, drivers: Drivers) -> None:
     robot = Ros2Robot(domain, CONFIG, topics=topics, patience=0.0, must_answer=False)
     try:
         drivers.send(topics.camera, images.camera_message(1.0, 4, 3, 123.0))
-        assert until(lambda: robot.rates[topics.camera].count, PATIENCE)
-        image = images.compressed_message(1.0, compressing.JPEG, compressing.jpeg(RGB))
+        assert until(lambda: robot.arrivals[topics.camera].count, PATIENCE)
+        image = images.compressed_message(1.0, images.JPEG, images.jpeg(RGB))
         drivers.send(topics.image, image)
-        png = compressing.depth_png(DEPTH)
+        png = images.depth_png(DEPTH)
         drivers.send(topics.depth, images.compressed_message(1.0, "8UC1; compressedDepth png", png))
-        assert until(lambda: robot.rates[topics.depth].refused, PATIENCE)
-        drivers.send(topics.depth, images.compressed_message(1.0, compressing.DEPTH, png))
+        assert until(lambda: robot.arrivals[topics.depth].refused, PATIENCE)
+        drivers.send(topics.depth, images.compressed_message(1.0, images.DEPTH, png))
         assert until(lambda: robot.observe().frame, PATIENCE)
         frame = robot.observe().frame
         assert frame is not None

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from robot_bridge.contracts import Odometry, Pose, Scan, Twist, wrapped
 from robot_bridge.ros import images, messages, types
-from tests.robot_bridge.ros.strategies import ODOMETRIES, SCANS, TIMES, TWISTS
-from tests.robot_bridge.ros.strategies import messages as any_message
+from tests.support.robot_bridge.strategies import ODOMETRIES, SCANS, TIMES, TWISTS
+from tests.support.robot_bridge.strategies import messages as any_message
 
 
 def sent(message: Any) -> Any:

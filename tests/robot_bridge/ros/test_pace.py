@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from robot_bridge.ros.pace import Pace
+from robot_bridge.ros.timing import Pace
 
 
 def taken(rate: float, stamps: list[float]) -> list[float]:

@@ -8,25 +8,24 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from robot_bridge.control.realtime import MonotonicClock
-from robot_bridge.control.scheduling import real_time
+from robot_bridge.control.realtime import MonotonicClock, real_time
 from robot_bridge.errors import DeviceError, SetupError
 from robot_bridge.protocols import Clock
 from robot_bridge.ros import images, types
 from robot_bridge.ros.dds import Bus, until
 from robot_bridge.ros.robot import Ros2Robot
 from robot_bridge.ros.topics import Topics
-from tests.contracts.robots import RobotSuite, complete
-from tests.robot_bridge.ros.loopback import started
-from tests.robot_bridge.ros.served_twin import CONFIG
-from tests.waiting import PATIENCE
+from tests.support.contracts.robots import RobotSuite, complete
+from tests.support.robot_bridge.loopback import started
+from tests.support.robot_bridge.served_twin import CONFIG
+from tests.support.waiting import PATIENCE
 
 
 @pytest.fixture(scope="module")
 def served(domain: int) -> Iterator[int]:
     """A twin with camera and deadman; in real time, as is this process, where that is allowed."""
     options = (str(domain), "--camera", "--deadman")
-    with real_time(), started("tests.robot_bridge.ros.served_twin", *options, wait_for="ready") as twin:
+    with real_time(), started("tests.support.robot_bridge.served_twin", *options, wait_for="ready") as twin:
         yield domain
         twin.terminate()
         assert twin.wait(PATIENCE) == 0
@@ -61,12 +60,14 @@ class TestRos2Robot(RobotSuite):
 
 @pytest.mark.usefixtures("drawing")
 def test_what_is_heard_is_counted(connected: Ros2Robot) -> None:
-    clock, rates = MonotonicClock(), connected.rates
+    clock, arrivals = MonotonicClock(), connected.arrivals
     for topic, hertz in (("/scan", 10), ("/odom", 50)):
-        assert until(lambda: rates[topic].count > 40, PATIENCE)  # noqa: B023
-        assert 0 < rates[topic].hertz < 1.3 * hertz, "a busy machine makes it slower"
-    assert until(lambda: rates["/scan"].age(clock.now()) < 0.5, PATIENCE)
-    assert rates["/imu/data_raw"].age(clock.now()) == float("inf")
+        began, count = clock.now(), arrivals[topic].count
+        assert until(lambda: arrivals[topic].count > count + 40, PATIENCE)  # noqa: B023
+        came = arrivals[topic].count - count
+        assert came / (clock.now() - began) < 1.3 * hertz, "a busy machine makes it slower"
+    assert until(lambda: arrivals["/scan"].age(clock.now()) < 0.5, PATIENCE)
+    assert arrivals["/imu/data_raw"].age(clock.now()) == float("inf")
 
 
 @pytest.mark.usefixtures("drawing")
@@ -79,7 +80,7 @@ def test_a_picture_that_is_none_does_not_end_the_connection(connected: Ros2Robot
 
         def is_refused() -> bool:
             publisher.send(message)  # again: what comes soon after a picture is not looked at
-            return connected.rates[Topics().image].refused > 0
+            return connected.arrivals[Topics().image].refused > 0
 
         assert until(is_refused, PATIENCE)
     assert connected.observe().scan is not None

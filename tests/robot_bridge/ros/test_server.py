@@ -7,13 +7,13 @@ from typing import Any
 from robot_bridge.ros import types
 from robot_bridge.ros.dds import Bus, Subscription, until
 from robot_bridge.ros.topics import DRIVER_COMMANDS
-from tests.robot_bridge.ros.loopback import started
+from tests.support.robot_bridge.loopback import started
 
 
 def test_the_deadman_of_a_killed_server_ends(domain: int) -> None:
     with Bus(domain) as bus:
         heard = bus.subscription(DRIVER_COMMANDS, types.TWIST, reliable=True)
-        with started("tests.robot_bridge.ros.served_twin", str(domain), "--deadman", wait_for="ready"):
+        with started("tests.support.robot_bridge.served_twin", str(domain), "--deadman", wait_for="ready"):
             zeros = list[Any]()
             assert until(lambda: _more(zeros, heard) > 10, 20), "it goes on for longer than it takes leave"
         assert until(lambda: not heard.publishers, 8)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from robot_bridge.ros.stamps import StampTranslator
+from robot_bridge.ros.timing import StampTranslator
 
 DELAYS = st.lists(st.floats(0.0, 2.0), min_size=1, max_size=40)
 

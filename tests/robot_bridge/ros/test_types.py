@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from robot_bridge.ros import types
-from tests.robot_bridge.ros.strategies import messages
+from tests.support.robot_bridge.strategies import messages
 
 EVERY_MESSAGE = st.sampled_from(types.ALL).flatmap(messages)
 

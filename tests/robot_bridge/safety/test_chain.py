@@ -16,7 +16,7 @@ from robot_bridge.safety.chain import CREEP, ChainState, SafetyChain, allowed_sp
 from robot_bridge.safety.geometry import clamped, clearance, curvature_of, free_distance
 from robot_bridge.safety.obstacles import margin
 from robot_bridge.safety.scans import returns
-from tests.robot_bridge.rays import CONFIG, Post, as_scan, scan_of, seen
+from tests.support.robot_bridge.rays import CONFIG, Post, as_scan, scan_of, seen
 
 LIMITS, ZONES, BODY = CONFIG.limits, CONFIG.zones, CONFIG.body
 OVERHANG = BODY.front - CONFIG.lidar.x

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from robot_bridge.contracts import REST, Command, Odometry, Pose, Source, Twist
 from robot_bridge.safety.chain import SafetyChain
 from robot_bridge.safety.geometry import along, clamped, clearance, seen_from
-from tests.robot_bridge.rays import CONFIG, Post, scan_of, seen
+from tests.support.robot_bridge.rays import CONFIG, Post, scan_of, seen
 
 BODY, LIMITS = CONFIG.body, CONFIG.limits
 DT = 0.01

@@ -12,7 +12,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 from robot_bridge.contracts import REST, Applied, Command, Observation, Odometry, Pose, Scan, Source, Twist
 from robot_bridge.safety.chain import SafetyChain
 from robot_bridge.safety.geometry import along, clamped
-from tests.robot_bridge.rays import CONFIG, as_scan, scan_of
+from tests.support.robot_bridge.rays import CONFIG, as_scan, scan_of
 
 BEAMS = CONFIG.lidar.beams
 twists = st.builds(Twist, st.floats(-0.3, 0.3) | st.just(nan), st.floats(-1, 1) | st.just(inf))

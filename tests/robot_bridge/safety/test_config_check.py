@@ -15,7 +15,7 @@ from robot_bridge.safety.chain import SafetyChain
 from robot_bridge.safety.config_check import checked
 from robot_bridge.twin.robot import MujocoRobot
 from robot_bridge.twin.worlds.world import TwinWorld
-from tests.robot_bridge.rays import CONFIG
+from tests.support.robot_bridge.rays import CONFIG
 
 
 def other(part: str, **values: Any) -> RobotConfig:

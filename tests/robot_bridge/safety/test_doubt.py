@@ -14,8 +14,8 @@ from robot_bridge.contracts import REST, Applied, Command, Observation, Odometry
 from robot_bridge.safety.chain import SafetyChain
 from robot_bridge.safety.doubt import BLOCKED_UNSEEN, Phase, unseen_points
 from robot_bridge.safety.geometry import along, curvature_of
-from robot_bridge.twin.disguises import Disguise, FrozenSensors
-from tests.robot_bridge.rays import CONFIG, Post, as_scan, scan_of
+from tests.support.frozen_sensors import Disguise, FrozenSensors
+from tests.support.robot_bridge.rays import CONFIG, Post, as_scan, scan_of
 
 PERIOD = 1 / CONFIG.control_rate
 POSTS: list[Post] = [(1.8, 1.1, 0.2), (-1.5, 1.4, 0.3), (0.6, -1.7, 0.2)]

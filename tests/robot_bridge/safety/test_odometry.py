@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from robot_bridge.contracts import REST, Command, Observation, Odometry, Pose, Source, Twist
 from robot_bridge.safety.chain import SafetyChain
 from robot_bridge.safety.odometry import jump, odometry_fault
-from tests.robot_bridge.rays import CONFIG, scan_of
+from tests.support.robot_bridge.rays import CONFIG, scan_of
 
 FASTEST = 2 * CONFIG.limits.speed
 DRIVE = Command(Twist(0.02, 0.0), Source.MODEL, 99.0)

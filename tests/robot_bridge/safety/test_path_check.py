@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from robot_bridge.config import Body
 from robot_bridge.contracts import Direction, Speed
 from robot_bridge.safety.path_check import check_path, swept_clearance, twist_toward
-from tests.robot_bridge.rays import CONFIG, scan_of
+from tests.support.robot_bridge.rays import CONFIG, scan_of
 
 
 def test_a_thin_pole_ahead_is_found_and_named() -> None:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from robot_bridge.contracts import Direction, Pose, Scan
 from robot_bridge.safety.scans import fault, gaps, obstacle_distances, returns, unseen
-from tests.robot_bridge.rays import CONFIG, as_scan, scan_of
+from tests.support.robot_bridge.rays import CONFIG, as_scan, scan_of
 
 BEAMS = CONFIG.lidar.beams
 GOOD = scan_of([(0.8, 0.0, 0.01)])

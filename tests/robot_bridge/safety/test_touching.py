@@ -8,7 +8,7 @@ import pytest
 from robot_bridge.contracts import Pose
 from robot_bridge.safety.geometry import along, clearance, seen_from
 from robot_bridge.safety.touching import touched
-from tests.robot_bridge.rays import CONFIG
+from tests.support.robot_bridge.rays import CONFIG
 
 BODY = CONFIG.body
 TURNED = Pose(0.7, -0.2, 1.1)

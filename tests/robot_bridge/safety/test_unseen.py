@@ -13,14 +13,14 @@ from robot_bridge.decisions.safety_executor import SafetyExecutor
 from robot_bridge.exploration.endings import Ending
 from robot_bridge.safety.doubt import BLOCKED_UNSEEN, Phase
 from robot_bridge.safety.geometry import placed
-from robot_bridge.twin.disguises import Disguise, FrozenSensors
 from robot_bridge.twin.noise import NO_NOISE
 from robot_bridge.twin.robot import MujocoRobot
 from robot_bridge.twin.worlds.world import Obstacle, TwinWorld, Wall
 from tests.robot_bridge.control.test_controller import accepted
-from tests.robot_bridge.kinematic import KinematicRobot, Log, rig
-from tests.robot_bridge.rays import CONFIG
-from tests.robot_bridge.scripted import FORWARD, SHADOW, Scripted, explorer
+from tests.support.frozen_sensors import Disguise, FrozenSensors
+from tests.support.robot_bridge.kinematic import KinematicRobot, Log, rig
+from tests.support.robot_bridge.rays import CONFIG
+from tests.support.robot_bridge.scripted import FORWARD, SHADOW, Scripted, explorer
 
 PANE_X, PANE_Y = 0.9, 0.5
 """It stands across x, and reaches as far to either side."""

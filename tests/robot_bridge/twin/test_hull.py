@@ -9,7 +9,7 @@ from robot_bridge.contracts import Pose, Twist
 from robot_bridge.twin.noise import NO_NOISE
 from robot_bridge.twin.robot import MujocoRobot
 from robot_bridge.twin.worlds.world import Kind, Obstacle, Thing, TwinWorld, Wall
-from tests.contracts.robots import drive
+from tests.support.contracts.robots import drive
 
 BODY = Body()
 CLOSE = 0.005

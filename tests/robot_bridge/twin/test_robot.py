@@ -20,7 +20,7 @@ from robot_bridge.protocols import Clock
 from robot_bridge.twin.noise import NO_NOISE, Noise
 from robot_bridge.twin.robot import MujocoRobot
 from robot_bridge.twin.worlds.world import Obstacle, Thing, TwinWorld, Wall
-from tests.contracts.robots import RobotSuite, drive, wait
+from tests.support.contracts.robots import RobotSuite, drive, wait
 
 ROOM = (Wall(-3, -3, 5, -2.9), Wall(-3, 2.9, 5, 3), Wall(-3.1, -3, -3, 3), Wall(5, -3, 5.1, 3))
 SMALL = RobotConfig(camera=Camera(width=64, height=48, rate=10.0))

@@ -12,7 +12,7 @@ from robot_bridge.contracts import Frame, Pose, Scan, Twist
 from robot_bridge.twin.noise import NO_NOISE
 from robot_bridge.twin.robot import MujocoRobot
 from robot_bridge.twin.worlds.world import Obstacle, Thing, TwinWorld, Wall
-from tests.contracts.robots import drive, wait
+from tests.support.contracts.robots import drive, wait
 
 KEY, DOOR, GOAL, BALL = range(4)
 THINGS = (

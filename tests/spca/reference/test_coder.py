@@ -12,13 +12,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spca import agent_code, ast_merge
+from spca.code import agent_source, merge
 from spca.contracts import PRIMITIVE_METHODS
 from spca.errors import BadAnswerError
-from spca.providers.base import Message
+from spca.llm.providers.base import Message
 from spca.reference import coder
-from tests.doubles import AGENT
-from tests.spca.reference.skill_runs import PARAMETERS
+from tests.support.reference.skill_runs import PARAMETERS
+from tests.support.spca.doubles import AGENT
 
 STATE = {
     "current_dir",
@@ -49,8 +49,8 @@ def defined(source: str) -> list[str]:
 
 @pytest.mark.parametrize("action", PARAMETERS)
 def test_every_action_merges_with_the_signature_of_its_schema(action: str) -> None:
-    merged = ast_merge.merge(AGENT.text, coder.answer([task([action])]), {action: PARAMETERS[action]})
-    method = next(m for m in ast_merge.signatures(merged.text) if m.name == action)
+    merged = merge.merge(AGENT.text, coder.answer([task([action])]), {action: PARAMETERS[action]})
+    method = next(m for m in merge.signatures(merged.text) if m.name == action)
     assert method.is_generator
     assert len(method.params) == len(PARAMETERS[action])
     assert method.doc
@@ -64,8 +64,8 @@ def test_the_library_has_no_actions_but_those_of_the_table() -> None:
 @given(actions=subsets)
 def test_an_answer_holds_the_closure_and_nothing_else(actions: set[str]) -> None:
     source = coder.write(sorted(actions))
-    merged = ast_merge.merge(AGENT.text, source, {name: PARAMETERS[name] for name in actions}).text
-    reached = agent_code.call_closure(merged, sorted(actions))
+    merged = merge.merge(AGENT.text, source, {name: PARAMETERS[name] for name in actions}).text
+    reached = agent_source.call_closure(merged, sorted(actions))
     assert set(defined(source)) == reached - set(PRIMITIVE_METHODS)
     compile(merged, "agent.py", "exec")
 
@@ -73,14 +73,14 @@ def test_an_answer_holds_the_closure_and_nothing_else(actions: set[str]) -> None
 @settings(max_examples=6)
 @given(have=subsets, want=subsets)
 def test_what_the_agent_lists_is_not_written_again(have: set[str], want: set[str]) -> None:
-    agent = ast_merge.merge(AGENT.text, coder.write(sorted(have)), None).text
-    listing = "\n".join(f"{m.name}({', '.join(('self', *m.params))}) - {m.doc}" for m in ast_merge.signatures(agent))
+    agent = merge.merge(AGENT.text, coder.write(sorted(have)), None).text
+    listing = "\n".join(f"{m.name}({', '.join(('self', *m.params))}) - {m.doc}" for m in merge.signatures(agent))
     source = coder.answer([task(sorted(want), agent_methods=listing)])
     helpers = set(defined(source)) - want
-    assert not helpers & {method.name for method in ast_merge.signatures(agent)}
+    assert not helpers & {method.name for method in merge.signatures(agent)}
     full = coder.write(sorted(want))
-    merged = ast_merge.merge(agent, source, None).text
-    assert set(defined(full)) <= {method.name for method in ast_merge.signatures(merged)}
+    merged = merge.merge(agent, source, None).text
+    assert set(defined(full)) <= {method.name for method in merge.signatures(merged)}
 
 
 @pytest.mark.parametrize("mode", ["semantic", "syntax"])

@@ -38,7 +38,7 @@ from spca.reference.mission import (
     stages,
     surface,
 )
-from tests.spca.reference.mission_strategies import CLAUSES, instructions
+from tests.support.reference.mission_strategies import CLAUSES, instructions
 
 WORLDS = sorted(
     name for name in gymnasium.registry if name.startswith(("MiniGrid-", "BabyAI-")) and "-WFC-" not in name

@@ -17,13 +17,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from minigridenv import MiniGridEnv
-from spca import curriculum
 from spca.contracts import Snapshot
 from spca.errors import BadAnswerError
-from spca.map_text import planner_state
-from spca.pddl_text import extract_actions
+from spca.llm.providers.base import Message
+from spca.plan.pddl import extract_actions
 from spca.prompts import render
-from spca.providers.base import Message
 from spca.reference import coder, planner
 from spca.reference.mechanisms import formulation as mechanisms
 from spca.reference.mission import (
@@ -41,9 +39,11 @@ from spca.reference.mission import (
     surface,
 )
 from spca.reference.vocabulary import ACTIONS
-from tests.doubles import ROOT
-from tests.spca.reference.asking import PARAMETERS, carries_out, pddl, plan, prompt, prompt_for, repair, short
-from tests.spca.reference.mission_strategies import BABYAI_CLAUSES, CLAUSES, instructions
+from spca.runs import curriculum
+from spca.sense.map_text import planner_state
+from tests.support.reference.asking import PARAMETERS, carries_out, pddl, plan, prompt, prompt_for, repair, short
+from tests.support.reference.mission_strategies import BABYAI_CLAUSES, CLAUSES, instructions
+from tests.support.spca.doubles import ROOT
 
 CURRICULUM = curriculum.load(Path(__file__).parents[3] / "merged_curriculum2.json")
 CATEGORIES = [category.name for category in CURRICULUM.categories]
@@ -312,7 +312,7 @@ def test_what_it_cannot_answer_it_says(messages: list[Message], complaint: str) 
 
 ANSWERING = """
 import json, sys
-from spca.providers.base import Message
+from spca.llm.providers.base import Message
 from spca.reference import planner
 for conversation in json.load(sys.stdin):
     print(planner.answer([Message(role, text) for role, text in conversation]))

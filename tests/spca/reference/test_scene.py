@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from spca.errors import BadAnswerError
-from spca.map_text import as_state, planner_state
 from spca.reference.mission import Description
 from spca.reference.scene import Thing, read_scene
-from tests.doubles import SNAPSHOT
+from spca.sense.map_text import as_state, planner_state
+from tests.support.spca.doubles import SNAPSHOT
 
 
 def test_a_scene_is_what_the_snapshot_shows() -> None:

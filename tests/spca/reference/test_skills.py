@@ -15,7 +15,7 @@ from minigrid.minigrid_env import MiniGridEnv as Simulator
 
 from minigridenv import MiniGridEnv
 from spca.contracts import Primitive, Status
-from tests.spca.reference.skill_runs import PARAMETERS, run, solve
+from tests.support.reference.skill_runs import PARAMETERS, run, solve
 from tests.support.tiers import long
 
 seeds = st.integers(0, 10_000)

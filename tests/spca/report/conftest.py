@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.spca.report import making
+from tests.support.report import making
 
 
 @pytest.fixture(scope="session")

@@ -16,7 +16,7 @@ import pytest
 from minigridenv import MiniGridEnv
 from spca.errors import ReportError
 from spca.report import cli
-from tests.spca.report.making import Writing
+from tests.support.report.making import Writing
 
 
 def untouched(*_: object, **__: object) -> Any:
@@ -111,8 +111,10 @@ def test_the_line_that_tells_of_progress_controls_no_terminal(
     finished_run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     run = shutil.copytree(finished_run, tmp_path / finished_run.name)
-    state = (run / "state.json").read_text(encoding="utf-8")
-    (run / "state.json").write_text(state.replace('"level_name": "', '"level_name": "\\u001b]0;title\\u0007'), "utf-8")
+    state = (run / "state/state.json").read_text(encoding="utf-8")
+    (run / "state/state.json").write_text(
+        state.replace('"level_name": "', '"level_name": "\\u001b]0;title\\u0007'), "utf-8"
+    )
     monkeypatch.setenv("FORCE_COLOR", "1")
     assert cli.main(["report", str(run)], tmp_path, MiniGridEnv) == 0
     said = capsys.readouterr().err

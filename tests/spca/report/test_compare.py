@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spca.curriculum import load
-from spca.report import baseline
 from spca.report.compare import compare, differs, shared, totals
-from spca.report.model import LevelRow, Run, Side, Usage
-from spca.report.reading import open_run
-from spca.report.runs import categories, overview
-from tests.doubles import ROOT
+from spca.report.read import baseline
+from spca.report.read.model import LevelRow, Run, Side, Usage
+from spca.report.read.run_files import open_run
+from spca.report.read.runs import categories, overview
+from spca.runs.curriculum import load
+from tests.support.spca.doubles import ROOT
 
 
 def row(number: int, env_id: str, outcome: str = "success", category: str = "c", **more: Any) -> LevelRow:

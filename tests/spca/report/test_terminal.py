@@ -13,12 +13,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
-from spca.report import baseline, terminal
+from spca.report import terminal
 from spca.report.compare import compare
-from spca.report.model import LevelRow, Run, Usage
-from spca.report.reading import open_run
-from spca.report.runs import categories, overview
-from tests.spca.report.making import Writing
+from spca.report.read import baseline
+from spca.report.read.model import LevelRow, Run, Usage
+from spca.report.read.run_files import open_run
+from spca.report.read.runs import categories, overview
+from tests.support.report.making import Writing
 
 HOSTILE = "[bold]x[/] [link=http://example.org]y[/link] \x1b[2J\x1b]0;title\x07 \u202eabc :smile: \ud800 </td>\nforged"
 
@@ -84,11 +85,11 @@ def test_a_run_that_was_stopped_says_what_is_missing(tmp_path: Path) -> None:
     writing.begin()
     writing.plan()
     writing.kill()
-    (writing.path / "curriculum.json").write_text("[", encoding="utf-8")
+    (writing.path / "state/curriculum.json").write_text("[", encoding="utf-8")
     shown = lines(printed(overview(open_run(writing.path))))
     assert shown[0].endswith("stopped 0 of 1 levels solved, 1 aborted")
     assert "1 MiniGrid-Empty-5x5-v0 aborted: the process ended during it" in shown
-    assert any(line.startswith("warning: curriculum.json: line 1 column 2") for line in shown)
+    assert any(line.startswith("warning: state/curriculum.json: line 1 column 2") for line in shown)
 
 
 def test_models_that_cost_nothing_get_no_columns(run: Run) -> None:

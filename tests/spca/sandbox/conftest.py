@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import pytest
 
 from spca.sandbox.executor import SandboxExecutor
-from spca.sandbox.limits import Limits
-from tests.waiting import AGES
+from spca.sandbox.kernel.limits import Limits
+from tests.support.waiting import AGES
 
 
 @pytest.fixture(scope="session")

@@ -11,16 +11,16 @@ import gymnasium  # noqa: F401 - libraries that are imported late would be seen 
 import minigrid  # noqa: F401
 import pytest
 
-from spca.ast_merge import merge
+from spca.code.merge import merge
+from spca.code.policy.check import check_agent, check_patch
 from spca.contracts import AgentSource, Status
 from spca.protocols import Failed
 from spca.sandbox.executor import SandboxExecutor
-from spca.sandbox.policy import check_agent, check_patch
-from spca.sandbox.runner import FILENAME
+from spca.sandbox.process.runner import FILENAME
 from tests.benign.stage import STAGES, Recording, perform, repeat
 from tests.benign.topics import REFERENCE, Topic, topics
-from tests.doubles import AGENT
-from tests.inprocess import InProcessExecutor
+from tests.support.inprocess import InProcessExecutor
+from tests.support.spca.doubles import AGENT
 
 LONGEST = 120
 """No action of the corpus needs more primitives on the stages."""

@@ -16,10 +16,10 @@ from spca.errors import PatchError
 from spca.protocols import Executor, Failed, Yielded
 from spca.sandbox import executor as executor_module
 from spca.sandbox.executor import SandboxExecutor, default_executor
-from tests.contracts.executing import Event, codes, failure, methods, run, steps, view
-from tests.contracts.executor_suite import ExecutorSuite
-from tests.inprocess import InProcessExecutor
-from tests.sandboxing import opened
+from tests.support.contracts.executing import Event, codes, failure, methods, run, steps, view
+from tests.support.contracts.executor_suite import ExecutorSuite
+from tests.support.inprocess import InProcessExecutor
+from tests.support.spca.sandboxing import opened
 
 
 class TestSandboxExecutor(ExecutorSuite):

@@ -1,6 +1,6 @@
 """The attacks of ``tests/redteam`` against the wall, with short patience; ``scripts/soak redteam`` has the rest.
 
-Each attack meets the wall itself (layer 1 is left out), is shown to work where there is no wall, and meets the gate.
+Each attack meets the sandbox itself (layer 1, the static policy, is left out), and is shown to work without one.
 """
 
 from __future__ import annotations
@@ -17,19 +17,18 @@ from pathlib import Path
 
 import pytest
 
-from spca.sandbox.limits import Limits
+from spca.sandbox.kernel.limits import Limits
 from tests.redteam import killed
-from tests.redteam.attack import Attack, Kind, Sign, agent_source
-from tests.redteam.bait import Bait
+from tests.redteam.attack import Attack, Control, Kind, Sign, agent_source
 from tests.redteam.bypasses import BYPASSES
 from tests.redteam.given import GIVEN
 from tests.redteam.harness import UnwalledHost, WalledHost
-from tests.redteam.judging import MUST_BE_REFUSED, refusals
+from tests.redteam.judging import refusals
 from tests.redteam.own import OWN
 from tests.redteam.processes import children
 from tests.redteam.unprivileged import NOBODY
-from tests.sandboxing import await_gone, unmeasured
-from tests.waiting import AGES, PATIENCE
+from tests.support.spca.sandboxing import await_gone, unmeasured
+from tests.support.waiting import AGES, PATIENCE
 
 ROOT = Path(__file__).parents[3]
 SOON = 0.3
@@ -110,21 +109,14 @@ def test_without_the_wall_it_does_what_it_is_meant_to(attack: Attack, unwalled: 
     assert unwalled.signs(attack, SOON)
 
 
-def test_the_gate_refuses_what_plainly_reaches_out() -> None:
-    with Bait() as bait:
-        sources = {a.name: bait.fill(a.source).replace("@HPID@", "1") for a in ATTACKS if a.kind in MUST_BE_REFUSED}
-    assert [name for name, source in sources.items() if not refusals(source)] == []
-
-
 @pytest.mark.parametrize("statements", BYPASSES)
-def test_the_gate_refuses_what_reaches_out_by_a_detour(statements: str) -> None:
-    found = refusals(agent_source(statements))
-    assert found
-    assert "syntax error" not in found[0]
+def test_the_sandbox_holds_what_takes_a_detour(statements: str, impatient: WalledHost) -> None:
+    attack = Attack("detour", Kind.STATE, agent_source(statements), Control(()))
+    assert impatient.judge(attack).escaped == ()
 
 
 @pytest.mark.parametrize("attack", [a for a in OWN if a.kind is Kind.NEST], ids=_named)
-def test_the_gate_does_not_stall(attack: Attack) -> None:
+def test_the_policy_does_not_stall(attack: Attack) -> None:
     began = time.process_time()
     refusals(attack.source)
     assert time.process_time() - began < 4  # seconds or minutes without the limits on what is compiled

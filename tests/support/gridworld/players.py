@@ -18,7 +18,7 @@ from gridworld.evaluation.models.registry import ModelEntry, Options
 from gridworld.runner.episode_result import EpisodeResult
 from gridworld.task_spec import TaskSpecification
 from tests.support.gridworld.drawn import drawn
-from tests.waiting import AGES
+from tests.support.waiting import AGES
 
 
 class Scripted(ModelInterface):

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import io
+import socket
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from PIL import Image
 
 from gridworld.actions import ACTION_NAMES
 from gridworld.adapters.lmstudio_vlm_adapter import LMStudioVLMAdapter
 from gridworld.adapters.ollama_vlm_adapter import OllamaVLMAdapter
 from gridworld.adapters.vision import VisionModel
 from gridworld.evaluation.model_interface import ModelInput
-from tests.fakes.answers import Dialect
+from tests.fakes.answers import Dialect, Heard
 from tests.fakes.faults import answering
 from tests.fakes.ollama_wire import OLLAMA
 from tests.fakes.openai_wire import CHAT
@@ -26,10 +29,10 @@ MODEL = "seeing"
 class Protocol:
     """An adapter and the protocol that it speaks."""
 
-    make: Callable[..., VisionModel]
+    make: Callable[..., VisionModel[Any]]
     dialect: Dialect
 
-    def model(self, base_url: str, **more: Any) -> VisionModel:
+    def model(self, base_url: str, **more: Any) -> VisionModel[Any]:
         return self.make(MODEL, base_url, **({"timeout": 10, "retry_sleep": 0.01} | more))
 
 
@@ -76,3 +79,20 @@ def seen(**more: Any) -> ModelInput:
 def plain(value: int) -> Any:
     """A grey image, 8 pixels wide and 6 high."""
     return np.full((6, 8, 3), value, dtype=np.uint8)
+
+
+def nobody() -> str:
+    """An address where nothing listens."""
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return f"http://127.0.0.1:{found.getsockname()[1]}"
+
+
+def heard(server: ScriptedServer, number: int = -1) -> Heard:
+    return server.dialect.heard(server.asked[number])
+
+
+def shades(said: Heard) -> list[int]:
+    """The grey of each image, in order."""
+    images = [Image.open(io.BytesIO(image.data)) for message in said.messages for image in message.images]
+    return [int(np.asarray(image.convert("RGB"))[0, 0, 0]) for image in images]

@@ -26,7 +26,7 @@ from gridworld.runner.episode_result import EpisodeResult
 from gridworld.task.jsonfile import write_whole
 from gridworld.task_spec import TaskSpecification
 from tests.support.gridworld.drawn import drawn
-from tests.waiting import PATIENCE
+from tests.support.waiting import PATIENCE
 
 CORRIDOR = drawn("######\n#A..G#\n######", max_steps=6)
 
@@ -153,7 +153,7 @@ def test_an_answer_may_be_half_written(tmp_path: Path) -> None:
         ("2", "not an object"),
         ("go on", "not JSON"),
         ("[" * 5000, "not JSON"),
-        ("mkfifo", "not a regular file"),
+        ("mkfifo", "a pipe or a device"),
     ],
 )
 def test_a_wrong_answer_is_named(tmp_path: Path, answer: str, reason: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,7 +14,7 @@ import pytest
 from gridworld.evaluation import cli
 from gridworld.evaluation.results.leaderboard import Outcome, grouped, overview, read_entries
 from gridworld.evaluation.results.leaderboard_page import page
-from tests import browsing
+from tests.support import browsing
 
 HOSTILE = (
     "</script></style>--><script>window.ran=1</script>",

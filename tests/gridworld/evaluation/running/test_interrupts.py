@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.processes import Process
 from tests.support.gridworld.players import corridors, main
-from tests.waiting import PATIENCE, becomes
+from tests.support.processes import Process
+from tests.support.waiting import PATIENCE, becomes
 
 ROOT = Path(__file__).resolve().parents[4]
 PLAYED = ("--task-dir", "tasks", "--benchmark", "directory", "--model", "forward", "--backend", "multigrid", "--quiet")

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from gridworld.errors import EvaluationError
-from gridworld.evaluation.running.recipe import Recipe
 from gridworld.evaluation.running.settings import Settings, tasks_of
+from gridworld.evaluation.running.worker_setup import WorkerSetup
 from gridworld.evaluation.running.workers import find_engine
 from tests.gridworld.evaluation.test_cli import DIRECTORY, FAST, contents, read
 from tests.support.gridworld.players import corridors, forward, main, unusable
@@ -20,9 +20,9 @@ from tests.support.gridworld.players import corridors, forward, main, unusable
 OPTIONS: dict[str, Any] = {"die_at": 0, "once": None, "stall_at": 0}
 
 
-def recipe(folder: Path, **options: Any) -> Recipe:
+def setup(folder: Path, **options: Any) -> WorkerSetup:
     settings = Settings("directory", "forward", str(folder), options={**OPTIONS, **options}, backend="multigrid")
-    return Recipe(settings, forward)
+    return WorkerSetup(settings, forward)
 
 
 def test_results_do_not_depend_on_the_number_of_processes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -36,7 +36,7 @@ def test_results_do_not_depend_on_the_number_of_processes(tmp_path: Path, monkey
 
 def test_the_task_of_a_process_that_died_is_begun_again(tmp_path: Path) -> None:
     corridors(tmp_path / "tasks")
-    making = recipe(tmp_path / "tasks", die_at=4, once=str(tmp_path / "died"))
+    making = setup(tmp_path / "tasks", die_at=4, once=str(tmp_path / "died"))
     results = dict(find_engine("local")(making, tasks_of(making.settings), 2))
     assert (tmp_path / "died").exists()
     assert sorted(results) == list(range(6))
@@ -59,7 +59,7 @@ def test_a_task_that_kills_its_process_each_time_is_recorded(tmp_path: Path, mon
 def test_what_no_model_did_ends_the_evaluation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Standard output of the workers is a full disk: no task has failed because of that."""
     corridors(tmp_path / "tasks")
-    made = replace(recipe(tmp_path / "tasks"), verbose=True)
+    made = replace(setup(tmp_path / "tasks"), verbose=True)
     monkeypatch.setenv("PYTHONUNBUFFERED", "1")
     full, kept = os.open("/dev/full", os.O_WRONLY), os.dup(1)
     try:
@@ -74,21 +74,21 @@ def test_what_no_model_did_ends_the_evaluation(tmp_path: Path, monkeypatch: pyte
 
 def test_what_cannot_be_sent_to_a_process_is_named(tmp_path: Path) -> None:
     corridors(tmp_path / "tasks", 4)
-    made = recipe(tmp_path / "tasks")
+    made = setup(tmp_path / "tasks")
     with pytest.raises(EvaluationError, match="--workers 1"):
-        list(find_engine("local")(Recipe(made.settings, lambda _: unusable({})), tasks_of(made.settings), 2))
+        list(find_engine("local")(WorkerSetup(made.settings, lambda _: unusable({})), tasks_of(made.settings), 2))
 
 
 def test_a_process_that_cannot_start_is_named(tmp_path: Path) -> None:
     corridors(tmp_path / "tasks", 2)
-    made = recipe(tmp_path / "tasks")
+    made = setup(tmp_path / "tasks")
     broken = Settings("directory", "forward", str(tmp_path / "tasks"), options={}, backend="multigrid")
     with pytest.raises(EvaluationError, match="could not start and ended with code 1"):
-        list(find_engine("local")(Recipe(broken, forward), tasks_of(made.settings), 2))
+        list(find_engine("local")(WorkerSetup(broken, forward), tasks_of(made.settings), 2))
 
 
 def test_ray_is_asked_for_where_it_is_missing(tmp_path: Path) -> None:
     if find_spec("ray"):
         pytest.skip("Ray is installed; scripts/soak gridworld-ray plays with it")
     with pytest.raises(EvaluationError, match=r"pip install 'sense-plan-code-act\[ray\]'"):
-        list(find_engine("ray")(recipe(tmp_path), [], 1))
+        list(find_engine("ray")(setup(tmp_path), [], 1))

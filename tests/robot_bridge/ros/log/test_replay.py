@@ -12,10 +12,10 @@ import pytest
 from robot_bridge.config import RobotConfig
 from robot_bridge.contracts import Applied, Command, Estimate, Observation, Odometry, Pose, Source, Twist
 from robot_bridge.ros.log.playback import Log, read_log
-from robot_bridge.ros.log.recording import BagRecorder
+from robot_bridge.ros.log.recorder import BagRecorder
 from robot_bridge.ros.log.replay import ChainCheck
 from robot_bridge.safety.chain import SafetyChain
-from tests.robot_bridge.rays import CONFIG, scan_of
+from tests.support.robot_bridge.rays import CONFIG, scan_of
 
 
 @pytest.fixture(scope="module")

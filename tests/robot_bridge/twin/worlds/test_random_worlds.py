@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
 from math import hypot
 
 import cv2
@@ -14,14 +13,12 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from robot_bridge.config import RobotConfig
-from robot_bridge.twin.worlds.floor_plans import DOORWAYS, divided, enclosed, quartered
-from robot_bridge.twin.worlds.random_worlds import FREE_AT_START, cluttered, four_rooms
+from robot_bridge.twin.worlds.floor_plans import DOORWAYS, divided, enclosed
+from robot_bridge.twin.worlds.random_worlds import FREE_AT_START, cluttered
 from robot_bridge.twin.worlds.world import THING_SIZE, Obstacle, Point, TwinWorld, Wall
 
 CELL = 0.05
 SEEDS = st.integers(0, 2**32 - 1)
-Maker = Callable[[int], TwinWorld]
-MAKERS = st.sampled_from((cluttered, four_rooms))
 
 
 def robot_of(world: TwinWorld) -> Point:
@@ -78,14 +75,14 @@ def is_connected(world: TwinWorld, clearance: float) -> bool:
 
 
 @settings(max_examples=10)
-@given(make=MAKERS, seed=SEEDS)
-def test_all_of_the_floor_hangs_together(make: Maker, seed: int) -> None:
-    assert is_connected(make(seed), 0.2)
+@given(seed=SEEDS)
+def test_all_of_the_floor_hangs_together(seed: int) -> None:
+    assert is_connected(cluttered(seed), 0.2)
 
 
-@given(make=MAKERS, seed=SEEDS)
-def test_the_start_is_free(make: Maker, seed: int) -> None:
-    world = make(seed)
+@given(seed=SEEDS)
+def test_the_start_is_free(seed: int) -> None:
+    world = cluttered(seed)
     assert nearest(world, *robot_of(world)) >= FREE_AT_START - 1e-6
 
 
@@ -93,13 +90,12 @@ def test_the_start_is_free(make: Maker, seed: int) -> None:
     width=st.floats(6, 12),
     height=st.floats(6, 12),
     rooms=st.integers(1, 6),
-    quarters=st.booleans(),
     seed=st.integers(0, 999),
 )
-def test_no_wall_stands_in_a_doorway(width: float, height: float, rooms: int, quarters: bool, seed: int) -> None:
+def test_no_wall_stands_in_a_doorway(width: float, height: float, rooms: int, seed: int) -> None:
     rng = np.random.default_rng(seed)
-    plan = quartered(width, height, rng) if quarters else divided(enclosed(width, height), rng, rooms)
-    assert len(plan.doorways) == (4 if quarters else len(plan.rooms) - 1)
+    plan = divided(enclosed(width, height), rng, rooms)
+    assert len(plan.doorways) == len(plan.rooms) - 1
     for doorway in plan.doorways:
         assert DOORWAYS[0] <= doorway.width <= DOORWAYS[1]
         for off in (-0.4, 0.0, 0.4):
@@ -136,13 +132,6 @@ def test_cluttered_worlds_have_of_everything() -> None:
     assert min(o.half_x for world in worlds for o in world.obstacles) == 0.01
 
 
-def test_four_rooms_hold_things_with_signs_and_nothing_that_moves() -> None:
-    worlds = [four_rooms(seed) for seed in range(20)]
-    assert not any(o.path for world in worlds for o in world.obstacles)
-    assert all(len(world.things) >= 3 for world in worlds)
-
-
-@pytest.mark.parametrize("make", [cluttered, four_rooms])
-def test_the_same_seed_is_the_same_world(make: Maker) -> None:
-    assert make(7) == make(7)
-    assert make(7) != make(8)
+def test_the_same_seed_is_the_same_world() -> None:
+    assert cluttered(7) == cluttered(7)
+    assert cluttered(7) != cluttered(8)

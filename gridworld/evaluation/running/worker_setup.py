@@ -1,0 +1,107 @@
+"""How a worker makes what it needs, whichever engine runs it."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+from gridworld.evaluation.harness import EvaluationHarness
+from gridworld.evaluation.metrics import TaskBenchmarkResult
+from gridworld.evaluation.model_interface import ModelInterface
+from gridworld.evaluation.models.registry import Factory
+from gridworld.evaluation.running.settings import Settings
+from gridworld.evaluation.running.tasks import EvaluationTask
+from gridworld.runner.episode_result import EpisodeResult
+from gridworld.search.optimum import optimum_of
+
+TRIES: Final = 2
+"""How often the task of a worker that dies is begun."""
+
+LOST: Final = "lost"
+"""In the ``info`` of an episode that was not played."""
+
+Finished: TypeAlias = tuple[int, TaskBenchmarkResult]
+"""Number of a task and its result."""
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerSetup:
+    """How a worker makes its harness, with a model and a backend of its own.
+
+    Attributes:
+        answered: the model has answered in the part of the evaluation that is finished.
+    """
+
+    settings: Settings
+    factory: Factory
+    verbose: bool = False
+    answered: bool = False
+
+    def model(self) -> ModelInterface:
+        return self.factory({"limit": self.settings.limit, **self.settings.options, "seed": self.settings.seed})
+
+    def harness(self) -> EvaluationHarness:
+        """A harness whose model is ready.
+
+        Raises:
+            ModelError: the model cannot be used.
+        """
+        from gridworld.backends import get_backend
+
+        settings, model = self.settings, self.model()
+        options = {"tiling": settings.tiling} if settings.backend == "multigrid" else {}
+        render_mode = "rgb_array" if model.uses_images else None
+        backend = get_backend(settings.backend, render_mode=render_mode, **options)
+        telling = settings.telling
+        harness = EvaluationHarness(
+            model,
+            backend,
+            history_images=telling.history_images,
+            history_text=telling.history_text,
+            history_text_window=telling.history_text_window,
+            text_observation=telling.text_observation,
+            device=settings.device,
+            limit=settings.limit,
+        )
+        harness.answered = self.answered
+        try:
+            harness.set_up()
+        except BaseException:  # the model is released, whatever happened
+            harness.close()
+            raise
+        return harness
+
+
+def play_here(setup: WorkerSetup, tasks: Sequence[EvaluationTask], workers: int) -> Generator[Finished]:
+    """One after another in this process."""
+    del workers
+    with closing(setup.harness()) as harness:
+        for task in tasks:
+            yield task.index, harness.judge(task.spec, setup.verbose)
+
+
+def lost(task: EvaluationTask, setup: WorkerSetup, how: str) -> TaskBenchmarkResult:
+    """The result of a task whose worker died each time: nothing was done."""
+    from gridworld.rules.episode import Episode
+    from gridworld.rules.layout import Layout
+    from gridworld.rules.tilings import TILINGS
+
+    spec, tiling = task.spec, setup.settings.tiling
+    episode = EpisodeResult(
+        task_id=spec.task_id,
+        success=False,
+        total_reward=0.0,
+        steps_taken=0,
+        max_steps=spec.max_steps,
+        terminated=False,
+        truncated=False,
+        trajectory=[],
+        final_state=Episode(Layout(spec, TILINGS[tiling])).grid_state(),
+        seed=spec.seed,
+        mission=spec.get_mission_text(),
+        info={"model_error": f"{how}, {TRIES} times", LOST: True},
+    )
+    optimum = optimum_of(spec, tiling, setup.settings.limit)
+    return TaskBenchmarkResult.of(spec, episode, optimum.steps, optimum.bound)

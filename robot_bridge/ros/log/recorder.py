@@ -1,0 +1,199 @@
+"""A run as a ROS 2 bag: what ``ros2 bag play``, Foxglove and every MCAP reader show, and all that replaying needs.
+
+Sensors, commands, poses and maps are logged as messages of ROS on the topics that its users expect; beside them, under
+``/spca``, the same values exactly as the program had them (:mod:`robot_bridge.ros.log.records`). Stamps are the robot's
+clock. What happened reaches the file within about a second of that clock, so that the log of a killed run can be read
+up to there (:mod:`robot_bridge.ros.log.playback`); ``ros2 bag reindex -s mcap`` gives such a bag the index it lacks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from threading import Lock
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robot_bridge.config import RobotConfig
+from robot_bridge.contracts import (
+    ActionResult,
+    Applied,
+    Command,
+    Estimate,
+    ExecutionResult,
+    Frame,
+    NavGoalTarget,
+    Observation,
+    Odometry,
+    Pose,
+    Scan,
+)
+from robot_bridge.ros import images, messages, topics, types
+from robot_bridge.ros.log.bag import BagWriter
+from robot_bridge.ros.log.records import to_json
+
+_FLUSHED_EVERY: Final = 1.0
+_ROBOT: Final = topics.Topics()
+
+
+class BagRecorder:
+    """A journal that writes a bag. Its methods may be called from any thread.
+
+    A disk that fails ends the log, never the run: ``fault`` says why, "" where all is well.
+
+    Raises:
+        SetupError: ``path`` exists, or cannot be made.
+    """
+
+    def __init__(self, path: Path | str, config: RobotConfig) -> None:
+        self.fault = ""
+        self._bag = BagWriter(Path(path))
+        self._lock = Lock()
+        self._seen: Observation | None = None
+        self._estimate: Estimate | None = None
+        self._scan: Scan | None = None
+        self._frame: Frame | None = None
+        self._odometry: Odometry | None = None
+        self._battery: float | None = None
+        self._scans = self._frames = 0
+        self._flushed = 0.0
+        self._config, self._is_begun = config, False
+
+    def observed(self, observation: Observation) -> None:
+        """Kept until something is told with its time."""
+        with self._lock:
+            self._seen = observation
+
+    def estimated(self, estimate: Estimate) -> None:
+        """As :meth:`observed`."""
+        with self._lock:
+            self._estimate = estimate
+
+    def commanded(self, now: float, commands: Sequence[Command], applied: Applied) -> None:
+        record = {"now": now, "commands": list(commands), "applied": applied}
+        self._write(
+            now,
+            (topics.SAFETY, messages.text_message(to_json(record))),
+            (topics.DRIVER_COMMANDS, messages.twist_message(applied.twist)),
+        )
+
+    def decided(self, now: float, result: ExecutionResult) -> None:
+        record = messages.text_message(to_json({"now": now, "decided": result}))
+        target = result.target
+        if not isinstance(target, NavGoalTarget):
+            self._write(now, (topics.DECISIONS, record))
+            return
+        pose = messages.pose_message(Pose(target.x, target.y, target.heading or 0.0))
+        goal = types.make(types.POSE_STAMPED, header=messages.header(now, messages.MAP_FRAME), pose=pose)
+        self._write(now, (topics.DECISIONS, record), (topics.GOAL, goal))
+
+    def acted(self, now: float, result: ActionResult) -> None:
+        self._write(now, (topics.DECISIONS, messages.text_message(to_json({"now": now, "acted": result}))))
+
+    def mapped(self, now: float, codes: NDArray[np.int8], resolution: float, x: float, y: float) -> None:
+        self._write(now, (topics.MAP, messages.grid_message(now, codes, resolution, x, y)))
+
+    def noted(self, now: float, kind: str, data: Mapping[str, Any]) -> None:
+        record = {"now": now, "kind": kind, "data": dict(data)}
+        self._write(now, (topics.NOTES, messages.text_message(to_json(record))))
+
+    def close(self) -> None:
+        """Write what is left, the index, and ``metadata.yaml``; may be called again."""
+        with self._lock:
+            if self.fault:
+                return
+            try:
+                if not self._is_begun:
+                    self._begin(self._flushed)
+                self._write_pending(self._flushed)
+                self._bag.close()
+            except OSError as error:
+                self._failed(error)
+
+    def _begin(self, now: float) -> None:
+        """What every log begins with, at the time of what is told first: a real clock does not begin at 0."""
+        self._is_begun, self._flushed = True, now
+        note = {"now": now, "kind": "config", "data": {"config": self._config}}
+        self._bag.write(now, topics.NOTES, messages.text_message(to_json(note)))
+        self._bag.write(now, topics.TF_STATIC, _mounting(self._config))
+        self._bag.flush()
+
+    def _write(self, now: float, *found: tuple[str, Any]) -> None:
+        with self._lock:
+            if self.fault:
+                return
+            try:
+                if not self._is_begun:
+                    self._begin(now)
+                self._write_pending(now)
+                for topic, message in found:
+                    self._bag.write(now, topic, message)
+                if not abs(now - self._flushed) < _FLUSHED_EVERY:
+                    self._flushed = now
+                    self._bag.flush()
+            except OSError as error:
+                self._failed(error)
+
+    def _failed(self, error: OSError) -> None:
+        self.fault = f"the log {self._bag.path} ends here: {error.strerror or error}"
+        self._bag.abort()
+
+    def _write_pending(self, now: float) -> None:
+        """What was seen and believed since something was written."""
+        seen, self._seen = self._seen, None
+        if seen is not None:
+            self._write_sensors(now, seen)
+            self._bag.write(now, topics.OBSERVATIONS, messages.text_message(to_json(self._observation(seen))))
+        estimate, self._estimate = self._estimate, None
+        if estimate is not None:
+            self._bag.write(now, topics.ESTIMATES, messages.text_message(to_json(estimate)))
+            self._bag.write(now, topics.TF, _placed(estimate, self._odometry))
+
+    def _observation(self, seen: Observation) -> Mapping[str, Any]:
+        """What the messages do not hold exactly, and which of them it is."""
+        scan, frame = seen.scan, seen.frame
+        limits = scan and (scan.angle_min, scan.angle_increment, scan.range_min, scan.range_max)
+        return {
+            "scan": scan and [self._scans, scan.stamp, *(limits or ())],
+            "frame": frame and [self._frames, frame.stamp, frame.focal],
+            "odometry": seen.odometry,
+            "battery": seen.battery,
+        }
+
+    def _write_sensors(self, now: float, seen: Observation) -> None:
+        scan, frame, odometry, battery = seen.scan, seen.frame, seen.odometry, seen.battery
+        if scan is not None and scan is not self._scan:
+            self._scan, self._scans = scan, self._scans + 1
+            self._bag.write(now, _ROBOT.scan, messages.scan_message(scan))
+        if odometry is not None and odometry is not self._odometry:
+            self._odometry = odometry
+            self._bag.write(now, _ROBOT.odometry, messages.odometry_message(odometry))
+        if battery is not None and battery != self._battery:
+            self._battery = battery
+            self._bag.write(now, _ROBOT.battery, messages.number_message(battery))
+        if frame is not None and frame is not self._frame:
+            self._frame, self._frames = frame, self._frames + 1
+            depth = images.depth_png(frame.depth)
+            self._bag.write(now, topics.LOGGED_DEPTH, images.compressed_message(frame.stamp, images.DEPTH, depth))
+            image = images.jpeg(frame.rgb)
+            self._bag.write(now, topics.LOGGED_IMAGE, images.compressed_message(frame.stamp, images.JPEG, image))
+
+
+def _placed(estimate: Estimate, odometry: Odometry | None) -> Any:
+    """map -> odom -> base_link, as a localisation publishes it."""
+    moved = odometry.pose if odometry else Pose()
+    drift = estimate.pose.after(Pose().relative_to(moved))
+    return messages.tf_message(
+        messages.transform_message(estimate.stamp, messages.MAP_FRAME, messages.ODOM_FRAME, drift),
+        messages.transform_message(estimate.stamp, messages.ODOM_FRAME, messages.BASE_FRAME, moved),
+    )
+
+
+def _mounting(config: RobotConfig) -> Any:
+    lidar, camera = config.lidar, config.camera
+    return messages.tf_message(
+        messages.transform_message(0.0, messages.BASE_FRAME, messages.LIDAR_FRAME, Pose(lidar.x), lidar.z),
+        messages.optical_transform(0.0, messages.BASE_FRAME, messages.CAMERA_FRAME, camera.x, camera.z),
+    )

@@ -1,0 +1,79 @@
+"""When and how often messages come: stamps on the clock of this machine, arrivals, and their thinning.
+
+The clocks of the robot and of this machine need not agree. A message cannot arrive before it was stamped, so that the
+least difference between arrival and stamp that was ever seen is the offset of the clocks and the shortest way of a
+message; whatever takes longer is as old as it is. A frozen sensor or a slow network hence cannot make old measurements
+look fresh.
+"""
+
+from __future__ import annotations
+
+from math import inf, isfinite
+from typing import Final
+
+_DRIFT: Final = 1e-4
+"""Seconds a second by which two quartz clocks may run apart."""
+_STEP: Final = 0.05
+"""Seconds by which a topic's stamps fall back only where the robot's clock was set: each would be added to all ages."""
+
+
+class StampTranslator:
+    """Pure but for what it has seen."""
+
+    def __init__(self) -> None:
+        self._offset = float("inf")
+        self._seen = float("-inf")
+        self._last: dict[str, float] = {}
+
+    def translated(self, topic: str, stamp: float, received: float) -> float:
+        """When something was stamped, on the clock of ``received``; never later than that.
+
+        A stamp that is none (0, not finite) counts as the time of its arrival.
+        """
+        if not isfinite(stamp) or stamp <= 0:
+            return received
+        if stamp < self._last.get(topic, stamp) - _STEP:
+            self._offset, self._last = float("inf"), {}
+        self._last[topic] = stamp
+        drifted = self._offset + _DRIFT * max(0.0, received - self._seen) if isfinite(self._offset) else self._offset
+        self._offset, self._seen = min(drifted, received - stamp), received
+        return stamp + self._offset
+
+
+class Arrivals:
+    """How many messages of a topic came, and when the last did, on the monotonic clock of this machine.
+
+    Attributes:
+        count: how many came.
+        refused: how many more could not be read.
+    """
+
+    def __init__(self) -> None:
+        self._last = -inf
+        self.count = self.refused = 0
+
+    def came(self, now: float) -> None:
+        """Count one."""
+        self._last = now
+        self.count += 1
+
+    def age(self, now: float) -> float:
+        """Seconds since the last one, infinite before the first."""
+        return now - self._last
+
+
+class Pace:
+    """Lets at most ``rate`` a second through, evenly; of what comes less often, all, however unevenly (pure but for
+    its state)."""
+
+    def __init__(self, rate: float) -> None:
+        self._period = 1 / rate
+        self._due = -inf
+
+    def is_due(self, stamp: float) -> bool:
+        """Whether what was stamped then, seconds, is wanted."""
+        return stamp >= self._due
+
+    def took(self, stamp: float) -> None:
+        """The next is wanted a period after this one was: half a period from now at the earliest."""
+        self._due = max(self._due + self._period, stamp + self._period / 2)

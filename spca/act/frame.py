@@ -1,0 +1,55 @@
+"""Watching an episode from outside: what may be seen of a world that a recorded episode is replayed in."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spca.protocols import World
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """What someone who watches an episode sees: the simulator's truth beside what the agent knows. Never shown to it.
+
+    Grids hold codes of :mod:`spca.sense.perception`'s vocabulary (uint8, rows north to south), ``truth`` the whole
+    world without the agent, ``known`` the accumulated map and ``view`` the present view, both without the agent's mark.
+    ``known_at`` and ``view_at`` are the (row, column) of ``truth`` at which their upper left cells lie; both may reach
+    beyond it. ``position`` is a (row, column) of ``truth``, ``direction`` an index into
+    :data:`spca.contracts.DIRECTIONS`.
+    """
+
+    truth: NDArray[np.uint8]
+    known: NDArray[np.uint8]
+    known_at: tuple[int, int]
+    view: NDArray[np.uint8]
+    view_at: tuple[int, int]
+    position: tuple[int, int]
+    direction: int
+    inventory: str | None
+    reward: float
+    over: bool
+
+
+class ReplayedWorld(World, Protocol):
+    """A World in which a recorded episode can be watched step by step."""
+
+    @property
+    def mission(self) -> str:
+        """The task in words."""
+        ...
+
+    def step(self, code: int) -> None:
+        """Execute one primitive."""
+        ...
+
+    def frame(self) -> Frame: ...
+
+
+class WorldMaker(Protocol):
+    """Builds the world of an environment id and a seed, reset and ready; ``upstream_rules`` judges as minigrid does."""
+
+    def __call__(self, env_id: str, seed: int, /, *, upstream_rules: bool = False) -> ReplayedWorld: ...

@@ -1,0 +1,226 @@
+"""ACT: carrying out a plan in a world, checkpoints by replay included; what all worlds have in common.
+
+A world supplies the simulator: how it is reset and stepped, where the agent then is and what it sees, and when it is
+solved. The map that is made of that, and what the agent and the planner are shown of it, are the same for all.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Hashable, Sequence
+from contextlib import closing
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spca.act.stuck import PATIENCE, StuckDetector
+from spca.contracts import (
+    DIRECTIONS,
+    AgentSource,
+    AgentView,
+    Checkpoint,
+    EpisodeEnd,
+    Outcome,
+    Plan,
+    Snapshot,
+    Status,
+    TraceStep,
+    VisibleObject,
+)
+from spca.errors import RestoreError, WorldError
+from spca.protocols import Episode, Executor, Failed, Finished
+from spca.sense import perception
+from spca.sense.slam import GridMap
+
+
+class MappedWorld(ABC):
+    """A World whose episodes are deterministic: a reset and the same primitives lead to the same state.
+
+    After every reset and step a world keeps up to date ``_map``, ``_view`` (codes, north up), ``_position``
+    (displacement from the start cell: rows south, columns east), ``_direction`` and ``inventory``.
+
+    Args:
+        executor: runs generated code.
+
+    Attributes:
+        name: of the world, for error messages.
+        patience: primitives without a new state after which an attempt is stuck.
+        previous_actions: primitives executed since the reset.
+        restores: how often a checkpoint was restored.
+        mission: the task in words.
+        inventory: what is carried ("key blue"), None for nothing.
+    """
+
+    _map: GridMap
+    _view: NDArray[np.uint8]
+    _position: tuple[int, int]
+    _direction: int
+    _start_direction = 0
+
+    def __init__(self, name: str, executor: Executor) -> None:
+        self.name = name
+        self.patience = PATIENCE
+        self.previous_actions: list[int] = []
+        self.restores = 0
+        self.mission = ""
+        self.inventory: str | None = None
+        self._executor = executor
+
+    @property
+    @abstractmethod
+    def over(self) -> bool:
+        """True when the episode has ended; it must be restored before it is stepped again."""
+
+    @property
+    @abstractmethod
+    def reward(self) -> float:
+        """Reward of the last primitive."""
+
+    @abstractmethod
+    def step(self, code: int) -> None:
+        """Execute one primitive, enter it in ``previous_actions``, and map what is then seen.
+
+        Raises:
+            WorldError: the episode is over, or the simulator failed.
+            ValueError: ``code`` is not a primitive.
+        """
+
+    @abstractmethod
+    def close(self) -> None: ...
+
+    @abstractmethod
+    def _reset(self) -> None:
+        """Begin the episode again; ``previous_actions`` is empty then."""
+
+    @abstractmethod
+    def _hash(self) -> str:
+        """Of everything, the simulator's truth included."""
+
+    @abstractmethod
+    def _solved(self) -> bool:
+        """Whether the episode, which is over, ended well."""
+
+    @abstractmethod
+    def _why_over(self) -> str:
+        """Why an episode that did not end well is over, in words."""
+
+    def _corrections(self) -> tuple[str, ...]:
+        """Names of what of the simulator's own judgement was corrected in this episode."""
+        return ()
+
+    def sense(self) -> Snapshot:
+        """Return what the planner is shown."""
+        return Snapshot(
+            mission=self.mission,
+            direction=DIRECTIONS[self._direction],
+            inventory=self.inventory,
+            visible_grid=self._map_words(),
+            visible_objects=self._visible_objects(),
+        )
+
+    def run_sim(self, plan: Plan, agent: AgentSource) -> Outcome:
+        """Execute a plan with the generated methods of ``agent`` until it ends, fails or is stuck.
+
+        Raises:
+            WorldError: the episode is over, or what the agent sees cannot be sent to its worker.
+            SandboxError: generated code cannot be executed safely.
+        """
+        self._refuse_when_over()
+        with closing(self._executor.start(agent, plan.steps, self.previous_actions)) as episode:
+            outcome = self._carry_out(plan, episode)
+            return replace(outcome, printed=episode.printed)
+
+    def checkpoint(self) -> Checkpoint:
+        """The present state as primitives since the reset, and its hash."""
+        return Checkpoint(tuple(self.previous_actions), self._hash())
+
+    def restore(self, checkpoint: Checkpoint) -> None:
+        """Reset, replay, and prove that the state is the recorded one.
+
+        Raises:
+            RestoreError: the primitives cannot be replayed, or the state they lead to hashes differently.
+        """
+        self.restores += 1
+        self._reset()
+        count = len(checkpoint.primitives)
+        try:
+            for code in checkpoint.primitives:
+                self.step(code)
+        except (WorldError, ValueError) as error:
+            done = len(self.previous_actions)
+            raise RestoreError(f"{self.name}: only {done} of {count} primitives can be replayed: {error}") from error
+        if self._hash() != checkpoint.state_hash:
+            raise RestoreError(f"{self.name}: replaying {count} primitives led to another state")
+
+    def _carry_out(self, plan: Plan, episode: Episode) -> Outcome:
+        trace: list[TraceStep] = []
+        detector = StuckDetector(self.patience)
+        detector.observe(self._state())
+        while True:
+            try:
+                event = episode.advance(self._agent_view())
+            except ValueError as error:
+                raise WorldError(f"{self.name}: {error}") from error
+            if isinstance(event, Finished):
+                return Outcome.goal_not_reached(**self._end(trace))
+            if isinstance(event, Failed):
+                fault = event.status, event.message, plan, event.position, event.traceback
+                return Outcome.failed(*fault, **self._end(trace))
+            self.step(event.step.code)
+            trace.append(event.step)
+            if self.over:
+                return self._ended(trace, plan)
+            reason = detector.observe(self._state())
+            if reason is not None:
+                return Outcome.failed(Status.STUCK, reason, plan, event.step.position, **self._end(trace))
+
+    def _visible_objects(self) -> tuple[VisibleObject, ...]:
+        return perception.visible_objects(perception.facing_view(self._view, self._direction))
+
+    def _marked_view(self) -> NDArray[np.uint8]:
+        """Return the view with the agent's cell marked."""
+        view = self._view.copy()
+        view[perception.agent_cell(len(view), self._direction)] = perception.AGENT
+        return view
+
+    def _agent_view(self) -> AgentView:
+        return AgentView(
+            mission=self.mission,
+            full_grid=self._map.with_agent(self._position),
+            observation=self._marked_view(),
+            direction=self._direction,
+            inventory=self.inventory,
+            position=self._map.index(self._position),
+            start_position=self._map.origin,
+            start_direction=self._start_direction,
+        )
+
+    def _state(self) -> Hashable:
+        """What tells whether an attempt gets anywhere: pose, map and inventory."""
+        grid = self._map
+        return self._position, self._direction, self.inventory, grid.origin, grid.codes.shape, grid.codes.tobytes()
+
+    def _map_words(self) -> tuple[tuple[str, ...], ...]:
+        """The map so far as words, the agent's cell marked."""
+        return perception.grid_words(self._map.with_agent(self._position))
+
+    def _refuse_when_over(self) -> None:
+        if self.over:
+            raise WorldError("the episode is over: restore a checkpoint before going on")
+
+    def _ended(self, trace: Sequence[TraceStep], plan: Plan) -> Outcome:
+        if self._solved():
+            return Outcome.success(**self._end(trace))
+        steps = len(self.previous_actions)
+        message = f"the episode ended after {steps} primitives with reward {self.reward:g}: {self._why_over()}"
+        return Outcome.failed(Status.REWARD_FAILED, message, plan, trace[-1].position, **self._end(trace))
+
+    def _end(self, trace: Sequence[TraceStep]) -> EpisodeEnd:
+        return {
+            "trace": tuple(trace),
+            "last_map": self._map_words(),
+            "reward": self.reward,
+            "corrections": self._corrections(),
+            "state_hash": self._hash(),
+        }

@@ -1,0 +1,353 @@
+"""Reading the source of ``class Agent``: methods, who calls whom, what differs between two versions (pure)."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import re
+import tokenize
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from io import StringIO
+from types import MappingProxyType
+
+from spca.code import compilation
+from spca.errors import PatchError
+
+AGENT_CLASS = "Agent"
+_SYNTAX_ERROR = "syntax error at "
+
+# A def line ends where Python says so; str.splitlines also splits at form feeds and other separators.
+_LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
+_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Lines of a source with their ends; numbers (from 1) of lines that begin in a string or hold only a comment."""
+
+    lines: tuple[str, ...]
+    in_string: frozenset[int]
+    comments: frozenset[int]
+
+
+@dataclass(frozen=True, slots=True)
+class MethodInfo:
+    """A method of the agent; ``params`` without ``self``, ``doc`` the first docstring line, lines counted from 1.
+
+    The lines include decorators and the comments that belong to the method.
+    """
+
+    name: str
+    params: tuple[str, ...]
+    doc: str
+    first_line: int
+    last_line: int
+    is_generator: bool
+
+
+def signatures(source: str) -> tuple[MethodInfo, ...]:
+    """The methods of ``class Agent`` in source order.
+
+    Raises:
+        PatchError: the source does not compile or has no ``class Agent``.
+    """
+    return tuple(_info(layout(source), node) for node in methods_of(source).values())
+
+
+def method_source(source: str, name: str) -> str:
+    """Source of one method as a raw ``def`` at column 0, comments included, ending in a newline.
+
+    Raises:
+        PatchError: as :func:`signatures`, or there is no such method.
+    """
+    node = methods_of(source).get(name)
+    if node is None:
+        raise PatchError(f"class {AGENT_CLASS} has no method '{name}'")
+    return reindented(layout(source), node, "")
+
+
+def direct_calls(source: str, name: str) -> tuple[str, ...]:
+    """Methods that one method refers to through ``self``, each once, in order of first use.
+
+    Raises:
+        PatchError: as :func:`method_source`.
+    """
+    methods = methods_of(source)
+    if name not in methods:
+        raise PatchError(f"class {AGENT_CLASS} has no method '{name}'")
+    return _references(methods[name], methods)
+
+
+def call_closure(source: str, names: Collection[str]) -> frozenset[str]:
+    """``names`` that are methods, with all methods they reach; ``__init__`` counts as reached by any of them.
+
+    Raises:
+        PatchError: as :func:`signatures`.
+    """
+    methods = methods_of(source)
+    pending = [name for name in names if name in methods]
+    pending += ["__init__"] if pending and "__init__" in methods else []
+    reached: set[str] = set()
+    while pending:
+        name = pending.pop()
+        if name not in reached:
+            reached.add(name)
+            pending += _references(methods[name], methods)
+    return frozenset(reached)
+
+
+@compilation.refusing()
+def changed_methods(old: str, new: str) -> tuple[str, ...]:
+    """Methods of ``new`` that are not in ``old`` or mean something else there, in source order.
+
+    Formatting and comments do not count. A method that uses a module-level name with a new meaning has changed.
+
+    Raises:
+        PatchError: as :func:`signatures`, for either text.
+    """
+    before, after = methods_of(old), methods_of(new)
+    lines_before, lines_after = split_lines(old), split_lines(new)
+
+    def is_as_before(name: str, node: ast.FunctionDef) -> bool:
+        known = before.get(name)
+        if known is None:
+            return False
+        # Most methods keep their text, which is compared far sooner than what it means.
+        return _own_lines(lines_before, known) == _own_lines(lines_after, node) or _meaning(known) == _meaning(node)
+
+    bound_before, bound_after = _bindings(old), _bindings(new)
+    # A name bound for the first time counts too: it may hide a builtin.
+    bound = bound_before.keys() | bound_after
+    rebound = {name for name in bound if not _is_same(bound_before.get(name), bound_after.get(name))}
+    return tuple(
+        name
+        for name, node in after.items()
+        if not is_as_before(name, node) or (rebound and not rebound.isdisjoint(_names(node)))
+    )
+
+
+def parse(source: str) -> ast.Module:
+    """Syntax tree of text that also compiles; do not change it, trees are shared.
+
+    Raises:
+        PatchError: with line, column and text of what cannot be compiled.
+    """
+    found = _parsed(source)
+    if isinstance(found, str):
+        raise PatchError(found)
+    return found
+
+
+def is_python(text: str) -> bool:
+    """Whether text has no syntax errors, whatever else may keep it from being merged."""
+    found = _parsed(text)
+    return not (isinstance(found, str) and found.startswith(_SYNTAX_ERROR))
+
+
+def agent_class(source: str) -> ast.ClassDef:
+    """The node of ``class Agent``.
+
+    Raises:
+        PatchError: the source does not compile or has no ``class Agent``.
+    """
+    for node in parse(source).body:
+        if isinstance(node, ast.ClassDef) and node.name == AGENT_CLASS:
+            return node
+    raise PatchError(f"the source has no class {AGENT_CLASS}")
+
+
+@lru_cache(maxsize=16)
+def methods_of(source: str) -> Mapping[str, ast.FunctionDef]:
+    """Nodes of the agent's methods in source order; of duplicates the last, which is the one Python keeps.
+
+    Raises:
+        PatchError: as :func:`agent_class`.
+    """
+    nodes = {node.name: node for node in agent_class(source).body if isinstance(node, ast.FunctionDef)}
+    return MappingProxyType(nodes)
+
+
+def split_lines(text: str) -> list[str]:
+    """Lines with their ends, split where the compiler splits them."""
+    return _LINE.findall(text)
+
+
+@lru_cache(maxsize=16)
+@compilation.refusing()
+def layout(source: str) -> Layout:
+    """Lines, strings and comments of text that compiles.
+
+    Raises:
+        PatchError: Python compiles it, but its tokenizer refuses it: lines are continued where none has begun.
+    """
+    lines = tuple(split_lines(source))
+    in_string: set[int] = set()
+    comments: set[int] = set()
+    opened: list[int] = []
+    for token in tokenize.generate_tokens(StringIO(source, newline=None).readline):
+        kind = tokenize.tok_name[token.type]
+        if kind == "COMMENT" and not token.line[: token.start[1]].strip():
+            comments.add(token.start[0])
+        elif kind == "STRING":
+            in_string.update(range(token.start[0] + 1, token.end[0] + 1))
+        elif kind == "FSTRING_START":
+            opened.append(token.start[0])
+        elif kind == "FSTRING_END":
+            in_string.update(range(opened.pop() + 1, token.end[0] + 1))
+    return Layout(lines, frozenset(in_string), frozenset(comments))
+
+
+def block(text: Layout, node: ast.stmt) -> tuple[int, int]:
+    """Range of line indices of a definition: decorators, comments right above it and at the end of its body."""
+    first = _first_line(node)
+    margin = _margin(text.lines[first])
+    while first in text.comments and _margin(text.lines[first - 1]) == margin:
+        first -= 1
+    last = end = node.end_lineno or node.lineno
+    while end < len(text.lines) and (not text.lines[end].strip() or _is_inner_comment(text, end, margin)):
+        end += 1
+        last = end if end in text.comments else last
+    return first, last
+
+
+def reindented(text: Layout, node: ast.FunctionDef, margin: str) -> str:
+    """Source of a method moved to another indentation, ending in a newline.
+
+    Lines that begin inside a string keep their text, except those of the docstring.
+    """
+    first, last = block(text, node)
+    old = _margin(text.lines[node.lineno - 1])
+    docstring = _docstring_lines(node)
+    moved: list[str] = []
+    for number, line in enumerate(text.lines[first:last], first + 1):
+        if number in text.in_string and number not in docstring:
+            moved.append(line)
+        elif not line.strip():
+            moved.append("\n")
+        else:
+            moved.append(margin + (line.removeprefix(old) if line.startswith(old) else line.lstrip(" \t")))
+    return "".join(moved).rstrip("\r\n") + "\n"
+
+
+def is_generator(node: ast.FunctionDef) -> bool:
+    """Whether calling the function makes a generator: a yield in its own scope."""
+    return any(isinstance(inner, ast.Yield | ast.YieldFrom) for inner in _own_scope(node))
+
+
+def positional(node: ast.FunctionDef) -> tuple[str, ...]:
+    """Names of the positional parameters, the first (``self``) included."""
+    return tuple(arg.arg for arg in (*node.args.posonlyargs, *node.args.args))
+
+
+@lru_cache(maxsize=16)
+def _parsed(source: str) -> ast.Module | str:
+    """Return the tree, or why the source was refused; refusals are cached too."""
+    try:
+        with compilation.refusing():
+            return _compiled(source)
+    except PatchError as error:
+        return str(error)
+
+
+def _compiled(source: str) -> ast.Module:
+    try:
+        tree = compilation.tree(source, "<agent>")
+        compilation.code(tree, "<agent>")
+    except SyntaxError as error:
+        column = f", column {error.offset}" if error.offset else ""
+        where = f"line {error.lineno}{column}: " if error.lineno else ""
+        lines = split_lines(source)
+        shown = lines[error.lineno - 1].strip() if error.lineno and error.lineno <= len(lines) else ""
+        raise PatchError(f"{_SYNTAX_ERROR}{where}{error.msg}" + (f"\n    {shown}" if shown else "")) from None
+    return tree
+
+
+def _info(text: Layout, node: ast.FunctionDef) -> MethodInfo:
+    first, last = block(text, node)
+    line = (ast.get_docstring(node) or "").partition("\n")[0]
+    doc = "".join(c if c.isprintable() else " " for c in line).strip()  # escapes can stand for surrogates and controls
+    return MethodInfo(node.name, positional(node)[1:], doc, first + 1, last, is_generator(node))
+
+
+def _own_scope(node: ast.FunctionDef) -> Iterator[ast.AST]:
+    pending: list[ast.AST] = list(node.body)
+    while pending:
+        inner = pending.pop()
+        yield inner
+        if not isinstance(inner, _SCOPES):
+            pending += ast.iter_child_nodes(inner)
+
+
+def _references(node: ast.FunctionDef, methods: Collection[str]) -> tuple[str, ...]:
+    owners = {*positional(node)[:1], "self", AGENT_CLASS}
+    found = [
+        (inner.lineno, inner.col_offset, inner.attr)
+        for inner in ast.walk(node)
+        if isinstance(inner, ast.Attribute)
+        and isinstance(inner.value, ast.Name)
+        and inner.value.id in owners
+        and inner.attr in methods
+    ]
+    return tuple(dict.fromkeys(name for _, _, name in sorted(found)))
+
+
+def _names(node: ast.AST) -> set[str]:
+    return {inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name)}
+
+
+def _meaning(node: ast.stmt) -> str:
+    """Text that is equal for equal code, whatever the indentation of its docstring."""
+    if not isinstance(node, ast.FunctionDef) or (document := ast.get_docstring(node)) is None:
+        return ast.dump(node)
+    bare = ast.FunctionDef(**{**dict(ast.iter_fields(node)), "body": node.body[1:]})
+    return ast.dump(bare) + inspect.cleandoc(document)
+
+
+def _is_same(old: ast.stmt | str | None, new: ast.stmt | str | None) -> bool:
+    """Whether two of :func:`_bindings` mean the same."""
+    if isinstance(old, ast.stmt) and isinstance(new, ast.stmt):
+        return _meaning(old) == _meaning(new)
+    return old == new
+
+
+@lru_cache(maxsize=4)
+def _bindings(source: str) -> Mapping[str, ast.stmt | str]:
+    """What binds each module-level name: the statement of a constant or function, the path of an import."""
+    bound: dict[str, ast.stmt | str] = {}
+    for node in parse(source).body:
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            module = f"{node.level}.{node.module}" if isinstance(node, ast.ImportFrom) else ""
+            bound |= {alias.asname or alias.name.split(".")[0]: f"{module} {alias.name}" for alias in node.names}
+        elif isinstance(node, ast.Assign | ast.AnnAssign):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            bound |= {name: node for target in targets for name in _names(target)}
+        elif isinstance(node, ast.FunctionDef):
+            bound[node.name] = node
+    return bound
+
+
+def _first_line(node: ast.stmt) -> int:
+    """Index of the line that a statement begins on, decorators included."""
+    decorators = node.decorator_list if isinstance(node, ast.FunctionDef | ast.ClassDef) else []
+    return min([node.lineno, *(decorator.lineno for decorator in decorators)]) - 1
+
+
+def _own_lines(lines: Sequence[str], node: ast.stmt) -> Sequence[str]:
+    return lines[_first_line(node) : node.end_lineno]
+
+
+def _margin(line: str) -> str:
+    return line[: len(line) - len(line.lstrip(" \t"))]
+
+
+def _is_inner_comment(text: Layout, index: int, margin: str) -> bool:
+    inner = _margin(text.lines[index])
+    return index + 1 in text.comments and inner.startswith(margin) and inner != margin
+
+
+def _docstring_lines(node: ast.FunctionDef) -> range:
+    if ast.get_docstring(node, clean=False) is None:
+        return range(0)
+    return range(node.body[0].lineno + 1, (node.body[0].end_lineno or 0) + 1)

@@ -1,0 +1,116 @@
+"""The agent's library as prompts show it: whole sources of what is involved, one line for the rest (pure).
+
+Sizes are in characters. Python, PDDL and maps take at least three characters a token (o200k), prose takes four.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Collection, Sequence
+from itertools import chain
+from typing import Final
+
+from spca.code import agent_source, method_lists
+from spca.contracts import PRIMITIVE_METHODS, TrustedPDDL
+
+MAX_ACTIONS: Final = 2400
+"""Characters of the list that a planner gets, so that a prompt does not grow with the library."""
+
+MAX_METHODS: Final = 1700
+"""Characters of the list that a coder gets."""
+
+MAX_SOURCE: Final = 5000
+"""Characters of method sources shown at most; what does not fit is left out whole."""
+
+MAX_TRUSTED: Final = 3000
+"""Characters of PDDL that worked before."""
+
+MAX_PROMPT: Final = 13_000
+"""Characters of a coder's prompt, system prompt aside; sources give way to the rest."""
+
+
+def high_level_actions(source: str) -> tuple[agent_source.MethodInfo, ...]:
+    """The agent's public generator methods."""
+    return tuple(m for m in method_lists.methods(source) if m.is_generator and not m.name.startswith("_"))
+
+
+def action_listing(source: str, mission: str) -> str:
+    """The high-level actions a planner may use, most relevant to the mission first: ``open_door(agent, door) - ...``.
+
+    At most :data:`MAX_ACTIONS` characters.
+    """
+    ranked = method_lists.ranked(source, high_level_actions(source), [mission.lower()])
+    calls = [(f"{m.name}({', '.join(m.params)})", m.doc) for m in ranked]
+    return method_lists.fitting(calls, MAX_ACTIONS) or "(none yet)"
+
+
+def missing(source: str, actions: Collection[str]) -> tuple[str, ...]:
+    """Those of ``actions`` that the agent lacks, in their order."""
+    existing = {method.name for method in method_lists.methods(source)}
+    return tuple(name for name in actions if name not in existing)
+
+
+def room_for_sources(prompt: str) -> int:
+    """Characters that may be spent on sources beside a coder's prompt that lacks them and the list of methods."""
+    return max(0, min(MAX_SOURCE, MAX_PROMPT - MAX_METHODS - len(prompt)))
+
+
+def involved(source: str, actions: Collection[str], error: str = "", room: int = MAX_SOURCE) -> tuple[str, ...]:
+    """Those of ``actions`` that exist and the helpers they reach, up to ``room`` characters.
+
+    For an action that is missing stands the existing one whose name shares most words with it, if any shares one. What
+    the ``error`` names most often comes first, then the actions, then helpers, nearest first. Primitives are left out,
+    and so is a method that no longer fits.
+    """
+    chosen: list[str] = []
+    left = room
+    for name in _by_mentions(_reached(source, actions), error):
+        size = len(agent_source.method_source(source, name)) + 2
+        if size <= left:
+            chosen.append(name)
+            left -= size
+    return tuple(chosen)
+
+
+def sources(source: str, names: Collection[str]) -> str:
+    """Source of the named methods in the order of the file, below a line that tells the lines where they stand."""
+    methods = [method for method in method_lists.methods(source) if method.name in names]
+    if not methods:
+        return ""
+    places = ", ".join(f"{m.name} {m.first_line}-{m.last_line}" for m in methods)
+    return "\n\n".join([f"(lines: {places})", *(agent_source.method_source(source, m.name) for m in methods)])
+
+
+def trusted_pddl(trusted: TrustedPDDL) -> dict[str, str]:
+    """PDDL that worked before, as it is; of long texts the domain alone, or nothing rather than a part of it."""
+    shown = {"domain": trusted.domain, "problem": trusted.problem}
+    while shown and sum(map(len, shown.values())) > MAX_TRUSTED:
+        shown.popitem()
+    return shown
+
+
+def listing(source: str, *, relevant_to: Collection[str], leave_out: Collection[str] = ()) -> str:
+    """Signatures with first docstring lines, most relevant to some actions first, :data:`MAX_METHODS` characters."""
+    methods = [m for m in method_lists.methods(source) if m.name not in {*leave_out, *PRIMITIVE_METHODS}]
+    ranked = method_lists.ranked(source, methods, relevant_to)
+    return method_lists.fitting([(method_lists.call(source, m), m.doc) for m in ranked], MAX_METHODS)
+
+
+def _reached(source: str, actions: Collection[str]) -> Sequence[str]:
+    """The actions, or what is most like them, and what they call, breadth first."""
+    calls = method_lists.calls(source)
+    existing = high_level_actions(source)
+    shown = ([name] if name in calls else method_lists.nearest(source, existing, name) for name in actions)
+    pending = list(dict.fromkeys(chain.from_iterable(shown)))
+    pending += ["__init__"] if pending and "__init__" in calls else []
+    known = {*pending, *PRIMITIVE_METHODS}
+    for name in pending:  # grows on the way
+        pending.extend(other for other in calls[name] if other not in known)
+        known.update(calls[name])
+    return pending
+
+
+def _by_mentions(names: Sequence[str], error: str) -> Sequence[str]:
+    mentions = Counter(re.findall(r"\w+", error))
+    return sorted(names, key=lambda name: -mentions[name])

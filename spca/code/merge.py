@@ -1,0 +1,272 @@
+"""Merging generated methods into ``class Agent``, text to text (pure).
+
+A patch is raw ``def`` blocks, with imports and literal constants above them if need be. It is spliced into the agent
+by line ranges from the syntax tree, so whatever it does not touch stays as it is, byte by byte. What generated code may
+do at all is up to :mod:`spca.code.policy`; the form of a patch is in :mod:`spca.code.patch_rules`; reading
+an agent is :mod:`spca.code.agent_source`, offered here as well.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import islice
+
+from spca.code import compilation
+from spca.code.agent_source import (
+    AGENT_CLASS,
+    Layout,
+    MethodInfo,
+    agent_class,
+    block,
+    call_closure,
+    changed_methods,
+    direct_calls,
+    is_python,
+    layout,
+    method_source,
+    methods_of,
+    parse,
+    reindented,
+    signatures,
+)
+from spca.code.patch_rules import Patch, check_action, check_calls, check_method, dissect
+from spca.code.policy import check as policy
+from spca.common.text import escaped_code
+from spca.contracts import PRIMITIVE_METHODS, AgentSource
+from spca.errors import PatchError
+
+__all__ = [
+    "MergeResult",
+    "MethodInfo",
+    "call_closure",
+    "changed_methods",
+    "direct_calls",
+    "extract_code",
+    "merge",
+    "method_source",
+    "signatures",
+]
+
+_FENCE = re.compile(r"^[ \t]*```[ \t]*(\w*)[^\n]*\n(.*?)(?:^[ \t]*```[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
+_CODE_START = re.compile(
+    r"\s*((def|class)\s+\w+\s*[(:]|async\s+def\s|@\w|import\s+\w|from\s+[\w.]+\s+import\s|\w+\s*=)"
+)
+_COMMENT = re.compile(rb"\s*(#[^\r\n]*)")
+_DEFINITION = re.compile(r"^\s*(def|async|class)\b", re.MULTILINE)
+_MAX_TRIES = 40
+_MAX_TRIED = 100_000
+"""Parts of an answer that are tried as code, and their characters in all."""
+
+
+@dataclass(frozen=True, slots=True)
+class MergeResult:
+    """The merged source, and the methods that are new or mean something else than before."""
+
+    text: str
+    changed: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Edit:
+    """Replace lines ``first`` to ``last`` (exclusive; equal means insert before ``first``) by ``text``."""
+
+    first: int
+    last: int
+    text: str
+
+
+@compilation.refusing()
+def merge(base: str, patch: str, expected: Mapping[str, tuple[str, ...]] | None = None) -> MergeResult:
+    """Replace or append the patch's methods in ``class Agent`` of ``base``.
+
+    Args:
+        base: source of the agent module.
+        patch: raw ``def`` blocks, or the same inside ``class Agent:``.
+        expected: actions that the result must have, with their parameter names (``self`` left out): generators that
+            can be called with that many positional arguments.
+
+    Raises:
+        PatchError: the patch does not compile, the policy refuses it, or it breaks a rule of
+            :mod:`spca.code.patch_rules`.
+    """
+    patch = escaped_code(patch)
+    policy.check_patch(patch, base)
+    parts = dissect(patch)
+    kept = methods_of(base)
+    for name in PRIMITIVE_METHODS:
+        if name in kept:  # the policy lets only those through that are as they were
+            parts.methods.pop(name, None)
+    for node in parts.methods.values():
+        check_method(node)
+    if not parts.methods:
+        raise PatchError("the code defines no method; answer with the def blocks of the actions")
+    text = _splice(base, [*_import_edits(base, parts), *_constant_edits(base, parts), *_method_edits(base, parts)])
+    merged = methods_of(text)
+    for name, parameters in (expected or {}).items():
+        check_action(name, parameters, merged.get(name))
+    check_calls(parts.methods, merged)
+    policy.check_agent(AgentSource(text))
+    return MergeResult(text, changed_methods(base, text))
+
+
+def extract_code(answer: str) -> str:
+    """The Python code in an LLM's answer: fenced blocks, or the code between sentences; the answer itself at worst.
+
+    Merging reports what is wrong beyond syntax.
+    """
+    text = answer.replace("\r\n", "\n")
+    if is_python(text):
+        return text
+    fenced = [(match[1].lower(), match[2]) for match in _FENCE.finditer(text)]
+    python = [code for language, code in fenced if language in ("python", "py", "python3", "")]
+    blocks = [code for code in python if _DEFINITION.search(code)] or python
+    return _in_class("\n".join(blocks)) if blocks else _between_sentences(text)
+
+
+def _in_class(code: str) -> str:
+    """Code that is indented from its first line on becomes the body of a class; other code stays as it is."""
+    first = next((line for line in code.split("\n") if line.strip() and not line.lstrip().startswith("#")), "")
+    return f"class {AGENT_CLASS}:\n{code}" if first[:1].isspace() else code
+
+
+def _between_sentences(text: str) -> str:
+    """The longest run of lines that compiles and defines something, from the first that looks like code.
+
+    Where none does, all from there on: the error then names the place in what was meant as code.
+    """
+    lines = text.split("\n")
+    starts = [number for number, line in enumerate(lines) if _CODE_START.match(line)]
+    margins = [number for number, line in enumerate(lines) if line and not line[0].isspace()]
+    spans = ((start, end) for start in starts for end in (len(lines), *reversed(margins)) if end > start)
+    left = _MAX_TRIED
+    for start, end in islice(spans, _MAX_TRIES):
+        code = _in_class("\n".join(lines[start:end]) + "\n")
+        left -= len(code)
+        if left < 0:
+            break
+        if _DEFINITION.search(code) and is_python(code):
+            return code
+    return "\n".join(lines[starts[0] :]) if starts else text
+
+
+def _splice(base: str, edits: Sequence[_Edit]) -> str:
+    lines = layout(base).lines
+    pieces: list[str] = []
+    position = 0
+    for edit in sorted(edits, key=lambda edit: edit.first):
+        pieces += lines[position : edit.first]
+        if pieces and not pieces[-1].endswith(("\n", "\r")):
+            pieces.append("\n")
+        pieces.append(edit.text)
+        position = edit.last
+    return "".join([*pieces, *lines[position:]])
+
+
+def _method_edits(base: str, parts: Patch) -> Iterator[_Edit]:
+    text, agent, kept = layout(base), agent_class(base), methods_of(base)
+    margin = re.match(r"[ \t]*", text.lines[agent.body[0].lineno - 1])
+    if margin is None or not margin[0]:
+        raise PatchError(f"class {AGENT_CLASS} of the agent must have an indented body")
+    _, end = block(text, agent)
+    for name, node in parts.methods.items():
+        source = reindented(parts.text, node, margin[0])
+        if name in kept:
+            yield _Edit(*block(text, kept[name]), source)
+        else:
+            yield _Edit(end, end, f"\n{source}")
+
+
+def _import_edits(base: str, parts: Patch) -> Iterator[_Edit]:
+    """New imports go below the last one, those of ``__future__`` above everything."""
+    known = [node for node in parse(base).body if isinstance(node, ast.Import | ast.ImportFrom)]
+    present = {line for node in known for line in _import_lines(node)}
+    future, usual = "", ""
+    for node in parts.imports:
+        for line in _import_lines(node):
+            if line not in present and line.startswith("from __future__"):
+                future += line
+            elif line not in present:
+                usual += line
+            present.add(line)
+    start = _body_start(base)
+    below = max([start, *(node.end_lineno or 0 for node in known)])
+    if future:
+        yield _Edit(start, start, _paragraph(base, start, future))
+    if usual:
+        yield _Edit(below, below, usual if known else _paragraph(base, below, usual))
+
+
+def _import_lines(node: ast.Import | ast.ImportFrom) -> Iterator[str]:
+    """For each name that an import binds an import line of its own."""
+    for alias in node.names:
+        single = ast.ImportFrom(node.module, [alias], 0) if isinstance(node, ast.ImportFrom) else ast.Import([alias])
+        yield f"{ast.unparse(single)}\n"
+
+
+def _constant_edits(base: str, parts: Patch) -> Iterator[_Edit]:
+    """A constant replaces the one of its name; new ones go below the last constant above the class, or the imports."""
+    agent = agent_class(base)
+    assigned = {
+        name: node
+        for node in parse(base).body
+        for name in [_constant_name(node)]
+        if name is not None and node.lineno < agent.lineno
+    }
+    added = ""
+    for name, node in parts.constants.items():
+        source = _statement(parts.text, node)
+        old = assigned.get(name)
+        if old is None:
+            added += source
+        elif ast.dump(old) != ast.dump(node):
+            yield _Edit(old.lineno - 1, old.end_lineno or old.lineno, source)
+    above = [n for n in parse(base).body if isinstance(n, ast.Import | ast.ImportFrom) and n.lineno < agent.lineno]
+    at = max((node.end_lineno or 0 for node in (*above, *assigned.values())), default=_body_start(base))
+    if added:
+        yield _Edit(at, at, added if assigned else _paragraph(base, at, added))
+
+
+def _constant_name(node: ast.stmt) -> str | None:
+    match node:
+        case ast.Assign(targets=[ast.Name(id=name)]) | ast.AnnAssign(target=ast.Name(id=name)):
+            return name
+        case _:
+            return None
+
+
+def _statement(text: Layout, node: ast.stmt) -> str:
+    """Source of a top-level statement, with the comment behind it but without neighbours on its lines."""
+    first, last = node.lineno - 1, (node.end_lineno or node.lineno) - 1
+    start, end = node.col_offset, node.end_col_offset or 0
+    bottom = _encoded(text.lines[last])
+    if first == last:
+        own = bottom[start:end]
+    else:
+        own = b"".join([_encoded(text.lines[first])[start:], *map(str.encode, text.lines[first + 1 : last])])
+        own += bottom[:end]
+    comment = _COMMENT.match(bottom, end)
+    behind = f"  {comment[1].decode().rstrip()}" if comment else ""
+    return f"{own.decode()}{behind}\n"
+
+
+@lru_cache(maxsize=4)
+def _encoded(line: str) -> bytes:
+    """A line as the columns of the syntax tree count it; thousands of statements may share one."""
+    return line.encode()
+
+
+def _body_start(base: str) -> int:
+    """Lines before the first statement that is no module docstring."""
+    body = parse(base).body
+    return body[0].end_lineno or 0 if isinstance(body[0], ast.Expr) else 0
+
+
+def _paragraph(base: str, at: int, source: str) -> str:
+    lines = layout(base).lines
+    before = "\n" if at and lines[at - 1].strip() else ""
+    after = "\n\n" if at < len(lines) and lines[at].strip() else ""
+    return f"{before}{source}{after}"

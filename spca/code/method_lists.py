@@ -1,0 +1,88 @@
+"""Lists of the agent's methods for prompts: most relevant first, bounded in characters (pure)."""
+
+from __future__ import annotations
+
+import ast
+import re
+import textwrap
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
+from typing import Final
+
+from spca.code import agent_source
+
+MAX_LINE: Final = 160
+"""Characters of a listed method; a longer line is cut between two words."""
+
+_DOCUMENTED: Final = 0.75
+"""Share of a list for lines that tell what a method does; from there on signatures alone."""
+
+
+@lru_cache(maxsize=2)
+def methods(source: str) -> tuple[agent_source.MethodInfo, ...]:
+    """The agent's methods, remembered: prompts ask for them several times."""
+    return agent_source.signatures(source)
+
+
+@lru_cache(maxsize=2)
+def calls(source: str) -> Mapping[str, tuple[str, ...]]:
+    """What each method calls."""
+    return {method.name: agent_source.direct_calls(source, method.name) for method in methods(source)}
+
+
+@lru_cache(maxsize=2)
+def _parameters(source: str) -> Mapping[str, str]:
+    """The parameters of each method as they are written."""
+    return {name: ast.unparse(node.args) for name, node in agent_source.methods_of(source).items()}
+
+
+def ranked(
+    source: str, chosen: Iterable[agent_source.MethodInfo], relevant_to: Iterable[str]
+) -> Sequence[agent_source.MethodInfo]:
+    """Methods that share words with the given texts first, then those that many others call."""
+    wanted = set().union(*map(_words, relevant_to))
+    callers = _caller_counts(source)
+
+    def rank(method: agent_source.MethodInfo) -> tuple[int, int, int, str]:
+        told = {word for word in _words(method.doc.lower()) if len(word) > 3}
+        return -len(wanted & _words(method.name)), -len(wanted & told), -callers.get(method.name, 0), method.name
+
+    return sorted(chosen, key=rank)
+
+
+def nearest(source: str, chosen: Iterable[agent_source.MethodInfo], name: str) -> Sequence[str]:
+    """The method whose name shares most words with ``name``; none where none shares any."""
+    return [method.name for method in ranked(source, chosen, [name])[:1] if _words(method.name) & _words(name)]
+
+
+def call(source: str, method: agent_source.MethodInfo) -> str:
+    """The signature of a method as it is written; ``yields`` marks a generator: ``_walk(self, to, steps=9) yields``."""
+    signature = f"{method.name}({_parameters(source)[method.name]})"
+    return f"{signature} yields" if method.is_generator else signature
+
+
+def fitting(entries: Sequence[tuple[str, str]], limit: int) -> str:
+    """A line for each (call, documentation), up to ``limit`` characters; the last one counts what is left out."""
+    lines: list[str] = []
+    used = 0
+    for call, doc in entries:
+        line = _line(call, doc if used < limit * _DOCUMENTED else "")
+        if used + len(line) + 1 > limit:
+            break
+        lines.append(line)
+        used += len(line) + 1
+    left = len(entries) - len(lines)
+    return "\n".join([*lines, f"(and {left} more)"] if left else lines)
+
+
+def _line(call: str, doc: str) -> str:
+    return textwrap.shorten(f"{call} - {doc}" if doc else call, MAX_LINE, placeholder=" ...")
+
+
+def _words(text: str) -> set[str]:
+    return set(re.findall(r"[^\W_]+", text))
+
+
+def _caller_counts(source: str) -> Counter[str]:
+    return Counter(called for names in calls(source).values() for called in names)

@@ -1,0 +1,131 @@
+"""The form of a patch, and what an action must look like (pure).
+
+What generated code may do at all is up to :mod:`spca.code.policy`, which has seen a patch before. Every refusal is a
+:class:`~spca.errors.PatchError` whose text is meant for the coder LLM; lines are those of the patch.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from spca.code.agent_source import AGENT_CLASS, Layout, is_generator, layout, parse, positional
+from spca.contracts import PRIMITIVE_METHODS
+from spca.errors import PatchError
+
+_UNBOUND = ("staticmethod", "classmethod", "property")
+
+
+@dataclass(slots=True)
+class Patch:
+    """The statements of a patch, by name where they have one."""
+
+    text: Layout
+    imports: list[ast.Import | ast.ImportFrom] = field(default_factory=list)
+    constants: dict[str, ast.Assign | ast.AnnAssign] = field(default_factory=dict)
+    methods: dict[str, ast.FunctionDef] = field(default_factory=dict)
+
+
+def dissect(patch: str) -> Patch:
+    """Sort the statements of a patch; the methods may stand at the top level or in ``class Agent:``.
+
+    Raises:
+        PatchError: the patch does not compile, defines a name twice, or has more than methods in the class.
+    """
+    parts = Patch(layout(patch))
+    for statement in _statements(parse(patch)):
+        _sort(statement, parts)
+    return parts
+
+
+def check_method(node: ast.FunctionDef) -> None:
+    """Refuse a method that could not be called on the agent.
+
+    Raises:
+        PatchError: it takes no ``self``.
+    """
+    decorators = _plain_decorators(node)
+    first = "cls" if "classmethod" in decorators else "self"
+    if "staticmethod" not in decorators and positional(node)[:1] != (first,):
+        where = f"line {node.lineno}: {node.name}"
+        raise PatchError(f"{where} becomes a method of {AGENT_CLASS}: its first parameter must be {first}")
+
+
+def check_action(name: str, parameters: tuple[str, ...], node: ast.FunctionDef | None) -> None:
+    """Refuse an action that the plan cannot call with as many arguments as its PDDL has parameters.
+
+    Raises:
+        PatchError: it is missing, has another signature, or is no generator.
+    """
+    signature = f"({', '.join(('self', *parameters))})"
+    if node is None:
+        raise PatchError(f"{name} is missing; define {name}{signature}")
+    unbound = [decorator for decorator in _plain_decorators(node) if decorator in _UNBOUND]
+    if unbound:
+        raise PatchError(f"{name} must be a plain method {name}{signature}, without @{unbound[0]}")
+    count = len(parameters) + 1
+    taken, optional = len(positional(node)), len(node.args.defaults)
+    has_required_keyword = any(default is None for default in node.args.kw_defaults)
+    if not taken - optional <= count <= taken or node.args.vararg or has_required_keyword:
+        raise PatchError(f"{name} must take {signature}, not ({ast.unparse(node.args)})")
+    if not is_generator(node):
+        raise PatchError(f"{name} must be a generator: yield primitive codes, or yield from other actions")
+
+
+def check_calls(methods: Mapping[str, ast.FunctionDef], merged: Mapping[str, ast.FunctionDef]) -> None:
+    """Refuse a call whose generator or primitive code is thrown away: it does nothing, which is never what was meant.
+
+    Raises:
+        PatchError: with the line of the call.
+    """
+    for method in methods.values():
+        for node in ast.walk(method):
+            match node:
+                case ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Name(id="self"), attr=name))):
+                    if name in PRIMITIVE_METHODS:
+                        raise PatchError(f"line {node.lineno}: self.{name}() alone does nothing; yield it")
+                    if name in merged and is_generator(merged[name]):
+                        raise PatchError(f"line {node.lineno}: self.{name}(...) alone does nothing; yield from it")
+                case _:
+                    pass
+
+
+def _statements(tree: ast.Module) -> Iterator[ast.stmt]:
+    """Top-level statements and those of a ``class Agent:`` wrapper, without docstrings and bare annotations."""
+    for node in tree.body:
+        if not isinstance(node, ast.ClassDef):
+            yield from () if _is_remark(node) else (node,)
+            continue
+        for inner in node.body:
+            if isinstance(inner, ast.FunctionDef):
+                yield inner
+            elif not _is_remark(inner):
+                raise PatchError(f"line {inner.lineno}: only methods may be in the class; put constants above them")
+
+
+def _sort(statement: ast.stmt, parts: Patch) -> None:
+    match statement:
+        case ast.Import() | ast.ImportFrom():
+            parts.imports.append(statement)
+        case ast.Assign(targets=[ast.Name(id=name)]) | ast.AnnAssign(target=ast.Name(id=name)):
+            if name in parts.constants:
+                raise PatchError(f"line {statement.lineno}: constant {name} is assigned twice")
+            parts.constants[name] = statement
+        case ast.FunctionDef(name=name):
+            if name in parts.methods:
+                lines = f"{parts.methods[name].lineno} and {statement.lineno}"
+                raise PatchError(f"lines {lines}: {name} is defined twice; define each method once")
+            parts.methods[name] = statement
+        case _:
+            raise AssertionError(f"the policy lets no {type(statement).__name__} through")
+
+
+def _is_remark(node: ast.stmt) -> bool:
+    if isinstance(node, ast.Expr):
+        return isinstance(node.value, ast.Constant)
+    return isinstance(node, ast.Pass) or (isinstance(node, ast.AnnAssign) and node.value is None)
+
+
+def _plain_decorators(node: ast.FunctionDef) -> list[str]:
+    return [decorator.id for decorator in node.decorator_list if isinstance(decorator, ast.Name)]

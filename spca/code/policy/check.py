@@ -1,0 +1,234 @@
+"""Check an agent or a patch against the policy, and tell the coder all that is wrong, each fault with its line."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final
+
+from spca.code import compilation
+from spca.code.agent_source import AGENT_CLASS, layout, parse
+from spca.code.policy import rules
+from spca.code.policy.names import Names, at_top, merged
+from spca.common.text import visible
+from spca.contracts import PRIMITIVE_METHODS, AgentSource
+from spca.errors import PatchError
+from spca.plan.pddl import STATE_ATTRIBUTES
+
+MAX_SHOWN: Final = 10
+"""Violations in one message."""
+
+MAX_DEPTH: Final = 100
+"""Levels of nesting in the syntax tree; what walks trees by recursion has room for that."""
+
+_MAX_LISTED: Final = 1900
+_MAX_LINE: Final = 300
+_MAX_NAME: Final = 60
+"""Characters of the whole message, of one violation or quoted line, and of a name in it."""
+
+_LONG_NAME: Final = re.compile(rf"\S{{{_MAX_NAME + 1},}}")
+
+_Function = ast.FunctionDef | ast.AsyncFunctionDef
+_Faults = Iterator[tuple[ast.AST, str]]
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Violation:
+    """Something that generated code must not do; ``line`` counts from 1 in the source that was checked."""
+
+    line: int
+    words: str
+
+    def __str__(self) -> str:
+        return f"line {self.line}: {self.words}"
+
+
+@compilation.refusing()
+def violations(source: str) -> tuple[Violation, ...]:
+    """Return what an agent module does that it must not do, in source order.
+
+    Raises:
+        PatchError: the source does not compile, is too long, or cannot be laid out in lines.
+    """
+    tree = _tree(source)
+    layout(source)  # merging and showing an agent need it
+    found = _violations(tree, None)
+    if not any(isinstance(node, ast.ClassDef) and node.name == AGENT_CLASS for node in tree.body):
+        return (Violation(1, f"the source has no class {AGENT_CLASS}"), *found)
+    return found
+
+
+def check_agent(agent: AgentSource) -> None:
+    """Refuse an agent that must not be run; answers are remembered.
+
+    Raises:
+        PatchError: with all violations, the first :data:`MAX_SHOWN` in full.
+    """
+    refusal = _refusal(agent)
+    if refusal:
+        raise PatchError(refusal)
+
+
+@compilation.refusing()
+def check_patch(patch: str, base: str) -> None:
+    """Refuse a patch whose methods must not become part of the agent ``base``; lines are those of the patch.
+
+    Raises:
+        PatchError: as :func:`check_agent`, or one of the texts does not compile.
+    """
+    found = _violations(_tree(patch), _tree(base))
+    if found:
+        raise PatchError(_listed(found))
+
+
+@lru_cache(maxsize=64)
+def _refusal(agent: AgentSource) -> str:
+    try:
+        return _listed(violations(agent.text))
+    except PatchError as error:
+        return str(error)
+
+
+def _tree(source: str) -> ast.Module:
+    try:
+        return parse(source)
+    except PatchError as error:
+        lines = str(error)[:_MAX_LISTED].splitlines()
+        raise PatchError("\n".join(_shown(line, _MAX_LINE) for line in lines)[:_MAX_LISTED]) from None
+
+
+def _listed(found: Sequence[Violation]) -> str:
+    told = [str(violation) for violation in found[:MAX_SHOWN]]
+    while sum(map(len, told)) > _MAX_LISTED - 100:
+        told.pop()
+    more = len(found) - len(told)
+    return "\n".join([*told, f"and {more} more"] if more else told)
+
+
+def _shown(text: str, limit: int) -> str:
+    """Text of the source for a message: one line of at most ``limit`` characters, nothing that steers a terminal."""
+    line = "".join(c for c in visible(text[: limit + 1]).replace("\n", " ") if c.isprintable())
+    return line if len(line) <= limit else f"{line[: limit - 3]}..."
+
+
+def _violations(tree: ast.Module, base: ast.Module | None) -> tuple[Violation, ...]:
+    if line := _too_deep(tree):
+        return (Violation(line, f"more than {MAX_DEPTH} levels of nesting; split it into several methods"),)
+    lines = {(_line(node), words) for node, words in _faults(tree, base) if words}
+    short = ((line, _LONG_NAME.sub(lambda name: _shown(name[0], _MAX_NAME), words)) for line, words in lines)
+    return tuple(sorted({Violation(line, _shown(words, _MAX_LINE)) for line, words in short}))
+
+
+def _too_deep(tree: ast.Module) -> int:
+    """Return the line of a node below :data:`MAX_DEPTH`, 0 if there is none."""
+    level: list[ast.AST] = [tree]
+    for _ in range(MAX_DEPTH + 1):
+        level = [child for node in level for child in compilation.children(node)]
+    return max((_line(node) for node in level), default=0)
+
+
+def _line(node: ast.AST) -> int:
+    if isinstance(node, ast.comprehension):
+        node = node.target
+    return getattr(node, "lineno", 1)
+
+
+def _faults(tree: ast.Module, base: ast.Module | None) -> _Faults:
+    is_patch = base is not None
+    # Functions at the top level of a patch become methods.
+    statements = [node for node in tree.body if not (is_patch and isinstance(node, _Function))]
+    bound = [*at_top(base.body if base else ()), *at_top(statements)]
+    names = Names(merged((name, meaning) for _, name, meaning in bound))
+    yield from _of_top(tree, names, is_patch)
+    yield from _rebound(bound, set(map(id, statements)))
+    for node in tree.body:
+        if isinstance(node, ast.ClassDef) and node.name == AGENT_CLASS:
+            for part in node.body:
+                yield from _of_part(part, names, is_method=True)
+        else:
+            yield from _of_part(node, names, is_method=is_patch)
+
+
+def _of_part(part: ast.stmt, names: Names, is_method: bool) -> _Faults:
+    """What is wrong within a statement of the top level or of the class; ``is_method`` where it is a function."""
+    if isinstance(part, _Function):
+        yield from ((part, words) for words in rules.of_head(part, names))
+        if is_method:
+            yield from ((part, words) for words in rules.of_method(part))
+    nodes = list(_nodes(part))
+    seen = names.within(nodes) if isinstance(part, _Function | ast.ClassDef) else names
+    yield from ((node, words) for node in nodes for words in rules.of_node(node, seen))
+
+
+def _nodes(definition: ast.AST) -> Iterator[ast.AST]:
+    pending = [definition]
+    while pending:
+        node = pending.pop()
+        yield node
+        pending += compilation.children(node)
+
+
+def _rebound(bound: Sequence[tuple[ast.stmt, str, str]], own: set[int]) -> _Faults:
+    """Names at the top level that stand for two things, one of them imported: other methods may use the first."""
+    meanings: dict[str, list[str]] = {}
+    for node, name, meaning in bound:
+        known = meanings.setdefault(name, [])
+        known.append(meaning)
+        if id(node) in own and any(known) and len(set(known)) > 1:
+            yield node, f"'{name}' already stands for '{next(filter(None, known))}'; use another name"
+
+
+def _of_top(tree: ast.Module, names: Names, is_patch: bool) -> _Faults:
+    """What has no place at the top level, where merging knows imports, constants and definitions."""
+    agents = 0
+    for node in tree.body:
+        match node:
+            case ast.Import() | ast.ImportFrom() | ast.Expr(value=ast.Constant()) | ast.Pass():
+                pass
+            case ast.Assign(targets=[ast.Name(id=name)]) | ast.AnnAssign(target=ast.Name(id=name)):
+                yield node, _fault_of_constant(node, name, names, is_patch)
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
+                if name == AGENT_CLASS:
+                    yield node, f"{AGENT_CLASS} is the name of the class"
+            case ast.Assign():
+                yield node, "a constant at the top level must be one name and its value; write one for each line"
+            case ast.ClassDef(name=name) if name == AGENT_CLASS:
+                agents += 1
+                if agents > 1:
+                    yield node, f"class {AGENT_CLASS} must be defined only once"
+                yield from _of_agent(node, names)
+            case ast.ClassDef(name=name):
+                yield node, f"class {name} must not be defined here; define it inside the method that uses it"
+            case _:
+                yield node, "only imports, literal constants and def blocks may be at the top level"
+
+
+def _of_agent(agent: ast.ClassDef, names: Names) -> _Faults:
+    if agent.bases or agent.keywords or agent.decorator_list:
+        yield agent, f"class {AGENT_CLASS} must have no bases, no keywords and no decorators"
+    for node in agent.body:
+        match node:
+            case ast.Expr(value=ast.Constant()) | ast.Pass() | ast.FunctionDef() | ast.AsyncFunctionDef():
+                pass
+            case ast.AnnAssign(value=None, target=ast.Name()):
+                pass
+            case ast.Assign(targets=[ast.Name(id=name)]) | ast.AnnAssign(target=ast.Name(id=name)):
+                if name in STATE_ATTRIBUTES or name in PRIMITIVE_METHODS:
+                    yield node, f"{name} belongs to the world and must not be assigned in the class; leave it out"
+                yield node, _fault_of_constant(node, name, names, False)
+            case _:
+                yield node, f"only methods and literal constants may be in class {AGENT_CLASS}"
+
+
+def _fault_of_constant(node: ast.Assign | ast.AnnAssign, name: str, names: Names, is_patch: bool) -> str:
+    if name == AGENT_CLASS:
+        return f"{name} is the name of the class"
+    if rules.is_dunder(name):
+        return f"{name} must not be defined: names in double underscores belong to Python"
+    # A constant of a patch stands on its own: which methods change with it is seen from its text.
+    if node.value is not None and not rules.is_constant(node.value, names, any_name=not is_patch):
+        return f"{name} is not a literal; compute it inside a method"
+    return ""

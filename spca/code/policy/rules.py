@@ -1,0 +1,206 @@
+"""The rules for what stands inside a definition, and for methods, one for each kind of syntax node (pure).
+
+Each rule yields what is wrong with a node, its children left aside, in words that a coder can act on: the thing, and
+what to do instead.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator
+from typing import Any, Final
+
+from spca.code import agent_source
+from spca.code.policy.available import (
+    CONSTANT_CALLS,
+    DECORATORS,
+    REFUSED_BUILTINS,
+    SEED_WORDS,
+    SEEDED,
+    fault_of_member,
+    fault_of_module,
+)
+from spca.code.policy.names import Names
+from spca.contracts import PRIMITIVE_METHODS
+from spca.plan.pddl import STATE_ATTRIBUTES
+
+Words = Iterator[str]
+
+_ARRAYS: Final = ("full_grid", "current_observation", "previous_actions")
+_MUTATORS: Final = frozenset(
+    (
+        *("append", "extend", "insert", "remove", "pop", "clear", "sort", "reverse"),
+        *("fill", "put", "itemset", "resize", "partition", "setfield"),
+    )
+)
+"""State attributes that can be changed in place, and the methods that do it."""
+
+
+def of_node(node: ast.AST, names: Names) -> Words:
+    """Yield what is wrong with a node wherever it stands."""
+    rule = _RULES.get(type(node))
+    return rule(node, names) if rule else iter(())
+
+
+def of_method(node: ast.FunctionDef | ast.AsyncFunctionDef) -> Words:
+    """Yield what is wrong with the name of a method."""
+    if node.name in PRIMITIVE_METHODS:
+        if not _is_original(node):
+            yield f"{node.name} is a primitive and must stay as it is; leave it out and call it"
+    elif node.name in STATE_ATTRIBUTES:
+        yield f"a method {node.name} would hide the state attribute self.{node.name}; rename it"
+    elif is_dunder(node.name) and node.name != "__init__":
+        yield f"special method {node.name} must not be defined"
+
+
+def of_head(node: ast.FunctionDef | ast.AsyncFunctionDef, names: Names) -> Words:
+    """Yield what is wrong with what runs when a function is defined: its decorators, defaults and annotations."""
+    for decorator in node.decorator_list:
+        named = decorator.func if isinstance(decorator, ast.Call) else decorator
+        match decorator:
+            case ast.Attribute(value=ast.Name(), attr="setter" | "getter" | "deleter"):
+                continue
+        if names.full_name(named) not in DECORATORS:
+            known = ", ".join(sorted(name.rpartition(".")[2] for name in DECORATORS))
+            yield f"{node.name} has a decorator that is not available; available are {known}"
+        elif isinstance(decorator, ast.Call):
+            given = (*decorator.args, *(keyword.value for keyword in decorator.keywords))
+            if not all(isinstance(value, ast.Constant) for value in given):
+                yield f"the arguments of the decorator of {node.name} must be literals"
+    args = node.args
+    parameters = (*args.posonlyargs, *args.args, *args.kwonlyargs, args.vararg, args.kwarg)
+    values = (*args.defaults, *args.kw_defaults, node.returns, *(arg.annotation for arg in parameters if arg))
+    if not all(is_constant(value, names, any_name=True) for value in values if value is not None):
+        yield f"the defaults and annotations of {node.name} must be constants; compute them inside the method"
+
+
+def is_constant(node: ast.expr, names: Names, any_name: bool, in_call: bool = False) -> bool:
+    """Whether a value is known when the module is loaded: literals, arithmetic, tuples, a few harmless calls.
+
+    Names may be those of builtins and imports, and with ``any_name`` also others; what a call is given must not be a
+    method that the call would run.
+    """
+    if isinstance(node, ast.Name):
+        return bool(names.full_name(node)) or (any_name and (not in_call or node.id in names.meanings))
+    if isinstance(node, ast.Lambda):
+        return any_name and not in_call
+    if isinstance(node, ast.Call):
+        if names.full_name(node.func) not in CONSTANT_CALLS:
+            return False
+        parts = (*node.args, *(keyword.value for keyword in node.keywords))
+        return all(is_constant(part, names, any_name, in_call=True) for part in parts)
+    if not isinstance(node, _CONSTANT_PARTS):
+        return False
+    inner = (part for part in ast.iter_child_nodes(node) if isinstance(part, ast.expr))
+    return all(is_constant(part, names, any_name, in_call) for part in inner)
+
+
+def is_dunder(name: str) -> bool:
+    """Whether a name has double underscores on both sides."""
+    return name.startswith("__") and name.endswith("__") and len(name) > 4
+
+
+def _is_original(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    body = node.body[1:] if ast.get_docstring(node) is not None else node.body
+    match body:
+        case [ast.Return(value=ast.Constant(value=int(code)))]:
+            is_code = code == PRIMITIVE_METHODS.index(node.name) and not isinstance(code, bool)
+            return is_code and not node.decorator_list and ast.unparse(node.args) == "self"
+        case _:
+            return False
+
+
+def _import(node: ast.Import, _names: Names) -> Words:
+    yield from (fault_of_module(alias.name) for alias in node.names)
+
+
+def _import_from(node: ast.ImportFrom, _names: Names) -> Words:
+    module = node.module or ""
+    if node.level or node.names[0].name == "*":
+        yield "relative and star imports are not possible; import names from a module"
+    elif fault := fault_of_module(module):
+        yield fault
+    else:
+        yield from (fault_of_member(module, alias.name) for alias in node.names)
+
+
+def _name(node: ast.Name, names: Names) -> Words:
+    if isinstance(node.ctx, ast.Load) and node.id in REFUSED_BUILTINS and names.full_name(node) == node.id:
+        yield f"{node.id} is not available: {REFUSED_BUILTINS[node.id]}"
+
+
+def _attribute(node: ast.Attribute, names: Names) -> Words:
+    if not isinstance(node.ctx, ast.Load):
+        yield _fault_of_write(node, names)
+    elif names.full_name(node):
+        yield fault_of_member(names.full_name(node.value), node.attr)
+
+
+def _subscript(node: ast.Subscript, names: Names) -> Words:
+    """Writing into what is reached by an attribute."""
+    inner: ast.expr = node
+    while not isinstance(node.ctx, ast.Load) and isinstance(inner, ast.Attribute | ast.Subscript):
+        if isinstance(inner, ast.Attribute) and inner.attr not in PRIMITIVE_METHODS:
+            yield _fault_of_write(inner, names)
+        inner = inner.value
+
+
+def _fault_of_write(node: ast.Attribute, names: Names) -> str:
+    match node.value:
+        case ast.Name(id=agent_source.AGENT_CLASS) | ast.Call(func=ast.Name(id="type"), args=[ast.Name(id="self")]):
+            return f"attributes of class {agent_source.AGENT_CLASS} must not be assigned; keep values on self"
+        case ast.Name(id="self") if names.self_is_agent and node.attr in STATE_ATTRIBUTES:
+            return f"self.{node.attr} is read-only, the world keeps it; work on a copy"
+        case ast.Name(id="self") if names.self_is_agent and node.attr in PRIMITIVE_METHODS:
+            return f"self.{node.attr} is a primitive and must stay as it is"
+        case _:
+            return ""
+
+
+def _call(node: ast.Call, names: Names) -> Words:
+    function = names.full_name(node.func)
+    if function == "getattr" and any(isinstance(name, _COMPUTED) for name in node.args[1:2]):
+        yield "getattr needs a name that the source spells out; choose between methods with if"
+    elif function in SEEDED and _is_unseeded(node):
+        yield f"give {function.rpartition('.')[2]} a seed, such as 0: runs must be repeatable"
+    match node.func:
+        case ast.Attribute(value=ast.Attribute(attr=state) as written, attr=method):
+            if method in _MUTATORS and state in _ARRAYS:
+                yield _fault_of_write(written, names)
+        case _:
+            pass
+
+
+def _is_unseeded(node: ast.Call) -> bool:
+    given = node.args[:1] or [k.value for k in node.keywords if k.arg in (None, *SEED_WORDS)]
+    return all(isinstance(value, ast.Constant) and value.value is None for value in given)
+
+
+def _global(node: ast.Global, _names: Names) -> Words:
+    yield f"global {', '.join(node.names)} is not possible: keep values on self"
+
+
+def _async(node: ast.AST, _names: Names) -> Words:
+    if not isinstance(node, ast.comprehension) or node.is_async:
+        yield "async code cannot run here; write plain generator methods"
+
+
+_COMPUTED: Final = (ast.JoinedStr, ast.BinOp, ast.Call)
+_CONSTANT_PARTS: Final = (
+    *(ast.Constant, ast.UnaryOp, ast.BinOp, ast.BoolOp, ast.Compare, ast.IfExp, ast.Tuple, ast.List, ast.Set, ast.Dict),
+    *(ast.Subscript, ast.Slice, ast.Starred, ast.Attribute, ast.JoinedStr, ast.FormattedValue),
+)
+_RULES: Final[dict[type[ast.AST], Callable[[Any, Names], Words]]] = {
+    ast.Import: _import,
+    ast.ImportFrom: _import_from,
+    ast.Name: _name,
+    ast.Attribute: _attribute,
+    ast.Subscript: _subscript,
+    ast.Call: _call,
+    ast.Global: _global,
+    ast.comprehension: _async,
+    ast.AsyncFunctionDef: _async,
+    ast.AsyncFor: _async,
+    ast.AsyncWith: _async,
+    ast.Await: _async,
+}

@@ -1,0 +1,94 @@
+"""The regression gate: solved levels are run again before a rewritten method is kept."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+from contextlib import closing
+from dataclasses import dataclass
+from typing import Final
+
+from spca.code import agent_source
+from spca.contracts import AgentSource, Checkpoint, Plan
+from spca.errors import RestoreError, WorldError
+from spca.llm.feedback import failure_report
+from spca.protocols import Gate, World
+
+MAX_RERUNS: Final = 20
+"""Solved levels that are re-run at most for one patch."""
+
+
+@dataclass(frozen=True, slots=True)
+class SolvedLevel:
+    """How a level was solved: the state its last round began in, and the plan that then succeeded."""
+
+    env_id: str
+    seed: int
+    checkpoint: Checkpoint
+    plan: Plan
+
+
+class RegressionGate:
+    """Remembers solved levels and re-runs those that use a changed method, without any LLM.
+
+    Args:
+        make_world: a fresh world for an environment id and seed.
+        limit: re-runs at most for one patch, the most diverse first.
+    """
+
+    def __init__(self, make_world: Callable[[str, int], World], limit: int = MAX_RERUNS) -> None:
+        self._make_world = make_world
+        self._limit = limit
+        self._solved: list[SolvedLevel] = []
+
+    def extend(self, levels: Iterable[SolvedLevel]) -> None:
+        """Remember more solved levels."""
+        self._solved.extend(levels)
+
+    def against(self, library: AgentSource) -> Gate:
+        """A gate that holds patches against ``library``, the agent that solved the earlier levels."""
+        return lambda agent: self._check(library, agent)
+
+    def _check(self, library: AgentSource, agent: AgentSource) -> str | None:
+        changed = set(agent_source.changed_methods(library.text, agent.text))
+        # A new __init__ runs before every action, so it counts though the library has none.
+        changed &= {method.name for method in agent_source.signatures(library.text)} | {"__init__"}
+        if not changed:
+            return None
+        uses = [s for s in self._solved if changed & agent_source.call_closure(agent.text, list(s.plan.actions))]
+        names = ", ".join(sorted(changed))
+        for solved in most_diverse(uses, self._limit):
+            failure = self._failure(solved, agent)
+            if failure is not None:
+                intro = f"Regression: the rewritten {names} breaks a level that was solved before: keep what worked."
+                return f"{intro}\n{failure}"
+        return None
+
+    def _failure(self, solved: SolvedLevel, agent: AgentSource) -> str | None:
+        """How a level that was solved fails with ``agent``; a level that cannot be played again vouches for nothing."""
+        try:
+            with closing(self._make_world(solved.env_id, solved.seed)) as world:
+                world.restore(solved.checkpoint)
+                outcome = world.run_sim(solved.plan, agent)
+        except (WorldError, RestoreError) as error:
+            return f"it cannot be played again: {error}"
+        return None if outcome.solved else failure_report(solved.plan, outcome)
+
+
+def most_diverse(levels: list[SolvedLevel], limit: int) -> list[SolvedLevel]:
+    """Up to ``limit`` levels, each next one as unlike the chosen ones as possible: new actions, then new family."""
+    chosen: list[SolvedLevel] = []
+    actions: Counter[tuple[str, ...]] = Counter()
+    families: Counter[str] = Counter()
+    rest = list(levels)
+    while rest and len(chosen) < limit:
+        best = min(rest, key=lambda s: (actions[s.plan.actions], families[_family(s.env_id)]))
+        rest.remove(best)
+        chosen.append(best)
+        actions[best.plan.actions] += 1
+        families[_family(best.env_id)] += 1
+    return chosen
+
+
+def _family(env_id: str) -> str:
+    return "".join(c for c in env_id.rpartition("-v")[0] if c.isalpha())

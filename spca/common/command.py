@@ -1,0 +1,68 @@
+"""How the program ends: exit codes, the line that says why, and how to go on."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from types import TracebackType
+from typing import Final, NoReturn, Self
+
+from spca.common.errors import BudgetReached, UserError
+from spca.common.text import visible
+
+PROGRAM_VARIABLE: Final = "SPCA_PROGRAM"
+"""Environment variable by which a script that starts the program says how a user calls it."""
+
+EXIT_FINISHED: Final = 0
+EXIT_NOT_STRICT: Final = 1
+EXIT_USER_ERROR: Final = 2
+EXIT_BUDGET: Final = 3
+EXIT_INTERRUPTED: Final = 130
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser whose complaints are one line, like all others."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(EXIT_USER_ERROR, f"error: {message}; --help lists all options\n")
+
+
+class Ending:
+    """How the program ends: as a context it turns the errors that a user can act on into a line and an exit code.
+
+    Attributes:
+        code: the exit code.
+        go_on: the command that goes on with the run, "" while there is none.
+    """
+
+    def __init__(self) -> None:
+        self.code = EXIT_FINISHED
+        self.go_on = ""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, _kind: type[BaseException] | None, error: BaseException | None, _trace: TracebackType | None, /
+    ) -> bool:
+        if isinstance(error, KeyboardInterrupt):
+            self.code = _stopped(EXIT_INTERRUPTED, "interrupted", self.go_on)
+        elif isinstance(error, BudgetReached):
+            self.code = _stopped(error.exit_code, f"stopped: {error}", f"{self.go_on} {error.flag} MORE")
+        elif isinstance(error, UserError):
+            self.code = _stopped(error.exit_code, f"error: {error}", self.go_on if error.resumable else "")
+        else:
+            return False
+        return True
+
+
+def _stopped(code: int, reason: str, go_on: str) -> int:
+    """Say on standard error why the program stops, and how to go on if it can; returns ``code``."""
+    print(visible(f"{reason}; go on with: {go_on}" if go_on else reason), file=sys.stderr)
+    return code
+
+
+def program() -> str:
+    """How a user calls the program."""
+    return os.environ.get(PROGRAM_VARIABLE, "python main.py")

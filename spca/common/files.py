@@ -1,0 +1,244 @@
+"""Files: those that a user named are read with care, ours are written whole, folders are made and locked.
+
+Anything may stand under a name that a user gave, or that lies in a folder that a user gave.
+
+A pipe would keep the reader waiting, a device never ends, and a file of gigabytes fills the memory. So only regular
+files of a bounded size are read, and text has to be UTF-8.
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import json
+import os
+import stat
+from collections import ChainMap
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from io import StringIO
+from pathlib import Path
+from typing import BinaryIO, Final
+
+from spca.common.errors import FileError, SettingsError, WorkspaceBusyError
+from spca.common.text import escaped_json
+
+MAX_BYTES: Final = 16 << 20
+"""Size of a text file that somebody wrote, at most."""
+LARGEST: Final = 256 << 20
+"""Bytes of a file of a run that are read; the log of a run of 150 levels has a hundredth of it."""
+_MAX_ENV_BYTES: Final = 64 << 10
+"""Linux starts no process with a variable of 128 KiB."""
+_ON: Final = frozenset({"1", "true", "t", "yes", "y"})
+"""Values of ``PYTHON_DOTENV_DISABLED`` that turn ``.env`` off, as python-dotenv has them."""
+
+
+def opened(path: Path) -> BinaryIO:
+    """Open a regular file for reading.
+
+    Raises:
+        FileError: it does not exist, or cannot be opened.
+    """
+    try:
+        return open(path, "rb", opener=open_regular)
+    except OSError as error:
+        raise FileError(path, error.strerror or str(error)) from error
+    except ValueError as error:  # a NUL in the path
+        raise FileError(path, str(error)) from error
+
+
+def read_bytes(path: Path, limit: int = MAX_BYTES) -> bytes:
+    """Return what is in a regular file of at most ``limit`` bytes.
+
+    Raises:
+        FileError: it is larger, no regular file, or cannot be read.
+    """
+    with opened(path) as file:
+        try:
+            data = file.read(limit + 1)
+        except OSError as error:
+            raise FileError(path, error.strerror or str(error)) from error
+    if len(data) > limit:
+        size = f"{limit >> 20} MB" if limit >= 1 << 20 else f"{limit >> 10} kB"
+        raise FileError(path, f"it has more than {size}")
+    return data
+
+
+def read_text(path: Path, limit: int = MAX_BYTES) -> str:
+    """Return the text of such a file without a byte order mark, its lines ended by line feeds.
+
+    Raises:
+        FileError: as :func:`read_bytes`, or it is not UTF-8 or holds a NUL.
+    """
+    try:
+        text = read_bytes(path, limit).decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        bad = f"byte {error.start} is 0x{error.object[error.start]:02x}"
+        raise FileError(path, f"it is not UTF-8 text ({bad}): save it as UTF-8") from error
+    if "\0" in text:
+        line = text.count("\n", 0, text.index("\0")) + 1
+        raise FileError(path, f"line {line} holds a NUL character: save it as UTF-8 text")
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def write_atomic(path: Path, text: str) -> None:
+    """Replace a file so that a reader or a crash sees the old text or the new one, never a part.
+
+    Raises:
+        SettingsError: the file system refuses.
+    """
+    try:
+        replace_file(path, text.encode("utf-8"))
+    except OSError as error:
+        raise SettingsError(f"cannot write {path}: {error.strerror}") from error
+
+
+def replace_file(path: Path, data: bytes) -> None:
+    """Replace a file by the whole of ``data``, or leave it as it is.
+
+    The folder may be a stranger's: a link or a pipe that waits in it under either name is not written to.
+
+    Raises:
+        OSError: the file system refuses, or the file is a device or a pipe.
+    """
+    if path.exists() and not (path.is_file() or path.is_dir()):
+        raise OSError(errno.EINVAL, "it is no regular file")
+    temporary = path.with_name(f".{path.name}.tmp")
+    temporary.unlink(missing_ok=True)
+    try:
+        with temporary.open("xb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    except OSError:
+        temporary.unlink(missing_ok=True)
+        raise
+
+
+def json_text(value: object, indent: int | None = None) -> str:
+    """JSON to be read by people: characters as they are, but for those that nobody can see, which are escapes."""
+    return escaped_json(json.dumps(value, indent=indent, ensure_ascii=False))
+
+
+def check_folder(path: Path) -> None:
+    """Refuse a folder that could not be made or written to, without making it.
+
+    Raises:
+        SettingsError: says why.
+    """
+    try:
+        there = next(folder for folder in (path, *path.parents) if folder.exists() or folder.is_symlink())
+    except OSError as error:  # a name or path that is too long
+        raise SettingsError(f"cannot use folder {path}: {error.strerror}") from error
+    if not there.is_dir():
+        raise SettingsError(f"cannot use folder {path}: {there} is not a folder")
+    if not os.access(there, os.W_OK | os.X_OK):
+        raise SettingsError(f"cannot write to folder {there}: permission denied")
+
+
+def make_folder(path: Path) -> None:
+    """Create a folder that can be written to.
+
+    Raises:
+        SettingsError: it cannot.
+    """
+    check_folder(path)
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise SettingsError(f"cannot create folder {path}: {error.strerror}") from error
+
+
+@contextmanager
+def locked(folder: Path, what: str, name: str = ".lock") -> Iterator[None]:
+    """Hold the lock file ``name`` of a folder; released by the kernel when the process dies.
+
+    Raises:
+        WorkspaceBusyError: another process holds it.
+        SettingsError: the lock file cannot be opened.
+    """
+    try:
+        file = os.open(folder / name, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    except OSError as error:
+        raise SettingsError(f"cannot open {folder / name}: {error.strerror}") from error
+    try:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise WorkspaceBusyError(
+                f"{what} {folder} is in use by another run: wait for it or choose another folder"
+            ) from error
+        yield
+    finally:
+        os.close(file)
+
+
+def load_env(path: Path) -> None:
+    """Complete the environment from a ``.env`` file, if there is one; variables that are set stay.
+
+    Raises:
+        FileError: it cannot be read, is larger than an environment may be, or holds what no environment can hold.
+    """
+    if not os.path.lexists(path) or os.environ.get("PYTHON_DOTENV_DISABLED", "").casefold() in _ON:
+        return
+    for name, value in _variables(path).items():
+        try:
+            if value is not None:
+                os.environ.setdefault(name, value)
+        except UnicodeEncodeError as error:  # the encoding of the system is not UTF-8
+            bad = f"U+{ord(error.object[error.start]):04X} is not in the system's encoding, {error.encoding}"
+            raise FileError(path, f"{bad}: set PYTHONUTF8=1") from error
+
+
+def _variables(path: Path) -> dict[str, str | None]:
+    """Return what the lines of a ``.env`` file set, the variables in the values expanded."""
+    from dotenv.main import with_warn_for_invalid_lines
+    from dotenv.parser import parse_stream
+
+    values: dict[str, str | None] = {}
+    known = ChainMap[str, str | None](os.environ, values)  # type: ignore[arg-type]  # nothing is set through it
+    room = _MAX_ENV_BYTES
+    for binding in with_warn_for_invalid_lines(parse_stream(StringIO(read_text(path, _MAX_ENV_BYTES)))):
+        name, value = binding.key or "", binding.value
+        blank = len(binding.original.string) - len(binding.original.string.lstrip())
+        line = binding.original.line + binding.original.string.count("\n", 0, blank)
+        if "=" in name:
+            raise FileError(path, f"line {line}: the name is quoted with an = in it: write NAME='value'")
+        expanded = None if value is None else _expanded(value, known, room)
+        room -= len(expanded or "")
+        if room < 0:
+            most = f"{_MAX_ENV_BYTES >> 10} kB"
+            raise FileError(path, f"line {line}: with their variables expanded, the values have more than {most}")
+        if name:
+            values[name] = expanded
+    return values
+
+
+def _expanded(value: str, known: Mapping[str, str | None], room: int) -> str:
+    """Return a value with its variables expanded, or as much of it as shows that it is longer than ``room``."""
+    from dotenv.variables import parse_variables
+
+    text = ""
+    for atom in parse_variables(value):
+        text += atom.resolve(known)
+        if len(text) > room:
+            break
+    return text
+
+
+def open_regular(path: str, flags: int) -> int:
+    """Open a regular file as ``opener`` of :func:`open`.
+
+    Raises:
+        OSError: it is a folder, a pipe or a device, or cannot be opened.
+    """
+    # Without O_NONBLOCK the opening of a pipe waits for a writer.
+    descriptor = os.open(path, flags | os.O_NONBLOCK | os.O_NOCTTY)
+    mode = os.fstat(descriptor).st_mode
+    if stat.S_ISREG(mode):
+        return descriptor
+    os.close(descriptor)
+    if stat.S_ISDIR(mode):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+    raise OSError(errno.EINVAL, "it is a pipe or a device, not a file")

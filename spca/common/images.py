@@ -1,0 +1,144 @@
+"""Pictures as the contents of files: PNG and GIF. Pillow is imported on use."""
+
+from __future__ import annotations
+
+import io
+import zlib
+from collections.abc import Iterable, Iterator
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+LAST_FRAME_S: Final = 2.0
+"""How much longer the last frame of an animation stays, in seconds."""
+_PALETTE_SIZE: Final = 256
+_SHORTEST_FRAME_MS: Final = 20
+"""Programs that show GIFs take shorter frames for ten times as long."""
+_LONGEST_FRAME_MS: Final = 655_350
+
+
+def png(image: NDArray[np.uint8], *, optimize: bool = False) -> bytes:
+    """Return an RGB picture, shape (height, width, 3), as PNG.
+
+    Raises:
+        ImportError: Pillow is missing.
+    """
+    from PIL import Image
+
+    buffer = io.BytesIO()
+    Image.fromarray(image).save(buffer, "PNG", optimize=optimize)
+    return buffer.getvalue()
+
+
+def gif(images: Iterable[NDArray[np.uint8]], seconds_per_frame: float) -> bytes:
+    """Return RGB pictures of one size as an animation that repeats; the last one stays ``LAST_FRAME_S`` longer.
+
+    All share one palette: the colours themselves where there are at most 256, else the most frequent ones that are
+    far enough from each other, so that areas keep their exact colours. Pictures that are equal and follow one another
+    stay for 655 s at most, which is what the format can hold.
+
+    Args:
+        images: shape (height, width, 3); at least one.
+        seconds_per_frame: up to 653; less than 0.02, which is the least that programs show, counts as 0.02.
+
+    Raises:
+        ImportError: Pillow is missing.
+        ValueError: there is no picture.
+    """
+    from PIL import Image
+
+    reel = Reel()
+    for image in images:
+        reel.add(image)
+    if not len(reel):
+        raise ValueError("an animation needs at least one picture")
+    palette = reel.palette()
+    colours = palette.tobytes()
+
+    def coloured(indices: NDArray[np.uint8]) -> Image.Image:
+        frame = Image.fromarray(indices)
+        frame.putpalette(colours)
+        return frame
+
+    durations = _durations(reel.indexed(palette), max(round(1000 * seconds_per_frame), _SHORTEST_FRAME_MS))
+    frames = map(coloured, reel.indexed(palette))
+    buffer = io.BytesIO()
+    timing = {"duration": durations, "loop": 0}
+    # Without the palette as an argument Pillow writes it again for every frame.
+    next(frames).save(buffer, "GIF", save_all=True, append_images=frames, palette=colours, **timing)
+    return buffer.getvalue()
+
+
+def _durations(frames: Iterable[NDArray[np.uint8]], step: int) -> list[int]:
+    """Milliseconds of each frame; Pillow adds up those of equal ones, and fails if the sum is too long."""
+    durations: list[int] = []
+    before, left = None, 0
+    for frame in frames:
+        if before is None or not np.array_equal(frame, before):
+            before, left = frame, _LONGEST_FRAME_MS
+        durations.append(min(step, left))
+        left -= durations[-1]
+    durations[-1] += min(round(1000 * LAST_FRAME_S), left)
+    return durations
+
+
+class Reel:
+    """Pictures of one size, held in little memory, and the colours that they use."""
+
+    def __init__(self) -> None:
+        # Zeros that are never written take no memory.
+        self._number = np.zeros(1 << 24, dtype=np.uint32)
+        self._colours = np.zeros(1, dtype=np.uint32)
+        self._counts = np.zeros(1, dtype=np.int64)
+        self._frames: list[bytes] = []
+        self._shape: tuple[int, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self._frames)
+
+    def add(self, image: NDArray[np.uint8]) -> None:
+        """Append a picture, RGB, shape (height, width, 3)."""
+        red, green, blue = np.moveaxis(image.astype(np.uint32), 2, 0)
+        packed = red << 16 | green << 8 | blue
+        numbers = self._number[packed]
+        new = np.unique(packed[numbers == 0])
+        if len(new):
+            self._number[new] = np.arange(len(new), dtype=np.uint32) + len(self._colours)
+            self._colours = np.concatenate([self._colours, new])
+            self._counts = np.concatenate([self._counts, np.zeros(len(new), dtype=np.int64)])
+            numbers = self._number[packed]
+        self._counts += np.bincount(numbers.ravel(), minlength=len(self._colours))
+        self._frames.append(zlib.compress(numbers, 1))
+        self._shape = numbers.shape
+
+    def palette(self) -> NDArray[np.uint8]:
+        """At most 256 of the colours, shape (n, 3): all of them, or such that none is far from one of those chosen.
+
+        The most frequent ones go first, so that areas keep their exact colours and edges give way.
+        """
+        used = self._colours[1:]
+        ordered = _channels(used[np.lexsort((used, -self._counts[1:]))])
+        distance = 0
+        while True:
+            chosen: list[NDArray[np.int64]] = []
+            left = ordered
+            while len(left) and len(chosen) <= _PALETTE_SIZE:
+                chosen.append(left[0])
+                left = left[np.abs(left - left[0]).sum(axis=1) > distance]
+            if len(chosen) <= _PALETTE_SIZE:
+                return np.array(chosen, dtype=np.uint8)
+            distance += 4
+
+    def indexed(self, palette: NDArray[np.uint8]) -> Iterator[NDArray[np.uint8]]:
+        """The pictures as indices of the nearest colours of a palette, shape (height, width)."""
+        known = palette.astype(np.int64)
+        nearest = [np.abs(known - colour).sum(axis=1).argmin() for colour in _channels(self._colours)]
+        entries = np.array(nearest, dtype=np.uint8)
+        for frame in self._frames:
+            yield entries[np.frombuffer(zlib.decompress(frame), dtype=np.uint32).reshape(self._shape)]
+
+
+def _channels(colours: NDArray[Any]) -> NDArray[np.int64]:
+    """Red, green and blue of 0xRRGGBB, shape (n, 3)."""
+    return np.stack([colours >> 16, colours >> 8 & 255, colours & 255], axis=1).astype(np.int64)

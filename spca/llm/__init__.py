@@ -1,0 +1,1 @@
+"""Models: providers, what surrounds a request, and what is said back to a model."""

@@ -1,0 +1,54 @@
+"""Caps on what a run may spend, checked before every request."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+
+from spca.common.errors import BudgetReached
+from spca.llm.calls.ledger import Outcome, Record
+from spca.llm.calls.prices import ModelTable
+
+
+@dataclass(frozen=True, slots=True)
+class Caps:
+    """Limits of a run over all its sessions; None: unlimited."""
+
+    cost_usd: float | None = None
+    calls: int | None = None
+    tokens: int | None = None
+
+    def check(self, records: Sequence[Record], table: ModelTable) -> None:
+        """Refuse one more request when a cap is reached by those already sent.
+
+        A request that got lost may have been billed: it counts as much as the dearest one that is known, and at least
+        as its prompt with an answer of the same length.
+
+        Raises:
+            BudgetReached: names the cap and the flag that raises it.
+        """
+        if self.calls is not None and len(records) >= self.calls:
+            raise BudgetReached(f"budget: {len(records)} requests were sent (--max-calls {self.calls})", "--max-calls")
+        sent = [record for record in records if record.outcome is not Outcome.REJECTED]
+        if self.tokens is not None:
+            used = _bound([(record.tokens, 2 * record.asked_tokens) for record in sent])
+            if used >= self.tokens:
+                raise BudgetReached(f"budget: {used:.0f} tokens were used (--max-tokens {self.tokens})", "--max-tokens")
+        if self.cost_usd is not None:
+            spent = _bound([(record.cost, _guess(record, table)) for record in sent])
+            if 0 < spent >= Decimal(str(self.cost_usd)):
+                words = f"budget: {spent:.4f} USD were spent (--max-cost {self.cost_usd:g})"
+                raise BudgetReached(words, "--max-cost")
+
+
+def _bound(amounts: Sequence[tuple[Decimal | int | None, Decimal | int]]) -> Decimal:
+    """The sum of what is known; an unknown amount counts as the largest known one, and at least as its guess."""
+    largest = max((known for known, _ in amounts if known is not None), default=0)
+    return sum((Decimal(max(largest, guess) if known is None else known) for known, guess in amounts), Decimal(0))
+
+
+def _guess(record: Record, table: ModelTable) -> Decimal:
+    """What a request without a known cost may have cost: its prompt and an answer as long, in the dearest tier."""
+    price = table.price(record.model, record.started) if record.cost is None else None
+    return price.most(record.asked_tokens) if price else Decimal(0)

@@ -1,0 +1,240 @@
+"""Where every call of a model passes: answered from files, or sent, retried, paid for and written down."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from pathlib import Path
+from typing import Final
+
+from spca.common.errors import BudgetReached
+from spca.errors import (
+    BadAnswerError,
+    ProviderConfigError,
+    ProviderDownError,
+    ProviderError,
+    TransientError,
+    UnsupportedApiError,
+    UnsupportedFormError,
+)
+from spca.llm.calls.budget import Caps
+from spca.llm.calls.cache import Cache
+from spca.llm.calls.ledger import Ledger, Outcome, Place, Record, rejected
+from spca.llm.calls.prices import ModelTable, asked_tokens, metered
+from spca.llm.calls.retry import RetryPolicy
+from spca.llm.calls.transcripts import Answer, Call, Transcripts, unsent
+from spca.llm.providers.base import Form, Provider, Request, Usage
+
+_WEAKER: Final = {Form.SCHEMA: Form.JSON, Form.JSON: Form.TEXT}
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """A call's answer and where it came from: "model", "cache", or "resumed" (an earlier process of the same run).
+
+    ``records`` are the requests sent for it, in order; ``transcript`` names its file, "" where none is kept.
+    """
+
+    call: Call
+    answer: Answer
+    source: str
+    records: tuple[Record, ...]
+    transcript: str
+
+
+class CallDesk:
+    """All calls of a run; without a folder nothing is kept but the records, in memory.
+
+    Args:
+        folder: the run's folder.
+        run: stamped on every record.
+        caps: checked before every request.
+        table: prices.
+        cache: answers of earlier runs.
+        notify: told in one line whenever a request is about to be sent again.
+        policy: when that is done.
+        sleep: waits that many seconds.
+    """
+
+    def __init__(
+        self,
+        folder: Path | None = None,
+        run: str = "",
+        *,
+        caps: Caps = Caps(),
+        table: ModelTable | None = None,
+        cache: Cache | None = None,
+        notify: Callable[[str], None] = lambda _line: None,
+        policy: RetryPolicy = RetryPolicy(),
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        self.table = table or ModelTable.load()
+        self._transcripts = Transcripts(folder)
+        self.ledger = Ledger(folder, self._recovered)
+        self.notify = notify
+        self._caps, self._cache, self._policy, self._sleep = caps, cache, policy, sleep
+        self._place = Place(run)
+        self._forms: dict[str, Form] = {}
+        self._rng = random.Random()  # noqa: S311  # spreads clients over time
+
+    def begin_level(self, index: int, category: str, level: str, seed: int) -> None:
+        """Calls from now on belong to this level; what an earlier process was answered in it is not asked again."""
+        self._place = Place(self._place.run, index, category, level, seed)
+        self._transcripts.begin_level(index)
+
+    def noting_rounds(self, progress: Callable[[int, str], None]) -> Callable[[int, str], None]:
+        """``progress``, which gets rounds and phases, with the present round noted for the books."""
+
+        def noting(number: int, phase: str) -> None:
+            self._place = replace(self._place, round=number)
+            progress(number, phase)
+
+        return noting
+
+    def ask(self, provider: Provider, model: str, request: Request, *, phase: str = "", mode: str = "") -> Answered:
+        """One call.
+
+        Args:
+            model: name with prefix, for books and keys.
+            phase, mode: who asks and why.
+
+        Raises:
+            BudgetReached: a cap was reached before an answer came.
+            ProviderDownError: no answer came after all retries.
+            ProviderConfigError: the model cannot be asked.
+            ProviderError: the provider failed in another way.
+        """
+        place = replace(self._place, phase=phase, mode=mode)
+        call = self._transcripts.call(model, request)
+        done = self._transcripts.finished(call)
+        if done is not None:
+            return Answered(call, done.answer, "resumed", (), done.name)
+        name = self._transcripts.name(call, place)
+        kept = self._cache.get(call) if self._cache else None
+        if kept is not None:
+            self._transcripts.write(call, unsent(call, place, name), kept, "cache")
+            return Answered(call, kept, "cache", (), name)
+        first = len(self.ledger.records)
+        answer = self._sent(provider, call, place, name)
+        return Answered(call, answer, "model", tuple(self.ledger.records[first:]), name)
+
+    def accept(self, answered: Answered) -> None:
+        """The answer was of the form asked for: it may be served to the same call again."""
+        if self._cache and answered.source == "model":
+            self._cache.put(answered.call, answered.answer)
+
+    def reject(self, answered: Answered) -> None:
+        """The answer was bad: when the same is asked again in this run, a model is asked."""
+        if self._cache:
+            self._cache.bypass(answered.call)
+
+    def _sent(self, provider: Provider, call: Call, place: Place, name: str) -> Answer:
+        """Ask in the strongest form that the model is known to understand, weakening it when it does not."""
+        first = len(self.ledger.records)
+        while True:
+            form = self._forms.get(call.model, call.request.form)
+            asked = replace(call, request=replace(call.request, form=form))
+            try:
+                return self._retried(provider, asked, place, name, first)
+            except UnsupportedApiError:
+                continue
+            except UnsupportedFormError as error:
+                if form not in _WEAKER:
+                    raise ProviderConfigError(
+                        f"{call.model}: the server refused every form of answer: {error}"
+                    ) from None
+                self._forms[call.model] = _WEAKER[form]
+
+    def _retried(self, provider: Provider, call: Call, place: Place, name: str, first: int) -> Answer:
+        """Ask until an answer comes; ``first`` requests were sent before the call's own."""
+        failed = 0
+        while True:
+            self._caps.check(self.ledger.records, self.table)
+            try:
+                return self._once(provider, call, place, len(self.ledger.records) - first + 1, name)
+            except TransientError as error:
+                failed += 1
+                wait = self._policy.wait(failed, error, self._rng)
+                if wait is None:
+                    too_long = (error.retry_after or 0) > self._policy.longest_s
+                    raise ProviderDownError(_given_up(error, failed, too_long)) from None
+                self._check_before_waiting(error)
+                self.notify(f"{error}; trying again in {wait:.0f} s ({failed + 1} of {self._policy.attempts})")
+                self._sleep(wait)
+
+    def _check_before_waiting(self, error: TransientError) -> None:
+        try:
+            self._caps.check(self.ledger.records, self.table)
+        except BudgetReached as reached:
+            raise BudgetReached(f"{reached}; the last one was not answered: {error}", reached.flag) from None
+
+    def _once(self, provider: Provider, call: Call, place: Place, attempt: int, name: str) -> Answer:
+        """One request: its intent, its answer's file, its end in the books, in that order."""
+        form = call.request.form.value if call.request.schema else ""
+        record = Record(self.ledger.next_number, place, attempt, call.model, form, call.key, round(time.time(), 3))
+        # The cost is known beforehand where the model is free.
+        record = replace(record, asked_tokens=asked_tokens(call.request), cost=self._cost(record, Usage()))
+        self.ledger.begin(record)
+        started = time.perf_counter()
+        try:
+            response = provider.complete(call.request)
+        except BaseException as error:  # whatever ends a request, its record must be closed
+            seconds = round(time.perf_counter() - started, 4)
+            if isinstance(error, BadAnswerError):
+                answer = Answer(None, str(error))
+                return self._finish(
+                    call, self._paid(replace(record, latency_s=seconds, transcript=name), answer), answer
+                )
+            self.ledger.end(_failed(record, seconds, error))
+            raise
+        seconds = round(time.perf_counter() - started, 4)
+        usage, estimated = metered(call.request, response)
+        answer = Answer(replace(response, usage=usage))
+        record = replace(record, latency_s=seconds, transcript=name, estimated=estimated)
+        return self._finish(call, self._paid(record, answer), answer)
+
+    def _paid(self, record: Record, answer: Answer) -> Record:
+        """The record with what came back and what it costs; an unreadable answer may be billed like any other."""
+        usage = answer.response.usage if answer.response else Usage()
+        outcome = Outcome.ANSWERED if answer.response else Outcome.LOST
+        return replace(record, usage=usage, cost=self._cost(record, usage), outcome=outcome, error=answer.error)
+
+    def _cost(self, record: Record, usage: Usage) -> Decimal | None:
+        """USD by the prices of the day on which the request was sent."""
+        price = self.table.price(record.model, record.started)
+        return price.cost(usage) if price else None
+
+    def _finish(self, call: Call, record: Record, answer: Answer) -> Answer:
+        try:
+            self._transcripts.write(call, record, answer, "model")
+        except BaseException:  # a full disk or an interrupt: the request was answered all the same
+            self.ledger.end(replace(record, transcript=""))
+            raise
+        self.ledger.end(record)
+        return answer
+
+    def _recovered(self, record: Record) -> Record:
+        """The record of a request that a dead process had in flight: answered if its file was already written."""
+        transcript = self._transcripts.of_request(record.number)
+        if transcript is None:
+            return record
+        known = replace(record, transcript=transcript.name, estimated=transcript.estimated)
+        return self._paid(replace(known, latency_s=transcript.latency_s), transcript.answer)
+
+
+def _failed(record: Record, seconds: float, error: BaseException) -> Record:
+    if isinstance(error, TransientError):
+        return rejected(record, seconds, error.status, str(error), lost=error.lost)
+    if isinstance(error, ProviderError):
+        return rejected(record, seconds, None, str(error), lost=False)
+    # Interrupted, or a defect of ours: whether the server has worked for it is not known.
+    return replace(record, latency_s=seconds, outcome=Outcome.UNKNOWN, error=type(error).__name__)
+
+
+def _given_up(error: TransientError, failed: int, too_long: bool) -> str:
+    if too_long:
+        return f"{error}; it asks to wait {error.retry_after:.0f} s"
+    return f"{error} ({failed} times in a row)" if failed > 1 else str(error)

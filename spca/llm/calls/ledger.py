@@ -1,0 +1,219 @@
+"""The books: one record for every request that was sent to a model, its intent written before it leaves.
+
+``calls.jsonl`` holds one finished record a line. The record of the request that is under way lies alone in
+``state/call_in_flight.json``; if the process dies, it is there for the next one to enter into the books as "unknown".
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, fields, replace
+from decimal import Decimal
+from enum import StrEnum
+from pathlib import Path
+from typing import Any, Final
+
+from spca.common.errors import SettingsError
+from spca.common.files import json_text
+from spca.errors import ResumeError
+from spca.llm.providers.base import Usage
+
+BOOK: Final = "calls.jsonl"
+IN_FLIGHT: Final = "state/call_in_flight.json"
+
+
+class Outcome(StrEnum):
+    """How a request ended."""
+
+    ANSWERED = "answered"
+    REJECTED = "rejected"  # the server refused it, or was never reached: not billed
+    LOST = "lost"  # it may have been worked on: a timeout, a broken connection
+    UNKNOWN = "unknown"  # the process died or was interrupted while it was in flight
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where in a run a call is made: level (counted from 1) and round of the loop; None outside of levels."""
+
+    run: str = ""
+    index: int | None = None
+    category: str = ""
+    level: str = ""
+    seed: int | None = None
+    round: int | None = None
+    phase: str = ""
+    mode: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One request: where it was made, for which call (``key``), as which ``attempt`` at it, and how it ended.
+
+    ``started`` is in seconds since the epoch; ``asked_tokens`` an estimate of the prompt's size, which caps count where
+    nothing better is known; ``cost`` in USD, None when unknown; ``estimated``: the server told no
+    tokens, so they are estimated. ``transcript`` names the file that holds question and answer.
+    """
+
+    number: int
+    place: Place
+    attempt: int
+    model: str
+    form: str
+    key: str
+    started: float
+    latency_s: float = 0.0
+    usage: Usage = Usage()
+    estimated: bool = False
+    cost: Decimal | None = None
+    outcome: Outcome = Outcome.UNKNOWN
+    status: int | None = None
+    error: str = ""
+    transcript: str = ""
+    asked_tokens: int = 0
+
+    @property
+    def tokens(self) -> int | None:
+        """Input and output; None when the provider did not tell."""
+        if self.usage.input_tokens is None or self.usage.output_tokens is None:
+            return None
+        return self.usage.input_tokens + self.usage.output_tokens
+
+    def to_dict(self) -> dict[str, Any]:
+        """Flat, for one line of JSON."""
+        flat: dict[str, Any] = {"number": self.number}
+        flat |= {name: getattr(self.place, name) for name in _PLACE}
+        flat |= {name: getattr(self, name) for name in _SENT}
+        flat |= {name: getattr(self.usage, name) for name in _USAGE}
+        flat |= {
+            "estimated": self.estimated,
+            "cost": None if self.cost is None else float(self.cost),
+            "outcome": self.outcome.value,
+        }
+        return flat | {name: getattr(self, name) for name in ("status", "error", "transcript")}
+
+    @classmethod
+    def from_dict(cls, flat: Mapping[str, Any]) -> Record:
+        """The inverse of :meth:`to_dict`."""
+        place = Place(**{name: flat[name] for name in _PLACE})
+        usage = Usage(**{name: flat[name] for name in _USAGE if name in flat})  # older runs lack cache writes
+        rest = {name: flat[name] for name in ("number", *_SENT)}
+        end = {name: flat[name] for name in ("estimated", "status", "error", "transcript")}
+        cost = None if flat["cost"] is None else Decimal(str(flat["cost"]))
+        return cls(place=place, usage=usage, cost=cost, outcome=Outcome(flat["outcome"]), **rest, **end)
+
+
+_PLACE: Final = tuple(field.name for field in fields(Place))
+_SENT: Final = ("attempt", "model", "form", "key", "started", "asked_tokens", "latency_s")
+_USAGE: Final = tuple(field.name for field in fields(Usage))
+
+
+class Ledger:
+    """The records of a run, kept in its folder; without a folder in memory only.
+
+    Args:
+        recover: given an in-flight record that a dead process left, returns how it ended if that can be known.
+    """
+
+    def __init__(self, folder: Path | None = None, recover: Callable[[Record], Record] = lambda record: record) -> None:
+        self._folder = folder
+        self.records: list[Record] = []
+        if folder is not None:
+            self.records = _read(folder / BOOK)
+            self._settle(folder / IN_FLIGHT, recover)
+
+    def begin(self, record: Record) -> None:
+        """Write the intent to send a request."""
+        if self._folder is not None:
+            _write(self._folder / IN_FLIGHT, _line(record), os.O_TRUNC)
+
+    def end(self, record: Record) -> None:
+        """Enter how the request that was begun has ended."""
+        self.records.append(record)
+        if self._folder is not None:
+            _write(self._folder / BOOK, _line(record), os.O_APPEND)
+            (self._folder / IN_FLIGHT).unlink(missing_ok=True)
+
+    @property
+    def next_number(self) -> int:
+        return len(self.records) + 1
+
+    def _settle(self, path: Path, recover: Callable[[Record], Record]) -> None:
+        """Enter the request that a dead process had in flight, unless it died between entering and tidying up."""
+        try:
+            record = Record.from_dict(json.loads(path.read_text(encoding="utf-8")))
+        except FileNotFoundError:
+            return
+        except OSError as error:
+            raise ResumeError(f"{path} cannot be read: {error.strerror}") from error
+        except (ValueError, KeyError, TypeError):  # torn: it died while writing the intent, so nothing was sent
+            path.unlink()
+            return
+        if record.number >= self.next_number:  # later where the file system lost the end of the book
+            self.end(replace(recover(record), number=self.next_number))
+        path.unlink(missing_ok=True)
+
+
+def sums(records: Iterable[Record]) -> dict[str, Any]:
+    """Requests by outcome, tokens and USD.
+
+    ``estimated`` counts requests whose tokens the server did not tell, ``cost_unknown`` those without a price.
+
+    A request that was lost or whose fate is unknown may have been billed, so its cost is unknown unless its model is
+    free.
+    """
+    total: dict[str, Any] = {"requests": 0, **{outcome.value: 0 for outcome in Outcome}}
+    total |= dict.fromkeys(_USAGE, 0) | {"latency_s": 0.0, "estimated": 0, "cost_unknown": 0}
+    spent = Decimal(0)
+    for record in records:
+        total["requests"] += 1
+        total[record.outcome.value] += 1
+        total["latency_s"] += record.latency_s
+        for name in _USAGE:
+            total[name] += getattr(record.usage, name) or 0
+        total["estimated"] += record.estimated
+        total["cost_unknown"] += record.cost is None
+        spent += record.cost or 0
+    return total | {"latency_s": round(total["latency_s"], 3), "cost_usd": float(spent)}
+
+
+def rejected(record: Record, latency_s: float, status: int | None, error: str, *, lost: bool) -> Record:
+    """The record of a request that was not answered; what got ``lost`` may cost as much as it was begun with."""
+    outcome, cost = (Outcome.LOST, record.cost) if lost else (Outcome.REJECTED, Decimal(0))
+    return replace(record, latency_s=latency_s, outcome=outcome, cost=cost, status=status, error=error)
+
+
+def _line(record: Record) -> bytes:
+    return (json_text(record.to_dict()) + "\n").encode()
+
+
+def _write(path: Path, line: bytes, how: int) -> None:
+    try:
+        path.parent.mkdir(exist_ok=True)
+        file = os.open(path, os.O_WRONLY | os.O_CREAT | how, 0o644)
+        try:
+            if os.write(file, line) < len(line):
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        finally:
+            os.close(file)
+    except OSError as error:
+        raise SettingsError(f"cannot write {path}: {error.strerror}") from error
+
+
+def _read(path: Path) -> list[Record]:
+    """The records of a book; a torn last line is cut off."""
+    try:
+        text = path.read_bytes()
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        raise ResumeError(f"{path} cannot be read: {error.strerror}") from error
+    whole = text[: text.rfind(b"\n") + 1]
+    if len(whole) != len(text):
+        os.truncate(path, len(whole))
+    try:
+        return [Record.from_dict(json.loads(line)) for line in whole.splitlines()]
+    except (ValueError, KeyError, TypeError) as error:
+        raise ResumeError(f"{path} cannot be read: {error}") from error

@@ -1,0 +1,190 @@
+"""Look up the models of a run at their providers before anything is paid.
+
+========================================  =====================================================================
+the list has the model                    available; ending if the list, or the table at the provider's own address,
+                                          names a day within 60 days; gone if the list names a day that has passed
+the list lacks it                         gone if the table knows that it was shut down; else missing: refused at the
+                                          provider's own address and by Ollama, a warning anywhere else
+the list cannot be had                    one warning; gone if the table says so at the provider's own address
+========================================  =====================================================================
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
+from difflib import get_close_matches
+from enum import StrEnum
+from textwrap import fill
+from typing import Final
+
+from spca.errors import ProviderError, UnknownModelError
+from spca.llm.calls.prices import ModelTable
+from spca.llm.providers.addresses import is_providers_own
+from spca.llm.providers.base import Listed, Listing
+from spca.llm.providers.failures import OTHER_MODEL
+from spca.llm.providers.registry import IN_PROCESS, provider_for
+from spca.llm.providers.secrets import quoted
+
+SOON: Final = timedelta(days=60)
+"""How long before its end a model is worth a warning."""
+ESCAPE: Final = "--no-preflight starts all the same"
+_COMPARED: Final = 1000
+_LONGEST_NAME: Final = 100
+"""Names of a list, and characters of each, that are compared with one that is missing."""
+
+
+class State(StrEnum):
+    """What is known of a model."""
+
+    EMBEDDED = "embedded"
+    AVAILABLE = "available"
+    ENDING = "ending"
+    UNLISTED = "unlisted"
+    UNKNOWN = "unknown"
+    MISSING = "missing"
+    GONE = "gone"
+
+
+REFUSED: Final = frozenset({State.MISSING, State.GONE})
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What is known of a model that a run is to use; ``words``: what is wrong and what to do, "" if all is well."""
+
+    model: str
+    state: State
+    words: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """Findings on the models of a run in order, and in words which lists could not be had."""
+
+    findings: tuple[Finding, ...]
+    unlisted: tuple[str, ...] = ()
+
+    @property
+    def line(self) -> str:
+        """All that a user should know, in one line; "" if nothing."""
+        return "; ".join([*filter(None, (finding.words for finding in self.findings)), *self.unlisted])
+
+    @property
+    def is_refused(self) -> bool:
+        """Whether a model is among them that cannot be used."""
+        return any(finding.state in REFUSED for finding in self.findings)
+
+    def render(self) -> str:
+        """The report for a terminal: a row per model and one per list that cannot be had, at most 80 columns wide."""
+        rows = [(finding.state.value, finding.words or finding.model) for finding in self.findings]
+        return "\n".join(map(_row, [*rows, *(("no list", told) for told in self.unlisted)]))
+
+    def warning(self) -> str:
+        """Return the line to warn with, "" if all is well.
+
+        Raises:
+            UnknownModelError: a model cannot be used; names all that is wrong, and what to use instead.
+        """
+        if self.is_refused:
+            raise UnknownModelError(f"{self.line} ({ESCAPE})")
+        return self.line
+
+
+def _row(row: tuple[str, str]) -> str:
+    state, words = row
+    start, indent = f"{state:<11}", " " * 11
+    # Names and addresses stay whole, to be copied.
+    return fill(
+        words, 80, initial_indent=start, subsequent_indent=indent, break_on_hyphens=False, break_long_words=False
+    )
+
+
+def examine(
+    models: Sequence[str],
+    *,
+    addresses: Mapping[str, str | None] | None = None,
+    table: ModelTable | None = None,
+    today: date | None = None,
+) -> Report:
+    """Look up ``models`` (names with prefixes), each provider's list once and all of them at the same time.
+
+    Args:
+        models: what a run is to use.
+        addresses: base URLs by prefix, for servers that are not at the usual place.
+        table: what is known of models; by default the built-in table.
+        today: by default the day in UTC.
+
+    Raises:
+        ProviderConfigError: a model cannot be asked at all, because its key is missing or there is no such provider.
+    """
+    table, today = table or ModelTable.load(), today or datetime.now(UTC).date()
+    there = {prefix: model for model in models if (prefix := model.partition("/")[0]) not in IN_PROCESS}
+    servers = {prefix: provider_for(model, addresses=addresses, table=table)[0] for prefix, model in there.items()}
+    lists = _lists({prefix: server for prefix, server in servers.items() if isinstance(server, Listing)})
+    found = []
+    for model in dict.fromkeys(models):
+        known = lists.get(model.partition("/")[0])
+        found.append(judged(model, known, table, today) if known else Finding(model, State.EMBEDDED))
+    return Report(tuple(found), tuple(known.lost for known in lists.values() if known.lost))
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """The list of the server at ``address``, or in words why it cannot be had: ``lost``."""
+
+    address: str
+    entries: Sequence[Listed] = ()
+    lost: str = ""
+
+
+def _lists(servers: Mapping[str, Listing]) -> Mapping[str, Known]:
+    with ThreadPoolExecutor(max(1, len(servers))) as pool:
+        return dict(zip(servers, pool.map(_known, servers.values()), strict=True))
+
+
+def _known(server: Listing) -> Known:
+    try:
+        return Known(server.address, server.listed())
+    except ProviderError as error:
+        reason = str(error).partition(": ")[2] or str(error)  # without the model that it names first
+        return Known(server.address, lost=f"the list of models at {server.address} cannot be had ({reason})")
+
+
+def judged(model: str, known: Known, table: ModelTable, today: date) -> Finding:
+    """Return what a list and the table say of a model on a day (pure)."""
+    prefix, _, name = model.partition("/")
+    info, is_own = table.info(model), is_providers_own(prefix, known.address)
+    entry = _entry(prefix, name, known.entries)
+    told = entry.shutdown if entry else None
+    is_meant = is_own or not (entry or known.lost)  # a server of one's own may serve anything under a name
+    end = told or (info.shutdown if is_meant else None)
+    instead = f"use {info.successor}" if info.successor else OTHER_MODEL
+    if end and (end < today if told else entry is None and end <= today):
+        return Finding(model, State.GONE, f"{model} was shut down on {end}: {instead}")
+    if not (entry or known.lost):
+        return _missing(model, known, is_own=is_own)
+    if end and today <= end <= today + SOON:
+        return Finding(model, State.ENDING, f"{model} will be shut down on {end}: {instead}")
+    return Finding(model, State.UNKNOWN if known.lost else State.AVAILABLE)
+
+
+def _entry(prefix: str, name: str, known: Sequence[Listed]) -> Listed | None:
+    """Return the entry of a model, whose name a server may complete: Ollama's tags, Google's "models/"."""
+    names = {name, f"{name}:latest"} if prefix == "ollama" else {name.removeprefix("models/")}
+    return next((each for each in known if each.name in names), None)
+
+
+def _missing(model: str, known: Known, *, is_own: bool) -> Finding:
+    prefix, _, name = model.partition("/")
+    is_ollama = prefix == "ollama"
+    is_sure = is_own or (is_ollama and not name.endswith("cloud"))
+    names = [each.name for each in known.entries[:_COMPARED] if len(each.name) <= _LONGEST_NAME]
+    near = get_close_matches(name, names, 1)
+    ways = [f"fetch it with `ollama pull {name}`"] if is_ollama else []
+    ways += [f"use {prefix}/{quoted(each)}" for each in near] or ([OTHER_MODEL] if is_sure else [])
+    words = f"{model} is not in the list of models at {known.address}"
+    state = State.MISSING if is_sure else State.UNLISTED
+    return Finding(model, state, ": ".join(filter(None, [words, " or ".join(ways)])))

@@ -1,0 +1,40 @@
+"""What all providers do to a request before it is in a server's words."""
+
+from __future__ import annotations
+
+import base64
+from dataclasses import replace
+
+from spca.llm.providers import schemas
+from spca.llm.providers.base import Form, Image, Message, Request
+
+
+def conversation(request: Request) -> tuple[Message, ...]:
+    """The messages to send: the form told in the system message unless the server is given a schema, none empty.
+
+    Text that is not Unicode (half a surrogate pair, which generated code can print) cannot be sent: its characters
+    are replaced.
+    """
+    messages = [replace(message, text=sendable(message.text)) for message in request.messages]
+    if request.schema is not None and request.form is not Form.SCHEMA:
+        messages = with_system_line(messages, schemas.told(request.schema))
+    return tuple(message for message in messages if message.text or message.images or message.role != "system")
+
+
+def with_system_line(messages: list[Message], line: str) -> list[Message]:
+    """``messages`` with ``line`` at the end of their first system message, which is made where there is none."""
+    for position, message in enumerate(messages):
+        if message.role == "system":
+            text = f"{message.text}\n\n{line}" if message.text else line
+            return [*messages[:position], replace(message, text=text), *messages[position + 1 :]]
+    return [Message("system", line), *messages]
+
+
+def sendable(text: str) -> str:
+    """``text`` with everything replaced that UTF-8 cannot carry."""
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def data_url(image: Image) -> str:
+    """``image`` as a ``data:`` address."""
+    return f"data:{image.media_type};base64,{base64.b64encode(image.data).decode('ascii')}"

@@ -1,0 +1,203 @@
+"""What the refusals of servers mean: one reading of status, headers and body for every protocol.
+
+::
+
+    model declined (content policy)      Response, finish REFUSAL
+    401, 403, a key called invalid       ProviderConfigError, names the variable of the key
+    a model called unknown               UnknownModelError
+    404, 405 without a word on a model   UnknownApiError, about the address
+    no credit (402, insufficient_quota)  ProviderConfigError
+    prompt longer than the context       PromptTooLongError
+    form of the answer not known         UnsupportedFormError, when there is a weaker one
+    408, 409, 425, 429, 5xx              TransientError, with the wait that the server asks for
+    answer not of the form (llama.cpp)   BadAnswerError
+    anything else                        ProviderConfigError with the server's words
+"""
+
+from __future__ import annotations
+
+import email.utils
+import math
+import re
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC
+from typing import Any, Final
+
+from spca.errors import (
+    BadAnswerError,
+    PromptTooLongError,
+    ProviderConfigError,
+    ProviderError,
+    TransientError,
+    UnknownApiError,
+    UnknownModelError,
+    UnsupportedFormError,
+)
+from spca.llm.providers.base import Finish, Form, Request, Response, Usage
+from spca.llm.providers.secrets import quoted
+
+OTHER_MODEL: Final = "name another one with --planner-model, --planner-small-model or --coder-model"
+
+_PASSING: Final = frozenset((408, 409, 425, 429))
+_GATEWAY_GAVE_UP: Final = frozenset((504, 524))
+_DECLINED: Final = frozenset(("content_policy_violation", "content_filter", "invalid_prompt", "safety_violation"))
+_NO_CREDIT: Final = frozenset(("insufficient_quota", "billing_hard_limit_reached", "billing_not_active"))
+_BAD_KEY: Final = frozenset(("invalid_api_key", "api_key_invalid"))
+_UNKNOWN_MODEL: Final = frozenset(("model_not_found",))
+_OFF_FORM: Final = "output that does not match the expected"
+"""What llama.cpp's server says of an answer that broke the grammar it was bound by."""
+_TOO_LONG_CODES: Final = frozenset(("context_length_exceeded", "exceed_context_size_error", "string_above_max_length"))
+_TOO_LONG: Final = re.compile(
+    r"context[ _-]?(length|window|size)|maximum context|(prompt|input|request)( is)? too (long|large)"
+    r"|(input|prompt) tokens? .*exceed|token count .*exceeds|reduce the length",
+    re.IGNORECASE,
+)
+_FORM: Final = re.compile(
+    r"response_?(format|json_?schema|schema|mime_?type)|(json|guided|specified|output)[ _-]?(schema|mode|object|json)"
+    r"|structured[ _-]output|\bgrammar\b|\btext\.format\b|invalid format:|required for format|schema in format"
+    r"|\btools?\b.*\bnot support|not support.*\btools?\b"
+    r"|^request contains an invalid argument",  # all that Gemini says of a schema it finds too large
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """What errors say of a model: its full name, the variable of its key, where it is and how to mend it there."""
+
+    label: str
+    key: str
+    address: str
+    if_absent: str = "is the server running?"
+    if_late: str = "--timeout"
+    if_unknown: str = OTHER_MODEL
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """An answer other than success; ``body`` is parsed JSON, or text if it is not JSON."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: Any
+
+
+def meaning(reply: Reply, service: Service, request: Request) -> ProviderError | Response:
+    """The error to raise for ``reply``, or the response that it is."""
+    said = words(reply.body)
+    codes = set(_codes(reply.body))
+    if codes & _DECLINED and reply.status < 500:
+        return Response(said, Usage(0, 0), Finish.REFUSAL)  # what is refused is not billed
+    return _about_account(reply.status, codes, said, service) or _about_request(reply, codes, said, service, request)
+
+
+def _about_account(status: int, codes: set[str], said: str, service: Service) -> ProviderError | None:
+    label = service.label
+    if codes & _UNKNOWN_MODEL or (status == 404 and "model" in said.lower()):
+        return UnknownModelError(f"{label}: no such model at {service.address} ({said}): {service.if_unknown}")
+    if status in {404, 405}:
+        return UnknownApiError(
+            f"{label}: there is no API at {service.address} ({said}): is the address whole? Most end in /v1"
+        )
+    if status in {401, 403} or codes & _BAD_KEY:
+        return ProviderConfigError(
+            f"{label}: the server at {service.address} refused the key ({status}: {said}): check {service.key}"
+        )
+    if status == 402 or codes & _NO_CREDIT:
+        return ProviderConfigError(f"{label}: the account has no credit left ({said}): see its billing page")
+    return None
+
+
+def _about_request(reply: Reply, codes: set[str], said: str, service: Service, request: Request) -> ProviderError:
+    label, status = service.label, reply.status
+    client_error = 400 <= status < 500
+    if client_error and (codes & _TOO_LONG_CODES or _TOO_LONG.search(said)):
+        return PromptTooLongError(f"{label}: the prompt is too long for the model ({said}): use one with more context")
+    weaker = request.schema is not None and request.form is not Form.TEXT
+    if weaker and status in {400, 422, 500, 501} and _FORM.search(f"{said} {_parameter(reply.body)}"):
+        return UnsupportedFormError(f"{label}: the server does not take the form {request.form} ({said})")
+    if status == 500 and _OFF_FORM in said:
+        return BadAnswerError(f"{label}: {said}")
+    if status in _PASSING or status >= 500:
+        return TransientError(
+            f"{label}: the server answers {status}: {said}",
+            status=status,
+            retry_after=retry_after(reply),
+            lost=status in _GATEWAY_GAVE_UP,
+        )
+    if 300 <= status < 400:
+        to = quoted(reply.headers.get("location", "elsewhere").partition("?")[0])
+        return ProviderConfigError(f"{label}: {service.address} sends on to {to}: redirects are not followed")
+    return ProviderConfigError(f"{label}: the server refused the request ({status}: {said})")
+
+
+def words(body: object) -> str:
+    """What the server says in its own words, fit for a message."""
+    for found in _errors(body):
+        for key in ("message", "detail", "error_description", "msg", "error"):
+            if isinstance(found.get(key), str) and found[key].strip():
+                return quoted(found[key])
+    return quoted(body) if body else "no reason given"
+
+
+def retry_after(reply: Reply, now: float | None = None) -> float | None:
+    """Seconds that the server asks to wait: ``retry-after-ms``, ``Retry-After`` (seconds or a date), RetryInfo.
+
+    Args:
+        reply: the answer.
+        now: seconds since the epoch, for dates; the clock's when None.
+    """
+    given = reply.headers.get("retry-after")
+    waits = [_seconds(reply.headers.get("retry-after-ms"), 0.001), _seconds(given), _until(given, now)]
+    for detail in _details(reply.body):
+        if str(detail.get("@type", "")).endswith("RetryInfo"):
+            waits.append(_seconds(str(detail.get("retryDelay", "")).removesuffix("s")))
+    return next((wait for wait in waits if wait is not None), None)
+
+
+def _seconds(value: str | None, unit: float = 1.0) -> float | None:
+    try:
+        wait = float(value or "nan") * unit
+    except ValueError:
+        return None
+    return wait if math.isfinite(wait) and wait >= 0 else None
+
+
+def _until(date: str | None, now: float | None) -> float | None:
+    try:
+        moment = email.utils.parsedate_to_datetime(date or "")
+    except ValueError:
+        return None
+    moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)  # "-0000" says UTC too
+    return max(0.0, moment.timestamp() - (time.time() if now is None else now))
+
+
+def _errors(body: object) -> Iterator[Mapping[str, Any]]:
+    """The objects in ``body`` that may describe an error, innermost first."""
+    found = body[0] if isinstance(body, list) and body else body
+    if isinstance(found, Mapping):
+        inner = found.get("error")
+        if isinstance(inner, Mapping):
+            yield inner
+        yield found
+
+
+def _codes(body: object) -> Iterator[str]:
+    for found in _errors(body):
+        for key in ("code", "type", "status"):
+            if isinstance(found.get(key), str):
+                yield found[key].lower()
+    for detail in _details(body):
+        yield str(detail.get("reason", "")).lower()
+
+
+def _details(body: object) -> Iterator[Mapping[str, Any]]:
+    for found in _errors(body):
+        details = found.get("details")
+        yield from (d for d in details if isinstance(d, Mapping)) if isinstance(details, list) else ()
+
+
+def _parameter(body: object) -> str:
+    return " ".join(str(found.get("param") or "") for found in _errors(body))

@@ -1,0 +1,161 @@
+"""``llamacpp/PATH.gguf``: a model file that the user supplies, run within this process by llama.cpp (``xllamacpp``).
+
+The file is loaded by the first call, once for all models of a run that name it, and freed at exit. Answers are greedy
+unless a temperature is asked for: the same prompt gives the same answer, but for rounding where the part of it that
+llama.cpp still has from an earlier call is not computed again.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import sys
+from pathlib import Path
+from typing import Any, Final
+
+from spca.common.errors import FileError
+from spca.common.files import opened
+from spca.errors import BadAnswerError, ProviderConfigError, TransientError
+from spca.llm.providers import schemas
+from spca.llm.providers.base import Finish, Form, Request, Response, Target
+from spca.llm.providers.conversation import conversation, with_system_line
+from spca.llm.providers.counts import absurd, usage
+from spca.llm.providers.failures import Reply, Service, meaning
+from spca.llm.providers.llamacpp.server import Answer, shared
+from spca.llm.providers.llamacpp.tools_in_words import call_schema, called, told
+from spca.llm.providers.secrets import quoted
+
+THREADS_VARIABLE: Final = "SPCA_LLAMACPP_THREADS"
+"""Environment variable with the number of threads that compute (default: half of the processors)."""
+
+DEFAULT_CONTEXT: Final = 16384
+"""Tokens of prompt and answer together where the model table says nothing; llama.cpp caps it at the model's own."""
+
+DEFAULT_MAX_OUTPUT: Final = 4096
+"""Tokens of an answer where nobody gave a limit: a small model that repeats itself would fill the whole context."""
+
+_FINISHES: Final = {"stop": Finish.STOP, "length": Finish.LENGTH}
+
+
+class LlamacppProvider:
+    """A GGUF file as a model; ``target.model`` is its path, absolute or relative to the working directory.
+
+    Raises:
+        ProviderConfigError: the package ``xllamacpp`` or the file is missing, or the file holds no model.
+    """
+
+    def __init__(self, target: Target) -> None:
+        self._label = f"llamacpp/{target.model}"
+        self._path = Path(target.model).absolute()
+        self._context = target.info.context or DEFAULT_CONTEXT
+        self._max_output = target.info.max_output or DEFAULT_MAX_OUTPUT
+        self._threads = _threads()
+        if importlib.util.find_spec("xllamacpp") is None:
+            raise ProviderConfigError(
+                f"{self._label}: model files need llama.cpp: {sys.executable} -m pip install xllamacpp"
+            )
+        try:
+            with opened(self._path) as file:
+                magic = file.read(4)
+        except FileError as error:
+            raise ProviderConfigError(f"{self._label}: {error}") from None
+        if magic != b"GGUF":
+            raise ProviderConfigError(f"{self._label}: {self._path} is not a GGUF file, the format of llama.cpp")
+
+    def complete(self, request: Request) -> Response:
+        """Ask the model; waits in a way that a signal interrupts, and then ends the computation."""
+        if any(message.images for message in request.messages):
+            raise ProviderConfigError(
+                f"{self._label}: a model file is given no pictures: use another provider for them"
+            )
+        server = self._server()
+        answer = Answer()
+        if not answer.wait(server, self._body(request), request.limits.timeout_s):
+            allowed = f"{request.limits.timeout_s:g} s"
+            raise TransientError(
+                f"{self._label}: no answer within {allowed}: allow more, or use a smaller model", lost=True
+            )
+        return self._read(answer, request)
+
+    def _server(self) -> Any:
+        try:
+            return shared(self._path, self._context, self._threads)
+        except (RuntimeError, ValueError, MemoryError):
+            raise ProviderConfigError(
+                f"{self._label}: llama.cpp cannot load {self._path}: is the file whole, its model of a kind "
+                f"that this xllamacpp knows, and small enough for this machine's memory?"
+            ) from None
+
+    def _body(self, request: Request) -> dict[str, Any]:
+        limits = request.limits
+        body: dict[str, Any] = {
+            "messages": _messages(request),
+            "max_tokens": limits.max_output_tokens or self._max_output,
+            "temperature": limits.temperature or 0.0,
+            "stream": True,
+            "stream_options": {"include_usage": True},
+            "return_progress": True,
+        }
+        form = _form(request)
+        if form is not None:
+            schema = {"name": "answer", "schema": form, "strict": True}
+            body["response_format"] = {"type": "json_schema", "json_schema": schema}
+        return body
+
+    def _read(self, answer: Answer, request: Request) -> Response:
+        if answer.refusal is not None:
+            if any(answer.parts):  # the request was taken: llama.cpp stumbles over what the model made of it
+                raise BadAnswerError(f"{self._label}: the answer broke off: {quoted(answer.refusal.get('message'))}")
+            if answer.refusal.get("type") == "exceed_context_size_error":
+                raise ProviderConfigError(
+                    f"{self._label}: the prompt is too long ({quoted(answer.refusal.get('message'))}): "
+                    f"give the model a larger context in the model table"
+                )
+            code = answer.refusal.get("code")
+            reply = Reply(code if isinstance(code, int) else 500, {}, {"error": answer.refusal})
+            said = meaning(reply, Service(self._label, THREADS_VARIABLE, str(self._path)), request)
+            if isinstance(said, Response):
+                return said
+            raise said
+        if answer.finish not in _FINISHES:
+            raise BadAnswerError(f"{self._label}: the answer ended without a known reason")
+        finish = _FINISHES[answer.finish]
+        text = "".join(answer.parts)
+        call = called(text, request.tools) if finish is Finish.STOP else None
+        if fault := absurd({"usage": answer.counts}):
+            raise TransientError(f"{self._label}: {fault}", lost=True)
+        details = answer.counts.get("prompt_tokens_details") or {}
+        counts = usage(
+            answer.counts.get("prompt_tokens"), answer.counts.get("completion_tokens"), details.get("cached_tokens")
+        )
+        return Response("", counts, Finish.TOOL_CALL, (call,)) if call else Response(text, counts, finish)
+
+
+def _threads() -> int:
+    given = os.environ.get(THREADS_VARIABLE)
+    if given is None:
+        return max(1, (os.cpu_count() or 1) // 2)
+    if not given.isdecimal() or not int(given):
+        raise ProviderConfigError(f"{THREADS_VARIABLE}={given}: the number of threads is a whole number from 1 on")
+    return int(given)
+
+
+def _form(request: Request) -> schemas.Schema | None:
+    """What the answer must be, as a JSON schema; None where it is free.
+
+    llama.cpp makes a grammar of it that binds whatever the model's chat template is; its own tool calls depend on the
+    template, and some drop the tools.
+    """
+    if request.tools:
+        wanted = [tool for tool in request.tools if request.tool_choice in {"required", tool.name}]
+        return {"anyOf": [call_schema(tool) for tool in wanted]} if wanted else None
+    if request.schema is None or request.form is Form.TEXT:
+        return None
+    return schemas.json_schema(request.schema) if request.form is Form.SCHEMA else {"type": "object"}
+
+
+def _messages(request: Request) -> list[dict[str, str]]:
+    messages = list(conversation(request))
+    if request.tools:
+        messages = with_system_line(messages, told(request.tools))
+    return [{"role": message.role, "content": message.text} for message in messages]

@@ -1,0 +1,159 @@
+"""``faulty/planner`` and ``faulty/coder``: the reference model with faults injected on a fixed schedule.
+
+Every way in which a model is known to go wrong is on the schedule, so that a run with these models exercises every
+repair path of the loop. The schedule counts conversations, not time: the same calls get the same faults.
+
+``faulty/stubborn/coder`` never learns instead: what it gets wrong it gets wrong whenever it is asked, so that some
+levels fail for good and others do not.
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import itertools
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from typing import Final
+
+from spca.llm.providers.base import Request, Response, Target
+from spca.llm.providers.offline.reference import NO_TOKENS, ReferenceProvider
+
+PLANNER_SCHEDULE: Final = ("broken_json", "none", "unparsable_pddl", "unsolvable", "none", "wrong_action_name")
+"""Fault of the first answer of each planner conversation, over and over."""
+
+CODER_SCHEDULE: Final = (
+    "syntax_error",
+    *("wrong_outcome",) * 7,  # outlasts the retries of one plan, so that a new plan is asked for
+    "none",
+    "crash",
+    "endless",
+    "hang",
+    "wrong_signature",
+    "forbidden",
+    "none",
+)
+"""Fault of the first answer of each coder conversation, over and over."""
+
+STUBBORN_FAULTS: Final = ("crash", "endless", "wrong_outcome")
+"""Faults of ``stubborn/coder``; one action in :data:`STUBBORN_ODDS` has one, chosen by its name."""
+STUBBORN_ODDS: Final = 3
+
+_UNSOLVABLE: Final = {
+    "domain": "(define (domain d) (:requirements :strips) (:predicates (p) (q)) "
+    "(:action act :parameters () :precondition (p) :effect (q)))",
+    "problem": "(define (problem x) (:domain d) (:init) (:goal (q)))",
+}
+
+
+class FaultyProvider:
+    """Wraps the reference model; a repair answer has a fault of its own after every third faulty first answer."""
+
+    models: Final = (*ReferenceProvider.models, "stubborn/coder")
+
+    def __init__(self, _target: Target | None = None) -> None:
+        self._reference = ReferenceProvider()
+        self._schedules: Mapping[str, Iterator[str]] = {
+            "planner": itertools.cycle(PLANNER_SCHEDULE),
+            "coder": itertools.cycle(CODER_SCHEDULE),
+        }
+        self._faulty = 0
+        self._again = False
+
+    def complete(self, request: Request) -> Response:
+        good = self._reference.complete(replace(request, model=request.model.removeprefix("stubborn/")))
+        if request.model == "stubborn/coder":
+            return Response(_stubborn(good.text), NO_TOKENS)
+        fault = self._next_fault(request)
+        if fault == "none":
+            return good
+        change = (_PLANNER_FAULTS if request.model == "planner" else _CODER_FAULTS)[fault]
+        return Response(change(good.text, f"{self._faulty}"), NO_TOKENS)
+
+    def _next_fault(self, request: Request) -> str:
+        opening = all(message.role != "assistant" for message in request.messages)
+        if not opening:
+            again, self._again = self._again, False
+            if not again:
+                return "none"
+            return "unparsable_pddl" if request.model == "planner" else "syntax_error"
+        fault = next(self._schedules[request.model])
+        if fault != "none":
+            self._faulty += 1
+            self._again = self._faulty % 3 == 0
+        return fault
+
+
+def _break_pddl(text: str, _tag: str) -> str:
+    answer = json.loads(text)
+    return json.dumps(answer | {"problem": answer["problem"].rstrip()[:-1]})
+
+
+def _reserved_name(text: str, _tag: str) -> str:
+    answer = json.loads(text)
+    return json.dumps(answer | {"domain": re.sub(r"\(:action\s+\S+", "(:action drop", answer["domain"], count=1)})
+
+
+def _break_syntax(text: str, _tag: str) -> str:
+    return re.sub(r"^(def .*):$", r"\1", text, count=1, flags=re.MULTILINE)
+
+
+def _extra_parameter(text: str, _tag: str) -> str:
+    def change(function: ast.FunctionDef) -> None:
+        function.args.args.append(ast.arg("surplus"))
+
+    return _changed_actions(text, change)
+
+
+def _body(code: str) -> Callable[[str, str], str]:
+    """A fault that makes the public methods consist of other statements."""
+
+    def fault(text: str, tag: str) -> str:
+        def change(function: ast.FunctionDef) -> None:
+            function.body = ast.parse(code.replace("TAG", tag)).body
+
+        return _changed_actions(text, change)
+
+    return fault
+
+
+def _stubborn(text: str) -> str:
+    """The answer with the faults of its actions, each always the same."""
+
+    def change(function: ast.FunctionDef) -> None:
+        number = int(hashlib.sha256(function.name.encode()).hexdigest()[:8], 16)
+        if number % STUBBORN_ODDS == 0:
+            fault = STUBBORN_FAULTS[number // STUBBORN_ODDS % len(STUBBORN_FAULTS)]
+            function.body = ast.parse(_BODIES[fault].replace("TAG", function.name)).body
+
+    return _changed_actions(text, change)
+
+
+def _changed_actions(text: str, change: Callable[[ast.FunctionDef], None]) -> str:
+    module = ast.parse(text)
+    for node in module.body:
+        if isinstance(node, ast.FunctionDef) and not node.name.startswith("_"):
+            change(node)
+    return ast.unparse(ast.fix_missing_locations(module))
+
+
+_BODIES: Final = {
+    "crash": "yield 0\nraise ValueError('injected fault TAG')",
+    "endless": "while True:\n    yield 0",
+    "hang": "yield 0\nwhile True:\n    fault = 'TAG'",
+    "forbidden": "import os\nyield len(os.listdir('/TAG'))",
+    "wrong_outcome": "fault = 'TAG'\nyield 0",
+}
+_PLANNER_FAULTS: Final[Mapping[str, Callable[[str, str], str]]] = {
+    "broken_json": lambda text, _tag: text[: len(text) // 2],
+    "unparsable_pddl": _break_pddl,
+    "unsolvable": lambda _text, _tag: json.dumps(_UNSOLVABLE),
+    "wrong_action_name": _reserved_name,
+}
+_CODER_FAULTS: Final[Mapping[str, Callable[[str, str], str]]] = {
+    "syntax_error": _break_syntax,
+    "wrong_signature": _extra_parameter,
+    **{name: _body(code) for name, code in _BODIES.items()},
+}

@@ -1,0 +1,29 @@
+"""``reference/planner`` and ``reference/coder``: the embedded model, behind the same door as any other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final
+
+from spca.errors import ProviderConfigError
+from spca.llm.providers.base import Message, Request, Response, Target, Usage
+from spca.reference import coder, planner
+
+_HALVES: Final[Mapping[str, Callable[[Sequence[Message]], str]]] = {"planner": planner.answer, "coder": coder.answer}
+
+NO_TOKENS: Final = Usage(0, 0, 0, 0, 0)
+"""A program uses no tokens."""
+
+
+class ReferenceProvider:
+    """Answers from the text of the messages alone, deterministically."""
+
+    models: Final = tuple(_HALVES)
+
+    def __init__(self, _target: Target | None = None) -> None:
+        pass
+
+    def complete(self, request: Request) -> Response:
+        if request.model not in _HALVES:
+            raise ProviderConfigError(f"unknown model reference/{request.model}")
+        return Response(_HALVES[request.model](request.messages), NO_TOKENS)

@@ -1,0 +1,1 @@
+"""OpenAI's API and what speaks like it: chat and responses."""

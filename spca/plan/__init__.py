@@ -1,0 +1,1 @@
+"""PDDL text, and the solver in a process of its own."""

@@ -1,0 +1,114 @@
+"""The solver's process as its host sees it: start, send, receive with a deadline, stop."""
+
+from __future__ import annotations
+
+import os
+import selectors
+import subprocess
+import sys
+import time
+from collections import deque
+from collections.abc import Mapping
+from pathlib import Path
+from typing import IO, Any, cast
+
+from spca.common.errors import SettingsError
+from spca.plan.wire import Lines, decode, encode, read_chunk, write_all
+
+START_LIMIT = 120.0
+"""Seconds that importing Unified Planning may take."""
+
+STOP_LIMIT = 5.0
+"""Seconds that the process has to end its children before it is killed itself."""
+
+_ROOT = Path(__file__).parents[2]
+
+
+class GoneError(Exception):
+    """The process has ended or closed its pipe."""
+
+
+class ServerProcess:
+    """A running :mod:`spca.plan.worker`; starting it does not wait for it."""
+
+    def __init__(self) -> None:
+        paths = [str(_ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
+        self._process = subprocess.Popen(
+            [sys.executable, "-P", "-m", "spca.plan.worker", str(os.getpid())],
+            bufsize=0,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,  # Ctrl-C is for the host, which then stops this process
+            env={
+                **os.environ,
+                "PYTHONPATH": os.pathsep.join(paths),
+                "PYTHONHASHSEED": "0",  # engines iterate over sets: the same text must give the same plan
+                "OPENBLAS_NUM_THREADS": "1",  # the process forks, so it must have one thread
+                "OMP_NUM_THREADS": "1",
+            },
+        )
+        self._requests = cast(IO[bytes], self._process.stdin)
+        self._answers = cast(IO[bytes], self._process.stdout)
+        self._lines = Lines()
+        self._received: deque[bytes] = deque()
+        self._ready = False
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    def await_ready(self) -> None:
+        """Wait until Unified Planning is loaded.
+
+        Raises:
+            GoneError: the process ended for no reason of its own.
+            SettingsError: Unified Planning cannot be loaded.
+        """
+        if self._ready:
+            return
+        message = self.receive(time.monotonic() + START_LIMIT)
+        if message is None:
+            raise SettingsError(f"Unified Planning was not loaded within {START_LIMIT:g} s")
+        if "failed" in message:
+            raise SettingsError(f"Unified Planning cannot be loaded: {message['failed']}")
+        self._ready = True
+
+    def send(self, message: Mapping[str, object]) -> None:
+        """Send a request.
+
+        Raises:
+            GoneError: nobody receives it.
+        """
+        try:
+            write_all(self._requests.fileno(), encode(message))
+        except BrokenPipeError:
+            raise GoneError from None
+
+    def receive(self, deadline: float) -> dict[str, Any] | None:
+        """The next message, or None when ``time.monotonic()`` passes ``deadline`` first.
+
+        Raises:
+            GoneError: the process has closed its pipe.
+        """
+        with selectors.DefaultSelector() as selector:
+            selector.register(self._answers, selectors.EVENT_READ)
+            while not self._received:
+                if not selector.select(max(0.0, deadline - time.monotonic())):
+                    return None
+                chunk = read_chunk(self._answers.fileno())
+                if not chunk:
+                    raise GoneError
+                self._received.extend(self._lines.feed(chunk))
+        return decode(self._received.popleft())
+
+    def stop(self) -> None:
+        """End the process and everything it started; idempotent."""
+        self._requests.close()
+        self._process.terminate()
+        try:
+            self._process.wait(STOP_LIMIT)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        self._answers.close()

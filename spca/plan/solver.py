@@ -1,0 +1,225 @@
+"""Solving PDDL in a process of its own, under a hard time limit (one-shot, by Unified Planning's engines).
+
+Importing Unified Planning takes seconds, some of its engines ignore time limits, hold the interpreter lock or leave
+processes behind, and some return wrong plans. So one process keeps it loaded and forks a child for every attempt,
+which can be killed with all that it started; and every plan is validated by code that did not make it.
+"""
+
+from __future__ import annotations
+
+import math
+import signal
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from types import TracebackType
+from typing import Any, Self
+
+from spca.common.errors import SettingsError
+from spca.contracts import PlannedAction, SolveResult, SolveStatus
+from spca.plan.client import STOP_LIMIT, GoneError, ServerProcess
+from spca.plan.engines import AUTOMATIC, available_engines
+from spca.plan.pddl import shape_fault, spellings
+
+__all__ = ["Solver", "available_engines"]
+
+SECOND_OPINION = 5.0
+"""Seconds that further engines have to find a plan where one says that the problem has no plan."""
+
+_MOST_TELLING = (
+    SolveStatus.SOLVED,
+    SolveStatus.PARSE_ERROR,
+    SolveStatus.UNSOLVABLE,
+    SolveStatus.TIMEOUT,
+    SolveStatus.EMPTY_PLAN,
+    SolveStatus.INVALID_PLAN,
+    SolveStatus.ENGINE_ERROR,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Attempt:
+    """What one engine made of it; after a final attempt no other engine is tried."""
+
+    result: SolveResult
+    final: bool
+
+
+class Solver:
+    """Parses, solves and validates PDDL; one problem at a time, safe to share between threads.
+
+    Args:
+        engine: the engine to use, one of :func:`available_engines`; None tries the suitable ones, fastest first,
+            until a plan is found and valid.
+        time_limit: seconds for one problem, all engines together, counted once the process is warm.
+
+    Raises:
+        SettingsError: the engine is not installed, or none is, or the time limit is not positive.
+    """
+
+    def __init__(self, engine: str | None = None, time_limit: float = 30.0) -> None:
+        installed = available_engines()
+        if engine is not None and engine not in installed:
+            raise SettingsError(
+                f"planning engine '{engine}' is not installed; installed: {', '.join(installed) or 'none'}"
+            )
+        if not set(installed) & set(AUTOMATIC):
+            raise SettingsError(f"no planning engine is installed; install one of: {', '.join(AUTOMATIC)}")
+        if not (time_limit > 0 and math.isfinite(time_limit)):
+            raise SettingsError(f"the solver's time limit must be a positive number of seconds, not {time_limit}")
+        self._engines = [engine] if engine else [name for name in AUTOMATIC if name in installed]
+        self._time_limit = time_limit
+        self._server: ServerProcess | None = None
+        self._closed = False
+        self._lock = threading.Lock()
+        self._starting = threading.Lock()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None, /
+    ) -> None:
+        self.close()
+
+    def warm(self) -> None:
+        """Start the process if it is not running; does not wait until it is warm."""
+        self._started()
+
+    def close(self) -> None:
+        """End the process and every planner it runs; idempotent."""
+        self._closed = True
+        self._drop()
+
+    def solve(self, domain: str, problem: str) -> SolveResult:
+        """Find a validated plan; the result says what is wrong with the texts.
+
+        ``steps`` carry the names as the PDDL writes them.
+
+        Raises:
+            SettingsError: Unified Planning cannot be loaded.
+            ValueError: the solver is closed.
+        """
+        for which, text in (("domain", domain), ("problem", problem)):
+            if fault := shape_fault(text):
+                return SolveResult(SolveStatus.PARSE_ERROR, message=f"{which}: {fault}")
+        with self._lock:
+            try:
+                return _with_names(self._solve(domain, problem), domain, problem)
+            except BaseException:  # boundary: an interrupt must not leave a half-read conversation behind
+                self._drop()
+                raise
+
+    def _solve(self, domain: str, problem: str) -> SolveResult:
+        attempts: list[_Attempt] = []
+        budget, spent, restarts = self._time_limit, 0.0, 0
+        while not attempts or not attempts[-1].final:
+            server = self._ready_server()
+            began = time.monotonic()
+            tried = {attempt.result.engine for attempt in attempts}
+            job = {
+                "domain": domain,
+                "problem": problem,
+                "engines": [name for name in self._engines if name not in tried],
+                "cpu_seconds": math.ceil(self._time_limit) + 1,
+            }
+            try:
+                attempts.append(self._attempt(server, job, began + budget))
+            except GoneError:
+                self._drop()
+                restarts += 1
+                if restarts > 1:
+                    attempts.append(_failed("the solver's process ended unexpectedly"))
+            elapsed = time.monotonic() - began
+            budget, spent = budget - elapsed, spent + elapsed
+            if attempts and attempts[-1].result.status is SolveStatus.UNSOLVABLE:
+                budget = min(budget, SECOND_OPINION)
+        return replace(_best([attempt.result for attempt in attempts], self._time_limit), seconds=spent)
+
+    def _attempt(self, server: ServerProcess, job: Mapping[str, object], deadline: float) -> _Attempt:
+        """Have one engine try; it gets an equal share of the time that is left for it and those after it."""
+        server.send(job)
+        engine, others, stage = "", 0, deadline
+        attempt: _Attempt | None = None
+        while (message := server.receive(stage)) is not None:
+            if "solving" in message:
+                engine, others = message["solving"], message["left"]
+                now = time.monotonic()
+                stage = now + (deadline - now) / (others + 1)
+            elif "ended" in message:
+                return attempt or _failed(
+                    f"{engine or 'reading the PDDL'} {_ending(message['ended'])}", engine, not others
+                )
+            else:
+                attempt = _Attempt(_result(message), message["final"] or not others)
+        self._cancel(server)
+        return attempt or _Attempt(
+            SolveResult(SolveStatus.TIMEOUT, engine=engine), not others or time.monotonic() >= deadline
+        )
+
+    def _cancel(self, server: ServerProcess) -> None:
+        server.send({"cancel": True})
+        deadline = time.monotonic() + STOP_LIMIT
+        while (message := server.receive(deadline)) is not None:
+            if "ended" in message:
+                return
+        self._drop()
+
+    def _ready_server(self) -> ServerProcess:
+        for _ in range(2):
+            server = self._started()
+            try:
+                server.await_ready()
+            except GoneError:
+                self._drop()
+            else:
+                return server
+        raise SettingsError("the solver's process ends while it loads Unified Planning")
+
+    def _started(self) -> ServerProcess:
+        with self._starting:
+            if self._closed:
+                raise ValueError("the solver is closed")
+            self._server = self._server or ServerProcess()
+            return self._server
+
+    def _drop(self) -> None:
+        server, self._server = self._server, None
+        if server is not None:
+            server.stop()
+
+
+def _result(message: Mapping[str, Any]) -> SolveResult:
+    steps = tuple(PlannedAction(name, tuple(args)) for name, args in message["steps"])
+    return SolveResult(SolveStatus(message["status"]), steps, message["engine"], message["message"])
+
+
+def _failed(message: str, engine: str = "", final: bool = True) -> _Attempt:
+    return _Attempt(SolveResult(SolveStatus.ENGINE_ERROR, engine=engine, message=message), final)
+
+
+def _ending(code: int) -> str:
+    return f"was ended by {signal.Signals(-code).name}" if code < 0 else f"ended without an answer (code {code})"
+
+
+def _best(results: Sequence[SolveResult], limit: float) -> SolveResult:
+    """The most telling of the engines' answers; if no engine found anything out, with how each ended."""
+    best = min(results, key=lambda result: _MOST_TELLING.index(result.status))
+    if best.status is SolveStatus.TIMEOUT:
+        tried = ", ".join(result.engine or "reading the PDDL" for result in results)
+        message = f"no plan was found within the limit of {limit:g} s ({tried}); "
+        return replace(best, message=f"{message}use fewer objects, or actions with fewer parameters")
+    if best.status is SolveStatus.ENGINE_ERROR:
+        return replace(best, message="; ".join(dict.fromkeys(result.message for result in results)))
+    return best
+
+
+def _with_names(result: SolveResult, domain: str, problem: str) -> SolveResult:
+    """The steps as the PDDL spells their names; Unified Planning reads everything in lower case."""
+    written = spellings(domain, problem)
+    steps = (
+        PlannedAction(written.get(step.name, step.name), tuple(written.get(arg, arg) for arg in step.args))
+        for step in result.steps
+    )
+    return replace(result, steps=tuple(steps))

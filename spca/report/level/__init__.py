@@ -1,0 +1,1 @@
+"""One level in full: its rounds, calls, code and attempts."""

@@ -1,0 +1,240 @@
+"""Everything about a level: its rounds with their calls, plans, code and attempts, in the order they came.
+
+The log of events has the order, transcripts have what was said, the trajectory has what was executed. A level that is
+not finished has no trajectory yet, and of a damaged run anything may be missing: the rest is shown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
+
+from spca.common.text import visible
+from spca.contracts import CoderMode
+from spca.report.level.calls_shown import CODER, PLANNER, CallReader, ShownCall
+from spca.report.level.diffs import diff
+from spca.report.level.texts import Shelf
+from spca.report.read import model
+from spca.report.read.blame import blame
+from spca.report.read.lenient import count, items, number, table, text, whole
+from spca.report.read.run_files import RunFiles
+from spca.report.read.spans import ending
+from spca.report.replay.resimulation import Resimulated
+
+Simulate = Callable[[Mapping[str, Any]], Resimulated]
+"""Re-simulates the content of a trajectory file."""
+
+_PLANNED: Final = f"{PLANNER}_call"
+_CODED: Final = f"{CODER}_call"
+_INITIAL_AGENT: Final = "agents/agent_v0.py"
+_NOT_SIMULATED: Final = model.Check("", "not re-simulated")
+
+
+def level(files: RunFiles, number: int, shelf: Shelf, simulate: Simulate | None) -> model.Level:
+    """A level of a run, finished or not; ``texts`` of the result are all that it uses.
+
+    Args:
+        number: of the level, from 1 in the order of the run.
+        shelf: the run's; gets the texts.
+        simulate: makes episodes for the player; None leaves them out.
+    """
+    with shelf.collecting() as used:
+        found = _Reader(files, number, shelf, simulate).level()
+    return replace(found, texts={name: shelf.text(name) for name in sorted(used)})
+
+
+@dataclass(slots=True)
+class _Turn:
+    """A turn of CODE and ACT as far as the log tells; ``attempt`` is the index of its record in the trajectory."""
+
+    calls: list[ShownCall] = field(default_factory=list)
+    acted: bool = False
+    attempt: int | None = None
+
+    def is_followed_by(self, call: ShownCall) -> bool:
+        """Whether a call of the coder belongs to the next turn.
+
+        Within a turn, what follows an answer that could not be used is a repair; anything else begins anew.
+        """
+        last = self.calls[-1] if self.calls else None
+        gave_up = last is not None and not last.call.ok and last.answered and call.call.mode != CoderMode.SYNTAX
+        return self.acted or gave_up
+
+
+@dataclass(slots=True)
+class _Round:
+    number: int
+    planner: list[ShownCall] = field(default_factory=list)
+    turns: list[_Turn] = field(default_factory=list)
+
+    def ended_in_calls(self) -> bool:
+        """Whether it ended for want of a plan or of code, and not with an attempt."""
+        last = self.turns[-1] if self.turns else None
+        return last is None or (not last.acted and not last.calls[-1].call.ok)
+
+
+class _Reader:
+    """Puts one level together."""
+
+    def __init__(self, files: RunFiles, number_: int, shelf: Shelf, simulate: Simulate | None) -> None:
+        self._files, self._number, self._shelf = files, number_, shelf
+        self._calls = CallReader(files, shelf)
+        self._history = files.histories.get(number_)
+        logged = self._history.last("level_summary") if self._history else {}
+        self._summary = files.summaries().get(number_) or logged
+        trajectory = files.trajectory(self._summary) or {}
+        self._attempts: Sequence[Mapping[str, Any]] = [table(each) for each in items(trajectory.get("attempts"))]
+        self._replayed = simulate(trajectory) if simulate and trajectory else None
+        self._agent = self._library()
+        self._domain = self._problem = ""
+
+    def level(self) -> model.Level:
+        skeleton = self._skeleton()
+        _attach(skeleton, self._attempts)
+        rounds = tuple(map(self._round, skeleton))
+        begun = self._history.begun if self._history else 0
+        outcome, reason = ending(self._summary, begun, under_way=self._files.level_under_way() == self._number)
+        shown = (turn.attempt for this in reversed(rounds) for turn in reversed(this.tries) if turn.attempt)
+        blamed = next((attempt.blame for attempt in shown if attempt.blame), None)
+        missions = (call.mission for this in skeleton for call in this.planner if call.mission)
+        return model.Level(
+            number=self._number,
+            mission=visible(self._replayed.mission if self._replayed else "") or next(missions, ""),
+            outcome=outcome,
+            reason=visible(reason),
+            blame=None if outcome == "success" or (skeleton and skeleton[-1].ended_in_calls()) else blamed,
+            rounds=rounds,
+            texts={},
+        )
+
+    def _library(self) -> str:
+        """The agent that the level began with."""
+        name = _INITIAL_AGENT
+        for number_, summary in self._files.summaries().items():
+            if number_ < self._number and summary.get("outcome") == "success":
+                name = text(summary.get("agent_file"), name)
+        return self._files.source(name) or ""
+
+    def _skeleton(self) -> list[_Round]:
+        """Rounds, calls and attempts in the order of the log."""
+        rounds = list[_Round]()
+        for work, event in self._history.works if self._history else ():
+            if work == "spca_rounds" or not (rounds or work == "level_summary"):
+                rounds.append(_Round(len(rounds) + 1))
+            if work == _PLANNED:
+                rounds[-1].planner.append(self._calls.shown(event))
+            elif work == _CODED:
+                call = self._calls.shown(event)
+                turns = rounds[-1].turns
+                if not turns or turns[-1].is_followed_by(call):
+                    turns.append(_Turn())
+                turns[-1].calls.append(call)
+            elif work == "simulation_runs":
+                turns = rounds[-1].turns
+                if not turns or turns[-1].acted:
+                    turns.append(_Turn())
+                turns[-1].acted = True
+        return rounds
+
+    def _round(self, this: _Round) -> model.Round:
+        tried = [self._attempts[turn.attempt] for turn in this.turns if turn.attempt is not None]
+        plan, engine, domain, problem = _plan(this, tried[0] if tried else {})
+        known = bool(self._domain or self._problem)
+        made = model.Round(
+            number=this.number,
+            calls=tuple(shown.call for shown in this.planner),
+            plan=plan,
+            engine=visible(engine),
+            domain=self._shelf.put(domain, "pddl") if domain else "",
+            problem=self._shelf.put(problem, "pddl") if problem else "",
+            domain_diff=diff(self._shelf, self._domain, domain, "pddl") if known and domain else None,
+            problem_diff=diff(self._shelf, self._problem, problem, "pddl") if known and problem else None,
+            tries=tuple(map(self._try, this.turns)),
+        )
+        self._domain, self._problem = domain or self._domain, problem or self._problem
+        return made
+
+    def _try(self, turn: _Turn) -> model.Try:
+        calls = tuple(shown.call for shown in turn.calls)
+        if turn.attempt is None:
+            return model.Try(calls, None, None)
+        record = self._attempts[turn.attempt]
+        source = self._files.source(text(record.get("agent"))) if record.get("agent") else None
+        changed = None
+        if source is not None:
+            changed = diff(self._shelf, self._agent, source, "python") if self._agent else None
+            self._agent = source
+        return model.Try(calls, changed, self._attempt(record, source, *self._episode(turn.attempt)))
+
+    def _episode(self, index: int) -> tuple[model.Episode | None, model.Check]:
+        replayed = self._replayed.attempts if self._replayed else ()
+        return replayed[index] if index < len(replayed) else (None, _NOT_SIMULATED)
+
+    def _attempt(
+        self, record: Mapping[str, Any], source: str | None, episode: model.Episode | None, check: model.Check
+    ) -> model.Attempt:
+        agent = "" if source is None else self._shelf.put(source, "python")
+        return model.Attempt(
+            round=count(record.get("round")),
+            number=count(record.get("attempt")),
+            status=visible(text(record.get("status"))),
+            message=visible(text(record.get("message"))),
+            traceback=visible(text(record.get("traceback"))),
+            printed=visible(text(record.get("printed"))),
+            reward=number(record.get("reward")) or 0.0,
+            agent=agent,
+            before=len(items(record.get("start"))),
+            steps=_steps(record),
+            blame=None if source is None else blame(record, source, agent),
+            episode=episode,
+            check=check,
+            file=visible(text(record.get("agent"))),
+        )
+
+
+def _attach(rounds: list[_Round], attempts: Sequence[Mapping[str, Any]]) -> None:
+    """Give each turn that acted the next attempt of its round; those that the log does not have are added."""
+    of_round: dict[int, list[int]] = {}
+    for index, attempt in enumerate(attempts):
+        of_round.setdefault(whole(attempt.get("round")) or 1, []).append(index)
+    known = {this.number: this for this in rounds}
+    for number_, indices in of_round.items():
+        if number_ not in known:
+            known[number_] = _Round(number_)
+            rounds.append(known[number_])
+        turns = known[number_].turns
+        acted = sum(turn.acted for turn in turns)
+        turns += [_Turn(acted=True) for _ in indices[acted:]]
+        waiting = [turn for turn in turns if turn.acted]
+        for turn, index in zip(waiting, indices, strict=False):
+            turn.attempt = index
+    rounds.sort(key=lambda this: this.number)
+
+
+def _plan(this: _Round, record: Mapping[str, Any]) -> tuple[tuple[model.Action, ...], str, str, str]:
+    """Steps, engine, domain and problem of a round's plan: as executed, else as far as its calls tell."""
+    if record:
+        steps = tuple(_action(table(step)) for step in items(record.get("plan")))
+        return steps, text(record.get("engine")), text(record.get("domain")), text(record.get("problem"))
+    last = this.planner[-1] if this.planner else None
+    if last is None or not last.call.ok:
+        return (), "", "", ""
+    asked = (call.plan for turn in this.turns for call in turn.calls if call.plan)
+    return next(asked, ()), "", *(last.pddl or ("", ""))
+
+
+def _action(step: Mapping[str, Any]) -> model.Action:
+    return model.Action(visible(text(step.get("action"))), tuple(visible(text(arg)) for arg in items(step.get("args"))))
+
+
+def _steps(record: Mapping[str, Any]) -> tuple[tuple[int, int, int], ...]:
+    """Primitive, plan position and line of each step, up to the first that cannot be read."""
+    steps = list[tuple[int, int, int]]()
+    for step in items(record.get("steps")):
+        match [whole(value) for value in items(step)]:
+            case [int(code), int(position), int(line)]:
+                steps.append((code, position, line))
+            case _:
+                break
+    return tuple(steps)

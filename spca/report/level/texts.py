@@ -1,0 +1,70 @@
+"""The texts of a run as they are shown: each is kept and highlighted once."""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Final
+
+from spca.common.text import visible
+from spca.report.read.highlighting import highlighted
+from spca.report.read.model import Text
+
+_ID_DIGITS: Final = 16
+
+
+class Shelf:
+    """The texts of a run, each under an id made of its content; may be used from several threads."""
+
+    def __init__(self) -> None:
+        self._put: dict[str, tuple[str, str]] = {}
+        self._shown: dict[str, Text] = {}
+        self._collections: dict[int, list[set[str]]] = {}
+        self._lock = threading.Lock()
+
+    def put(self, text: str, language: str) -> str:
+        """Keep a text (``python``, ``pddl``, ``json`` or ``text``); returns its id, equal for equal texts."""
+        data = f"{language}\n{text}".encode(errors="surrogatepass")
+        name = hashlib.sha256(data).hexdigest()[:_ID_DIGITS]
+        with self._lock:
+            self._put.setdefault(name, (text, language))
+            for collected in self._collections.get(threading.get_ident(), ()):
+                collected.add(name)
+        return name
+
+    def raw(self, id: str) -> str:
+        """A text as it was put.
+
+        Raises:
+            KeyError: none has this id.
+        """
+        return self._put[id][0]
+
+    def text(self, id: str) -> Text:
+        """A text as it is shown.
+
+        Raises:
+            KeyError: none has this id.
+        """
+        shown = self._shown.get(id)
+        if shown is None:
+            text, language = self._put[id]
+            shown = self._shown[id] = Text(language, highlighted(visible(text), language))
+        return shown
+
+    @contextmanager
+    def collecting(self) -> Iterator[set[str]]:
+        """The ids that this thread puts while the block lasts."""
+        collected, thread = set[str](), threading.get_ident()
+        with self._lock:
+            self._collections.setdefault(thread, []).append(collected)
+        try:
+            yield collected
+        finally:
+            with self._lock:
+                mine = self._collections[thread]
+                mine[:] = [other for other in mine if other is not collected]
+                if not mine:
+                    del self._collections[thread]

@@ -1,0 +1,167 @@
+"""A run's folder looked at while it is being written: the overview, renewed after changes, and levels on request."""
+
+from __future__ import annotations
+
+import gzip
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Final
+
+from spca.act.frame import WorldMaker
+from spca.report.level.levels import level
+from spca.report.level.texts import Shelf
+from spca.report.page import assembly, packing
+from spca.report.read import model, run_files, runs
+from spca.report.read.run_files import RunFiles
+
+SHARE: Final = 0.25
+"""At most this part of the time is spent on reading; folders of long runs take a while."""
+LEVELS_KEPT: Final = 32
+
+_WATCHED: Final = (
+    "",
+    "metrics.jsonl",
+    "calls.jsonl",
+    "state/state.json",
+    "run.json",
+    "summary.json",
+    "llm",
+    "trajectories",
+)
+"""What changes when a run goes on: files, and folders that get new files."""
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """A folder as it was read once; ``version`` counts from 1, ``report`` is a piece."""
+
+    version: int
+    files: RunFiles
+    run: model.Run
+    report: bytes
+
+
+class LiveRun:
+    """A run that may still go on. One thread calls :meth:`refresh`, any may ask for pieces and wait for changes.
+
+    Pieces are JSON, compressed with gzip.
+
+    Args:
+        rest_s: at least so many seconds lie between the beginnings of two readings.
+
+    Raises:
+        ReportError: the folder is no run.
+    """
+
+    def __init__(self, path: Path, make_world: WorldMaker, *, rest_s: float = 1.0) -> None:
+        self._path, self._make_world, self._rest_s = path, make_world, rest_s
+        self._changed = threading.Condition()
+        self._closed = False
+        self._building = threading.Lock()
+        self._levels = OrderedDict[int, tuple[str, bytes]]()
+        self._seen, started = self._stamp(), time.monotonic()
+        files = run_files.open_run(path)
+        self._intact = runs.overview(files)
+        self._view = _view(1, files, self._intact)
+        self._resting_until = self._end_of_rest(started)
+
+    @property
+    def run(self) -> model.Run:
+        """The overview as it was read last."""
+        return self._view.run
+
+    def refresh(self) -> bool:
+        """Read the folder again if something changed in it and the last reading was long enough ago; whether it was."""
+        started = time.monotonic()
+        if started < self._resting_until or (stamp := self._stamp()) == self._seen:
+            return False
+        files, run = self._read()
+        self._seen, self._resting_until = stamp, self._end_of_rest(started)
+        view = _view(self._view.version + 1, files, run)
+        with self._changed:
+            self._view = view
+            self._changed.notify_all()
+        return True
+
+    def wait(self, version: int, timeout: float) -> int | None:
+        """The present version, as soon as it is not ``version``, at the latest after ``timeout`` seconds.
+
+        None: no more versions come.
+        """
+        with self._changed:
+            self._changed.wait_for(lambda: self._closed or self._view.version != version, timeout)
+            return None if self._closed else self._view.version
+
+    def close(self) -> None:
+        """Let go of all who wait."""
+        with self._changed:
+            self._closed = True
+            self._changed.notify_all()
+
+    def report(self) -> bytes:
+        """The piece of the :class:`model.Report`."""
+        return self._view.report
+
+    def level(self, number: int) -> bytes | None:
+        """The piece of a :class:`model.Level`, with all its texts; None when the run has not come to such a level.
+
+        Levels are built one at a time and remembered until there is something new in them. What goes wrong in
+        building one is raised as it is.
+        """
+        with self._building:
+            view = self._view
+            row = next((row for row in view.run.levels if row.number == number), None)
+            if row is None or row.outcome == "pending":
+                return None
+            version, piece = self._levels.get(number, ("", b""))
+            if not piece or version != row.version:
+                piece = self._built(view.files, number)
+            self._levels[number] = (row.version, piece)
+            self._levels.move_to_end(number)
+            if len(self._levels) > LEVELS_KEPT:
+                self._levels.popitem(last=False)
+            return piece
+
+    def _built(self, files: RunFiles, number: int) -> bytes:
+        simulate = assembly.simulator(files, self._make_world)
+        return packed(level(files, number, Shelf(), simulate))
+
+    def _read(self) -> tuple[RunFiles, model.Run]:
+        """The folder as it is; when it is gone or not to be read, what was there before, with a warning."""
+        try:
+            files = run_files.open_run(self._path)
+            self._intact = runs.overview(files)
+        except Exception as error:  # the server goes on whatever becomes of the folder
+            warning = f"the folder cannot be read any more, this is what it held before: {error}"
+            last = self._intact
+            return self._view.files, replace(last, state="stopped", warnings=(*last.warnings, warning))
+        return files, self._intact
+
+    def _end_of_rest(self, started: float) -> float:
+        """When the folder may be read again after a reading that began at ``started`` and ends now."""
+        return started + max(self._rest_s, (time.monotonic() - started) / SHARE)
+
+    def _stamp(self) -> Mapping[str, Any]:
+        """What is different after each change."""
+        return {"held": run_files.held(self._path), **{name: _stat(self._path / name) for name in _WATCHED}}
+
+
+def _view(version: int, files: RunFiles, run: model.Run) -> View:
+    return View(version, files, run, packed(assembly.report_of(run.id, [run])))
+
+
+def _stat(path: Path) -> tuple[int, int, int] | None:
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_mtime_ns, found.st_size, found.st_ino
+
+
+def packed(value: object) -> bytes:
+    """JSON of a value of :mod:`spca.report.read.model`, compressed with gzip."""
+    return gzip.compress(packing.to_json(value).encode("ascii"), compresslevel=5, mtime=0)

@@ -1,0 +1,90 @@
+"""``watch``: the page of a run, live while the run goes on."""
+
+from __future__ import annotations
+
+import secrets
+import socket
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+from spca.act.frame import WorldMaker
+from spca.errors import ReportError
+from spca.report.live.access import LOOPBACK, Access, is_loopback
+from spca.report.live.http_server import LiveServer, Page, answering
+from spca.report.live.live_run import LiveRun
+from spca.report.page import html_file
+
+POLL_S: Final = 0.5
+"""Seconds between two looks at the folder."""
+_ANY: Final = ("0.0.0.0", "::")  # noqa: S104  # how all addresses are told from one
+
+
+def serve(
+    path: Path,
+    make_world: WorldMaker,
+    *,
+    host: str = "127.0.0.1",
+    port: int = 0,
+    announce: Callable[[str], None],
+    stop: threading.Event | None = None,
+) -> None:
+    """Serve the page of a run until ``stop`` is set or the user interrupts, also after the run has ended.
+
+    Args:
+        path: the run's folder; only read.
+        host: name or address to listen on; any but loopback opens the run to those who have the page's address.
+        port: 0 takes any that is free.
+        announce: given the page's address, and a line when the run ends.
+
+    Raises:
+        ReportError: the folder is no run, or the address cannot be listened on.
+    """
+    live = LiveRun(path, make_world)
+    host, token = host.strip("[]"), secrets.token_urlsafe(32)
+    server = _listening(live, host, port, token)
+    with suppress(KeyboardInterrupt), answering(server):
+        for line in greeting(host, str(server.server_address[0]), server.port, token):
+            announce(line)
+        _follow(live, announce, stop or threading.Event())
+
+
+def access(host: str, address: str, token: str) -> Access:
+    """Who may ask a server that was told to listen on ``host`` and listens on the number ``address``."""
+    names = frozenset({host.lower(), address.lower()})
+    if address in _ANY:
+        return Access(token, names | LOOPBACK | {socket.gethostname().lower()}, any_address=True)
+    return Access(token, names | LOOPBACK if is_loopback(address) else names)
+
+
+def greeting(host: str, address: str, port: int, token: str) -> list[str]:
+    """The page's address, and for whom it is open if not only for this machine."""
+    name = ("::1" if ":" in address else "127.0.0.1") if address in _ANY else host
+    lines = [f"http://{f'[{name}]' if ':' in name else name}:{port}/{token}/"]
+    if not is_loopback(address):
+        lines.append(f"listening on {host}: anyone who can reach it and has this address, token and all, can read it")
+    return lines
+
+
+def _listening(live: LiveRun, host: str, port: int, token: str) -> LiveServer:
+    html = Page.of(html_file.live(live.run.id), html_file.policy(live=True))
+    try:
+        family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        return LiveServer(family, address, live, html, access(host, str(address[0]), token))
+    except (OSError, UnicodeError) as error:
+        reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
+        raise ReportError(f"cannot listen on {host}, port {port}: {reason}") from error
+
+
+def _follow(live: LiveRun, announce: Callable[[str], None], stop: threading.Event) -> None:
+    """Look at the folder again and again; says when the run ends."""
+    state = live.run.state
+    while not stop.wait(POLL_S):
+        if not live.refresh():
+            continue
+        run, before, state = live.run, state, live.run.state
+        if before == "running" != state:
+            counts = f"{run.finished} of {run.planned} levels, {run.solved} solved"
+            announce(f"run {run.id} has {'finished' if state == 'finished' else 'stopped'}: {counts}")

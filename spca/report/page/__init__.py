@@ -1,0 +1,1 @@
+"""Values as one HTML file; its template, styles and scripts lie here too."""

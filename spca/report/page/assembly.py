@@ -1,0 +1,88 @@
+"""From run folders to one page: every level read, re-simulated and packed."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+
+from spca import __version__
+from spca.act.frame import WorldMaker
+from spca.contracts import PRIMITIVE_METHODS
+from spca.report.level.levels import Simulate, level
+from spca.report.level.texts import Shelf
+from spca.report.page import html_file, packing
+from spca.report.read import model
+from spca.report.read.run_files import RunFiles
+from spca.report.read.runs import overview
+from spca.report.replay.resimulation import judged_as_upstream, resimulate
+from spca.sense.perception import VOCABULARY
+
+Progress = Callable[[str], None]
+
+
+def report_of(
+    title: str,
+    runs: Sequence[model.Run],
+    comparisons: Sequence[model.Comparison] = (),
+    view: str = "",
+) -> model.Report:
+    """What a page shows first; ``view`` is the address within it that it opens with."""
+    return model.Report(
+        title=title,
+        program=f"sense-plan-code-act {__version__}",
+        made=time.time(),
+        runs=tuple(runs),
+        vocabulary=VOCABULARY,
+        primitives=PRIMITIVE_METHODS,
+        comparisons=tuple(comparisons),
+        view=view,
+    )
+
+
+def simulator(files: RunFiles, make_world: WorldMaker) -> Simulate:
+    """Re-simulates trajectories of a run by the rules it was judged by."""
+    return partial(resimulate, make_world, upstream_rules=judged_as_upstream(files.info))
+
+
+def packed_run(
+    number: int, files: RunFiles, make_world: WorldMaker, done: Progress
+) -> tuple[model.Run, dict[str, str]]:
+    """The overview of a run and its pieces; ``done`` is called after each level."""
+    shelf, simulate, levels = Shelf(), simulator(files, make_world), list[model.Level]()
+    run = overview(files)
+    for row in run.levels:
+        if row.outcome != "pending":
+            levels.append(level(files, row.number, shelf, simulate))
+            done(row.env_id)
+    checks = {each.number: _check(each) for each in levels}
+    rows = tuple(replace(row, check=checks.get(row.number, "")) for row in run.levels)
+    # What could not be read of a level is known only now.
+    return replace(run, levels=rows, warnings=tuple(files.warnings)), dict(_pieces(number, levels))
+
+
+def _check(level: model.Level) -> str:
+    """The worst of a level's checks."""
+    results = {attempt.check.result for attempt in _attempts(level)}
+    return next((result for result in ("different", "unrecorded", "equal") if result in results), "")
+
+
+def _attempts(level: model.Level) -> Iterator[model.Attempt]:
+    return (turn.attempt for this in level.rounds for turn in this.tries if turn.attempt is not None)
+
+
+def _pieces(number: int, levels: Sequence[model.Level]) -> Iterator[tuple[str, str]]:
+    """One piece per level; texts that several levels use lie in a piece of their own."""
+    uses = Counter(name for each in levels for name in each.texts)
+    shared = {name: text for each in levels for name, text in each.texts.items() if uses[name] > 1}
+    yield f"run/{number}/texts", packing.piece(shared)
+    for each in levels:
+        own = {name: text for name, text in each.texts.items() if uses[name] == 1}
+        yield f"run/{number}/level/{each.number}", packing.piece(replace(each, texts=own))
+
+
+def document(title: str, report: model.Report, pieces: dict[str, str]) -> str:
+    """The page."""
+    return html_file.static(title, {"report": packing.piece(report), **pieces})

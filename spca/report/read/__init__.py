@@ -1,0 +1,1 @@
+"""From files of run folders to values, leniently."""

@@ -1,0 +1,188 @@
+"""The line of generated code where an attempt ended, told from its record and the source that ran (pure)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from spca.common.text import visible
+from spca.contracts import Status
+from spca.report.read.lenient import count, items, table, text
+from spca.report.read.model import Blame
+from spca.report.read.outline import method_at, method_named
+from spca.sandbox.process.runner import FILENAME
+
+_FRAME: Final = re.compile(rf"^  {re.escape(FILENAME)}, line (\d{{1,7}}), in (\S{{1,90}})$", re.MULTILINE)
+_WHERE: Final = re.compile(r" in (<?\w{1,80}>?), line (\d{1,7})$")
+_LINE: Final = re.compile(r"\bline (\d{1,7})\b")
+_RAISED: Final = re.compile(r"([^\W\d]\w{0,60})(?::|$)")
+_NO_GENERATOR: Final = re.compile(r"TypeError: (\w{1,80}) returned \w+: an action must yield")
+_NO_METHOD: Final = re.compile(r"class Agent has no method (\w{1,80})$")
+_OVERDUE: Final = ("no yield for ", "more than ")
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """A line, the function it is said to be in, and why it is to blame."""
+
+    line: int
+    name: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Ended:
+    """What is known of an attempt's end; ``lines`` are those that yielded its primitives."""
+
+    message: str
+    traceback: str
+    plan: tuple[str, ...]
+    lines: tuple[int, ...]
+    source: str
+
+
+def blame(attempt: Mapping[str, Any], source: str, agent_id: str) -> Blame | None:
+    """Which line is to blame for the end of an attempt; None for one that succeeded, or whose end is not recorded.
+
+    Args:
+        attempt: an attempt of a trajectory file; may hold anything that JSON can.
+        source: the agent that ran.
+        agent_id: id of its text.
+    """
+    status, message = text(attempt.get("status")), text(attempt.get("message"))
+    judge = _JUDGES.get(status)
+    if judge is None:
+        return None
+    place = judge(_ended(attempt, message, source))
+    line = place.line if 0 < place.line <= source.count("\n") + 1 else 0
+    method = method_at(source, line)
+    return Blame(
+        round=count(attempt.get("round")),
+        attempt=count(attempt.get("attempt")),
+        status=status,
+        message=visible(message),
+        agent=agent_id,
+        line=line,
+        method=visible(method.name if method else place.name),
+        first=method.first if method else line,
+        last=method.last if method else line,
+        position=plan_position(attempt),
+        why=visible(place.why),
+    )
+
+
+def exception(attempt: Mapping[str, Any]) -> str | None:
+    """Class of the exception that ended an attempt; None where none did: of code that was stopped, for instance."""
+    if text(attempt.get("status")) not in (Status.RUNTIME_ERROR, Status.SYNTAX_ERROR):
+        return None
+    raised = _RAISED.match(text(attempt.get("message")))
+    return raised[1] if raised else None
+
+
+def plan_position(attempt: Mapping[str, Any]) -> int | None:
+    """The step of the plan, from 0, at which an attempt ended; None without a plan.
+
+    It is that of the last primitive, or a later one if the code ended in its action before that yielded anything.
+    """
+    plan = [text(table(step).get("action")) for step in items(attempt.get("plan"))]
+    if not plan:
+        return None
+    taken = items(attempt.get("steps"))
+    if not taken and text(attempt.get("status")) == Status.GOAL_NOT_REACHED:
+        return len(plan) - 1
+    last = count(items(taken[-1])[1]) if taken and len(items(taken[-1])) == 3 else 0
+    named = _action_named(text(attempt.get("message")), text(attempt.get("traceback")))
+    later = (position for position in range(last, len(plan)) if plan[position] == named)
+    return next(later, min(last, len(plan) - 1))
+
+
+def _action_named(message: str, traceback: str) -> str:
+    """The method that the end of an attempt names: that of the outermost frame, which is the action's."""
+    if frame := _FRAME.search(traceback.removesuffix(message)):
+        return frame[2]
+    named = _NO_GENERATOR.match(message) or _NO_METHOD.search(message) or _WHERE.search(message)
+    return named[1] if named else ""
+
+
+def _ended(attempt: Mapping[str, Any], message: str, source: str) -> _Ended:
+    plan = tuple(text(table(step).get("action")) for step in items(attempt.get("plan")))
+    lines = tuple(count(step[2]) for step in map(items, items(attempt.get("steps"))) if len(step) == 3)
+    return _Ended(message, text(attempt.get("traceback")), plan, lines, source)
+
+
+def _runtime_error(end: _Ended) -> _Place:
+    """The deepest frame, else what the message names, else the last primitive."""
+    why = _why(end.message)
+    # The message comes last and is not ours: it may look like a frame.
+    frames = _FRAME.findall(end.traceback.removesuffix(end.message))
+    if frames:
+        return _Place(int(frames[-1][0]), frames[-1][1], why)
+    if where := _WHERE.search(end.message):
+        return _Place(int(where[2]), where[1], why)
+    if named := _NO_GENERATOR.match(end.message):
+        return _beginning(end, named[1], "is an action without a yield")
+    return _last_primitive(end, "yielded the last primitive before the code ended")
+
+
+def _why(message: str) -> str:
+    if message.startswith(_OVERDUE):
+        return "was still running when its time was over"
+    if message.startswith("the code crashed the interpreter"):
+        return "was running when the interpreter crashed"
+    if message.startswith("yielded "):
+        return "yielded what is no primitive"
+    raised = _RAISED.match(message)
+    return f"raised {raised[1]}" if raised else "was running when the code ended"
+
+
+def _syntax_error(end: _Ended) -> _Place:
+    frames = _FRAME.findall(end.traceback.removesuffix(end.message))
+    named = _LINE.search(end.message)
+    line = int(frames[-1][0]) if frames else int(named[1]) if named else 0
+    return _Place(line, "", "is why the code could not be loaded" if line else "the code could not be loaded")
+
+
+def _missing_method(end: _Ended) -> _Place:
+    named = _NO_METHOD.search(end.message)
+    return _Place(0, named[1] if named else "", "is in the plan, but class Agent has no such method")
+
+
+def _stuck(end: _Ended) -> _Place:
+    return _last_primitive(end, "yielded the last primitive before the agent was stuck")
+
+
+def _reward_failed(end: _Ended) -> _Place:
+    return _last_primitive(end, "yielded the primitive that ended the episode without success")
+
+
+def _goal_not_reached(end: _Ended) -> _Place:
+    if end.lines or not end.plan:
+        return _last_primitive(
+            end, "yielded the last primitive; the plan was carried out, the mission was not complete"
+        )
+    return _beginning(end, end.plan[-1], "carried out the last step of the plan without a single primitive")
+
+
+def _last_primitive(end: _Ended, why: str) -> _Place:
+    """The line that yielded it, or the beginning of the plan's first action where nothing was yielded."""
+    if end.lines:
+        return _Place(end.lines[-1], "", why)
+    first = end.plan[0] if end.plan else ""
+    return _beginning(end, first, "was to carry out the first step of the plan; nothing was yielded")
+
+
+def _beginning(end: _Ended, name: str, why: str) -> _Place:
+    method = method_named(end.source, name)
+    return _Place(method.line if method else 0, name, why)
+
+
+_JUDGES: Final[dict[str, Callable[[_Ended], _Place]]] = {
+    Status.RUNTIME_ERROR: _runtime_error,
+    Status.SYNTAX_ERROR: _syntax_error,
+    Status.MISSING_METHOD: _missing_method,
+    Status.STUCK: _stuck,
+    Status.REWARD_FAILED: _reward_failed,
+    Status.GOAL_NOT_REACHED: _goal_not_reached,
+}

@@ -1,0 +1,394 @@
+"""The values of a report: what is read from run folders, before it is shown on a terminal or on a page.
+
+::
+
+    run folder --reading--> RunFiles --runs--> Run (overview) --------------------> terminal, page
+                                    --levels--> Level (rounds, calls, attempts) --> page
+                            resimulating --> Episode, Check ----------------------^
+
+Everything is frozen and becomes JSON field by field (:func:`spca.report.page.packing.to_json`); the scripts of the page
+read the same names. Seconds are since the beginning of the run unless said otherwise. ``None`` means not known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+Token: TypeAlias = str | tuple[str, str]
+"""A piece of a line: plain text, or (class of a highlighter, text)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A text to be shown: lines of tokens. ``language``: ``python``, ``pddl``, ``json`` or ``text``.
+
+    Control characters and those that change the direction of writing are already spelled out.
+    """
+
+    language: str
+    lines: tuple[tuple[Token, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Requests, tokens and cost. ``cost_usd`` sums the costs that are known, ``cost_unknown`` counts the others;
+    ``estimated`` counts requests whose tokens the server did not tell."""
+
+    requests: int = 0
+    answered: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cached_tokens: int = 0
+    cache_write_tokens: int = 0
+    reasoning_tokens: int = 0
+    cost_usd: float = 0.0
+    cost_unknown: int = 0
+    estimated: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A stretch of a level's time. ``phase``: ``plan`` (a call of the planner), ``solve``, ``code`` (a call of the
+    coder) or ``act`` (an attempt). ``status`` is "" for what went well, else a word: ``error`` of calls, the outcome
+    of attempts."""
+
+    phase: str
+    round: int
+    start: float
+    seconds: float
+    status: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class LevelRow:
+    """A level in the overview.
+
+    ``number`` counts from 1 in the order of the run. ``outcome``: ``success``, ``fail``, ``aborted``, ``running`` or
+    ``pending``; ``begun`` is how often it was begun (more than once after kills). ``seconds`` and ``durations``
+    (``plan``, ``solve``, ``code``, ``act``) are seconds of work; ``started`` when it was begun, in seconds since the
+    beginning of the run. ``library`` is ``actions``, ``methods``, ``bytes`` after the level. ``check`` says whether
+    its re-simulation matches the recording: ``equal``, ``different``, ``unrecorded`` (nothing to compare with), "" (not
+    tried). ``version`` changes whenever there is something new to see in the level.
+    """
+
+    number: int
+    category: str
+    level: str
+    env_id: str
+    seed: int
+    outcome: str
+    reason: str = ""
+    started: float | None = None
+    begun: int = 0
+    seconds: float | None = None
+    rounds: int = 0
+    attempts: int = 0
+    planner_calls: int = 0
+    coder_calls: int = 0
+    steps: int | None = None
+    steps_total: int | None = None
+    usage: Usage = Usage()
+    durations: Mapping[str, float] = field(default_factory=dict)
+    library: Mapping[str, int] | None = None
+    corrections: tuple[str, ...] = ()
+    spans: tuple[Span, ...] = ()
+    check: str = ""
+    version: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class CategoryRow:
+    """Sums over a category; ``planned`` levels of it are in the run, ``finished`` have ended, ``solved`` well."""
+
+    name: str
+    planned: int
+    finished: int
+    solved: int
+    rounds: int
+    planner_calls: int
+    coder_calls: int
+    steps: int
+    seconds: float
+    usage: Usage
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """The overview of a run.
+
+    ``state``: ``finished``, ``stopped`` or ``running`` (a process holds its folder). ``started`` and ``ended`` are
+    seconds since the epoch. ``settings`` and ``versions`` are as recorded in ``run.json``. ``warnings`` say what of the
+    folder could not be read. ``published`` marks the baseline, which knows less.
+    """
+
+    id: str
+    folder: str
+    state: str
+    settings: Mapping[str, Any]
+    models: Mapping[str, str]
+    versions: Mapping[str, str]
+    git_commit: str | None
+    sandbox: str
+    seed: int | None
+    started: float | None
+    ended: float | None
+    usage: Usage
+    categories: tuple[CategoryRow, ...]
+    levels: tuple[LevelRow, ...]
+    warnings: tuple[str, ...] = ()
+    published: bool = False
+
+    @property
+    def planned(self) -> int:
+        """Levels of the run, unfinished ones included."""
+        return len(self.levels)
+
+    @property
+    def finished(self) -> int:
+        return sum(row.outcome in ("success", "fail") for row in self.levels)
+
+    @property
+    def solved(self) -> int:
+        return sum(row.outcome == "success" for row in self.levels)
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """A level in one of two runs that are compared; ``reasoning`` is a part of ``tokens``. These two and ``steps`` are
+    None where the run does not tell."""
+
+    outcome: str
+    rounds: int
+    calls: int
+    tokens: int | None
+    reasoning: int | None
+    steps: int | None
+    seconds: float | None
+    number: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedLevel:
+    """A level in two runs; a run that does not have it has None."""
+
+    category: str
+    env_id: str
+    a: Side | None
+    b: Side | None
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Two runs side by side; levels in the order of ``a``, then those that only ``b`` has. ``a`` and ``b`` are ids.
+
+    ``notes`` say what makes them hard to compare: other seeds, other rules, levels that only one of them has.
+    """
+
+    a: str
+    b: str
+    levels: tuple[ComparedLevel, ...]
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What a page shows first; everything else it loads piece by piece.
+
+    ``made`` is seconds since the epoch; ``view`` is the address within the page that it opens with, "" for the
+    overview. ``vocabulary`` has the words of cell
+    codes, ``primitives`` the names of the agent's primitives.
+    """
+
+    title: str
+    program: str
+    made: float
+    runs: tuple[Run, ...]
+    vocabulary: tuple[str, ...]
+    primitives: tuple[str, ...]
+    comparisons: tuple[Comparison, ...] = ()
+    view: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ChatMessage:
+    """A message of a prompt; ``text`` is the id of a text."""
+
+    role: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A call of a model. Texts are ids; ``answer`` is "" where none came, ``pddl`` and ``code`` are what is in it:
+    a planner's domain and problem, a coder's methods. ``error`` is what the solver, the validator, the merge or the
+    provider said."""
+
+    file: str
+    phase: str
+    mode: str
+    model: str
+    ok: bool
+    error: str
+    seconds: float
+    solve_s: float
+    source: str
+    requests: int
+    input_tokens: int
+    output_tokens: int
+    reasoning_tokens: int
+    cost: float | None
+    finish: str = ""
+    messages: tuple[ChatMessage, ...] = ()
+    answer: str = ""
+    pddl: tuple[str, ...] = ()
+    code: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class DiffRow:
+    """A row of a diff: ``tag`` is one of " ", "-", "+", "@" (a gap); line numbers count from 1, 0 for none."""
+
+    tag: str
+    old: int
+    new: int
+
+
+@dataclass(frozen=True, slots=True)
+class Diff:
+    """The difference of two texts, given by id, with three lines of context; ``names`` are methods that changed."""
+
+    old: str
+    new: str
+    rows: tuple[DiffRow, ...]
+    names: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Blame:
+    """The line of generated code where an attempt ended, and why that one.
+
+    ``line`` counts from 1 in the text ``agent``, 0 where no line is to blame; ``last`` is the end of its method.
+    ``position`` is the step of the plan, from 0, that was being carried out; None without a plan.
+    """
+
+    round: int
+    attempt: int
+    status: str
+    message: str
+    agent: str
+    line: int
+    method: str
+    first: int
+    last: int
+    position: int | None
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """A grid over time: ``first`` its codes, row by row; per step the cells that changed, flat: [cell, code, ...]."""
+
+    first: tuple[int, ...]
+    steps: tuple[tuple[int, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Episode:
+    """An attempt re-simulated, for the player. Frame 0 is the state in which it began, frame i that after step i.
+
+    Both grids share one frame of ``rows`` x ``columns`` cells whose upper left cell is (``top``, ``left``) of the true
+    grid, so that either may have cells that the other lacks (code 0 then). Cells are numbered row by row.
+
+    Per frame: ``agent`` is [row, column, direction] in it, ``view`` the cells seen, ``inventory`` and ``reward``.
+    """
+
+    rows: int
+    columns: int
+    top: int
+    left: int
+    truth: Changes
+    known: Changes
+    agent: tuple[tuple[int, int, int], ...]
+    view: tuple[tuple[int, ...], ...]
+    inventory: tuple[str | None, ...]
+    reward: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """Whether a re-simulation matches its recording: ``equal``, ``different``, ``unrecorded`` or "" (none), and why."""
+
+    result: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """A step of a plan."""
+
+    name: str
+    args: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """An execution of a plan. ``agent`` is the text that ran, ``file`` its file's name as recorded, "" where unknown;
+    ``steps`` is [primitive, plan position, source line] per primitive, plan positions from 0, lines from 1; ``before``
+    counts the primitives executed before it."""
+
+    round: int
+    number: int
+    status: str
+    message: str
+    traceback: str
+    printed: str
+    reward: float
+    agent: str
+    before: int
+    steps: tuple[tuple[int, int, int], ...]
+    blame: Blame | None
+    episode: Episode | None
+    check: Check
+    file: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Try:
+    """One turn of CODE and ACT: the calls of the coder, what they changed, and the attempt that followed, if any."""
+
+    calls: tuple[Call, ...]
+    diff: Diff | None
+    attempt: Attempt | None
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """One sense-plan-code-act round. Without a plan ``domain`` and ``problem`` are ""; diffs are to the plan before."""
+
+    number: int
+    calls: tuple[Call, ...]
+    plan: tuple[Action, ...]
+    engine: str
+    domain: str
+    problem: str
+    domain_diff: Diff | None
+    problem_diff: Diff | None
+    tries: tuple[Try, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """Everything about a level. ``texts`` holds the texts it alone uses; the others are in the run's own piece.
+
+    ``blame`` is that of the attempt which the level ended with; None where it ended for want of a plan or of code.
+    """
+
+    number: int
+    mission: str
+    outcome: str
+    reason: str
+    blame: Blame | None
+    rounds: tuple[Round, ...]
+    texts: Mapping[str, Text]

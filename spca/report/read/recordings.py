@@ -1,0 +1,122 @@
+"""Which level of a run a user means, and what was recorded of it; a file may hold anything."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from spca.code.agent_source import split_lines
+from spca.common.text import visible
+from spca.contracts import PRIMITIVE_METHODS
+from spca.errors import ReportError
+from spca.report.read.blame import blame
+from spca.report.read.lenient import count, items, table, text, whole
+from spca.report.read.run_files import RunFiles
+
+_NEAR: Final = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A recorded step: primitive, plan position from 0, source line from 1; -1 for what cannot be read."""
+
+    code: int
+    position: int
+    line: int
+
+    @property
+    def primitive(self) -> str:
+        return PRIMITIVE_METHODS[self.code] if 0 <= self.code < len(PRIMITIVE_METHODS) else "?"
+
+
+class RecordedAttempt:
+    """What a trajectory says of an attempt, read leniently."""
+
+    def __init__(self, recorded: object, files: RunFiles) -> None:
+        known = table(recorded)
+        self.name = f"{count(known.get('round'))}.{count(known.get('attempt'))}"
+        self.status, self.message = text(known.get("status")), text(known.get("message"))
+        self.before = len(items(known.get("start")))
+        self.steps = [_step(each) for each in items(known.get("steps"))]
+        self.plan = [_call(each) for each in items(known.get("plan"))]
+        self._known, self._agent, self._files = known, text(known.get("agent")), files
+
+    def action(self, step: Step) -> str:
+        """The step of the plan that a primitive belongs to."""
+        return self.plan[step.position] if 0 <= step.position < len(self.plan) else "?"
+
+    def blamed(self) -> str:
+        """Where it failed, and at which step of the plan; "" where nothing is to blame."""
+        source = self._files.source(self._agent) if self._agent else None
+        found = None if source is None else blame(self._known, source, "")
+        if found is None:
+            return ""
+        line = f"line {found.line}" if found.line else ""
+        where = " of ".join(filter(None, (line, found.method))) or "no line"
+        position = found.position
+        at = "" if position is None else f"; step {position + 1} of {len(self.plan)} of the plan: {self.plan[position]}"
+        return f"{where} ({self._agent}) {found.why}{at}"
+
+    def sources(self) -> list[str]:
+        """Lines of the code that ran; none when its file cannot be read."""
+        return split_lines(self._files.source(self._agent) or "") if self._agent else []
+
+
+def recording(files: RunFiles, level: str) -> tuple[Mapping[str, Any], str]:
+    """What was recorded of the level that is meant, and its title.
+
+    Raises:
+        ReportError: no level or several are meant, or nothing was recorded of it.
+    """
+    finished = files.summaries()
+    names = {task.index + 1: (task.category, task.env_id) for task in files.tasks()}
+    for number, summary in finished.items():
+        place = table(summary.get("level"))
+        names[number] = text(place.get("category")), text(place.get("level_name"))
+    number = _number(level, names)
+    title = one_line(f"level {number}, {'/'.join(names[number])}")
+    if number not in finished:
+        raise ReportError(f"{title}: not finished, so nothing of it can be replayed")
+    trajectory = files.trajectory(finished[number])
+    if trajectory is None or not items(trajectory.get("attempts")):
+        why = files.warnings[-1] if trajectory is None and files.warnings else "nothing was executed"
+        raise ReportError(f"{title}: there is nothing to replay: {one_line(why)}")
+    return trajectory, title
+
+
+def one_line(words: str) -> str:
+    """A value of a file, fit for a line of a terminal."""
+    return visible(words).replace("\n", " ")
+
+
+def _number(level: str, names: Mapping[int, tuple[str, str]]) -> int:
+    if level.isdecimal() and len(level) < 10:
+        if int(level) not in names:
+            raise ReportError(f"there is no level {level}: the run has {_range(sorted(names))}")
+        return int(level)
+    found = [n for n, (category, env_id) in names.items() if level in (env_id, f"{category}/{env_id}")]
+    if len(found) > 1:
+        choices = ", ".join(f"{n} ({'/'.join(names[n])})" for n in found)
+        raise ReportError(f"{one_line(level)!r} is several levels, name one of them: {one_line(choices)}")
+    if not found:
+        known = dict.fromkeys([env_id for _, env_id in names.values()] + ["/".join(name) for name in names.values()])
+        near = difflib.get_close_matches(level, known, n=_NEAR, cutoff=0.4)
+        hint = f": did you mean {' or '.join(near)}?" if near else f": the run has {_range(sorted(names))}"
+        raise ReportError(f"there is no level {one_line(level)!r}{one_line(hint)}")
+    return found[0]
+
+
+def _range(numbers: Sequence[int]) -> str:
+    return f"levels {numbers[0]} to {numbers[-1]}" if numbers else "no levels"
+
+
+def _step(recorded: object) -> Step:
+    values = [value if (value := whole(v)) is not None else -1 for v in [*items(recorded)[:3], None, None, None]]
+    return Step(*values[:3])
+
+
+def _call(recorded: object) -> str:
+    step = table(recorded)
+    return f"{text(step.get('action'), '?')}({', '.join(text(arg, '?') for arg in items(step.get('args')))})"

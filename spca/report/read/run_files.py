@@ -1,0 +1,258 @@
+"""Reads a run's folder as it is: of a run that goes on, was killed, or whose files were damaged.
+
+What cannot be read is left out and becomes a line of ``warnings``; only a folder without a ``run.json`` is no run.
+Names of files that stand in other files lead nowhere but into the folder.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Final
+
+from spca.errors import CurriculumError, ReportError
+from spca.report.read.lenient import parsed, parsed_line, table, text, whole
+from spca.report.read.spans import History, histories
+from spca.runs import curriculum
+from spca.runs.curriculum import Task
+from spca.runs.folder import CURRICULUM, LOCK, STATE, layout_fault
+
+LARGEST: Final = 256 << 20
+"""Bytes of a file that are read; the log of a run of 150 levels has a hundredth of it."""
+_LISTED: Final = 5
+"""Bad lines of a file that are named one by one."""
+_LOCKS: Final = Path("/proc/locks")
+_ENDED: Final = ("success", "fail")
+
+
+class RunFiles:
+    """The files of a run as they were when it was opened; other files than those below are read when asked for.
+
+    Attributes:
+        path: the folder, absolute, without links.
+        id: its name.
+        info: ``run.json``.
+        events: of ``metrics.jsonl``.
+        records: of ``calls.jsonl``.
+        finished: summaries of finished levels.
+        warnings: what could not be read; grows as more is read.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path.resolve()
+        self.id = self.path.name
+        self.warnings: list[str] = []
+        # In this order: a run that goes on meanwhile is not taken for one that ended in the middle of a level, and a
+        # level whose end is in the log is in the state.
+        self._running = held(self.path)
+        self.events = self._lines("metrics.jsonl")
+        self.records = self._lines("calls.jsonl")
+        self.info = self._info()
+        self.finished = self._finished()
+        expected = {"metrics.jsonl": self.finished, "calls.jsonl": table(self.info.get("usage")).get("requests")}
+        for name in (name for name, there in expected.items() if there and not (self.path / name).exists()):
+            self._warn(f"{name}: is missing")
+
+    def running(self) -> bool:
+        """Whether a process held the folder when it was opened."""
+        return self._running
+
+    def level_under_way(self) -> int | None:
+        """Number of the level that the run is at; None of a run that does not go on."""
+        begun = (event for event in reversed(self.events) if event.get("event") == "level_start")
+        return whole(next(begun, dict[str, Any]()).get("level_index")) if self._running else None
+
+    @cached_property
+    def histories(self) -> Mapping[int, History]:
+        """What the log tells of each level, by its number."""
+        return histories(self.events)
+
+    def summaries(self) -> dict[int, dict[str, Any]]:
+        """Summaries of finished levels, by number."""
+        return {whole(summary.get("index")) or at: summary for at, summary in enumerate(self.finished, 1)}
+
+    def tasks(self) -> tuple[Task, ...]:
+        """The levels of the run in order, those to come included; () where the curriculum cannot be read."""
+        chosen = table(self.info.get("settings"))
+        pick = {name: text(chosen.get(name)) or None for name in ("start_category", "only", "levels")}
+        source = self._text(CURRICULUM)
+        if source is None:
+            return ()
+        try:
+            return curriculum.parse(source, CURRICULUM).select(**pick).tasks()
+        except CurriculumError as error:
+            self._warn(str(error))
+            return ()
+
+    def trajectory(self, summary: Mapping[str, Any]) -> dict[str, Any] | None:
+        """Return the recorded attempts of the level of ``summary``, None if they cannot be read."""
+        name = text(summary.get("trajectory"))
+        return self._object(name) if name else None
+
+    def transcript(self, name: str) -> dict[str, Any] | None:
+        """A call of a model: question and answer; None when it cannot be read."""
+        return self._object(name)
+
+    def source(self, name: str) -> str | None:
+        """A text of the folder, such as an agent; None when it cannot be read."""
+        return self._text(name)
+
+    def _warn(self, line: str) -> None:
+        if line not in self.warnings:
+            self.warnings.append(line)
+
+    def _info(self) -> dict[str, Any]:
+        if fault := layout_fault(self.path):
+            raise ReportError(fault)
+        info = self._object("run.json")
+        if info is None:
+            raise ReportError(f"{self.path} is no run that can be looked at: {self.warnings[-1]}")
+        return info
+
+    def _finished(self) -> list[dict[str, Any]]:
+        state = self._object(STATE)
+        if state is not None and isinstance(state.get("finished"), list):
+            whole_ones = [summary for summary in state["finished"] if isinstance(summary, dict)]
+            if len(whole_ones) < len(state["finished"]):
+                self._warn(f"{STATE}: a finished level is no JSON object, left out")
+            return whole_ones
+        if state is not None:
+            self._warn(f"{STATE}: lists no finished levels")
+        # A level that was aborted and then begun again may have left summaries of both.
+        logged = [event for event in self.events if event.get("event") == "level_summary"]
+        found = {whole(s.get("index")): s for s in (*self._summary_files(), *logged) if s.get("outcome") in _ENDED}
+        return [found[number] for number in sorted(number for number in found if number)]
+
+    def _summary_files(self) -> Iterator[dict[str, Any]]:
+        for path in sorted(self.path.glob("summaries/summary_*.json")):
+            if (summary := self._object(f"summaries/{path.name}")) is not None:
+                yield summary
+
+    def _lines(self, name: str) -> tuple[dict[str, Any], ...]:
+        """Return the objects of a file of JSON lines; it comes into being with its first line."""
+        data = self._bytes(name) if os.path.lexists(self.path / name) else None
+        lines, found, bad = (data or b"").split(b"\n"), list[dict[str, Any]](), list[str]()
+        for position, line in enumerate(lines, 1):
+            try:
+                value, clean = parsed_line(line), True
+            except ValueError:
+                value, clean = _damaged(line)
+            if isinstance(value, dict):
+                if value:
+                    found.append(value)
+                if not clean:
+                    bad.append(f"{name}: line {position} holds bytes that are not UTF-8")
+            elif position == len(lines):
+                self._warn(f"{name}: its last line is half-written, left out")
+            else:
+                bad.append(f"{name}: line {position} is no JSON object, left out")
+        for warning in bad[:_LISTED]:
+            self._warn(warning)
+        if len(bad) > _LISTED:
+            self._warn(f"{name}: {len(bad) - _LISTED} more lines like these")
+        return tuple(found)
+
+    def _object(self, name: str) -> dict[str, Any] | None:
+        data = self._text(name)
+        if data is None:
+            return None
+        value = _object(data)
+        if value is None:
+            self._warn(f"{name}: is no JSON object")
+        return value
+
+    def _text(self, name: str) -> str | None:
+        data = self._bytes(name)
+        if data is None:
+            return None
+        words, clean = _decoded(data)
+        if not clean:
+            self._warn(f"{name}: holds bytes that are not UTF-8")
+        return words
+
+    def _bytes(self, name: str) -> bytes | None:
+        """A file of the folder; None, and a warning, when it lies elsewhere or cannot be read."""
+        try:
+            path = (self.path / name).resolve()
+            if not path.is_relative_to(self.path):
+                self._warn(f"{name}: lies outside of the run's folder")
+            elif path.exists() and not path.is_file():  # a pipe would keep the reader waiting
+                self._warn(f"{name}: is no file")
+            else:
+                return self._limited(path, name)
+        except OSError as error:
+            self._warn(f"{name}: cannot be read: {error.strerror or error}")
+        except (ValueError, RuntimeError) as error:  # a name that no file can have; links in a circle
+            self._warn(f"{name}: cannot be read: {error}")
+        return None
+
+    def _limited(self, path: Path, name: str) -> bytes | None:
+        """A file's bytes unless it is too large: one of nothing but a hole takes no room on a disk, but all memory."""
+        with path.open("rb") as file:
+            if os.fstat(file.fileno()).st_size <= LARGEST and len(data := file.read(LARGEST + 1)) <= LARGEST:
+                return data
+        self._warn(f"{name}: is larger than {LARGEST >> 20} MB, left out")
+        return None
+
+
+def open_run(path: Path) -> RunFiles:
+    """Read a run's folder.
+
+    Raises:
+        ReportError: it has no ``run.json`` that can be read.
+    """
+    return RunFiles(path)
+
+
+def held(folder: Path) -> bool:
+    """Whether a process holds the folder's lock, told without touching it: a run may want it in this moment."""
+    try:
+        lock = (folder / LOCK).stat()
+        lines = _LOCKS.read_text(encoding="ascii", errors="replace").splitlines()
+    except OSError:
+        return False
+    device = f"{os.major(lock.st_dev):02x}:{os.minor(lock.st_dev):02x}"
+    for fields in map(str.split, lines):  # "1: FLOCK ADVISORY WRITE <process> <device>:<inode> 0 EOF"
+        if len(fields) < 6 or fields[1] != "FLOCK":
+            continue
+        where, _, inode = fields[5].rpartition(":")
+        if inode == str(lock.st_ino) and (where == device or _has_open(fields[4], lock)):
+            return True
+    return False
+
+
+def _has_open(process: str, lock: os.stat_result) -> bool:
+    """Some file systems (btrfs, overlays) show another device to ``stat`` than to the list of locks."""
+    for link in Path("/proc", process, "fd").glob("*"):
+        try:
+            if os.path.samestat(link.stat(), lock):
+                return True
+        except OSError:
+            continue
+    return False
+
+
+def _damaged(line: bytes) -> tuple[dict[str, Any] | None, bool]:
+    """Return the JSON object of a line that is not strict JSON, or None, and whether all of it was UTF-8."""
+    if not line:
+        return {}, True
+    words, clean = _decoded(line)
+    return _object(words), clean
+
+
+def _decoded(data: bytes) -> tuple[str, bool]:
+    """Text, and whether all of it was UTF-8."""
+    try:
+        return data.decode("utf-8"), True
+    except UnicodeDecodeError:
+        return data.decode("utf-8", "replace"), False
+
+
+def _object(data: str) -> dict[str, Any] | None:
+    try:
+        value = parsed(data)
+    except ValueError:
+        return None
+    return value if isinstance(value, dict) else None

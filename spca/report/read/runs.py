@@ -1,0 +1,175 @@
+"""The overview of a run: its levels, what they took and how they ended (pure, but for reading trajectories)."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Final
+
+from spca.report.read.lenient import count, items, number, table, text, whole
+from spca.report.read.model import CategoryRow, LevelRow, Run, Usage
+from spca.report.read.run_files import RunFiles
+from spca.report.read.spans import History, attempt_statuses, durations, ending, first_time, last_time, spans
+from spca.runs.curriculum import Task
+
+_ENDED: Final = ("success", "fail")
+_NOTHING: Final = History.of(0)
+
+
+def overview(files: RunFiles) -> Run:
+    """What a run has come to so far; nothing is re-simulated for it, so that ``check`` of its levels is empty."""
+    settings, tasks = table(files.info.get("settings")), files.tasks()
+    began, seed = first_time(files.events), whole(settings.get("seed"))
+    levels = _Levels(files, tasks, began or 0.0, seed or 0).rows()
+    done = sum(row.outcome in _ENDED for row in levels)
+    running = files.running()
+    usage = used(files.records) if files.records else usage_of(files.info.get("usage"))
+    return Run(
+        id=files.id,
+        folder=str(files.path),
+        state="running" if running else "finished" if tasks and done >= len(tasks) else "stopped",
+        settings={name: value for name, value in settings.items() if not isinstance(value, dict | list)},
+        models=_words(files.info.get("models")),
+        versions=_words(files.info.get("versions")),
+        git_commit=text(files.info.get("git_commit")) or None,
+        sandbox=text(files.info.get("sandbox")),
+        seed=seed,
+        started=began,
+        ended=None if running else last_time(files.events),
+        usage=usage,
+        categories=categories(levels),
+        levels=levels,
+        warnings=tuple(files.warnings),
+    )
+
+
+def categories(levels: Sequence[LevelRow]) -> tuple[CategoryRow, ...]:
+    """Sums per category, in the order in which the run comes to them."""
+    names = dict.fromkeys(row.category for row in levels)
+    return tuple(_category(name, [row for row in levels if row.category == name]) for name in names)
+
+
+class _Levels:
+    """The rows of a run's levels."""
+
+    def __init__(self, files: RunFiles, tasks: Sequence[Task], began: float, seed: int) -> None:
+        self._files, self._began, self._seed = files, began, seed
+        self._tasks = {task.index + 1: task for task in tasks}
+        self._histories = files.histories
+        self._under_way = files.level_under_way()
+        self._finished = files.summaries()
+        self._records: dict[int, list[Mapping[str, Any]]] = {}
+        for record in files.records:
+            self._records.setdefault(count(record.get("index")), []).append(record)
+
+    def rows(self) -> tuple[LevelRow, ...]:
+        """Levels that are planned, and those that left something behind."""
+        numbers = self._tasks.keys() | self._histories.keys() | self._finished.keys()
+        return tuple(self._row(number) for number in sorted(numbers) if number)
+
+    def _row(self, index: int) -> LevelRow:
+        history = self._histories.get(index, _NOTHING)
+        summary = self._finished.get(index) or history.last("level_summary")
+        outcome, reason = ending(summary, history.begun, under_way=index == self._under_way)
+        records = self._records.get(index, [])
+        trajectory = self._files.trajectory(summary) or {}
+        longest = number(table(table(summary.get("durations")).get("sim_s")).get("max"))
+        open_status = "running" if outcome == "running" else "aborted"
+        statuses = attempt_statuses(trajectory)
+        spent = spans(history, self._began, statuses, open_status, longest)
+        counters = table(summary.get("counters")) or {name: history.counted(name) for name in _COUNTERS}
+        task, level = self._tasks.get(index), table(summary.get("level")) or history.last("level_start")
+        seed = whole(level.get("seed"))
+        row = LevelRow(
+            number=index,
+            category=text(level.get("category"), task.category if task else ""),
+            level=text(level.get("lvl_group"), task.level if task else ""),
+            env_id=text(level.get("level_name"), task.env_id if task else ""),
+            seed=self._seed if seed is None else seed,
+            outcome=outcome,
+            reason=reason,
+            started=None if history.started is None else round(max(0.0, history.started - self._began), 3),
+            begun=max(history.begun, bool(summary)),
+            seconds=_seconds(summary, history),
+            rounds=count(counters.get("spca_rounds")),
+            attempts=count(counters.get("simulation_runs")),
+            planner_calls=count(counters.get("planner_calls")),
+            coder_calls=count(counters.get("coder_calls")),
+            steps=whole(summary.get("steps")),
+            steps_total=whole(summary.get("steps_total")),
+            usage=usage_of(summary["usage"]) if table(summary.get("usage")) else used(records),
+            durations=durations(summary, spent),
+            library={name: count(value) for name, value in table(summary.get("library")).items()} or None,
+            corrections=tuple(filter(None, map(text, items(summary.get("corrections"))))),
+        )
+        # The spans come of the events, which only become more, and of what else is seen here: they may be many.
+        seen = repr((row, statuses, longest, len(history.events), len(records)))
+        version = hashlib.sha256(seen.encode("utf-8", "backslashreplace")).hexdigest()[:12]
+        return replace(row, spans=spent, version=version)
+
+
+_COUNTERS: Final = ("spca_rounds", "simulation_runs", "planner_calls", "coder_calls")
+
+
+def _category(name: str, rows: Sequence[LevelRow]) -> CategoryRow:
+    return CategoryRow(
+        name=name,
+        planned=len(rows),
+        finished=sum(row.outcome in _ENDED for row in rows),
+        solved=sum(row.outcome == "success" for row in rows),
+        rounds=sum(row.rounds for row in rows),
+        planner_calls=sum(row.planner_calls for row in rows),
+        coder_calls=sum(row.coder_calls for row in rows),
+        steps=sum(row.steps or 0 for row in rows),
+        seconds=round(math.fsum(row.seconds or 0.0 for row in rows), 3),
+        usage=total(row.usage for row in rows),
+    )
+
+
+def _seconds(summary: Mapping[str, Any], history: History) -> float | None:
+    """Of a level that has not ended, until its newest event."""
+    minutes = number(summary.get("elapsed_min"))
+    if minutes is not None:
+        return round(max(0.0, minutes) * 60, 3)
+    if history.started is None or history.ended is None:
+        return None
+    return round(history.ended - history.started, 3)
+
+
+def _words(entry: object) -> dict[str, str]:
+    """An object of texts."""
+    return {name: value for name, value in table(entry).items() if isinstance(value, str)}
+
+
+_TOKENS: Final = ("input_tokens", "output_tokens", "cached_tokens", "cache_write_tokens", "reasoning_tokens")
+_COUNTS: Final = (*_TOKENS, "cost_unknown", "estimated")
+
+
+def usage_of(entry: object) -> Usage:
+    """Usage as summaries and ``run.json`` hold it."""
+    entry = table(entry)
+    cost = max(0.0, number(entry.get("cost_usd")) or 0.0)
+    return Usage(cost_usd=cost, **{name: count(entry.get(name)) for name in (*_COUNTS, "requests", "answered")})
+
+
+def used(records: Iterable[Mapping[str, Any]]) -> Usage:
+    """Sums over lines of the books, as :func:`spca.llm.calls.ledger.sums` makes them of whole ones."""
+    records = list(records)
+    known = [cost for record in records if (cost := number(record.get("cost"))) is not None and cost >= 0]
+    return Usage(
+        requests=len(records),
+        answered=sum(record.get("outcome") == "answered" for record in records),
+        cost_usd=math.fsum(known),
+        cost_unknown=len(records) - len(known),
+        estimated=sum(record.get("estimated") is True for record in records),
+        **{name: sum(count(record.get(name)) for record in records) for name in _TOKENS},
+    )
+
+
+def total(usages: Iterable[Usage]) -> Usage:
+    """Everything together."""
+    usages = list(usages)
+    counts = {name: sum(getattr(usage, name) for usage in usages) for name in (*_COUNTS, "requests", "answered")}
+    return Usage(cost_usd=math.fsum(usage.cost_usd for usage in usages), **counts)

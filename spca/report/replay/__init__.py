@@ -1,0 +1,1 @@
+"""Recorded attempts simulated again, as text, pictures and films."""

@@ -1,0 +1,283 @@
+"""Trajectories seen again: recorded primitives are replayed, and the state reached is held against the recorded one.
+
+What a trajectory file holds is not trusted: whatever is wrong with it becomes the message of a :class:`model.Check`.
+Worlds come in as a :class:`spca.act.frame.WorldMaker`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from typing import Any, Final, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spca.act.frame import Frame, ReplayedWorld, WorldMaker
+from spca.common.errors import SPCAError
+from spca.contracts import GRIDWORLD, Primitive
+from spca.report.read.model import Changes, Check, Episode
+from spca.sense.perception import UNSEEN
+
+ENV_ID: Final = re.compile(r"(?:MiniGrid|BabyAI)-[A-Za-z0-9._-]{1,100}")
+"""Environment ids that may be built. Gymnasium's form ``module:id`` imports the module, so that no other may be."""
+
+ELSEWHERE: Final = (
+    "episodes of gridworld tasks are shown from the results of the evaluation: "
+    "python run_eval.py draw --episode RESULTS --task ID --gif FILE"
+)
+"""What is said of a level whose world no :class:`WorldMaker` builds."""
+
+MOST_STEPS: Final = 100_000
+"""Primitives of a level that are replayed; thirty attempts of a thousand that each begin after a thousand have less."""
+
+_RESET: Final = 20
+"""Primitives that take as long as resetting a world."""
+_MAX_SEED: Final = 2**64
+_CODES: Final = frozenset(Primitive)
+_SHOWN: Final = 40
+"""Characters of a wrong value that a message repeats."""
+
+_Recorded: TypeAlias = tuple[int | str, ...]
+"""Primitives as they are recorded; anything else in words."""
+
+Attempt: TypeAlias = tuple[Episode | None, Check]
+
+
+@dataclass(frozen=True, slots=True)
+class Replayed:
+    """An attempt replayed: its frames, first the state in which it began, and whether it equals the recording.
+
+    ``frames`` is empty when the beginning cannot be reached, and ends early at a step that cannot be replayed.
+    """
+
+    frames: tuple[Frame, ...]
+    check: Check
+
+
+@dataclass(frozen=True, slots=True)
+class Resimulated:
+    """A trajectory re-simulated: the mission ("" without a world), and per attempt its episode and its check."""
+
+    mission: str
+    attempts: tuple[Attempt, ...]
+
+
+def resimulate(make_world: WorldMaker, trajectory: Mapping[str, Any], *, upstream_rules: bool = False) -> Resimulated:
+    """Replay every attempt of a trajectory file's content.
+
+    Args:
+        make_world: builds the world; asked only for ids that MiniGrid may have registered.
+        trajectory: as read from the file; may hold anything that JSON can.
+        upstream_rules: the run judged without corrections of the simulator.
+    """
+    mission, attempts = replay_attempts(make_world, trajectory, upstream_rules=upstream_rules)
+    distinct = {id(a.frames): a.frames for a in attempts}
+    episodes = {key: episode(frames) if frames else None for key, frames in distinct.items()}
+    return Resimulated(mission, tuple((episodes[id(a.frames)], a.check) for a in attempts))
+
+
+def replay_attempts(
+    make_world: WorldMaker, trajectory: Mapping[str, Any], *, upstream_rules: bool = False, only: int | None = None
+) -> tuple[str, tuple[Replayed, ...]]:
+    """The mission and the frames of every attempt, or of that with index ``only``; see :func:`resimulate`."""
+    attempts = trajectory.get("attempts")
+    recorded = attempts if isinstance(attempts, list) else []
+    chosen = [(i, attempt) for i, attempt in enumerate(recorded) if only in (None, i)]
+    if is_elsewhere(trajectory):
+        return "", tuple(Replayed((), Check("", ELSEWHERE)) for _ in chosen)
+    try:
+        world = make_world(*_task(trajectory), upstream_rules=upstream_rules)
+    except (SPCAError, ValueError) as error:
+        check = Check("different", f"the world cannot be built: {error}")
+        return "", tuple(Replayed((), check) for _ in chosen)
+    with closing(world):
+        stage = _Stage(world)
+        return world.mission, tuple(
+            _replayed(stage, attempt, _older_hash(trajectory, i, len(recorded))) for i, attempt in chosen
+        )
+
+
+def is_elsewhere(trajectory: Mapping[str, Any]) -> bool:
+    """Whether a trajectory file is of a gridworld task."""
+    return trajectory.get("category") == GRIDWORLD
+
+
+def judged_as_upstream(info: Mapping[str, Any]) -> bool:
+    """Whether a run, given its ``run.json``, judged without corrections of the simulator."""
+    settings = info.get("settings")
+    return isinstance(settings, Mapping) and settings.get("upstream_rules") is True
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """Primitives replayed: the frames of an attempt, the hashes of its first and last state, and why the replay ended
+    early ("" when it did not)."""
+
+    frames: tuple[Frame, ...] = ()
+    start_hash: str = ""
+    end_hash: str = ""
+    problem: str = ""
+
+
+class _Stage:
+    """Replays in one world, :data:`MOST_STEPS` at most; attempts that do the same are replayed once."""
+
+    def __init__(self, world: ReplayedWorld) -> None:
+        self._world = world
+        self._begin = world.checkpoint()
+        self._known: dict[tuple[_Recorded, _Recorded], _Run] = {}
+        self._left = MOST_STEPS
+
+    def run(self, before: _Recorded, steps: _Recorded) -> _Run | None:
+        """None when too much was replayed already."""
+        key = before, steps
+        if key not in self._known:
+            if self._left <= 0:
+                return None
+            self._left -= _RESET
+            self._known[key] = self._played(before, steps)
+        return self._known[key]
+
+    def _played(self, before: _Recorded, steps: _Recorded) -> _Run:
+        world = self._world
+        try:
+            world.restore(self._begin)
+        except SPCAError as error:
+            return _Run(problem=f"the world cannot be reset: {error}")
+        for number, code in enumerate(before, 1):
+            problem = self._stepped(code)
+            if problem:
+                place = f"step {number} of the {len(before)} before the attempt"
+                return _Run(problem=f"{place} cannot be replayed: {problem}")
+        start_hash = world.checkpoint().state_hash if before else self._begin.state_hash
+        frames = [world.frame()]
+        for number, code in enumerate(steps, 1):
+            problem = self._stepped(code)
+            if problem:
+                problem = f"step {number} of {len(steps)} cannot be replayed: {problem}"
+                return _Run(tuple(frames), start_hash, problem=problem)
+            frames.append(world.frame())
+        end_hash = world.checkpoint().state_hash if steps else start_hash
+        return _Run(tuple(frames), start_hash, end_hash)
+
+    def _stepped(self, code: int | str) -> str:
+        """Execute a recorded primitive; why it cannot be executed, or ""."""
+        if isinstance(code, str):
+            return f"{code} is not a primitive"
+        self._left -= 1
+        try:
+            self._world.step(code)
+        except (SPCAError, ValueError) as error:
+            return str(error)
+        return ""
+
+
+def _replayed(stage: _Stage, attempt: object, older_hash: object) -> Replayed:
+    if not isinstance(attempt, Mapping):
+        return Replayed((), Check("different", f"the attempt is recorded as {_shown(attempt)}"))
+    steps = attempt.get("steps")
+    if isinstance(steps, list):
+        steps = [step[0] if isinstance(step, list) and step else step for step in steps]
+    run = stage.run(_recorded(attempt.get("start")), _recorded(steps))
+    if run is None:
+        return Replayed((), Check("unrecorded", f"not replayed: the level has more than {MOST_STEPS:,} primitives"))
+    if run.problem:
+        return Replayed(run.frames, Check("different", run.problem))
+    recorded = (attempt.get("start_hash") or older_hash, attempt.get("end_hash"), attempt.get("reward"))
+    return Replayed(run.frames, _compared(recorded, (run.start_hash, run.end_hash, run.frames[-1].reward)))
+
+
+def _recorded(values: object) -> _Recorded:
+    values = values if isinstance(values, list) else [values]
+    return tuple(v if isinstance(v, int) and not isinstance(v, bool) and v in _CODES else _shown(v) for v in values)
+
+
+def _compared(recorded: tuple[object, object, object], replayed: tuple[str, str, float]) -> Check:
+    """Hold hashes of the states before and after an attempt, and its last reward, against the recorded ones."""
+    names = ("the state before its first step", "the state after its last step", "its reward")
+    different = [
+        name for name, was, now in zip(names, recorded, replayed, strict=True) if was not in (None, "") and was != now
+    ]
+    if different:
+        *others, last = different
+        words = f"{', '.join(others)} and {last} differ" if others else f"{last} differs"
+        return Check("different", f"every step was replayed, but {words} from what was recorded")
+    missing = [name for name, was in zip(names[:2], recorded, strict=False) if was in (None, "")]
+    if missing:
+        return Check("unrecorded", f"no hash of {' and of '.join(missing)} was recorded: every step was replayed")
+    return Check("equal", f"re-simulation equals the recording (state hash {replayed[1][:12]})")
+
+
+def _task(trajectory: Mapping[str, Any]) -> tuple[str, int]:
+    """Environment id and seed.
+
+    Raises:
+        ValueError: they are not an environment of MiniGrid and a seed.
+    """
+    env_id, seed = trajectory.get("env_id"), trajectory.get("seed")
+    if not isinstance(env_id, str) or not ENV_ID.fullmatch(env_id):
+        raise ValueError(f"{_shown(env_id)} is not an environment of MiniGrid")
+    if not isinstance(seed, int) or isinstance(seed, bool) or not 0 <= seed < _MAX_SEED:
+        raise ValueError(f"{_shown(seed)} is not a seed")
+    return env_id, seed
+
+
+def _older_hash(trajectory: Mapping[str, Any], index: int, count: int) -> object:
+    """Older versions recorded one hash only: that of the state in which the last attempt began."""
+    checkpoint = trajectory.get("checkpoint")
+    return checkpoint.get("state_hash") if index == count - 1 and isinstance(checkpoint, Mapping) else None
+
+
+def _shown(value: object) -> str:
+    try:
+        text = repr(value)
+    except (ValueError, RecursionError):  # integers of thousands of digits, deeply nested lists
+        return "something unreadable"
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
+
+
+def episode(frames: Sequence[Frame]) -> Episode:
+    """Frames as the player wants them: changes of two grids in one frame; ``frames`` must not be empty."""
+    top = min(0, *(f.known_at[0] for f in frames))
+    left = min(0, *(f.known_at[1] for f in frames))
+    bottom = max(max(f.truth.shape[0], f.known_at[0] + f.known.shape[0]) for f in frames)
+    right = max(max(f.truth.shape[1], f.known_at[1] + f.known.shape[1]) for f in frames)
+    rows, columns = bottom - top, right - left
+    return Episode(
+        rows=rows,
+        columns=columns,
+        top=top,
+        left=left,
+        truth=_changes(_placed(f.truth, (-top, -left), rows, columns) for f in frames),
+        known=_changes(_placed(f.known, (f.known_at[0] - top, f.known_at[1] - left), rows, columns) for f in frames),
+        agent=tuple((f.position[0] - top, f.position[1] - left, f.direction) for f in frames),
+        view=tuple(_seen(f, top, left, columns) for f in frames),
+        inventory=tuple(f.inventory for f in frames),
+        reward=tuple(f.reward for f in frames),
+    )
+
+
+def _placed(grid: NDArray[np.uint8], at: tuple[int, int], rows: int, columns: int) -> NDArray[np.uint8]:
+    """A grid in a larger frame, as one row of cells."""
+    frame = np.full((rows, columns), UNSEEN, dtype=np.uint8)
+    frame[at[0] : at[0] + grid.shape[0], at[1] : at[1] + grid.shape[1]] = grid
+    return frame.ravel()
+
+
+def _changes(grids: Iterable[NDArray[np.uint8]]) -> Changes:
+    first, *others = grids
+    steps, before = [], first
+    for grid in others:
+        cells = np.flatnonzero(grid != before)
+        steps.append(tuple(np.column_stack((cells, grid[cells])).ravel().tolist()))
+        before = grid
+    return Changes(tuple(first.tolist()), tuple(steps))
+
+
+def _seen(frame: Frame, top: int, left: int, columns: int) -> tuple[int, ...]:
+    rows, cols = np.nonzero(frame.view != UNSEEN)
+    cells = (rows + frame.view_at[0] - top) * columns + cols + frame.view_at[1] - left
+    return tuple(cells.tolist())

@@ -1,0 +1,1 @@
+"""A run: its command line, start, folder, records and results."""

@@ -1,0 +1,263 @@
+"""A curriculum file: load it, validate every entry, choose from it, and list what is to be run.
+
+The file is a JSON list of categories ``{"category_name", "skill", "levels"}``; a level is ``{"name", "configs"}``, its
+configs environment ids. Whether an id exists is for the simulator to say.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+from spca.common.files import read_text
+from spca.contracts import LevelInfo
+from spca.errors import CurriculumError
+
+_CATEGORY_KEYS = ("category_name", "skill", "levels")
+_LEVEL_KEYS = ("name", "configs")
+_FEW = 12
+"""Names that are listed in an error message when none of them is near."""
+_LONGEST = 80
+"""Characters of a value that an error message quotes."""
+_LONGEST_NAME = 100
+"""Bytes of a name: that of a category and an environment id stand in one file name, which has at most 255."""
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """Environments that ask for the same thing; ``configs`` are their ids, at least one.
+
+    Two levels of a category may have the same name.
+    """
+
+    name: str
+    configs: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Category:
+    """Levels that one skill solves, in the order of learning."""
+
+    name: str
+    skill: str
+    levels: tuple[Level, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One environment to solve; ``index`` counts from 0 in the order of the run."""
+
+    index: int
+    category: str
+    skill: str
+    level: str
+    env_id: str
+
+    def info(self) -> LevelInfo:
+        """Return what the planner gets of it."""
+        return LevelInfo(self.category, self.skill, self.level)
+
+    def place(self, seed: int) -> dict[str, object]:
+        """What events and summaries call the level."""
+        return {"level_name": self.env_id, "lvl_group": self.level, "category": self.category, "seed": seed}
+
+
+@dataclass(frozen=True, slots=True)
+class Curriculum:
+    """Categories in the order of learning; ``source`` names where they came from in error messages."""
+
+    source: str
+    categories: tuple[Category, ...]
+
+    def tasks(self) -> tuple[Task, ...]:
+        """Every environment in order; one that is listed again, here or in a later level, is run once."""
+        first: dict[str, tuple[Category, Level]] = {}
+        for category in self.categories:
+            for level in category.levels:
+                for env_id in level.configs:
+                    first.setdefault(env_id, (category, level))
+        return tuple(
+            Task(index, category.name, category.skill, level.name, env_id)
+            for index, (env_id, (category, level)) in enumerate(first.items())
+        )
+
+    def select(
+        self, *, start_category: str | None = None, only: str | None = None, levels: str | None = None
+    ) -> Curriculum:
+        """The part of this curriculum that is asked for; names and patterns are compared without regard to case.
+
+        ``start_category`` drops the categories before it, ``only`` all but one, and ``levels`` is a glob that keeps a
+        level whose name or ``category/level`` it matches, or those of its configs whose id it matches.
+
+        Raises:
+            CurriculumError: a category that does not exist, or nothing is left.
+        """
+        chosen = self.categories
+        if start_category is not None:
+            chosen = chosen[self._position(start_category) :]
+        if only is not None:
+            wanted = self.categories[self._position(only)]
+            if wanted not in chosen:
+                raise CurriculumError(
+                    f'{self.source}: category "{wanted.name}" lies before the start category "{chosen[0].name}"'
+                )
+            chosen = (wanted,)
+        if levels is not None:
+            chosen = self._matching(chosen, levels)
+        return replace(self, categories=chosen)
+
+    def _position(self, name: str) -> int:
+        names = [category.name.casefold() for category in self.categories]
+        if name.casefold() not in names:
+            hint = _hint(name, (category.name for category in self.categories))
+            raise CurriculumError(f"{self.source}: no category {_quoted(name)}{hint}")
+        return names.index(name.casefold())
+
+    def _matching(self, categories: tuple[Category, ...], pattern: str) -> tuple[Category, ...]:
+        kept = tuple(
+            replace(category, levels=levels)
+            for category in categories
+            if (levels := tuple(level for each in category.levels if (level := _reduced(category, each, pattern))))
+        )
+        if not kept:
+            names = (
+                name for category in categories for level in category.levels for name in (level.name, *level.configs)
+            )
+            raise CurriculumError(
+                f"{self.source}: no level or environment id matches {_quoted(pattern)}{_hint(pattern, names)}"
+            )
+        return kept
+
+
+def nearest(name: str, names: Iterable[str], count: int = 3) -> tuple[str, ...]:
+    """Up to ``count`` of ``names`` that are spelled like ``name``, the nearest first, case ignored."""
+    by_folded = {candidate.casefold(): candidate for candidate in names}
+    return tuple(by_folded[folded] for folded in get_close_matches(name.casefold(), by_folded, count))
+
+
+def load(path: Path) -> Curriculum:
+    """Read and validate a curriculum file.
+
+    Raises:
+        CurriculumError: one line that names the file and the faulty entry, or the line and column of bad JSON.
+        FileError: it cannot be read.
+    """
+    return parse(read_text(path), str(path))
+
+
+def parse(text: str, source: str) -> Curriculum:
+    """Like :func:`load`, from text; ``source`` stands for the file in messages."""
+    try:
+        data = json.loads(text, object_pairs_hook=_object)
+    except json.JSONDecodeError as error:
+        raise CurriculumError(f"{source}: line {error.lineno} column {error.colno}: {error.msg}") from error
+    except (ValueError, RecursionError) as error:
+        raise CurriculumError(f"{source}: {error}") from error
+    if not isinstance(data, list) or not data:
+        raise CurriculumError(f"{source}: must be a non-empty list of categories")
+    categories = tuple(_category(entry, f"{source}: categories[{index}]") for index, entry in enumerate(data))
+    _check_names_differ(categories, source)
+    return Curriculum(source, categories)
+
+
+def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    """A JSON object; a key that is there twice is an error, since only the last one would count."""
+    entries = dict(pairs)
+    if len(entries) < len(pairs):
+        repeated = next(key for key, times in Counter(key for key, _ in pairs).items() if times > 1)
+        raise ValueError(f"an object has the key {_quoted(repeated)} twice")
+    return entries
+
+
+def _category(entry: object, where: str) -> Category:
+    fields = _fields(entry, _CATEGORY_KEYS, where)
+    name = _name(fields, "category_name", where)
+    where = f"{where} {_quoted(name)}"
+    skill = _text(fields, "skill", where)
+    entries = _non_empty_list(fields, "levels", "levels", where)
+    levels = tuple(_level(each, f"{where} levels[{index}]") for index, each in enumerate(entries))
+    return Category(name, skill, levels)
+
+
+def _level(entry: object, where: str) -> Level:
+    fields = _fields(entry, _LEVEL_KEYS, where)
+    name = _name(fields, "name", where)
+    where = f"{where} {_quoted(name)}"
+    configs = []
+    for index, config in enumerate(_non_empty_list(fields, "configs", "ids", where)):
+        if not isinstance(config, str) or not config or not config.isprintable() or " " in config:
+            raise CurriculumError(f"{where}: configs[{index}] must be an environment id, not {_quoted(config)}")
+        _check_length(config, f"{where}: configs[{index}]")
+        configs.append(config)
+    return Level(name, tuple(configs))
+
+
+def _fields(entry: object, keys: tuple[str, ...], where: str) -> Mapping[str, object]:
+    if not isinstance(entry, dict):
+        raise CurriculumError(f"{where}: must be an object with {', '.join(map(_quoted, keys))}")
+    for key in entry:
+        if key not in keys:
+            raise CurriculumError(f"{where}: unknown key {_quoted(key)}{_hint(key, keys)}")
+    return entry
+
+
+def _text(fields: Mapping[str, object], key: str, where: str) -> str:
+    text = fields.get(key)
+    if not isinstance(text, str) or not text.strip() or not text.isprintable():
+        raise CurriculumError(f"{where}: {_quoted(key)} must be a non-empty line of text")
+    return text
+
+
+def _name(fields: Mapping[str, object], key: str, where: str) -> str:
+    name = _text(fields, key, where)
+    if "/" in name or "\\" in name or name.startswith("."):
+        raise CurriculumError(f'{where}: {_quoted(key)} becomes part of file names: no "/", no "\\", no leading "."')
+    _check_length(name, f"{where}: {_quoted(key)}")
+    return name
+
+
+def _check_length(name: str, where: str) -> None:
+    if len(name.encode()) > _LONGEST_NAME:
+        raise CurriculumError(f"{where} becomes part of file names: at most {_LONGEST_NAME} bytes of UTF-8")
+
+
+def _non_empty_list(fields: Mapping[str, object], key: str, of: str, where: str) -> list[object]:
+    entries = fields.get(key)
+    if not isinstance(entries, list) or not entries:
+        raise CurriculumError(f"{where}: {_quoted(key)} must be a non-empty list of {of}")
+    return entries
+
+
+def _check_names_differ(categories: tuple[Category, ...], source: str) -> None:
+    seen: set[str] = set()
+    for category in categories:
+        if category.name.casefold() in seen:
+            raise CurriculumError(f"{source}: the category {_quoted(category.name)} is there twice")
+        seen.add(category.name.casefold())
+
+
+def _reduced(category: Category, level: Level, pattern: str) -> Level | None:
+    """The level with the configs that the glob asks for, None when it asks for none."""
+    folded = pattern.casefold()
+    if any(fnmatchcase(name.casefold(), folded) for name in (level.name, f"{category.name}/{level.name}")):
+        return level
+    configs = tuple(config for config in level.configs if fnmatchcase(config.casefold(), folded))
+    return replace(level, configs=configs) if configs else None
+
+
+def _hint(name: str, names: Iterable[str]) -> str:
+    names = tuple(names)
+    if near := nearest(name, names):
+        return f"; did you mean {', '.join(map(_quoted, near))}?"
+    return f"; there are {', '.join(map(_quoted, names))}" if len(names) <= _FEW else ""
+
+
+def _quoted(value: object) -> str:
+    """JSON text, so that no control character reaches the terminal; cut so that it stays one line."""
+    text = json.dumps(value)
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."

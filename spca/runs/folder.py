@@ -1,0 +1,205 @@
+"""A run's folder: what a run leaves behind, and what it needs to go on after being killed.
+
+::
+
+    runs/<run_id>/
+      run.json              settings, versions, git commit, models
+      summary.json          totals, when the run has ended
+      metrics.jsonl         events
+      calls.jsonl           a line per request to a model
+      prompt_log.md         the prompt templates used
+      report.html           the page that `report` writes
+      agents/               agent_v{N}.py after level N; <hash>.py, the source of every attempt
+      pddl/                 domain_v{N}.pddl and problem_v{N}.pddl after level N
+      summaries/            summary_<category>_<level>_<run_id>.json, one per level
+      trajectories/         every attempt of every level
+      llm/                  every call of a model: question and answer
+      state/                what the run needs to go on: state.json (finished levels; replaced atomically: the commit of
+                            a level), curriculum.json (as it was when the run began), call_in_flight.json
+
+Agent and PDDL of a level that was not solved have the prefix ``fail_``.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import time
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, Final
+
+from spca.common.errors import FileError
+from spca.common.files import LARGEST, json_text, make_folder, read_text, write_atomic
+from spca.contracts import AgentSource, Plan, TrustedPDDL
+from spca.errors import ResumeError
+from spca.runs.results import Attempt
+
+STATE: Final = "state/state.json"
+LOCK: Final = "state/.lock"
+CURRICULUM: Final = "state/curriculum.json"
+FIRST_AGENT: Final = "agents/agent_v0.py"
+
+
+def layout_fault(path: Path) -> str:
+    """Return why the files of a run folder cannot be found where they belong, "" if they can."""
+    is_old = os.path.isfile(path / "state.json") and not os.path.isdir(path / "state")
+    return f"{path} has its files where an earlier version put them: begin a new run" if is_old else ""
+
+
+def new_run_id() -> str:
+    """A sortable id: UTC time and four random hex digits."""
+    return f"{time.strftime('%Y%m%d-%H%M%S', time.gmtime())}-{secrets.token_hex(2)}"
+
+
+class RunFolder:
+    """Files of one run; ``path`` exists."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.run_id = path.name
+
+    @classmethod
+    def create(
+        cls,
+        runs: Path,
+        info: Mapping[str, Any],
+        curriculum: str,
+        agent: AgentSource,
+        trusted: TrustedPDDL | None = None,
+        prompt_log: str = "",
+    ) -> RunFolder:
+        """A new folder holding what every later part relies on: agent and PDDL to begin with included.
+
+        Raises:
+            SettingsError: ``runs`` cannot be written to.
+        """
+        make_folder(runs)
+        folder = cls(runs / new_run_id())
+        for name in ("agents", "pddl", "state", "summaries", "trajectories"):
+            make_folder(folder.path / name)
+        write_atomic(folder.path / CURRICULUM, curriculum)
+        write_atomic(folder.path / FIRST_AGENT, agent.text)
+        write_atomic(folder.path / "prompt_log.md", prompt_log)
+        state: dict[str, Any] = {"finished": [], "agent": FIRST_AGENT, "category": None}
+        folder.commit(state | {"trusted": asdict(trusted) if trusted else None})
+        folder.write_json("run.json", {"run_id": folder.run_id, **info})
+        return folder
+
+    @classmethod
+    def open(cls, runs: Path, run_id: str) -> RunFolder:
+        """The folder of an earlier run.
+
+        Raises:
+            ResumeError: there is no such run, or it is not complete.
+        """
+        path = runs / run_id
+        # os.path, because Path.is_file raises where a name is too long.
+        if not run_id or path.parent != runs or not os.path.isfile(path / "run.json"):
+            known = sorted(p.name for p in runs.iterdir() if (p / "run.json").is_file()) if runs.is_dir() else []
+            hint = f"the latest is {known[-1]}" if known else "there are none"
+            raise ResumeError(f"no run {run_id!r} in {runs}: {hint}")
+        if fault := layout_fault(path):
+            raise ResumeError(fault)
+        return cls(path)
+
+    def info(self) -> dict[str, Any]:
+        """``run.json``, which holds at least ``settings``.
+
+        Raises:
+            ResumeError: it cannot be read.
+        """
+        return self._record("run.json", "settings")
+
+    def state(self) -> dict[str, Any]:
+        """``state/state.json``: ``finished``, ``agent``, ``category`` and ``trusted``.
+
+        Raises:
+            ResumeError: it cannot be read.
+        """
+        return self._record(STATE, "finished", "agent", "category", "trusted")
+
+    def commit(self, state: Mapping[str, Any]) -> None:
+        """Make a finished level final."""
+        self.write_json(STATE, state)
+
+    def read_text(self, name: str) -> str:
+        """A text file of the folder.
+
+        Raises:
+            ResumeError: it cannot be read.
+        """
+        try:
+            return read_text(self.path / name, LARGEST)
+        except FileError as error:
+            raise ResumeError(str(error)) from error
+
+    def write_json(self, name: str, value: object) -> None:
+        write_atomic(self.path / name, json_text(value, indent=1) + "\n")
+
+    def save_version(self, number: int, agent: AgentSource, plan: Plan | None, *, solved: bool) -> str:
+        """Save the agent and PDDL after level ``number``; return the agent's path relative to the folder."""
+        prefix = "" if solved else "fail_"
+        for folder in ("agents", "pddl"):
+            for stale in (self.path / folder).glob(f"*_v{number}.*"):  # of a try at this level that was killed
+                stale.unlink()
+        name = f"agents/{prefix}agent_v{number}.py"
+        write_atomic(self.path / name, agent.text)
+        if plan is not None:
+            write_atomic(self.path / f"pddl/{prefix}domain_v{number}.pddl", plan.domain)
+            write_atomic(self.path / f"pddl/{prefix}problem_v{number}.pddl", plan.problem)
+        return name
+
+    def save_agent(self, agent: AgentSource) -> str:
+        """Save an executed source under its hash; returns its path relative to the folder."""
+        name = f"agents/{agent.sha256[:16]}.py"
+        if not (self.path / name).is_file():
+            write_atomic(self.path / name, agent.text)
+        return name
+
+    def read_json(self, name: str) -> dict[str, Any]:
+        """A file of the folder that holds a JSON object.
+
+        Raises:
+            ResumeError: it cannot be read.
+        """
+        try:
+            value = json.loads(self.read_text(name))
+        except (ValueError, RecursionError) as error:
+            raise ResumeError(f"{self.path / name} cannot be read: {error}") from error
+        if not isinstance(value, dict):
+            raise ResumeError(f"{self.path / name} cannot be read: it holds no object")
+        return value
+
+    def _record(self, name: str, *keys: str) -> dict[str, Any]:
+        record = self.read_json(name)
+        for key in keys:
+            if key not in record:
+                raise ResumeError(f"{self.path / name} cannot be read: it has no {key!r}")
+        return record
+
+
+def attempt_record(attempt: Attempt, agent_file: str) -> dict[str, Any]:
+    """One attempt for a trajectory file: ``start`` holds the primitives before it, ``steps`` one
+    [code, plan position, source line] per primitive; the hashes are of the states before and after it.
+    """
+    return {
+        "round": attempt.round,
+        "attempt": attempt.number,
+        "start": list(attempt.start.primitives),
+        "start_hash": attempt.start.state_hash,
+        "end_hash": attempt.outcome.state_hash,
+        "agent": agent_file,
+        "plan": [asdict(step) for step in attempt.plan.steps],
+        "domain": attempt.plan.domain,
+        "problem": attempt.plan.problem,
+        "engine": attempt.plan.engine,
+        "status": attempt.outcome.status.value,
+        "message": attempt.outcome.message,
+        "traceback": attempt.outcome.traceback,
+        "printed": attempt.outcome.printed,
+        "reward": attempt.outcome.reward,
+        "steps": [[s.code, s.position, s.line] for s in attempt.outcome.trace],
+    }

@@ -1,0 +1,194 @@
+"""Turns finished levels into files: versions, trajectories, summaries, and the commit that makes a level final."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+
+from spca.code import agent_source, library
+from spca.code.regression import SolvedLevel
+from spca.contracts import AgentSource, Checkpoint, Plan, PlannerMode, PlanStep, TrustedPDDL
+from spca.llm.calls.ledger import Ledger, sums
+from spca.runs.curriculum import Task
+from spca.runs.folder import RunFolder, attempt_record
+from spca.runs.results import LevelResult
+
+
+class LevelLog(Protocol):
+    """What the recorder needs of ``metrics_logger.MetricsLogger``."""
+
+    def summary(self, outcome: str, reason: str, **extra: object) -> dict[str, Any]: ...
+
+    def write_summary(self, summary: Mapping[str, Any], /) -> object: ...
+
+    def end_level(self, summary: Mapping[str, Any], /) -> None: ...
+
+
+class Recorder:
+    """Keeps a run's folder in step with its progress.
+
+    Attributes:
+        finished: summaries of the finished levels, in order.
+        agent: the library to go on with.
+        category: category of the last finished level.
+        trusted: PDDL of the last success in that category.
+        sandbox: level of the wall that generated code runs behind.
+
+    Args:
+        folder: the run's.
+        books: every request that the run sent to a model.
+    """
+
+    def __init__(self, folder: RunFolder, books: Ledger) -> None:
+        self._folder, self._books = folder, books
+        state = folder.state()
+        self.finished: list[dict[str, Any]] = state["finished"]
+        self._agent_file: str = state["agent"]
+        self.agent = AgentSource(folder.read_text(self._agent_file))
+        self.category: str | None = state["category"]
+        self.trusted = TrustedPDDL(**state["trusted"]) if state["trusted"] else None
+        self.sandbox: str = folder.info()["sandbox"]
+
+    def enter(self, category: str) -> bool:
+        """Forget trusted PDDL when a new category begins; True when it does."""
+        if category == self.category:
+            return False
+        fresh = self.category is not None
+        self.category = category
+        if fresh:
+            self.trusted = None
+        return fresh
+
+    def finish(self, task: Task, seed: int, result: LevelResult, log: LevelLog) -> dict[str, Any]:
+        """Save a level and commit it; afterwards it is never run again. Returns its summary."""
+        number = len(self.finished) + 1
+        agent_file = self._save_versions(number, result)
+        trajectory = f"trajectories/{task.category}_{task.env_id}.json"
+        self._folder.write_json(trajectory, self._trajectory(task, seed, result))
+        if result.solved and result.plan is not None:
+            self.agent, self._agent_file = result.agent, agent_file
+            self.trusted = TrustedPDDL(result.plan.domain, result.plan.problem)
+        summary = log.summary(
+            "success" if result.solved else "fail",
+            result.reason,
+            steps=len(result.primitives),
+            steps_total=result.steps_total,
+            usage=self.spent_on(number),
+            library=library_size(self.agent),
+            agent_file=agent_file,
+            trajectory=trajectory,
+            sandbox=self.sandbox,
+            corrections=list(result.attempts[-1].outcome.corrections) if result.attempts else [],
+        )
+        log.write_summary(summary)
+        self.finished.append(summary)
+        trusted = {"domain": self.trusted.domain, "problem": self.trusted.problem} if self.trusted else None
+        self._folder.commit(
+            {"finished": self.finished, "agent": self._agent_file, "category": self.category, "trusted": trusted}
+        )
+        log.end_level(summary)
+        self.balance()
+        return summary
+
+    def spent_on(self, index: int) -> dict[str, Any]:
+        """Requests, tokens and USD of a level, those of killed tries at it included."""
+        return sums(record for record in self._books.records if record.place.index == index)
+
+    def usage(self) -> dict[str, Any]:
+        """Requests, tokens and USD of the run and of its categories, unfinished levels included."""
+        records = self._books.records
+        names = dict.fromkeys(record.place.category for record in records)
+        return sums(records) | {"categories": {n: sums(r for r in records if r.place.category == n) for n in names}}
+
+    def balance(self) -> None:
+        """Write into ``run.json`` what the run has used so far."""
+        self._folder.write_json("run.json", self._folder.info() | {"usage": self.usage()})
+
+    def report(self, seed: int, levels: int) -> dict[str, Any]:
+        """Write the run's summary so far, and return it; ``levels`` is how many the run has."""
+        summary = self.totals(seed, levels)
+        self._folder.write_json("summary.json", summary)
+        self.balance()
+        return summary
+
+    def _save_versions(self, number: int, result: LevelResult) -> str:
+        """Agent and PDDL after the level; a failed level's are those of its last attempt."""
+        tried = result.attempts[-1].agent if result.attempts else result.agent
+        agent = result.agent if result.solved else tried
+        return self._folder.save_version(number, agent, result.plan, solved=result.solved)
+
+    def _trajectory(self, task: Task, seed: int, result: LevelResult) -> dict[str, Any]:
+        last = result.attempts[-1] if result.attempts else None
+        return {
+            "env_id": task.env_id,
+            "seed": seed,
+            "category": task.category,
+            "solved": result.solved,
+            "corrections": list(last.outcome.corrections) if last else [],
+            "checkpoint": {"length": len(last.start.primitives), "state_hash": last.start.state_hash} if last else None,
+            "primitives": list(result.primitives),
+            "attempts": [attempt_record(a, self._folder.save_agent(a.agent)) for a in result.attempts],
+        }
+
+    def totals(self, seed: int, levels: int) -> dict[str, Any]:
+        """The run's summary so far; ``levels`` is how many the run has."""
+        head = {"run_id": self._folder.run_id, "seed": seed, "sandbox": self.sandbox}
+        return head | totals(self.finished, levels) | {"usage": self.usage()}
+
+    def solved_levels(self, since: int = 0) -> list[SolvedLevel]:
+        """Levels solved in this run, from the ``since``-th finished one on, read from their trajectories."""
+        solved = [s["trajectory"] for s in self.finished[since:] if s["outcome"] == "success"]
+        return [solved_level(self._folder.read_json(name)) for name in solved]
+
+
+def solved_level(trajectory: Mapping[str, Any]) -> SolvedLevel:
+    """The last attempt of a trajectory file, as the regression gate wants it."""
+    last = trajectory["attempts"][-1]
+    steps = tuple(PlanStep(step["action"], tuple(step["args"])) for step in last["plan"])
+    plan = Plan(steps, last["domain"], last["problem"], (), PlannerMode.FRESH)
+    start = Checkpoint(tuple(last["start"]), trajectory["checkpoint"]["state_hash"])
+    return SolvedLevel(trajectory["env_id"], trajectory["seed"], start, plan)
+
+
+def library_size(agent: AgentSource) -> dict[str, int]:
+    """High-level actions, methods and bytes of an agent."""
+    methods = agent_source.signatures(agent.text)
+    actions = library.high_level_actions(agent.text)
+    return {"actions": len(actions), "methods": len(methods), "bytes": len(agent.text.encode())}
+
+
+def totals(finished: Sequence[Mapping[str, Any]], levels: int) -> dict[str, Any]:
+    """Sums over finished levels, the same for an unbroken run and one that was killed and resumed; without times."""
+    categories: dict[str, dict[str, int]] = {}
+    counters: dict[str, int] = {}
+    for summary in finished:
+        row = categories.setdefault(
+            summary["level"]["category"],
+            dict.fromkeys(("levels", "solved", "rounds", "planner_calls", "coder_calls", "steps"), 0),
+        )
+        counts = summary["counters"]
+        row["levels"] += 1
+        row["solved"] += summary["outcome"] == "success"
+        row["rounds"] += counts["spca_rounds"]
+        row["planner_calls"] += counts["planner_calls"]
+        row["coder_calls"] += counts["coder_calls"]
+        row["steps"] += summary["steps"]
+        for name, value in counts.items():
+            counters[name] = counters.get(name, 0) + value
+    failures = [
+        {"category": s["level"]["category"], "level_name": s["level"]["level_name"], "reason": s["reason"]}
+        for s in finished
+        if s["outcome"] != "success"
+    ]
+    return {
+        "levels": levels,
+        "finished": len(finished),
+        "solved": len(finished) - len(failures),
+        "steps": sum(s["steps"] for s in finished),
+        "steps_total": sum(s["steps_total"] for s in finished),
+        "library": finished[-1]["library"] if finished else None,
+        "counters": counters,
+        "categories": categories,
+        "failures": failures,
+        "corrected": [s["level"]["level_name"] for s in finished if s["outcome"] == "success" and s["corrections"]],
+    }

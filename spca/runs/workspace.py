@@ -1,0 +1,70 @@
+"""The workspace: the growing agent and its PDDL, in files that a user can open, edit and carry to the next run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from spca.code.policy import check as policy
+from spca.common.errors import FileError, SettingsError
+from spca.common.files import read_text, write_atomic
+from spca.common.text import escaped_code
+from spca.contracts import AgentSource, TrustedPDDL
+from spca.errors import PatchError
+from spca.plan.pddl import shape_fault
+
+
+class Workspace:
+    """``agent.py`` (source of truth), ``agent_tmp.py`` (working copy), ``domain.pddl``, ``problem.pddl``.
+
+    ``path`` need not exist before something is saved.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def agent(self) -> AgentSource:
+        """The agent to continue from (``--keep-agent``).
+
+        Raises:
+            SettingsError: it is missing, it is not the source of an agent, or the policy refuses to run it.
+        """
+        agent = AgentSource(escaped_code(self._kept("agent.py", "--keep-agent")))
+        try:
+            policy.check_agent(agent)
+        except PatchError as error:
+            fault = str(error).partition("\n")[0]
+            raise SettingsError(f"--keep-agent: {self.path / 'agent.py'}: {fault}") from error
+        return agent
+
+    def trusted_pddl(self) -> TrustedPDDL:
+        """The PDDL to continue from (``--keep-pddl``).
+
+        Raises:
+            SettingsError: it is missing, or not PDDL.
+        """
+        kept = TrustedPDDL(self._kept("domain.pddl", "--keep-pddl"), self._kept("problem.pddl", "--keep-pddl"))
+        for name, text in (("domain.pddl", kept.domain), ("problem.pddl", kept.problem)):
+            fault = shape_fault(text) or ("" if "(define" in text.lower() else "it holds no (define ...)")
+            if fault:
+                raise SettingsError(f"--keep-pddl: {self.path / name}: {fault}")
+        return kept
+
+    def save(self, agent: AgentSource, pddl: TrustedPDDL | None) -> None:
+        """Bring all files up to date; without trusted PDDL there are no PDDL files."""
+        write_atomic(self.path / "agent.py", agent.text)
+        self.save_working_copy(agent)
+        if pddl is not None:
+            write_atomic(self.path / "domain.pddl", pddl.domain)
+            write_atomic(self.path / "problem.pddl", pddl.problem)
+            return
+        for name in ("domain.pddl", "problem.pddl"):
+            (self.path / name).unlink(missing_ok=True)
+
+    def save_working_copy(self, agent: AgentSource) -> None:
+        write_atomic(self.path / "agent_tmp.py", agent.text)
+
+    def _kept(self, name: str, flag: str) -> str:
+        try:
+            return read_text(self.path / name)
+        except FileError as error:
+            raise SettingsError(f"{flag}: {error}; or run once without {flag}") from error

@@ -1,0 +1,1 @@
+"""What the sandbox is made of on this machine: each layer is attacked."""

@@ -1,0 +1,1 @@
+"""What the kernel holds: Landlock, seccomp and limits of a locked-down process."""

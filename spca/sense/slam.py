@@ -1,0 +1,73 @@
+"""Mapping: accumulate rotated views into one growing grid of cell codes (pure numpy).
+
+Positions are displacements (rows south, columns east) from the start cell, as odometry gives them; the map knows
+neither the size of the world nor where in it the agent began.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spca.sense.perception import AGENT, EMPTY, UNSEEN
+
+
+@dataclass(frozen=True, slots=True)
+class GridMap:
+    """What has been seen so far.
+
+    ``codes`` is uint8 of shape (rows, columns), ``origin`` the (row, column) of the start cell in it. A cell keeps
+    the code last seen there. Never mutated: :func:`integrate` returns a new map.
+    """
+
+    codes: NDArray[np.uint8]
+    origin: tuple[int, int]
+
+    def index(self, position: tuple[int, int]) -> tuple[int, int]:
+        """(row, column) in ``codes`` of a displacement from the start."""
+        return self.origin[0] + position[0], self.origin[1] + position[1]
+
+    def with_agent(self, position: tuple[int, int]) -> NDArray[np.uint8]:
+        """A copy of the codes in which the agent's cell is marked."""
+        grid = self.codes.copy()
+        grid[self.index(position)] = AGENT
+        return grid
+
+
+def empty_map() -> GridMap:
+    """The map before anything was seen: the start cell alone, taken to be empty ground."""
+    return GridMap(np.full((1, 1), EMPTY, dtype=np.uint8), (0, 0))
+
+
+def integrate(grid: GridMap, view: NDArray[np.uint8], position: tuple[int, int], agent_at: tuple[int, int]) -> GridMap:
+    """Write a view into the map, growing it where the view reaches beyond the known area.
+
+    Args:
+        grid: the map so far.
+        view: codes of shape (view, view), rows north to south; unseen cells change nothing.
+        position: displacement of the agent from the start cell.
+        agent_at: the agent's (row, column) in ``view``; that cell shows the inventory and is not written.
+    """
+    size = view.shape[0]
+    top = grid.origin[0] + position[0] - agent_at[0]
+    left = grid.origin[1] + position[1] - agent_at[1]
+    codes, (north, west) = _padded(grid.codes, top, left, size)
+    top, left = top + north, left + west
+    seen = view != UNSEEN
+    seen[agent_at] = False
+    np.copyto(codes[top : top + size, left : left + size], view, where=seen)
+    return GridMap(codes, (grid.origin[0] + north, grid.origin[1] + west))
+
+
+def _padded(codes: NDArray[np.uint8], top: int, left: int, size: int) -> tuple[NDArray[np.uint8], tuple[int, int]]:
+    """A writable copy large enough for the window, and how many rows and columns were added north and west."""
+    rows, columns = codes.shape
+    north, west = max(0, -top), max(0, -left)
+    south, east = max(0, top + size - rows), max(0, left + size - columns)
+    if not (north or west or south or east):
+        return codes.copy(), (0, 0)
+    grown = np.full((rows + north + south, columns + west + east), UNSEEN, dtype=np.uint8)
+    grown[north : north + rows, west : west + columns] = codes
+    return grown, (north, west)

@@ -1,0 +1,56 @@
+"""How the program ends."""
+
+from __future__ import annotations
+
+import pytest
+
+from spca.common.command import EXIT_BUDGET, EXIT_FINISHED, EXIT_INTERRUPTED, EXIT_USER_ERROR, Ending
+from spca.common.errors import BudgetReached, SettingsError
+from spca.errors import ProviderDownError, ReplayMissError, UnknownModelError
+
+GO_ON = "python main.py --resume r1"
+
+
+def ended(error: BaseException | None, go_on: str = GO_ON) -> int:
+    with Ending() as ending:
+        ending.go_on = go_on
+        if error is not None:
+            raise error
+    return ending.code
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "told"),
+    [
+        (KeyboardInterrupt(), EXIT_INTERRUPTED, f"interrupted; go on with: {GO_ON}"),
+        (SettingsError("no space"), EXIT_USER_ERROR, f"error: no space; go on with: {GO_ON}"),
+        (ProviderDownError("x: busy"), EXIT_USER_ERROR, f"error: x: busy; go on with: {GO_ON}"),
+        (UnknownModelError("no model"), EXIT_USER_ERROR, "error: no model"),
+        (ReplayMissError("never asked"), EXIT_USER_ERROR, "error: never asked"),
+        (
+            BudgetReached("budget: 3 requests were sent (--max-calls 3)", "--max-calls"),
+            EXIT_BUDGET,
+            f"stopped: budget: 3 requests were sent (--max-calls 3); go on with: {GO_ON} --max-calls MORE",
+        ),
+    ],
+)
+def test_a_stop_is_one_line_a_code_and_how_to_go_on(
+    error: BaseException, code: int, told: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert ended(error) == code
+    assert capsys.readouterr().err.splitlines() == [told]
+
+
+def test_before_there_is_a_run_nothing_can_go_on(capsys: pytest.CaptureFixture[str]) -> None:
+    assert ended(SettingsError("no such flag"), "") == EXIT_USER_ERROR
+    assert capsys.readouterr().err == "error: no such flag\n"
+
+
+def test_a_finished_run_says_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    assert ended(None) == EXIT_FINISHED
+    assert capsys.readouterr().err == ""
+
+
+def test_a_defect_of_ours_is_not_hidden() -> None:
+    with pytest.raises(ZeroDivisionError):
+        ended(ZeroDivisionError())

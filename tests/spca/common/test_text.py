@@ -1,0 +1,64 @@
+"""What nobody can see is spelled out, and means the same where it has to."""
+
+from __future__ import annotations
+
+import ast
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spca.code.merge import merge
+from spca.common.files import json_text
+from spca.common.text import escaped_code, escaped_json, visible
+from spca.errors import PatchError
+from tests.support.spca.doubles import AGENT
+
+HIDDEN = (
+    *map(chr, (0x7F, 0x85, 0x9B, 0xAD, 0x61C, 0x200B, 0x200E, 0x200F, 0x2028, 0x2029, 0x2060, 0xFEFF, 0x3164, 0xE0041)),
+    *map(chr, range(0x202A, 0x202F)),
+    *map(chr, range(0x2066, 0x206A)),
+)
+
+
+@pytest.mark.parametrize("character", HIDDEN, ids=lambda c: f"{ord(c):04x}")
+def test_hidden_characters_are_escaped(character: str) -> None:
+    assert character not in visible(f"a{character}b")
+    written = json_text({character: [character]}, indent=1)
+    assert character not in written
+    assert json.loads(written) == {character: [character]}
+    source = escaped_code(f"x = 'a{character}b'  # {character}")
+    assert character not in source
+    assert ast.literal_eval(source.partition("= ")[2]) == f"a{character}b"
+
+
+@given(
+    st.recursive(
+        st.text() | st.integers() | st.none(), lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner)
+    )
+)
+def test_json_says_the_same(value: object) -> None:
+    written = json_text(value)
+    assert json.loads(written) == value
+    assert visible(written) == written
+
+
+def test_text_that_can_be_seen_stays_as_it_is() -> None:
+    text = "é 漢字 👍\t{'a'}\n"
+    assert visible(text) == escaped_code(text) == text
+    assert escaped_json(text) == text
+    assert visible("a\x1b[2J\r\n\x7f") == "a␛[2J\n␡"
+
+
+def test_an_agent_reads_as_it_runs() -> None:
+    """A comment that ends a string to the eye, and not to Python (Trojan Source, CVE-2021-42574)."""
+    trick = "def go(self):\n    level = 'user\u202e \u2066# check\u2069 \u2066'  # \u202e\n    yield self.forward()\n"
+    merged = merge(AGENT.text, trick, {"go": ()}).text
+    assert "'user\\u202e \\u2066# check\\u2069 \\u2066'  # \\u202e" in merged
+    assert merged == visible(merged)
+
+
+def test_a_hidden_letter_in_a_name_is_refused() -> None:
+    with pytest.raises(PatchError):
+        merge(AGENT.text, "def go(self):\n    a\u3164 = 1\n    yield self.forward()\n", {"go": ()})

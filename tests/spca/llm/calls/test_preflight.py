@@ -1,0 +1,205 @@
+"""Models are looked up before anything is paid."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack
+from datetime import date
+
+import pytest
+
+from spca.errors import ProviderConfigError, UnknownModelError
+from spca.llm.calls.preflight import ESCAPE, Known, State, examine, judged
+from spca.llm.calls.prices import ModelTable
+from spca.llm.providers.base import Listed
+from tests.fakes.faults import BROKEN, FaultServer
+from tests.fakes.google_wire import GOOGLE
+from tests.fakes.ollama_wire import OLLAMA
+from tests.fakes.openai_wire import CHAT
+
+TODAY = date(2026, 11, 22)
+OPENAI_OWN, GOOGLE_OWN = "https://eu.api.openai.com/v1", "https://generativelanguage.googleapis.com/"
+ELSEWHERE = "http://localhost:8000/v1"
+TABLE = ModelTable(
+    {
+        "*/over": {"shutdown": "2026-11-21", "successor": "openai/new"},
+        "*/today": {"shutdown": "2026-11-22"},
+        "*/soon": {"shutdown": "2027-01-21", "successor": "openai/new"},
+        "*/later": {"shutdown": "2027-01-22"},
+    }
+)
+NAMES = ("over", "today", "soon", "later", "fine", "qwen:latest", "qwen:7b")
+
+
+def known(address: str, *names: str, **ends: date) -> Known:
+    return Known(address, [*map(Listed, names), *(Listed(name, end) for name, end in ends.items())])
+
+
+@pytest.mark.parametrize(
+    ("model", "at", "state"),
+    [
+        # the table holds at the provider's own address, unless the list has the model
+        ("openai/over", known(OPENAI_OWN, *NAMES), State.AVAILABLE),
+        ("openai/over", known(OPENAI_OWN, "fine"), State.GONE),
+        ("openai/over", Known(OPENAI_OWN, lost="no list"), State.GONE),
+        ("openai/today", known(OPENAI_OWN, *NAMES), State.ENDING),
+        ("openai/today", Known(OPENAI_OWN, lost="no list"), State.GONE),
+        ("openai/soon", known(OPENAI_OWN, *NAMES), State.ENDING),
+        ("openai/soon", Known(OPENAI_OWN, lost="no list"), State.ENDING),
+        ("openai/later", known(OPENAI_OWN, *NAMES), State.AVAILABLE),
+        ("openai/later", Known(OPENAI_OWN, lost="no list"), State.UNKNOWN),
+        ("google/over", known(GOOGLE_OWN, "fine"), State.GONE),
+        ("google/models/fine", known(GOOGLE_OWN, *NAMES), State.AVAILABLE),
+        # a server of one's own may serve anything under a name
+        ("openai/over", known(ELSEWHERE, *NAMES), State.AVAILABLE),
+        ("openai/over", Known(ELSEWHERE, lost="no list"), State.UNKNOWN),
+        ("openai/over", known(ELSEWHERE, "fine"), State.GONE),
+        ("openai/soon", known(ELSEWHERE, *NAMES), State.AVAILABLE),
+        ("openai/soon", known(ELSEWHERE, "fine"), State.UNLISTED),
+        # the list's own word
+        ("openai/x", known(OPENAI_OWN, x=date(2026, 11, 21)), State.GONE),
+        ("openai/x", known(ELSEWHERE, x=date(2026, 11, 21)), State.GONE),
+        ("openai/x", known(ELSEWHERE, x=date(2026, 11, 22)), State.ENDING),
+        ("openai/x", known(ELSEWHERE, x=date(2027, 1, 21)), State.ENDING),
+        ("openai/x", known(ELSEWHERE, x=date(2027, 1, 22)), State.AVAILABLE),
+        ("openai/over", known(OPENAI_OWN, over=date(2027, 6, 1)), State.AVAILABLE),
+        # missing
+        ("openai/x", known(OPENAI_OWN, *NAMES), State.MISSING),
+        ("google/x", known(GOOGLE_OWN, *NAMES), State.MISSING),
+        ("openai/x", known("https://api.openai.com.example.net/v1", *NAMES), State.UNLISTED),
+        ("openai/x", known(ELSEWHERE), State.UNLISTED),
+        ("ollama/x", known(ELSEWHERE, *NAMES), State.MISSING),
+        ("ollama/x:cloud", known(ELSEWHERE, *NAMES), State.UNLISTED),
+        ("ollama/qwen", known(ELSEWHERE, *NAMES), State.AVAILABLE),
+        ("ollama/qwen:7b", known(ELSEWHERE, *NAMES), State.AVAILABLE),
+        ("ollama/qwen:14b", known(ELSEWHERE, *NAMES), State.MISSING),
+        ("ollama/x", Known(ELSEWHERE, lost="no list"), State.UNKNOWN),
+    ],
+)
+def test_what_a_list_and_the_table_say(model: str, at: Known, state: State) -> None:
+    assert judged(model, at, TABLE, TODAY).state is state
+
+
+@pytest.mark.parametrize(
+    ("model", "at", "words"),
+    [
+        ("openai/over", known(OPENAI_OWN), "openai/over was shut down on 2026-11-21: use openai/new"),
+        ("openai/soon", known(OPENAI_OWN, "soon"), "openai/soon will be shut down on 2027-01-21: use openai/new"),
+        (
+            "openai/today",
+            known(OPENAI_OWN),
+            "openai/today was shut down on 2026-11-22: name another one with --planner",
+        ),
+        (
+            "openai/fin",
+            known(OPENAI_OWN, "fine"),
+            f"openai/fin is not in the list of models at {OPENAI_OWN}: use openai/fine",
+        ),
+        ("ollama/qwen:14b", known(ELSEWHERE, "qwen:7b"), "fetch it with `ollama pull qwen:14b` or use ollama/qwen:7b"),
+        ("openai/x", known(ELSEWHERE, "something-else"), f"openai/x is not in the list of models at {ELSEWHERE}"),
+    ],
+)
+def test_words_say_what_to_use_instead(model: str, at: Known, words: str) -> None:
+    assert words in judged(model, at, TABLE, TODAY).words
+
+
+def test_a_list_of_any_size_takes_no_time() -> None:
+    at = known(OPENAI_OWN, *(f"{number}{'x' * 5000}" for number in range(2000)), *map(str, range(20_000)))
+    assert judged(f"openai/{'x' * 3000}", at, TABLE, TODAY).state is State.MISSING
+
+
+DIALECTS = {"openai": CHAT, "google": GOOGLE, "ollama": OLLAMA}
+
+
+@pytest.fixture(params=DIALECTS)
+def prefix(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    for name in ("OPENAI_API_KEY", "GOOGLE_API_KEY"):
+        monkeypatch.setenv(name, "the-key-that-nobody-may-see")
+    return str(request.param)
+
+
+@pytest.fixture
+def server(prefix: str) -> Iterator[FaultServer]:
+    with FaultServer(DIALECTS[prefix]) as server:
+        yield server
+
+
+def test_a_list_is_asked_for_once_and_nothing_else(prefix: str, server: FaultServer) -> None:
+    models = [f"{prefix}/{name}" for name in ("small", "large", "small")]
+    report = examine(models, addresses={prefix: server.base_url})
+    assert [(each.model, each.state) for each in report.findings] == [(m, State.AVAILABLE) for m in models[:2]]
+    assert (report.line, report.warning()) == ("", "")
+    assert [asked.method for asked in server.asked] == ["GET"]
+
+
+def test_a_model_that_is_not_there(prefix: str, server: FaultServer) -> None:
+    report = examine([f"{prefix}/smal"], addresses={prefix: server.base_url})
+    assert f"{prefix}/smal is not in the list of models at http://127.0.0.1" in report.line
+    assert f"use {prefix}/small" in report.line
+    if prefix == "ollama":
+        with pytest.raises(UnknownModelError, match=ESCAPE):
+            report.warning()
+    else:
+        assert report.warning() == report.line
+
+
+@pytest.mark.parametrize("fault", ["truncated", "page", "silent", "401", "404", "500"])
+def test_a_list_that_cannot_be_had_is_one_warning(prefix: str, server: FaultServer, fault: str) -> None:
+    dialect = server.dialect
+    server.listing = BROKEN[fault](dialect) if fault in BROKEN else dialect.refused(int(fault), "No.", None)
+    report = examine([f"{prefix}/small", f"{prefix}/large"], addresses={prefix: server.base_url})
+    line = report.warning()
+    assert {each.state for each in report.findings} == {State.UNKNOWN}
+    assert line.count("cannot be had") == 1
+    assert line.isprintable()
+    assert "nobody-may-see" not in line
+    assert len(server.asked) == 1
+
+
+def test_a_server_that_is_not_there_is_one_warning(prefix: str) -> None:
+    with FaultServer(DIALECTS[prefix]) as gone:
+        address = gone.base_url
+    line = examine([f"{prefix}/small"], addresses={prefix: address}).warning()
+    assert "cannot be had (no server at " in line
+
+
+def test_all_providers_are_asked_and_one_line_names_all_that_is_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("OPENAI_API_KEY", "GOOGLE_API_KEY"):
+        monkeypatch.setenv(name, "k")
+    with ExitStack() as stack:
+        servers = {prefix: stack.enter_context(FaultServer(dialect)) for prefix, dialect in DIALECTS.items()}
+        servers["openai"].ends = {"small": "2026-10-01", "large": "2026-12-11T00:00:00Z"}
+        servers["google"].listing = GOOGLE.refused(500, "It broke.", None)
+        models = ["openai/small", "openai/large", "google/large", "ollama/small", "reference/planner"]
+        report = examine(models, addresses={prefix: server.base_url for prefix, server in servers.items()}, today=TODAY)
+    states = [State.GONE, State.ENDING, State.UNKNOWN, State.AVAILABLE, State.EMBEDDED]
+    assert [each.state for each in report.findings] == states
+    with pytest.raises(UnknownModelError) as caught:
+        report.warning()
+    line = str(caught.value)
+    assert line.startswith("openai/small was shut down on 2026-10-01: name another one with --planner-model")
+    assert "; openai/large will be shut down on 2026-12-11: " in line
+    assert "; the list of models at http://127.0.0.1" in line
+    assert line.endswith(f"({ESCAPE})")
+    assert "\n" not in line
+    rows = report.render().splitlines()
+    assert [row.split()[0] for row in rows if not row.startswith(" ")] == [*map(str, states), "no"]
+    assert max(map(len, rows)) <= 80
+
+
+def test_a_day_that_cannot_be_read_is_none() -> None:
+    with FaultServer(CHAT) as server:
+        for day in ("soon", "", "2026-13-45", "99999999999"):
+            server.ends = {"small": day}
+            assert examine(["openai/small"], addresses={"openai": server.base_url}).line == ""
+
+
+@pytest.mark.parametrize("model", ["reference/planner", "faulty/coder", "replay//no/run", "llamacpp//no.gguf"])
+def test_what_runs_in_this_process_is_not_looked_up(model: str) -> None:
+    (finding,) = examine([model]).findings
+    assert finding.state is State.EMBEDDED
+
+
+def test_a_key_that_is_missing_is_said_as_ever() -> None:
+    with pytest.raises(ProviderConfigError, match="set OPENAI_API_KEY"):
+        examine(["openai/gpt-6-luna"])

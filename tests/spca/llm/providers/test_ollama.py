@@ -1,0 +1,75 @@
+"""``ollama/...`` through the official SDK."""
+
+from __future__ import annotations
+
+import pytest
+
+from spca.errors import UnknownModelError
+from spca.llm.providers.base import ModelInfo
+from spca.llm.providers.ollama import OllamaProvider
+from tests.fakes import faults
+from tests.fakes.faults import FaultServer
+from tests.fakes.ollama_wire import OLLAMA
+from tests.support.contracts.provider_listing_suite import ProviderListingSuite
+from tests.support.contracts.provider_peer_suite import ProviderPeerSuite
+from tests.support.contracts.provider_suite import ProviderFaultSuite, ProviderSuite
+from tests.support.contracts.providing import GO_TO, Asking, ProviderBench
+
+
+class Bench(ProviderBench):
+    make = OllamaProvider
+    dialect = OLLAMA
+    key = "OLLAMA_API_KEY"
+    chooses = False
+    counts = False
+    reasons = False
+    media = False
+
+
+class TestOllama(Bench, ProviderSuite):
+    """Answers."""
+
+    def test_the_context_is_always_set(self, server: FaultServer, model: Asking) -> None:
+        """Ollama's own default cuts long prompts without a word."""
+        model.ask()
+        assert server.posted[-1].body["options"]["num_ctx"] == 16384
+
+    @pytest.mark.parametrize("choice", ["required", "go_to"])
+    def test_the_choice_of_a_tool_is_told_in_words(self, server: FaultServer, model: Asking, choice: str) -> None:
+        server.reply = faults.calling(OLLAMA, "go_to", {"place": "door", "steps": 1})
+        model.ask(tools=(GO_TO,), tool_choice=choice)
+        system = self.heard(server).messages[0]
+        assert system.role == "system"
+        assert "tool" in system.text
+
+
+class TestOllamaWithAKnownContext(Bench):
+    info = ModelInfo(context=4096)
+
+    def test_the_context_is_that_of_the_model(self, server: FaultServer, model: Asking) -> None:
+        model.ask()
+        assert server.posted[-1].body["options"]["num_ctx"] == 4096
+
+
+class TestOllamaListing(Bench, ProviderListingSuite):
+    pass
+
+
+class TestOllamaFaults(Bench, ProviderFaultSuite):
+    def test_an_unknown_model_is_one_to_pull(self, server: FaultServer, model: Asking) -> None:
+        server.reply = OLLAMA.refused(404, "model 'm' not found", None)
+        error = model.fails()
+        assert isinstance(error, UnknownModelError)
+        assert "ollama pull m" in str(error)
+        assert "small, large" in str(error)
+
+    def test_a_server_that_is_not_there_is_to_be_started(self) -> None:
+        with FaultServer(OLLAMA) as gone:
+            address = gone.url
+        error = Asking(self.provider(address), lambda: 0).fails(sent=0)
+        assert "OLLAMA_HOST" in str(error)
+        assert "ollama serve" in str(error)
+
+
+class TestOllamaPeer(Bench, ProviderPeerSuite):
+    tokens = (None, None)  # aimock reports zeros: not counted

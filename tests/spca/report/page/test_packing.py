@@ -1,0 +1,95 @@
+"""Values as JSON that any parser takes, and pieces in which nothing is markup."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import json
+import math
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from spca.common.text import visible
+from spca.report.page import packing
+from spca.report.read.model import Text, Usage
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    name: str
+    sizes: tuple[int, ...]
+    texts: dict[str, Text]
+
+
+def opened(piece: str) -> Any:
+    return json.loads(gzip.decompress(base64.b64decode(piece)))
+
+
+def unfolded(document: Any) -> Any:
+    """As the script of the page does it."""
+    for text in document["value"]["texts"].values():
+        text["lines"] = [document["lines"][number] for number in text["lines"]]
+    return document["value"]
+
+
+def test_dataclasses_become_objects_and_texts_share_their_lines() -> None:
+    same: tuple[Any, ...] = (("k", "def"), " f():")
+    texts = {"a": Text("python", (same, ())), "b": Text("python", ((), same, same))}
+    document = opened(packing.piece(Shown("x", (1, 2), texts)))
+    assert document["lines"] == [[["k", "def"], " f():"], []]
+    assert unfolded(document) == {
+        "name": "x",
+        "sizes": [1, 2],
+        "texts": {
+            "a": {"language": "python", "lines": [[["k", "def"], " f():"], []]},
+            "b": {"language": "python", "lines": [[], [["k", "def"], " f():"], [["k", "def"], " f():"]]},
+        },
+    }
+
+
+def test_equal_values_give_equal_pieces() -> None:
+    assert packing.piece(Usage(1, 1)) == packing.piece(Usage(1, 1)) != packing.piece(Usage(1, 2))
+
+
+NUMBERS = st.floats(allow_nan=True, allow_infinity=True) | st.integers() | st.none() | st.booleans()
+VALUES = st.recursive(NUMBERS | st.text(), lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner))
+
+
+def finite(value: Any) -> Any:
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    if isinstance(value, list):
+        return [finite(item) for item in value]
+    return {key: finite(item) for key, item in value.items()} if isinstance(value, dict) else value
+
+
+def seen(value: Any) -> Any:
+    if isinstance(value, str):
+        return visible(value)
+    if isinstance(value, list):
+        return [seen(item) for item in value]
+    return {visible(key): seen(item) for key, item in value.items()} if isinstance(value, dict) else value
+
+
+@given(VALUES)
+@example(
+    ["\\\\u001b", "\\u001b", "\u001b", "\\\u001b", "\r\n\r", "\ud83d", "\U0001f600", "\U000e0041", '\u202e"\\', "\x7f"]
+)
+def test_whatever_a_file_may_hold_arrives_but_numbers_that_json_has_not(value: Any) -> None:
+    text = packing.to_json({"texts": {}, "value": value})
+    assert text.isascii()
+
+    def refused(name: str) -> None:
+        raise AssertionError(f"{name} is no JSON")
+
+    assert json.loads(text, parse_constant=refused)["value"]["value"] == seen(finite(value))
+
+
+@given(st.text(st.characters(exclude_categories=[])))
+@example("\ud800")
+def test_a_piece_holds_no_character_that_html_knows(text: str) -> None:
+    assert re.fullmatch(r"[A-Za-z0-9+/=]+", packing.piece({"texts": {"</script>": Text("text", ((text,),))}}))

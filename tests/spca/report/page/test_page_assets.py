@@ -1,0 +1,115 @@
+"""What the page is made of: libraries as released, scripts that make text and never markup, readable colours."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import json
+import re
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[4]
+PAGE = ROOT / "spca" / "report" / "page"
+VENDOR = PAGE / "vendor"
+OURS = sorted(PAGE.glob("*.js"))
+MARKUP = re.compile(
+    r"innerHTML|outerHTML|insertAdjacentHTML|dangerouslySetInnerHTML|createContextualFragment|document\.write"
+    r"|DOMParser|srcdoc|setHTML|\beval\b|new\s+Function|\bFunction\(|import\("
+)
+TOP_LEVEL = re.compile(r"^(?:async )?(?:function\*?|class|const|let|var) (?:(\w+)|\{([\w, ]+)\})", re.MULTILINE)
+
+
+def described() -> list[dict[str, Any]]:
+    listed: list[dict[str, Any]] = json.loads((VENDOR / "vendor.json").read_text(encoding="utf-8"))
+    return listed
+
+
+def locked() -> dict[str, dict[str, Any]]:
+    packages: dict[str, dict[str, Any]] = json.loads((VENDOR / "package-lock.json").read_text(encoding="utf-8"))
+    return {name.removeprefix("node_modules/"): found for name, found in packages["packages"].items() if name}
+
+
+def test_every_library_is_described_and_unchanged() -> None:
+    digests = {file.name: hashlib.sha256(file.read_bytes()).hexdigest() for file in VENDOR.glob("*.js")}
+    assert digests == {entry["file"]: entry["sha256"] for entry in described()}
+
+
+def test_libraries_are_the_locked_ones_and_carry_their_licences() -> None:
+    packages = locked()
+    for entry in described():
+        source = (VENDOR / entry["file"]).read_text(encoding="utf-8")
+        for package in entry["packages"]:
+            assert packages[package["name"]]["version"] == package["version"]
+            assert packages[package["name"]]["license"] == package["licence"] == "MIT"
+            assert (VENDOR / package["licence_file"]).read_text(encoding="utf-8").strip() in source
+    assert set(packages) == {package["name"] for entry in described() for package in entry["packages"]}
+
+
+def test_lock_names_hashes_and_no_host() -> None:
+    assert all(found["integrity"].startswith("sha512-") for found in locked().values())
+    assert "://" not in (VENDOR / "package-lock.json").read_text(encoding="utf-8").replace(
+        "https://opencollective.com/", ""
+    )
+
+
+@pytest.mark.parametrize("file", [*OURS, *VENDOR.glob("*.js")], ids=lambda file: file.name)
+def test_scripts_do_not_end_the_element_that_holds_them(file: Path) -> None:
+    text = file.read_text(encoding="utf-8").lower()
+    assert "</script" not in text
+    assert "<!--" not in text
+    assert "sourcemappingurl" not in text
+
+
+@pytest.mark.parametrize("file", OURS, ids=lambda file: file.name)
+def test_our_scripts_make_text_and_never_markup(file: Path) -> None:
+    assert MARKUP.findall(file.read_text(encoding="utf-8")) == []
+
+
+def test_names_in_the_scope_that_our_scripts_share_are_unique() -> None:
+    found = itertools.chain.from_iterable(
+        re.split(r", *", one or many)
+        for file in OURS
+        for one, many in TOP_LEVEL.findall(file.read_text(encoding="utf-8"))
+    )
+    assert [name for name, times in Counter(found).items() if times > 1] == []
+
+
+def colours(theme: str) -> dict[str, str]:
+    text = (PAGE / "base.css").read_text(encoding="utf-8")
+    block = re.search(rf'\[data-theme="{theme}"\] \{{(.*?)\}}', text, re.DOTALL)
+    assert block is not None
+    return dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6});", block[1]))
+
+
+def luminance(colour: str) -> float:
+    """Relative luminance as WCAG 2.2 defines it."""
+    parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    red, green, blue = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def contrast(one: str, other: str) -> float:
+    low, high = sorted((luminance(one), luminance(other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_text_is_readable_on_every_ground(theme: str) -> None:
+    found = colours(theme)
+    pairs = [
+        *itertools.product(("text", "muted", "accent", "good", "bad", "warn"), ("bg", "surface", "surface-2")),
+        *itertools.product(("plan", "code", "act"), ("surface", "surface-2")),
+        *((name, f"{name}-soft") for name in ("good", "bad", "warn")),
+        *itertools.product(("text", "accent"), ("good-soft", "bad-soft", "warn-soft")),
+        ("on-accent", "accent"),
+    ]
+    weak = {pair: round(contrast(found[pair[0]], found[pair[1]]), 2) for pair in pairs}
+    assert {pair: ratio for pair, ratio in weak.items() if ratio < 4.5} == {}
+
+
+def test_both_themes_have_the_same_colours() -> None:
+    assert colours("light").keys() == colours("dark").keys()

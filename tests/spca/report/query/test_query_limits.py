@@ -1,0 +1,64 @@
+"""How long a statement may take, and how it is stopped."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from pathlib import Path
+
+import pytest
+
+from spca.errors import QueryError
+from spca.report.query import database
+from spca.report.read.run_files import open_run
+from tests.support.commands import main_py, start
+from tests.support.waiting import PATIENCE, becomes
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "WITH RECURSIVE t(a) AS (SELECT 1 UNION ALL SELECT a + 1 FROM t) SELECT max(a) FROM t",
+        "SELECT sum(a.range * b.range) FROM range(10000000) a, range(10000000) b",
+        "SELECT sum(range) FROM range(1000000000000)",
+        "SELECT sleep_ms(1000000)",
+        "FROM range(1000000000000)",
+        "EXPLAIN ANALYZE SELECT sum(range) FROM range(1000000000000)",
+        "SELECT sum(range)::TIMESTAMPTZ FROM range(1000000000000)",
+    ],
+)
+def test_a_statement_without_an_end_is_stopped(finished_run: Path, sql: str) -> None:
+    with pytest.raises(QueryError, match=r"no answer after 0\.3 s: ask for less, or allow more with --timeout S"):
+        for _ in database.ask([open_run(finished_run)], sql, 0.3).batches:
+            pass
+
+
+def test_only_the_work_of_duckdb_counts(finished_run: Path) -> None:
+    batches = database.ask([open_run(finished_run)], "FROM range(50000)", 0.5).batches
+    assert len(next(batches)) == 10_000
+    time.sleep(0.6)
+    assert sum(map(len, batches)) == 40_000
+
+
+def test_what_hears_no_interrupt_ends_with_the_process(finished_run: Path, tmp_path: Path) -> None:
+    sql = "SELECT levenshtein(repeat('x', 400000), repeat('y', 400000))"
+    done = main_py(tmp_path, "query", finished_run, sql, "--timeout", "0.2")
+    said = "error: there is no answer after 0.2 s: ask for less, or allow more with --timeout S\n"
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", said)
+
+
+def used(pid: int) -> float:
+    """Seconds of processor time that a process has used."""
+    ticks = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[11:13]
+    return sum(map(int, ticks)) / os.sysconf("SC_CLK_TCK")
+
+
+def test_ctrl_c_stops_a_long_statement(finished_run: Path, tmp_path: Path) -> None:
+    sql = "SELECT sum(a.r * b.r) FROM range(10000000) a(r), range(10000000) b(r)"
+    with start(tmp_path, "query", finished_run, sql) as child:
+        assert becomes(lambda: child.poll() is not None or used(child.pid) > 3), "to begin takes one"
+        assert child.poll() is None
+        child.send_signal(signal.SIGINT)
+        _, said = child.communicate(timeout=PATIENCE)
+    assert (child.returncode, said) == (130, "interrupted\n")

@@ -1,0 +1,245 @@
+"""Flags, environment and defaults."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from spca.common import command
+from spca.common.errors import SettingsError
+from spca.errors import ResumeError
+from spca.runs import cli
+from spca.runs.settings import Settings, how_to_resume
+
+ROOT, CWD = Path("/checkout"), Path("/here")
+
+
+def settings(*argv: str, **environ: str) -> Settings:
+    return cli.settings_from(cli.parse(argv), environ, ROOT, CWD)
+
+
+def test_without_flags_and_key_the_reference_model_learns_the_whole_curriculum() -> None:
+    assert settings() == Settings(
+        curriculum="/checkout/merged_curriculum2.json",
+        workspace="/checkout/workspace",
+        runs="/checkout/runs",
+        planner_model="reference/planner",
+        planner_small_model="reference/planner",
+        coder_model="reference/coder",
+        seed=1,
+        max_cost=None,
+    )
+
+
+def test_with_a_key_the_default_models_are_those_of_openai() -> None:
+    chosen = settings(OPENAI_API_KEY="not-a-key")
+    assert chosen.models == ("openai/gpt-6.1-sol", "openai/gpt-6.1-terra", "openai/gpt-6.1-sol")
+    assert "not-a-key" not in str(chosen)
+
+
+def test_a_flag_wins_over_the_environment_over_the_default() -> None:
+    environ = {"SPCA_PLANNER_MODEL": "x/env", "SPCA_CODER_MODEL": "x/env", "SPCA_ENGINE": "tamer"}
+    chosen = settings("--planner-model", "x/flag", **environ)
+    assert chosen.models == ("x/flag", "x/flag", "x/env")  # one planner is both, unless the small one is chosen too
+    assert settings("--planner-model", "x/1", SPCA_PLANNER_SMALL_MODEL="x/2").models[:2] == ("x/1", "x/2")
+    assert settings(**environ | {"SPCA_PLANNER_MODEL": ""}).models[:2] == ("reference/planner", "reference/planner")
+    assert chosen.engine == "tamer"
+    assert settings("--engine", "pyperplan", **environ).engine == "pyperplan"
+    assert settings(SPCA_ENGINE="").engine is None
+
+
+def test_every_flag_reaches_the_settings() -> None:
+    flags = (
+        "--start-category a --only b --levels c* --seed 7 --curriculum c.json --keep-agent --keep-pddl --resume r "
+        "--workspace w --runs /abs/r --planner-model p/1 --planner-small-model p/2 --coder-model p/3 --engine e "
+        "--max-cost 0.5 --max-calls 3 --max-tokens 400 --max-output-tokens 50 --timeout 2.5 --cache "
+        "--base-url http://localhost:1/v1 --model-table t.json --render --quiet --unsafe-no-sandbox --no-preflight"
+    )
+    chosen = settings(*flags.split())
+    assert chosen.to_dict() | {"upstream_rules": False} == {
+        "curriculum": "/here/c.json",
+        "workspace": "/here/w",
+        "runs": "/abs/r",
+        "planner_model": "p/1",
+        "planner_small_model": "p/2",
+        "coder_model": "p/3",
+        "seed": 7,
+        "start_category": "a",
+        "only": "b",
+        "levels": "c*",
+        "keep_agent": True,
+        "keep_pddl": True,
+        "engine": "e",
+        "base_url": "http://localhost:1/v1",
+        "google_base_url": None,
+        "ollama_host": None,
+        "model_table": "/here/t.json",
+        "max_cost": 0.5,
+        "max_calls": 3,
+        "max_tokens": 400,
+        "max_output_tokens": 50,
+        "timeout": 2.5,
+        "preflight": False,
+        "cache": True,
+        "render": True,
+        "quiet": True,
+        "resume": "r",
+        "unsafe_no_sandbox": True,
+        "upstream_rules": False,
+    }
+
+
+@pytest.mark.parametrize(
+    "argv",
+    [
+        ["--seed", "-1"],
+        ["--seed", "1.5"],
+        ["--seed", ""],
+        *(["--max-cost", amount] for amount in ("-1", "inf", "nan", "much")),
+        *(["--max-calls", count] for count in ("0", "-1", "1.5", "")),
+        ["--max-tokens", "0"],
+        ["--max-output-tokens", "0"],
+        ["--timeout", "-1"],
+        ["x"],
+        ["--so"],
+    ],
+)
+def test_a_bad_flag_is_one_line(argv: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        cli.parse(argv)
+    assert stopped.value.code == command.EXIT_USER_ERROR
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("error: ")
+    assert "_seed" not in line
+    assert "_cost" not in line
+    assert "_count" not in line
+    assert "_amount" not in line
+
+
+def test_version(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        cli.parse(["--version"])
+    assert stopped.value.code == 0
+    assert capsys.readouterr().out.startswith("sense-plan-code-act ")
+
+
+def test_categories_that_exclude_one_another() -> None:
+    with pytest.raises(SettingsError, match="--start-category and --only"):
+        cli.check_choice(settings("--only", "a", "--start-category", "b"))
+    cli.check_choice(settings("--only", "a"))
+
+
+RECORDED = settings("--seed", "3", "--workspace", "w").to_dict()
+
+
+def resumed(*argv: str, recorded: dict[str, Any] = RECORDED, **environ: str) -> Settings:
+    return cli.resumed_settings(cli.parse(argv), recorded, environ, CWD)
+
+
+def test_a_resumed_run_has_its_recorded_settings() -> None:
+    chosen = resumed("--resume", "r")
+    assert chosen == replace(Settings(**RECORDED), resume="r")
+
+
+def test_what_changes_no_result_may_change() -> None:
+    chosen = resumed("--resume", "r", "--quiet", "--render", "--max-cost", "9", "--runs", "elsewhere")
+    assert (chosen.quiet, chosen.render, chosen.max_cost, chosen.runs) == (True, True, 9.0, "/here/elsewhere")
+    chosen = resumed(
+        *[
+            "--resume",
+            "r",
+            "--cache",
+            "--max-calls",
+            "7",
+            "--max-tokens",
+            "8",
+            "--timeout",
+            "9",
+            "--model-table",
+            "t.json",
+        ]
+    )
+    assert (chosen.cache, chosen.max_calls, chosen.max_tokens, chosen.timeout) == (True, 7, 8, 9.0)
+    assert chosen.model_table == "/here/t.json"
+
+
+@pytest.mark.parametrize(
+    ("variable", "name"),
+    [("GOOGLE_GEMINI_BASE_URL", "google_base_url"), ("OLLAMA_HOST", "ollama_host")],
+)
+def test_servers_may_have_moved_when_a_run_goes_on(variable: str, name: str) -> None:
+    recorded = settings(**{variable: "http://old"}).to_dict()
+    assert getattr(resumed(recorded=recorded), name) == "http://old"
+    assert getattr(resumed(recorded=recorded, **{variable: ""}), name) == "http://old"
+    assert getattr(resumed(recorded=recorded, **{variable: "http://new"}), name) == "http://new"
+
+
+def test_a_server_that_a_flag_can_name_moves_by_the_flag() -> None:
+    recorded = settings("--base-url", "http://old", OPENAI_BASE_URL="http://env").to_dict()
+    assert resumed(recorded=recorded, OPENAI_BASE_URL="http://env").base_url == "http://old"
+    assert resumed("--base-url", "http://new", recorded=recorded, OPENAI_BASE_URL="http://env").base_url == "http://new"
+    assert resumed(recorded=settings().to_dict(), OPENAI_BASE_URL="http://env").base_url == "http://env"
+
+
+def test_a_model_that_is_a_folder_is_the_same_when_a_run_goes_on() -> None:
+    recorded = settings("--planner-model", "replay/runs/1").to_dict()
+    assert resumed("--planner-model", "replay/runs/1", recorded=recorded).planner_model == "replay//here/runs/1"
+
+
+def test_the_address_of_the_server_comes_from_flag_or_environment() -> None:
+    environ = {"OPENAI_BASE_URL": "http://env", "GOOGLE_GEMINI_BASE_URL": "http://g", "OLLAMA_HOST": "h:1"}
+    chosen = settings("--base-url", "http://flag", **environ)
+    assert (chosen.base_url, chosen.google_base_url, chosen.ollama_host) == ("http://flag", "http://g", "h:1")
+    assert settings(**environ).base_url == "http://env"
+    assert settings(OPENAI_BASE_URL="").base_url is None
+
+
+def test_what_a_flag_changed_lasts_but_not_how_the_run_is_watched() -> None:
+    begun = settings("--max-calls", "3", "--runs", "here").to_dict()
+    flags = ("--max-calls", "9", "--timeout", "7", "--quiet", "--cache", "--runs", "elsewhere")
+    kept = cli.kept(begun, resumed("--resume", "r", *flags, recorded=begun))
+    assert kept == begun | {"max_calls": 9, "timeout": 7.0}
+
+
+def test_a_flag_that_says_what_the_run_has_is_no_contradiction() -> None:
+    assert resumed("--resume", "r", "--seed", "3", "--workspace", "/here/w").seed == 3
+
+
+@pytest.mark.parametrize(
+    ("argv", "said"),
+    [
+        (["--seed", "4"], "--seed 4 contradicts the run, which has 3: leave --seed out"),
+        (["--keep-pddl"], "--keep-pddl contradicts the run, which was begun without: leave --keep-pddl out"),
+        (["--levels", "E*"], "--levels E* contradicts the run, which was begun without"),
+        (["--coder-model", "x/y"], "--coder-model x/y contradicts the run, which has reference/coder"),
+        (["--curriculum", "x"], "--curriculum x contradicts the run, which has /checkout/merged_curriculum2.json"),
+    ],
+)
+def test_a_contradiction_names_the_flag(argv: list[str], said: str) -> None:
+    with pytest.raises(ResumeError) as caught:
+        resumed("--resume", "r", *argv)
+    assert str(caught.value).startswith(said)
+
+
+@pytest.mark.parametrize("change", [{"seed": None}, {"surprise": 1}])
+def test_settings_of_another_version_are_refused(change: dict[str, Any]) -> None:
+    recorded = {**RECORDED, **change}
+    if recorded["seed"] is None:
+        del recorded["seed"]
+    with pytest.raises(ResumeError, match="another version"):
+        resumed("--resume", "r", recorded=recorded)
+
+
+def test_how_to_resume_says_where_the_runs_are() -> None:
+    assert how_to_resume(settings(), "r1", ROOT) == "python main.py --resume r1"
+    elsewhere = settings("--runs", "my runs")
+    assert how_to_resume(elsewhere, "r1", ROOT) == "python main.py --resume r1 --runs '/here/my runs'"
+
+
+def test_how_a_run_is_watched_is_not_taken_over_when_it_goes_on() -> None:
+    recorded = cli.settings_from({"quiet": True, "render": True}, {}, Path("/root"), Path("/here")).to_dict()
+    chosen = cli.resumed_settings({"resume": "r"}, recorded, {}, Path("/here"))
+    assert (chosen.quiet, chosen.render) == (False, False)

@@ -1,0 +1,250 @@
+"""The curriculum file: what is in the shipped one, what is refused and how, what can be chosen."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spca.common.errors import FileError
+from spca.errors import CurriculumError
+from spca.runs import curriculum
+from spca.runs.curriculum import Category, Curriculum, Level
+
+SHIPPED = Path(__file__).parents[3] / "merged_curriculum2.json"
+
+names = st.text("abcdefgh_ -XYZ0123456789", min_size=1, max_size=12).filter(str.strip)
+ids = st.from_regex(r"[A-Z][a-z]{1,3}-[A-Z0-9]{1,4}-v0", fullmatch=True)
+levels_of = st.lists(
+    st.builds(Level, names, st.lists(ids, min_size=1, max_size=4).map(tuple)),
+    min_size=1,
+    max_size=4,
+)
+curricula = st.lists(
+    st.builds(Category, names, names, levels_of.map(tuple)),
+    min_size=1,
+    max_size=4,
+    unique_by=lambda category: category.name.casefold(),
+).map(lambda categories: Curriculum("c.json", tuple(categories)))
+
+
+def as_json(curriculum: Curriculum) -> list[dict[str, Any]]:
+    return [
+        {
+            "category_name": category.name,
+            "skill": category.skill,
+            "levels": [{"name": level.name, "configs": list(level.configs)} for level in category.levels],
+        }
+        for category in curriculum.categories
+    ]
+
+
+@pytest.fixture(scope="module")
+def shipped() -> Curriculum:
+    return curriculum.load(SHIPPED)
+
+
+def small() -> list[dict[str, Any]]:
+    return [
+        {"category_name": "walk", "skill": "Walk", "levels": [{"name": "Empty", "configs": ["A-v0", "B-v0"]}]},
+        {"category_name": "pick", "skill": "Pick", "levels": [{"name": "Key", "configs": ["C-v0"]}]},
+    ]
+
+
+def refusal(data: object) -> str:
+    with pytest.raises(CurriculumError) as caught:
+        curriculum.parse(data if isinstance(data, str) else json.dumps(data), "c.json")
+    message = str(caught.value)
+    assert message.isprintable()
+    return message
+
+
+def test_shipped_curriculum_has_the_published_size(shipped: Curriculum) -> None:
+    levels = [level for category in shipped.categories for level in category.levels]
+    assert len(shipped.categories) == 12
+    assert len(levels) == 59
+    assert sum(len(level.configs) for level in levels) == 151
+
+
+def test_shipped_curriculum_runs_each_configuration_once(shipped: Curriculum) -> None:
+    tasks = shipped.tasks()
+    assert len(tasks) == len({task.env_id for task in tasks}) == 150
+    assert [task.index for task in tasks] == list(range(150))
+    assert tasks[0].env_id == "MiniGrid-Empty-5x5-v0"
+    assert (tasks[0].category, tasks[0].level) == ("goal_navigation", "Empty")
+
+
+@given(curricula)
+def test_what_is_written_is_loaded(wanted: Curriculum) -> None:
+    assert curriculum.parse(json.dumps(as_json(wanted)), wanted.source) == wanted
+
+
+@given(curricula)
+def test_tasks_are_the_distinct_ids_in_order_of_first_listing(chosen: Curriculum) -> None:
+    listed = [config for category in chosen.categories for level in category.levels for config in level.configs]
+    assert [task.env_id for task in chosen.tasks()] == list(dict.fromkeys(listed))
+
+
+@given(curricula, st.data())
+def test_selecting_one_category_from_its_start_is_that_category(chosen: Curriculum, data: st.DataObject) -> None:
+    category = data.draw(st.sampled_from(chosen.categories))
+    selected = chosen.select(start_category=category.name.upper(), only=category.name.lower())
+    assert selected.categories == (category,)
+
+
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.integers() | st.text(), lambda x: st.lists(x) | st.dictionaries(st.text(), x)
+    )
+)
+def test_any_other_json_is_refused_in_one_line(data: object) -> None:
+    assert refusal(data).startswith("c.json: ")
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "message"),
+    [
+        ((0, "category_name"), 3, 'c.json: categories[0]: "category_name" must be a non-empty line of text'),
+        ((0, "category_name"), "a/b", 'c.json: categories[0]: "category_name" becomes part of file names'),
+        ((1, "category_name"), "Walk", 'c.json: the category "Walk" is there twice'),
+        ((1, "skill"), "", 'c.json: categories[1] "pick": "skill" must be a non-empty line of text'),
+        ((1, "levels"), [], 'c.json: categories[1] "pick": "levels" must be a non-empty list of levels'),
+        ((1, "levels", 0), "Key", 'c.json: categories[1] "pick" levels[0]: must be an object with "name", "configs"'),
+        (
+            (1, "levels", 0, "configs"),
+            [],
+            'categories[1] "pick" levels[0] "Key": "configs" must be a non-empty list of ids',
+        ),
+        ((1, "levels", 0, "configs", 0), 7, 'levels[0] "Key": configs[0] must be an environment id, not 7'),
+        ((1, "levels", 0, "confgs"), [], 'levels[0]: unknown key "confgs"; did you mean "configs"?'),
+        ((1,), [], 'c.json: categories[1]: must be an object with "category_name", "skill", "levels"'),
+    ],
+)
+def test_refusal_names_the_entry(path: tuple[str | int, ...], value: object, message: str) -> None:
+    data: Any = small()
+    entry = data
+    for key in path[:-1]:
+        entry = entry[key]
+    entry[path[-1]] = value
+    assert message in refusal(data)
+
+
+@pytest.mark.parametrize("key", ["category_name", "skill", "levels"])
+def test_missing_key_is_named(key: str) -> None:
+    data = small()
+    del data[1][key]
+    assert f'"{key}" must be' in refusal(data)
+
+
+def test_bad_json_is_placed() -> None:
+    assert refusal('[\n {"category_name": }\n]').startswith("c.json: line 2 column 20: ")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "c.json: line 1 column 1: "),
+        ("{}", "c.json: must be a non-empty list of categories"),
+        ("[]", "c.json: must be a non-empty list of categories"),
+        ('[{"skill": "a", "skill": "b"}]', 'c.json: an object has the key "skill" twice'),
+        ("[" * 100_000, "c.json: "),
+        ("9" * 5_000, "c.json: "),
+    ],
+)
+def test_other_unusable_text(text: str, message: str) -> None:
+    assert message in refusal(text)
+
+
+def test_control_characters_never_reach_the_terminal() -> None:
+    data = small()
+    data[0]["levels"][0]["configs"][0] = "\x1b[2J\n" * 50
+    assert "\\u001b" in refusal(data)
+
+
+def test_unreadable_files(tmp_path: Path) -> None:
+    with pytest.raises(FileError, match="No such file"):
+        curriculum.load(tmp_path / "none.json")
+    with pytest.raises(FileError, match="directory"):
+        curriculum.load(tmp_path)
+
+
+@pytest.mark.parametrize("long", ["category_name", "name", "configs"])
+def test_a_name_that_makes_no_file_name_is_refused(long: str) -> None:
+    data = small()
+    level = data[0]["levels"][0]
+    (data[0] if long == "category_name" else level)[long] = ["é" * 51] if long == "configs" else "é" * 51
+    assert "becomes part of file names: at most 100 bytes" in refusal(data)
+    (data[0] if long == "category_name" else level)[long] = ["é" * 50] if long == "configs" else "é" * 50
+    curriculum.parse(json.dumps(data), "c.json")
+
+
+def test_byte_order_mark_is_no_error(tmp_path: Path) -> None:
+    path = tmp_path / "c.json"
+    path.write_text(json.dumps(small()), encoding="utf-8-sig")
+    assert len(curriculum.load(path).tasks()) == 3
+
+
+def test_start_category_keeps_the_rest(shipped: Curriculum) -> None:
+    rest = shipped.select(start_category=shipped.categories[3].name.upper())
+    assert rest.categories == shipped.categories[3:]
+    assert rest.tasks()[0].index == 0
+
+
+@pytest.mark.parametrize("option", ["start_category", "only"])
+def test_unknown_category_gets_the_near_ones(shipped: Curriculum, option: str) -> None:
+    with pytest.raises(
+        CurriculumError, match=r'no category "goal_navigaton"; did you mean "goal_navigation"'
+    ) as caught:
+        shipped.select(**{option: "goal_navigaton"})
+    assert "\n" not in str(caught.value)
+
+
+def test_unknown_category_without_near_ones_gets_all(shipped: Curriculum) -> None:
+    with pytest.raises(CurriculumError, match="there are ") as caught:
+        shipped.select(only="zzz")
+    assert all(category.name in str(caught.value) for category in shipped.categories)
+
+
+def test_only_before_the_start_is_refused(shipped: Curriculum) -> None:
+    first, second = (category.name for category in shipped.categories[:2])
+    with pytest.raises(CurriculumError, match="lies before the start category"):
+        shipped.select(start_category=second, only=first)
+
+
+@pytest.mark.parametrize(
+    ("glob", "expected"),
+    [
+        ("Empty", ["A-v0", "B-v0"]),
+        ("empty", ["A-v0", "B-v0"]),
+        ("b-v0", ["B-v0"]),
+        ("pick/*", ["C-v0"]),
+        ("walk/empty", ["A-v0", "B-v0"]),
+        ("[ac]-v0", ["A-v0", "C-v0"]),
+        ("*", ["A-v0", "B-v0", "C-v0"]),
+    ],
+)
+def test_levels_glob(glob: str, expected: list[str]) -> None:
+    chosen = curriculum.parse(json.dumps(small()), "c.json").select(levels=glob)
+    assert [task.env_id for task in chosen.tasks()] == expected
+
+
+def test_levels_that_match_nothing_get_the_near_ones(shipped: Curriculum) -> None:
+    with pytest.raises(CurriculumError, match=r'matches "MiniGrid-Emtpy-5x5-v0"; did you mean "MiniGrid-Empty-5x5-v0"'):
+        shipped.select(levels="MiniGrid-Emtpy-5x5-v0")
+
+
+def test_level_outside_the_chosen_category_is_unknown() -> None:
+    with pytest.raises(CurriculumError, match="no level or environment id"):
+        curriculum.parse(json.dumps(small()), "c.json").select(only="walk", levels="Key")
+
+
+def test_nearest_ignores_case() -> None:
+    assert (
+        curriculum.nearest("babyai-gotodoor-v0", ["BabyAI-GoToDoor-v0", "MiniGrid-Empty-5x5-v0"])[0]
+        == "BabyAI-GoToDoor-v0"
+    )
+    assert curriculum.nearest("x", ["Empty"]) == ()

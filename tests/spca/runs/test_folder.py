@@ -1,0 +1,203 @@
+"""Run folders: atomic files, locks, creation and opening."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from spca.common.errors import SettingsError, WorkspaceBusyError
+from spca.common.files import check_folder, locked, make_folder, write_atomic
+from spca.contracts import AgentSource, Checkpoint, PlanStep, Status, TrustedPDDL
+from spca.errors import ResumeError
+from spca.runs.folder import RunFolder, attempt_record, new_run_id
+from spca.runs.results import Attempt
+from tests.support.spca.doubles import AGENT, ROOT, outcome_of, plan_of
+
+
+def made(runs: Path) -> RunFolder:
+    return RunFolder.create(runs, {"settings": {}}, "[]", AGENT, TrustedPDDL("(d)", "(p)"), "# prompts\n")
+
+
+def test_a_file_is_replaced_whole(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    write_atomic(path, "old")
+    write_atomic(path, "nëw")
+    assert path.read_text(encoding="utf-8") == "nëw"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_reader_never_sees_a_part(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    write_atomic(path, "x")
+    code = (
+        "import sys; from pathlib import Path; from spca.common.files import write_atomic\n"
+        "for n in range(60): write_atomic(Path(sys.argv[1]), 'xy'[n % 2] * 1_000_000)"
+    )
+    with subprocess.Popen([sys.executable, "-c", code, str(path)], cwd=ROOT) as writer:
+        while writer.poll() is None:
+            assert len(path.read_text().strip("x").strip("y")) == 0
+            assert len(path.read_text()) in (1, 1_000_000)
+    assert writer.returncode == 0
+
+
+def test_a_file_that_cannot_be_written_is_a_users_mistake(tmp_path: Path) -> None:
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(SettingsError, match=r"cannot write .*folder: Is a directory"):
+        write_atomic(tmp_path / "folder", "text")
+
+
+@pytest.mark.parametrize("name", ["a.html", ".a.html.tmp"])
+def test_a_link_in_the_folder_leads_nowhere(tmp_path: Path, name: str) -> None:
+    """Run folders come from strangers too: whoever made one chose what lies in it under the names to be written."""
+    (tmp_path / "mine").write_text("mine")
+    (tmp_path / "theirs").mkdir()
+    (tmp_path / "theirs" / name).symlink_to(tmp_path / "mine")
+    write_atomic(tmp_path / "theirs" / "a.html", "text")
+    assert (tmp_path / "mine").read_text() == "mine"
+    assert not (tmp_path / "theirs" / "a.html").is_symlink()
+    assert os.listdir(tmp_path / "theirs") == ["a.html"]
+
+
+def test_a_pipe_keeps_nobody_waiting(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / ".a.html.tmp")
+    write_atomic(tmp_path / "a.html", "text")
+    assert (tmp_path / "a.html").read_text() == "text"
+
+
+def test_a_device_is_not_replaced(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "device")
+    with pytest.raises(SettingsError, match=r"cannot write .*device: it is no regular file"):
+        write_atomic(tmp_path / "device", "text")
+    assert os.listdir(tmp_path) == ["device"]
+
+
+@pytest.mark.parametrize("below", ["file", "file/a", "file/a/b"])
+def test_a_folder_below_a_file_is_refused(tmp_path: Path, below: str) -> None:
+    (tmp_path / "file").touch()
+    for use in (check_folder, make_folder):
+        with pytest.raises(SettingsError, match=re.escape(f"{tmp_path / 'file'} is not a folder")):
+            use(tmp_path / below)
+
+
+def test_checking_a_folder_does_not_make_it(tmp_path: Path) -> None:
+    check_folder(tmp_path / "a" / "b")
+    assert list(tmp_path.iterdir()) == []
+    make_folder(tmp_path / "a" / "b")
+    assert (tmp_path / "a" / "b").is_dir()
+
+
+def test_a_dangling_link_is_no_folder(tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to(tmp_path / "gone")
+    with pytest.raises(SettingsError, match="is not a folder"):
+        check_folder(tmp_path / "link")
+
+
+def test_a_lock_is_held_by_one_at_a_time(tmp_path: Path) -> None:
+    with (
+        locked(tmp_path, "workspace"),
+        pytest.raises(WorkspaceBusyError, match=f"workspace {tmp_path} is in use"),
+        locked(tmp_path, "workspace"),
+    ):
+        pass
+    with locked(tmp_path, "workspace"):
+        pass
+
+
+def test_a_lock_dies_with_its_process(tmp_path: Path) -> None:
+    code = (
+        "import sys, os; from pathlib import Path; from spca.common.files import locked\n"
+        "with locked(Path(sys.argv[1]), 'workspace'): print('held', flush=True); sys.stdin.read()"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", code, str(tmp_path)], cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as other:
+        assert other.stdout is not None
+        assert other.stdout.readline() == "held\n"
+        with pytest.raises(WorkspaceBusyError), locked(tmp_path, "workspace"):
+            pass
+        other.kill()
+    with locked(tmp_path, "workspace"):
+        pass
+
+
+def test_a_lock_file_that_cannot_be_opened(tmp_path: Path) -> None:
+    (tmp_path / ".lock").mkdir()
+    with pytest.raises(SettingsError, match="cannot open"), locked(tmp_path, "run"):
+        pass
+
+
+def test_run_ids_sort_by_time_and_differ() -> None:
+    ids = {new_run_id() for _ in range(20)}
+    assert len(ids) > 1
+    assert all(re.fullmatch(r"\d{8}-\d{6}-[0-9a-f]{4}", run_id) for run_id in ids)
+
+
+def test_a_new_folder_holds_what_later_parts_rely_on(tmp_path: Path) -> None:
+    folder = made(tmp_path / "runs")
+    opened = RunFolder.open(tmp_path / "runs", folder.run_id)
+    assert opened.info() == {"run_id": folder.run_id, "settings": {}}
+    assert opened.state() == {
+        "finished": [],
+        "agent": "agents/agent_v0.py",
+        "category": None,
+        "trusted": {"domain": "(d)", "problem": "(p)"},
+    }
+    assert opened.read_text("agents/agent_v0.py") == AGENT.text
+    assert opened.read_text("prompt_log.md") == "# prompts\n"
+    assert opened.read_text("state/curriculum.json") == "[]"
+
+
+@pytest.mark.parametrize("name", ["", "nosuch", "..", "../runs", ".", "a/b"])
+def test_what_is_no_run_is_refused_with_the_latest(tmp_path: Path, name: str) -> None:
+    with pytest.raises(ResumeError, match="there are none"):
+        RunFolder.open(tmp_path / "runs", name)
+    folder = made(tmp_path / "runs")
+    with pytest.raises(ResumeError, match=f"the latest is {folder.run_id}"):
+        RunFolder.open(tmp_path / "runs", name)
+
+
+def test_a_run_that_was_killed_while_being_created_is_none(tmp_path: Path) -> None:
+    folder = made(tmp_path)
+    (folder.path / "run.json").unlink()
+    with pytest.raises(ResumeError):
+        RunFolder.open(tmp_path, folder.run_id)
+
+
+def test_versions_of_failed_levels_have_a_prefix(tmp_path: Path) -> None:
+    folder = made(tmp_path)
+    plan = plan_of(PlanStep("go", ()))
+    assert folder.save_version(1, AGENT, plan, solved=True) == "agents/agent_v1.py"
+    assert folder.save_version(2, AGENT, plan, solved=False) == "agents/fail_agent_v2.py"
+    assert folder.save_version(3, AGENT, None, solved=False) == "agents/fail_agent_v3.py"
+    names = {p.name for p in (folder.path / "pddl").iterdir()}
+    assert names == {"domain_v1.pddl", "problem_v1.pddl", "fail_domain_v2.pddl", "fail_problem_v2.pddl"}
+
+
+def test_half_a_surrogate_pair_in_a_message_of_generated_code_can_be_kept(tmp_path: Path) -> None:
+    folder = RunFolder(tmp_path)
+    folder.write_json("x.json", {"message": "ValueError: \ud800 é"})
+    assert folder.read_json("x.json") == {"message": "ValueError: \ud800 é"}
+    assert "é" in (tmp_path / "x.json").read_text(encoding="utf-8")
+
+
+def test_an_executed_source_is_kept_once(tmp_path: Path) -> None:
+    folder = made(tmp_path)
+    other = AgentSource(AGENT.text + "# more\n")
+    names = {folder.save_agent(source) for source in (AGENT, other, AGENT)}
+    assert len(names) == 2
+    assert folder.read_text(folder.save_agent(other)) == other.text
+
+
+def test_an_attempt_as_json() -> None:
+    start = Checkpoint((0, 1), "hash")
+    outcome = outcome_of(Status.STUCK, "it turns", (2, 0), reward=0.5)
+    record = attempt_record(Attempt(2, 3, start, plan_of(PlanStep("act", ("a1",))), AGENT, outcome), "agents/x.py")
+    assert record["plan"] == [{"action": "act", "args": ("a1",)}]
+    assert (record["round"], record["attempt"], record["start"]) == (2, 3, [0, 1])
+    assert (record["status"], record["message"], record["reward"]) == ("stuck", "it turns", 0.5)
+    assert record["steps"] == [[2, 0, 70], [0, 0, 71]]

@@ -1,0 +1,64 @@
+"""What a run was made with."""
+
+from __future__ import annotations
+
+import platform
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from spca import __version__
+from spca.errors import ResumeError
+from spca.runs import cli
+from spca.runs.provenance import check_sandbox, check_versions, run_info, versions
+
+SETTINGS = cli.settings_from(
+    {}, {"OPENAI_API_KEY": "very-secret", "GEMINI_API_KEY": "very-secret"}, Path("/checkout"), Path("/here")
+)
+
+
+def test_models_and_versions_but_no_secret(tmp_path: Path) -> None:
+    info = run_info(SETTINGS, tmp_path, "strict")
+    assert info["settings"] == SETTINGS.to_dict()
+    assert info["sandbox"] == "strict"
+    assert info["models"] == {
+        "planner": "openai/gpt-6.1-sol",
+        "planner_small": "openai/gpt-6.1-terra",
+        "coder": "openai/gpt-6.1-sol",
+    }
+    assert info["versions"]["spca"] == __version__
+    assert info["versions"]["python"] == platform.python_version()
+    assert {"numpy", "minigrid", "gymnasium", "unified-planning", "up-tamer"} <= set(info["versions"])
+    assert "very-secret" not in str(info)
+
+
+def test_outside_of_git_there_is_no_commit(tmp_path: Path) -> None:
+    assert run_info(SETTINGS, tmp_path, "strict")["git_commit"] is None
+
+
+def test_the_commit_is_that_of_the_checkout(tmp_path: Path) -> None:
+    git = shutil.which("git")
+    if git is None:
+        pytest.skip("git is not installed")
+    who = ("-c", "user.name=a", "-c", "user.email=a@example.org", "-c", "commit.gpgsign=false")
+    for arguments in (("init", "-q"), (*who, "commit", "-q", "--allow-empty", "-m", "x")):
+        subprocess.run([git, "-C", str(tmp_path), *arguments], check=True)
+    asked = subprocess.run([git, "-C", str(tmp_path), "rev-parse", "HEAD"], check=True, capture_output=True, text=True)
+    assert run_info(SETTINGS, tmp_path, "strict")["git_commit"] == asked.stdout.strip()
+
+
+def test_a_run_of_other_worlds_does_not_go_on() -> None:
+    recorded = versions() | {"minigrid": "0.1"}
+    check_versions(versions() | {"openai": "0.1"})
+    with pytest.raises(ResumeError, match=r"begun with minigrid 0\.1, installed is"):
+        check_versions(recorded)
+
+
+def test_a_run_behind_another_wall_does_not_go_on() -> None:
+    check_sandbox("strict", "strict")
+    with pytest.raises(ResumeError, match="begun with sandbox strict, here it is unsafe: begin a new run"):
+        check_sandbox("strict", "unsafe")
+    with pytest.raises(ResumeError):
+        check_sandbox(None, "strict")

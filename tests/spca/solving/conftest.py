@@ -1,7 +1,0 @@
-"""Here as in the solver's process: importing Unified Planning does not import ConfigSpace, which takes a second."""
-
-from __future__ import annotations
-
-from spca.solving import configspace
-
-configspace.defer()

@@ -1,0 +1,112 @@
+"""A real Chromium, driven by Playwright: the path in ``CHROMIUM``, else Debian's."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
+
+from tests.support.waiting import PATIENCE
+
+PACKAGE = "chromium"
+"""Debian's."""
+
+_PATIENCE_MS = 1000 * PATIENCE
+
+_FLAGS = (
+    "--no-sandbox",  # of Chromium itself: it refuses to run as root with it
+    "--disable-gpu",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
+)
+
+
+def chromium() -> str | None:
+    """Path of the browser, None where there is none."""
+    return os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
+
+
+@contextmanager
+def browser(path: str) -> Iterator[Browser]:
+    """The browser, headless."""
+    with sync_playwright() as playwright:
+        expect.set_options(timeout=_PATIENCE_MS)
+        started = playwright.chromium.launch(executable_path=path, args=list(_FLAGS))
+        try:
+            yield started
+        finally:
+            started.close()
+
+
+@dataclass
+class Visit:
+    """A page with everything that it did besides being shown.
+
+    Attributes:
+        requests: addresses it asked for, the page itself not included.
+        complaints: errors, warnings and violations of the page's policy.
+    """
+
+    page: Page
+    requests: list[str] = field(default_factory=list)
+    complaints: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.page.on("request", lambda request: self.requests.append(request.url))
+        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        self.page.on(
+            "console", lambda said: self.complaints.append(said.text) if said.type in ("error", "warning") else None
+        )
+        self.page.on("dialog", lambda dialog: self.complaints.append(f"dialog: {dialog.message}"))
+        self.page.on("popup", lambda popup: self.complaints.append(f"popup: {popup.url}"))
+
+    def open(self, address: str) -> Page:
+        """Load an address and wait until the app has shown something."""
+        self.page.goto(address)
+        self.page.get_by_role("heading", level=1).wait_for()
+        self.requests[:] = [asked for asked in self.requests if asked != address.partition("#")[0]]
+        return self.page
+
+
+@contextmanager
+def visit(started: Browser, *, width: int = 1440, height: int = 900, dark: bool = False) -> Iterator[Visit]:
+    """A fresh window."""
+    context: BrowserContext = started.new_context(
+        viewport={"width": width, "height": height}, color_scheme="dark" if dark else "light", reduced_motion="reduce"
+    )
+    context.set_default_timeout(_PATIENCE_MS)
+    try:
+        yield Visit(context.new_page())
+    finally:
+        context.close()
+
+
+def address(page: Path, route: str = "") -> str:
+    """The address of a page on the disk; ``route`` is what stands behind the ``#``."""
+    return page.resolve().as_uri() + (f"#{route}" if route else "")
+
+
+def unfold(page: Page) -> None:
+    """Open everything that is folded, of many rounds and tries only the last; what is folded may hold more that is."""
+    quiet = 0
+    while quiet < 2:
+        opened = page.evaluate(
+            """() => {
+                 const last = [...document.querySelectorAll("main section.round")].at(-1);
+                 const folds = [...document.querySelectorAll("main details:not([open])")].filter(fold =>
+                   !fold.closest(".tries > li:not(:last-child)") && [null, last].includes(fold.closest("section.round"))
+                 );
+                 for (const fold of folds) fold.open = true;
+                 return folds.length;
+               }"""
+        )
+        quiet = 0 if opened else quiet + 1
+        page.wait_for_timeout(100)

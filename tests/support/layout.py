@@ -1,0 +1,72 @@
+"""How the parts of the product lie upon each other, and which of their names occur twice: held by test_architecture."""
+
+from __future__ import annotations
+
+ORDER = (
+    ("common", "contracts", "errors", "protocols"),
+    ("sense", "plan"),
+    ("llm", "prompts"),
+    ("reference", "code"),
+    ("act", "sandbox"),
+    ("runs",),
+    ("report",),
+)
+"""Parts of ``spca``: each imports itself and what stands in a line above its own; the first line is for everyone."""
+
+AGAINST_THE_ORDER = {
+    ("spca.llm.providers.offline.reference", "reference"): "the embedded model is a provider like the others",
+}
+"""A module and the part that it may import all the same -> why."""
+
+TWIN_MODULES = {
+    "spca": {
+        "answers": "what a model may answer; what a query answers",
+        "cli": "two command lines: of a run, of looking at runs",
+        "client": "the solver and the sandbox are processes made of the same parts",
+        "errors": "the root, and what everyone raises; what the loop raises",
+        "formulation": "a PDDL problem of a BabyAI mission; of a task with mechanisms",
+        "wire": "the solver and the sandbox are processes made of the same parts",
+        "worker": "the solver and the sandbox are processes made of the same parts",
+    },
+    "gridworld": {},
+    "robot_bridge": {
+        "replay": "the command; what it does",
+        "robot": "the real one and the simulated one, behind one protocol",
+        "world": "a robot as a world of the agent; the world that a simulated robot stands in",
+    },
+}
+"""Names of modules that occur twice within a package -> why."""
+
+SHOWN = "what the loop records, and what a report shows of it (spca.report.read.model)"
+TWIN_CLASSES = {
+    "spca": {
+        **dict.fromkeys(("Attempt", "Episode", "Level", "Round", "Usage"), SHOWN),
+        "Action": "a PDDL action that is written; an action of an episode that is shown",
+        "Answer": "of a model, kept; of a model server, on its way; of an attempt of the doctor",
+        "Call": "a request, recorded; a request, shown; a call of the system",
+        "Check": "of a recorded episode; of a layer of the sandbox",
+        "Frame": "of an episode; of a byte stream",
+        "GoneError": "the other end of a pipe has closed it: the solver's, the worker's",
+        "History": "of the embedded planner; of a level's time",
+        "Limits": "of an answer, of a worker",
+        "Outcome": "of a plan; of a request",
+        "Place": "where a call belongs; where a thing of a mission lies",
+        "Report": "of models looked up; of a run; of the doctor",
+        "State": "of a model at its provider; of a search",
+        "Thing": "of a scene; of a terrain",
+        "View": "of the live page; of the agent, as bytes",
+        "Way": "what is done on the way; how a mission words it",
+    },
+    "gridworld": {
+        "Action": "ours; that of the multigrid library",
+        "Link": "of a draft; of a way",
+    },
+    "robot_bridge": {
+        "Action": "under way; as a message says it",
+        "Body": "a robot that was chosen; the measures of one",
+        "Choice": "of the embedded navigator; of when to ask",
+        "Doorway": "as a message says it; of a floor plan",
+        "Room": "as a message says it; of a floor plan",
+    },
+}
+"""Names of public classes that occur twice within a package -> why."""

@@ -1,0 +1,98 @@
+"""A live server for tests, and clients of it."""
+
+from __future__ import annotations
+
+import http.client
+import socket
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import minigridenv
+from spca.act.frame import WorldMaker
+from spca.report.live.access import LOOPBACK, Access
+from spca.report.live.http_server import LiveServer, Page, answering
+from spca.report.live.live_run import LiveRun
+from tests.support.waiting import AGES, PATIENCE, becomes
+
+TOKEN = "the-token"  # noqa: S105  # of these tests
+HTML = "<!doctype html><title>page</title>" + "x" * 2000
+
+
+@contextmanager
+def served(
+    path: Path,
+    make_world: WorldMaker = minigridenv.MiniGridEnv,
+    *,
+    timeout_s: float = AGES,
+    heartbeat_s: float = 10.0,
+) -> Iterator[LiveServer]:
+    live = LiveRun(path, make_world, rest_s=0.0)
+    page = Page.of(HTML, "default-src 'none'; script-src 'sha256-x'")
+    access = Access(TOKEN, LOOPBACK)
+    server = LiveServer(socket.AF_INET, ("127.0.0.1", 0), live, page, access, timeout_s, heartbeat_s)
+    with answering(server):
+        yield server
+
+
+def ask(
+    server: LiveServer,
+    path: str,
+    method: str = "GET",
+    headers: Mapping[str, str] | None = None,
+    body: str | None = None,
+) -> tuple[int, dict[str, str], bytes]:
+    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=PATIENCE)
+    try:
+        connection.request(method, path, body, dict(headers or {}))
+        answer = connection.getresponse()
+        return answer.status, dict(answer.getheaders()), answer.read()
+    finally:
+        connection.close()
+
+
+def connected(server: LiveServer) -> socket.socket:
+    return socket.create_connection(("127.0.0.1", server.port), timeout=PATIENCE)
+
+
+def raw(server: LiveServer, data: bytes) -> bytes:
+    """What comes back until the server closes."""
+    with connected(server) as client:
+        with suppress(ConnectionError):  # it may have answered and closed before everything was sent
+            client.sendall(data)
+        parts = list[bytes]()
+        with suppress(ConnectionError):
+            while part := client.recv(65536):
+                parts.append(part)
+        return b"".join(parts)
+
+
+def answering_threads() -> list[threading.Thread]:
+    return [thread for thread in threading.enumerate() if "process_request_thread" in thread.name]
+
+
+def until(condition: Callable[[], bool]) -> None:
+    assert becomes(condition), "waited in vain"
+
+
+def events(server: LiveServer, last: str | None = None) -> Iterator[dict[str, str]]:
+    """Events as a browser takes them in; comments have the name "": they are events here so that tests see them."""
+    client = connected(server)
+    known = f"Last-Event-ID: {last}\r\n" if last is not None else ""
+    client.sendall(f"GET /{TOKEN}/events HTTP/1.1\r\nHost: localhost\r\n{known}\r\n".encode())
+    with client, client.makefile("r", encoding="utf-8", newline="\n") as lines:
+        assert lines.readline() == "HTTP/1.1 200 OK\r\n"
+        while lines.readline() != "\r\n":
+            continue
+        fields = dict[str, str]()
+        for line in lines:
+            if line != "\n":
+                name, _, value = line.rstrip("\n").partition(": ")
+                fields[name] = value
+            elif set(fields) - {"retry"}:
+                yield fields
+                fields = {}
+            else:
+                assert fields == {"retry": "2000"}
+                fields = {}
