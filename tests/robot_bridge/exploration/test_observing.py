@@ -33,7 +33,8 @@ NOTED: Call = ("report_discovery", {"label": "sofa", "notes": "blue, by the wind
 AWAY = goal(x=3.0, y=0.5)
 DRIVE = (AWAY.tool_name, dict(AWAY.parameters))
 LOOKS = 3
-PAUSE_S = 0.3
+PAUSE_S = AskSettings().shortest_pause_s
+SHORT_S = 0.3
 """Between two requests in real time: shorter than on a robot, because the tests wait for it."""
 
 
@@ -197,15 +198,16 @@ class Slow(Scripted):
         return sight
 
 
-@pytest.mark.parametrize("seconds", [0.0, 0.6 * PAUSE_S, long(1.1 * PAUSE_S)])
-def test_in_real_time_every_description_is_in_the_next_message(seconds: float) -> None:
+@pytest.mark.parametrize("pause_s", [SHORT_S, long(PAUSE_S)])
+@pytest.mark.parametrize("share", [0.0, 0.6, long(1.1)])
+def test_in_real_time_every_description_is_in_the_next_message(share: float, pause_s: float) -> None:
     sights = [f"sight {number}." for number in range(100)]
-    model = Slow(seconds, sights)
+    model = Slow(share * pause_s, sights)
     robot, clock = KinematicRobot(SteppedClock()), MonotonicClock()
     robot.clock = clock  # type: ignore[assignment]  # it always stands
     filming(robot)
     controller = Controller(robot, clock, Navigation(CONFIG, Pose()), SafetyChain(CONFIG))
-    settings = ExplorerSettings(asking=AskSettings(shortest_pause_s=PAUSE_S))
+    settings = ExplorerSettings(asking=AskSettings(shortest_pause_s=pause_s))
     loop = RealTimeLoop(controller, 0.02)
     host = Explorer(controller, model, ThreadedLink(clock), runner=loop, settings=settings)
     host.start_llm_exploration()
