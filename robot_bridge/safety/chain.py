@@ -14,7 +14,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from math import atan, copysign, inf, isfinite, isnan, sqrt, tan
+from math import atan, copysign, inf, isfinite, isnan, tan
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,9 +35,10 @@ from robot_bridge.safety.doubt import (
     unseen_points,
 )
 from robot_bridge.safety.geometry import along, clamped, clearance, curvature_of, free_distance, seen_from
-from robot_bridge.safety.obstacles import RESERVE_M, TOUCH_M, Memory, around, looked, reach, reaction
+from robot_bridge.safety.obstacles import TOUCH_M, Memory, around, looked
 from robot_bridge.safety.odometry import jump, odometry_fault
 from robot_bridge.safety.scans import fault
+from robot_bridge.safety.stop_distance import RESERVE_M, allowed_speed, reach
 
 CREEP = 0.02
 """m/s: what the zones would slow down below this is stopped."""
@@ -211,21 +212,6 @@ def _zone_limited(
         if speed >= min(CREEP, abs(wanted)) and speed <= allowed_speed(distance(speed), forward, config):
             return copysign(speed, wanted), f"{what} {first:.2f} m {where}: slowed to {speed:.2f} m/s"
     return 0.0, f"{what} {first:.2f} m {where}: stopped"
-
-
-def allowed_speed(distance: float, forward: bool, config: RobotConfig) -> float:
-    """Greatest speed at a distance from the lidar to the nearest obstacle along the path, m/s.
-
-    0 in the emergency zone, the robot's limit outside of the avoidance zone, linear between; and never more than can
-    be braked, with the reaction time before it, in what is left to the body.
-    """
-    zones, limits = config.zones, config.limits
-    ahead = config.body.front - config.lidar.x if forward else config.body.rear + config.lidar.x
-    share = (distance - zones.emergency_stop) / max(zones.avoidance - zones.emergency_stop, 1e-9)
-    room = max(0.0, distance - ahead - RESERVE_M)
-    late, braking = reaction(config), limits.deceleration
-    stoppable = braking * (sqrt(late * late + 2 * room / braking) - late)
-    return min(max(0.0, min(1.0, share)) * (limits.speed if forward else limits.reverse_speed), stoppable)
 
 
 def ways(state: ChainState, curvature: float, speed: float, config: RobotConfig) -> list[list[tuple[float, float]]]:

@@ -10,8 +10,8 @@ from typing import Any
 from robot_bridge.config import RobotConfig
 from robot_bridge.errors import SetupError
 from robot_bridge.safety.doubt import LEAST_BACKED_M
-from robot_bridge.safety.obstacles import RESERVE_M, reach, reaction
 from robot_bridge.safety.scans import blind_radius
+from robot_bridge.safety.stop_distance import RESERVE_M, reach, reaction
 
 THIN_M = 0.02
 """Width of what is as good as a wall."""

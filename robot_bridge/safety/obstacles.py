@@ -2,7 +2,7 @@
 
 A pole of 2 cm is hit by one or two beams of a turn and missed altogether when those drop out: returns are kept for
 :func:`memory_s` and moved by odometry. A return is *still* when a scan that is at least ``STILL_S`` older saw something
-within about 5 cm of its place; everything else may be on the move, at up to ``OBSTACLE_SPEED``.
+within about 5 cm of its place; everything else may be on the move, at up to ``stop_distance.OBSTACLE_SPEED``.
 """
 
 from __future__ import annotations
@@ -17,11 +17,9 @@ from robot_bridge.config import RobotConfig
 from robot_bridge.contracts import Odometry, Pose, Scan
 from robot_bridge.safety.geometry import along, clearance, placed, seen_from
 from robot_bridge.safety.scans import AHEAD_OF_TIME, returns, unseen
+from robot_bridge.safety.stop_distance import margin, reach
 
 STILL_S = 0.28
-OBSTACLE_SPEED = 0.5
-RESERVE_M = 0.02
-"""To be left when the robot has braked."""
 _LATE_S = 0.03
 """By which a turn of the lidar may be late."""
 _CELL = 0.02
@@ -103,24 +101,6 @@ def _near(points: NDArray[np.float64], others: NDArray[np.float64], cells: int) 
         grid[:, 1:] |= grid[:, :-1]
         grid[:, :-1] |= grid[:, 1:]
     return np.asarray(grid[at[:, 0], at[:, 1]])
-
-
-def reaction(config: RobotConfig) -> float:
-    """Seconds that may pass before the chain acts on a return: a turn of the lidar and a control period."""
-    return 1 / config.lidar.rate + 1 / config.control_rate
-
-
-def margin(speed: float, config: RobotConfig, age: float = 0.0) -> float:
-    """What an obstacle on the move covers until a robot at ``speed`` that saw it ``age`` ago stands, metres."""
-    late = max(reaction(config), age + 1 / config.control_rate)
-    return OBSTACLE_SPEED * (late + abs(speed) / config.limits.deceleration)
-
-
-def reach(config: RobotConfig) -> float:
-    """How far along its path the chain looks, metres: the avoidance zone, or what it takes to stop if that is more."""
-    fastest = max(config.limits.speed, config.limits.reverse_speed)
-    braking = fastest * reaction(config) + fastest**2 / (2 * config.limits.deceleration)
-    return max(config.zones.avoidance, braking + RESERVE_M) + config.zones.padding
 
 
 def around(

@@ -12,10 +12,10 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from robot_bridge.contracts import REST, Applied, Command, Observation, Odometry, Pose, Scan, Source, Twist
-from robot_bridge.safety.chain import CREEP, ChainState, SafetyChain, allowed_speed, chosen, filtered
+from robot_bridge.safety.chain import CREEP, ChainState, SafetyChain, chosen, filtered
 from robot_bridge.safety.geometry import clamped, clearance, curvature_of, free_distance
-from robot_bridge.safety.obstacles import margin
 from robot_bridge.safety.scans import returns
+from robot_bridge.safety.stop_distance import allowed_speed, margin
 from tests.support.robot_bridge.rays import CONFIG, Post, as_scan, scan_of, seen
 
 LIMITS, ZONES, BODY = CONFIG.limits, CONFIG.zones, CONFIG.body
@@ -93,27 +93,6 @@ def test_what_drives_has_the_room_that_its_speed_needs(found: list[Post], wanted
     if from_lidar < ZONES.emergency_stop - 0.001:
         assert applied.twist == REST
         assert "stopped" in applied.reason
-
-
-@given(st.floats(0, 3), st.floats(0, 3), st.booleans())
-def test_speed_falls_with_distance_to_nothing_in_the_emergency_zone(a: float, b: float, forward: bool) -> None:
-    near, far = sorted((a, b))
-    assert allowed_speed(near, forward, CONFIG) <= allowed_speed(far, forward, CONFIG) + 1e-12
-    if near <= ZONES.emergency_stop:
-        assert allowed_speed(near, forward, CONFIG) == 0.0
-    if far >= ZONES.avoidance:
-        assert allowed_speed(far, forward, CONFIG) == (LIMITS.speed if forward else LIMITS.reverse_speed)
-    middle = allowed_speed((ZONES.emergency_stop + ZONES.avoidance) / 2, forward, CONFIG)
-    assert middle == pytest.approx((LIMITS.speed if forward else LIMITS.reverse_speed) / 2)
-
-
-@given(st.floats(0.3, 3), st.floats(0.2, 2), st.floats(0, 4))
-def test_a_fast_robot_with_weak_brakes_can_always_stop_in_what_is_left(
-    speed: float, deceleration: float, distance: float
-) -> None:
-    config = replace(CONFIG, limits=replace(LIMITS, speed=speed, deceleration=deceleration))
-    v = allowed_speed(distance, True, config)
-    assert v * 0.15 + v * v / (2 * deceleration) <= max(0.0, distance - OVERHANG) + 1e-9
 
 
 @given(st.floats(0.01, 0.25), st.floats(-1, 1), st.floats(-0.04, 0.04))

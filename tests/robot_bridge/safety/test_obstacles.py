@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from robot_bridge.contracts import Odometry, Pose, Twist
 from robot_bridge.safety.geometry import placed
-from robot_bridge.safety.obstacles import Memory, around, looked, margin, memory_s, pose_at, reach
+from robot_bridge.safety.obstacles import Memory, around, looked, memory_s, pose_at
+from robot_bridge.safety.stop_distance import margin, reach
 from tests.support.robot_bridge.rays import CONFIG, Post, as_scan, scan_of
 
 POLE: Post = (0.6, 0.05, 0.01)
