@@ -4,7 +4,7 @@
 
     Robot.observe() -> Observation -> Navigation.update() -> Estimate ─┐
                                                                        ├─> SensorState -> SensorSnapshot -> model
-    model -> NavigationDecision -> SafetyExecutor -> Target -> Behaviour -> Twist ┐
+    model -> NavigationDecision -> SafetyExecutor -> Target -> Performer -> Twist ┐
                                                         stop, human, planner ─────┴─> safety chain -> Robot.apply()
 
 Frames follow REP 103 and 105: x forward, y left, angles counter-clockwise. "map" begins where the robot stood when it
