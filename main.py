@@ -231,7 +231,7 @@ COMMANDS: Final[Mapping[str, tuple[str, Callable[[Mapping[str, Any], command.End
     "run": ("learn the levels (default)", learn),
     "list": ("categories and levels", lambda given, _end: startup.show_levels(given, ROOT)),
     "doctor": ("whether sandbox and models are ready to use", lambda given, _end: startup.doctor(given, ROOT)),
-    **{name: (text, look) for name, text in looking.HELP.items()},
+    **{name: (text, look) for name, (text, *_) in looking.COMMANDS.items()},
 }
 """What each command does, in words and by a function."""
 
@@ -239,7 +239,7 @@ COMMANDS: Final[Mapping[str, tuple[str, Callable[[Mapping[str, Any], command.End
 def main(argv: Sequence[str] | None = None) -> int:
     """The program; returns the exit code."""
     with command.Ending() as end:
-        given = cli.parse(argv, {name: text for name, (text, _) in COMMANDS.items()}, looking.HELP)
+        given = cli.parse(argv, {name: text for name, (text, _) in COMMANDS.items()}, looking.COMMANDS)
         end.code = COMMANDS[given["command"]][1](given, end)
     return end.code
 

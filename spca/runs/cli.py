@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import math
 import os
 import sys
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import fields
 from pathlib import Path
 from typing import Any, Final
@@ -22,7 +24,29 @@ from spca.runs.settings import MAY_CHANGE_ON_RESUME, OF_THIS_SESSION, Settings
 UNSAFE_VARIABLE: Final = "SPCA_UNSAFE_NO_SANDBOX"
 """Environment variable that confirms ``--unsafe-no-sandbox``."""
 
+ABOVE_ZERO: Final = math.nextafter(0, 1)
 _PATHS: Final = ("curriculum", "workspace", "runs", "model_table")
+
+
+def ranged(
+    kind: Callable[[str], float], fault: str, least: float = 0, most: float = sys.float_info.max
+) -> Callable[[str], float]:
+    """Return what reads the number of an option; ``fault`` says what is wrong with a text that is none."""
+
+    def read(text: str) -> float:
+        with suppress(ValueError):
+            value = kind(text)
+            if least <= value <= most and (kind is float or text.isdecimal()):
+                return value
+        raise argparse.ArgumentTypeError(fault.format(text))
+
+    return read
+
+
+_SEED: Final = ranged(int, "invalid seed {!r}: expected a non-negative integer")
+_COUNT: Final = ranged(int, "invalid count {!r}: expected a positive integer", 1)
+_SECONDS: Final = ranged(float, "{!r} is not an amount in seconds", ABOVE_ZERO)
+_USD: Final = ranged(float, "{!r} is not an amount in USD")
 
 
 def _build_parser(commands: Mapping[str, str]) -> argparse.ArgumentParser:
@@ -43,10 +67,9 @@ def _build_parser(commands: Mapping[str, str]) -> argparse.ArgumentParser:
     choose.add_argument("--start-category", metavar="NAME", help="begin with this category (case-insensitive)")
     choose.add_argument("--only", metavar="CATEGORY", help="run this category only")
     choose.add_argument("--levels", metavar="GLOB", help="only levels or environment ids that match")
-    choose.add_argument("--seed", type=_seed, metavar="N", help="seed of every environment (default 1)")
-    choose.add_argument(
-        "--upstream-rules", action="store_true", help="judge as minigrid does, its known defects included"
-    )
+    choose.add_argument("--seed", type=_SEED, metavar="N", help="seed of every environment (default 1)")
+    rules = "judge as minigrid does, its known defects included"
+    choose.add_argument("--upstream-rules", action="store_true", help=rules)
     choose.add_argument("--curriculum", metavar="FILE", help="curriculum to learn (default merged_curriculum2.json)")
     keep = parser.add_argument_group("what to keep")
     keep.add_argument("--keep-agent", action="store_true", help="continue from the workspace's agent.py")
@@ -64,36 +87,28 @@ def _build_parser(commands: Mapping[str, str]) -> argparse.ArgumentParser:
 
 
 def _add_models(group: argparse._ArgumentGroup) -> None:
-    group.add_argument(
-        "--planner-model", metavar="MODEL", help="plans, replans and repairs, such as openai/gpt-6.1-sol"
-    )
-    group.add_argument("--planner-small-model", metavar="MODEL", help="adapts PDDL that is already trusted")
-    group.add_argument("--coder-model", metavar="MODEL", help="writes actions")
-    group.add_argument("--base-url", metavar="URL", help="OpenAI-compatible server of openai/... (OPENAI_BASE_URL)")
-    group.add_argument("--model-table", metavar="FILE", help="context sizes and prices of models (docs/models.md)")
+    add = group.add_argument
+    add("--planner-model", metavar="MODEL", help="plans, replans and repairs, such as openai/gpt-6.1-sol")
+    add("--planner-small-model", metavar="MODEL", help="adapts PDDL that is already trusted")
+    add("--coder-model", metavar="MODEL", help="writes actions")
+    add("--base-url", metavar="URL", help="OpenAI-compatible server of openai/... (OPENAI_BASE_URL)")
+    add("--model-table", metavar="FILE", help="context sizes and prices of models (docs/models.md)")
     told = "do not look up the models at their providers first"
-    group.add_argument("--no-preflight", dest="preflight", action="store_false", help=told)
-    group.add_argument("--cache", action="store_true", help="serve calls that were made before, in any run, from files")
-    group.add_argument(
-        "--timeout",
-        type=_amount("seconds", above_zero=True),
-        metavar="S",
-        help=f"seconds to wait for an answer (default {TIMEOUT_S:g})",
-    )
-    group.add_argument("--max-output-tokens", type=_count, metavar="N", help="cap on each answer, reasoning included")
-    group.add_argument("--engine", metavar="NAME", help="planning engine (default: by kind of problem)")
-    group.add_argument(
-        "--unsafe-no-sandbox",
-        action="store_true",
-        help=f"run generated code without the wall; needs {UNSAFE_VARIABLE}=1 in the environment as well",
-    )
+    add("--no-preflight", dest="preflight", action="store_false", help=told)
+    add("--cache", action="store_true", help="serve calls that were made before, in any run, from files")
+    wait = f"seconds to wait for an answer (default {TIMEOUT_S:g})"
+    add("--timeout", type=_SECONDS, metavar="S", help=wait)
+    add("--max-output-tokens", type=_COUNT, metavar="N", help="cap on each answer, reasoning included")
+    add("--engine", metavar="NAME", help="planning engine (default: by kind of problem)")
+    unsafe = f"run generated code without the sandbox; needs {UNSAFE_VARIABLE}=1 in the environment as well"
+    add("--unsafe-no-sandbox", action="store_true", help=unsafe)
 
 
 def _add_caps(group: argparse._ArgumentGroup) -> None:
     cost = f"cap on the cost of a run (default {model_choice.DEFAULT_MAX_COST:g}, where prices are known)"
-    group.add_argument("--max-cost", type=_amount("USD"), metavar="USD", help=cost)
-    group.add_argument("--max-calls", type=_count, metavar="N", help="cap on the requests to models of a run")
-    group.add_argument("--max-tokens", type=_count, metavar="N", help="cap on a run's input and output tokens")
+    group.add_argument("--max-cost", type=_USD, metavar="USD", help=cost)
+    group.add_argument("--max-calls", type=_COUNT, metavar="N", help="cap on the requests to models of a run")
+    group.add_argument("--max-tokens", type=_COUNT, metavar="N", help="cap on a run's input and output tokens")
 
 
 def chosen(given: Mapping[str, Any], root: Path, recorded: Mapping[str, Any] | None = None) -> Settings:
@@ -146,10 +161,8 @@ def resumed_settings(
     """
     if set(recorded) != {field.name for field in fields(Settings)}:
         raise ResumeError("the run was begun by another version of this program: begin a new one")
-    values = dict(recorded) | OF_THIS_SESSION
-    for name, value in (dict(given) | model_choice.moved(given, recorded, environ, cwd)).items():
-        if name == "command":
-            continue
+    values, told = dict(recorded) | OF_THIS_SESSION, {name: given[name] for name in given if name != "command"}
+    for name, value in (told | model_choice.moved(given, recorded, environ, cwd)).items():
         wanted = str(cwd / value) if name in _PATHS else value
         if name not in MAY_CHANGE_ON_RESUME and wanted != recorded.get(name):
             flag = f"--{name.replace('_', '-')}"
@@ -190,31 +203,6 @@ def load_environment(root: Path) -> Mapping[str, str]:
     for folder in dict.fromkeys((Path.cwd(), root)):
         load_env(folder / ".env")
     return os.environ
-
-
-def _seed(text: str) -> int:
-    if not text.isdecimal():
-        raise argparse.ArgumentTypeError(f"invalid seed {text!r}: expected a non-negative integer")
-    return int(text)
-
-
-def _count(text: str) -> int:
-    if not text.isdecimal() or int(text) == 0:
-        raise argparse.ArgumentTypeError(f"invalid count {text!r}: expected a positive integer")
-    return int(text)
-
-
-def _amount(unit: str, *, above_zero: bool = False) -> Callable[[str], float]:
-    def amount(text: str) -> float:
-        try:
-            value = float(text)
-        except ValueError:
-            value = -1.0
-        if not 0 <= value < float("inf") or (above_zero and value == 0):
-            raise argparse.ArgumentTypeError(f"{text!r} is not an amount in {unit}")
-        return value
-
-    return amount
 
 
 def check_choice(settings: Settings) -> None:
