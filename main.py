@@ -152,7 +152,8 @@ class Run:
     def __init__(self, prepared: startup.Prepared, make_world: Callable[..., World], display: Display) -> None:
         self._prepared, self._make_world, self._display = prepared, make_world, display
         self._settings, self._workspace = prepared.settings, prepared.workspace
-        self.recorder = Recorder(prepared.folder, prepared.desk.ledger)
+        self._desk = prepared.make_desk()
+        self.recorder = Recorder(prepared.folder, self._desk.ledger)
         self._gate = regression.RegressionGate(make_world)
 
     def learn(self) -> None:
@@ -184,7 +185,7 @@ class Run:
             yield
 
     def _joined(self, solver: Solver) -> Loop:
-        desk, models, logger = self._prepared.desk, self._prepared.models, self._logger
+        desk, models, logger = self._desk, self._prepared.models, self._logger
         desk.notify = self._display.note
         client = partial(ChatGPTClient, reasks=0, desk=desk, addresses=models.addresses, limits=models.limits)
         planner = PlannerLLM(*models.names[:2], solver, logger, partial(client, schema=PDDLResp))
@@ -198,7 +199,7 @@ class Run:
             self._workspace.save(recorder.agent, None)
         self._display.level_started(number, task.category, task.level, task.env_id)
         logger.start_level(task.place(settings.seed), number)
-        self._prepared.desk.begin_level(number, task.category, task.env_id, settings.seed)
+        self._desk.begin_level(number, task.category, task.env_id, settings.seed)
         try:
             with closing(self._make_world(task.env_id, settings.seed, render=settings.render)) as world:
                 result = self._loop.run_level(world, task.info(), recorder.agent, recorder.trusted)

@@ -6,6 +6,7 @@ import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +36,7 @@ class Prepared:
 
     Attributes:
         greeting: the first line of the run: its models and caps.
-        desk: what all calls of models pass through.
+        make_desk: makes what all calls of models pass through; raises a UserError if the ledger cannot be read.
         executor: proven to hold.
         go_on: the command that goes on with the run.
     """
@@ -45,7 +46,7 @@ class Prepared:
     greeting: str
     folder: RunFolder
     workspace: Workspace
-    desk: CallDesk
+    make_desk: Callable[[], CallDesk]
     executor: SandboxExecutor
     tasks: tuple[Task, ...]
     go_on: str
@@ -147,19 +148,15 @@ def prepared(
             with locked(folder.path, "run", LOCK):
                 if begun:
                     _keep_changes(begun, chosen)
-                desk = call_desk(chosen, models, caps, folder)
+                make_desk = desk_maker(chosen, models, caps, folder)
                 go_on = how_to_resume(chosen, folder.run_id, root)
-                yield Prepared(chosen, models, greeting, folder, workspace, desk, executor, tasks or (), go_on)
+                yield Prepared(chosen, models, greeting, folder, workspace, make_desk, executor, tasks or (), go_on)
 
 
-def call_desk(chosen: Settings, models: Models, caps: Caps, folder: RunFolder) -> CallDesk:
-    """What all calls of a run pass through; enters a request that a killed process had in flight into the ledger.
-
-    Raises:
-        UserError: ledger or transcripts cannot be read.
-    """
+def desk_maker(chosen: Settings, models: Models, caps: Caps, folder: RunFolder) -> Callable[[], CallDesk]:
+    """Return what makes the desk that all calls of a run pass through."""
     cache = Cache(Path(chosen.runs) / "llm_cache", models.place) if chosen.cache else None
-    return CallDesk(folder.path, folder.run_id, caps=caps, table=models.table, cache=cache)
+    return partial(CallDesk, folder.path, folder.run_id, caps=caps, table=models.table, cache=cache)
 
 
 def how_to_resume(chosen: Settings, run_id: str, root: Path) -> str:

@@ -81,7 +81,7 @@ def test_the_cache_knows_the_server(given: dict[str, Any]) -> None:
     def ask(url: str, *answers: str) -> str:
         told = {"cache": True, "max_calls": 2, "base_url": url, "preflight": False}
         with started(given | told) as run:
-            client = ChatGPTClient("openai/m", provider=ScriptedProvider(*answers), desk=run.desk)
+            client = ChatGPTClient("openai/m", provider=ScriptedProvider(*answers), desk=run.make_desk())
             return client.chat_completion([Message("user", "a")])
 
     assert ask("http://one/v1", "one") == "one"
@@ -238,7 +238,7 @@ def test_the_doctor_has_nothing_to_look_up_offline(given: dict[str, Any], capsys
 
 def test_the_desk_keeps_its_books_in_the_runs_folder_and_its_cache_beside_the_runs(given: dict[str, Any]) -> None:
     with started(given | {"cache": True, "max_calls": 2}) as run:
-        folder, made = run.folder, run.desk
+        folder, made = run.folder, run.make_desk()
     made.begin_level(1, "a", "x-v0", 1)
     client = ChatGPTClient("free/model", provider=ScriptedProvider("yes", "no"), desk=made)
     assert [client.chat_completion([Message("user", text)]) for text in "aab"] == ["yes", "yes", "no"]
@@ -249,7 +249,7 @@ def test_the_desk_keeps_its_books_in_the_runs_folder_and_its_cache_beside_the_ru
     assert len(list((folder.path / "llm").iterdir())) == 3
     assert len(list((Path(given["runs"]) / "llm_cache").iterdir())) == 2
     with started({"resume": folder.run_id, "runs": given["runs"]}) as again:
-        assert [record.outcome.value for record in again.desk.ledger.records] == ["answered"] * 2
+        assert [record.outcome.value for record in again.make_desk().ledger.records] == ["answered"] * 2
 
 
 def test_the_cache_is_no_run(given: dict[str, Any]) -> None:

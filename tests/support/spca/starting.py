@@ -16,6 +16,6 @@ from spca.runs.workspace import Workspace
 def prepared(chosen: Settings, folder: RunFolder, tasks: list[Task]) -> startup.Prepared:
     """What ``main.Run`` takes; its worlds need no executor."""
     models = Models.of(chosen)
-    desk = startup.call_desk(chosen, models, models.caps(), folder)
+    make_desk = startup.desk_maker(chosen, models, models.caps(), folder)
     workspace, nobody = Workspace(Path(chosen.workspace)), cast("Any", None)
-    return startup.Prepared(chosen, models, "", folder, workspace, desk, nobody, tuple(tasks), "")
+    return startup.Prepared(chosen, models, "", folder, workspace, make_desk, nobody, tuple(tasks), "")
