@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from functools import partial
 from pathlib import Path
@@ -38,12 +38,11 @@ from spca.llm import feedback
 from spca.plan.solver import Solver
 from spca.protocols import EventSink, World
 from spca.report import cli as looking
-from spca.runs import cli, curriculum, startup, workspace
+from spca.runs import cli, startup
+from spca.runs.curriculum import Task
 from spca.runs.display import Display
-from spca.runs.folder import RunFolder
 from spca.runs.recorder import Recorder
 from spca.runs.results import Attempt, LevelContext, LevelResult, Round
-from spca.runs.settings import Settings, how_to_resume
 from spca.sense import map_text
 
 ROOT: Final = Path(__file__).resolve().parent
@@ -150,32 +149,31 @@ class Loop:
 class Run:
     """A run folder being filled: the loop over its levels, in worlds that ``make_world`` builds."""
 
-    def __init__(
-        self, settings: Settings, folder: RunFolder, make_world: Callable[..., World], display: Display
-    ) -> None:
-        self._settings, self._folder, self._make_world, self._display = settings, folder, make_world, display
-        self._desk = startup.desk(settings, folder)
-        self.recorder = Recorder(folder, self._desk.ledger)
-        self._workspace = workspace.Workspace(Path(settings.workspace))
+    def __init__(self, prepared: startup.Prepared, make_world: Callable[..., World], display: Display) -> None:
+        self._prepared, self._make_world, self._display = prepared, make_world, display
+        self._settings, self._workspace = prepared.settings, prepared.workspace
+        self._desk = prepared.make_desk()
+        self.recorder = Recorder(prepared.folder, self._desk.ledger)
         self._gate = regression.RegressionGate(make_world)
 
-    def learn(self, tasks: Sequence[curriculum.Task]) -> None:
+    def learn(self) -> None:
         """Go through the levels not yet finished; each is final once it is recorded."""
         recorder, done, started = self.recorder, len(self.recorder.finished), time.monotonic()
+        tasks = self._prepared.tasks
         with self.opened(register_signal_handlers):
-            self._display.begin(startup.greeting(self._settings), recorder.sandbox, recorder.finished)
+            self._display.begin(self._prepared.greeting, recorder.sandbox, recorder.finished)
             try:
                 for number, task in enumerate(tasks[done:], done + 1):
                     self.level(number, task)
             finally:
                 summary = recorder.report(self._settings.seed, len(tasks))
-                self._display.table(summary, time.monotonic() - started, str(self._folder.path))
+                self._display.table(summary, time.monotonic() - started, str(self._prepared.folder.path))
 
     @contextmanager
     def opened(self, watch: Callable[[MetricsLogger], Callable[[], None]] = lambda _: lambda: None) -> Iterator[None]:
         """Hold what levels need until the block ends; ``watch`` is told of the log and returns how to undo that."""
         with ExitStack() as stack:
-            folder, recorder = self._folder, self.recorder
+            folder, recorder = self._prepared.folder, self.recorder
             self._logger = stack.enter_context(MetricsLogger(folder.path, folder.run_id, recorder.spent_on))
             self._logger.repair(recorder.finished)
             stack.callback(watch(self._logger))
@@ -187,14 +185,14 @@ class Run:
             yield
 
     def _joined(self, solver: Solver) -> Loop:
-        settings, desk, logger = self._settings, self._desk, self._logger
+        desk, models, logger = self._desk, self._prepared.models, self._logger
         desk.notify = self._display.note
-        client = partial(ChatGPTClient, reasks=0, desk=desk, **startup.client_options(settings))
-        planner = PlannerLLM(*settings.models[:2], solver, logger, partial(client, schema=PDDLResp))
+        client = partial(ChatGPTClient, reasks=0, desk=desk, addresses=models.addresses, limits=models.limits)
+        planner = PlannerLLM(*models.names[:2], solver, logger, partial(client, schema=PDDLResp))
         progress, keep = desk.noting_rounds(self._display.phase), self._workspace.save_working_copy
-        return Loop(planner, CoderLLM(settings.coder_model, logger, client), self._gate, logger, progress, keep)
+        return Loop(planner, CoderLLM(models.names[2], logger, client), self._gate, logger, progress, keep)
 
-    def level(self, number: int, task: curriculum.Task) -> tuple[LevelResult, dict[str, Any]]:
+    def level(self, number: int, task: Task) -> tuple[LevelResult, dict[str, Any]]:
         """Play a level and record it: its result and its summary. A world that cannot be had fails only the level."""
         settings, recorder, logger = self._settings, self.recorder, self._logger
         if recorder.enter(task.category):
@@ -215,24 +213,35 @@ class Run:
         return result, summary
 
 
-def check(settings: Settings, tasks: Sequence[curriculum.Task] = ()) -> None:
-    """Refuse engines, models and environments that do not exist, before anything is written."""
-    Solver(settings.engine)
-    startup.check_models(settings)
-    minigridenv.check_ids(task.env_id for task in tasks)
+def learn(given: Mapping[str, Any], end: command.Ending) -> int:
+    """Begin a run, or go on with one; the exit code."""
+    with startup.started(given, ROOT, minigridenv.check_ids) as prepared:
+        end.go_on = prepared.go_on
+        settings, executor = prepared.settings, prepared.executor
+        make_world = partial(minigridenv.MiniGridEnv, executor=executor, upstream_rules=settings.upstream_rules)
+        Run(prepared, make_world, Display(len(prepared.tasks), quiet=settings.quiet)).learn()
+    return end.code
+
+
+def look(given: Mapping[str, Any], _end: command.Ending) -> int:
+    """Carry out a command that looks at runs; the exit code."""
+    return looking.main(given["arguments"], ROOT, minigridenv.MiniGridEnv)
+
+
+COMMANDS: Final[Mapping[str, tuple[str, Callable[[Mapping[str, Any], command.Ending], int]]]] = {
+    "run": ("learn the levels (default)", learn),
+    "list": ("categories and levels", lambda given, _end: startup.show_levels(given, ROOT)),
+    "doctor": ("whether sandbox and models are ready to use", lambda given, _end: startup.doctor(given, ROOT)),
+    **{name: (text, look) for name, (text, *_) in looking.COMMANDS.items()},
+}
+"""What each command does, in words and by a function."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """The program; returns the exit code."""
     with command.Ending() as end:
-        given = cli.parse(argv, looking.HELP)
-        if given["command"] != "run":
-            return startup.other_command(given, ROOT, looking.main, minigridenv.MiniGridEnv)
-        settings = startup.settings(given, ROOT)
-        with startup.opened(settings, ROOT, check) as (folder, tasks, executor):
-            end.go_on = how_to_resume(settings, folder.run_id, ROOT)
-            make_world = partial(minigridenv.MiniGridEnv, executor=executor, upstream_rules=settings.upstream_rules)
-            Run(settings, folder, make_world, Display(len(tasks), quiet=settings.quiet)).learn(tasks)
+        given = cli.parse(argv, {name: text for name, (text, _) in COMMANDS.items()}, looking.COMMANDS)
+        end.code = COMMANDS[given["command"]][1](given, end)
     return end.code
 
 

@@ -26,11 +26,10 @@ from gridworld.task_spec import TaskSpecification
 if TYPE_CHECKING:
     from gridworld.rules.layout import Layout
     from gridworldenv import GridTaskWorld
-    from spca.protocols import Executor
     from spca.runs.curriculum import Task
-    from spca.runs.folder import RunFolder
     from spca.runs.results import LevelResult
     from spca.runs.settings import Settings
+    from spca.runs.startup import Prepared
 
 ROOT: Final = Path(__file__).resolve().parent
 MAY_CHANGE: Final = frozenset(
@@ -93,9 +92,7 @@ class SpcaModel(ModelInterface):
 
         given = {_SETTINGS.get(name, name): value for name, value in (options or {}).items() if value is not None}
         try:
-            environ = cli.load_environment(ROOT)
-            self._settings = cli.settings_from({"quiet": True, **given}, environ, ROOT, Path.cwd())
-            cli.check_choice(self._settings)
+            self._settings = cli.chosen({"quiet": True, **given}, ROOT)
         except UserError as error:
             raise ModelError(str(error)) from error
         self._keeps_workspace = "workspace" in given
@@ -180,11 +177,10 @@ class SpcaModel(ModelInterface):
 @contextmanager
 def _opened(settings: Settings) -> Iterator[_Session]:
     """A new run, ready to play; at the end it is summed up."""
-    import main
     from spca.runs import startup
 
-    with startup.held(settings, ROOT, lambda: main.check(settings), curriculum="[]\n") as (folder, executor):
-        session = _Session(settings, folder, executor)
+    with startup.prepared(settings, ROOT) as prepared:
+        session = _Session(prepared)
         with session.run.opened():
             try:
                 yield session
@@ -196,15 +192,15 @@ def _opened(settings: Settings) -> Iterator[_Session]:
 class _Session:
     """A run of :mod:`main` whose levels are tasks that come one by one; ``run`` has to be opened to play them."""
 
-    def __init__(self, settings: Settings, folder: RunFolder, executor: Executor) -> None:
+    def __init__(self, prepared: Prepared) -> None:
         import main
         from spca.runs.display import Display
 
-        self._folder, self._executor = folder, executor
+        self._folder, self._executor = prepared.folder, prepared.executor
         self._layouts: dict[str, Layout] = {}
         self._tasks: list[Task] = []
         self._world: GridTaskWorld | None = None
-        self.run = main.Run(settings, folder, self._make_world, Display(0, quiet=True))
+        self.run = main.Run(prepared, self._make_world, Display(0, quiet=True))
 
     def play(self, layout: Layout) -> tuple[list[tuple[int, str]], dict[str, Any]]:
         """Play a task; its primitives with the action that each belongs to, and how it went."""

@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Iterator
 from contextlib import closing
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ from spca.runs.display import Display
 from spca.runs.folder import RunFolder
 from tests.support.spca.doubles import AGENT, Scripted, pddl
 from tests.support.spca.scenes import DOOR_KEY, EMPTY, FETCH, LAVA, OPEN, TO_GOAL, WALK, Scene, method, plan
+from tests.support.spca.starting import prepared
 
 
 def replayed(env_id: str, primitives: tuple[int, ...], seed: int = 1) -> tuple[float, bool]:
@@ -279,7 +281,7 @@ def test_a_world_that_cannot_be_built_fails_its_level_and_the_next_begins(
     tasks = [Task(n, "a", "b", "c", env_id) for n, env_id in enumerate(("MiniGrid-Absent-v0", EMPTY))]
     chosen = cli.settings_from({"workspace": "w", "quiet": True}, {}, tmp_path, tmp_path)
     make_folder(tmp_path / "w")
-    Run(chosen, folder, MiniGridEnv, Display(2, quiet=True)).learn(tasks)
+    Run(prepared(chosen, folder, tasks), MiniGridEnv, Display(2, quiet=True)).learn()
     assert "1 of 2 levels solved" in capsys.readouterr().out
     (failure,) = folder.read_json("summary.json")["failures"]
     assert failure["level_name"] == "MiniGrid-Absent-v0"
@@ -293,16 +295,17 @@ class Learned:
 
     def __init__(self, root: Path, **given: object) -> None:
         chosen = cli.settings_from({"workspace": "w", "quiet": True, **given}, {}, root, root)
-        info = {"settings": chosen.to_dict(), "sandbox": "strict"}
+        info = {"settings": asdict(chosen), "sandbox": "strict"}
         runs = root / "runs"
         self._resumed = RunFolder(runs / str(given["resume"])) if "resume" in given else None
         self.folder = self._resumed or RunFolder.create(runs, info, "[]", AGENT)
         self._tasks = [Task(n, "a", "b", "c", env_id) for n, env_id in enumerate(self.ids)]
-        self._run = (chosen, self.folder, MiniGridEnv, Display(len(self._tasks), quiet=True))
+        self._settings = chosen
         make_folder(root / "w")
 
     def learn(self) -> Learned:
-        Run(*self._run).learn(self._tasks)
+        run = prepared(self._settings, self.folder, self._tasks)
+        Run(run, MiniGridEnv, Display(len(self._tasks), quiet=True)).learn()
         return self
 
     @property

@@ -281,15 +281,19 @@ def _own_scope(node: ast.FunctionDef) -> Iterator[ast.AST]:
 
 
 def _references(node: ast.FunctionDef, methods: Collection[str]) -> tuple[str, ...]:
+    """Methods that ``node`` names as attributes of the agent, with ``getattr`` too, in source order."""
     owners = {*positional(node)[:1], "self", AGENT_CLASS}
-    found = [
-        (inner.lineno, inner.col_offset, inner.attr)
-        for inner in ast.walk(node)
-        if isinstance(inner, ast.Attribute)
-        and isinstance(inner.value, ast.Name)
-        and inner.value.id in owners
-        and inner.attr in methods
-    ]
+    found = []
+    for inner in ast.walk(node):
+        match inner:
+            case ast.Attribute(value=ast.Name(id=owner), attr=str(name)):
+                pass
+            case ast.Call(func=ast.Name(id="getattr"), args=[ast.Name(id=owner), ast.Constant(value=str(name)), *_]):
+                pass
+            case _:
+                continue
+        if owner in owners and name in methods:
+            found.append((inner.lineno, inner.col_offset, name))
     return tuple(dict.fromkeys(name for _, _, name in sorted(found)))
 
 

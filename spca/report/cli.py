@@ -10,12 +10,13 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from spca.common.command import EXIT_FINISHED, EXIT_INTERRUPTED, EXIT_USER_ERROR, PROGRAM_VARIABLE, Parser, program
 from spca.common.errors import UserError
 from spca.errors import ReportError
 from spca.report.finding import PUBLISHED, check_target, find, find_one
+from spca.runs.cli import ABOVE_ZERO, ranged
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -26,12 +27,10 @@ if TYPE_CHECKING:
 
 _PIPED: Final = 400
 """Columns of tables outside of a terminal, at most."""
-HELP: Final[Mapping[str, str]] = {
-    "report": "runs as a page (one HTML file) and as tables",
-    "replay": "an episode again, exactly: as text, picture, GIF or MP4",
-    "watch": "the page of a run, live while the run goes on",
-    "query": "SQL over any number of runs",
-}
+_STEP: Final = ranged(int, "invalid step {!r}: expected a non-negative integer")
+_RATE: Final = ranged(float, "invalid rate {!r}: expected 0.1 to 60 steps per second", 0.1, 60)
+_LIMIT: Final = ranged(float, "{!r} is not a number of seconds above 0", ABOVE_ZERO)
+_PORT: Final = ranged(int, "invalid port {!r}: expected 0 to 65535", 0, 65535)
 
 
 def main(argv: Sequence[str], root: Path, make_world: WorldMaker) -> int:
@@ -48,7 +47,7 @@ def main(argv: Sequence[str], root: Path, make_world: WorldMaker) -> int:
     if surplus:
         parser.error(_surplus(given.command, surplus))
     given.runs = Path.cwd() / given.runs if given.runs else root / "runs"
-    command: Callable[[argparse.Namespace, WorldMaker], int] = _COMMANDS[given.command]
+    *_, command = COMMANDS[given.command]
     collecting = gc.isenabled()
     if given.command != "watch":
         gc.disable()  # looking for cycles among a million events takes a quarter of the time, and there are none
@@ -67,13 +66,10 @@ def build_parser() -> argparse.ArgumentParser:
     """The parser of all four commands."""
     parser = Parser(prog=os.environ.get(PROGRAM_VARIABLE, "main.py"))
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND", parser_class=Parser)
-    parts = {name: commands.add_parser(name, help=text, description=text) for name, text in HELP.items()}
-    for part in parts.values():
+    for name, (text, add_options, _) in COMMANDS.items():
+        part = commands.add_parser(name, help=text, description=text)
         part.add_argument("--runs", metavar="DIR", help="where run folders lie (default runs)")
-    _add_report(parts["report"])
-    _add_replay(parts["replay"])
-    _add_watch(parts["watch"])
-    _add_query(parts["query"])
+        add_options(part)
     return parser
 
 
@@ -96,14 +92,14 @@ def _add_replay(part: argparse.ArgumentParser) -> None:
     part.add_argument("--attempt", metavar="ROUND.NUMBER", help="which attempt (default: the last)")
     part.add_argument("--gif", metavar="FILE", help="write an animation")
     part.add_argument("--mp4", metavar="FILE", help="write a video; needs the extra [video]")
-    part.add_argument("--png", metavar="STEP", type=_step, help="write the picture after this step; 0 is the beginning")
+    part.add_argument("--png", metavar="STEP", type=_STEP, help="write the picture after this step; 0 is the beginning")
     part.add_argument("--out", metavar="FILE", help="where --png goes (default: named after level, attempt and step)")
-    part.add_argument("--fps", metavar="N", type=_rate, default=5.0, help="steps per second (default 5)")
+    part.add_argument("--fps", metavar="N", type=_RATE, default=5.0, help="steps per second (default 5)")
 
 
 def _add_watch(part: argparse.ArgumentParser) -> None:
     part.add_argument("run", nargs="?", help="run id or run folder (default: the latest run)")
-    part.add_argument("--port", type=_port, default=0, metavar="N", help="port (default: any that is free)")
+    part.add_argument("--port", type=_PORT, default=0, metavar="N", help="port (default: any that is free)")
     part.add_argument("--host", default="127.0.0.1", metavar="ADDRESS", help="address to listen on (default loopback)")
 
 
@@ -111,39 +107,7 @@ def _add_query(part: argparse.ArgumentParser) -> None:
     part.add_argument("run", nargs="?", help="run id, run folder or folder of runs (default: the latest run)")
     part.add_argument("sql", help="one SELECT over runs, levels, calls, events, attempts and steps (docs/queries.md)")
     part.add_argument("--format", choices=("table", "csv", "json"), default="table", help="default table")
-    part.add_argument("--timeout", metavar="S", type=_limit, default=60.0, help="seconds for the answer (default 60)")
-
-
-def _step(text: str) -> int:
-    if not text.isdecimal():
-        raise argparse.ArgumentTypeError(f"invalid step {text!r}: expected a non-negative integer")
-    return int(text)
-
-
-def _rate(text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = 0.0
-    if not 0.1 <= value <= 60:
-        raise argparse.ArgumentTypeError(f"invalid rate {text!r}: expected 0.1 to 60 steps per second")
-    return value
-
-
-def _limit(text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = 0.0
-    if not 0 < value < float("inf"):
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number of seconds above 0")
-    return value
-
-
-def _port(text: str) -> int:
-    if not text.isdecimal() or int(text) > 65535:
-        raise argparse.ArgumentTypeError(f"invalid port {text!r}: expected 0 to 65535")
-    return int(text)
+    part.add_argument("--timeout", metavar="S", type=_LIMIT, default=60.0, help="seconds for the answer (default 60)")
 
 
 def _surplus(command: str, surplus: Sequence[str]) -> str:
@@ -322,9 +286,10 @@ def _progress() -> Iterator[Callable[[str], None]]:
         yield done
 
 
-_COMMANDS: Final[Mapping[str, Callable[[argparse.Namespace, Any], int]]] = {
-    "report": _report,
-    "replay": _replay,
-    "watch": _watch,
-    "query": _query,
+COMMANDS: Final[Mapping[str, tuple[str, Callable[[argparse.ArgumentParser], None], Callable[..., int]]]] = {
+    "report": ("runs as a page (one HTML file) and as tables", _add_report, _report),
+    "replay": ("an episode again, exactly: as text, picture, GIF or MP4", _add_replay, _replay),
+    "watch": ("the page of a run, live while the run goes on", _add_watch, _watch),
+    "query": ("SQL over any number of runs", _add_query, _query),
 }
+"""What each command does in words, its options, and what carries it out."""

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import math
 import os
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import fields
 from pathlib import Path
 from typing import Any, Final
@@ -17,27 +19,38 @@ from spca.common.files import load_env
 from spca.errors import ResumeError
 from spca.llm.providers.base import TIMEOUT_S
 from spca.runs import model_choice
-from spca.runs.settings import Settings
+from spca.runs.settings import MAY_CHANGE_ON_RESUME, OF_THIS_SESSION, Settings
 
 UNSAFE_VARIABLE: Final = "SPCA_UNSAFE_NO_SANDBOX"
 """Environment variable that confirms ``--unsafe-no-sandbox``."""
 
-_MAY_CHANGE_ON_RESUME: Final = frozenset(
-    {"runs", "resume", "render", "quiet", "max_cost", "max_calls", "max_tokens", "max_output_tokens"}
-    | {"timeout", "cache", "model_table", "preflight"}
-    | model_choice.ADDRESSES.keys()
-)
+ABOVE_ZERO: Final = math.nextafter(0, 1)
 _PATHS: Final = ("curriculum", "workspace", "runs", "model_table")
-_OF_THIS_SESSION: Final = {"render": False, "quiet": False, "cache": False, "preflight": True}
-"""How a run is watched is not a property of the run: it is not taken over when the run goes on."""
 
 
-def build_parser(others: Mapping[str, str]) -> argparse.ArgumentParser:
-    """The parser; options that were not given are absent from its namespace.
+def ranged(
+    kind: Callable[[str], float], fault: str, least: float = 0, most: float = sys.float_info.max
+) -> Callable[[str], float]:
+    """Return what reads the number of an option; ``fault`` says what is wrong with a text that is none."""
 
-    Args:
-        others: commands with a parser of their own, and what they do.
-    """
+    def read(text: str) -> float:
+        with suppress(ValueError):
+            value = kind(text)
+            if least <= value <= most and (kind is float or text.isdecimal()):
+                return value
+        raise argparse.ArgumentTypeError(fault.format(text))
+
+    return read
+
+
+_SEED: Final = ranged(int, "invalid seed {!r}: expected a non-negative integer")
+_COUNT: Final = ranged(int, "invalid count {!r}: expected a positive integer", 1)
+_SECONDS: Final = ranged(float, "{!r} is not an amount in seconds", ABOVE_ZERO)
+_USD: Final = ranged(float, "{!r} is not an amount in USD")
+
+
+def _build_parser(commands: Mapping[str, str]) -> argparse.ArgumentParser:
+    """Return the parser; options that were not given are absent from its namespace."""
     parser = Parser(
         prog=os.environ.get(PROGRAM_VARIABLE, "main.py"),
         description="Sense-Plan-Code-Act: learn a curriculum of grid-world levels by planning and writing code.",
@@ -46,19 +59,17 @@ def build_parser(others: Mapping[str, str]) -> argparse.ArgumentParser:
     parser.add_argument(
         "command",
         nargs="?",
-        choices=("run", "list", "doctor", *others),
+        choices=tuple(commands),
         default="run",
-        help="run (default); list categories and levels; doctor: tell whether generated code can be walled in here and "
-        "the models are there; " + "; ".join(f"{name}: {text}" for name, text in others.items()),
+        help="; ".join(f"{name}: {text}" for name, text in commands.items()),
     )
     choose = parser.add_argument_group("what to run")
     choose.add_argument("--start-category", metavar="NAME", help="begin with this category (case-insensitive)")
     choose.add_argument("--only", metavar="CATEGORY", help="run this category only")
     choose.add_argument("--levels", metavar="GLOB", help="only levels or environment ids that match")
-    choose.add_argument("--seed", type=_seed, metavar="N", help="seed of every environment (default 1)")
-    choose.add_argument(
-        "--upstream-rules", action="store_true", help="judge as minigrid does, its known defects included"
-    )
+    choose.add_argument("--seed", type=_SEED, metavar="N", help="seed of every environment (default 1)")
+    rules = "judge as minigrid does, its known defects included"
+    choose.add_argument("--upstream-rules", action="store_true", help=rules)
     choose.add_argument("--curriculum", metavar="FILE", help="curriculum to learn (default merged_curriculum2.json)")
     keep = parser.add_argument_group("what to keep")
     keep.add_argument("--keep-agent", action="store_true", help="continue from the workspace's agent.py")
@@ -76,36 +87,43 @@ def build_parser(others: Mapping[str, str]) -> argparse.ArgumentParser:
 
 
 def _add_models(group: argparse._ArgumentGroup) -> None:
-    group.add_argument(
-        "--planner-model", metavar="MODEL", help="plans, replans and repairs, such as openai/gpt-6.1-sol"
-    )
-    group.add_argument("--planner-small-model", metavar="MODEL", help="adapts PDDL that is already trusted")
-    group.add_argument("--coder-model", metavar="MODEL", help="writes actions")
-    group.add_argument("--base-url", metavar="URL", help="OpenAI-compatible server of openai/... (OPENAI_BASE_URL)")
-    group.add_argument("--model-table", metavar="FILE", help="context sizes and prices of models (docs/models.md)")
+    add = group.add_argument
+    add("--planner-model", metavar="MODEL", help="plans, replans and repairs, such as openai/gpt-6.1-sol")
+    add("--planner-small-model", metavar="MODEL", help="adapts PDDL that is already trusted")
+    add("--coder-model", metavar="MODEL", help="writes actions")
+    add("--base-url", metavar="URL", help="OpenAI-compatible server of openai/... (OPENAI_BASE_URL)")
+    add("--model-table", metavar="FILE", help="context sizes and prices of models (docs/models.md)")
     told = "do not look up the models at their providers first"
-    group.add_argument("--no-preflight", dest="preflight", action="store_false", help=told)
-    group.add_argument("--cache", action="store_true", help="serve calls that were made before, in any run, from files")
-    group.add_argument(
-        "--timeout",
-        type=_amount("seconds", above_zero=True),
-        metavar="S",
-        help=f"seconds to wait for an answer (default {TIMEOUT_S:g})",
-    )
-    group.add_argument("--max-output-tokens", type=_count, metavar="N", help="cap on each answer, reasoning included")
-    group.add_argument("--engine", metavar="NAME", help="planning engine (default: by kind of problem)")
-    group.add_argument(
-        "--unsafe-no-sandbox",
-        action="store_true",
-        help=f"run generated code without the wall; needs {UNSAFE_VARIABLE}=1 in the environment as well",
-    )
+    add("--no-preflight", dest="preflight", action="store_false", help=told)
+    add("--cache", action="store_true", help="serve calls that were made before, in any run, from files")
+    wait = f"seconds to wait for an answer (default {TIMEOUT_S:g})"
+    add("--timeout", type=_SECONDS, metavar="S", help=wait)
+    add("--max-output-tokens", type=_COUNT, metavar="N", help="cap on each answer, reasoning included")
+    add("--engine", metavar="NAME", help="planning engine (default: by kind of problem)")
+    unsafe = f"run generated code without the sandbox; needs {UNSAFE_VARIABLE}=1 in the environment as well"
+    add("--unsafe-no-sandbox", action="store_true", help=unsafe)
 
 
 def _add_caps(group: argparse._ArgumentGroup) -> None:
     cost = f"cap on the cost of a run (default {model_choice.DEFAULT_MAX_COST:g}, where prices are known)"
-    group.add_argument("--max-cost", type=_amount("USD"), metavar="USD", help=cost)
-    group.add_argument("--max-calls", type=_count, metavar="N", help="cap on the requests to models of a run")
-    group.add_argument("--max-tokens", type=_count, metavar="N", help="cap on a run's input and output tokens")
+    group.add_argument("--max-cost", type=_USD, metavar="USD", help=cost)
+    group.add_argument("--max-calls", type=_COUNT, metavar="N", help="cap on the requests to models of a run")
+    group.add_argument("--max-tokens", type=_COUNT, metavar="N", help="cap on a run's input and output tokens")
+
+
+def chosen(given: Mapping[str, Any], root: Path, recorded: Mapping[str, Any] | None = None) -> Settings:
+    """Return the settings of a new run, or of one that goes on with those ``recorded``, once nothing contradicts.
+
+    Raises:
+        UserError: flags that exclude one another or contradict the run.
+    """
+    environ, cwd = load_environment(root), Path.cwd()
+    if recorded is None:
+        settings = settings_from(given, environ, root, cwd)
+    else:
+        settings = resumed_settings(given, recorded, environ, cwd)
+    check_choice(settings)
+    return settings
 
 
 def settings_from(given: Mapping[str, Any], environ: Mapping[str, str], root: Path, cwd: Path) -> Settings:
@@ -115,10 +133,11 @@ def settings_from(given: Mapping[str, Any], environ: Mapping[str, str], root: Pa
         given: the options that stand on the command line.
         root: folder of the checkout, where the default curriculum, workspace and runs lie.
         cwd: what relative paths are relative to.
+
+    Raises:
+        SettingsError: a model or an address that cannot be meant.
     """
-    values: dict[str, Any] = dict(model_choice.models(given, environ, cwd))
-    for name, variable in model_choice.ADDRESSES.items():
-        values[name] = given.get(name) or environ.get(variable) or None
+    values: dict[str, Any] = model_choice.chosen(given, environ, cwd)
     if "model_table" in given:
         values["model_table"] = str(cwd / given["model_table"])
     paths = {"curriculum": "merged_curriculum2.json", "workspace": "workspace", "runs": "runs"}
@@ -138,33 +157,34 @@ def resumed_settings(
 
     Raises:
         ResumeError: names the flag that contradicts the run, or the run is of another version.
+        SettingsError: an address that cannot be meant.
     """
     if set(recorded) != {field.name for field in fields(Settings)}:
         raise ResumeError("the run was begun by another version of this program: begin a new one")
-    values = dict(recorded) | _OF_THIS_SESSION
-    moved = {name: environ[v] for name, v in model_choice.ADDRESSES.items() if environ.get(v)}
-    values |= {name: there for name, there in moved.items() if name != "base_url" or values[name] is None}
-    for name, value in given.items():
-        if name == "command":
-            continue
+    values, told = dict(recorded) | OF_THIS_SESSION, {name: given[name] for name in given if name != "command"}
+    for name, value in (told | model_choice.moved(given, recorded, environ, cwd)).items():
         wanted = str(cwd / value) if name in _PATHS else value
-        wanted = model_choice.absolute(value, cwd) if name.endswith("_model") else wanted
-        if name not in _MAY_CHANGE_ON_RESUME and wanted != recorded.get(name):
+        if name not in MAY_CHANGE_ON_RESUME and wanted != recorded.get(name):
             flag = f"--{name.replace('_', '-')}"
             contradiction = flag if value is True else f"{flag} {value}"
             has = "was begun without" if recorded[name] in (None, False) else f"has {recorded[name]}"
             raise ResumeError(f"{contradiction} contradicts the run, which {has}: leave {flag} out")
-        if name in _MAY_CHANGE_ON_RESUME:
+        if name in MAY_CHANGE_ON_RESUME:
             values[name] = wanted
     return Settings(**values)
 
 
-def parse(argv: Sequence[str] | None, others: Mapping[str, str] | None = None) -> dict[str, Any]:
-    """The options given, by name; one of the ``others``, which have parsers of their own, gets ``arguments``."""
-    arguments, others = sys.argv[1:] if argv is None else argv, others or {}
+def parse(argv: Sequence[str] | None, commands: Mapping[str, str], others: Collection[str] = ()) -> dict[str, Any]:
+    """Return the options given, by name, and the ``command``.
+
+    Args:
+        commands: what each command does, by name; ``run`` is the default.
+        others: those with a parser of their own: they get all ``arguments``.
+    """
+    arguments = sys.argv[1:] if argv is None else argv
     if arguments and arguments[0] in others:
         return {"command": arguments[0], "arguments": arguments}
-    parser = build_parser(others)
+    parser = _build_parser(commands)
     parsed, surplus = parser.parse_known_args(arguments)
     given = vars(parsed)
     if given["command"] in others:
@@ -185,38 +205,6 @@ def load_environment(root: Path) -> Mapping[str, str]:
     return os.environ
 
 
-def kept(recorded: Mapping[str, Any], chosen: Settings) -> dict[str, Any]:
-    """The recorded settings of a run with what it goes on with, but for what is of the present session only."""
-    now = chosen.to_dict()
-    lasting = _MAY_CHANGE_ON_RESUME - _OF_THIS_SESSION.keys() - {"runs", "resume"}
-    return {name: now[name] if name in lasting else value for name, value in recorded.items()}
-
-
-def _seed(text: str) -> int:
-    if not text.isdecimal():
-        raise argparse.ArgumentTypeError(f"invalid seed {text!r}: expected a non-negative integer")
-    return int(text)
-
-
-def _count(text: str) -> int:
-    if not text.isdecimal() or int(text) == 0:
-        raise argparse.ArgumentTypeError(f"invalid count {text!r}: expected a positive integer")
-    return int(text)
-
-
-def _amount(unit: str, *, above_zero: bool = False) -> Callable[[str], float]:
-    def amount(text: str) -> float:
-        try:
-            value = float(text)
-        except ValueError:
-            value = -1.0
-        if not 0 <= value < float("inf") or (above_zero and value == 0):
-            raise argparse.ArgumentTypeError(f"{text!r} is not an amount in {unit}")
-        return value
-
-    return amount
-
-
 def check_choice(settings: Settings) -> None:
     """Refuse settings that exclude one another.
 
@@ -225,7 +213,6 @@ def check_choice(settings: Settings) -> None:
     """
     if settings.start_category and settings.only:
         raise SettingsError("--start-category and --only exclude each other: give one of them")
-    model_choice.check(settings)
     if settings.unsafe_no_sandbox and os.environ.get(UNSAFE_VARIABLE) != "1":
         raise SettingsError(
             "--unsafe-no-sandbox lets generated code do whatever you can do: "

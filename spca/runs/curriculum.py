@@ -17,6 +17,7 @@ from pathlib import Path
 from spca.common.files import read_text
 from spca.contracts import LevelInfo
 from spca.errors import CurriculumError
+from spca.runs.settings import Settings
 
 _CATEGORY_KEYS = ("category_name", "skill", "levels")
 _LEVEL_KEYS = ("name", "configs")
@@ -148,6 +149,17 @@ def load(path: Path) -> Curriculum:
         FileError: it cannot be read.
     """
     return parse(read_text(path), str(path))
+
+
+def selected(path: Path, settings: Settings) -> tuple[Task, ...]:
+    """Return the levels of a file that the settings select, in order.
+
+    Raises:
+        CurriculumError: the file is malformed, or a name in the settings is unknown.
+        FileError: it cannot be read.
+    """
+    chosen = load(path).select(start_category=settings.start_category, only=settings.only, levels=settings.levels)
+    return chosen.tasks()
 
 
 def parse(text: str, source: str) -> Curriculum:

@@ -29,7 +29,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from spca.common.errors import FileError
 from spca.common.files import LARGEST, json_text, make_folder, read_text, write_atomic
@@ -52,6 +52,14 @@ def layout_fault(path: Path) -> str:
 def new_run_id() -> str:
     """A sortable id: UTC time and four random hex digits."""
     return f"{time.strftime('%Y%m%d-%H%M%S', time.gmtime())}-{secrets.token_hex(2)}"
+
+
+class Begun(NamedTuple):
+    """A run to go on with: its folder, its ``run.json`` and how many of its levels are finished."""
+
+    folder: RunFolder
+    info: dict[str, Any]
+    finished: int
 
 
 class RunFolder:
@@ -104,6 +112,16 @@ class RunFolder:
         if fault := layout_fault(path):
             raise ResumeError(fault)
         return cls(path)
+
+    @classmethod
+    def begun(cls, runs: Path, run_id: str) -> Begun:
+        """Return an earlier run with what decides whether it can go on.
+
+        Raises:
+            ResumeError: as :meth:`open`, or what it holds cannot be read.
+        """
+        folder = cls.open(runs, run_id)
+        return Begun(folder, folder.info(), len(folder.state()["finished"]))
 
     def info(self) -> dict[str, Any]:
         """``run.json``, which holds at least ``settings``.

@@ -6,6 +6,7 @@ import platform
 import subprocess
 from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import asdict
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -30,7 +31,7 @@ _OF_THE_WORLD = ("spca", "minigrid", "gymnasium")
 def run_info(settings: Settings, root: Path, sandbox: str) -> dict[str, Any]:
     """For ``run.json``: settings, models, versions, git commit, level of the sandbox."""
     return {
-        "settings": settings.to_dict(),
+        "settings": asdict(settings),
         "models": {
             "planner": settings.planner_model,
             "planner_small": settings.planner_small_model,

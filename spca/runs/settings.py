@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
-import shlex
-from dataclasses import asdict, dataclass
-from pathlib import Path
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
 
-from spca.common.command import program
 from spca.llm.providers.base import TIMEOUT_S
+
+ADDRESSES: Final = {"base_url": "OPENAI_BASE_URL", "google_base_url": "GOOGLE_GEMINI_BASE_URL"} | {
+    "ollama_host": "OLLAMA_HOST"
+}
+"""Setting of a server's address -> environment variable that gives it."""
+MAY_CHANGE_ON_RESUME: Final = frozenset(
+    {"runs", "resume", "render", "quiet", "max_cost", "max_calls", "max_tokens", "max_output_tokens"}
+    | {"timeout", "cache", "model_table", "preflight"}
+    | ADDRESSES.keys()
+)
+OF_THIS_SESSION: Final = {"render": False, "quiet": False, "cache": False, "preflight": True}
+"""How a run is watched is not a property of the run: it is not taken over when the run goes on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,11 +64,7 @@ class Settings:
         """Models of the large and the small planner and of the coder."""
         return self.planner_model, self.planner_small_model, self.coder_model
 
-    def to_dict(self) -> dict[str, Any]:
-        return asdict(self)
-
-
-def how_to_resume(settings: Settings, run_id: str, root: Path) -> str:
-    """The command that goes on with a run."""
-    elsewhere = f" --runs {shlex.quote(settings.runs)}" if Path(settings.runs) != root / "runs" else ""
-    return f"{program()} --resume {run_id}{elsewhere}"
+    def kept(self, recorded: Mapping[str, Any]) -> dict[str, Any]:
+        """The recorded settings of a run with what it goes on with, but for what is of the present session only."""
+        lasting = MAY_CHANGE_ON_RESUME - OF_THIS_SESSION.keys() - {"runs", "resume"}
+        return {name: getattr(self, name) if name in lasting else value for name, value in recorded.items()}

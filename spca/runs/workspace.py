@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 
 from spca.code.policy import check as policy
@@ -11,16 +12,25 @@ from spca.common.text import escaped_code
 from spca.contracts import AgentSource, TrustedPDDL
 from spca.errors import PatchError
 from spca.plan.pddl import shape_fault
+from spca.runs.settings import Settings
 
 
+@dataclass(frozen=True, slots=True)
 class Workspace:
     """``agent.py`` (source of truth), ``agent_tmp.py`` (working copy), ``domain.pddl``, ``problem.pddl``.
 
     ``path`` need not exist before something is saved.
     """
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
+    path: Path
+
+    def kept(self, settings: Settings) -> tuple[AgentSource | None, TrustedPDDL | None]:
+        """Return the agent and the PDDL that a new run is to continue from.
+
+        Raises:
+            SettingsError: as :meth:`agent` and :meth:`trusted_pddl`.
+        """
+        return self.agent() if settings.keep_agent else None, self.trusted_pddl() if settings.keep_pddl else None
 
     def agent(self) -> AgentSource:
         """The agent to continue from (``--keep-agent``).

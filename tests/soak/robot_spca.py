@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import main as application
+import minigridenv
 from robot_bridge.agent.rigs import twin_rig
 from robot_bridge.agent.world import RobotWorld
 from spca.act.corrections import correct
@@ -112,13 +113,12 @@ def play(learned: Path, item: Item) -> Figures:
 
 
 def _run(arguments: list[str], make_world: Callable[[str, int, Executor], RobotWorld]) -> None:
-    settings = startup.settings(cli.parse(arguments), ROOT)
-    with startup.opened(settings, ROOT, application.check) as (folder, tasks, executor):
+    with startup.started(cli.parse(arguments, {"run": ""}), ROOT, minigridenv.check_ids) as prepared:
 
         def made(env_id: str, seed: int, *, render: bool = False) -> RobotWorld:  # noqa: ARG001 - the twin has no window
-            return make_world(env_id, seed, executor)
+            return make_world(env_id, seed, prepared.executor)
 
-        application.Run(settings, folder, made, Display(len(tasks), quiet=True)).learn(tasks)
+        application.Run(prepared, made, Display(len(prepared.tasks), quiet=True)).learn()
 
 
 def _digest(workspace: Path) -> str:

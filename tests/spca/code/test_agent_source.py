@@ -67,6 +67,13 @@ def test_calls_are_followed_through_self() -> None:
         direct_calls(SOURCE, "fly")
 
 
+def test_calls_are_followed_through_getattr_with_a_literal_name() -> None:
+    named = 'getattr(self, "_rank")(a) or getattr(self.other, "_walk") or getattr(self, "fly", None)'
+    source = f"{SOURCE}\n    def act(self, a):\n        return {named} or getattr(self, a) or self._again(a)\n"
+    assert direct_calls(source, "act") == ("_rank", "_again")
+    assert call_closure(source, ["act"]) == {"act", "_again", "_walk", "_rank"}
+
+
 def test_init_is_reached_by_every_method() -> None:
     source = SOURCE + "\n    def __init__(self):\n        self.seen = self._rank(1)\n"
     assert call_closure(source, ["_rank"]) == {"_rank", "__init__"}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,13 +12,14 @@ from spca.common import command
 from spca.common.errors import SettingsError
 from spca.errors import ResumeError
 from spca.runs import cli
-from spca.runs.settings import Settings, how_to_resume
+from spca.runs.settings import Settings
 
 ROOT, CWD = Path("/checkout"), Path("/here")
+COMMANDS = {"run": "learn"}
 
 
 def settings(*argv: str, **environ: str) -> Settings:
-    return cli.settings_from(cli.parse(argv), environ, ROOT, CWD)
+    return cli.settings_from(cli.parse(argv, COMMANDS), environ, ROOT, CWD)
 
 
 def test_without_flags_and_key_the_reference_model_learns_the_whole_curriculum() -> None:
@@ -59,7 +60,7 @@ def test_every_flag_reaches_the_settings() -> None:
         "--base-url http://localhost:1/v1 --model-table t.json --render --quiet --unsafe-no-sandbox --no-preflight"
     )
     chosen = settings(*flags.split())
-    assert chosen.to_dict() | {"upstream_rules": False} == {
+    assert asdict(chosen) | {"upstream_rules": False} == {
         "curriculum": "/here/c.json",
         "workspace": "/here/w",
         "runs": "/abs/r",
@@ -109,7 +110,7 @@ def test_every_flag_reaches_the_settings() -> None:
 )
 def test_a_bad_flag_is_one_line(argv: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as stopped:
-        cli.parse(argv)
+        cli.parse(argv, COMMANDS)
     assert stopped.value.code == command.EXIT_USER_ERROR
     (line,) = capsys.readouterr().err.splitlines()
     assert line.startswith("error: ")
@@ -121,7 +122,7 @@ def test_a_bad_flag_is_one_line(argv: list[str], capsys: pytest.CaptureFixture[s
 
 def test_version(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as stopped:
-        cli.parse(["--version"])
+        cli.parse(["--version"], COMMANDS)
     assert stopped.value.code == 0
     assert capsys.readouterr().out.startswith("sense-plan-code-act ")
 
@@ -132,11 +133,11 @@ def test_categories_that_exclude_one_another() -> None:
     cli.check_choice(settings("--only", "a"))
 
 
-RECORDED = settings("--seed", "3", "--workspace", "w").to_dict()
+RECORDED = asdict(settings("--seed", "3", "--workspace", "w"))
 
 
 def resumed(*argv: str, recorded: dict[str, Any] = RECORDED, **environ: str) -> Settings:
-    return cli.resumed_settings(cli.parse(argv), recorded, environ, CWD)
+    return cli.resumed_settings(cli.parse(argv, COMMANDS), recorded, environ, CWD)
 
 
 def test_a_resumed_run_has_its_recorded_settings() -> None:
@@ -171,21 +172,21 @@ def test_what_changes_no_result_may_change() -> None:
     [("GOOGLE_GEMINI_BASE_URL", "google_base_url"), ("OLLAMA_HOST", "ollama_host")],
 )
 def test_servers_may_have_moved_when_a_run_goes_on(variable: str, name: str) -> None:
-    recorded = settings(**{variable: "http://old"}).to_dict()
+    recorded = asdict(settings(**{variable: "http://old"}))
     assert getattr(resumed(recorded=recorded), name) == "http://old"
     assert getattr(resumed(recorded=recorded, **{variable: ""}), name) == "http://old"
     assert getattr(resumed(recorded=recorded, **{variable: "http://new"}), name) == "http://new"
 
 
 def test_a_server_that_a_flag_can_name_moves_by_the_flag() -> None:
-    recorded = settings("--base-url", "http://old", OPENAI_BASE_URL="http://env").to_dict()
+    recorded = asdict(settings("--base-url", "http://old", OPENAI_BASE_URL="http://env"))
     assert resumed(recorded=recorded, OPENAI_BASE_URL="http://env").base_url == "http://old"
     assert resumed("--base-url", "http://new", recorded=recorded, OPENAI_BASE_URL="http://env").base_url == "http://new"
-    assert resumed(recorded=settings().to_dict(), OPENAI_BASE_URL="http://env").base_url == "http://env"
+    assert resumed(recorded=asdict(settings()), OPENAI_BASE_URL="http://env").base_url == "http://env"
 
 
 def test_a_model_that_is_a_folder_is_the_same_when_a_run_goes_on() -> None:
-    recorded = settings("--planner-model", "replay/runs/1").to_dict()
+    recorded = asdict(settings("--planner-model", "replay/runs/1"))
     assert resumed("--planner-model", "replay/runs/1", recorded=recorded).planner_model == "replay//here/runs/1"
 
 
@@ -198,9 +199,9 @@ def test_the_address_of_the_server_comes_from_flag_or_environment() -> None:
 
 
 def test_what_a_flag_changed_lasts_but_not_how_the_run_is_watched() -> None:
-    begun = settings("--max-calls", "3", "--runs", "here").to_dict()
+    begun = asdict(settings("--max-calls", "3", "--runs", "here"))
     flags = ("--max-calls", "9", "--timeout", "7", "--quiet", "--cache", "--runs", "elsewhere")
-    kept = cli.kept(begun, resumed("--resume", "r", *flags, recorded=begun))
+    kept = resumed("--resume", "r", *flags, recorded=begun).kept(begun)
     assert kept == begun | {"max_calls": 9, "timeout": 7.0}
 
 
@@ -233,13 +234,7 @@ def test_settings_of_another_version_are_refused(change: dict[str, Any]) -> None
         resumed("--resume", "r", recorded=recorded)
 
 
-def test_how_to_resume_says_where_the_runs_are() -> None:
-    assert how_to_resume(settings(), "r1", ROOT) == "python main.py --resume r1"
-    elsewhere = settings("--runs", "my runs")
-    assert how_to_resume(elsewhere, "r1", ROOT) == "python main.py --resume r1 --runs '/here/my runs'"
-
-
 def test_how_a_run_is_watched_is_not_taken_over_when_it_goes_on() -> None:
-    recorded = cli.settings_from({"quiet": True, "render": True}, {}, Path("/root"), Path("/here")).to_dict()
+    recorded = asdict(cli.settings_from({"quiet": True, "render": True}, {}, Path("/root"), Path("/here")))
     chosen = cli.resumed_settings({"resume": "r"}, recorded, {}, Path("/here"))
     assert (chosen.quiet, chosen.render) == (False, False)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 
@@ -14,7 +15,8 @@ from spca.llm.calls.budget import Caps
 from spca.llm.calls.prices import ModelTable
 from spca.llm.providers.base import Limits
 from spca.runs import cli, model_choice
-from spca.runs.settings import Settings
+from spca.runs.model_choice import Models
+from spca.runs.settings import ADDRESSES, Settings
 from tests.support.spca.doubles import ROOT
 
 CWD = Path("/here")
@@ -26,21 +28,21 @@ NOT_OPENAI = [f"--{name}=x/y" for name in ("planner-model", "planner-small-model
 
 
 def settings(*argv: str, **environ: str) -> Settings:
-    return cli.settings_from(cli.parse(argv), environ, Path("/checkout"), CWD)
+    return cli.settings_from(cli.parse(argv, {"run": ""}), environ, Path("/checkout"), CWD)
 
 
 def greeting(*argv: str, **environ: str) -> str:
-    chosen = settings(*argv, **environ)
-    return model_choice.greeting(chosen, environ, model_choice.caps(chosen, BUILT_IN))
+    chosen = Models.of(settings(*argv, **environ))
+    return chosen.greeting(environ, chosen.caps())
 
 
 def caps(*argv: str, **environ: str) -> Caps:
-    return model_choice.caps(settings(*argv, **environ), BUILT_IN)
+    return Models.of(settings(*argv, **environ)).caps()
 
 
 def refused(*argv: str, **environ: str) -> str:
     with pytest.raises(SettingsError) as caught:
-        model_choice.check(settings(*argv, **environ))
+        settings(*argv, **environ)
     assert "\n" not in str(caught.value)
     return str(caught.value)
 
@@ -97,7 +99,7 @@ def test_a_role_that_is_not_chosen_takes_the_planners_provider(
 ) -> None:
     assert settings("--planner-model", large, **environ).models == (large, small, coder)
     assert settings(SPCA_PLANNER_MODEL=large, **environ).models == (large, small, coder)
-    model_choice.check(settings("--planner-model", large, **environ))
+    settings("--planner-model", large, **environ)
 
 
 @pytest.mark.parametrize("url", ["http://localhost:8000/v1", "https://api.openai.com.example.net/v1"])
@@ -141,13 +143,13 @@ def test_a_model_that_is_a_file_is_found_from_anywhere() -> None:
 
 def test_every_address_goes_to_its_provider() -> None:
     chosen = settings(OPENAI_BASE_URL="http://o", GOOGLE_GEMINI_BASE_URL="http://g", OLLAMA_HOST="h")
-    assert model_choice.addresses(chosen) == {"openai": "http://o", "google": "http://g", "ollama": "h"}
-    assert set(model_choice.addresses(settings()).values()) == {None}
+    assert Models.of(chosen).addresses == {"openai": "http://o", "google": "http://g", "ollama": "h"}
+    assert set(Models.of(settings()).addresses.values()) == {None}
 
 
 def test_limits_of_answers() -> None:
-    assert model_choice.limits(settings("--timeout", "9", "--max-output-tokens", "8")) == Limits(8, None, 9.0)
-    assert model_choice.limits(settings()) == Limits()
+    assert Models.of(settings("--timeout", "9", "--max-output-tokens", "8")).limits == Limits(8, None, 9.0)
+    assert Models.of(settings()).limits == Limits()
 
 
 @pytest.mark.parametrize(
@@ -199,7 +201,7 @@ def test_one_unpriced_model_is_enough() -> None:
         caps("--planner-small-model", "x/y", **KEYS)
     half = ModelTable({"*": {"input": 1, "output": None}})
     with pytest.raises(SettingsError, match=f"the price of {SOL} is unknown"):
-        model_choice.caps(settings(**KEYS), half)
+        replace(Models.of(settings(**KEYS)), table=half).caps()
 
 
 def test_an_unknown_price_can_be_capped_otherwise_or_told(tmp_path: Path) -> None:
@@ -207,12 +209,12 @@ def test_an_unknown_price_can_be_capped_otherwise_or_told(tmp_path: Path) -> Non
     assert caps(*UNPRICED, "--max-tokens", "7") == Caps(None, None, 7)
     (tmp_path / "t.json").write_text(json.dumps({"models": {"openai/new": {"input": 1, "output": 2}}}))
     chosen = settings(*UNPRICED, "--model-table", str(tmp_path / "t.json"))
-    assert model_choice.caps(chosen, model_choice.table(chosen)) == Caps(5.0)
+    assert Models.of(chosen).caps() == Caps(5.0)
 
 
 def test_a_table_that_cannot_be_read_is_a_users_mistake(tmp_path: Path) -> None:
     with pytest.raises(SettingsError, match=r"absent\.json"):
-        model_choice.table(settings("--model-table", str(tmp_path / "absent.json")))
+        Models.of(settings("--model-table", str(tmp_path / "absent.json")))
 
 
 OLLAMA = [f"--{name}=ollama/big" for name in ("planner-model", "planner-small-model", "coder-model")]
@@ -221,11 +223,11 @@ OLLAMA = [f"--{name}=ollama/big" for name in ("planner-model", "planner-small-mo
 @pytest.mark.parametrize("host", ["https://ollama.com", "ollama.com", "https://ollama.com:443/api"])
 def test_what_runs_at_ollamas_own_service_has_no_known_price(host: str, tmp_path: Path) -> None:
     chosen = settings(*OLLAMA, OLLAMA_HOST=host)
-    assert model_choice.table(chosen).price("ollama/big") is None
+    assert Models.of(chosen).table.price("ollama/big") is None
     with pytest.raises(SettingsError, match="the price of ollama/big is unknown"):
-        model_choice.caps(chosen, model_choice.table(chosen))
+        Models.of(chosen).caps()
     (tmp_path / "t.json").write_text(json.dumps({"models": {"ollama/big": {"input": 1, "output": 2}}}))
-    told = model_choice.table(settings(*OLLAMA, "--model-table", str(tmp_path / "t.json"), OLLAMA_HOST=host))
+    told = Models.of(settings(*OLLAMA, "--model-table", str(tmp_path / "t.json"), OLLAMA_HOST=host)).table
     price = told.price("ollama/big")
     assert price is not None
     assert [price.tiers[0].input, price.tiers[0].output] == [Decimal(1), Decimal(2)]
@@ -235,24 +237,24 @@ def test_what_runs_at_ollamas_own_service_has_no_known_price(host: str, tmp_path
 
 @pytest.mark.parametrize("environ", [{}, {"OLLAMA_HOST": "127.0.0.1:11434"}, {"OLLAMA_HOST": "http://gpu-server"}])
 def test_what_runs_at_home_is_free(environ: dict[str, str]) -> None:
-    price = model_choice.table(settings(*OLLAMA, **environ)).price("ollama/big")
+    price = Models.of(settings(*OLLAMA, **environ)).table.price("ollama/big")
     assert price is not None
     assert price.is_free
 
 
 def test_a_models_place_is_its_server_or_the_state_of_its_file(tmp_path: Path) -> None:
     chosen = settings(OPENAI_BASE_URL="http://o", OLLAMA_HOST="h")
-    places = [model_choice.place(chosen, model) for model in ("openai/m", "ollama/m", "google/m", "reference/planner")]
+    places = [Models.of(chosen).place(model) for model in ("openai/m", "ollama/m", "google/m", "reference/planner")]
     assert places == ["http://o", "h", "", ""]
     file = tmp_path / "m.gguf"
     model = f"llamacpp/{file}"
-    assert model_choice.place(chosen, model) == ""
+    assert Models.of(chosen).place(model) == ""
     seen = {""}
     for content, moment in (("a", 1), ("a", 2), ("ab", 2)):
         file.write_text(content)
         os.utime(file, ns=(moment, moment))
-        seen.add(model_choice.place(chosen, model))
-        assert model_choice.place(settings(), model) in seen
+        seen.add(Models.of(chosen).place(model))
+        assert Models.of(settings()).place(model) in seen
     assert len(seen) == 4
 
 
@@ -273,7 +275,7 @@ def test_models_that_cannot_be_meant(argv: tuple[str, ...], said: str) -> None:
 
 @pytest.mark.parametrize("model", ["faulty", "reference"])
 def test_embedded_models_in_their_parts(model: str) -> None:
-    model_choice.check(settings("--planner-model", f"{model}/planner", "--coder-model", f"{model}/coder"))
+    settings("--planner-model", f"{model}/planner", "--coder-model", f"{model}/coder")
 
 
 @pytest.mark.parametrize(
@@ -288,9 +290,9 @@ def test_an_address_that_is_none(url: str) -> None:
 
 @pytest.mark.parametrize("url", ["http://localhost:8000/v1", "https://x.example/", "http://[::1]:80/v1"])
 def test_good_addresses(url: str) -> None:
-    model_choice.check(settings(**KEYS, OPENAI_BASE_URL=url, GOOGLE_GEMINI_BASE_URL=url, OLLAMA_HOST="127.0.0.1:11434"))
-    model_choice.check(settings(OLLAMA_HOST="localhost"))
-    model_choice.check(settings(OLLAMA_HOST=url))
+    settings(**KEYS, OPENAI_BASE_URL=url, GOOGLE_GEMINI_BASE_URL=url, OLLAMA_HOST="127.0.0.1:11434")
+    settings(OLLAMA_HOST="localhost")
+    settings(OLLAMA_HOST=url)
 
 
 @pytest.mark.parametrize(
@@ -307,7 +309,7 @@ def test_good_addresses(url: str) -> None:
         "http://localhost/v1#very-secret",
     ],
 )
-@pytest.mark.parametrize("name", sorted(model_choice.ADDRESSES.values()))
+@pytest.mark.parametrize("name", sorted(ADDRESSES.values()))
 def test_no_key_in_an_address_is_taken_or_told(url: str, name: str) -> None:
     said = refused(**{"OPENAI_API_KEY": "k", name: url})
     assert "very-secret" not in said
@@ -346,9 +348,7 @@ def test_a_server_is_told_where_its_models_are_used() -> None:
 
 
 def test_an_address_without_models_is_no_complaint() -> None:
-    chosen = settings("--base-url", "http://x:1/v1", "--max-calls", "3", *NOT_OPENAI)
-    model_choice.check(chosen)
-    assert "x:1" not in model_choice.greeting(chosen, {}, model_choice.caps(chosen, BUILT_IN))
+    assert "x:1" not in greeting("--base-url", "http://x:1/v1", "--max-calls", "3", *NOT_OPENAI)
 
 
 def test_a_small_planner_is_told_where_it_is_another_one() -> None:

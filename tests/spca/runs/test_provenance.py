@@ -5,6 +5,7 @@ from __future__ import annotations
 import platform
 import shutil
 import subprocess
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
@@ -21,7 +22,7 @@ SETTINGS = cli.settings_from(
 
 def test_models_and_versions_but_no_secret(tmp_path: Path) -> None:
     info = run_info(SETTINGS, tmp_path, "strict")
-    assert info["settings"] == SETTINGS.to_dict()
+    assert info["settings"] == asdict(SETTINGS)
     assert info["sandbox"] == "strict"
     assert info["models"] == {
         "planner": "openai/gpt-6.1-sol",

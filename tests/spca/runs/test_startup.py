@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -17,9 +18,7 @@ from spca.common.files import locked
 from spca.errors import ResumeError, UnknownModelError
 from spca.llm.providers.base import Limits, Message
 from spca.runs import startup
-from spca.runs.curriculum import Task
-from spca.runs.folder import LOCK, RunFolder
-from spca.runs.settings import Settings
+from spca.runs.folder import LOCK
 from tests.fakes.faults import FaultServer
 from tests.fakes.openai_wire import CHAT
 from tests.support.commands import curriculum, fingerprint
@@ -32,22 +31,18 @@ def given(tmp_path: Path) -> dict[str, Any]:
     return {"curriculum": str(chosen), "runs": str(tmp_path / "runs"), "workspace": str(tmp_path / "workspace")}
 
 
-def check(chosen: Settings, _tasks: Sequence[Task]) -> None:
-    """What keeps a run from starting, but for environments that do not exist."""
-    startup.check_models(chosen)
+def no_check(_ids: Iterable[str]) -> None:
+    """Every environment exists."""
 
 
-def no_check(_chosen: Settings, _tasks: Sequence[Task]) -> None:
-    """Every model and environment exists."""
-
-
-def opened(given: dict[str, Any], check: Any = no_check) -> Any:
-    return startup.opened(startup.settings(given, ROOT), ROOT, check)
+def started(given: dict[str, Any], check: Callable[[Iterable[str]], None] = no_check) -> Any:
+    return startup.started(given, ROOT, check)
 
 
 def test_a_new_run_holds_its_locks(given: dict[str, Any]) -> None:
-    with opened(given) as (folder, tasks, _):
-        assert [task.env_id for task in tasks] == ["x-v0", "y-v0", "z-v0"]
+    with started(given) as run:
+        folder = run.folder
+        assert [task.env_id for task in run.tasks] == ["x-v0", "y-v0", "z-v0"]
         assert folder.read_text("agents/agent_v0.py") == AGENT.text
         assert "## planner_system" in folder.read_text("prompt_log.md")
         assert folder.info()["settings"]["only"] is None
@@ -59,35 +54,35 @@ def test_a_new_run_holds_its_locks(given: dict[str, Any]) -> None:
 
 
 def test_a_run_is_resumed_with_the_curriculum_it_began_with(given: dict[str, Any]) -> None:
-    with opened(given | {"only": "a"}) as (folder, *_):
+    with started(given | {"only": "a"}) as run:
         pass
     Path(given["curriculum"]).unlink()
-    again = {"resume": folder.run_id, "runs": given["runs"]}
-    with opened(again) as (same, tasks, _):
-        assert same.path == folder.path
-        assert [task.env_id for task in tasks] == ["x-v0", "y-v0"]
+    again = {"resume": run.folder.run_id, "runs": given["runs"]}
+    with started(again) as again:
+        assert again.folder.path == run.folder.path
+        assert [task.env_id for task in again.tasks] == ["x-v0", "y-v0"]
 
 
 def test_what_a_flag_changes_in_a_resumed_run_holds_the_next_time(given: dict[str, Any]) -> None:
-    with opened(given | {"max_calls": 3}) as (folder, *_):
+    with started(given | {"max_calls": 3}) as run:
         pass
-    again = {"resume": folder.run_id, "runs": given["runs"]}
+    again = {"resume": run.folder.run_id, "runs": given["runs"]}
+    folder = run.folder
     before = folder.info()
-    with opened(again):
+    with started(again):
         assert folder.info() == before
-    with opened(again | {"max_calls": 9, "max_output_tokens": 7, "quiet": True, "cache": True}):
+    with started(again | {"max_calls": 9, "max_output_tokens": 7, "quiet": True, "cache": True}):
         changed = before["settings"] | {"max_calls": 9, "max_output_tokens": 7}
         assert folder.info() == before | {"settings": changed}
-    assert startup.settings(again, ROOT).max_calls == 9
+    assert startup.settings(again, ROOT)[0].max_calls == 9
 
 
 def test_the_cache_knows_the_server(given: dict[str, Any]) -> None:
     def ask(url: str, *answers: str) -> str:
-        chosen = startup.settings(given | {"cache": True, "max_calls": 2, "base_url": url}, ROOT)
-        folder = RunFolder.create(Path(given["runs"]), {"settings": {}}, "[]", AGENT)
-        model = ScriptedProvider(*answers)
-        client = ChatGPTClient("openai/m", provider=model, desk=startup.desk(chosen, folder))
-        return client.chat_completion([Message("user", "a")])
+        told = {"cache": True, "max_calls": 2, "base_url": url, "preflight": False}
+        with started(given | told) as run:
+            client = ChatGPTClient("openai/m", provider=ScriptedProvider(*answers), desk=run.make_desk())
+            return client.chat_completion([Message("user", "a")])
 
     assert ask("http://one/v1", "one") == "one"
     assert ask("http://two/v1", "two") == "two"
@@ -95,32 +90,26 @@ def test_the_cache_knows_the_server(given: dict[str, Any]) -> None:
 
 
 def test_a_run_cannot_be_resumed_twice_at_once(given: dict[str, Any]) -> None:
-    with opened(given) as (folder, *_):
-        again = opened({"resume": folder.run_id, "runs": given["runs"]})
+    with started(given) as run:
+        again = started({"resume": run.folder.run_id, "runs": given["runs"]})
         with pytest.raises(WorkspaceBusyError):
             again.__enter__()
 
 
 def test_a_run_with_more_finished_levels_than_it_has_is_refused(given: dict[str, Any]) -> None:
-    with opened(given) as (folder, *_):
-        folder.commit({**folder.state(), "finished": [{}] * 4})
-    with pytest.raises(ResumeError, match="more levels are finished"), opened({"resume": folder.run_id, **given}):
+    with started(given) as run:
+        run.folder.commit({**run.folder.state(), "finished": [{}] * 4})
+    with pytest.raises(ResumeError, match="more levels are finished"), started({"resume": run.folder.run_id, **given}):
         pass
 
 
-def test_the_check_sees_settings_and_tasks_and_comes_before_anything_is_written(
-    given: dict[str, Any], tmp_path: Path
-) -> None:
-    seen: list[int] = []
-
-    def check(chosen: Settings, tasks: Sequence[Task]) -> None:
-        seen.append(len(tasks))
-        raise UserError(chosen.coder_model)
+def test_the_check_sees_the_levels_and_comes_before_anything_is_written(given: dict[str, Any], tmp_path: Path) -> None:
+    def check(ids: Iterable[str]) -> None:
+        raise UserError(" ".join(ids))
 
     before = fingerprint(tmp_path)
-    with pytest.raises(UserError, match="reference/coder"), opened(given, check):
+    with pytest.raises(UserError, match=r"^x-v0 y-v0 z-v0$"), started(given, check):
         pass
-    assert seen == [3]
     assert fingerprint(tmp_path) == before
 
 
@@ -130,12 +119,12 @@ def test_nothing_of_an_old_workspace_is_lost_when_a_run_cannot_begin(given: dict
     for name in ("agent.py", "domain.pddl", "problem.pddl"):
         (workspace / name).write_text(f"my {name}")
     before = fingerprint(tmp_path)
-    with locked(workspace, "workspace"), suppress(WorkspaceBusyError), opened(given):
+    with locked(workspace, "workspace"), suppress(WorkspaceBusyError), started(given):
         pytest.fail("it began although another run holds the workspace")
     (workspace / ".lock").unlink()
-    with pytest.raises(SettingsError), opened(given | {"runs": str(tmp_path / "c.json")}):
+    with pytest.raises(SettingsError), started(given | {"runs": str(tmp_path / "c.json")}):
         pass
-    with pytest.raises(SettingsError), opened(given | {"keep_agent": True}):
+    with pytest.raises(SettingsError), started(given | {"keep_agent": True}):
         pass
     assert fingerprint(tmp_path) == before
 
@@ -146,26 +135,27 @@ def test_kept_files_are_what_the_run_begins_with(given: dict[str, Any], tmp_path
     (workspace / "agent.py").write_text(AGENT.text + "# mine\n")
     (workspace / "domain.pddl").write_text("(define (domain d))")
     (workspace / "problem.pddl").write_text("(define (problem p))")
-    with opened(given | {"keep_agent": True, "keep_pddl": True}) as (folder, *_):
-        assert folder.read_text("agents/agent_v0.py") == AGENT.text + "# mine\n"
-        assert folder.state()["trusted"] == {"domain": "(define (domain d))", "problem": "(define (problem p))"}
+    with started(given | {"keep_agent": True, "keep_pddl": True}) as run:
+        assert run.folder.read_text("agents/agent_v0.py") == AGENT.text + "# mine\n"
+        assert run.folder.state()["trusted"] == {"domain": "(define (domain d))", "problem": "(define (problem p))"}
 
 
 UNPRICED = dict.fromkeys(("planner_model", "planner_small_model", "coder_model"), "openai/new")
 
 
 def test_a_cost_that_cannot_be_capped_is_refused_before_anything_is_written(
-    given: dict[str, Any], tmp_path: Path
+    given: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "not-a-key")
     before = fingerprint(tmp_path)
     with (
         pytest.raises(SettingsError, match=r"the price of openai/new is unknown.* --max-calls N"),
-        opened(given | UNPRICED),
+        started(given | UNPRICED),
     ):
         pytest.fail("it began")
     assert fingerprint(tmp_path) == before
-    with opened(given | UNPRICED | {"max_calls": 3, "preflight": False}) as (folder, *_):
-        assert folder.info()["settings"]["max_calls"] == 3
+    with started(given | UNPRICED | {"max_calls": 3, "preflight": False}) as run:
+        assert run.folder.info()["settings"]["max_calls"] == 3
 
 
 @pytest.fixture
@@ -180,14 +170,14 @@ def test_a_dead_model_is_refused_before_anything_is_paid_or_written(
 ) -> None:
     before = fingerprint(tmp_path)
     served = given | {"base_url": provider.base_url, "planner_small_model": "openai/o4-mini"}
-    with pytest.raises(UnknownModelError) as caught, opened(served, check):
+    with pytest.raises(UnknownModelError) as caught, started(served):
         pytest.fail("it began")
     assert str(caught.value) == (
         "openai/o4-mini was shut down on 2026-10-23: use openai/gpt-6.1-terra (--no-preflight starts all the same)"
     )
     assert fingerprint(tmp_path) == before
     assert [asked.method for asked in provider.asked] == ["GET"]
-    with opened(served | {"preflight": False}, check):
+    with started(served | {"preflight": False}):
         assert len(provider.asked) == 1
 
 
@@ -196,7 +186,7 @@ def test_a_model_that_ends_soon_is_one_warning(
 ) -> None:
     soon = datetime.now(UTC).date() + timedelta(days=59)
     provider.ends = {"o3": str(soon)}
-    with opened(given | {"base_url": provider.base_url, "coder_model": "openai/o3"}, check):
+    with started(given | {"base_url": provider.base_url, "coder_model": "openai/o3"}):
         told = f"warning: openai/o3 will be shut down on {soon}: use openai/gpt-6.1-sol\n"
         assert capsys.readouterr() == ("", told)
 
@@ -204,17 +194,17 @@ def test_a_model_that_ends_soon_is_one_warning(
 def test_a_run_that_goes_on_looks_its_models_up_again(
     given: dict[str, Any], provider: FaultServer, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    with opened(given | {"base_url": provider.base_url, "preflight": False}, check) as (folder, *_):
+    with started(given | {"base_url": provider.base_url, "preflight": False}) as run:
         assert provider.asked == []
-    again = {"resume": folder.run_id, "runs": given["runs"]}
+    again = {"resume": run.folder.run_id, "runs": given["runs"]}
     provider.ends = {"gpt-6.1-sol": "2026-01-01"}
     with (
         pytest.raises(UnknownModelError, match=r"openai/gpt-6\.1-sol was shut down on 2026-01-01"),
-        opened(again, check),
+        started(again),
     ):
         pytest.fail("it went on")
     provider.listing = CHAT.refused(500, "It broke.", None)
-    with opened(again, check):
+    with started(again):
         (line,) = capsys.readouterr().err.splitlines()
     assert line.startswith(f"warning: the list of models at {provider.base_url} cannot be had (the server answers 500")
 
@@ -235,21 +225,20 @@ def test_the_doctor_looks_the_models_up(
     code: int,
 ) -> None:
     provider.ends = ends
-    found = startup.doctor(startup.settings(given | {"base_url": provider.base_url}, ROOT))
+    found = startup.doctor(given | {"base_url": provider.base_url}, ROOT)
     said = capsys.readouterr().out
     assert f"\n{shown}" in said
     assert found == (code if "Level: strict\n" in said else 1)
 
 
 def test_the_doctor_has_nothing_to_look_up_offline(given: dict[str, Any], capsys: pytest.CaptureFixture[str]) -> None:
-    startup.doctor(startup.settings(given, ROOT))
+    startup.doctor(given, ROOT)
     assert capsys.readouterr().out.endswith("\n\nModels:\nembedded   reference/planner\nembedded   reference/coder\n")
 
 
 def test_the_desk_keeps_its_books_in_the_runs_folder_and_its_cache_beside_the_runs(given: dict[str, Any]) -> None:
-    chosen = startup.settings(given | {"cache": True, "max_calls": 2}, ROOT)
-    folder = RunFolder.create(Path(given["runs"]), {"settings": {}}, "[]", AGENT)
-    made = startup.desk(chosen, folder)
+    with started(given | {"cache": True, "max_calls": 2}) as run:
+        folder, made = run.folder, run.make_desk()
     made.begin_level(1, "a", "x-v0", 1)
     client = ChatGPTClient("free/model", provider=ScriptedProvider("yes", "no"), desk=made)
     assert [client.chat_completion([Message("user", text)]) for text in "aab"] == ["yes", "yes", "no"]
@@ -259,7 +248,8 @@ def test_the_desk_keeps_its_books_in_the_runs_folder_and_its_cache_beside_the_ru
     assert [json.loads(line)["run"] for line in lines] == [folder.run_id] * 2
     assert len(list((folder.path / "llm").iterdir())) == 3
     assert len(list((Path(given["runs"]) / "llm_cache").iterdir())) == 2
-    assert [record.outcome.value for record in startup.desk(chosen, folder).ledger.records] == ["answered"] * 2
+    with started({"resume": folder.run_id, "runs": given["runs"]}) as again:
+        assert [record.outcome.value for record in again.make_desk().ledger.records] == ["answered"] * 2
 
 
 def test_the_cache_is_no_run(given: dict[str, Any]) -> None:
@@ -269,11 +259,19 @@ def test_the_cache_is_no_run(given: dict[str, Any]) -> None:
 
 
 def test_clients_are_told_of_servers_and_limits(given: dict[str, Any]) -> None:
-    chosen = startup.settings(given | {"base_url": "http://x:1/v1", "timeout": 3.0, "max_output_tokens": 9}, ROOT)
-    options = startup.client_options(chosen)
-    assert options["addresses"]["openai"] == "http://x:1/v1"
-    assert options["limits"] == Limits(9, None, 3.0)
-    assert startup.greeting(chosen).startswith("Models: planner openai/")
+    told = {"base_url": "http://x:1/v1", "timeout": 3.0, "max_output_tokens": 9, "preflight": False}
+    with started(given | told) as run:
+        assert run.models.addresses["openai"] == "http://x:1/v1"
+        assert run.models.limits == Limits(9, None, 3.0)
+        assert run.greeting.startswith("Models: planner openai/")
+
+
+def test_how_to_resume_says_where_the_runs_are(given: dict[str, Any]) -> None:
+    chosen, _ = startup.settings(given, ROOT)
+    here = replace(chosen, runs=str(ROOT / "runs"))
+    assert startup.how_to_resume(here, "r1", ROOT) == "python main.py --resume r1"
+    elsewhere = replace(chosen, runs="/here/my runs")
+    assert startup.how_to_resume(elsewhere, "r1", ROOT) == "python main.py --resume r1 --runs '/here/my runs'"
 
 
 def test_excluding_flags_are_refused(given: dict[str, Any]) -> None:

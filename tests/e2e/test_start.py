@@ -1,0 +1,58 @@
+"""The start of the program can be followed: no file is entered again and again."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from tests.support.commands import MINUTES, curriculum, environment
+from tests.support.spca.doubles import ROOT
+
+START = {f"spca/runs/{name}.py" for name in ("cli", "curriculum", "model_choice", "provenance", "settings", "startup")}
+
+
+def traced(cwd: Path, *argv: object) -> dict[str, Any]:
+    """What :mod:`tests.support.entries` counts of a command."""
+    made = subprocess.run(
+        [sys.executable, str(ROOT / "tests/support/entries.py"), *map(str, argv)],
+        cwd=cwd,
+        env=environment(),
+        capture_output=True,
+        text=True,
+        timeout=MINUTES,
+        check=False,
+    )
+    assert made.stdout.strip(), made.stderr
+    found: dict[str, Any] = json.loads(made.stdout.splitlines()[-1])
+    return found
+
+
+def test_argv_enters_each_file_at_most_twice_and_the_model_table_is_read_once(tmp_path: Path) -> None:
+    """An entry is the call of a function of a file by a function of another file.
+
+    ``main.py``, ``spca/runs/`` and ``spca/report/cli.py`` count; a call through other files counts for the nearest of
+    these on the stack. The way of ``argv`` ends where ``Run`` gets the one ``Prepared`` that came of it; from there to
+    the first level the run uses its values, and enters none of the files of the start again. What the interpreter
+    calls by itself, such as modules and the ``__init__`` of data classes, does not count.
+    """
+    chosen = curriculum(tmp_path / "c.json", a=["MiniGrid-Empty-5x5-v0", "MiniGrid-Empty-6x6-v0"])
+    (tmp_path / "mine.json").write_text(json.dumps({"models": {"openai/mine": {"input": 1, "output": 2}}}))
+    runs, table = ("--runs", tmp_path / "runs"), ("--model-table", "mine.json")
+    new = (*runs, *table, "--curriculum", chosen, "--workspace", tmp_path / "w")
+    begun = traced(tmp_path, *new, "--max-calls", 2)
+    run = next(path.name for path in (tmp_path / "runs").iterdir() if (path / "run.json").is_file())
+    went_on = traced(tmp_path, *runs, "--resume", run, "--max-calls", 9, "--coder-model", "reference/coder")
+    kept = traced(tmp_path, *new, "--keep-agent", "--keep-pddl")
+    assert [begun["code"], went_on["code"], kept["code"]] == [3, 0, 0]
+    for each in (begun, went_on, kept):
+        prepared, to_the_first_level = each["ways"]
+        assert START - {"spca/runs/settings.py"} <= prepared.keys()
+        assert not START & to_the_first_level.keys()
+        assert each["tables"] == {"models.json": 1, "mine.json": 1}
+    others = [traced(tmp_path, *argv) for argv in (("list",), ("doctor", *table), ("report", run, *runs))]
+    assert [each["tables"]["models.json"] for each in others] == [0, 1, 0]
+    for each in (begun, went_on, kept, *others):
+        assert {name: times for name, times in each["ways"][0].items() if times > 2} == {}

@@ -1,0 +1,70 @@
+"""``main.py`` in this process, while every entry into the files of its start is counted; prints them as JSON."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections import Counter
+from pathlib import Path
+from types import FrameType
+from typing import Any, Final
+
+ROOT: Final = Path(__file__).resolve().parents[2]
+TABLES: Final = ("models.json", "mine.json")
+
+
+class Entries:
+    """A profile function.
+
+    Attributes:
+        ways: entries by file until the run is prepared, and from there to its first level.
+    """
+
+    def __init__(self) -> None:
+        self.ways: list[Counter[str]] = [Counter()]
+        self._frames: dict[int, FrameType] = {}
+
+    def __call__(self, frame: FrameType, event: str, _about: object) -> None:
+        """Count the call of a function by a function of another file."""
+        name, code = _file(frame), frame.f_code
+        if event != "call" or not name or code.co_name == "<module>" or id(frame) in self._frames:
+            return
+        self._frames[id(frame)] = frame  # kept, so that a generator that goes on is known
+        if code.co_qualname in ("Run.level", "_report"):
+            sys.setprofile(None)
+            return
+        if code.co_qualname == "Run.__init__":
+            self.ways.append(Counter())
+        caller = frame.f_back
+        while caller and not _file(caller):
+            caller = caller.f_back
+        if caller is None or _file(caller) != name:
+            self.ways[-1][name] += 1
+
+
+def _file(frame: FrameType) -> str:
+    name = frame.f_code.co_filename.removeprefix(f"{ROOT}/")
+    return name if name in ("main.py", "spca/report/cli.py") or name.startswith("spca/runs/") else ""
+
+
+def main() -> None:
+    """Run the command line."""
+    sys.path.insert(0, str(ROOT))
+    import main as application
+
+    opened, entries = list[str](), Entries()
+
+    def listen(event: str, about: tuple[Any, ...]) -> None:
+        if event == "open" and about[1]:  # once for each file, whatever opens its descriptor
+            opened.append(Path(str(about[0])).name)
+
+    sys.addaudithook(listen)
+    sys.setprofile(entries)
+    code = application.main()
+    sys.setprofile(None)
+    tables = {name: opened.count(name) for name in TABLES}
+    print(f"\n{json.dumps({'code': code, 'ways': entries.ways, 'tables': tables})}")
+
+
+if __name__ == "__main__":
+    main()
