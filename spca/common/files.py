@@ -12,6 +12,7 @@ import errno
 import fcntl
 import json
 import os
+import secrets
 import stat
 from collections import ChainMap
 from collections.abc import Iterator, Mapping
@@ -81,37 +82,37 @@ def read_text(path: Path, limit: int = MAX_BYTES) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
-def write_atomic(path: Path, text: str) -> None:
-    """Replace a file so that a reader or a crash sees the old text or the new one, never a part.
+def write_atomic(path: Path, content: str | bytes) -> None:
+    """Replace a file so that a reader or a crash sees the old content or the new one, never a part.
 
     Raises:
         SettingsError: the file system refuses.
     """
     try:
-        replace_file(path, text.encode("utf-8"))
+        replace_file(path, content.encode("utf-8") if isinstance(content, str) else content)
     except OSError as error:
-        raise SettingsError(f"cannot write {path}: {error.strerror}") from error
+        raise SettingsError(f"cannot write {path}: {error.strerror or error}") from error
 
 
 def replace_file(path: Path, data: bytes) -> None:
-    """Replace a file by the whole of ``data``, or leave it as it is.
-
-    The folder may be a stranger's: a link or a pipe that waits in it under either name is not written to.
+    """Replace a file by the whole of ``data``, or leave it as it is, even if others replace it at the same time.
 
     Raises:
-        OSError: the file system refuses, or the file is a device or a pipe.
+        OSError: the file system refuses, or the file is a folder, a device or a pipe.
+        ValueError: the path holds a NUL.
     """
+    if not path.name:
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
     if path.exists() and not (path.is_file() or path.is_dir()):
-        raise OSError(errno.EINVAL, "it is no regular file")
-    temporary = path.with_name(f".{path.name}.tmp")
-    temporary.unlink(missing_ok=True)
+        raise OSError(errno.EINVAL, "it is no regular file", str(path))
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
     try:
         with temporary.open("xb") as file:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
         temporary.replace(path)
-    except OSError:
+    except BaseException:  # no part of a file stays, whatever happened
         temporary.unlink(missing_ok=True)
         raise
 

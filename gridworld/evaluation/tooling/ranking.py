@@ -11,6 +11,8 @@ from gridworld.evaluation.results.leaderboard import grouped, read_entries
 from gridworld.evaluation.results.leaderboard_page import page, thumbnails_of
 from gridworld.evaluation.terminal import EXIT_FINISHED, EXIT_USER_ERROR, complain, visible
 from gridworld.evaluation.tooling.common import counted, tool_parser
+from spca.common.errors import FileError
+from spca.common.files import opened, replace_file
 
 
 def build_parser() -> argparse.ArgumentParser:
@@ -33,8 +35,6 @@ def run(argv: Sequence[str]) -> int:
     Raises:
         EvaluationError: there are no results, or the page cannot be written.
     """
-    from gridworld.task.jsonfile import write_whole
-
     arguments = build_parser().parse_args(argv)
     entries, problems = read_entries(_files(arguments.results))
     for problem in problems:
@@ -48,7 +48,7 @@ def run(argv: Sequence[str]) -> int:
         raise EvaluationError(f"{out}: exists and is no leaderboard: choose another --out")
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(out, html.encode())
+        replace_file(out, html.encode())
     except OSError as error:
         raise EvaluationError(f"{out}: cannot be written: {error.strerror or error}") from None
     print(visible(f"{out}: {counted(len(entries), 'result')}, {counted(len(groups), 'benchmark')}"))
@@ -70,9 +70,8 @@ def _files(named: Sequence[str]) -> list[Path]:
 
 def _is_page(path: Path) -> bool:
     """Whether a file was made by this tool, so that making it again loses nothing."""
-    from gridworld.task.jsonfile import read_regular
-
     try:
-        return b"<title>Gridworld leaderboard</title>" in read_regular(path, 2000)
-    except OSError:
+        with opened(path) as file:
+            return b"<title>Gridworld leaderboard</title>" in file.read(2000)
+    except (FileError, OSError):
         return False

@@ -194,7 +194,7 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     large = tmp_path / "large.json"
     with large.open("wb") as file:
         file.truncate(MAX_BYTES + 1)
-    assert check_file(large) == [f"{large}: has more than 16 MiB, which no task needs"]
+    assert check_file(large) == [f"{large}: cannot be read: it has more than 16 MB"]
 
 
 def test_hostile_sizes_take_no_time() -> None:
