@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from gridworld.backends import BACKENDS
-from gridworld.errors import GridworldError, missing_part
+from gridworld.errors import missing_part
 from gridworld.evaluation.models.registry import MODELS, ModelEntry, add_limit, count, count_or_zero, find_model
 from gridworld.evaluation.running.workers import ENGINES
 from gridworld.evaluation.terminal import (
@@ -25,6 +25,7 @@ from gridworld.evaluation.terminal import (
 )
 from gridworld.evaluation.tooling.commands import COMMANDS
 from gridworld.rules.tilings import TILINGS
+from spca.common.errors import SPCAError
 
 _BENCHMARKS: Final = ("validation_10", "tiers", "directory")
 
@@ -130,7 +131,7 @@ def main(argv: Sequence[str] | None = None, models: Mapping[str, ModelEntry] | N
     except ImportError as error:
         complain(f"error: {missing_part(error, program())}")
         return EXIT_USER_ERROR
-    except (GridworldError, OSError) as error:
+    except (SPCAError, OSError) as error:
         complain(f"error: {error}")
         return EXIT_USER_ERROR
     return code
@@ -171,7 +172,7 @@ def _evaluate(given: Sequence[str], models: Mapping[str, ModelEntry]) -> int:
         _print_no_more()
         complain(f"interrupted, since nobody reads the output; {_how_to_go_on(evaluation.finished, given)}")
         return EXIT_INTERRUPTED
-    except (GridworldError, OSError) as error:
+    except (SPCAError, OSError) as error:
         more = f"; {_how_to_go_on(evaluation.finished, given)}" if evaluation.finished else ""
         complain(f"error: {error}{more}")
         return EXIT_USER_ERROR

@@ -28,6 +28,7 @@ MAX_BYTES: Final = 16 << 20
 """Size of a text file that somebody wrote, at most."""
 LARGEST: Final = 256 << 20
 """Bytes of a file of a run that are read; the log of a run of 150 levels has a hundredth of it."""
+_MAX_LOG_BYTES: Final = 1 << 30
 _MAX_ENV_BYTES: Final = 64 << 10
 """Linux starts no process with a variable of 128 KiB."""
 _ON: Final = frozenset({"1", "true", "t", "yes", "y"})
@@ -115,6 +116,43 @@ def replace_file(path: Path, data: bytes) -> None:
     except BaseException:  # no part of a file stays, whatever happened
         temporary.unlink(missing_ok=True)
         raise
+
+
+def write_line(path: Path, line: str, how: int = os.O_APPEND) -> None:
+    """Write a line at the end of a file, or as all of it with ``os.O_TRUNC``; a kill tears that line at most.
+
+    Raises:
+        SettingsError: the file system refuses, or has no room for the whole line.
+    """
+    data = line.encode() + b"\n"
+    try:
+        path.parent.mkdir(exist_ok=True)
+        file = os.open(path, os.O_WRONLY | os.O_CREAT | how, 0o644)
+        try:
+            if os.write(file, data) < len(data):
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        finally:
+            os.close(file)
+    except OSError as error:
+        raise SettingsError(f"cannot write {path}: {error.strerror}") from error
+
+
+def whole_lines(path: Path) -> list[bytes]:
+    """Return the lines of a file, [] if there is no file; a torn last line is cut off.
+
+    Raises:
+        FileError: it cannot be read, or the torn line cannot be cut off.
+    """
+    if not os.path.lexists(path):
+        return []
+    data = read_bytes(path, _MAX_LOG_BYTES)
+    *lines, torn = data.split(b"\n")
+    if torn:
+        try:
+            os.truncate(path, len(data) - len(torn))
+        except OSError as error:
+            raise FileError(path, f"its torn last line cannot be cut off: {error.strerror}") from error
+    return lines
 
 
 def json_text(value: object, indent: int | None = None) -> str:
