@@ -14,17 +14,10 @@ from gridworld.backends import BACKENDS
 from gridworld.errors import missing_part
 from gridworld.evaluation.models.registry import MODELS, ModelEntry, add_limit, count, count_or_zero, find_model
 from gridworld.evaluation.running.workers import ENGINES
-from gridworld.evaluation.terminal import (
-    EXIT_FINISHED,
-    EXIT_INTERRUPTED,
-    EXIT_USER_ERROR,
-    Parser,
-    complain,
-    print_anything,
-    program,
-)
+from gridworld.evaluation.terminal import print_anything, program
 from gridworld.evaluation.tooling.commands import COMMANDS
 from gridworld.rules.tilings import TILINGS
+from spca.common.command import EXIT_FINISHED, EXIT_INTERRUPTED, EXIT_USER_ERROR, Parser, complain
 from spca.common.errors import SPCAError
 
 _BENCHMARKS: Final = ("validation_10", "tiers", "directory")

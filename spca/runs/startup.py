@@ -61,7 +61,7 @@ def doctor(chosen: Settings) -> int:
     print(sandbox_doctor.render(report))
     models = model_choice.look_up(chosen)
     print(f"\nModels:\n{models.render()}")
-    return command.EXIT_FINISHED if report.level == "strict" and not models.is_refused else command.EXIT_NOT_STRICT
+    return command.EXIT_FINISHED if report.level == "strict" and not models.is_refused else command.EXIT_FAILED
 
 
 def preflight(chosen: Settings) -> None:

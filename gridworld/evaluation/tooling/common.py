@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, TypeVar
 
 from gridworld import library
 from gridworld.errors import TaskError
-from gridworld.evaluation.terminal import Parser, complain, program
+from gridworld.evaluation.terminal import program
 from gridworld.rules.tilings import SQUARE, TILINGS
 from gridworld.search.certificate import stored_proof
 from gridworld.task_spec import TaskSpecification
+from spca.common.command import Parser, complain
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -11,7 +11,6 @@ from typing import Any
 from gridworld import library
 from gridworld.errors import EvaluationError, GridworldError, TaskError
 from gridworld.evaluation.models.registry import add_limit, count, seconds
-from gridworld.evaluation.terminal import EXIT_FINISHED, visible
 from gridworld.evaluation.tooling.common import (
     add_strict,
     counted,
@@ -23,6 +22,8 @@ from gridworld.evaluation.tooling.common import (
 )
 from gridworld.rules.tilings import TILINGS
 from gridworld.task_spec import TaskSpecification
+from spca.common.command import EXIT_FINISHED
+from spca.common.text import one_line
 
 _TILE_SIZE = 32
 
@@ -100,7 +101,7 @@ def _draw(asked: argparse.Namespace) -> int:
         tiling = tiling_of(spec, asked.tiling)
         _make_folder(target.parent)
         save_png(target, task_picture(spec, tiling, reveal=asked.revealed, tile_size=asked.tile_size))
-        print(visible(str(target)))
+        print(one_line(str(target)))
     return EXIT_FINISHED
 
 
@@ -140,7 +141,7 @@ def _animate(asked: argparse.Namespace) -> int:
     _make_folder(asked.gif.parent)
     frames = episode_frames(spec, tiling, actions, reveal=asked.revealed, tile_size=asked.tile_size)
     save_gif(asked.gif, frames, asked.seconds)
-    print(visible(f"{asked.gif}: {spec.task_id}, {counted(len(actions), 'step')}"))
+    print(one_line(f"{asked.gif}: {spec.task_id}, {counted(len(actions), 'step')}"))
     return EXIT_FINISHED
 
 

@@ -8,10 +8,11 @@ from collections.abc import Sequence
 
 from gridworld.evaluation.models.registry import add_limit, count
 from gridworld.evaluation.running.settings import parse_tiers
-from gridworld.evaluation.terminal import EXIT_FINISHED, EXIT_INTERRUPTED, complain, visible
 from gridworld.evaluation.tooling.common import counted, tool_parser, with_progress
 from gridworld.generating.generator import SEARCH_LIMIT
 from gridworld.rules.tilings import TILINGS
+from spca.common.command import EXIT_FINISHED, EXIT_INTERRUPTED, complain
+from spca.common.text import one_line
 
 
 def build_parser() -> argparse.ArgumentParser:
@@ -69,7 +70,7 @@ def run(argv: Sequence[str]) -> int:
         complain(f"interrupted; {counted(done.total(), 'task')} in {arguments.out}; the same command goes on")
         return EXIT_INTERRUPTED
     how = ", ".join(f"{number} {what}" for what, number in done.items())
-    print(visible(f"{counted(done.total(), 'task')} in {arguments.out}: {how}"))
+    print(one_line(f"{counted(done.total(), 'task')} in {arguments.out}: {how}"))
     return EXIT_FINISHED
 
 

@@ -9,10 +9,11 @@ from pathlib import Path
 from gridworld.errors import EvaluationError
 from gridworld.evaluation.results.leaderboard import grouped, read_entries
 from gridworld.evaluation.results.leaderboard_page import page, thumbnails_of
-from gridworld.evaluation.terminal import EXIT_FINISHED, EXIT_USER_ERROR, complain, visible
 from gridworld.evaluation.tooling.common import counted, tool_parser
+from spca.common.command import EXIT_FINISHED, EXIT_USER_ERROR, complain
 from spca.common.errors import FileError
 from spca.common.files import opened, replace_file
+from spca.common.text import one_line
 
 
 def build_parser() -> argparse.ArgumentParser:
@@ -51,7 +52,7 @@ def run(argv: Sequence[str]) -> int:
         replace_file(out, html.encode())
     except OSError as error:
         raise EvaluationError(f"{out}: cannot be written: {error.strerror or error}") from None
-    print(visible(f"{out}: {counted(len(entries), 'result')}, {counted(len(groups), 'benchmark')}"))
+    print(one_line(f"{out}: {counted(len(entries), 'result')}, {counted(len(groups), 'benchmark')}"))
     return EXIT_FINISHED
 
 

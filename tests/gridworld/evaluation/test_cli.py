@@ -16,7 +16,6 @@ import pytest
 
 from gridworld.evaluation import cli
 from gridworld.evaluation.running.settings import parse_tiers
-from gridworld.evaluation.terminal import visible
 from tests.support.gridworld.players import corridors, main
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -303,7 +302,6 @@ def test_hostile_text_does_not_reach_the_terminal(home: Path, capsys: pytest.Cap
     assert main(arguments) == 0
     shown = capsys.readouterr()
     assert not set(shown.out + shown.err) & {"\x1b", "\u202e"}
-    assert visible("a\x1bb\nc\u2028d\udc80") == "a<U+001B>b<U+000A>c<U+2028>d<U+DC80>"
 
 
 def test_a_terminal_of_few_letters_escapes_the_others(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:

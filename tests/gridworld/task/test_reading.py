@@ -13,10 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gridworld.errors import TaskError, TaskWarning
-from gridworld.task.jsonfile import MAX_BYTES, parse_json
+from gridworld.task.jsonfile import parse_json
 from gridworld.task.reading import MAX_PROBLEMS
 from gridworld.task.validation import check_file
 from gridworld.task_spec import KeySpec, Position, TaskSpecification
+from spca.common.files import MAX_BYTES
 from tests.support.gridworld.tasks_by_hand import changed, mutated, places, task
 from tests.support.gridworld.typed_specs import JSON
 
