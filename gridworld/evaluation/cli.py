@@ -211,10 +211,7 @@ def _how_to_go_on(finished: int, given: Sequence[str]) -> str:
 def _tiers(text: str) -> tuple[int, ...] | None:
     from gridworld.evaluation.running.settings import parse_tiers
 
-    try:
-        return parse_tiers(text)
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(str(error)) from None
+    return parse_tiers(text)
 
 
 if __name__ == "__main__":

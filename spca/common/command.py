@@ -19,7 +19,6 @@ EXIT_FINISHED: Final = 0
 EXIT_FAILED: Final = 1
 """What was asked for was done, and the answer is no: not strict, not proven, different."""
 EXIT_USER_ERROR: Final = 2
-EXIT_BUDGET: Final = 3
 EXIT_INTERRUPTED: Final = 130
 
 _MOST_DIGITS: Final = 100

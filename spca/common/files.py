@@ -185,8 +185,8 @@ def make_folder(path: Path) -> None:
     check_folder(path)
     try:
         path.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise SettingsError(f"cannot create folder {path}: {error.strerror}") from error
+    except (OSError, ValueError) as error:  # ValueError: a NUL in the path
+        raise SettingsError(f"cannot create folder {path}: {getattr(error, 'strerror', None) or error}") from error
 
 
 @contextmanager

@@ -67,6 +67,11 @@ def one_line(text: str) -> str:
     return visible(text).replace("\n", " ").replace("\t", " ")
 
 
+def counted(number: int, what: str) -> str:
+    """``1 request``, ``2,000 requests``."""
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
+
+
 def escaped_json(text: str) -> str:
     """JSON in which such characters are escapes: it says the same."""
     return text.translate(_JSON)

@@ -10,7 +10,6 @@ from gridworld.errors import GridworldError
 from gridworld.evaluation.models.registry import add_limit
 from gridworld.evaluation.tooling.common import (
     add_strict,
-    counted,
     files_of,
     load,
     tiling_of,
@@ -23,7 +22,7 @@ from gridworld.task.forms import WRAPPER
 from gridworld.task.jsonfile import read_json, write_json
 from gridworld.task_spec import TaskSpecification
 from spca.common.command import EXIT_FAILED, EXIT_FINISHED, EXIT_USER_ERROR
-from spca.common.text import one_line
+from spca.common.text import counted, one_line
 
 
 def build_parser() -> argparse.ArgumentParser:

@@ -121,11 +121,6 @@ def tiling_of(spec: TaskSpecification, asked: str | None) -> str:
     return asked or (named if isinstance(named, str) and named in TILINGS else SQUARE.name)
 
 
-def counted(count: int, what: str) -> str:
-    """``1 task``, ``2 tasks``."""
-    return f"{count} {what}{'' if count == 1 else 's'}"
-
-
 def console() -> Console:
     """Standard output for tables."""
     from rich.console import Console

@@ -9,11 +9,11 @@ from pathlib import Path
 from gridworld.errors import EvaluationError
 from gridworld.evaluation.results.leaderboard import grouped, read_entries
 from gridworld.evaluation.results.leaderboard_page import page, thumbnails_of
-from gridworld.evaluation.tooling.common import counted, tool_parser
+from gridworld.evaluation.tooling.common import tool_parser
 from spca.common.command import EXIT_FINISHED, EXIT_USER_ERROR, complain
 from spca.common.errors import FileError
-from spca.common.files import opened, replace_file
-from spca.common.text import one_line
+from spca.common.files import make_folder, opened, write_atomic
+from spca.common.text import counted, one_line
 
 
 def build_parser() -> argparse.ArgumentParser:
@@ -34,7 +34,8 @@ def run(argv: Sequence[str]) -> int:
     """Make the page; 2, and no page, if any file cannot be used.
 
     Raises:
-        EvaluationError: there are no results, or the page cannot be written.
+        EvaluationError: there are no results.
+        SettingsError: the page cannot be written.
     """
     arguments = build_parser().parse_args(argv)
     entries, problems = read_entries(_files(arguments.results))
@@ -47,11 +48,8 @@ def run(argv: Sequence[str]) -> int:
     out: Path = arguments.out
     if out.exists() and not _is_page(out):
         raise EvaluationError(f"{out}: exists and is no leaderboard: choose another --out")
-    try:
-        out.parent.mkdir(parents=True, exist_ok=True)
-        replace_file(out, html.encode())
-    except OSError as error:
-        raise EvaluationError(f"{out}: cannot be written: {error.strerror or error}") from None
+    make_folder(out.parent)
+    write_atomic(out, html)
     print(one_line(f"{out}: {counted(len(entries), 'result')}, {counted(len(groups), 'benchmark')}"))
     return EXIT_FINISHED
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
-from gridworld.evaluation.tooling.common import add_strict, counted, files_of, tool_parser, unused_proof
+from gridworld.evaluation.tooling.common import add_strict, files_of, tool_parser, unused_proof
 from gridworld.task.validation import check_file
 from gridworld.task_spec import TaskSpecification
 from spca.common.command import EXIT_FINISHED, EXIT_USER_ERROR
-from spca.common.text import one_line
+from spca.common.text import counted, one_line
 
 
 def build_parser() -> argparse.ArgumentParser:

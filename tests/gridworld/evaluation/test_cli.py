@@ -9,6 +9,7 @@ import re
 import signal
 import subprocess
 import sys
+from argparse import ArgumentTypeError
 from pathlib import Path
 from typing import Any
 
@@ -291,7 +292,7 @@ def test_tiers_are_read(text: str, tiers: tuple[int, ...] | None) -> None:
 
 @pytest.mark.parametrize("text", ["", "-", "1-", "3-1", "a", "1;2", "1-999999999", "१"])
 def test_no_tiers(text: str) -> None:
-    with pytest.raises(ValueError, match="tiers"):
+    with pytest.raises(ArgumentTypeError, match="tiers"):
         parse_tiers(text)
 
 

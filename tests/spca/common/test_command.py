@@ -8,7 +8,6 @@ from collections.abc import Callable
 import pytest
 
 from spca.common.command import (
-    EXIT_BUDGET,
     EXIT_FINISHED,
     EXIT_INTERRUPTED,
     EXIT_USER_ERROR,
@@ -41,7 +40,7 @@ def ended(error: BaseException | None, go_on: str = GO_ON) -> int:
         (ReplayMissError("never asked"), EXIT_USER_ERROR, "error: never asked"),
         (
             BudgetReached("budget: 3 requests were sent (--max-calls 3)", "--max-calls"),
-            EXIT_BUDGET,
+            3,
             f"stopped: budget: 3 requests were sent (--max-calls 3); go on with: {GO_ON} --max-calls MORE",
         ),
     ],
