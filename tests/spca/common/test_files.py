@@ -72,6 +72,11 @@ def test_a_device_is_not_replaced(tmp_path: Path) -> None:
     assert os.listdir(tmp_path) == ["device"]
 
 
+def test_a_name_may_be_as_long_as_the_file_system_allows(tmp_path: Path) -> None:
+    write_atomic(tmp_path / ("a" * 255), "text")
+    assert (tmp_path / ("a" * 255)).read_text() == "text"
+
+
 def test_lines_are_appended_or_replace_the_file(tmp_path: Path) -> None:
     path = tmp_path / "folder" / "a.jsonl"
     write_line(path, "ä")
