@@ -7,7 +7,6 @@ after a kill; a torn last line is dropped when the run goes on.
 from __future__ import annotations
 
 import json
-import os
 import signal
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -16,8 +15,7 @@ from pathlib import Path
 from types import FrameType, TracebackType
 from typing import Any, Final, Self
 
-from spca.common.errors import SettingsError
-from spca.common.files import json_text, make_folder, write_atomic
+from spca.common.files import json_text, make_folder, whole_lines, write_atomic, write_line
 
 COUNTERS: Final = (
     "spca_rounds",
@@ -54,8 +52,6 @@ class MetricsLogger:
         self._folder = folder
         self._run_id = run_id
         self._path = folder / "metrics.jsonl"
-        with _translated(self._path):
-            self._file = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
         self._level: dict[str, Any] | None = None
         self._started = 0.0
         self.counters: dict[str, int] = {}
@@ -165,21 +161,13 @@ class MetricsLogger:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, _trace: TracebackType | None, /
     ) -> None:
-        """Abort the level that an error ended, then close."""
+        """Abort the level that an error ended."""
         if error is not None:
             self.abort(str(error) or type(error).__name__)
-        self.close()
-
-    def close(self) -> None:
-        os.close(self._file)
 
     def repair(self, finished: list[dict[str, Any]]) -> None:
         """Make the log whole after a kill: drop a torn last line, add the last summary if its event is missing."""
-        text = self._path.read_bytes()
-        whole = text[: text.rfind(b"\n") + 1]
-        if len(whole) != len(text):
-            os.truncate(self._path, len(whole))
-        logged = sum(1 for line in whole.splitlines() if _is_finished_level(line))
+        logged = sum(map(_is_finished_level, whole_lines(self._path)))
         for summary in finished[logged:]:
             self._write_finished(summary)
 
@@ -192,21 +180,12 @@ class MetricsLogger:
     def _write(self, event: str, data: Mapping[str, object]) -> None:
         at = {} if self._level is None else {"level_index": self._level["index"]}
         record = {"event": event, "time": round(time.time(), 3), "run_id": self._run_id, **at, **data}
-        with _translated(self._path):
-            os.write(self._file, (json_text(record) + "\n").encode())
+        write_line(self._path, json_text(record))
 
 
 def _aggregate(values: list[float]) -> dict[str, float | int]:
     total = sum(values, 0.0)
     return {"count": len(values), "sum": round(total, 4), "max": round(max(values, default=0.0), 4)}
-
-
-@contextmanager
-def _translated(path: Path) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        raise SettingsError(f"cannot write {path}: {error.strerror}") from error
 
 
 def _is_finished_level(line: bytes) -> bool:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from gridworld.errors import missing_part
 from gridworld.evaluation import cli
 from gridworld.evaluation.models.registry import ModelEntry
-from gridworld.evaluation.terminal import EXIT_USER_ERROR, complain
+from spca.common.command import EXIT_USER_ERROR, complain
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -6,10 +6,10 @@ Newlines and whatever controls a terminal or the direction of writing would let 
 from __future__ import annotations
 
 import re
-import unicodedata
 from typing import Final
 
-_HIDDEN: Final = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
+from spca.common.text import visible
+
 _OTHER: Final = re.compile(r"[^\w .+\-/]")
 _BLANKS: Final = re.compile(r"\s+")
 _SEEN_OF: Final = 8
@@ -17,12 +17,11 @@ _SEEN_OF: Final = 8
 
 
 def harmless(text: object, limit: int) -> str:
-    """One line of at most ``limit`` characters; what cannot be seen becomes its code, ``⟨U+202E⟩``.
+    """One line of at most ``limit`` characters; what cannot be seen is spelled out, as ``⟨U+202E⟩``.
 
     What comes out stays as it is when it is given again.
     """
-    cut = str(text)[: limit * _SEEN_OF]
-    line = _BLANKS.sub(" ", "".join(map(_shown, cut))).strip()
+    line = visible(_BLANKS.sub(" ", str(text)[: limit * _SEEN_OF])).strip()
     return line if len(line) <= limit else line[: limit - 1].rstrip() + "…"
 
 
@@ -33,9 +32,3 @@ def plain(text: object, size: int) -> str:
     """
     line = _BLANKS.sub(" ", _OTHER.sub(" ", harmless(text, size * 2))).strip()
     return line.encode()[:size].decode(errors="ignore").rstrip()
-
-
-def _shown(character: str) -> str:
-    if character.isspace():
-        return " "
-    return f"⟨U+{ord(character):04X}⟩" if unicodedata.category(character) in _HIDDEN else character

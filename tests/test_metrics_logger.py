@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -20,10 +19,8 @@ LEVEL = {"level_name": "MiniGrid-Empty-5x5-v0", "lvl_group": "Empty", "category"
 
 
 @pytest.fixture
-def logger(tmp_path: Path) -> Iterator[MetricsLogger]:
-    made = MetricsLogger(tmp_path, "run-1")
-    yield made
-    made.close()
+def logger(tmp_path: Path) -> MetricsLogger:
+    return MetricsLogger(tmp_path, "run-1")
 
 
 def log_of(folder: Path) -> list[dict[str, Any]]:
@@ -125,7 +122,6 @@ def test_a_log_is_made_whole_after_a_kill(tmp_path: Path, torn: str) -> None:
     first = MetricsLogger(tmp_path, "run-1")
     done = [finish(first, 1), finish(first, 2, "fail")]
     first.start_level(LEVEL, 3)
-    first.close()
     before = (tmp_path / "metrics.jsonl").read_bytes()
     with (tmp_path / "metrics.jsonl").open("a") as log:
         log.write(torn)
@@ -133,7 +129,6 @@ def test_a_log_is_made_whole_after_a_kill(tmp_path: Path, torn: str) -> None:
     second.repair(done)
     assert (tmp_path / "metrics.jsonl").read_bytes() == before
     finish(second, 3)
-    second.close()
     assert [e["index"] for e in log_of(tmp_path) if e["event"] == "level_summary"] == [1, 2, 3]
 
 
@@ -142,10 +137,8 @@ def test_a_level_that_was_committed_but_not_logged_is_logged(tmp_path: Path) -> 
     done = [finish(first, 1)]
     first.start_level(LEVEL, 2)
     done.append(first.summary("success", "killed right after the commit"))
-    first.close()
     second = MetricsLogger(tmp_path, "run-1")
     second.repair(done)
-    second.close()
     last = log_of(tmp_path)[-1]
     assert (last["event"], last["index"], last["level_index"]) == ("level_summary", 2, 2)
 
@@ -155,10 +148,8 @@ def test_an_aborted_level_does_not_count_as_finished(tmp_path: Path) -> None:
     first.start_level(LEVEL, 1)
     first.abort("interrupted")
     summary = finish(first, 1)
-    first.close()
     second = MetricsLogger(tmp_path, "run-1")
     second.repair([summary])
-    second.close()
     logged = [e["outcome"] for e in log_of(tmp_path) if e["event"] == "level_summary"]
     assert logged == ["aborted", "success"]
 

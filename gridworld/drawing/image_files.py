@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gridworld.errors import GridworldError, missing_part
-from gridworld.task.jsonfile import write_whole
+from spca.common.files import replace_file
 from spca.common.images import gif, png
 
 
@@ -87,7 +87,7 @@ def _pillow() -> Iterator[None]:
 
 def _write(path: str | os.PathLike[str], data: bytes) -> None:
     try:
-        write_whole(path, data)
+        replace_file(Path(path), data)
     except (OSError, ValueError) as error:  # ValueError: a NUL in the path
         reason = error.strerror if isinstance(error, OSError) else None
         raise GridworldError(f"cannot write {str(Path(path))!r}: {reason or error}") from None

@@ -11,20 +11,14 @@ from pathlib import Path
 from typing import Any, Final
 
 from gridworld.backends import BACKENDS
-from gridworld.errors import GridworldError, missing_part
+from gridworld.errors import missing_part
 from gridworld.evaluation.models.registry import MODELS, ModelEntry, add_limit, count, count_or_zero, find_model
 from gridworld.evaluation.running.workers import ENGINES
-from gridworld.evaluation.terminal import (
-    EXIT_FINISHED,
-    EXIT_INTERRUPTED,
-    EXIT_USER_ERROR,
-    Parser,
-    complain,
-    print_anything,
-    program,
-)
+from gridworld.evaluation.terminal import print_anything, program
 from gridworld.evaluation.tooling.commands import COMMANDS
 from gridworld.rules.tilings import TILINGS
+from spca.common.command import EXIT_FINISHED, EXIT_INTERRUPTED, EXIT_USER_ERROR, Parser, complain
+from spca.common.errors import SPCAError
 
 _BENCHMARKS: Final = ("validation_10", "tiers", "directory")
 
@@ -130,7 +124,7 @@ def main(argv: Sequence[str] | None = None, models: Mapping[str, ModelEntry] | N
     except ImportError as error:
         complain(f"error: {missing_part(error, program())}")
         return EXIT_USER_ERROR
-    except (GridworldError, OSError) as error:
+    except (SPCAError, OSError) as error:
         complain(f"error: {error}")
         return EXIT_USER_ERROR
     return code
@@ -171,7 +165,7 @@ def _evaluate(given: Sequence[str], models: Mapping[str, ModelEntry]) -> int:
         _print_no_more()
         complain(f"interrupted, since nobody reads the output; {_how_to_go_on(evaluation.finished, given)}")
         return EXIT_INTERRUPTED
-    except (GridworldError, OSError) as error:
+    except (SPCAError, OSError) as error:
         more = f"; {_how_to_go_on(evaluation.finished, given)}" if evaluation.finished else ""
         complain(f"error: {error}{more}")
         return EXIT_USER_ERROR
@@ -217,10 +211,7 @@ def _how_to_go_on(finished: int, given: Sequence[str]) -> str:
 def _tiers(text: str) -> tuple[int, ...] | None:
     from gridworld.evaluation.running.settings import parse_tiers
 
-    try:
-        return parse_tiers(text)
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(str(error)) from None
+    return parse_tiers(text)
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ import sys
 from types import TracebackType
 from typing import TYPE_CHECKING, Final, Self
 
-from gridworld.evaluation.terminal import visible
+from spca.common.text import one_line
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
@@ -68,18 +68,18 @@ def show(evaluated: Evaluated, quiet: bool = False) -> None:
     for result in benchmark.task_results:
         error = result.episode.info.get("model_error")
         if error is not None:
-            print(visible(f"model error in {result.task_id}: {error}"))
+            print(one_line(f"model error in {result.task_id}: {error}"))
         if (doubt := result.episode.info.get("certificate")) is not None:
-            print(visible(f"warning: the certificate of {result.task_id} {doubt}"))
+            print(one_line(f"warning: the certificate of {result.task_id} {doubt}"))
     print(_summary(benchmark))
-    print(visible(f"results: {evaluated.output}"))
+    print(one_line(f"results: {evaluated.output}"))
 
 
 def _summary(benchmark: BenchmarkEvaluationResult) -> str:
     bounded = benchmark.num_against_bound
     least = "at least " if bounded else ""
     against = f" ({bounded} of {benchmark.num_success} against a lower bound: optimum unknown)"
-    return visible(
+    return one_line(
         f"{benchmark.model_name} on {benchmark.benchmark_name}: {benchmark.num_success} of {benchmark.num_tasks} solved"
         f" ({benchmark.success_rate:.1%}), {least}{benchmark.total_points_earned:.2f} of"
         f" {benchmark.total_available_points:g} points ({benchmark.point_rate:.1%}),"
@@ -105,7 +105,7 @@ def _task_table(results: list[TaskBenchmarkResult]) -> Table:
         ratio = "" if result.optimality_ratio is None else f"{least}{result.optimality_ratio:.3f}"
         table.add_row(
             Text("pass", style="green") if result.success else Text("FAIL", style="red"),
-            Text(visible(result.task_id)),
+            Text(one_line(result.task_id)),
             str(result.steps_taken),
             _optimal(result),
             ratio,

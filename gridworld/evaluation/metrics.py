@@ -12,11 +12,14 @@ import math
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
-from gridworld.evaluation.results.results_file import read_results, write_results
+from gridworld.evaluation.results.results_file import write_results
+from gridworld.runner.encoding import read_saved
 from gridworld.runner.episode_result import EpisodeResult
 from gridworld.task_spec import TaskSpecification
+
+_MAX_BYTES: Final = 1 << 30
 
 
 @dataclass
@@ -260,7 +263,7 @@ class BenchmarkEvaluationResult:
         Raises:
             EvaluationError: it cannot be read or is not a results file.
         """
-        return read_results(path, cls.from_dict)
+        return read_saved(path, cls.from_dict, _MAX_BYTES, "a results file of an evaluation")
 
 
 def available_points(spec: TaskSpecification) -> float:

@@ -1,4 +1,4 @@
-"""What is written into files: JSON of results, and file names made of untrusted text."""
+"""What is in files of results: JSON, and file names made of untrusted text."""
 
 from __future__ import annotations
 
@@ -7,9 +7,17 @@ import json
 import math
 import os
 import re
-from typing import Any, Final
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Final, TypeVar
 
 import numpy as np
+
+from gridworld.errors import EvaluationError
+from spca.common.errors import FileError
+from spca.common.files import read_bytes
+
+T = TypeVar("T")
 
 _UNSAFE: Final = re.compile(r"[^A-Za-z0-9_.-]+")
 _HASHED: Final = re.compile(r"-[0-9a-f]{8}$")
@@ -35,6 +43,25 @@ def json_text(data: Any, *, indent: int | None = None) -> str:
         return json.dumps(data, indent=indent, default=_plain, allow_nan=False)
     except ValueError:
         return json.dumps(_finite(data), indent=indent, default=_plain, allow_nan=False)
+
+
+def read_saved(path: str | os.PathLike[str], make: Callable[[Any], T], limit: int, what: str) -> T:
+    """Return what ``make`` builds of the JSON in a file of at most ``limit`` bytes.
+
+    Args:
+        what: the kind of file that it must be, for the error.
+
+    Raises:
+        EvaluationError: it cannot be read or is not of this kind.
+    """
+    name = os.fspath(path)
+    try:
+        return make(json.loads(read_bytes(Path(name), limit)))
+    except FileError as error:
+        raise EvaluationError(f"{name}: cannot be read: {error.reason}") from None
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError, RecursionError) as error:
+        reason = f"{type(error).__name__}: {error}"
+        raise EvaluationError(f"{name}: is not {what}: {reason:.200}") from None
 
 
 def _plain(value: Any) -> Any:

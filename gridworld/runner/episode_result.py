@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Final
 
 from gridworld.actions import ACTION_NAMES
 from gridworld.backends.base import GridState
-from gridworld.errors import EvaluationError
-from gridworld.runner.encoding import json_text
-from gridworld.task.jsonfile import read_regular, write_whole
+from gridworld.runner.encoding import json_text, read_saved
+from spca.common.files import replace_file
 
 _MAX_BYTES: Final = 64 << 20
 """Of a file of one episode: more than thousands of steps with their states need."""
@@ -147,7 +146,7 @@ class EpisodeResult:
             OSError: it cannot be written.
             TypeError: an info holds what JSON cannot.
         """
-        write_whole(path, (json_text(self.to_dict(), indent=2) + "\n").encode())
+        replace_file(Path(path), (json_text(self.to_dict(), indent=2) + "\n").encode())
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> EpisodeResult:
@@ -156,14 +155,4 @@ class EpisodeResult:
         Raises:
             EvaluationError: the file cannot be read or is no episode.
         """
-        name = os.fspath(path)
-        try:
-            content = read_regular(name, _MAX_BYTES + 1)
-            if len(content) > _MAX_BYTES:
-                raise EvaluationError(f"{name}: has more than {_MAX_BYTES >> 20} MiB")
-            return cls.from_dict(json.loads(content))
-        except OSError as error:
-            raise EvaluationError(f"{name}: cannot be read: {error.strerror or error}") from None
-        except (KeyError, TypeError, ValueError, AttributeError, OverflowError, RecursionError) as error:
-            reason = f"{type(error).__name__}: {error}"
-            raise EvaluationError(f"{name}: is not an episode that save() wrote: {reason:.200}") from None
+        return read_saved(path, cls.from_dict, _MAX_BYTES, "an episode that save() wrote")

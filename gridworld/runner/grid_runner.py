@@ -16,8 +16,8 @@ from gridworld.backends.base import AbstractGridBackend, GridState
 from gridworld.errors import EvaluationError
 from gridworld.runner.encoding import file_stem, json_text
 from gridworld.runner.episode_result import EpisodeResult, Trajectory
-from gridworld.task.jsonfile import write_whole
 from gridworld.task_spec import TaskSpecification
+from spca.common.files import replace_file
 
 __all__ = ["EpisodeResult", "GridRunner", "PolicyFn", "Trajectory"]
 
@@ -154,7 +154,7 @@ class GridRunner:
                 again = f"~{times[spec.task_id]}" if times[spec.task_id] > 1 else ""
                 images = folder / f"{file_stem(spec.task_id)}{again}" if save_images else None
                 records += self._observations(spec, policy_fn, images)
-            write_whole(index, "".join(json_text(record) + "\n" for record in records).encode())
+            replace_file(index, "".join(json_text(record) + "\n" for record in records).encode())
         except OSError as error:
             raise EvaluationError(f"{folder}: cannot be written: {error.strerror or error}") from None
         return records
@@ -209,4 +209,4 @@ def _save_image(path: Path, image: Any) -> None:
         raise EvaluationError("the backend gives no images: make it with render_mode='rgb_array'")
     from gridworld.drawing import png_bytes
 
-    write_whole(path, png_bytes(image))
+    replace_file(path, png_bytes(image))

@@ -6,18 +6,15 @@ way in which a file can be broken is a :class:`~gridworld.errors.TaskError` with
 
 from __future__ import annotations
 
-import errno
 import json
 import os
-import tempfile
 from collections import Counter
 from pathlib import Path
 from typing import Any
 
 from gridworld.errors import TaskError
-from spca.common.files import open_regular
-
-MAX_BYTES = 16 * 1024 * 1024
+from spca.common.errors import FileError
+from spca.common.files import MAX_BYTES, read_bytes, replace_file
 
 
 class JsonObject(dict[str, Any]):
@@ -34,12 +31,9 @@ def read_json(path: str | os.PathLike[str]) -> Any:
     """
     source = os.fspath(path)
     try:
-        content = read_regular(source, MAX_BYTES + 1)
-    except OSError as error:
-        raise TaskError(f"cannot be read: {error.strerror or error}", source) from None
-    except ValueError as error:  # a NUL in the path
-        raise TaskError(f"cannot be read: {error}", source) from None
-    return parse_json(content, source)
+        return parse_json(read_bytes(Path(source)), source)
+    except FileError as error:
+        raise TaskError(f"cannot be read: {error.reason}", source) from None
 
 
 def parse_json(content: bytes | str, source: str = "") -> Any:
@@ -80,46 +74,10 @@ def write_json(path: str | os.PathLike[str], data: Any) -> None:
     Raises:
         TaskError: the file cannot be written.
     """
-    target = str(Path(path))
-    try:
-        write_whole(target, (json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False) + "\n").encode())
-    except OSError as error:
-        raise TaskError(f"cannot be written: {error.strerror or error}", target) from None
-    except (TypeError, ValueError, RecursionError) as error:  # not a JSON value, or a NUL in the path
-        raise TaskError(f"cannot be written: {error}", target) from None
-
-
-def read_regular(path: str | os.PathLike[str], size: int) -> bytes:
-    """Return the first ``size`` bytes of a file: a pipe would keep the reader waiting, a device never ends.
-
-    Raises:
-        OSError: it cannot be read, or is not a regular file.
-    """
-    with open(path, "rb", opener=open_regular) as file:
-        return file.read(size)
-
-
-def write_whole(path: str | os.PathLike[str], content: bytes) -> None:
-    """Write a file so that a reader, or a machine that stops, never meets half of it.
-
-    Raises:
-        OSError: it cannot be written, or is a device or pipe, which would be replaced; what was there stays.
-    """
     target = Path(path)
-    if not target.name:
-        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
-    if target.exists() and not (target.is_file() or target.is_dir()):
-        raise OSError(errno.EINVAL, "is not a regular file", str(target))
-    handle, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".tmp", dir=target.parent)
     try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        mask = os.umask(0o022)
-        os.umask(mask)
-        os.chmod(name, 0o666 & ~mask)
-        os.replace(name, target)
-    except BaseException:  # no half of a file stays, whatever happened
-        Path(name).unlink(missing_ok=True)
-        raise
+        replace_file(target, (json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False) + "\n").encode())
+    except OSError as error:
+        raise TaskError(f"cannot be written: {error.strerror or error}", str(target)) from None
+    except (TypeError, ValueError, RecursionError) as error:  # not a JSON value, or a NUL in the path
+        raise TaskError(f"cannot be written: {error}", str(target)) from None

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import importlib
 import signal
-import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Final
 
-from robot_bridge.cli.parser import EXIT_INTERRUPTED, EXIT_USER_ERROR, Settings, parse
-from robot_bridge.errors import RobotError
-from robot_bridge.text import harmless
-from spca.common.errors import UserError
-from spca.errors import WorldError
+from robot_bridge.cli.parser import Settings, parse
+from spca.common.command import EXIT_INTERRUPTED, EXIT_USER_ERROR, complain
+from spca.common.errors import SPCAError
 
 COMMANDS: Final[Mapping[str, str]] = {
     "explore": "robot_bridge.cli.explore",
@@ -34,14 +31,16 @@ def main(argv: Sequence[str] | None = None) -> int:
         with _interruptible():
             return run(settings)
     except KeyboardInterrupt:
-        print("interrupted", file=sys.stderr)
+        complain("interrupted")
         return EXIT_INTERRUPTED
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] not in _EXTRA:
             raise
-        return _complain(f"{error.name} is missing: install requirements/robot.txt, or the extra [robot]")
-    except (RobotError, UserError, WorldError) as error:
-        return _complain(str(error))
+        complain(f"error: {error.name} is missing: install requirements/robot.txt, or the extra [robot]")
+        return EXIT_USER_ERROR
+    except SPCAError as error:
+        complain(f"error: {error!s:.{_LONGEST}}")
+        return error.exit_code
 
 
 @contextmanager
@@ -70,8 +69,3 @@ _EXTRA: Final = (
 )
 _LONGEST: Final = 4000
 """Characters of a complaint: two paths, and what is said of them."""
-
-
-def _complain(text: str) -> int:
-    print(harmless(f"error: {text}", _LONGEST), file=sys.stderr)
-    return EXIT_USER_ERROR

@@ -15,12 +15,13 @@ from robot_bridge.agent.world import RobotWorld, act
 from robot_bridge.cli import bodies, config_file, outputs
 from robot_bridge.cli.film import Film
 from robot_bridge.cli.journals import Narrator, Several, Trail
-from robot_bridge.cli.parser import EXIT_FAILED, EXIT_FINISHED, EXIT_INTERRUPTED, EXIT_USER_ERROR, Settings
+from robot_bridge.cli.parser import Settings
 from robot_bridge.config import RobotConfig
 from robot_bridge.control.realtime import real_time, told
 from robot_bridge.errors import SetupError
 from robot_bridge.protocols import Journal
 from robot_bridge.ros.topics import Topics
+from spca.common.command import EXIT_FAILED, EXIT_FINISHED, EXIT_INTERRUPTED, EXIT_USER_ERROR
 from spca.common.errors import FileError
 from spca.common.files import read_text, write_atomic
 from spca.contracts import AgentSource, PlanStep, Status

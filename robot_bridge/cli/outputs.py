@@ -18,7 +18,7 @@ from robot_bridge.decisions.memory_state import START
 from robot_bridge.errors import SetupError
 from robot_bridge.navigation.mapping import OccupancyMap
 from robot_bridge.ros.log.recorder import BagRecorder
-from spca.common.files import make_folder, replace_file
+from spca.common.files import make_folder, write_atomic
 from spca.runs.folder import new_run_id
 
 RUNS: Final = Path("runs/robot")
@@ -65,7 +65,7 @@ def write_map(
     drawn.frontiers(frontiers)
     if memory is not None:
         drawn.places(_places(memory))
-    replace_file(path, png(drawn.sheet()))
+    write_atomic(path, png(drawn.sheet()))
 
 
 def _places(memory: ExplorationMemory) -> list[tuple[float, float, str]]:

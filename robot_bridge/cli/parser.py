@@ -3,23 +3,14 @@
 from __future__ import annotations
 
 import argparse
-import math
-import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import Final, NoReturn
+from typing import Final
 
 from robot_bridge.exploration.endings import Ending
 from robot_bridge.onboard.relay import A1_DOMAIN, chosen_domain
-
-PROGRAM_VARIABLE: Final = "SPCA_PROGRAM"
-"""Environment variable by which a script that starts the program says how a user calls it."""
-
-EXIT_FINISHED: Final = 0
-EXIT_FAILED: Final = 1
-EXIT_USER_ERROR: Final = 2
-EXIT_INTERRUPTED: Final = 130
+from spca.common.command import EXIT_USER_ERROR, Parser, amount, program, whole
 
 ROBOTS: Final = ("mujoco", "ros2")
 DEFAULT_WORLD: Final = "MiniGrid-FourRooms-v0"
@@ -81,18 +72,11 @@ class Settings:
     log: str = ""
 
 
-class Parser(argparse.ArgumentParser):
-    """A parser whose complaints are one line."""
-
-    def error(self, message: str) -> NoReturn:
-        self.exit(EXIT_USER_ERROR, f"error: {message}; --help lists all options\n")
-
-
 def build_parser() -> argparse.ArgumentParser:
     """The parser; options that were not given are absent from its namespace."""
-    program = os.environ.get(PROGRAM_VARIABLE, "python -m robot_bridge")
     layout = argparse.RawDescriptionHelpFormatter
-    parser = Parser(prog=program, description=_DESCRIPTION, epilog=_EPILOG, formatter_class=layout)
+    called = program("python -m robot_bridge")
+    parser = Parser(prog=called, description=_DESCRIPTION, epilog=_EPILOG, formatter_class=layout)
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND", parser_class=Parser)
 
     def command(name: str, epilog: str = "") -> argparse.ArgumentParser:
@@ -119,7 +103,7 @@ def build_parser() -> argparse.ArgumentParser:
     _add_robot(command("doctor"))
     twin = command("twin")
     _add_robot(twin)
-    twin.add_argument("--minutes", type=_amount("minutes"), metavar="N", help="end after so long (default 30)")
+    twin.add_argument("--minutes", type=amount("minutes"), metavar="N", help="end after so long (default 30)")
     return parser
 
 
@@ -177,41 +161,26 @@ def _add_model(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--base-url", metavar="URL", help="OpenAI-compatible server of openai/... (OPENAI_BASE_URL)")
     told = "do not look up the model at its provider first"
     group.add_argument("--no-preflight", dest="preflight", action="store_false", help=told)
-    group.add_argument("--max-cost", type=_amount("USD"), metavar="USD", help="cap on the cost (default 0.50)")
+    group.add_argument("--max-cost", type=amount("USD"), metavar="USD", help="cap on the cost (default 0.50)")
     group.add_argument("--max-calls", type=_requests, metavar="N", help="cap on the requests")
     group.add_argument("--fixed-timer", action="store_true", help="ask every 5 s instead of when there is a reason")
 
 
 def _add_exploration(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("exploration")
-    group.add_argument("--minutes", type=_amount("minutes"), metavar="N", help="end after so long (default 30)")
+    group.add_argument("--minutes", type=amount("minutes"), metavar="N", help="end after so long (default 30)")
     group.add_argument("--memory", metavar="FILE", help="go on with the memory of an earlier exploration (memory.yaml)")
     group.add_argument("--film", action="store_true", help="write a film of camera and top view (simulated robot)")
 
 
-def _amount(what: str) -> Callable[[str], float]:
-    def amount(text: str) -> float:
-        try:
-            value = float(text)
-        except ValueError:
-            value = math.nan
-        if not (math.isfinite(value) and value > 0):
-            raise argparse.ArgumentTypeError(f"{text!r} is not a number of {what} above 0")
-        return value
-
-    return amount
-
-
-def _count(text: str) -> int:
-    if not (text.isascii() and text.isdigit()):
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number")
-    return int(text)
+_count: Final = whole(0, (1 << 63) - 1)
 
 
 def _requests(text: str) -> int:
-    if _count(text) == 0:
+    number = _count(text)
+    if number == 0:
         raise argparse.ArgumentTypeError(f"0 leaves no request: --model {NO_MODEL} explores without a model")
-    return _count(text)
+    return number
 
 
 def _world(text: str) -> str:

@@ -6,11 +6,12 @@ import os
 from pathlib import Path
 
 from robot_bridge.cli.journals import Narrator, Several
-from robot_bridge.cli.parser import EXIT_FAILED, EXIT_FINISHED, Settings
+from robot_bridge.cli.parser import Settings
 from robot_bridge.errors import SetupError
 from robot_bridge.protocols import Journal
 from robot_bridge.ros.log.playback import read_log
 from robot_bridge.ros.log.replay import ChainCheck
+from spca.common.command import EXIT_FAILED, EXIT_FINISHED
 
 
 def run(settings: Settings) -> int:

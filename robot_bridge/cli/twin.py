@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from robot_bridge.cli import bodies, config_file
-from robot_bridge.cli.parser import EXIT_FINISHED, Settings
+from robot_bridge.cli.parser import Settings
 from robot_bridge.errors import SetupError
+from spca.common.command import EXIT_FINISHED
 
 
 def run(settings: Settings) -> int:

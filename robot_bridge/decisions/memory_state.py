@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Final
@@ -13,7 +12,7 @@ from robot_bridge.contracts import Pose
 from robot_bridge.errors import SetupError
 from robot_bridge.text import harmless
 from spca.common.errors import FileError
-from spca.common.files import read_bytes
+from spca.common.files import read_bytes, replace_file
 
 START: Final = "start"
 _LARGEST: Final = 1 << 20
@@ -149,14 +148,9 @@ def write_state(path: Path, state: ExplorationState) -> None:
     import yaml
 
     text = yaml.safe_dump(asdict(state), allow_unicode=True, sort_keys=False, default_flow_style=None, width=120)
-    temporary = path.with_name(f".{path.name}.tmp")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with temporary.open("w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(path)
+        replace_file(path, text.encode())
     except OSError as error:
         raise SetupError(f"{path}: the exploration memory cannot be written: {error.strerror}") from error
 

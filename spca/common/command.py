@@ -5,27 +5,31 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from collections.abc import Callable
 from types import TracebackType
 from typing import Final, NoReturn, Self
 
 from spca.common.errors import BudgetReached, UserError
-from spca.common.text import visible
+from spca.common.text import one_line
 
 PROGRAM_VARIABLE: Final = "SPCA_PROGRAM"
 """Environment variable by which a script that starts the program says how a user calls it."""
 
 EXIT_FINISHED: Final = 0
-EXIT_NOT_STRICT: Final = 1
+EXIT_FAILED: Final = 1
+"""What was asked for was done, and the answer is no: not strict, not proven, different."""
 EXIT_USER_ERROR: Final = 2
-EXIT_BUDGET: Final = 3
 EXIT_INTERRUPTED: Final = 130
+
+_MOST_DIGITS: Final = 100
+"""CPython refuses to convert thousands of them."""
 
 
 class Parser(argparse.ArgumentParser):
     """A parser whose complaints are one line, like all others."""
 
     def error(self, message: str) -> NoReturn:
-        self.exit(EXIT_USER_ERROR, f"error: {message}; --help lists all options\n")
+        self.exit(EXIT_USER_ERROR, f"error: {one_line(message)}; --help lists all options\n")
 
 
 class Ending:
@@ -59,10 +63,42 @@ class Ending:
 
 def _stopped(code: int, reason: str, go_on: str) -> int:
     """Say on standard error why the program stops, and how to go on if it can; returns ``code``."""
-    print(visible(f"{reason}; go on with: {go_on}" if go_on else reason), file=sys.stderr)
+    complain(f"{reason}; go on with: {go_on}" if go_on else reason)
     return code
 
 
-def program() -> str:
+def complain(message: str) -> None:
+    """Print one line on standard error."""
+    print(one_line(message), file=sys.stderr)
+
+
+def program(default: str = "python main.py") -> str:
     """How a user calls the program."""
-    return os.environ.get(PROGRAM_VARIABLE, "python main.py")
+    return os.environ.get(PROGRAM_VARIABLE, default)
+
+
+def whole(least: int, most: int = 10**9) -> Callable[[str], int]:
+    """Return the type of an argument that is a whole number from ``least`` to ``most``."""
+
+    def number(text: str) -> int:
+        value = int(text) if text.isascii() and text.isdigit() and len(text) <= _MOST_DIGITS else -1
+        if not least <= value <= most:
+            raise argparse.ArgumentTypeError(f"{text!a} is not a whole number from {least} to {most}")
+        return value
+
+    return number
+
+
+def amount(unit: str, *, zero: bool = False) -> Callable[[str], float]:
+    """Return the type of an argument that is a finite number above 0, or 0 too."""
+
+    def number(text: str) -> float:
+        try:
+            value = float(text)
+        except ValueError:
+            value = -1.0
+        if not 0 <= value < float("inf") or (value == 0 and not zero):
+            raise argparse.ArgumentTypeError(f"{text!a} is not a number of {unit} {'from' if zero else 'above'} 0")
+        return value
+
+    return number

@@ -12,6 +12,7 @@ import errno
 import fcntl
 import json
 import os
+import secrets
 import stat
 from collections import ChainMap
 from collections.abc import Iterator, Mapping
@@ -27,6 +28,7 @@ MAX_BYTES: Final = 16 << 20
 """Size of a text file that somebody wrote, at most."""
 LARGEST: Final = 256 << 20
 """Bytes of a file of a run that are read; the log of a run of 150 levels has a hundredth of it."""
+_MAX_LOG_BYTES: Final = 1 << 30
 _MAX_ENV_BYTES: Final = 64 << 10
 """Linux starts no process with a variable of 128 KiB."""
 _ON: Final = frozenset({"1", "true", "t", "yes", "y"})
@@ -81,39 +83,76 @@ def read_text(path: Path, limit: int = MAX_BYTES) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
-def write_atomic(path: Path, text: str) -> None:
-    """Replace a file so that a reader or a crash sees the old text or the new one, never a part.
+def write_atomic(path: Path, content: str | bytes) -> None:
+    """Replace a file so that a reader or a crash sees the old content or the new one, never a part.
 
     Raises:
         SettingsError: the file system refuses.
     """
     try:
-        replace_file(path, text.encode("utf-8"))
+        replace_file(path, content.encode("utf-8") if isinstance(content, str) else content)
     except OSError as error:
-        raise SettingsError(f"cannot write {path}: {error.strerror}") from error
+        raise SettingsError(f"cannot write {path}: {error.strerror or error}") from error
 
 
 def replace_file(path: Path, data: bytes) -> None:
-    """Replace a file by the whole of ``data``, or leave it as it is.
-
-    The folder may be a stranger's: a link or a pipe that waits in it under either name is not written to.
+    """Replace a file by the whole of ``data``, or leave it as it is, even if others replace it at the same time.
 
     Raises:
-        OSError: the file system refuses, or the file is a device or a pipe.
+        OSError: the file system refuses, or the file is a folder, a device or a pipe.
+        ValueError: the path holds a NUL.
     """
+    if not path.name:
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
     if path.exists() and not (path.is_file() or path.is_dir()):
-        raise OSError(errno.EINVAL, "it is no regular file")
-    temporary = path.with_name(f".{path.name}.tmp")
-    temporary.unlink(missing_ok=True)
+        raise OSError(errno.EINVAL, "it is no regular file", str(path))
+    temporary = path.with_name(f".{secrets.token_hex(8)}.tmp")
     try:
         with temporary.open("xb") as file:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
         temporary.replace(path)
-    except OSError:
+    except BaseException:  # no part of a file stays, whatever happened
         temporary.unlink(missing_ok=True)
         raise
+
+
+def write_line(path: Path, line: str, how: int = os.O_APPEND) -> None:
+    """Write a line at the end of a file, or as all of it with ``os.O_TRUNC``; a kill tears that line at most.
+
+    Raises:
+        SettingsError: the file system refuses, or has no room for the whole line.
+    """
+    data = line.encode() + b"\n"
+    try:
+        path.parent.mkdir(exist_ok=True)
+        file = os.open(path, os.O_WRONLY | os.O_CREAT | how, 0o644)
+        try:
+            if os.write(file, data) < len(data):
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        finally:
+            os.close(file)
+    except OSError as error:
+        raise SettingsError(f"cannot write {path}: {error.strerror}") from error
+
+
+def whole_lines(path: Path) -> list[bytes]:
+    """Return the lines of a file, [] if there is no file; a torn last line is cut off.
+
+    Raises:
+        FileError: it cannot be read, or the torn line cannot be cut off.
+    """
+    if not os.path.lexists(path):
+        return []
+    data = read_bytes(path, _MAX_LOG_BYTES)
+    *lines, torn = data.split(b"\n")
+    if torn:
+        try:
+            os.truncate(path, len(data) - len(torn))
+        except OSError as error:
+            raise FileError(path, f"its torn last line cannot be cut off: {error.strerror}") from error
+    return lines
 
 
 def json_text(value: object, indent: int | None = None) -> str:
@@ -146,8 +185,8 @@ def make_folder(path: Path) -> None:
     check_folder(path)
     try:
         path.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise SettingsError(f"cannot create folder {path}: {error.strerror}") from error
+    except (OSError, ValueError) as error:  # ValueError: a NUL in the path
+        raise SettingsError(f"cannot create folder {path}: {getattr(error, 'strerror', None) or error}") from error
 
 
 @contextmanager

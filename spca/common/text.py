@@ -11,7 +11,7 @@ import unicodedata
 from collections.abc import Callable
 from typing import Final
 
-_HIDDEN_CATEGORIES: Final = frozenset({"Cc", "Cf", "Cs", "Co", "Zl", "Zp"})
+_HIDDEN_CATEGORIES: Final = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 _FILLERS: Final = re.compile(
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0d\uffa0\U000e0100-\U000e01ef]"
 )
@@ -60,6 +60,16 @@ def visible(text: str) -> str:
     if text.isascii() and text.isprintable():  # most are, and this is a lot faster
         return text
     return text.replace("\r\n", "\n").translate(_SHOWN)
+
+
+def one_line(text: str) -> str:
+    """A text as :func:`visible` makes it, its line feeds and tabs spaces: it cannot pass for more lines."""
+    return visible(text).replace("\n", " ").replace("\t", " ")
+
+
+def counted(number: int, what: str) -> str:
+    """``1 request``, ``2,000 requests``."""
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
 def escaped_json(text: str) -> str:

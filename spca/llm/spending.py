@@ -14,11 +14,6 @@ def spent(usage: Mapping[str, Any]) -> str:
     return f"{tokens(usage)} tokens{thought}, {usd(usage)} USD"
 
 
-def counted(number: int, what: str) -> str:
-    """``1 request``, ``2 requests``."""
-    return f"{number:,} {what}{'' if number == 1 else 's'}"
-
-
 def tokens(usage: Mapping[str, Any]) -> str:
     """Input and output together; "~" before what is partly estimated."""
     about = "~" if usage["estimated"] else ""

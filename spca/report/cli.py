@@ -244,7 +244,7 @@ def _watch(given: argparse.Namespace, make_world: WorldMaker) -> int:
 
 
 def _announce(line: str) -> None:
-    from spca.report.read.recordings import one_line
+    from spca.common.text import one_line
 
     print(one_line(line), flush=True)
 
@@ -269,7 +269,7 @@ def _progress() -> Iterator[Callable[[str], None]]:
     from rich.console import Console
     from rich.markup import escape
 
-    from spca.report.read.recordings import one_line
+    from spca.common.text import one_line
 
     console = Console(stderr=True, highlight=False)
     if not console.is_terminal:

@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from spca.common.text import visible
+from spca.common.text import counted, visible
 from spca.llm import spending
 from spca.report import compare
 from spca.report.read.model import CategoryRow, ComparedLevel, Comparison, LevelRow, Run, Side, Usage
@@ -130,7 +130,7 @@ def _taken(run: Run) -> dict[str, str | Text]:
     usage = asdict(run.usage)
     spent = f"{spending.usd(usage)} USD, tokens not known" if run.published else spending.spent(usage)
     return {
-        "spent": spent and f"{spending.counted(run.usage.requests, 'request')}, {spent}",
+        "spent": spent and f"{counted(run.usage.requests, 'request')}, {spent}",
         "time": ", ".join(f"{name} {_clock(spent)}" for name, spent in phases.items() if spent),
         "slowest": _lines(f"{_clock(row.seconds)}  {row.number} {row.env_id}" for row in slow),
     }
@@ -189,7 +189,7 @@ def _shared_totals(comparison: Comparison, console: Console) -> None:
         return
     sums = [compare.totals([pair[side] for pair in pairs]) for side in (0, 1)]
     told = [name for name in ("tokens", "reasoning", "steps") if any(getattr(total, name) for total in sums)]
-    table = _table(f"{spending.counted(len(pairs), 'level')} ended in both", "solved", "rounds", "calls", *told, "time")
+    table = _table(f"{counted(len(pairs), 'level')} ended in both", "solved", "rounds", "calls", *told, "time")
     for mark, total in zip("AB", sums, strict=True):
         cells = [str(total.solved), str(total.rounds), str(total.calls)]
         cells += [_known(getattr(total, name)) for name in told]

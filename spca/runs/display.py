@@ -15,7 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from spca.common.command import program
-from spca.common.text import visible
+from spca.common.text import counted, visible
 from spca.llm import spending
 
 _PAID = ("tokens", "reasoning", "USD")
@@ -134,10 +134,10 @@ class Display:
             table.add_row(escape(name), solved, *numbers)
         self._console.print(table)
         if paid:
-            requests = f"{spending.counted(usage['requests'], 'request')}{spending.unanswered(usage)}"
+            requests = f"{counted(usage['requests'], 'request')}{spending.unanswered(usage)}"
             self._console.print(f"{requests}, {spending.spent(usage)}", soft_wrap=True)
             if usage["cost_unknown"]:
-                unknown = spending.counted(usage["cost_unknown"], "request")
+                unknown = counted(usage["cost_unknown"], "request")
                 self._console.print(f"?: the cost of {unknown} is not known; see calls.jsonl", soft_wrap=True)
             if usage["estimated"]:
                 self._console.print("~: estimated, because the server reports no tokens")

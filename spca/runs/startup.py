@@ -82,7 +82,7 @@ def doctor(given: Mapping[str, Any], root: Path) -> int:
     print(sandbox_doctor.render(report))
     models = model_choice.look_up(chosen)
     print(f"\nModels:\n{models.render()}")
-    return command.EXIT_FINISHED if report.level == "strict" and not models.is_refused else command.EXIT_NOT_STRICT
+    return command.EXIT_FINISHED if report.level == "strict" and not models.is_refused else command.EXIT_FAILED
 
 
 def show_levels(given: Mapping[str, Any], root: Path) -> int:

@@ -27,8 +27,9 @@ from typing import TYPE_CHECKING, Any, Final
 from gridworld.errors import ModelError
 from gridworld.evaluation.model_interface import ModelInput, ModelInterface, ModelOutput
 from gridworld.runner.encoding import file_stem, json_text
-from gridworld.task.jsonfile import read_regular, write_whole
 from gridworld.task_spec import TaskSpecification
+from spca.common.errors import FileError
+from spca.common.files import read_bytes, replace_file
 
 if TYPE_CHECKING:
     from gridworld.runner.episode_result import EpisodeResult
@@ -111,7 +112,7 @@ class FileBasedModelInterface(ModelInterface):
             told["additional_context"] = input.additional_context
         for folder in (self.input, self.output):
             self._writing(partial(folder.mkdir, parents=True, exist_ok=True))
-        self._writing(lambda: write_whole(self.input / f"{name}.png", png_bytes(input.image)))
+        self._writing(lambda: replace_file(self.input / f"{name}.png", png_bytes(input.image)))
         self._write(self.input / f"{name}.json", told)
         return _output(self._answer(self.output / f"{name}.json"), input, self.output / f"{name}.json")
 
@@ -136,7 +137,7 @@ class FileBasedModelInterface(ModelInterface):
         raise ModelError(f"{self.work_dir}: has no room for another episode")
 
     def _write(self, path: Path, data: Mapping[str, Any]) -> None:
-        self._writing(lambda: write_whole(path, (json_text(data, indent=2) + "\n").encode()))
+        self._writing(lambda: replace_file(path, (json_text(data, indent=2) + "\n").encode()))
 
     @staticmethod
     def _writing(write: Callable[[], object]) -> None:
@@ -181,12 +182,9 @@ def _stamp(path: Path) -> tuple[int, int] | None:
 def _read(path: Path) -> tuple[dict[str, Any] | None, str]:
     """The answer, or None and what is wrong with it."""
     try:
-        content = read_regular(path, _MAX_BYTES + 1)
-        if len(content) > _MAX_BYTES:
-            return None, f"has more than {_MAX_BYTES} bytes"
-        found = json.loads(content)
-    except OSError as error:
-        return None, f"cannot be read: {error.strerror or error}"
+        found = json.loads(read_bytes(path, _MAX_BYTES))
+    except FileError as error:
+        return None, f"cannot be read: {error.reason}"
     except (ValueError, RecursionError) as error:
         return None, f"is not JSON: {error}"
     return (found, "") if isinstance(found, dict) else (None, f"is a JSON {type(found).__name__}, not an object")

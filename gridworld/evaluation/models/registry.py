@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from gridworld.errors import ModelError
+from spca.common.command import amount, whole
 
 if TYPE_CHECKING:
     from gridworld.evaluation.model_interface import ModelInterface
@@ -15,6 +16,10 @@ if TYPE_CHECKING:
 Options: TypeAlias = Mapping[str, Any]
 Factory: TypeAlias = "Callable[[Options], ModelInterface]"
 AddOptions: TypeAlias = Callable[["argparse._ArgumentGroup"], None]
+
+count: Final = whole(1)
+count_or_zero: Final = whole(0)
+seconds: Final = amount("seconds")
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,14 +167,6 @@ def find_model(name: str, models: Mapping[str, ModelEntry]) -> ModelEntry:
     raise ModelError(f"there is no model {name!a}; there are {', '.join(models)}")
 
 
-_MOST: Final = 10**9
-
-
-def count(text: str) -> int:
-    """An integer of at least 1, for a parser."""
-    return _integer(text, 1)
-
-
 def add_limit(group: argparse._ActionsContainer, default: int | None = None) -> None:
     """The option that says how far an exact search goes; it means the same everywhere.
 
@@ -180,29 +177,3 @@ def add_limit(group: argparse._ActionsContainer, default: int | None = None) -> 
 
     what = "states that an exact search of a task may expand before it gives up (default %(default)s)"
     group.add_argument("--limit", type=count, default=default or DEFAULT_LIMIT, metavar="N", help=what)
-
-
-def count_or_zero(text: str) -> int:
-    """An integer of at least 0, for a parser."""
-    return _integer(text, 0)
-
-
-def _integer(text: str, least: int) -> int:
-    try:
-        number = int(text)
-    except ValueError:
-        number = least - 1
-    if not least <= number <= _MOST:
-        raise argparse.ArgumentTypeError(f"{text!a} is not a whole number from {least} to {_MOST}")
-    return number
-
-
-def seconds(text: str) -> float:
-    """A finite number above 0, for a parser."""
-    try:
-        number = float(text)
-    except ValueError:
-        number = 0.0
-    if not 0 < number < float("inf"):
-        raise argparse.ArgumentTypeError(f"{text!a} is not a number above 0")
-    return number

@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from gridworld.errors import EvaluationError
 from gridworld.evaluation.metrics import BenchmarkEvaluationResult, TaskBenchmarkResult
-from gridworld.evaluation.terminal import visible
+from spca.common.text import one_line
 
 _LONGEST: Final = 120
 _MOST_STEPS: Final = 10**9
@@ -313,7 +313,7 @@ def _is_tier(told: Mapping[str, Any]) -> bool:
 
 def _text(value: object) -> str:
     """Untrusted text as it is shown: on one line, nothing hidden in it, not too long."""
-    text = visible(value if isinstance(value, str) else repr(value))
+    text = one_line(value if isinstance(value, str) else repr(value))
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
 
 

@@ -19,6 +19,7 @@ from typing import Any, Final, Self
 from gridworld.errors import EvaluationError
 from gridworld.evaluation.metrics import TaskBenchmarkResult
 from gridworld.runner.encoding import json_text
+from spca.common.files import whole_lines
 
 _VERSION: Final = 1
 
@@ -123,14 +124,9 @@ class Journal:
             raise EvaluationError(f"{self.path}: cannot be written: {error.strerror or error}") from None
 
     def _read(self, may_change: frozenset[str]) -> None:
-        self._file.seek(0)
-        content = self._file.read()
-        complete = content.rpartition(b"\n")[0]
-        if complete:
-            self._read_lines(complete.split(b"\n"), may_change)
-        self._file.truncate(len(complete) + 1 if complete else 0)
-
-    def _read_lines(self, complete: list[bytes], may_change: frozenset[str]) -> None:
+        complete = whole_lines(self.path)
+        if not complete:
+            return
         header, *lines = complete
         began = self._parsed(header, 1)
         if began.pop("journal", None) != _VERSION:

@@ -116,7 +116,7 @@ class Player:
             raise self.error
         self.error = failed or self.error
         if self.error is not None:
-            result.info["model_error"] = one_line(self.error)
+            result.info["model_error"] = error_line(self.error)
         result.info["model_seconds"] = round(self.seconds, 6)
 
     @contextmanager
@@ -160,7 +160,7 @@ def _copy(result: EpisodeResult) -> EpisodeResult:
     return replace(result, trajectory=trajectory, final_state=copy.deepcopy(result.final_state), info=dict(result.info))
 
 
-def one_line(error: BaseException) -> str:
+def error_line(error: BaseException) -> str:
     """An error as one line; the kind of those that are not ours is named."""
     text = " ".join(str(error).split())
     told = text if isinstance(error, GridworldError) and text else f"{type(error).__name__}: {text}".rstrip(": ")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from argparse import ArgumentTypeError
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -104,18 +105,18 @@ def parse_tiers(text: str) -> tuple[int, ...] | None:
     """``all`` (None), ``1``, ``1-3`` or ``2,4,5``, in order and each once.
 
     Raises:
-        ValueError: it is anything else.
+        ArgumentTypeError: it is anything else.
     """
     plain = text.replace(" ", "").lower()
     if plain == "all":
         return None
     if not _TIERS.fullmatch(plain):
-        raise ValueError(f"{text!a} names no tiers; write all, 1, 1-3 or 2,4,5")
+        raise ArgumentTypeError(f"{text!a} names no tiers; write all, 1, 1-3 or 2,4,5")
     chosen: set[int] = set()
     for part in plain.split(","):
         first, _, last = part.partition("-")
         span = range(int(first), int(last or first) + 1)
         if not span or len(span) > _MOST_TIERS:
-            raise ValueError(f"{part!a} is no range of tiers; the first comes first, as in 1-3")
+            raise ArgumentTypeError(f"{part!a} is no range of tiers; the first comes first, as in 1-3")
         chosen.update(span)
     return tuple(sorted(chosen))

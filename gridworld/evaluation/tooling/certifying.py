@@ -5,14 +5,11 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Final
 
 from gridworld.errors import GridworldError
 from gridworld.evaluation.models.registry import add_limit
-from gridworld.evaluation.terminal import EXIT_FINISHED, EXIT_USER_ERROR, visible
 from gridworld.evaluation.tooling.common import (
     add_strict,
-    counted,
     files_of,
     load,
     tiling_of,
@@ -24,8 +21,8 @@ from gridworld.search.certificate import FIELD, Certificate, certify, recertify
 from gridworld.task.forms import WRAPPER
 from gridworld.task.jsonfile import read_json, write_json
 from gridworld.task_spec import TaskSpecification
-
-EXIT_NOT_PROVEN: Final = 1
+from spca.common.command import EXIT_FAILED, EXIT_FINISHED, EXIT_USER_ERROR
+from spca.common.text import counted, one_line
 
 
 def build_parser() -> argparse.ArgumentParser:
@@ -53,18 +50,18 @@ def run(argv: Sequence[str]) -> int:
     files = files_of(arguments.files, problems)
     held = 0
     for problem in problems:
-        print(visible(f"error: {problem}"))
+        print(one_line(f"error: {problem}"))
     unusable = len(problems)
     for path in with_progress(files, len(files), "files"):
         try:
             held += _certified(path, arguments)
         except GridworldError as error:
             unusable += 1
-            print(visible(f"error: {error}" if str(path) in str(error) else f"error: {path}: {error}"))
+            print(one_line(f"error: {error}" if str(path) in str(error) else f"error: {path}: {error}"))
     failed = len(files) - held - (unusable - len(problems))
     more = f", {unusable} not usable" if unusable else ""
     print(f"{counted(len(files) + len(problems), 'file')}: {held} proven, {failed} not{more}")
-    return EXIT_USER_ERROR if unusable else EXIT_NOT_PROVEN if failed else EXIT_FINISHED
+    return EXIT_USER_ERROR if unusable else EXIT_FAILED if failed else EXIT_FINISHED
 
 
 def _certified(path: Path, arguments: argparse.Namespace) -> bool:
@@ -74,16 +71,16 @@ def _certified(path: Path, arguments: argparse.Namespace) -> bool:
     if stored is not None and arguments.tiling in (None, _tiling_stored(stored)):
         differences = recertify(spec, arguments.limit)
         if not differences:
-            print(visible(f"{path}: agrees"))
+            print(one_line(f"{path}: agrees"))
             return True
         for line in differences:
-            print(visible(f"{path}: differs: {line}"))
+            print(one_line(f"{path}: differs: {line}"))
         if arguments.write:
             _write(path, spec, certify(spec, TILINGS[_tiling_stored(stored)], arguments.limit))
         return False
     certificate = certify(spec, TILINGS[tiling_of(spec, arguments.tiling)], arguments.limit)
     for line in _told(certificate):
-        print(visible(f"{path}: {line}"))
+        print(one_line(f"{path}: {line}"))
     if arguments.write:
         _write(path, spec, certificate)
     return certificate.sound
@@ -111,4 +108,4 @@ def _write(path: Path, spec: TaskSpecification, certificate: Certificate) -> Non
     task = data.get(WRAPPER, data)
     task["metadata"] = {**(spec.metadata or {}), FIELD: certificate.to_dict()}
     write_json(path, data)
-    print(visible(f"{path}: certificate stored"))
+    print(one_line(f"{path}: certificate stored"))

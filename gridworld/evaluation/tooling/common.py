@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, TypeVar
 
 from gridworld import library
 from gridworld.errors import TaskError
-from gridworld.evaluation.terminal import Parser, complain, program
+from gridworld.evaluation.terminal import program
 from gridworld.rules.tilings import SQUARE, TILINGS
 from gridworld.search.certificate import stored_proof
 from gridworld.task_spec import TaskSpecification
+from spca.common.command import Parser, complain
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -118,11 +119,6 @@ def tiling_of(spec: TaskSpecification, asked: str | None) -> str:
     """The tiling asked for, else the one that the task's metadata names, else the square one."""
     named = (spec.metadata or {}).get("tiling")
     return asked or (named if isinstance(named, str) and named in TILINGS else SQUARE.name)
-
-
-def counted(count: int, what: str) -> str:
-    """``1 task``, ``2 tasks``."""
-    return f"{count} {what}{'' if count == 1 else 's'}"
 
 
 def console() -> Console:

@@ -9,12 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from gridworld import library
-from gridworld.errors import EvaluationError, GridworldError, TaskError
+from gridworld.errors import EvaluationError, TaskError
 from gridworld.evaluation.models.registry import add_limit, count, seconds
-from gridworld.evaluation.terminal import EXIT_FINISHED, visible
 from gridworld.evaluation.tooling.common import (
     add_strict,
-    counted,
     find_task,
     load,
     shipped_files,
@@ -23,6 +21,9 @@ from gridworld.evaluation.tooling.common import (
 )
 from gridworld.rules.tilings import TILINGS
 from gridworld.task_spec import TaskSpecification
+from spca.common.command import EXIT_FINISHED
+from spca.common.files import make_folder
+from spca.common.text import counted, one_line
 
 _TILE_SIZE = 32
 
@@ -98,9 +99,9 @@ def _draw(asked: argparse.Namespace) -> int:
         _must_be_free(target, asked.overwrite)
     for spec, target in zip(specs, targets, strict=True):
         tiling = tiling_of(spec, asked.tiling)
-        _make_folder(target.parent)
+        make_folder(target.parent)
         save_png(target, task_picture(spec, tiling, reveal=asked.revealed, tile_size=asked.tile_size))
-        print(visible(str(target)))
+        print(one_line(str(target)))
     return EXIT_FINISHED
 
 
@@ -137,10 +138,10 @@ def _animate(asked: argparse.Namespace) -> int:
         actions = _optimal(spec, tiling, asked.limit)
     else:
         spec, tiling, actions = _recorded(asked)
-    _make_folder(asked.gif.parent)
+    make_folder(asked.gif.parent)
     frames = episode_frames(spec, tiling, actions, reveal=asked.revealed, tile_size=asked.tile_size)
     save_gif(asked.gif, frames, asked.seconds)
-    print(visible(f"{asked.gif}: {spec.task_id}, {counted(len(actions), 'step')}"))
+    print(one_line(f"{asked.gif}: {spec.task_id}, {counted(len(actions), 'step')}"))
     return EXIT_FINISHED
 
 
@@ -202,12 +203,3 @@ def _leads_to_file(name: str) -> bool:
 def _must_be_free(target: Path, overwrite: bool) -> None:
     if not overwrite and (target.exists() or target.is_symlink()):
         raise EvaluationError(f"{str(target)!a} exists: choose another file, or --overwrite it")
-
-
-def _make_folder(folder: Path) -> None:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except (OSError, ValueError) as error:  # a NUL in the path
-        raise GridworldError(
-            f"folder {str(folder)!a} cannot be made: {getattr(error, 'strerror', None) or error}"
-        ) from None

@@ -8,10 +8,11 @@ from collections.abc import Sequence
 
 from gridworld.evaluation.models.registry import add_limit, count
 from gridworld.evaluation.running.settings import parse_tiers
-from gridworld.evaluation.terminal import EXIT_FINISHED, EXIT_INTERRUPTED, complain, visible
-from gridworld.evaluation.tooling.common import counted, tool_parser, with_progress
+from gridworld.evaluation.tooling.common import tool_parser, with_progress
 from gridworld.generating.generator import SEARCH_LIMIT
 from gridworld.rules.tilings import TILINGS
+from spca.common.command import EXIT_FINISHED, EXIT_INTERRUPTED, complain
+from spca.common.text import counted, one_line
 
 
 def build_parser() -> argparse.ArgumentParser:
@@ -24,7 +25,7 @@ def build_parser() -> argparse.ArgumentParser:
         "130 interrupted",
     )
     add = parser.add_argument
-    add("--tier", type=_tiers, required=True, metavar="TIERS", help="1 to 5: 3, 1-5, 2,4 or all")
+    add("--tier", type=parse_tiers, required=True, metavar="TIERS", help="1 to 5: 3, 1-5, 2,4 or all")
     add("--count", type=count, default=1, metavar="N", help="tasks of each tier (default 1)")
     add("--seed", type=int, default=0, metavar="S", help="another seed makes other tasks (default 0)")
     add("--out", required=True, metavar="DIR", help="folder of the files; what is there of them already is kept")
@@ -69,12 +70,5 @@ def run(argv: Sequence[str]) -> int:
         complain(f"interrupted; {counted(done.total(), 'task')} in {arguments.out}; the same command goes on")
         return EXIT_INTERRUPTED
     how = ", ".join(f"{number} {what}" for what, number in done.items())
-    print(visible(f"{counted(done.total(), 'task')} in {arguments.out}: {how}"))
+    print(one_line(f"{counted(done.total(), 'task')} in {arguments.out}: {how}"))
     return EXIT_FINISHED
-
-
-def _tiers(text: str) -> tuple[int, ...] | None:
-    try:
-        return parse_tiers(text)
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(str(error)) from None

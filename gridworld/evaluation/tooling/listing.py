@@ -8,9 +8,10 @@ from pathlib import Path
 
 from gridworld import library
 from gridworld.errors import TaskError
-from gridworld.evaluation.terminal import EXIT_FINISHED, EXIT_USER_ERROR, complain, visible
 from gridworld.evaluation.tooling.common import add_strict, console, files_of, load, tool_parser
 from gridworld.task_spec import TaskSpecification
+from spca.common.command import EXIT_FINISHED, EXIT_USER_ERROR, complain
+from spca.common.text import one_line
 
 
 def build_parser() -> argparse.ArgumentParser:
@@ -38,7 +39,7 @@ def run(argv: Sequence[str]) -> int:
         table.add_column(name, justify="right" if name in ("tier", "max steps") else "left", overflow="fold")
     for path in files_of(arguments.files or list(library.BENCHMARKS), problems):
         try:
-            table.add_row(*(Text(visible(each)) for each in _row(load(path, strict=arguments.strict), path)))
+            table.add_row(*(Text(one_line(each)) for each in _row(load(path, strict=arguments.strict), path)))
         except TaskError as error:
             problems.append(str(error))
     if table.row_count:

@@ -9,8 +9,11 @@ from pathlib import Path
 from gridworld.errors import EvaluationError
 from gridworld.evaluation.results.leaderboard import grouped, read_entries
 from gridworld.evaluation.results.leaderboard_page import page, thumbnails_of
-from gridworld.evaluation.terminal import EXIT_FINISHED, EXIT_USER_ERROR, complain, visible
-from gridworld.evaluation.tooling.common import counted, tool_parser
+from gridworld.evaluation.tooling.common import tool_parser
+from spca.common.command import EXIT_FINISHED, EXIT_USER_ERROR, complain
+from spca.common.errors import FileError
+from spca.common.files import make_folder, opened, write_atomic
+from spca.common.text import counted, one_line
 
 
 def build_parser() -> argparse.ArgumentParser:
@@ -31,10 +34,9 @@ def run(argv: Sequence[str]) -> int:
     """Make the page; 2, and no page, if any file cannot be used.
 
     Raises:
-        EvaluationError: there are no results, or the page cannot be written.
+        EvaluationError: there are no results.
+        SettingsError: the page cannot be written.
     """
-    from gridworld.task.jsonfile import write_whole
-
     arguments = build_parser().parse_args(argv)
     entries, problems = read_entries(_files(arguments.results))
     for problem in problems:
@@ -46,12 +48,9 @@ def run(argv: Sequence[str]) -> int:
     out: Path = arguments.out
     if out.exists() and not _is_page(out):
         raise EvaluationError(f"{out}: exists and is no leaderboard: choose another --out")
-    try:
-        out.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(out, html.encode())
-    except OSError as error:
-        raise EvaluationError(f"{out}: cannot be written: {error.strerror or error}") from None
-    print(visible(f"{out}: {counted(len(entries), 'result')}, {counted(len(groups), 'benchmark')}"))
+    make_folder(out.parent)
+    write_atomic(out, html)
+    print(one_line(f"{out}: {counted(len(entries), 'result')}, {counted(len(groups), 'benchmark')}"))
     return EXIT_FINISHED
 
 
@@ -70,9 +69,8 @@ def _files(named: Sequence[str]) -> list[Path]:
 
 def _is_page(path: Path) -> bool:
     """Whether a file was made by this tool, so that making it again loses nothing."""
-    from gridworld.task.jsonfile import read_regular
-
     try:
-        return b"<title>Gridworld leaderboard</title>" in read_regular(path, 2000)
-    except OSError:
+        with opened(path) as file:
+            return b"<title>Gridworld leaderboard</title>" in file.read(2000)
+    except (FileError, OSError):
         return False

@@ -5,10 +5,11 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
-from gridworld.evaluation.terminal import EXIT_FINISHED, EXIT_USER_ERROR, visible
-from gridworld.evaluation.tooling.common import add_strict, counted, files_of, tool_parser, unused_proof
+from gridworld.evaluation.tooling.common import add_strict, files_of, tool_parser, unused_proof
 from gridworld.task.validation import check_file
 from gridworld.task_spec import TaskSpecification
+from spca.common.command import EXIT_FINISHED, EXIT_USER_ERROR
+from spca.common.text import counted, one_line
 
 
 def build_parser() -> argparse.ArgumentParser:
@@ -32,20 +33,20 @@ def run(argv: Sequence[str]) -> int:
     absent: list[str] = []
     files = files_of(arguments.files, absent)
     for problem in absent:
-        print(visible(problem))
+        print(one_line(problem))
     bad = len(absent)
     for path in files:
         notes: list[str] = []
         problems = check_file(path, strict=arguments.strict, warnings=notes)
         bad += bool(problems)
         for problem in problems:
-            print(visible(problem))
+            print(one_line(problem))
         if not problems:
             notes += unused_proof(TaskSpecification.from_json(path, warnings=[]))
         for note in notes:
-            print(visible(f"{path}: warning: {note}"))
+            print(one_line(f"{path}: warning: {note}"))
         if not problems and not arguments.quiet:
-            print(visible(f"{path}: ok"))
+            print(one_line(f"{path}: ok"))
     total = len(files) + len(absent)
     print(f"{counted(total, 'file')}: {total - bad} valid, {bad} not")
     return EXIT_USER_ERROR if bad else EXIT_FINISHED

@@ -10,8 +10,9 @@ from collections.abc import Iterator
 from typing import Final
 
 from robot_bridge.cli.doctor.check import Check
-from robot_bridge.cli.parser import EXIT_FAILED, EXIT_FINISHED, Settings
+from robot_bridge.cli.parser import Settings
 from robot_bridge.errors import DeviceError, SetupError
+from spca.common.command import EXIT_FAILED, EXIT_FINISHED
 
 _ROBOT: Final = ("cyclonedds", "mcap", "mujoco", "opencv-python-headless", "pyastar2d", "pyyaml", "rosbags")
 _BASE: Final = ("gymnasium", "minigrid", "numpy", "pydantic")

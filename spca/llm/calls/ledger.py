@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import errno
 import json
 import os
 from collections.abc import Callable, Iterable, Mapping
@@ -16,8 +15,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, Final
 
-from spca.common.errors import SettingsError
-from spca.common.files import json_text
+from spca.common.files import json_text, whole_lines, write_line
 from spca.errors import ResumeError
 from spca.llm.providers.base import Usage
 
@@ -127,13 +125,13 @@ class Ledger:
     def begin(self, record: Record) -> None:
         """Write the intent to send a request."""
         if self._folder is not None:
-            _write(self._folder / IN_FLIGHT, _line(record), os.O_TRUNC)
+            write_line(self._folder / IN_FLIGHT, _line(record), os.O_TRUNC)
 
     def end(self, record: Record) -> None:
         """Enter how the request that was begun has ended."""
         self.records.append(record)
         if self._folder is not None:
-            _write(self._folder / BOOK, _line(record), os.O_APPEND)
+            write_line(self._folder / BOOK, _line(record))
             (self._folder / IN_FLIGHT).unlink(missing_ok=True)
 
     @property
@@ -185,35 +183,14 @@ def rejected(record: Record, latency_s: float, status: int | None, error: str, *
     return replace(record, latency_s=latency_s, outcome=outcome, cost=cost, status=status, error=error)
 
 
-def _line(record: Record) -> bytes:
-    return (json_text(record.to_dict()) + "\n").encode()
-
-
-def _write(path: Path, line: bytes, how: int) -> None:
-    try:
-        path.parent.mkdir(exist_ok=True)
-        file = os.open(path, os.O_WRONLY | os.O_CREAT | how, 0o644)
-        try:
-            if os.write(file, line) < len(line):
-                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        finally:
-            os.close(file)
-    except OSError as error:
-        raise SettingsError(f"cannot write {path}: {error.strerror}") from error
+def _line(record: Record) -> str:
+    return json_text(record.to_dict())
 
 
 def _read(path: Path) -> list[Record]:
     """The records of a book; a torn last line is cut off."""
+    lines = whole_lines(path)
     try:
-        text = path.read_bytes()
-    except FileNotFoundError:
-        return []
-    except OSError as error:
-        raise ResumeError(f"{path} cannot be read: {error.strerror}") from error
-    whole = text[: text.rfind(b"\n") + 1]
-    if len(whole) != len(text):
-        os.truncate(path, len(whole))
-    try:
-        return [Record.from_dict(json.loads(line)) for line in whole.splitlines()]
+        return [Record.from_dict(json.loads(line)) for line in lines]
     except (ValueError, KeyError, TypeError) as error:
         raise ResumeError(f"{path} cannot be read: {error}") from error

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from spca.code.agent_source import split_lines
-from spca.common.text import visible
+from spca.common.text import one_line
 from spca.contracts import PRIMITIVE_METHODS
 from spca.errors import ReportError
 from spca.report.read.blame import blame
@@ -84,11 +84,6 @@ def recording(files: RunFiles, level: str) -> tuple[Mapping[str, Any], str]:
         why = files.warnings[-1] if trajectory is None and files.warnings else "nothing was executed"
         raise ReportError(f"{title}: there is nothing to replay: {one_line(why)}")
     return trajectory, title
-
-
-def one_line(words: str) -> str:
-    """A value of a file, fit for a line of a terminal."""
-    return visible(words).replace("\n", " ")
 
 
 def _number(level: str, names: Mapping[int, tuple[str, str]]) -> int:

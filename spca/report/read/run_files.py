@@ -12,6 +12,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
 
+from spca.common.files import LARGEST
 from spca.errors import CurriculumError, ReportError
 from spca.report.read.lenient import parsed, parsed_line, table, text, whole
 from spca.report.read.spans import History, histories
@@ -19,8 +20,6 @@ from spca.runs import curriculum
 from spca.runs.curriculum import Task
 from spca.runs.folder import CURRICULUM, LOCK, STATE, layout_fault
 
-LARGEST: Final = 256 << 20
-"""Bytes of a file that are read; the log of a run of 150 levels has a hundredth of it."""
 _LISTED: Final = 5
 """Bad lines of a file that are named one by one."""
 _LOCKS: Final = Path("/proc/locks")

@@ -10,7 +10,7 @@ from fractions import Fraction
 from itertools import repeat
 from pathlib import Path
 
-from spca.common.files import replace_file
+from spca.common.files import write_atomic
 from spca.common.images import LAST_FRAME_S, gif, png
 from spca.errors import ReportError
 from spca.report.replay.pictures import Picture
@@ -20,25 +20,26 @@ def save_png(path: Path, picture: Picture) -> None:
     """Write a picture.
 
     Raises:
-        ReportError: the file cannot be written.
+        SettingsError: the file cannot be written.
     """
-    _write(path, png(picture, optimize=True))
+    write_atomic(path, png(picture, optimize=True))
 
 
 def save_gif(path: Path, pictures: Iterable[Picture], fps: float) -> None:
     """Write pictures of one size as an animation that repeats.
 
     Raises:
-        ReportError: the file cannot be written.
+        SettingsError: the file cannot be written.
     """
-    _write(path, gif(pictures, 1 / fps))
+    write_atomic(path, gif(pictures, 1 / fps))
 
 
 def save_mp4(path: Path, pictures: Iterable[Picture], size: tuple[int, int], fps: float) -> None:
     """Write pictures of ``size`` (width and height, even) as H.264 video.
 
     Raises:
-        ReportError: PyAV is missing, or the file cannot be written.
+        ReportError: PyAV is missing.
+        SettingsError: the file cannot be written.
     """
     try:
         import av
@@ -52,7 +53,7 @@ def save_mp4(path: Path, pictures: Iterable[Picture], size: tuple[int, int], fps
         for picture in _with_long_end(pictures, round(LAST_FRAME_S * fps)):
             container.mux(stream.encode(av.VideoFrame.from_ndarray(picture, format="rgb24")))
         container.mux(stream.encode())
-    _write(path, buffer.getvalue())
+    write_atomic(path, buffer.getvalue())
 
 
 def _with_long_end(pictures: Iterable[Picture], more: int) -> Iterator[Picture]:
@@ -61,11 +62,3 @@ def _with_long_end(pictures: Iterable[Picture], more: int) -> Iterator[Picture]:
         yield picture
     if picture is not None:
         yield from repeat(picture, more)
-
-
-def _write(path: Path, data: bytes) -> None:
-    """Replace a file by the whole of ``data``, or leave it as it is."""
-    try:
-        replace_file(path, data)
-    except OSError as error:
-        raise ReportError(f"cannot write {path}: {error.strerror or error}") from error

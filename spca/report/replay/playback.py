@@ -11,15 +11,16 @@ import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Protocol, TypeVar
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from spca.act.frame import Frame, WorldMaker
-from spca.common.command import EXIT_FINISHED, program
+from spca.common.command import EXIT_FAILED, EXIT_FINISHED, program
+from spca.common.text import one_line
 from spca.contracts import DIRECTIONS
 from spca.errors import ReportError
 from spca.report.finding import check_target
 from spca.report.read.lenient import items, text
-from spca.report.read.recordings import RecordedAttempt, Step, one_line, recording
+from spca.report.read.recordings import RecordedAttempt, Step, recording
 from spca.report.read.run_files import RunFiles
 from spca.report.replay.resimulation import ELSEWHERE, Replayed, is_elsewhere, judged_as_upstream, replay_attempts
 from spca.sense.map_text import cropped, draw, legend
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
 
     from spca.report.replay.pictures import Painter, Picture
 
-EXIT_DIFFERENT: Final = 1
 _Value = TypeVar("_Value")
 
 
@@ -80,7 +80,7 @@ def replay(files: RunFiles, level: str, options: Options, make_world: WorldMaker
         _show(console, attempts, index, replayed)
         _say(console, f"to see it move: {_command(files, level, attempts[index].name)}")
     _say(console, _verdict(chosen))
-    return EXIT_DIFFERENT if chosen.check.result == "different" else EXIT_FINISHED
+    return EXIT_FAILED if chosen.check.result == "different" else EXIT_FINISHED
 
 
 # What is asked for ---------------------------------------------------------------------------------------------------

@@ -11,15 +11,6 @@ import pytest
 from gridworld.errors import EvaluationError
 from gridworld.evaluation.metrics import BenchmarkEvaluationResult
 from gridworld.runner.episode_result import EpisodeResult
-from gridworld.task.jsonfile import read_regular
-
-
-def test_only_the_beginning_is_read(tmp_path: Path) -> None:
-    (tmp_path / "a").write_bytes(b"abcd")
-    assert read_regular(tmp_path / "a", 3) == b"abc"
-    assert read_regular(str(tmp_path / "a"), 9) == b"abcd"
-    with pytest.raises(FileNotFoundError):
-        read_regular(tmp_path / "b", 1)
 
 
 @pytest.mark.parametrize("read", [BenchmarkEvaluationResult.load, EpisodeResult.load])

@@ -13,10 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gridworld.errors import TaskError, TaskWarning
-from gridworld.task.jsonfile import MAX_BYTES, parse_json
+from gridworld.task.jsonfile import parse_json
 from gridworld.task.reading import MAX_PROBLEMS
 from gridworld.task.validation import check_file
 from gridworld.task_spec import KeySpec, Position, TaskSpecification
+from spca.common.files import MAX_BYTES
 from tests.support.gridworld.tasks_by_hand import changed, mutated, places, task
 from tests.support.gridworld.typed_specs import JSON
 
@@ -194,7 +195,7 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     large = tmp_path / "large.json"
     with large.open("wb") as file:
         file.truncate(MAX_BYTES + 1)
-    assert check_file(large) == [f"{large}: has more than 16 MiB, which no task needs"]
+    assert check_file(large) == [f"{large}: cannot be read: it has more than 16 MB"]
 
 
 def test_hostile_sizes_take_no_time() -> None:

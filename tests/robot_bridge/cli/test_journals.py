@@ -40,7 +40,7 @@ def test_decisions_and_outcomes_are_told_without_what_controls_a_terminal() -> N
     narrator.acted(62.0, ActionResult("rotate", False, 0.123, 44.6, "blocked"))
     narrator.noted(63.0, "tier", {"tier": "LOCAL_NAV", "owed_s": 10.04})
     assert told == [
-        "  1:01.0  refused  fly⟨U+001B⟩[2J(direction=up, far=1.23): unknown tool",
+        "  1:01.0  refused  fly␛[2J(direction=up, far=1.23): unknown tool",
         "  1:02.0  failed   turn, 0.12 m, 45 degrees to the left: blocked",
         "  1:03.0  model    no answer for 10 s: the robot explores by itself",
     ]

@@ -64,7 +64,7 @@ def test_a_decision_is_the_call_with_the_words_and_the_time_of_the_snapshot() ->
     decision = navigator.decide(snapshot(), ExplorationMemory())
     assert decision is not None
     assert (decision.tool_name, decision.parameters, decision.timestamp) == ("rotate", {"degrees": 90}, 7.0)
-    assert decision.reasoning == "I see⟨U+001B⟩[2J a wall"
+    assert decision.reasoning == "I see␛[2J a wall"
     assert decision.raw_response["calls"] == (ROTATE,)
     assert (navigator.latency_s, navigator.failure) == (1.5, "")
     system, user, image, tools, timeout = model.asked[0]

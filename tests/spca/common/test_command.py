@@ -2,9 +2,20 @@
 
 from __future__ import annotations
 
+from argparse import ArgumentTypeError
+from collections.abc import Callable
+
 import pytest
 
-from spca.common.command import EXIT_BUDGET, EXIT_FINISHED, EXIT_INTERRUPTED, EXIT_USER_ERROR, Ending
+from spca.common.command import (
+    EXIT_FINISHED,
+    EXIT_INTERRUPTED,
+    EXIT_USER_ERROR,
+    Ending,
+    Parser,
+    amount,
+    whole,
+)
 from spca.common.errors import BudgetReached, SettingsError
 from spca.errors import ProviderDownError, ReplayMissError, UnknownModelError
 
@@ -29,7 +40,7 @@ def ended(error: BaseException | None, go_on: str = GO_ON) -> int:
         (ReplayMissError("never asked"), EXIT_USER_ERROR, "error: never asked"),
         (
             BudgetReached("budget: 3 requests were sent (--max-calls 3)", "--max-calls"),
-            EXIT_BUDGET,
+            3,
             f"stopped: budget: 3 requests were sent (--max-calls 3); go on with: {GO_ON} --max-calls MORE",
         ),
     ],
@@ -54,3 +65,26 @@ def test_a_finished_run_says_nothing(capsys: pytest.CaptureFixture[str]) -> None
 def test_a_defect_of_ours_is_not_hidden() -> None:
     with pytest.raises(ZeroDivisionError):
         ended(ZeroDivisionError())
+
+
+def test_a_parser_shows_no_argument_as_it_is(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        Parser().parse_args(["--\x1b[2J\nerror: more"])
+    assert stopped.value.code == EXIT_USER_ERROR
+    assert "␛[2J error: more" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("of", "good", "bad"),
+    [
+        (whole(1), {"1": 1, "007": 7, "1000000000": 10**9}, ["0", "-1", "1.5", "", "²", "\uff11", "1_0", "1000000001"]),
+        (whole(0, 5), {"0": 0, "5": 5}, ["6", "9" * 5000]),
+        (amount("USD", zero=True), {"0": 0.0, ".5": 0.5}, ["-1", "nan", "inf", "x", ""]),
+        (amount("seconds"), {"1e-3": 0.001}, ["0", "-0.0", "1e999"]),
+    ],
+)
+def test_types_of_arguments(of: Callable[[str], float], good: dict[str, float], bad: list[str]) -> None:
+    assert {text: of(text) for text in good} == good
+    for text in bad:
+        with pytest.raises(ArgumentTypeError, match=r"^'.*' is not a (whole )?number (of \w+ )?(from|above) \d"):
+            of(text)

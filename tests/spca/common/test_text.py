@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from spca.code.merge import merge
 from spca.common.files import json_text
-from spca.common.text import escaped_code, escaped_json, visible
+from spca.common.text import counted, escaped_code, escaped_json, one_line, visible
 from spca.errors import PatchError
 from tests.support.spca.doubles import AGENT
 
@@ -62,3 +62,14 @@ def test_an_agent_reads_as_it_runs() -> None:
 def test_a_hidden_letter_in_a_name_is_refused() -> None:
     with pytest.raises(PatchError):
         merge(AGENT.text, "def go(self):\n    a\u3164 = 1\n    yield self.forward()\n", {"go": ()})
+
+
+def test_one_line_cannot_pass_for_more() -> None:
+    assert one_line("a\x1bb\nc\td\r\ne\u2028f\udc80") == "a␛b c d e⟨U+2028⟩f⟨U+DC80⟩"
+
+
+@pytest.mark.parametrize(
+    ("number", "words"), [(0, "0 levels"), (1, "1 level"), (2, "2 levels"), (1234, "1,234 levels")]
+)
+def test_how_many(number: int, words: str) -> None:
+    assert counted(number, "level") == words

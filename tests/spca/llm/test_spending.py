@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from spca.llm.calls.ledger import Outcome, Place, Record, sums
 from spca.llm.providers.base import Usage
-from spca.llm.spending import counted, spent, tokens, unanswered, usd
+from spca.llm.spending import spent, tokens, unanswered, usd
 
 
 def usage(**more: Any) -> dict[str, Any]:
@@ -46,13 +46,6 @@ def test_tokens_and_dollars(taken: dict[str, Any], words: str) -> None:
 )
 def test_requests_that_were_not_answered(taken: dict[str, Any], words: str) -> None:
     assert unanswered(taken) == words
-
-
-@pytest.mark.parametrize(
-    ("number", "words"), [(0, "0 levels"), (1, "1 level"), (2, "2 levels"), (1234, "1,234 levels")]
-)
-def test_how_many(number: int, words: str) -> None:
-    assert counted(number, "level") == words
 
 
 @given(st.lists(st.sampled_from(Outcome), max_size=5), st.booleans())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import subprocess
 import sys
@@ -11,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from spca.common.errors import SettingsError, WorkspaceBusyError
-from spca.common.files import check_folder, locked, make_folder, write_atomic
+from spca.common.files import check_folder, locked, make_folder
 from spca.contracts import AgentSource, Checkpoint, PlanStep, Status, TrustedPDDL
 from spca.errors import ResumeError
 from spca.runs.folder import RunFolder, attempt_record, new_run_id
@@ -21,59 +20,6 @@ from tests.support.spca.doubles import AGENT, ROOT, outcome_of, plan_of
 
 def made(runs: Path) -> RunFolder:
     return RunFolder.create(runs, {"settings": {}}, "[]", AGENT, TrustedPDDL("(d)", "(p)"), "# prompts\n")
-
-
-def test_a_file_is_replaced_whole(tmp_path: Path) -> None:
-    path = tmp_path / "a.json"
-    write_atomic(path, "old")
-    write_atomic(path, "nëw")
-    assert path.read_text(encoding="utf-8") == "nëw"
-    assert list(tmp_path.iterdir()) == [path]
-
-
-def test_a_reader_never_sees_a_part(tmp_path: Path) -> None:
-    path = tmp_path / "a.json"
-    write_atomic(path, "x")
-    code = (
-        "import sys; from pathlib import Path; from spca.common.files import write_atomic\n"
-        "for n in range(60): write_atomic(Path(sys.argv[1]), 'xy'[n % 2] * 1_000_000)"
-    )
-    with subprocess.Popen([sys.executable, "-c", code, str(path)], cwd=ROOT) as writer:
-        while writer.poll() is None:
-            assert len(path.read_text().strip("x").strip("y")) == 0
-            assert len(path.read_text()) in (1, 1_000_000)
-    assert writer.returncode == 0
-
-
-def test_a_file_that_cannot_be_written_is_a_users_mistake(tmp_path: Path) -> None:
-    (tmp_path / "folder").mkdir()
-    with pytest.raises(SettingsError, match=r"cannot write .*folder: Is a directory"):
-        write_atomic(tmp_path / "folder", "text")
-
-
-@pytest.mark.parametrize("name", ["a.html", ".a.html.tmp"])
-def test_a_link_in_the_folder_leads_nowhere(tmp_path: Path, name: str) -> None:
-    """Run folders come from strangers too: whoever made one chose what lies in it under the names to be written."""
-    (tmp_path / "mine").write_text("mine")
-    (tmp_path / "theirs").mkdir()
-    (tmp_path / "theirs" / name).symlink_to(tmp_path / "mine")
-    write_atomic(tmp_path / "theirs" / "a.html", "text")
-    assert (tmp_path / "mine").read_text() == "mine"
-    assert not (tmp_path / "theirs" / "a.html").is_symlink()
-    assert os.listdir(tmp_path / "theirs") == ["a.html"]
-
-
-def test_a_pipe_keeps_nobody_waiting(tmp_path: Path) -> None:
-    os.mkfifo(tmp_path / ".a.html.tmp")
-    write_atomic(tmp_path / "a.html", "text")
-    assert (tmp_path / "a.html").read_text() == "text"
-
-
-def test_a_device_is_not_replaced(tmp_path: Path) -> None:
-    os.mkfifo(tmp_path / "device")
-    with pytest.raises(SettingsError, match=r"cannot write .*device: it is no regular file"):
-        write_atomic(tmp_path / "device", "text")
-    assert os.listdir(tmp_path) == ["device"]
 
 
 @pytest.mark.parametrize("below", ["file", "file/a", "file/a/b"])

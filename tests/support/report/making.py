@@ -134,11 +134,9 @@ class Writing:
     def interrupt(self) -> None:
         """What a signal does: the level is aborted, the run stops."""
         self.log.abort("interrupted by SIGTERM")
-        self.log.close()
 
     def kill(self) -> None:
         """What SIGKILL does: nothing more is written."""
-        self.log.close()
 
     def resume(self) -> None:
         """Go on with the run after :meth:`kill` or :meth:`interrupt`."""
@@ -147,7 +145,6 @@ class Writing:
     def end(self) -> None:
         """The run's own end."""
         self.recorder.report(self.seed, len(self.tasks))
-        self.log.close()
 
     def _asked(self, phase: str, mode: str) -> dict[str, object]:
         """Enter an answered request in the books; what its event says of it."""

