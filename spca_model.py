@@ -22,6 +22,7 @@ from gridworld.errors import ModelError, ModelUnavailableError
 from gridworld.evaluation.model_interface import ModelInput, ModelInterface, ModelOutput
 from gridworld.evaluation.models.registry import count, seconds
 from gridworld.task_spec import TaskSpecification
+from spca.common.command import amount
 
 if TYPE_CHECKING:
     from gridworld.rules.layout import Layout
@@ -51,22 +52,12 @@ def add_options(group: argparse._ArgumentGroup) -> None:
     add("--base-url", metavar="URL", help="OpenAI-compatible server of openai/... (OPENAI_BASE_URL)")
     add("--model-table", metavar="FILE", help="context sizes and prices of models (docs/models.md)")
     add("--no-preflight", dest="preflight", action="store_false", default=None, help="do not look up the models first")
-    add("--max-cost", type=_usd, metavar="USD", help="cap on what all calls of a process may cost")
+    add("--max-cost", type=amount("USD", zero=True), metavar="USD", help="cap on what all calls of a process may cost")
     add("--max-calls", type=count, metavar="N", help="cap on the requests to models of a process")
     add("--max-tokens", type=count, metavar="N", help="cap on the input and output tokens of a process")
     add("--spca-timeout", type=seconds, metavar="S", help="wait for an answer of a model")
     add("--spca-runs", metavar="DIR", help="where run folders lie (default runs)")
     add("--spca-workspace", metavar="DIR", help="folder of the growing agent (default: a temporary one)")
-
-
-def _usd(text: str) -> float:
-    try:
-        amount = float(text)
-    except ValueError:
-        amount = -1.0
-    if not 0 <= amount < float("inf"):
-        raise argparse.ArgumentTypeError(f"{text!a} is not an amount in USD")
-    return amount
 
 
 def make(options: Mapping[str, Any]) -> SpcaModel:

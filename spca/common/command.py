@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import math
 import os
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from types import TracebackType
-from typing import Final, NoReturn, Self
+from typing import Final, NoReturn, Self, TypeVar
 
 from spca.common.errors import BudgetReached, UserError
 from spca.common.text import one_line
@@ -21,8 +23,7 @@ EXIT_FAILED: Final = 1
 EXIT_USER_ERROR: Final = 2
 EXIT_INTERRUPTED: Final = 130
 
-_MOST_DIGITS: Final = 100
-"""CPython refuses to convert thousands of them."""
+T = TypeVar("T", int, float)
 
 
 class Parser(argparse.ArgumentParser):
@@ -77,28 +78,31 @@ def program(default: str = "python main.py") -> str:
     return os.environ.get(PROGRAM_VARIABLE, default)
 
 
+def ranged(
+    kind: Callable[[str], T], fault: str, least: float = 0, most: float = sys.float_info.max
+) -> Callable[[str], T]:
+    """Return the type of an argument that is a number, int or float, from ``least`` to ``most``.
+
+    Args:
+        fault: what is wrong with any other text, which is formatted into it.
+    """
+
+    def read(text: str) -> T:
+        with suppress(ValueError):  # Python refuses to convert thousands of digits, too
+            value = kind(text)
+            if least <= value <= most and (kind is not int or (text.isascii() and text.isdigit())):
+                return value
+        raise argparse.ArgumentTypeError(fault.format(text))
+
+    return read
+
+
 def whole(least: int, most: int = 10**9) -> Callable[[str], int]:
     """Return the type of an argument that is a whole number from ``least`` to ``most``."""
-
-    def number(text: str) -> int:
-        value = int(text) if text.isascii() and text.isdigit() and len(text) <= _MOST_DIGITS else -1
-        if not least <= value <= most:
-            raise argparse.ArgumentTypeError(f"{text!a} is not a whole number from {least} to {most}")
-        return value
-
-    return number
+    return ranged(int, f"{{!a}} is not a whole number from {least} to {most}", least, most)
 
 
 def amount(unit: str, *, zero: bool = False) -> Callable[[str], float]:
     """Return the type of an argument that is a finite number above 0, or 0 too."""
-
-    def number(text: str) -> float:
-        try:
-            value = float(text)
-        except ValueError:
-            value = -1.0
-        if not 0 <= value < float("inf") or (value == 0 and not zero):
-            raise argparse.ArgumentTypeError(f"{text!a} is not a number of {unit} {'from' if zero else 'above'} 0")
-        return value
-
-    return number
+    fault = f"{{!a}} is not a number of {unit} {'from' if zero else 'above'} 0"
+    return ranged(float, fault, 0 if zero else math.nextafter(0, 1))

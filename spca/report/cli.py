@@ -12,11 +12,19 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from spca.common.command import EXIT_FINISHED, EXIT_INTERRUPTED, EXIT_USER_ERROR, PROGRAM_VARIABLE, Parser, program
+from spca.common.command import (
+    EXIT_FINISHED,
+    EXIT_INTERRUPTED,
+    EXIT_USER_ERROR,
+    PROGRAM_VARIABLE,
+    Parser,
+    amount,
+    program,
+    ranged,
+)
 from spca.common.errors import UserError
 from spca.errors import ReportError
 from spca.report.finding import PUBLISHED, check_target, find, find_one
-from spca.runs.cli import ABOVE_ZERO, ranged
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -29,7 +37,7 @@ _PIPED: Final = 400
 """Columns of tables outside of a terminal, at most."""
 _STEP: Final = ranged(int, "invalid step {!r}: expected a non-negative integer")
 _RATE: Final = ranged(float, "invalid rate {!r}: expected 0.1 to 60 steps per second", 0.1, 60)
-_LIMIT: Final = ranged(float, "{!r} is not a number of seconds above 0", ABOVE_ZERO)
+_LIMIT: Final = amount("seconds")
 _PORT: Final = ranged(int, "invalid port {!r}: expected 0 to 65535", 0, 65535)
 
 

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import argparse
-import math
 import os
 import sys
-from collections.abc import Callable, Collection, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import Any, Final
 
 from spca import __version__
-from spca.common.command import PROGRAM_VARIABLE, Parser
+from spca.common.command import PROGRAM_VARIABLE, Parser, amount, ranged
 from spca.common.errors import SettingsError
 from spca.common.files import load_env
 from spca.errors import ResumeError
@@ -24,29 +22,12 @@ from spca.runs.settings import MAY_CHANGE_ON_RESUME, OF_THIS_SESSION, Settings
 UNSAFE_VARIABLE: Final = "SPCA_UNSAFE_NO_SANDBOX"
 """Environment variable that confirms ``--unsafe-no-sandbox``."""
 
-ABOVE_ZERO: Final = math.nextafter(0, 1)
 _PATHS: Final = ("curriculum", "workspace", "runs", "model_table")
-
-
-def ranged(
-    kind: Callable[[str], float], fault: str, least: float = 0, most: float = sys.float_info.max
-) -> Callable[[str], float]:
-    """Return what reads the number of an option; ``fault`` says what is wrong with a text that is none."""
-
-    def read(text: str) -> float:
-        with suppress(ValueError):
-            value = kind(text)
-            if least <= value <= most and (kind is float or text.isdecimal()):
-                return value
-        raise argparse.ArgumentTypeError(fault.format(text))
-
-    return read
-
 
 _SEED: Final = ranged(int, "invalid seed {!r}: expected a non-negative integer")
 _COUNT: Final = ranged(int, "invalid count {!r}: expected a positive integer", 1)
-_SECONDS: Final = ranged(float, "{!r} is not an amount in seconds", ABOVE_ZERO)
-_USD: Final = ranged(float, "{!r} is not an amount in USD")
+_SECONDS: Final = amount("seconds")
+_USD: Final = amount("USD", zero=True)
 
 
 def _build_parser(commands: Mapping[str, str]) -> argparse.ArgumentParser:
