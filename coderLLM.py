@@ -12,7 +12,7 @@ from spca.contracts import ActionSchema, AgentSource, CodeFailure, CodePatch, Co
 from spca.errors import PatchError, PromptTooLongError, ProviderConfigError, ProviderDownError, ProviderError
 from spca.llm.providers.base import Message
 from spca.prompts import render
-from spca.protocols import EventSink, Gate
+from spca.protocols import EventSink, RegressionCheck
 
 MAX_ROUNDS: Final = 5
 """Repair calls after the first answer of one request for code."""
@@ -45,7 +45,7 @@ class CoderLLM:
         past_error_log: str | None,
         *,
         agent: AgentSource,
-        gate: Gate | None = None,
+        check: RegressionCheck | None = None,
     ) -> CodePatch | CodeFailure:
         """Have ``actions`` written, or rewritten when ``past_error_log`` tells how the plan failed.
 
@@ -53,7 +53,7 @@ class CoderLLM:
             pddl_schemas: schema of each action; its parameters fix the signature of the method.
             agent_state: what the agent knows, without the mission.
             agent: the source to patch.
-            gate: asked before a patch is kept; its words go back to the coder.
+            check: asked before a patch is kept; its words go back to the coder.
 
         Raises:
             ProviderConfigError: the model cannot be asked at all.
@@ -72,7 +72,7 @@ class CoderLLM:
         messages, error = opening, ""
         for attempt in range(1 + MAX_ROUNDS):
             patch, error = self._attempt(mode, messages, expected, agent)
-            regression = gate(patch.agent) if patch and gate else None
+            regression = check(patch.agent) if patch and check else None
             if patch and not regression:
                 return patch
             error = regression or error

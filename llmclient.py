@@ -35,7 +35,7 @@ class ChatGPTClient(Generic[Answer]):
         model: name with prefix, such as ``openai/gpt-6.1-sol`` or ``reference/coder``.
         schema: a Pydantic class for structured answers, None for free text.
         provider: used instead of the one that the prefix names.
-        desk: what the calls pass through: books, transcripts, budget, retries; by default one of its own, in memory.
+        desk: what the calls pass through: ledger, transcripts, budget, retries; by default one of its own, in memory.
         addresses: base URLs by prefix.
         limits: of each answer.
         reasks: how often an answer that is not of the form is asked for again with what was wrong.
@@ -94,7 +94,7 @@ class ChatGPTClient(Generic[Answer]):
 
         Args:
             messages: :class:`Message` values or ``{"role": ..., "content": ...}`` mappings.
-            phase: who asks, for the books.
+            phase: who asks, for the ledger.
             mode: why.
 
         Raises:

@@ -65,12 +65,12 @@ class Loop:
         self,
         planner: PlannerLLM,
         coder: CoderLLM,
-        gate: regression.RegressionGate,
+        check: regression.RegressionSuite,
         emit: EventSink,
         progress: Callable[[int, str], None],
         keep_copy: Callable[[AgentSource], None] = lambda _agent: None,
     ) -> None:
-        self._planner, self._coder, self._gate = planner, coder, gate
+        self._planner, self._coder, self._regression = planner, coder, check
         self._emit, self._progress, self._keep_copy = emit, progress, keep_copy
 
     def run_level(
@@ -133,9 +133,9 @@ class Loop:
         wanted = plan.actions if error else library.missing(agent.text, plan.actions)
         if not wanted:
             return CodePatch(agent, ())
-        schemas, gate = {schema.name: schema for schema in plan.schemas}, self._gate.against(level.known)
+        schemas, check = {schema.name: schema for schema in plan.schemas}, self._regression.against(level.known)
         state = map_text.agent_state(snapshot, level.info.skill)
-        return self._coder.implement_actions(wanted, schemas, plan.text, state, error, agent=agent, gate=gate)
+        return self._coder.implement_actions(wanted, schemas, plan.text, state, error, agent=agent, check=check)
 
     def _act(self, world: World, plan: Plan, agent: AgentSource) -> Outcome:
         self._keep_copy(agent)
@@ -154,7 +154,7 @@ class Run:
         self._settings, self._workspace = prepared.settings, prepared.workspace
         self._desk = prepared.make_desk()
         self.recorder = Recorder(prepared.folder, self._desk.ledger)
-        self._gate = regression.RegressionGate(make_world)
+        self._regression = regression.RegressionSuite(make_world)
 
     def learn(self) -> None:
         """Go through the levels not yet finished; each is final once it is recorded."""
@@ -179,7 +179,7 @@ class Run:
             stack.callback(watch(self._logger))
             solver = stack.enter_context(Solver(self._settings.engine))
             solver.warm()
-            self._gate.extend(recorder.solved_levels())
+            self._regression.extend(recorder.solved_levels())
             self._loop = self._joined(solver)
             self._workspace.save(recorder.agent, recorder.trusted)
             yield
@@ -190,7 +190,7 @@ class Run:
         client = partial(ChatGPTClient, reasks=0, desk=desk, addresses=models.addresses, limits=models.limits)
         planner = PlannerLLM(*models.names[:2], solver, logger, partial(client, schema=PDDLResp))
         progress, keep = desk.noting_rounds(self._display.phase), self._workspace.save_working_copy
-        return Loop(planner, CoderLLM(models.names[2], logger, client), self._gate, logger, progress, keep)
+        return Loop(planner, CoderLLM(models.names[2], logger, client), self._regression, logger, progress, keep)
 
     def level(self, number: int, task: Task) -> tuple[LevelResult, dict[str, Any]]:
         """Play a level and record it: its result and its summary. A world that cannot be had fails only the level."""
@@ -209,7 +209,7 @@ class Run:
             summary = recorder.finish(task, settings.seed, result, logger)
             self._display.level_ended(summary)
             self._workspace.save(recorder.agent, recorder.trusted)
-        self._gate.extend(recorder.solved_levels(since=number - 1))
+        self._regression.extend(recorder.solved_levels(since=number - 1))
         return result, summary
 
 

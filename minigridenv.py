@@ -114,7 +114,7 @@ class MiniGridEnv(MappedWorld):
 
     Args:
         render: open a window.
-        executor: runs generated code; by default one behind a wall that all worlds of the process share.
+        executor: runs generated code; by default one in a sandbox that all worlds of the process share.
         upstream_rules: judge as minigrid does, without :mod:`spca.act.corrections`.
 
     Attributes:

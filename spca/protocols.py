@@ -70,7 +70,7 @@ class World(Protocol):
     def close(self) -> None: ...
 
 
-class Gate(Protocol):
+class RegressionCheck(Protocol):
     """Tells why a changed agent must not be kept: a failure in the coder's words, or None."""
 
     def __call__(self, agent: AgentSource, /) -> str | None: ...

@@ -16,7 +16,7 @@ from coderLLM import MAX_ROUNDS, CoderLLM
 from spca.contracts import ActionSchema, AgentSource, CodeFailure, CodePatch
 from spca.errors import BadAnswerError, PromptTooLongError, ProviderConfigError, ProviderDownError, TransientError
 from spca.llm.calls.retry import RetryPolicy
-from spca.protocols import Gate
+from spca.protocols import RegressionCheck
 from tests.support.spca.doubles import AGENT, Events, Scripted, ScriptedProvider, coder_client
 
 SCHEMAS = {
@@ -51,11 +51,11 @@ class Asked:
         *actions: str,
         agent: AgentSource = AGENT,
         error: str | None = None,
-        gate: Gate | None = None,
+        check: RegressionCheck | None = None,
         schemas: Mapping[str, ActionSchema] = SCHEMAS,
     ) -> CodePatch | CodeFailure:
         plan = "[fetch(a1, key_blue), reach_goal(a1)]"
-        return self.coder.implement_actions(actions, schemas, plan, STATE, error, agent=agent, gate=gate)
+        return self.coder.implement_actions(actions, schemas, plan, STATE, error, agent=agent, check=check)
 
     @property
     def modes(self) -> list[str]:
@@ -283,11 +283,11 @@ def test_a_refusal_of_the_gate_goes_back_and_the_patch_is_not_kept() -> None:
     asked = Asked(worse, better)
     seen: list[bool] = []
 
-    def gate(merged: AgentSource) -> str | None:
+    def check(merged: AgentSource) -> str | None:
         seen.append(merged != agent)
         return "Regression: reach_goal breaks a level\nstatus: stuck" if "_ahead(0)" in merged.text else None
 
-    patch = asked.write("reach_goal", agent=agent, error="it failed", gate=gate)
+    patch = asked.write("reach_goal", agent=agent, error="it failed", check=check)
     assert isinstance(patch, CodePatch)
     assert "_ahead(4)" in patch.agent.text
     assert "_ahead(0)" not in patch.agent.text
@@ -299,7 +299,7 @@ def test_a_refusal_of_the_gate_goes_back_and_the_patch_is_not_kept() -> None:
 
 def test_a_gate_that_never_agrees_leaves_no_patch() -> None:
     asked = Asked(*[REACH] * (1 + MAX_ROUNDS))
-    failure = asked.write("reach_goal", gate=lambda _agent: "Regression: no")
+    failure = asked.write("reach_goal", check=lambda _agent: "Regression: no")
     assert failure == CodeFailure("Regression: no", 1 + MAX_ROUNDS)
 
 

@@ -17,7 +17,7 @@ from minigrid.envs.empty import EmptyEnv
 
 from main import Run
 from minigridenv import MiniGridEnv
-from spca.code.regression import RegressionGate, SolvedLevel
+from spca.code.regression import RegressionSuite, SolvedLevel
 from spca.common.files import make_folder
 from spca.contracts import AgentSource, Checkpoint, Plan, PlannerMode, PlanStep, Status
 from spca.errors import RestoreError, WorldError
@@ -181,7 +181,7 @@ def test_the_regression_check_and_replays_live_with_it(odd: type[Odd]) -> None:
     odd.fault = raising(KeyError("x"))
     turned = methods("def act(self):\n    yield 0\n    yield 0")
     plan = Plan((PlanStep("act", ()),), "", "", (), PlannerMode.FRESH)
-    check_again = RegressionGate(MiniGridEnv)
+    check_again = RegressionSuite(MiniGridEnv)
     check_again.extend([SolvedLevel(ODD, 1, start, plan)])
     words = check_again.against(turned)(AgentSource(turned.text.replace("yield 0", "yield 1")))
     assert words is not None

@@ -216,7 +216,7 @@ def _check_caps(settings: Settings, table: ModelTable) -> None:
 def accounted(
     found: Named | None, settings: Settings, folder: Path
 ) -> tuple[AccountedModel, CallDesk] | tuple[None, None]:
-    """The model with the desk that its calls pass, which keeps books and transcripts in ``folder``."""
+    """The model with the desk that its calls pass, which keeps a ledger and transcripts in ``folder``."""
     if found is None:
         return None, None
     caps = Caps(settings.max_cost or DEFAULT_MAX_COST, settings.max_calls)

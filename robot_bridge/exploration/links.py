@@ -110,7 +110,7 @@ _INSTANT: Final = 1e-6
 class ThreadedLink:
     """For real time: every question in a daemon thread of its own, so that one that hangs holds up nobody.
 
-    Nobody but the next question: one that was forgotten is still being asked, and neither a model nor its books are
+    Nobody but the next question: one that was forgotten is still being asked, and neither a model nor its ledger are
     made for two at a time. The wait counts as the model's.
     """
 

@@ -1,4 +1,4 @@
-"""The regression gate: solved levels are run again before a rewritten method is kept."""
+"""The regression check: solved levels are run again before a rewritten method is kept."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from spca.code import agent_source
 from spca.contracts import AgentSource, Checkpoint, Plan
 from spca.errors import RestoreError, WorldError
 from spca.llm.feedback import failure_report
-from spca.protocols import Gate, World
+from spca.protocols import RegressionCheck, World
 
 MAX_RERUNS: Final = 20
 """Solved levels that are re-run at most for one patch."""
@@ -28,7 +28,7 @@ class SolvedLevel:
     plan: Plan
 
 
-class RegressionGate:
+class RegressionSuite:
     """Remembers solved levels and re-runs those that use a changed method, without any LLM.
 
     Args:
@@ -45,8 +45,8 @@ class RegressionGate:
         """Remember more solved levels."""
         self._solved.extend(levels)
 
-    def against(self, library: AgentSource) -> Gate:
-        """A gate that holds patches against ``library``, the agent that solved the earlier levels."""
+    def against(self, library: AgentSource) -> RegressionCheck:
+        """Return a check of patches against ``library``, the agent that solved the earlier levels."""
         return lambda agent: self._check(library, agent)
 
     def _check(self, library: AgentSource, agent: AgentSource) -> str | None:

@@ -90,7 +90,7 @@ def ranged(
     def read(text: str) -> T:
         with suppress(ValueError):  # Python refuses to convert thousands of digits, too
             value = kind(text)
-            if least <= value <= most and (kind is not int or (text.isascii() and text.isdigit())):
+            if least <= value <= most and ((text.isascii() and text.isdigit()) or kind is not int):
                 return value
         raise argparse.ArgumentTypeError(fault.format(text))
 

@@ -107,7 +107,7 @@ def _notes(a: Run, b: Run, levels: Sequence[ComparedLevel]) -> list[str]:
     versions = a.versions.get("minigrid"), b.versions.get("minigrid")
     if versions[0] != versions[1]:
         notes.append(f"minigrid {_told(versions[0])} of {a.id}, {_told(versions[1])} of {b.id}")
-    notes += [f"generated code of {run.id} ran without the wall" for run in (a, b) if run.sandbox in _UNWALLED]
+    notes += [f"generated code of {run.id} ran without the sandbox" for run in (a, b) if run.sandbox in _UNSANDBOXED]
     for run, alone in ((a, [x for x in levels if x.b is None]), (b, [x for x in levels if x.a is None])):
         if alone:
             notes.append(f"{_levels(len(alone))} only in {run.id}")
@@ -116,7 +116,7 @@ def _notes(a: Run, b: Run, levels: Sequence[ComparedLevel]) -> list[str]:
     return notes
 
 
-_UNWALLED: Final = ("unsafe", "none")
+_UNSANDBOXED: Final = ("unsafe", "none")
 
 
 def _told(value: object) -> str:

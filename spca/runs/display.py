@@ -51,7 +51,7 @@ class Display:
         self.solved = self.failed = 0
 
     def begin(self, greeting: str, sandbox: str, finished: Sequence[Mapping[str, Any]]) -> None:
-        """The first lines: what the run works with, behind which wall, and where it goes on.
+        """The first lines: what the run works with, in which sandbox, and where it goes on.
 
         ``finished`` are summaries of levels.
         """
@@ -142,7 +142,7 @@ class Display:
             if usage["estimated"]:
                 self._console.print("~: estimated, because the server reports no tokens")
         if totals["sandbox"] == "unsafe":
-            self._console.print("[red]unsafe[/]: generated code ran without the wall (--unsafe-no-sandbox)")
+            self._console.print("[red]unsafe[/]: generated code ran without the sandbox (--unsafe-no-sandbox)")
         if totals["corrected"]:
             self._console.print(
                 f"solved with minigrid's verifier corrected: {escape(', '.join(totals['corrected']))}"

@@ -58,7 +58,7 @@ def check_versions(recorded: Mapping[str, str]) -> None:
 
 
 def check_sandbox(recorded: str | None, level: str) -> None:
-    """Refuse to go on with a run behind another wall: every result of a run has the same stamp.
+    """Refuse to go on with a run in another sandbox: every result of a run has the same stamp.
 
     Raises:
         ResumeError: the levels differ.

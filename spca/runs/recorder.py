@@ -32,15 +32,15 @@ class Recorder:
         agent: the library to go on with.
         category: category of the last finished level.
         trusted: PDDL of the last success in that category.
-        sandbox: level of the wall that generated code runs behind.
+        sandbox: level of the sandbox that generated code runs in.
 
     Args:
         folder: the run's.
-        books: every request that the run sent to a model.
+        ledger: every request that the run sent to a model.
     """
 
-    def __init__(self, folder: RunFolder, books: Ledger) -> None:
-        self._folder, self._books = folder, books
+    def __init__(self, folder: RunFolder, ledger: Ledger) -> None:
+        self._folder, self._ledger = folder, ledger
         state = folder.state()
         self.finished: list[dict[str, Any]] = state["finished"]
         self._agent_file: str = state["agent"]
@@ -92,11 +92,11 @@ class Recorder:
 
     def spent_on(self, index: int) -> dict[str, Any]:
         """Requests, tokens and USD of a level, those of killed tries at it included."""
-        return sums(record for record in self._books.records if record.place.index == index)
+        return sums(record for record in self._ledger.records if record.place.index == index)
 
     def usage(self) -> dict[str, Any]:
         """Requests, tokens and USD of the run and of its categories, unfinished levels included."""
-        records = self._books.records
+        records = self._ledger.records
         names = dict.fromkeys(record.place.category for record in records)
         return sums(records) | {"categories": {n: sums(r for r in records if r.place.category == n) for n in names}}
 
@@ -142,7 +142,7 @@ class Recorder:
 
 
 def solved_level(trajectory: Mapping[str, Any]) -> SolvedLevel:
-    """The last attempt of a trajectory file, as the regression gate wants it."""
+    """The last attempt of a trajectory file, as the regression check wants it."""
     last = trajectory["attempts"][-1]
     steps = tuple(PlanStep(step["action"], tuple(step["args"])) for step in last["plan"])
     plan = Plan(steps, last["domain"], last["problem"], (), PlannerMode.FRESH)

@@ -1,4 +1,4 @@
-"""The Executor of every run: generated code is checked, and executed in a worker behind the wall."""
+"""The Executor of every run: generated code is checked, and executed in a worker in the sandbox."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from spca.sandbox.process.episode import RefusedEpisode, SandboxEpisode
 from spca.sandbox.process.runner import FILENAME
 
 UNSAFE = "unsafe"
-"""Level of an executor without a wall."""
+"""Level of an executor without a sandbox."""
 
 
 @lru_cache(maxsize=8)
@@ -46,16 +46,16 @@ def default_executor() -> SandboxExecutor:
 
 
 class SandboxExecutor:
-    """Runs agent sources behind the wall; a context manager. Making one does nothing yet.
+    """Runs agent sources in the sandbox; a context manager. Making one does nothing yet.
 
     Args:
         limits: budgets of each episode.
         check: the static policy, which raises :class:`~spca.errors.PatchError` for a source that must not be executed;
             None leaves it out.
-        unsafe: without the wall: a plain process of its own, nothing more.
+        unsafe: without the sandbox: a plain process of its own, nothing more.
 
     Raises:
-        SandboxError: from :meth:`start` and :meth:`verify`, when the wall does not hold here.
+        SandboxError: from :meth:`start` and :meth:`verify`, when the sandbox does not hold here.
     """
 
     def __init__(
@@ -84,7 +84,7 @@ class SandboxExecutor:
             self._process()
 
     def verify(self) -> str:
-        """Prove on throw-away workers that the wall holds here; returns the level.
+        """Prove on throw-away workers that the sandbox holds here; returns the level.
 
         Raises:
             SandboxError: it does not; says which layer, and what would mend it.
@@ -107,7 +107,7 @@ class SandboxExecutor:
         """Begin ``steps`` with a fresh ``Agent`` in a worker of its own.
 
         Raises:
-            SandboxError: there is no wall to run it behind.
+            SandboxError: there is no sandbox to run it in.
         """
         try:
             if self._check is not None:

@@ -1,9 +1,10 @@
 """What ``run_sim`` costs beside the simulator: the same primitives as raw ``env.step`` calls, paired, in one run.
 
 Budgets on FourRooms: 1.5 times the raw steps for mapping and the rest (*wrapped*: generated code in this process, no
-wall), 1.75 times with the worker (*walled*). All sides start from a checkpoint that was just restored (so that caches
-are alike), alternate, and are measured in wall time, because a worker costs waiting; figures are medians of the pairs.
-What a worker costs once is told apart: its start until the first primitive is there (about 10 ms at most), and its end.
+sandbox), 1.75 times with the worker (*sandboxed*). All sides start from a checkpoint that was just restored (so that
+caches are alike), alternate, and are measured in wall time, because a worker costs waiting; figures are medians of the
+pairs. What a worker costs once is told apart: its start until the first primitive is there (about 10 ms at most), and
+its end.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from spca.sandbox.executor import SandboxExecutor
 from tests.support.contracts.executing import Event
 from tests.support.inprocess import InProcessExecutor
 
-BUDGETS = {"wrapped": 1.5, "walled": 1.75}
+BUDGETS = {"wrapped": 1.5, "sandboxed": 1.75}
 WALK = (0, 1, 2, 2, 2, 2)
 
 
@@ -113,17 +114,17 @@ def main(argv: Sequence[str] | None = None) -> int:
     with (
         SandboxExecutor() as executor,
         closing(Track(options.env, codes, InProcessExecutor())) as wrapped,
-        closing(Track(options.env, codes, executor)) as walled,
+        closing(Track(options.env, codes, executor)) as sandboxed,
     ):
         level = executor.verify()
-        ratios: dict[str, list[float]] = {"wrapped": [], "walled": []}
+        ratios: dict[str, list[float]] = {"wrapped": [], "sandboxed": []}
         steps: list[float] = []
         for _ in range(options.pairs):
-            for name, track in (("wrapped", wrapped), ("walled", walled)):
+            for name, track in (("wrapped", wrapped), ("sandboxed", sandboxed)):
                 bare = track.raw()
                 ratios[name].append(track.run_sim() / bare)
                 steps.append(bare / options.steps * 1e6)
-        begun, ended = lives(walled, executor, options.pairs)
+        begun, ended = lives(sandboxed, executor, options.pairs)
     print(f"{options.env}, {options.steps} primitives, {options.pairs} pairs, sandbox {level}")
     print(f"env.step {statistics.median(steps):.1f} us")
     for name, found in ratios.items():

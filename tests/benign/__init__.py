@@ -1,1 +1,1 @@
-"""Harmless generated code: what a wall around it must let through, and what it must not change."""
+"""Harmless generated code: what a sandbox around it must let through, and what it must not change."""

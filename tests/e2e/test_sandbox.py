@@ -1,4 +1,4 @@
-"""The wall around generated code as a user meets it: the doctor, the stamps, and doing without."""
+"""The sandbox for generated code as a user meets it: the doctor, the stamps, and doing without."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_a_run_without_the_wall_says_so_everywhere(tmp_path: Path) -> None:
     done = main_py(tmp_path, "--unsafe-no-sandbox", "--curriculum", chosen, *where, **CONFIRMED)
     assert (done.returncode, done.stderr) == (0, "")
     assert "Sandbox: unsafe" in done.stdout
-    assert "unsafe: generated code ran without the wall (--unsafe-no-sandbox)" in done.stdout
+    assert "unsafe: generated code ran without the sandbox (--unsafe-no-sandbox)" in done.stdout
     run = only_run(tmp_path / "runs")
     assert read(run / "run.json")["sandbox"] == read(run / "summary.json")["sandbox"] == "unsafe"
     assert [level["sandbox"] for level in level_summaries(run)] == ["unsafe"]
@@ -83,7 +83,7 @@ def test_a_host_where_the_wall_does_not_hold_is_refused_before_anything_is_writt
     done = on_a_host_without(tmp_path, NO_SECCOMP, *where)
     assert (done.returncode, done.stdout) == (2, "")
     (line,) = done.stderr.splitlines()
-    assert line.startswith("error: generated code cannot be walled in here: layer 3 (seccomp)")
+    assert line.startswith("error: generated code cannot be sandboxed here: layer 3 (seccomp)")
     assert line.endswith("(docs/sandbox.md)")
     assert [path.name for path in tmp_path.iterdir()] == ["c.json"]
     doctor = on_a_host_without(tmp_path, NO_SECCOMP, "doctor")

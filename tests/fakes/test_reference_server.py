@@ -1,4 +1,4 @@
-"""The books of the reference server, which those of a run are held against."""
+"""The ledger of the reference server, which those of a run are held against."""
 
 from __future__ import annotations
 

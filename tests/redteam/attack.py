@@ -65,7 +65,7 @@ class Sign(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Control:
-    """What an attack does without a wall: any one of ``signs``.
+    """What an attack does without a sandbox: any one of ``signs``.
 
     ``why`` is given where a sign is no success of the attack (``FAILED``, ``ENDED``). ``by_hand``: the bare generator
     is driven instead of the runner, which looks at what it gets. ``root``: only root can do it.

@@ -35,7 +35,7 @@ class HostError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What became of an attack behind the wall; it held when ``escaped`` is empty.
+    """What became of an attack in the sandbox; it held when ``escaped`` is empty.
 
     ``seconds``: from the worker's start to its death. ``end``: how the episode ended, in a few words.
     """
@@ -141,8 +141,8 @@ class Lines:
         return f"exit code {process.returncode}: {(process.stderr.read() or b'')[-600:].decode(errors='replace')}"
 
 
-class WalledHost(Lines):
-    """Runs attacks behind the wall; a host that an attack has ended is started anew.
+class SandboxedHost(Lines):
+    """Runs attacks in the sandbox; a host that an attack has ended is started anew.
 
     ``slack``: seconds that the host may wait longer than the limits.
     """
@@ -192,11 +192,11 @@ class WalledHost(Lines):
         return report, Facts(bait.written(), bait.reached(), bait.changed(), dead_after, reaped, late)
 
 
-class UnwalledHost(Lines):
+class BareHost(Lines):
     """Runs attacks with nothing to hold them, each in a process of its own."""
 
     def __init__(self) -> None:
-        super().__init__("tests.redteam.unwalled")
+        super().__init__("tests.redteam.bare")
 
     def signs(self, attack: Attack, patience: float = 1.0) -> frozenset[Sign]:
         """Which of the signs that its control names the attack shows.
@@ -217,7 +217,7 @@ class UnwalledHost(Lines):
         ended = False
         while "over" not in seen:
             if time.monotonic() > final:
-                raise HostError("an attack without a wall cannot be ended")
+                raise HostError("an attack without a sandbox cannot be ended")
             seen |= self.poll(_POLL) or {}
             if "pid" in seen and not ended:
                 seen["grown"] = max(seen.get("grown", 0), memory(seen["pid"], "VmHWM") - seen["rss"])

@@ -1,4 +1,4 @@
-"""The interposed host: a process with secrets that runs attacks behind the wall, and tells what it saw.
+"""The interposed host: a process with secrets that runs attacks in the sandbox, and tells what it saw.
 
 A program of its own, so that an attack that gets through harms nobody else. One JSON request a line on standard input,
 JSON lines as answers: the worker's process id as soon as there is one, then the report.

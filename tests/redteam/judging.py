@@ -68,7 +68,7 @@ def told(tail: str, report: Mapping[str, Any]) -> list[str]:
 def escapes(
     attack: Attack, tail: str, report: Mapping[str, Any], facts: Facts, limits: Limits, slack: float = SLACK
 ) -> tuple[str, ...]:
-    """Why the attack has escaped; empty when the wall held. ``slack``: more than a second on a busy machine."""
+    """Why the attack has escaped; empty when the sandbox held. ``slack``: more than a second on a busy machine."""
     return (
         *(f"told: {what}" for what in told(tail, report)),
         *(f"wrote {name}" for name in facts.written),
@@ -121,7 +121,7 @@ def _of_events(attack: Attack, report: Mapping[str, Any]) -> Iterable[str]:
 
 
 def signs(attack: Attack, tail: str, seen: Mapping[str, Any], facts: Facts) -> frozenset[Sign]:
-    """What an attack was seen to do without a wall; ``seen`` is empty but for ``over`` when it gave no report."""
+    """What an attack was seen to do without a sandbox; ``seen`` is empty but for ``over`` when it gave no report."""
     shown = {
         Sign.TOLD: bool(told(tail, seen)),
         Sign.WROTE: bool(facts.written) or facts.secret_changed,

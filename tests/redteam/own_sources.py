@@ -1,4 +1,4 @@
-"""Sources that are hard to parse or to compile: the host does both, so they meet no wall at all.
+"""Sources that are hard to parse or to compile: the host does both, so they meet no sandbox at all.
 
 No source may do more than fail, in about the time that any other takes.
 """

@@ -1,4 +1,4 @@
-"""What both hosts, with and without a wall, have in common: hidden state, and an episode driven to its end."""
+"""What both hosts, with and without a sandbox, have in common: hidden state, and an episode driven to its end."""
 
 from __future__ import annotations
 

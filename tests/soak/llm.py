@@ -1,4 +1,4 @@
-"""A real model on the processor: the loop ends cleanly with it and the books are right, whatever it answers.
+"""A real model on the processor: the loop ends cleanly with it and the ledger are right, whatever it answers.
 
 ``scripts/soak llm [--count N] [--minutes M] [--model FILE] [--record]``: three runs of the real command, each of at
 most N requests (default 3): the model as planner and as coder behind an OpenAI-compatible server on loopback, then as
@@ -152,7 +152,7 @@ class Ended:
 
     @property
     def records(self) -> list[dict[str, Any]]:
-        """The books."""
+        """The ledger."""
         return [json.loads(line) for line in (self.folder / "calls.jsonl").read_text("utf-8").splitlines()]
 
     @property
@@ -231,7 +231,7 @@ def faults(run: Ended, count: int, predicted: int | None) -> Iterator[str]:
         yield f"{asked - valid - cut} whole answers are not of the form asked for"
     booked = sum(each["output_tokens"] or 0 for each in records if is_real(each["model"]))
     if predicted is not None and predicted != booked and not run.interrupted:
-        yield f"the server generated {predicted} tokens, the books have {booked}"
+        yield f"the server generated {predicted} tokens, the ledger have {booked}"
 
 
 def row(run: Ended, bad: Sequence[str]) -> str:

@@ -3,7 +3,7 @@
 ``scripts/soak paid-once [--count N] [--stall S] [--seed S] [--record]``: N kills by SIGKILL (default 50), each while a
 request is with the server or while its answer is being written down, over a few runs that are resumed each time. The
 server's own log tells what was paid for: every question once, and once more for each request whose answer was still on
-its way. All requests are in the books, and the results are those of an unbroken run.
+its way. All requests are in the ledger, and the results are those of an unbroken run.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def outcomes(run: Path) -> Counter[str]:
 
 
 def main() -> int:
-    """Run the gate; 1 when anything was paid twice or is missing in the books."""
+    """Run the gate; 1 when anything was paid twice or is missing in the ledger."""
     parser = gate_parser("paid-once", __doc__)
     parser.add_argument("--count", type=int, default=50)
     parser.add_argument("--stall", type=float, default=0.15, help="seconds that the server takes for an answer")
@@ -91,7 +91,7 @@ def main() -> int:
             total += outcomes(there)
     text = (
         f"{kills} kills over {runs} run(s): {total['answered']} calls finished, {total['unknown']} requests in flight "
-        f"and in the books as unknown; paid twice or out of balance: {len(found)}"
+        f"and in the ledger as unknown; paid twice or out of balance: {len(found)}"
     )
     work = f"--count {options.count} --stall {options.stall:g} --seed {options.seed}"
     return conclude("paid-once", "Paid once", work, text, found, is_recorded=options.record)

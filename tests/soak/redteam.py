@@ -1,7 +1,7 @@
-"""Every attack against the wall, as root and as user 65534; then hundreds of killed episodes.
+"""Every attack against the sandbox, as root and as user 65534; then hundreds of killed episodes.
 
 ``scripts/soak redteam [--count N] [--record]``: N killed episodes for each user (default 500). One line for each
-attack: whether the wall held, how long its worker lived, what the attack does without a wall. ``--only NAME,...``
+attack: whether the sandbox held, how long its worker lived, what the attack does without a sandbox. ``--only NAME,...``
 leaves the other attacks out, ``--once`` the second user.
 """
 
@@ -21,7 +21,7 @@ from spca.sandbox.kernel.limits import Limits
 from tests.redteam.attack import Attack, Sign
 from tests.redteam.bait import Bait
 from tests.redteam.given import GIVEN
-from tests.redteam.harness import UnwalledHost, Verdict, WalledHost
+from tests.redteam.harness import BareHost, SandboxedHost, Verdict
 from tests.redteam.judging import refusals
 from tests.redteam.killed import LIMITS, sources
 from tests.redteam.own import OWN
@@ -68,11 +68,11 @@ def chosen(only: str) -> tuple[Attack, ...]:
 def session(attacks: Sequence[Attack], kills: int) -> Figures:
     """Judge every attack as the user that this process is."""
     started = time.monotonic()
-    with UnwalledHost() as unwalled, WalledHost() as walled, ThreadPoolExecutor(1) as aside:
-        controls = aside.map(lambda attack: unwalled.signs(attack, _PATIENCE), attacks)
+    with BareHost() as bare, SandboxedHost() as sandboxed, ThreadPoolExecutor(1) as aside:
+        controls = aside.map(lambda attack: bare.signs(attack, _PATIENCE), attacks)
         verdicts = []
         for attack in attacks:
-            verdicts.append(walled.judge(attack))
+            verdicts.append(sandboxed.judge(attack))
             _tell(verdicts[-1])
         shown = list(controls)
     unseen = [a for a, signs in zip(attacks, shown, strict=True) if not signs and not _beyond(a)]
@@ -106,7 +106,7 @@ def leftovers(count: int) -> Iterator[str]:
     """What is left after ``count`` episodes that end by violence, in words."""
     if not count:
         return
-    with WalledHost(LIMITS) as host:
+    with SandboxedHost(LIMITS) as host:
         report = host.kills(list(sources(count)), 60 + count)
     yield from report["unlike"]
     if report["benign"]:
@@ -128,7 +128,7 @@ def _proves(signs: frozenset[Sign]) -> bool:
 
 
 def _beyond(attack: Attack) -> bool:
-    """Whether nobody but root can do this, wall or not."""
+    """Whether nobody but root can do this, sandboxed or not."""
     return attack.control.root and os.geteuid() != 0
 
 
@@ -154,7 +154,7 @@ def _as_nobody(arguments: Sequence[str]) -> Figures:
 
 def table(found: Sequence[Figures]) -> str:
     """Figures for the docs."""
-    head = "| user | attacks | escapes | seen to succeed without the wall | refused by the policy"
+    head = "| user | attacks | escapes | seen to succeed without the sandbox | refused by the policy"
     head += " | longest life after a violation | killed episodes | left behind | seconds |"
     rows = [
         f"| {f.user} | {f.attacks} | {f.escapes} | {f.controls} | {f.refused}"
@@ -165,7 +165,7 @@ def table(found: Sequence[Figures]) -> str:
 
 
 def main() -> int:
-    """Run the gate; 1 when anything escaped, was left behind, or could not be shown to work without the wall."""
+    """Run the gate; 1 when anything escaped, was left behind, or could not be shown to work without the sandbox."""
     parser = gate_parser("redteam", __doc__)
     parser.add_argument("--count", type=int, default=500)
     parser.add_argument("--only", default="", help="names of attacks, separated by commas")

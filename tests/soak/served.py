@@ -3,7 +3,7 @@
 ``scripts/soak served [--apis chat,openai,google,ollama] [--categories K] [--faults 0.1] [--seed S] [--record]``: the
 curriculum (its first K categories, default all) once with the embedded model, once over chat completions, and once with
 the default models of each provider in its own protocol, from a server on loopback that refuses a share of the requests
-with 429 or 500. Every call has to be the same, and every record of the books has to be what the server's own log says.
+with 429 or 500. Every call has to be the same, and every record of the ledger has to be what the server's own log says.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def play(name: str, curriculum: Path, *flags: str, **environ: str) -> Path:
 
 
 def differences(name: str, embedded: Path, served: Path, asked: list[Line]) -> list[str]:
-    """Where a served run differs from the embedded one or its books from the server's log."""
+    """Where a served run differs from the embedded one or its ledger from the server's log."""
     found = imbalance(served, asked)
     planner, small, coder = read(served / "run.json")["models"].values()
     if name in DEFAULTS and (planner, small, coder) != DEFAULTS[name]:

@@ -1,6 +1,6 @@
-"""Generated code inside the test's own process: no wall at all.
+"""Generated code inside the test's own process: no sandbox at all.
 
-It shows what an attack does where nothing holds it, and what harmless code does, to compare with the wall. It drives
+It shows what an attack does where nothing holds it, and what harmless code does, to compare with the sandbox. It drives
 code exactly as the worker does.
 """
 

@@ -86,7 +86,7 @@ class CallDesk:
         self._transcripts.begin_level(index)
 
     def noting_rounds(self, progress: Callable[[int, str], None]) -> Callable[[int, str], None]:
-        """``progress``, which gets rounds and phases, with the present round noted for the books."""
+        """``progress``, which gets rounds and phases, with the present round noted for the ledger."""
 
         def noting(number: int, phase: str) -> None:
             self._place = replace(self._place, round=number)
@@ -98,7 +98,7 @@ class CallDesk:
         """One call.
 
         Args:
-            model: name with prefix, for books and keys.
+            model: name with prefix, for ledger and keys.
             phase, mode: who asks and why.
 
         Raises:
@@ -172,7 +172,7 @@ class CallDesk:
             raise BudgetReached(f"{reached}; the last one was not answered: {error}", reached.flag) from None
 
     def _once(self, provider: Provider, call: Call, place: Place, attempt: int, name: str) -> Answer:
-        """One request: its intent, its answer's file, its end in the books, in that order."""
+        """One request: its intent, its answer's file, its end in the ledger, in that order."""
         form = call.request.form.value if call.request.schema else ""
         record = Record(self.ledger.next_number, place, attempt, call.model, form, call.key, round(time.time(), 3))
         # The cost is known beforehand where the model is free.

@@ -1,7 +1,7 @@
-"""The books: one record for every request that was sent to a model, its intent written before it leaves.
+"""The ledger: one record for every request that was sent to a model, its intent written before it leaves.
 
 ``calls.jsonl`` holds one finished record a line. The record of the request that is under way lies alone in
-``state/call_in_flight.json``; if the process dies, it is there for the next one to enter into the books as "unknown".
+``state/call_in_flight.json``; if the process dies, it is there for the next one to enter into the ledger as "unknown".
 """
 
 from __future__ import annotations
@@ -149,7 +149,7 @@ class Ledger:
         except (ValueError, KeyError, TypeError):  # torn: it died while writing the intent, so nothing was sent
             path.unlink()
             return
-        if record.number >= self.next_number:  # later where the file system lost the end of the book
+        if record.number >= self.next_number:  # later where the file system lost the end of the ledger
             self.end(replace(recover(record), number=self.next_number))
         path.unlink(missing_ok=True)
 
@@ -188,7 +188,7 @@ def _line(record: Record) -> str:
 
 
 def _read(path: Path) -> list[Record]:
-    """The records of a book; a torn last line is cut off."""
+    """The records of a ledger; a torn last line is cut off."""
     lines = whole_lines(path)
     try:
         return [Record.from_dict(json.loads(line)) for line in lines]

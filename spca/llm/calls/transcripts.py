@@ -60,7 +60,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Transcript:
-    """A finished call as its file has it; ``request_number`` is that of its last record in the books, 0 without one."""
+    """A finished call as its file has it; ``request_number`` is that of its last ledger record, 0 without one."""
 
     name: str
     key: str
@@ -153,7 +153,7 @@ def _to_json(call: Call, record: Record, answer: Answer, source: str) -> dict[st
 
 
 def unsent(call: Call, place: Place, name: str) -> Record:
-    """The record of a call that no request was sent for; it gets into no book."""
+    """The record of a call that no request was sent for; it gets into no ledger."""
     form = call.request.form.value if call.request.schema else ""
     return Record(0, place, 0, call.model, form, call.key, 0.0, cost=Decimal(0), transcript=name)
 

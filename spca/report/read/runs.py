@@ -155,7 +155,7 @@ def usage_of(entry: object) -> Usage:
 
 
 def used(records: Iterable[Mapping[str, Any]]) -> Usage:
-    """Sums over lines of the books, as :func:`spca.llm.calls.ledger.sums` makes them of whole ones."""
+    """Sums over lines of the ledger, as :func:`spca.llm.calls.ledger.sums` makes them of whole ones."""
     records = list(records)
     known = [cost for record in records if (cost := number(record.get("cost"))) is not None and cost >= 0]
     return Usage(

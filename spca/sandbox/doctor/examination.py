@@ -1,4 +1,4 @@
-"""Whether the wall holds on this host, found out by trying: attempts of real workers, and what the kernel says of them.
+"""Find out by trying whether the sandbox holds on this host: attempts of real workers, and what the kernel says.
 
 :func:`examine` makes the attempts of :mod:`spca.sandbox.doctor.probes` in a worker without layers (they come off
 there), then behind one layer at a time (each refuses what is its own), then behind all. A host is ``strict`` when all
@@ -101,7 +101,7 @@ class Report:
         """Raise SandboxError with the reason when the host is refused."""
         if self.level == REFUSED:
             reason = self.refusal or "nothing was checked"
-            raise SandboxError(f"generated code cannot be walled in here: {reason} (docs/sandbox.md)")
+            raise SandboxError(f"generated code cannot be sandboxed here: {reason} (docs/sandbox.md)")
 
 
 def _refusal(check: Check) -> str:
@@ -160,14 +160,14 @@ class _Examination:
         yield _policy()
         with closing(self._worker(Layer(0))) as worker:
             yield from _process(worker, self._zygote.pid)
-            unwalled = probes.make(worker, PROBES, self._bait)
+            bare = probes.make(worker, PROBES, self._bait)
         self._bait.renew_victim()
         for name, layers in _ALONE.items():
             self._try_alone(name, layers)
         yield from (Check(3, name, "put it on a worker", why, False) for name, why in self._missing.items())
         if self._missing.keys() <= {"landlock"}:
             yield from self._together()
-        yield from (self._refused(probe, unwalled[probe.action]) for probe in PROBES)
+        yield from (self._refused(probe, bare[probe.action]) for probe in PROBES)
 
     def _worker(self, layers: Layer) -> Worker:
         return self._zygote.worker(layers, self._bait.limits)
@@ -200,7 +200,7 @@ class _Examination:
         yield _checked_budget(self._zygote.worker(layers, impatient), impatient)
         yield _checked_truth(self._worker(layers), self._bait.limits)
 
-    def _refused(self, probe: Probe, unwalled: Answer) -> Check:
+    def _refused(self, probe: Probe, bare: Answer) -> Check:
         """Return how one attempt ended in all the workers that made it."""
 
         def check(seen: str, ok: bool) -> Check:
@@ -210,12 +210,12 @@ class _Examination:
         off = [name for name, answer in tried.items() if answer.happened or answer.claimed]
         if off:
             return check(f"not refused by {', '.join(off)}", False)
-        if unwalled.claimed and not unwalled.happened:
+        if bare.claimed and not bare.happened:
             return check("comes off unseen: this host hides what happens", False)
         alone = [name for name in tried if name in _ALONE]
         by = f"refused by {', '.join(alone)}" if alone else "tried by nobody"
-        if not unwalled.happened:
-            by = f"refused without layers, too: {unwalled.words}"
+        if not bare.happened:
+            by = f"refused without layers, too: {bare.words}"
         return check(by, bool(alone))
 
 

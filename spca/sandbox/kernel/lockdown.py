@@ -1,4 +1,4 @@
-"""Layer 3, the kernel wall: what a forked worker may still do once it has called :func:`apply`.
+"""Layer 3, the kernel's layer: what a forked worker may still do once it has called :func:`apply`.
 
 Every layer is for good: nothing that runs in the process afterwards can take it off. Where the layers overlap, each
 holds on its own; an address space and processor time are limited by ``RLIMITS`` alone, executable memory is refused
@@ -41,7 +41,7 @@ _NO_CORE: Final = 1
 
 
 class Layer(IntFlag):
-    """The parts of the wall.
+    """The parts of the sandbox.
 
     ``USER``: capabilities dropped and, where the process is root, user and group 65534 without further groups.
     ``RLIMITS``: the kernel's resource limits; the one on processes does not bind root, so it needs ``USER`` there.

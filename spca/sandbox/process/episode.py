@@ -1,4 +1,4 @@
-"""One plan behind the wall, in lock-step: a view goes in, a primitive comes out in time, or the worker dies."""
+"""One plan in the sandbox, in lock-step: a view goes in, a primitive comes out in time, or the worker dies."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Drives generated code: loads the module, shows it the state, takes one primitive after the other.
 
-Nothing here knows of processes: the worker calls it behind the wall, tests call it in their own process.
+Nothing here knows of processes: the worker calls it in the sandbox, tests call it in their own process.
 """
 
 from __future__ import annotations

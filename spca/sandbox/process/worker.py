@@ -38,7 +38,7 @@ def main(incoming: int, outgoing: int, layers: Layer, limits: Limits) -> NoRetur
         _keep_only(incoming, outgoing)
         _prepare()
         try:
-            if layers:  # none of them for a host that does without a wall, which may be any system
+            if layers:  # none of them for a host that does without a sandbox, which may be any system
                 lockdown.apply(layers, limits)
         except OSError as error:
             _write(wire.pack_answer(Fault(Status.RUNTIME_ERROR, str(error)), 0))

@@ -139,7 +139,7 @@ def _load(path: list[str]) -> None:
     _warm_up()
     from spca.sandbox.kernel import lockdown
 
-    with suppress(OSError):  # a system without the wall is found out by the first worker
+    with suppress(OSError):  # a system without the sandbox is found out by the first worker
         lockdown.prepare()
     os.environ.clear()
     sys.path.clear()

@@ -266,7 +266,7 @@ def test_primitives_beyond_the_end_of_the_episode_are_refused() -> None:
 
 @pytest.mark.filterwarnings("ignore:The system font:UserWarning")
 def test_showing_a_window_is_not_part_of_the_state(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Checkpoints of a rendered run are re-run by the regression gate and by --resume without a window."""
+    """Checkpoints of a rendered run are re-run by the regression check and by --resume without a window."""
     monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
     with closing(MiniGridEnv("MiniGrid-Empty-5x5-v0", seed=1, render=True)) as shown:
         shown.step(2)

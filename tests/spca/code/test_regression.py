@@ -1,4 +1,4 @@
-"""The regression gate: which levels are run again, and what it says."""
+"""The regression check: which levels are run again, and what it says."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from minigridenv import MiniGridEnv
-from spca.code.regression import MAX_RERUNS, RegressionGate, SolvedLevel, most_diverse
+from spca.code.regression import MAX_RERUNS, RegressionSuite, SolvedLevel, most_diverse
 from spca.contracts import AgentSource, Checkpoint, PlanStep
 from spca.protocols import World
 from tests.support.spca.doubles import AGENT, plan_of
@@ -46,7 +46,7 @@ class Counted:
 
     def __init__(self, *levels: SolvedLevel, limit: int = MAX_RERUNS) -> None:
         self.made: list[str] = []
-        self.gate = RegressionGate(self._make, limit)
+        self.gate = RegressionSuite(self._make, limit)
         self.gate.extend(levels)
 
     def check(self, agent: AgentSource) -> str | None:

@@ -73,7 +73,7 @@ def test_what_makes_runs_hard_to_compare_is_noted() -> None:
         "other worlds: seed 1 of a, 2 of b",
         "other rules: only a was judged by minigrid alone (--upstream-rules)",
         "minigrid 3.2.0 of a, 3.1.0 of b",
-        "generated code of b ran without the wall",
+        "generated code of b ran without the sandbox",
         "1 level of b not finished",
     )
 

@@ -188,12 +188,12 @@ def test_the_books_are_summed_by_level_category_and_run(folder: RunFolder) -> No
     assert Recorder(folder, Ledger(folder.path)).usage() == whole
 
 
-def spend(books: Ledger, index: int, category: str, cost: str | None, outcome: Outcome) -> None:
+def spend(ledger: Ledger, index: int, category: str, cost: str | None, outcome: Outcome) -> None:
     place = Place("run", index, category, f"level-{index}", 7)
     usd = None if cost is None else Decimal(cost)
-    record = Record(books.next_number, place, 1, "m", "", "k", 0.0, cost=usd, outcome=outcome)
-    books.begin(record)
-    books.end(record)
+    record = Record(ledger.next_number, place, 1, "m", "", "k", 0.0, cost=usd, outcome=outcome)
+    ledger.begin(record)
+    ledger.end(record)
 
 
 def test_a_run_without_requests_has_used_nothing(folder: RunFolder) -> None:

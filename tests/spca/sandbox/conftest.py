@@ -12,8 +12,8 @@ from tests.support.waiting import AGES
 
 
 @pytest.fixture(scope="session")
-def walled() -> Iterator[SandboxExecutor]:
-    """The wall itself, without the gate."""
+def sandboxed() -> Iterator[SandboxExecutor]:
+    """The sandbox itself, without the policy."""
     with SandboxExecutor(check=None) as executor:
         yield executor
 

@@ -32,7 +32,7 @@ every_topic = pytest.mark.parametrize("topic", topics().values(), ids=list(topic
 
 
 @pytest.fixture(scope="module")
-def walled() -> Iterator[SandboxExecutor]:
+def sandboxed() -> Iterator[SandboxExecutor]:
     with SandboxExecutor() as executor:
         yield executor
 
@@ -102,10 +102,10 @@ def test_every_method_runs_to_its_end(topic: Topic) -> None:
 
 
 @every_topic
-def test_the_wall_changes_nothing(topic: Topic, walled: SandboxExecutor) -> None:
+def test_the_wall_changes_nothing(topic: Topic, sandboxed: SandboxExecutor) -> None:
     recordings, _ = performed(topic.name)
     count = len(topics()[topic.name].actions)
     for number, recording in enumerate(recordings):
         if (number // count + number % count) % 2:  # each action on every other stage
             continue
-        assert repeat(walled, recording) == recording.events, str(recording)
+        assert repeat(sandboxed, recording) == recording.events, str(recording)

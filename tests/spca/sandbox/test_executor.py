@@ -1,4 +1,4 @@
-"""Generated code behind the wall: the executor contract, what it can know, and doing without."""
+"""Generated code in the sandbox: the executor contract, what it can know, and doing without."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ from tests.support.spca.sandboxing import opened
 
 class TestSandboxExecutor(ExecutorSuite):
     @pytest.fixture
-    def executor(self, walled: SandboxExecutor) -> Executor:
-        return walled
+    def executor(self, sandboxed: SandboxExecutor) -> Executor:
+        return sandboxed
 
 
 def test_the_gate_refuses_before_anything_is_executed() -> None:
@@ -48,18 +48,18 @@ def test_the_default_gate_is_the_policy() -> None:
         assert said in failed.message
 
 
-def test_equal_randomness_in_every_episode(walled: SandboxExecutor) -> None:
+def test_equal_randomness_in_every_episode(sandboxed: SandboxExecutor) -> None:
     source = AgentSource(
         "import random\nimport numpy as np\n\n\nclass Agent:\n    def go(self):\n        for _ in range(20):\n"
         "            yield random.randrange(7)\n            yield int(np.random.randint(7))\n"
         "            yield hash(('door', self.mission)) % 7\n"
     )
-    first, second = (codes(run(walled, source, steps("go"), limit=100)) for _ in range(2))
+    first, second = (codes(run(sandboxed, source, steps("go"), limit=100)) for _ in range(2))
     assert first == second
     assert len(set(first)) > 3
 
 
-def test_an_episode_finds_nothing_of_an_earlier_one(walled: SandboxExecutor) -> None:
+def test_an_episode_finds_nothing_of_an_earlier_one(sandboxed: SandboxExecutor) -> None:
     """After a rollback the agent knows nothing that was seen later: not in modules, builtins, classes or memory."""
     plant = methods("""
         def go(self):
@@ -81,17 +81,17 @@ def test_an_episode_finds_nothing_of_an_earlier_one(walled: SandboxExecutor) -> 
             assert not found, found
             yield 2
     """)
-    with closing(opened(walled, plant, "go")) as episode:
+    with closing(opened(sandboxed, plant, "go")) as episode:
         assert codes([episode.advance(view(mission="the way to the exit"))]) == [1]
-    assert codes(run(walled, look, steps("go"))) == [2]
+    assert codes(run(sandboxed, look, steps("go"))) == [2]
 
 
-def test_the_worker_is_told_no_more_than_the_view(walled: SandboxExecutor) -> None:
+def test_the_worker_is_told_no_more_than_the_view(sandboxed: SandboxExecutor) -> None:
     """Neither environment variables nor the host's memory: a canary of the host is nowhere in the worker's memory."""
     canary = f"canary-{random.randrange(10**12)}"
     os.environ["SPCA_TEST_CANARY"] = canary
     try:
-        with closing(opened(walled, methods("def go(self):\n    yield 1"), "go")) as episode:
+        with closing(opened(sandboxed, methods("def go(self):\n    yield 1"), "go")) as episode:
             episode.advance(view(mission="a mission that is sent"))
             assert holds(episode.pid, b"a mission that is sent"), "the search finds what is there"
             assert not holds(episode.pid, canary.encode())
@@ -160,7 +160,7 @@ def walk(seed: int) -> Callable[[Executor], list[Event]]:
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_the_wall_changes_nothing(walled: SandboxExecutor, seed: int) -> None:
-    events = walk(seed)(walled)
+def test_the_wall_changes_nothing(sandboxed: SandboxExecutor, seed: int) -> None:
+    events = walk(seed)(sandboxed)
     assert events == walk(seed)(InProcessExecutor())
     assert all(isinstance(event, Yielded) for event in events)

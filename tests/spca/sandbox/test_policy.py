@@ -20,7 +20,7 @@ from spca.contracts import PRIMITIVE_METHODS, AgentSource
 from spca.errors import PatchError
 from spca.plan.pddl import STATE_ATTRIBUTES
 from spca.reference import coder
-from tests.support.spca.gate_cases import (
+from tests.support.spca.policy_cases import (
     HARMLESS,
     HIDDEN,
     INITIAL,

@@ -1,4 +1,4 @@
-"""The attacks of ``tests/redteam`` against the wall, with short patience; ``scripts/soak redteam`` has the rest.
+"""The attacks of ``tests/redteam`` against the sandbox, with short patience; ``scripts/soak redteam`` has the rest.
 
 Each attack meets the sandbox itself (layer 1, the static policy, is left out), and is shown to work without one.
 """
@@ -22,7 +22,7 @@ from tests.redteam import killed
 from tests.redteam.attack import Attack, Control, Kind, Sign, agent_source
 from tests.redteam.bypasses import BYPASSES
 from tests.redteam.given import GIVEN
-from tests.redteam.harness import UnwalledHost, WalledHost
+from tests.redteam.harness import BareHost, SandboxedHost
 from tests.redteam.judging import refusals
 from tests.redteam.own import OWN
 from tests.redteam.processes import children
@@ -48,16 +48,16 @@ PATIENT = {Kind.LEAK, Kind.MEM, Kind.CRASH, Kind.CALL, Kind.STATE, Kind.NEST}
 AS_NOBODY = """
 import json, os, sys
 from tests.redteam.given import GIVEN
-from tests.redteam.harness import UnwalledHost, WalledHost
+from tests.redteam.harness import BareHost, SandboxedHost
 from tests.redteam.killed import LIMITS, sources
 from tests.redteam.own import OWN
 late, soon, *names = sys.argv[1:]
 chosen = [attack for attack in (*GIVEN, *OWN) if attack.name in names]
-with WalledHost(slack=float(late)) as host:
+with SandboxedHost(slack=float(late)) as host:
     escaped = {attack.name: host.judge(attack).escaped for attack in chosen}
-with UnwalledHost() as host:
+with BareHost() as host:
     unseen = [a.name for a in chosen if not (a.control.root or host.signs(a, float(soon)))]
-with WalledHost(LIMITS) as host:
+with SandboxedHost(LIMITS) as host:
     killed = host.kills(list(sources(10)), 60)
 print(json.dumps([os.getuid(), escaped, unseen, killed["unlike"], killed["benign"]]))
 """
@@ -79,38 +79,38 @@ def _named(attack: Attack) -> str:
 
 
 @pytest.fixture(scope="module")
-def patient() -> Iterator[WalledHost]:
-    with WalledHost(slack=LATE) as host:
+def patient() -> Iterator[SandboxedHost]:
+    with SandboxedHost(slack=LATE) as host:
         yield host
 
 
 @pytest.fixture(scope="module")
-def impatient() -> Iterator[WalledHost]:
-    with WalledHost(Limits(first_yield_seconds=SOON, yield_seconds=SOON), LATE) as host:
+def impatient() -> Iterator[SandboxedHost]:
+    with SandboxedHost(Limits(first_yield_seconds=SOON, yield_seconds=SOON), LATE) as host:
         yield host
 
 
 @pytest.fixture(scope="module")
-def unwalled() -> Iterator[UnwalledHost]:
-    with UnwalledHost() as host:
+def bare() -> Iterator[BareHost]:
+    with BareHost() as host:
         yield host
 
 
 @pytest.mark.parametrize("attack", CHOSEN, ids=_named)
-def test_the_wall_holds(attack: Attack, patient: WalledHost, impatient: WalledHost) -> None:
+def test_the_wall_holds(attack: Attack, patient: SandboxedHost, impatient: SandboxedHost) -> None:
     host = patient if attack.kind in PATIENT and not _waits(attack) else impatient
     assert host.judge(attack).escaped == ()
 
 
 @pytest.mark.parametrize("attack", SHOWN, ids=_named)
-def test_without_the_wall_it_does_what_it_is_meant_to(attack: Attack, unwalled: UnwalledHost) -> None:
+def test_without_the_wall_it_does_what_it_is_meant_to(attack: Attack, bare: BareHost) -> None:
     if attack.control.root and os.geteuid() != 0:
-        pytest.skip("only root can do this, wall or not")
-    assert unwalled.signs(attack, SOON)
+        pytest.skip("only root can do this, sandboxed or not")
+    assert bare.signs(attack, SOON)
 
 
 @pytest.mark.parametrize("statements", BYPASSES)
-def test_the_sandbox_holds_what_takes_a_detour(statements: str, impatient: WalledHost) -> None:
+def test_the_sandbox_holds_what_takes_a_detour(statements: str, impatient: SandboxedHost) -> None:
     attack = Attack("detour", Kind.STATE, agent_source(statements), Control(()))
     assert impatient.judge(attack).escaped == ()
 
@@ -123,7 +123,7 @@ def test_the_policy_does_not_stall(attack: Attack) -> None:
 
 
 def test_killed_episodes_leave_nothing_behind() -> None:
-    with WalledHost(killed.LIMITS) as host:
+    with SandboxedHost(killed.LIMITS) as host:
         report = host.kills(list(killed.sources(30)), 100)
     assert report["unlike"] == []
     assert report["benign"] == ""
@@ -131,7 +131,7 @@ def test_killed_episodes_leave_nothing_behind() -> None:
 
 
 def test_a_host_that_is_killed_takes_everything_with_it() -> None:
-    with WalledHost(ENDLESS) as host:
+    with SandboxedHost(ENDLESS) as host:
         pid = host.process.pid
         (zygote,) = children(pid)
         host.send(_endless())
@@ -141,7 +141,7 @@ def test_a_host_that_is_killed_takes_everything_with_it() -> None:
 
 
 def test_a_zygote_that_is_killed_takes_its_worker_with_it() -> None:
-    with WalledHost(ENDLESS) as host:
+    with SandboxedHost(ENDLESS) as host:
         (zygote,) = children(host.process.pid)
         host.send(_endless())
         worker = host.receive(time.monotonic() + PATIENCE)["pid"]

@@ -1,4 +1,4 @@
-"""What every Executor keeps, whatever wall it puts around generated code.
+"""What every Executor keeps, however it contains generated code.
 
 Derive a test class from :class:`ExecutorSuite` and give it an ``executor`` fixture.
 """

@@ -147,7 +147,7 @@ class Writing:
         self.recorder.report(self.seed, len(self.tasks))
 
     def _asked(self, phase: str, mode: str) -> dict[str, object]:
-        """Enter an answered request in the books; what its event says of it."""
+        """Enter an answered request in the ledger; what its event says of it."""
         task = self.tasks[self.number - 1]
         run, env_id = self.folder.run_id, task.env_id
         place = Place(run, self.number, task.category, env_id, self.seed, self._round, phase, mode)

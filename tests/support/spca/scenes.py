@@ -12,7 +12,7 @@ from coderLLM import CoderLLM
 from main import Loop
 from minigridenv import MiniGridEnv
 from plannerLLM import PlannerLLM
-from spca.code.regression import RegressionGate
+from spca.code.regression import RegressionSuite
 from spca.contracts import AgentSource, TrustedPDDL
 from spca.runs.results import LevelResult
 from tests.support.spca.doubles import (
@@ -51,13 +51,13 @@ class Scene:
     def __init__(self, env_id: str, planner: Sequence[Scripted], coder: Sequence[Scripted], seed: int = 1) -> None:
         self.planner, self.coder = ScriptedProvider(*planner), ScriptedProvider(*coder)
         self.events = Events()
-        self.gate = RegressionGate(MiniGridEnv)
+        self.regression = RegressionSuite(MiniGridEnv)
         self.world = MiniGridEnv(env_id, seed)
         self.before_attempts: list[tuple[Any, ...]] = []
         self.phases: list[tuple[int, str]] = []
         large = PlannerLLM("x/large", "x/small", shared_solver(), self.events, planner_client(self.planner))
         coder_llm = CoderLLM("x/coder", self.events, coder_client(self.coder))
-        self.loop = Loop(large, coder_llm, self.gate, self.events, self._progress, self._remember)
+        self.loop = Loop(large, coder_llm, self.regression, self.events, self._progress, self._remember)
 
     def run(self, known: AgentSource = AGENT, trusted: TrustedPDDL | None = None) -> LevelResult:
         with closing(self.world):

@@ -1,4 +1,4 @@
-"""What e2e tests and long gates hold against a server's own log: the books of a run, its calls, its results."""
+"""What e2e tests and long gates hold against a server's own log: the ledger of a run, its calls, its results."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def cost_of(line: Line) -> float:
 
 
 def imbalance(run: Path, log: Sequence[Line]) -> list[str]:
-    """Where the books of a run differ from the server's log; requests of unknown fate may have any end there."""
+    """Where the ledger of a run differ from the server's log; requests of unknown fate may have any end there."""
     found, records = [], book(run)
     if len(records) != len(log):
         found.append(f"{len(records)} records, {len(log)} requests in the server's log")
@@ -89,7 +89,7 @@ def imbalance(run: Path, log: Sequence[Line]) -> list[str]:
             outcome = "answered" if line.status == 200 else "rejected"
             theirs += [outcome, line.status, *(getattr(line, name) for name in TOKENS), round(cost_of(line), 9)]
         if mine != theirs:
-            found.append(f"request {line.number}: {mine} in the books, {theirs} in the server's log")
+            found.append(f"request {line.number}: {mine} in the ledger, {theirs} in the server's log")
     return found + unsummed(run, records)
 
 

@@ -79,7 +79,7 @@ def test_the_intent_is_written_before_the_request_leaves(tmp_path: Path) -> None
 
 
 def test_the_answer_is_on_disk_before_the_request_is_closed(tmp_path: Path) -> None:
-    """What is in the books as answered can always be served again."""
+    """What is in the ledger as answered can always be served again."""
     desk = Desk(tmp_path)
     for text in "abc":
         desk.ask(Answers(), text)

@@ -1,4 +1,4 @@
-"""A process that dies between any two steps: nothing finished is paid twice, nothing sent is missing in the books."""
+"""A process that dies between any two steps: nothing finished is paid twice, nothing sent is missing in the ledger."""
 
 from __future__ import annotations
 

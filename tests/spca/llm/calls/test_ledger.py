@@ -1,4 +1,4 @@
-"""The books: one line a request, whatever happened to the process that sent it."""
+"""The ledger: one line a request, whatever happened to the process that sent it."""
 
 from __future__ import annotations
 

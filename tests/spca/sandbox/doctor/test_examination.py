@@ -167,7 +167,7 @@ def test_levels() -> None:
         if name:
             assert (report.level, report.layers) == (REFUSED, Layer(0))
             assert report.refusal.startswith(f"layer 3 ({name}), try it: seen")
-            with pytest.raises(SandboxError, match="cannot be walled in here: layer 3"):
+            with pytest.raises(SandboxError, match="cannot be sandboxed here: layer 3"):
                 report.raise_for_refusal()
         elif without_landlock:
             assert (report.level, report.layers, report.refusal) == (NO_LANDLOCK, ALL_LAYERS & ~Layer.LANDLOCK, "")

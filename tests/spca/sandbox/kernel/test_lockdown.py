@@ -1,4 +1,4 @@
-"""The kernel wall for real: every forbidden thing tried by a child process, with and without the layer."""
+"""the kernel's layer for real: every forbidden thing tried by a child process, with and without the layer."""
 
 from __future__ import annotations
 
@@ -169,10 +169,10 @@ def test_foreign_numbering_kills(children: Children) -> None:
     assert children.run(x32).code == 0
     assert children.run(x32, Layer.SECCOMP) == (None, -signal.SIGSYS)
     i386 = "getpid = machine_code(bytes.fromhex('b814000000cd80c3'))\n{}\nanswer = getpid() == os.getpid()"
-    walled = children.run(i386.format(f"lockdown.apply(Layer({int(WALL)}), Limits())"))
-    assert walled.answer is None
-    assert walled.code in (-signal.SIGSYS, -signal.SIGSEGV)  # the latter where the kernel runs no 32-bit programs
-    if walled.code == -signal.SIGSYS:
+    sandboxed = children.run(i386.format(f"lockdown.apply(Layer({int(WALL)}), Limits())"))
+    assert sandboxed.answer is None
+    assert sandboxed.code in (-signal.SIGSYS, -signal.SIGSEGV)  # the latter where the kernel runs no 32-bit programs
+    if sandboxed.code == -signal.SIGSYS:
         assert children.run(i386.format("")) == (True, 0)
 
 

@@ -157,19 +157,19 @@ def test_memory_is_bounded(body: str) -> None:
 
 
 @pytest.mark.parametrize(("code", "told"), [("os._exit(0)", "(exit code 0)"), ("os._exit(7)", "(exit code 7)")])
-def test_code_that_ends_its_process_is_told_so(walled: SandboxExecutor, code: str, told: str) -> None:
-    events = run(walled, methods(f"def go(self):\n    yield 1\n    import os\n    {code}"), steps("go"))
+def test_code_that_ends_its_process_is_told_so(sandboxed: SandboxExecutor, code: str, told: str) -> None:
+    events = run(sandboxed, methods(f"def go(self):\n    yield 1\n    import os\n    {code}"), steps("go"))
     assert failure(events).message == f"the code ended its own process {told}"
 
 
-def test_a_crash_of_the_interpreter_is_told_with_its_line(walled: SandboxExecutor) -> None:
+def test_a_crash_of_the_interpreter_is_told_with_its_line(sandboxed: SandboxExecutor) -> None:
     source = methods("def go(self):\n    yield 1\n    import ctypes\n    ctypes.string_at(0)")
-    failed = failure(run(walled, source, steps("go")))
+    failed = failure(run(sandboxed, source, steps("go")))
     assert failed.message == "the code crashed the interpreter (Segmentation fault) in go, line 5"
     assert pointed_at(failed) == [(5, "go", "ctypes.string_at(0)")]
 
 
-def test_what_is_written_into_the_protocol_is_a_violation(walled: SandboxExecutor) -> None:
+def test_what_is_written_into_the_protocol_is_a_violation(sandboxed: SandboxExecutor) -> None:
     for forged in (
         "b'hello'",
         "b'A\\x02' * 1000",
@@ -182,25 +182,25 @@ def test_what_is_written_into_the_protocol_is_a_violation(walled: SandboxExecuto
         "__import__('struct').pack('<BIIBII', 0xe3, 2, 9, 1, 0, 999)",
     ):
         source = methods(f"def go(self):\n    yield 1\n    import os\n    os.write(4, {forged})\n    yield 2")
-        events = run(walled, source, steps("go"))
+        events = run(sandboxed, source, steps("go"))
         assert codes(events) == [1], forged
         assert "broke the protocol" in failure(events).message, forged
 
 
-def test_an_answer_that_was_not_asked_for_is_a_violation(walled: SandboxExecutor) -> None:
+def test_an_answer_that_was_not_asked_for_is_a_violation(sandboxed: SandboxExecutor) -> None:
     source = methods(
         "def go(self):\n    yield 1\n    import os, struct\n"
         "    os.write(4, struct.pack('<BIIBII', 0xe3, 2, 9, 2, 0, 1) + struct.pack('<BIIBII', 0xe3, 3, 9, 2, 0, 1))\n"
         "    yield 2"
     )
-    events = run(walled, source, steps("go"))
+    events = run(sandboxed, source, steps("go"))
     assert codes(events) == [1]
     assert "broke the protocol" in failure(events).message
 
 
-def test_a_violation_is_told_again_when_asked_again(walled: SandboxExecutor) -> None:
+def test_a_violation_is_told_again_when_asked_again(sandboxed: SandboxExecutor) -> None:
     with closing(
-        opened(walled, methods("def go(self):\n    import os\n    os._exit(1)\n    yield 1"), "go")
+        opened(sandboxed, methods("def go(self):\n    import os\n    os._exit(1)\n    yield 1"), "go")
     ) as episode:
         first = episode.advance(view())
         assert isinstance(first, Failed)
@@ -222,26 +222,26 @@ def test_processor_time_is_held_against_the_step_that_used_it(monkeypatch: pytes
 
 
 @pytest.mark.parametrize("status", [1, 2])
-def test_code_that_has_acted_cannot_say_that_it_did_not_load(walled: SandboxExecutor, status: int) -> None:
+def test_code_that_has_acted_cannot_say_that_it_did_not_load(sandboxed: SandboxExecutor, status: int) -> None:
     source = methods(
         "def go(self):\n    yield 1\n    import os, struct\n"
         f"    os.write(4, struct.pack('<BIIBiB', 0xe5, 2, 6, {status}, -1, 0))\n    yield 2"
     )
-    failed = failure(run(walled, source, steps("go")))
+    failed = failure(run(sandboxed, source, steps("go")))
     assert failed.status is Status.RUNTIME_ERROR
     assert "broke the protocol" in failed.message
 
 
-def test_a_closed_episode_is_not_asked(walled: SandboxExecutor) -> None:
-    episode = opened(walled, methods("def go(self):\n    yield 1"), "go")
+def test_a_closed_episode_is_not_asked(sandboxed: SandboxExecutor) -> None:
+    episode = opened(sandboxed, methods("def go(self):\n    yield 1"), "go")
     episode.close()
     with pytest.raises(SandboxError, match="was closed"):
         episode.advance(view())
 
 
-def test_the_host_may_run_anywhere_between_its_questions(walled: SandboxExecutor) -> None:
+def test_the_host_may_run_anywhere_between_its_questions(sandboxed: SandboxExecutor) -> None:
     before = os.sched_getaffinity(0)
-    with closing(opened(walled, methods("def go(self):\n    while True:\n        yield 1"), "go")) as episode:
+    with closing(opened(sandboxed, methods("def go(self):\n    while True:\n        yield 1"), "go")) as episode:
         for _ in range(40):
             episode.advance(view())
             assert os.sched_getaffinity(0) == before

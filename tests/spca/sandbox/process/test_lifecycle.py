@@ -24,14 +24,14 @@ from tests.support.waiting import AGES
 ROOT = Path(__file__).parents[4]
 
 
-def test_many_killed_episodes_leave_nothing_behind(walled: SandboxExecutor) -> None:
+def test_many_killed_episodes_leave_nothing_behind(sandboxed: SandboxExecutor) -> None:
     source = methods("def go(self):\n    while True:\n        yield 1")
-    zygote = walled._process().pid
-    run(walled, source, steps("go"), limit=2)
+    zygote = sandboxed._process().pid
+    run(sandboxed, source, steps("go"), limit=2)
     before = set(os.listdir("/proc/self/fd")), set(os.listdir(f"/proc/{zygote}/fd"))
     pids = []
     for number in range(30):
-        episode = opened(walled, source, "go")
+        episode = opened(sandboxed, source, "go")
         for _ in range(number % 3):
             episode.advance(view())
         pids.append(episode.pid)
@@ -257,16 +257,16 @@ print(zygote.ANSWER.unpack(ours.recv(100)), len(os.listdir("/proc/self/fd")) < 2
     assert (done.returncode, done.stdout, done.stderr) == (0, "True " * 20 + "(99, 0) True\n", "")
 
 
-def test_interrupting_the_host_from_the_keyboard_does_not_reach_the_sandbox(walled: SandboxExecutor) -> None:
-    with closing(opened(walled, methods("def go(self):\n    yield 1"), "go")) as episode:
+def test_interrupting_the_host_from_the_keyboard_does_not_reach_the_sandbox(sandboxed: SandboxExecutor) -> None:
+    with closing(opened(sandboxed, methods("def go(self):\n    yield 1"), "go")) as episode:
         assert os.getsid(episode.pid) != os.getsid(0)
 
 
-def test_a_failure_ends_the_worker_at_once_and_closing_a_finished_one(walled: SandboxExecutor) -> None:
-    with closing(opened(walled, methods("def go(self):\n    yield 9"), "go")) as episode:
+def test_a_failure_ends_the_worker_at_once_and_closing_a_finished_one(sandboxed: SandboxExecutor) -> None:
+    with closing(opened(sandboxed, methods("def go(self):\n    yield 9"), "go")) as episode:
         failure([episode.advance(view())])
         assert is_gone(episode.pid)
-    with closing(opened(walled, methods("x = 1"))) as episode:
+    with closing(opened(sandboxed, methods("x = 1"))) as episode:
         assert episode.advance(view()) == Finished()
         assert episode.advance(view()) == Finished()
     assert is_gone(episode.pid)

@@ -1,4 +1,4 @@
-"""Generated code driven without a wall: the executor contract, and code that breaks the rules of good behaviour."""
+"""Generated code driven without a sandbox: the executor contract, and code that breaks the rules of good behaviour."""
 
 from __future__ import annotations
 

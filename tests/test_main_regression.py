@@ -1,4 +1,4 @@
-"""The regression gate in the loop: what a rewrite breaks is found before it is kept."""
+"""The regression check in the loop: what a rewrite breaks is found before it is kept."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from coderLLM import MAX_ROUNDS
 from main import MAX_SEMANTIC_RETRY
 from minigridenv import MiniGridEnv
 from plannerLLM import MAX_RETRIES
-from spca.code.regression import RegressionGate, SolvedLevel
+from spca.code.regression import RegressionSuite, SolvedLevel
 from spca.contracts import AgentSource, TrustedPDDL
 from tests.support.spca.scenes import DOOR_KEY, EMPTY, FETCH, OPEN, TO_GOAL, WALK, Scene, method, plan
 
@@ -31,7 +31,7 @@ def test_a_rewrite_that_breaks_a_solved_level_is_refused_and_a_better_one_kept()
     assert Scene(EMPTY, [plan("go")], [narrow]).run().solved
 
     scene = Scene(EMPTY, [plan("go")], [narrow, GENERAL])
-    scene.gate.extend([SolvedLevel(RANDOM, 5, earlier.attempts[-1].start, earlier.plan)])
+    scene.regression.extend([SolvedLevel(RANDOM, 5, earlier.attempts[-1].start, earlier.plan)])
     result = scene.run(earlier.agent, TrustedPDDL(earlier.plan.domain, earlier.plan.problem))
     assert result.solved
     assert [a.outcome.status.value for a in result.attempts] == ["goal_not_reached", "success"]
@@ -41,7 +41,7 @@ def test_a_rewrite_that_breaks_a_solved_level_is_refused_and_a_better_one_kept()
     assert "Regression: the rewritten go breaks a level that was solved before" in refusal
     assert "status: goal_not_reached" in refusal
     assert scene.coder.requests[1].messages[-2].text == narrow
-    assert scene.events.count("simulation_runs") == 2  # re-runs of the gate are not simulations of the level
+    assert scene.events.count("simulation_runs") == 2  # re-runs of the regression are not simulations of the level
 
 
 def test_a_rewrite_that_never_stops_breaking_a_solved_level_is_never_kept() -> None:
@@ -49,7 +49,7 @@ def test_a_rewrite_that_never_stops_breaking_a_solved_level_is_never_kept() -> N
     assert earlier.plan is not None
     refused = MAX_SEMANTIC_RETRY * (1 + MAX_ROUNDS)
     scene = Scene(EMPTY, [plan("go"), *["no"] * (1 + MAX_RETRIES)], [method("go", *TO_GOAL)] * refused)
-    scene.gate.extend([SolvedLevel(RANDOM, 5, earlier.attempts[-1].start, earlier.plan)])
+    scene.regression.extend([SolvedLevel(RANDOM, 5, earlier.attempts[-1].start, earlier.plan)])
     result = scene.run(earlier.agent)
     assert not result.solved
     assert result.agent == earlier.agent
@@ -61,9 +61,9 @@ def test_a_level_solved_from_a_checkpoint_is_re_run_from_it() -> None:
     fetch, walk = method("fetch_key", *FETCH), method("reach_goal", *OPEN, *WALK)
     earlier = Scene(DOOR_KEY, [plan("fetch_key"), plan("reach_goal")], [fetch, fetch, walk]).run()
     assert earlier.plan is not None
-    gate = RegressionGate(MiniGridEnv)
-    gate.extend([SolvedLevel(DOOR_KEY, 1, earlier.attempts[-1].start, earlier.plan)])
-    check = gate.against(earlier.agent)
+    regression = RegressionSuite(MiniGridEnv)
+    regression.extend([SolvedLevel(DOOR_KEY, 1, earlier.attempts[-1].start, earlier.plan)])
+    check = regression.against(earlier.agent)
     broken = AgentSource(earlier.agent.text.replace("        yield 5\n", ""))
     same = AgentSource(earlier.agent.text.replace("        yield 5\n", "        code = 5\n        yield code\n"))
     assert broken != earlier.agent
