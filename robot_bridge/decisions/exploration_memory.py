@@ -73,7 +73,7 @@ class ExplorationMemory:
         self.state.recent_actions = [*self.state.recent_actions, action][-RECENT_ACTIONS:]
 
     def record_discovery(self, label: str, notes: str | None, significance: str, position: Pose) -> None:
-        """Record a finding: a room becomes the current one, new if unnamed so far; other things belong to that room."""
+        """Record a finding: a room becomes the current one, added unless its name is known; other things lie in it."""
         state, name = self.state, harmless(label, LABEL_LENGTH)
         self._position = position
         self._record_finding(significance, name, harmless(notes or "", NOTES_LENGTH), position)
