@@ -221,7 +221,7 @@ class CustomMiniGridEnv(MiniGridEnv):
 
 
 def _mission(text: str) -> str:
-    """Of a mission space with one mission; a lambda would keep it from going to other processes."""
+    """Return the mission, for a mission space with only one; a lambda could not be sent to other processes."""
     return text
 
 

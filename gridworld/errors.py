@@ -80,7 +80,7 @@ class ModelError(GridworldError):
 
 
 class ModelUnavailableError(ModelError):
-    """Nothing more can be had from a model; the evaluation stops, counts nothing, and can be resumed."""
+    """A model gives no more answers; the evaluation stops, counts nothing, and can be resumed."""
 
 
 class MissingPartError(ModelUnavailableError):

@@ -1,8 +1,8 @@
-"""What is known of a robot: its size, its limits and its sensors. All lengths in metres, angles in radians, SI units.
+"""Configuration of a robot: size, limits and sensors. Lengths are in metres, angles in radians, all in SI units.
 
 The defaults describe the ROSMASTER A1. Its wheelbase is published as 0.135 and as 0.2 m, its steering limit as 30 and
-as 40 degrees: the defaults are the pair with the widest turning circle, so that what is feasible for them is feasible
-for all. ``docs/robot.md`` says how to measure both.
+as 40 degrees. The defaults are the pair with the widest turning circle: a way that is feasible for it is feasible for
+all. ``docs/robot.md`` says how to measure both.
 """
 
 from __future__ import annotations
@@ -29,23 +29,23 @@ class Body:
 
     @property
     def turning_radius(self) -> float:
-        """Of the rear axle's middle at full lock, metres."""
+        """Return the turning radius of the rear axle's middle at full lock, metres."""
         return self.wheelbase / tan(self.steering_limit)
 
     @property
     def curvature_limit(self) -> float:
-        """Greatest curvature, 1/m."""
+        """Return the greatest curvature, 1/m."""
         return 1.0 / self.turning_radius
 
     @property
     def centre(self) -> float:
-        """How far the middle of the footprint lies ahead of the rear axle."""
+        """Return how far the middle of the footprint lies ahead of the rear axle, metres."""
         return (self.front - self.rear) / 2
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Of motion. ``command_timeout`` is how long the robot itself obeys a command that is not repeated."""
+    """Limits of motion. ``command_timeout`` is how long the robot itself obeys a command that is not repeated."""
 
     speed: float = 0.25
     reverse_speed: float = 0.12
@@ -58,10 +58,10 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Zones:
-    """Distances are from the lidar along the path of the footprint, as in the seed's figures.
+    """Safety zones. Distances are from the lidar along the path of the footprint, as in the seed's figures.
 
-    ``emergency_stop`` and ``avoidance``: nearer than the first nothing moves towards it, between the two speed falls
-    linearly. ``padding`` widens the footprint on every side. ``scan_timeout``: an older scan is none.
+    The robot never moves towards an obstacle nearer than ``emergency_stop``; from ``avoidance`` down to it, speed falls
+    linearly. ``padding`` widens the footprint on every side. ``scan_timeout``: an older scan is invalid.
     """
 
     emergency_stop: float = 0.3
@@ -73,12 +73,12 @@ class Zones:
 
 @dataclass(frozen=True, slots=True)
 class Witness:
-    """How commanded motion is held against measured motion; see ``docs/robot_safety.md``.
+    """How commanded motion is compared with measured motion; see ``docs/robot_safety.md``.
 
-    ``wheels`` is the share of the commanded way below which odometry has not followed, ``scan`` the share of odometry's
-    way below which the lidar has not, 0 to 1. Nothing is said before ``least`` metres, and of the wheels not before
-    ``latency`` seconds more: what passes from a command to odometry that shows it. ``backing`` metres are backed over
-    at most, at ``backing_speed`` m/s, to find out which of them is wrong.
+    Odometry has not followed if it shows less than the share ``wheels`` of the commanded way; the lidar has not if it
+    shows less than the share ``scan`` of odometry's way, 0 to 1. Nothing is judged before ``least`` metres, and wheels
+    only after another ``latency`` seconds, the delay from a command to odometry that shows it. The robot backs up at
+    most ``backing`` metres, at ``backing_speed`` m/s, to find out which of them is wrong.
     """
 
     wheels: float = 0.2
@@ -124,13 +124,13 @@ class Camera:
 
     @property
     def focal(self) -> float:
-        """Of both axes, in pixels."""
+        """Return the focal length of both axes, pixels."""
         return self.height / 2 / tan(self.fov_y / 2)
 
 
 @dataclass(frozen=True, slots=True)
 class RobotConfig:
-    """Everything together."""
+    """The whole configuration."""
 
     body: Body = field(default_factory=Body)
     limits: Limits = field(default_factory=Limits)

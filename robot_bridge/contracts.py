@@ -1,4 +1,4 @@
-"""The values that flow through the bridge; the protocols of its parts are in :mod:`robot_bridge.protocols`.
+"""Data types that flow through the bridge; the protocols of its parts are in :mod:`robot_bridge.protocols`.
 
 ::
 
@@ -7,9 +7,9 @@
     model -> NavigationDecision -> SafetyExecutor -> Target -> Performer -> Twist ┐
                                                         stop, human, planner ─────┴─> safety chain -> Robot.apply()
 
-Frames follow REP 103 and 105: x forward, y left, angles counter-clockwise. "map" begins where the robot stood when it
-was switched on, with the heading that it reports there; "odom" is where odometry believes to be and drifts. Times are
-seconds of the robot's clock, which is the simulated one in simulation.
+Frames follow REP 103 and 105: x forward, y left, angles counter-clockwise. The origin of "map" is where the robot stood
+when it was switched on, with the heading it reported there; "odom" is the frame of odometry and drifts. Times are
+seconds of the robot's clock, which is the simulated clock in simulation.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 
 def wrapped(angle: float) -> float:
-    """The same angle in [-pi, pi)."""
+    """Return the same angle in [-pi, pi)."""
     return (angle + pi) % (2 * pi) - pi
 
 
@@ -52,21 +52,21 @@ class Pose:
         return hypot(x - self.x, y - self.y)
 
     def bearing_to(self, x: float, y: float) -> float:
-        """Direction to a point relative to the heading, in [-pi, pi)."""
+        """Return the direction to a point relative to the heading, in [-pi, pi)."""
         return wrapped(atan2(y - self.y, x - self.x) - self.heading)
 
     def ahead(self, distance: float, left: float = 0.0) -> tuple[float, float]:
-        """The point that lies so far ahead and to the left."""
+        """Return the point this far ahead and to the left."""
         c, s = cos(self.heading), sin(self.heading)
         return self.x + c * distance - s * left, self.y + s * distance + c * left
 
     def after(self, other: Pose) -> Pose:
-        """``other``, given relative to this pose, in the frame of this pose."""
+        """Return ``other``, given relative to this pose, in the frame in which this pose is given."""
         x, y = self.ahead(other.x, other.y)
         return Pose(x, y, wrapped(self.heading + other.heading))
 
     def relative_to(self, other: Pose) -> Pose:
-        """This pose as seen from ``other``: ``other.after(result)`` is this pose."""
+        """Return this pose as seen from ``other``: ``other.after(result)`` is this pose."""
         dx, dy = self.x - other.x, self.y - other.y
         c, s = cos(other.heading), sin(other.heading)
         return Pose(c * dx + s * dy, -s * dx + c * dy, wrapped(self.heading - other.heading))
@@ -107,7 +107,7 @@ class Odometry:
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """The newest of every sensor, None before its first; ``battery`` in volts."""
+    """The newest reading of every sensor, None before its first; ``battery`` in volts."""
 
     scan: Scan | None = None
     frame: Frame | None = None
@@ -117,7 +117,7 @@ class Observation:
 
 @dataclass(frozen=True, slots=True)
 class Applied:
-    """What the chain let through, of which source, and why it is not what was asked for ("" where it is)."""
+    """The velocity that the chain let through, its source, and why it differs from the command ("" if it does not)."""
 
     twist: Twist
     source: str
@@ -170,7 +170,7 @@ class StopReason(StrEnum):
 
 
 class Tier(StrEnum):
-    """What the watchdog says of a model that is late or fails."""
+    """The watchdog's verdict on a model that is late or fails."""
 
     CONTINUE = "CONTINUE"
     STOP_WAIT = "STOP_WAIT"
@@ -188,7 +188,7 @@ class Trigger(StrEnum):
 
 
 class Source(IntEnum):
-    """Who may command, the most powerful first."""
+    """Sources of commands, the highest priority first."""
 
     STOP = 0
     HUMAN = 1
@@ -230,7 +230,7 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True)
 class NavigationDecision:
-    """A tool call of a model, or of whoever speaks the same language.
+    """A tool call of a model, or of another caller in the same form.
 
     ``parameters`` are untrusted until :mod:`robot_bridge.decisions.tools` has read them; ``reasoning`` is logged,
     never executed.
@@ -245,7 +245,7 @@ class NavigationDecision:
 
 @dataclass(frozen=True, slots=True)
 class VelocityTarget:
-    """Drive so for a time."""
+    """Drive at a velocity for a time."""
 
     twist: Twist
     duration_s: float
@@ -290,10 +290,10 @@ Target = VelocityTarget | TurnTarget | NavGoalTarget | ObserveTarget | StopTarge
 
 @dataclass(frozen=True, slots=True)
 class ExecutionResult:
-    """What the executor made of a decision.
+    """The executor's result of a decision.
 
-    ``decision`` is the one that is carried out, after slowing down and the like; ``is_valid`` False where it was
-    refused or blocked: the target is a stop then and ``reason`` says why. ``data`` is what a question was answered
+    ``decision`` is the one carried out, after changes such as slowing down; ``is_valid`` is False if it was refused or
+    blocked: then the target is a stop and ``reason`` says why. ``data`` is the answer to a question
     (``check_path_clear``).
     """
 
@@ -306,9 +306,9 @@ class ExecutionResult:
 
 @dataclass(frozen=True, slots=True)
 class ActionResult:
-    """What became of a decision, measured: success comes from odometry, never from the command sent.
+    """The measured result of a decision: success comes from odometry, never from the command sent.
 
-    ``stopped_reason`` says why motion ended early, "" where it did not; ``data`` is what looking or asking found out.
+    ``stopped_reason`` says why motion ended early, or ""; ``data`` is what looking or asking found out.
     """
 
     tool_name: str
@@ -321,9 +321,9 @@ class ActionResult:
 
 @dataclass(frozen=True, slots=True)
 class ModelReply:
-    """What a model answered: its words and the tools it called, in order, arguments unchecked.
+    """A model's answer: its words and the tools it called, in order, arguments unchecked.
 
-    ``latency_s`` is how long it took on the robot's clock; None: as long as it really took.
+    ``latency_s`` is how long it took on the robot's clock; None means the real time it took.
     """
 
     text: str
@@ -333,7 +333,7 @@ class ModelReply:
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """What a source wants now; it holds until it is withdrawn or ``expires`` (robot's clock)."""
+    """A source's current command, valid until it is withdrawn or ``expires`` (robot's clock)."""
 
     twist: Twist
     source: Source
@@ -342,9 +342,9 @@ class Command:
 
 @dataclass(frozen=True, slots=True)
 class EffectResult:
-    """What became of a change to the world; ``reason`` says why it did not happen, for the agent and the log.
+    """The result of a change to the world; ``reason`` says why it did not happen, for the agent and the log.
 
-    ``kind``, ``color``, ``state`` are those of the thing concerned after it: the key in hand, the door as it is now.
+    ``kind``, ``color``, ``state`` describe the thing after the change: the key in hand, the door as it is now.
     """
 
     success: bool

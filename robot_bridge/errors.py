@@ -1,17 +1,17 @@
-"""Every error that the bridge raises on purpose, in one tree below :mod:`spca.common.errors`.
+"""All errors that the bridge raises on purpose, in one tree below :mod:`spca.common.errors`.
 
 ::
 
     RobotError
-    ├── SetupError         a flag, file, library or sensor that cannot be used: one line, exit code 2
+    ├── SetupError         a flag, file, library or sensor is unusable: one line, exit code 2
     ├── DeviceError        the robot or its connection failed
-    ├── ModelFailure       a model gave no answer that can be used, or none in time
-    │   └── ModelEnded     nothing more can be had from it, such as where its recording is spent
+    ├── ModelFailure       a model gave no usable answer in time
+    │   └── ModelEnded     it will give no more answers, for example because its recording has ended
     │       └── BudgetSpent
-    └── RecordingError     a log that cannot be read
+    └── RecordingError     a log cannot be read
 
-An action that was refused, blocked or did not get where it should is a value, see
-:class:`robot_bridge.contracts.ExecutionResult`; a stop is never an error.
+An action that was refused, was blocked or missed its goal is a value, not an error: see
+:class:`robot_bridge.contracts.ExecutionResult`. A stop is never an error.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class RobotError(SPCAError):
 
 
 class SetupError(RobotError):
-    """The user can fix it: names the thing and the fix. Exit code 2."""
+    """An error that the user can fix: names the thing and the fix. Exit code 2."""
 
 
 class DeviceError(RobotError):
@@ -32,16 +32,16 @@ class DeviceError(RobotError):
 
 
 class ModelFailure(RobotError):  # noqa: N818  # a failed request is what the watchdog counts, not a defect
-    """No usable answer to one request; the next may have one."""
+    """No usable answer to one request; the next request may get one."""
 
 
 class ModelEnded(ModelFailure):
-    """Nothing more can be had from the model in this run."""
+    """The model will give no more answers in this run."""
 
 
 class BudgetSpent(ModelEnded):
-    """What the user allowed it to cost is spent."""
+    """The user's budget for the model is spent."""
 
 
 class RecordingError(RobotError):
-    """A log that is missing, damaged or not one of ours."""
+    """A log is missing, damaged or of an unknown format."""

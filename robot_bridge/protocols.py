@@ -1,4 +1,4 @@
-"""The parts of the bridge that are interchangeable, by what they must do."""
+"""Protocols of the interchangeable parts of the bridge."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ class Robot(Protocol):
     """A body with sensors. All methods return at once.
 
     Raises:
-        DeviceError: the connection is lost; a robot that cannot be told to stop says so.
+        DeviceError: the connection is lost, or a stop did not reach the robot.
     """
 
     @property
     def config(self) -> RobotConfig: ...
     def observe(self) -> Observation: ...
     def apply(self, twist: Twist) -> Twist:
-        """Command a velocity and return it as sent; the robot stops when none comes for ``limits.command_timeout``."""
+        """Command a velocity and return it as sent; the robot stops without one for ``limits.command_timeout``."""
         ...
 
     def stop(self) -> None:
@@ -49,17 +49,17 @@ class Robot(Protocol):
 
 
 class Clock(Protocol):
-    """The robot's time; a simulated one moves the simulation when it is waited for."""
+    """The robot's clock; waiting on a simulated clock advances the simulation."""
 
     def now(self) -> float: ...
     def wait_until(self, time: float) -> None: ...
 
 
 class SensorState(Protocol):
-    """What a snapshot is built of; the host keeps it up to date. (The seed's ``vm``.)
+    """The state from which a snapshot is built; the host keeps it up to date. (The seed's ``vm``.)
 
     ``obstacle_distances``: metres from the lidar to the nearest valid return by :class:`Direction` value, ``range_max``
-    where there is none.
+    without a return.
     """
 
     @property
@@ -91,7 +91,7 @@ class SensorState(Protocol):
 
 
 class Journal(Protocol):
-    """What happens is told to it, in order; nobody reads it to decide."""
+    """Records what happens, in order; no decision depends on it."""
 
     def observed(self, observation: Observation) -> None: ...
     def estimated(self, estimate: Estimate) -> None: ...
@@ -108,8 +108,9 @@ class Journal(Protocol):
 
 
 class Effects(Protocol):
-    """What a robot without an arm cannot do itself: the twin does it where the robot stands right, an operator does it
-    on hardware."""
+    """Effects that a robot without an arm cannot cause itself.
+
+    The twin applies them if the robot stands in the right place; on hardware an operator does."""
 
     def pick_up(self) -> EffectResult: ...
     def drop(self) -> EffectResult: ...
@@ -121,13 +122,13 @@ class DecisionModel(Protocol):
 
     Raises:
         ModelFailure: no usable answer came within ``timeout_s``.
-        ModelEnded: none will come any more.
+        ModelEnded: there will be no more answers.
     """
 
     def ask(self, system: str, user: str, image: bytes | None, tools: Sequence[str], timeout_s: float) -> ModelReply:
-        """One request: a text, a JPEG or none, and the names of the tools of which one is to be called."""
+        """Send one request: a text, a JPEG or None, and the names of the tools; the model is to call one of them."""
         ...
 
     def describe(self, prompt: str, image: bytes, timeout_s: float) -> str:
-        """What a picture shows, in words (``observe_scene``)."""
+        """Return a description of a picture (``observe_scene``)."""
         ...

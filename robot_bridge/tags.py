@@ -182,7 +182,7 @@ def _crossing(quad: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _measured_plane(quad: NDArray[np.float64], frame: Frame) -> Plane | None:
-    """Of the depth within a marker; None where too little is measured. ``quad`` in focal lengths from the centre."""
+    """Return the plane of the depth within a marker, or None if too little is measured; ``quad`` in focal lengths."""
     import cv2
 
     centre = _optical_centre(frame)
@@ -203,7 +203,7 @@ def _measured_plane(quad: NDArray[np.float64], frame: Frame) -> Plane | None:
 
 
 def _drawn_plane(quad: NDArray[np.float64], side: float) -> Plane:
-    """Of a marker's upright edges, which look the smaller the farther they are."""
+    """Return the plane of a marker's upright edges, which look smaller the farther away they are."""
     nearness = (quad[[3, 2], 1] - quad[[0, 1], 1]) / side
     across = (quad[[0, 1], 0] + quad[[3, 2], 0]) / 2
     slope = (nearness[1] - nearness[0]) / (across[1] - across[0])

@@ -1,4 +1,4 @@
-"""Text of strangers (models, files, signs in a picture) made fit for a prompt, a log or a terminal (pure).
+"""Make untrusted text (models, files, signs in a picture) safe for a prompt, a log or a terminal (pure).
 
 Newlines and whatever controls a terminal or the direction of writing would let such a text pass for ours.
 """

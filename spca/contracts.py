@@ -206,7 +206,7 @@ class FailedPlan:
 
 @dataclass(frozen=True, slots=True)
 class PlanFailure:
-    """No valid plan could be had; ``message`` is the last error."""
+    """No valid plan was obtained; ``message`` is the last error."""
 
     message: str
     calls: int
@@ -237,7 +237,7 @@ class CodePatch:
 
 @dataclass(frozen=True, slots=True)
 class CodeFailure:
-    """No acceptable code could be had; ``message`` is the last error."""
+    """No acceptable code was obtained; ``message`` is the last error."""
 
     message: str
     calls: int

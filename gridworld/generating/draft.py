@@ -185,7 +185,7 @@ class Draft:
         self.distractors.append(Distractor(kind, name, words))
 
     def ids(self) -> list[str]:
-        """Of all mechanisms."""
+        """Return the ids of all mechanisms."""
         made = self.made
         groups = (made.keys, made.doors, made.switches, made.gates, made.blocks, made.teleporters, made.hazards)
         return [thing.id for group in groups for thing in group]

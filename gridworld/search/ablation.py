@@ -1,7 +1,7 @@
-"""Tasks without one of their mechanisms, to prove that it is needed (pure).
+"""Remove one mechanism from a task, to prove that it is needed (pure).
 
-A door or gate is taken away by keeping it shut for good: in its place stands a wall. Everything else is removed, and
-with the last key of a colour the locked doors of that colour are shut for good.
+A door or gate is replaced by a wall, so that it stays shut for good. Other mechanisms are removed; with the last key of
+a colour, the locked doors of that colour are shut for good.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ M = TypeVar("M", bound=_Mechanism)
 
 
 def without(spec: TaskSpecification, name: str) -> TaskSpecification | None:
-    """The task without a mechanism and all that refers to it; None if the goal names it, so that nothing can solve it.
+    """Return the task without a mechanism and all references to it; None if the goal names it, so it is unsolvable.
 
     Args:
-        spec: a valid task; not changed.
-        name: id of a mechanism.
+        spec: a valid task; it is not changed.
+        name: id of the mechanism.
     """
     shut = _shut(spec, name)
     gone = {name, *(passage.id for passage in shut)}
-    # Whoever starts in an open doorway has passed it: no wall there, which proves less, but nothing wrong.
+    # An agent that starts in an open doorway has passed it: no wall there, which proves less, but nothing wrong.
     walls = [passage.position for passage in shut if passage.position != spec.maze.start]
     goal = _goal(spec.goal, gone, walls)
     if goal is None:
@@ -48,7 +48,7 @@ def without(spec: TaskSpecification, name: str) -> TaskSpecification | None:
 
 
 def _shut(spec: TaskSpecification, name: str) -> list[DoorSpec | GateSpec]:
-    """Doors and gates that never open once a mechanism is taken away."""
+    """Return the doors and gates that never open without a mechanism."""
     made = spec.mechanisms
     colours = {key.color for key in made.keys if key.id != name}
     doors = [d for d in made.doors if d.id == name or (d.initial_state == "locked" and d.requires_key not in colours)]
@@ -79,7 +79,7 @@ def _rest(things: Iterable[M], gone: set[str]) -> list[M]:
 
 
 def _goal(goal: GoalSpec, gone: set[str], walls: list[Position]) -> GoalSpec | None:
-    """The goal without conditions that hold for good; None if something that it asks for cannot be any more."""
+    """Return the goal without conditions that always hold; None if it has become unsolvable."""
     if not gone.isdisjoint(goal.target_ids):
         return None
     shut = {wall.to_tuple() for wall in walls}

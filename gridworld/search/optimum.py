@@ -1,4 +1,4 @@
-"""What is known of the shortest solution of a task: from its certificate, else from a search.
+"""Find what is known about the shortest solution of a task: from its certificate, else from a search.
 
 A certificate is used after cheap checks: fingerprint and rules match, its witness solves the task in the claimed number
 of steps without returning to a state, and a short search does not contradict it.
@@ -20,19 +20,19 @@ from gridworld.search.solver import DEFAULT_LIMIT, solve
 from gridworld.task_spec import TaskSpecification
 
 CHECK_LIMIT: Final = 1_000
-"""States that the search may expand which looks for what contradicts a certificate."""
+"""Most states expanded by the search for a contradiction to a certificate."""
 
 
 @dataclass(frozen=True, slots=True)
 class Optimum:
-    """What is known of the shortest solution of a task.
+    """What is known about the shortest solution of a task.
 
     Attributes:
-        steps: its length; None if there is none, or it is not known.
-        bound: every solution takes at least so many steps, which the search proved itself; less than ``steps`` where
-            those come from the certificate; None if there is no solution.
-        actions: such a solution; empty where none is known.
-        doubt: what the certificate says wrongly, "" for nothing.
+        steps: its length; None if the task is unsolvable or the length is unknown.
+        bound: lower bound on the steps of any solution, proven by the search; less than ``steps`` if those come from
+            the certificate; None if the task is unsolvable.
+        actions: a shortest solution; empty if unknown.
+        doubt: what the certificate states wrongly, or "".
     """
 
     steps: int | None
@@ -42,20 +42,20 @@ class Optimum:
 
     @property
     def known(self) -> bool:
-        """Whether it is decided that there is a solution, and how long the shortest is."""
+        """Return whether the task is decided: unsolvable, or the length of the shortest solution is known."""
         return self.steps is not None or self.bound is None
 
 
 def find_optimum(spec: TaskSpecification, tiling: Tiling = SQUARE, limit: int | None = DEFAULT_LIMIT) -> Optimum:
-    """What is known of the shortest solution of a task.
+    """Return what is known about the shortest solution of a task.
 
     Args:
-        spec: the task; a certificate in its metadata spares the search.
-        tiling: on which it is played.
-        limit: states that the search may expand; None for no limit.
+        spec: the task; a certificate in its metadata saves the full search.
+        tiling: the tiling on which it is played.
+        limit: most states that the search may expand; None for no limit.
 
     Raises:
-        TaskError: the task is not valid.
+        TaskError: the task is invalid.
     """
     proof, _ = stored_proof(spec, tiling)
     room = limit if proof is None else CHECK_LIMIT if limit is None else min(limit, CHECK_LIMIT)
@@ -77,7 +77,7 @@ _found: Final[dict[tuple[str, str, int], Optimum]] = {}
 
 
 def optimum_of(spec: TaskSpecification, tiling: str = "square", limit: int = DEFAULT_LIMIT) -> Optimum:
-    """What :func:`gridworld.search.optimum.find_optimum` finds; searched for the first time only."""
+    """Return the result of :func:`gridworld.search.optimum.find_optimum`, searched only once and then cached."""
     key = fingerprint(spec), tiling, limit
     if key not in _found:
         _found[key] = find_optimum(spec, TILINGS[tiling], limit)
@@ -85,7 +85,7 @@ def optimum_of(spec: TaskSpecification, tiling: str = "square", limit: int = DEF
 
 
 def fingerprint(spec: TaskSpecification) -> str:
-    """sha256 of what decides how a task plays: everything but its name, words and metadata; all of it if certified."""
+    """Return the sha256 of what decides how a task plays: all but name, words and metadata; everything if certified."""
     data, certificate = spec.to_dict(), (spec.metadata or {}).get(FIELD)
     if certificate is None:
         words = ("task_id", "version", "description", "metadata", "dependency_chain", "distractors")

@@ -1,6 +1,6 @@
-"""What the models that plan need: a shortest way from any state, and one step in the direction of the goal.
+"""Functions for models that plan: a shortest solution from any state, and one greedy step towards the goal.
 
-Both know the whole task, hidden mechanisms included. What was computed for a layout is kept for the next call.
+Both know the whole task, including hidden mechanisms. Results for a layout are cached for the next call.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from gridworld.search.relaxation.relaxation import UNREACHABLE, Relaxation, goal
 from gridworld.search.solver import DEFAULT_LIMIT, Solver
 
 _KEPT: Final = 8
-"""Layouts for which a search is kept: more than are played at the same time."""
+"""Number of layouts whose search is cached: more than are played at the same time."""
 
 _GREEDY: Final = (
     Action.MOVE_FORWARD,
@@ -26,30 +26,30 @@ _GREEDY: Final = (
     Action.DROP,
     Action.DONE,
 )
-"""Which one to take of several that come equally close."""
+"""Order of preference among actions that come equally close."""
 
 
 def optimal_actions(
     layout: Layout, state: State | None = None, limit: int | None = DEFAULT_LIMIT
 ) -> tuple[Action, ...]:
-    """A shortest sequence of actions that solves the task from a state; empty if nothing can.
+    """Return a shortest sequence of actions that solves the task from a state; empty if it is unsolvable.
 
     Args:
         layout: the task.
-        state: one reached from its start, by default the start itself; ``survive_steps`` counts its steps from there.
-        limit: states that the search may expand; None for no limit.
+        state: a state reached from its start, by default the start; ``survive_steps`` counts its steps from there.
+        limit: most states that the search may expand; None for no limit.
 
     Raises:
-        SearchLimitError: not decided within the limit.
+        SearchLimitError: undecided within the limit.
     """
     return _solver(layout).solve(state, limit).actions
 
 
 def greedy_action(layout: Layout, state: State) -> Action:
-    """The action after which the goal is closest if doors, gates and blocks that it does not name are disregarded.
+    """Return the action after which the goal is closest, ignoring doors, gates and blocks that the goal does not name.
 
-    It sees one step ahead and fetches no key for a door in its way: it stops there, and fails. It never walks into a
-    hazard. Where nothing is closer than anything else, it moves on; where there is no way, it waits.
+    It looks one step ahead and fetches no key for a door in its way: it stops there and fails. It never walks into a
+    hazard. If all actions are equally close it moves forward; if there is no way it waits.
     """
     relaxation = _ignoring_locks(layout)
     distances = {action: relaxation.distance(transition(layout, state, action)) for action in _GREEDY}

@@ -1,8 +1,7 @@
-"""Exact search: a shortest sequence of actions that solves a task, or the proof that there is none.
+"""Exact search: find a shortest sequence of actions that solves a task, or prove that it is unsolvable.
 
 A* (Hart, Nilsson and Raphael, 1968) on :func:`gridworld.rules.transition.transition`, the rules themselves, with the
-lower bounds of :mod:`gridworld.search.relaxation`. The task's ``max_steps`` is not looked at, but for
-``survive_steps``.
+lower bounds of :mod:`gridworld.search.relaxation`. The task's ``max_steps`` is ignored, except for ``survive_steps``.
 """
 
 from __future__ import annotations
@@ -23,31 +22,30 @@ from gridworld.search.relaxation.relaxation import COARSE, UNREACHABLE, Relaxati
 from gridworld.task_spec import TaskSpecification
 
 DEFAULT_LIMIT: Final = 300_000
-"""States that a search expands before it gives up."""
+"""Number of states that a search expands before it gives up."""
 
 _COARSE_LEAST: Final = 1_000
 _COARSE_MOST: Final = 4_000
-"""States to expand before it pays to make a finer relaxation: a tenth of the limit, but so many."""
+"""States to expand before a finer relaxation pays: a tenth of the limit, but within these bounds."""
 
 _FINE_GRAINS: Final = (2, 3, 4, 6, 8, COARSE)
 _FINE_LIMIT: Final = 2_500_000
 
 _ACTIONS: Final = tuple(action for action in Action if action is not Action.DONE)
-"""Waiting changes nothing that a shortest way could need."""
+"""All actions but waiting, which changes nothing that a shortest solution could need."""
 
 _VANISHING: Final = frozenset({Action.DROP, Action.TOGGLE})
-"""After these a key on the floor may be of no more use."""
+"""After these actions a key on the floor may have become useless."""
 
 
 @dataclass(frozen=True, slots=True)
 class Solution:
-    """What the search found.
+    """The result of the search.
 
     Attributes:
         status: "solved", or "unsolvable", which is proven.
-        actions: a shortest sequence that solves the task; empty if there is none.
-        expanded: states whose successors were made, or would have been in the same time; 0 if the relaxation alone
-            decided.
+        actions: a shortest sequence that solves the task; empty if the task is unsolvable.
+        expanded: states whose successors were generated, or an equivalent effort; 0 if the relaxation alone decided.
     """
 
     status: Literal["solved", "unsolvable"]
@@ -60,27 +58,27 @@ class Solution:
 
     @property
     def steps(self) -> int:
-        """Length of ``actions``."""
+        """Return the length of ``actions``."""
         return len(self.actions)
 
 
 class Solver:
-    """Searches from any number of states of one task; relaxations are made once, the finer one if it is needed.
+    """Searches from any number of states of one task; relaxations are built once, the finer one only if needed.
 
     Args:
         layout: the task.
-        start: the state that every state searched from is reached from; the task's own start by default.
-        coarse: states to expand before it makes the finer relaxation; by default as many as pay.
+        start: a state from which all states searched from can be reached; the task's own start by default.
+        coarse: states to expand before the finer relaxation is built; by default as many as pay.
     """
 
     def __init__(self, layout: Layout, start: State | None = None, coarse: int | None = None) -> None:
         self._layout, self._coarse = copy(layout), coarse
-        # What was touched changes what is seen, not what happens.
+        # Touching changes only what is seen, not what happens.
         self._layout.hidden = NOTHING
         self._start = _plain(layout.start() if start is None else start)
         self._relaxation = Relaxation(self._layout, self._start)
         self._fine = False
-        # None for a key that goal or conditions name: it is always of use.
+        # None for a key that the goal or conditions name: it is always useful.
         self._doors_of_keys = [
             None
             if key.id in named(layout)
@@ -89,14 +87,14 @@ class Solver:
         ]
 
     def distance(self, state: State) -> int:
-        """A lower bound on the steps left; ``UNREACHABLE``: there is no way."""
+        """Return a lower bound on the steps left; ``UNREACHABLE`` if the goal cannot be reached."""
         return self._relaxation.distance(state)
 
     def solve(self, state: State | None = None, limit: int | None = DEFAULT_LIMIT) -> Solution:
         """Search from a state, by default the start; a ``survive_steps`` goal counts its steps from there.
 
         Raises:
-            SearchLimitError: not decided after expanding ``limit`` states (None: no limit); tells a lower bound.
+            SearchLimitError: undecided after expanding ``limit`` states (None: no limit); has a lower bound.
         """
         start = self._start if state is None else _plain(state)
         solution = self._decided(start, limit)
@@ -137,11 +135,11 @@ class Solver:
         return _COARSE_MOST if limit is None else min(limit, max(_COARSE_LEAST, min(_COARSE_MOST, limit // 10)))
 
     def _thorough(self, start: State, limit: int | None) -> Solution | int:
-        """First as if keys of no more use vanished from the floor.
+        """Search first as if useless keys vanished from the floor.
 
-        Then they are in nobody's way, and nothing is lost: whoever picks one up, or then drops it, could have waited.
-        So every way in the task has one there that is no longer: one of the shortest there that solves the task is
-        a shortest one.
+        Then they block nothing, and nothing is lost: instead of picking one up or dropping it the agent could wait.
+        So every solution of the task has one there that is no longer, and a shortest solution there that also solves
+        the task is a shortest solution of the task.
         """
         found = self._quick(start, limit, vanishing=True)
         if not isinstance(found, Solution) or not found.solved or self._solves(start, found.actions):
@@ -152,7 +150,7 @@ class Solver:
         return max(exact, found.steps)
 
     def _quick(self, start: State, limit: int | None, vanishing: bool) -> Solution | int:
-        """By events where that is possible, else step by step."""
+        """Search by events if possible, else step by step."""
         if not is_possible(self._layout):
             return self._search(start, limit, vanishing)
         vanished = self._vanished if vanishing else _unchanged
@@ -167,7 +165,7 @@ class Solver:
         return achieved(self._layout, state, at_limit=True)
 
     def _vanished(self, state: State) -> State:
-        """Without keys on the floor that fit no locked door and that no goal names."""
+        """Return the state without keys on the floor that fit no locked door and are not named by the goal."""
         cells = tuple(
             None if doors is not None and doors <= state.open_doors else cell
             for cell, doors in zip(state.key_cells, self._doors_of_keys, strict=True)
@@ -175,9 +173,9 @@ class Solver:
         return state if cells == state.key_cells else state._replace(key_cells=cells)
 
     def _refine(self) -> None:
-        """Look at worth; where that says no more of the start, tell finer where dropped keys lie.
+        """Add worth to the relaxation; if that does not raise the bound, distinguish more places of dropped keys.
 
-        But not for a search by events: it keeps states apart by where they lie, and wants few parts.
+        The latter is not for a search by events: it distinguishes these places itself, and needs few parts.
         """
         if not self._fine:
             coarse = self._relaxation.distance(self._start)
@@ -189,14 +187,14 @@ class Solver:
             self._fine = True
 
     def _search(self, start: State, limit: int | None, vanishing: bool = False) -> Solution | int:
-        """If it is not decided after ``limit`` states: a lower bound on the length of a solution."""
+        """Return the solution, or a lower bound on its length if undecided after ``limit`` states."""
         if vanishing:
             start = self._vanished(start)
         bound = self._relaxation.distance(start)
         if bound >= UNREACHABLE:
             return Solution("unsolvable", (), 0)
         reached: dict[State, tuple[int, State, Action]] = {start: (0, start, Action.DONE)}
-        # By length of the whole way; of equal ones the newest, which is the farthest.
+        # Keyed by the length of the whole way; among equals the newest is taken first, as it is the farthest.
         border: defaultdict[int, list[tuple[int, State]]] = defaultdict(list)
         border[bound].append((0, start))
         done: set[State] = set()
@@ -233,17 +231,17 @@ def solve(
     limit: int | None = DEFAULT_LIMIT,
     start: State | None = None,
 ) -> Solution:
-    """A shortest solution of a task, or the proof that there is none.
+    """Return a shortest solution of a task, or the proof that it is unsolvable.
 
     Args:
-        task: what to solve; nothing of it is changed.
-        tiling: for a specification; a layout has its own.
-        limit: states to expand at most; None for no limit.
-        start: a state of the task other than its start.
+        task: the task to solve; it is not changed.
+        tiling: tiling of a specification; a layout has its own.
+        limit: most states to expand; None for no limit.
+        start: a state to start from other than the task's start.
 
     Raises:
-        TaskError: the specification is not valid.
-        SearchLimitError: not decided within the limit.
+        TaskError: the specification is invalid.
+        SearchLimitError: undecided within the limit.
     """
     layout = task if isinstance(task, Layout) else Layout(task, tiling)
     return Solver(layout, start).solve(limit=limit)
@@ -254,7 +252,7 @@ def _unchanged(state: State) -> State:
 
 
 def _plain(state: State) -> State:
-    """Without what has no effect on what happens: a cooldown ends before the next action, a touch is only seen."""
+    """Return the state without what cannot affect it: a cooldown ends before the next action, a touch is only seen."""
     return state._replace(cooling="", touched=NOTHING) if state.cooling or state.touched else state
 
 

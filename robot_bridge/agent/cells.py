@@ -154,7 +154,7 @@ def is_bare(chart: Occupancy, lattice: Lattice, cell: Cell) -> bool:
 def _faces(
     south: NDArray[np.floating], east: NDArray[np.floating], corner: Cell, shape: tuple[int, int], resolution: float
 ) -> NDArray[np.bool_]:
-    """Cells of which enough of one edge has returns on it, bool of ``shape``; ends of edges belong to two, and none."""
+    """Return cells with enough returns on one edge, bool of ``shape``; ends of edges, shared by two, do not count."""
     face = np.zeros(shape, bool)
     for across, along, is_row in ((south, east, True), (east, south, False)):
         line = np.rint(across)

@@ -46,7 +46,7 @@ _ROUGHLY = 0.4
 
 
 def floor(frame: Frame, pose: Pose, camera: Camera, lattice: Lattice) -> dict[Cell, Label | None]:
-    """The cells of which enough floor is seen, and what is marked on it; None for bare floor.
+    """Return the cells whose floor is seen well enough, with the label marked on it; None for bare floor.
 
     Args:
         frame: colour and depth.

@@ -1,4 +1,4 @@
-"""An action under way: what it has come to so far, and whether it is over. Measured by odometry, never by commands."""
+"""An action under way: its result so far, and whether it is over. Measured by odometry, never by commands."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ ENOUGH_OF_A_MOVE: Final = 0.6
 """Share of the commanded distance from which a ``move_toward`` is a success."""
 TURN_TOLERANCE: Final = radians(15)
 GOAL_SLACK: Final = 0.05
-"""Metres by which a goal's tolerance may be missed: the estimate moves when the robot stands."""
+"""Metres by which a goal's tolerance may be missed: the estimate still moves after the robot has stopped."""
 HELD_S: Final = 1.0
-"""So long a move may be held up before it counts as blocked."""
+"""A move held up for this long counts as blocked."""
 SETTLED_S: Final = 0.2
 LONGEST_LOOK_S: Final = 3.0
 LONGEST_STOP_S: Final = 2.0
@@ -40,7 +40,7 @@ _AT_REST: Final = 0.01
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """A decision and what became of it; ``is_blocked`` where something was in the way."""
+    """A decision and its result; ``is_blocked`` if something was in the way."""
 
     execution: ExecutionResult
     result: ActionResult
@@ -49,7 +49,7 @@ class Finished:
 
 @dataclass(slots=True)
 class Verdict:
-    """That an action is over, and why."""
+    """The end of an action: whether it succeeded, and why it ended."""
 
     success: bool
     stopped_reason: str = ""
@@ -59,11 +59,11 @@ class Verdict:
 
 @dataclass(slots=True)
 class Action:
-    """The bookkeeping of one decision that is being carried out; ``target`` is what is really driven to.
+    """The measurements of a decision that is being carried out; ``target`` is what is really driven to.
 
-    ``elapsed`` seconds in which it had the robot, ``driven`` metres of the way, ``turned`` rad, ``asked`` metres that
-    it commanded, ``held`` seconds for which the chain has not let it move; ``is_overtaken`` whether something else was
-    found out since it began, which is newer to a model than what this has come to.
+    ``elapsed``: seconds in control of the robot; ``driven``: metres; ``turned``: rad; ``asked``: metres commanded;
+    ``held``: seconds for which the chain has not let it move; ``is_overtaken``: another result arrived since it began,
+    which is newer to a model than this one.
     """
 
     execution: ExecutionResult
@@ -85,7 +85,7 @@ class Action:
 
     @property
     def frontier_id(self) -> int | None:
-        """Of the frontier that it drives to, None where it does not."""
+        """Return the id of the frontier that it drives to, or None."""
         return frontier_of(self.execution)
 
     def is_same_goal(self, execution: ExecutionResult) -> bool:
@@ -103,7 +103,7 @@ class Action:
         self.turned += turned
 
     def commanded(self, linear: float, applied: Applied, speed: float, now: float, period: float) -> None:
-        """Take in what was asked for in one period, what the safety chain made of it, and the measured speed, m/s."""
+        """Take in one period: the speed asked for, the safety chain's result, and the measured speed, m/s."""
         self.elapsed += period
         if abs(speed) > _AT_REST:
             self.rest_since = None
@@ -117,7 +117,7 @@ class Action:
             self.held = 0.0
 
     def result(self, verdict: Verdict) -> Finished:
-        """What it came to; what the executor changed is told too."""
+        """Return the result, including what the executor changed."""
         changed = {"override": self.execution.reason} if self.execution.is_valid and self.execution.reason else {}
         found = ActionResult(
             self.execution.decision.tool_name,
@@ -131,7 +131,7 @@ class Action:
 
 
 def frontier_of(execution: ExecutionResult) -> int | None:
-    """The id of the frontier that a decision, as the executor has read it, drives to; None where it does not."""
+    """Return the id of the frontier that a decision, as read by the executor, drives to, or None."""
     decision = execution.decision
     if not isinstance(execution.target, NavGoalTarget) or decision.parameters.get("goal_type") != "frontier":
         return None
@@ -141,7 +141,7 @@ def frontier_of(execution: ExecutionResult) -> int | None:
 def verdict(
     action: Action, observation: Observation, estimate: Estimate, status: NavStatus, centre: float
 ) -> Verdict | None:
-    """Whether an action is over; None while it is not.
+    """Return the verdict on an action that is over, or None.
 
     ``centre`` is how far ahead of the rear axle the middle of the footprint lies.
     """

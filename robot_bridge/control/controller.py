@@ -1,12 +1,12 @@
-"""The control loop: one tick observes, estimates, asks the current action what it wants, and lets the chain decide.
+"""The control loop: a tick observes, estimates, asks the current action for a command, and lets the chain decide.
 
 ::
 
     observe -> navigation.update -> action -> commands -> SafetyChain.step -> Robot.apply -> journal -> wait
 
-The loop knows nothing of models. Decisions come to it as :class:`ExecutionResult` by :meth:`Controller.begin`, and
-every one of them comes back once, measured, from :meth:`Controller.finished`. ``tick`` belongs to one thread, the rest
-may be called from any. The lock is held while a tick computes, never while it waits.
+The loop knows nothing about models. :meth:`Controller.begin` takes a decision as :class:`ExecutionResult`, and
+:meth:`Controller.finished` returns the measured result of each once. Only one thread may call ``tick``; any thread may
+call the rest. The lock is held while a tick computes, never while it waits.
 """
 
 from __future__ import annotations
@@ -45,22 +45,22 @@ from robot_bridge.safety.geometry import placed, seen_from
 MAP_PERIOD_S: Final = 5.0
 FRONTIER_PERIOD_S: Final = 0.5
 _LASTS: Final = 2.5
-"""Periods for which a command holds."""
+"""Number of periods for which a command is valid."""
 
 
 class Controller:
     """Carries out decisions on a robot, 20 times a second.
 
     Args:
-        robot: the body; closing it is left to whoever made it.
-        clock: the robot's.
+        robot: the body; its creator closes it.
+        clock: the robot's clock.
         navigation: map, estimate and ways.
-        chain: the only way to the wheels.
-        journal: is told everything.
+        chain: the only path to the wheels.
+        journal: records everything.
 
     Attributes:
         pace: share of the commanded speed that is driven, 0 to 1.
-        interventions: of the safety chain so far.
+        interventions: counts of the safety chain's interventions so far.
     """
 
     def __init__(
@@ -89,12 +89,12 @@ class Controller:
 
     @property
     def view(self) -> View:
-        """The state of the last tick."""
+        """Return the state of the last tick."""
         return self._view
 
     @property
     def state(self) -> View:
-        """The state of the last tick, with the time that it is now: its age shows where it is not kept up to date."""
+        """Return the state of the last tick with the current time, so that its age shows if it is outdated."""
         return replace(self._view, now=self.clock.now())
 
     @property
@@ -104,27 +104,27 @@ class Controller:
 
     @property
     def current(self) -> ExecutionResult | None:
-        """The decision that is being carried out."""
+        """Return the decision that is being carried out, or None."""
         return self._performer.current
 
     def tick(self) -> Applied:
-        """One period of the control loop; returns at its end.
+        """Run one period of the control loop; return at its end.
 
         Raises:
-            DeviceError: the robot failed; it was told to stop. So it is whatever else is raised.
+            DeviceError: the robot failed. This, like any other error, stops the robot first.
         """
         try:
             with self._lock:
                 applied = self._tick()
             self._wait()
-        except BaseException:  # a robot is never left driving, whatever went wrong
+        except BaseException:  # never leave the robot driving, whatever went wrong
             with contextlib.suppress(RobotError, OSError):
                 self.robot.stop()
             raise
         return applied
 
     def _wait(self) -> None:
-        """Until the next period begins; periods that are over already are left out."""
+        """Wait until the next period begins; skip periods that have already passed."""
         self._next = max(self._next + self._period, self.clock.now())
         self.clock.wait_until(self._next)
 
@@ -135,11 +135,11 @@ class Controller:
         self._measure(observation.odometry)
         self._refresh(now)
         commands = self._commands(now)
-        # All this may have taken long: the chain judges by the time at which it is driven.
+        # All this may have taken long: the chain must judge by the time at which the robot drives.
         decided = self.clock.now()
         applied = self.chain.step(commands, observation, decided)
         self.robot.apply(applied.twist)
-        if applied.twist != REST and self.chain.state.stopped:  # pressed meanwhile: its own stop was overtaken
+        if applied.twist != REST and self.chain.state.stopped:  # pressed meanwhile: apply has overtaken its stop
             self.robot.stop()
         self.interventions.applied(applied)
         if self.journal:
@@ -153,12 +153,12 @@ class Controller:
 
     @property
     def sensor_fault(self) -> str:
-        """Why the robot cannot rely on a sensor until :meth:`release`, "" where it can."""
+        """Return why a sensor is unusable until :meth:`release`, or ""."""
         doubt = self.chain.state.doubt
         return doubt.reason if doubt.phase is Phase.UNUSABLE else ""
 
     def _heed(self, odometry: Odometry | None, applied: Applied, now: float) -> None:
-        """Act on what the chain has found: an obstacle that no lidar sees, a sensor that cannot be relied on."""
+        """Act on the chain's findings: an obstacle that the lidar does not see, or an unusable sensor."""
         doubt, fault = self.chain.state.doubt, self.sensor_fault
         is_acted_on = not fault and applied.reason.startswith(doubt.reason)
         self._performer.doubt = doubt.reason if is_acted_on else ""
@@ -193,7 +193,7 @@ class Controller:
         return self._with_actions(view)
 
     def _with_actions(self, view: View) -> View:
-        """Return the view with the action under way and the results of those before it."""
+        """Return the view with the action under way and the result of the previous one."""
         current, so_far = self._performer.current, self._performer.so_far()
         previous = self._last_result if so_far is None or self._performer.is_overtaken else so_far
         return replace(view, previous_action_result=previous, current=current, so_far=so_far)
@@ -208,7 +208,7 @@ class Controller:
         self._performer.measured(distance, moved.heading)
 
     def _refresh(self, now: float) -> None:
-        """What need not be looked at on every tick."""
+        """Update what need not be updated on every tick: frontiers and the journal's map."""
         if now >= self._frontiers_due:
             self._frontiers_due = now + FRONTIER_PERIOD_S
             self._frontiers = self.navigation.frontiers()
@@ -222,7 +222,7 @@ class Controller:
             self.journal.mapped(now, grid.codes, grid.resolution, grid.x, grid.y)
 
     def _commands(self, now: float) -> tuple[Command, ...]:
-        """Of whoever has the robot now."""
+        """Return the commands of whoever controls the robot now."""
         if self._human is not None and self._human.expires > now:
             self._performer.hold()
             return (self._human,)
@@ -235,7 +235,7 @@ class Controller:
         if wanted is None:
             return ()
         if wanted[0] == REST and self._performer.doubt and self._performer.is_driving:
-            wanted = self._wanted or wanted  # the chain finds out nothing where nobody wants to move
+            wanted = self._wanted or wanted  # the chain can find the cause only while a command asks for motion
         twist, source = self._wanted = wanted
         return (Command(Twist(twist.linear * self.pace, twist.angular * self.pace), source, expires),)
 
@@ -250,9 +250,9 @@ class Controller:
             self.journal.acted(self.clock.now(), finished.result)
 
     def amend(self, result: ActionResult) -> None:
-        """Make this the result that the next snapshot tells, for example with a description added to it.
+        """Make this the result that the next snapshot shows, for example with a description added.
 
-        Every view from now on has it, until another decision is begun; one that was taken before has not.
+        Every view from now on has it, until another decision begins; views taken before do not.
         """
         with self._lock:
             self._last_result = result
@@ -260,15 +260,15 @@ class Controller:
             self._view = self._with_actions(self._view)
 
     def way_to(self, x: float, y: float) -> float | None:
-        """Metres of the way over the map to a place, None where there is none; takes about as long as a tick."""
+        """Return the length of the way over the map to a place, metres, or None; takes about as long as a tick."""
         with self._lock:
             return self.navigation.way_to(x, y)
 
     def begin(self, execution: ExecutionResult) -> None:
-        """Carry out what the executor made of a decision, instead of whatever is under way.
+        """Carry out the executor's result of a decision, instead of the action under way.
 
-        What only asks or tells changes nothing of what is under way, and the goal that is already driven to is driven
-        on to; a decision that was refused stops the robot.
+        A decision that only asks or reports leaves the action under way unchanged; one for the current goal continues
+        the drive; a refused one stops the robot.
         """
         with self._lock:
             if self.journal:
@@ -277,27 +277,27 @@ class Controller:
             self._view = self._with_actions(self._view)
 
     def finished(self) -> ActionResult | None:
-        """What became of the earliest decision of which that has not been told yet; None where there is none."""
+        """Return the oldest result not yet collected, or None."""
         outcome = self.outcome()
         return outcome.result if outcome else None
 
     def outcome(self) -> Finished | None:
-        """As :meth:`finished`, with the decision that it became of."""
+        """Return the same as :meth:`finished`, together with the decision."""
         with self._lock:
             return self._finished.popleft() if self._finished else None
 
     def settled_view(self) -> View | None:
-        """The state as it is now, None while :meth:`outcome` has something to tell that came before it."""
+        """Return the current state, or None while :meth:`outcome` still has earlier results."""
         with self._lock:
             return None if self._finished else self._view
 
     def cancel(self, reason: str) -> None:
-        """Break off what is under way; the robot stops."""
+        """Break off the action under way; the robot stops."""
         with self._lock:
             self._performer.end(Verdict(False, reason))
 
     def run(self, execution: ExecutionResult, timeout: float) -> ActionResult:
-        """Tick until a decision has become something; broken off after ``timeout`` seconds of the robot's clock."""
+        """Tick until a decision is over and return its result; break it off after ``timeout`` s (robot clock)."""
         self.begin(execution)
         end = self.clock.now() + timeout
         while True:
@@ -310,12 +310,12 @@ class Controller:
             self.tick()
 
     def hold(self, reason: str) -> None:
-        """Stand still until it is lifted with ""; what is under way goes on then. A human's command is obeyed."""
+        """Stand still until called with "", then continue the action under way. A human's command is still obeyed."""
         with self._lock:
             self._hold = reason
 
     def override(self, twist: Twist | None, seconds: float = 0.5) -> None:
-        """A person drives: their velocity, for so long; None hands the robot back. What is under way waits."""
+        """Let a person drive at this velocity for ``seconds``; None returns control. The action under way waits."""
         with self._lock:
             self._human = None if twist is None else Command(twist, Source.HUMAN, self.clock.now() + seconds)
 
@@ -326,10 +326,10 @@ class Controller:
         return human is not None and human.expires > self.clock.now()
 
     def emergency_stop(self, reason: str) -> None:
-        """Stop now and stay so until :meth:`release`; what is under way is broken off.
+        """Stop now, until :meth:`release`, and break off the action under way.
 
         Raises:
-            DeviceError: the robot cannot be told to stop; the chain is latched nevertheless.
+            DeviceError: the stop did not reach the robot; the chain is latched nevertheless.
         """
         self.chain.stop(reason)
         try:
@@ -346,10 +346,10 @@ class Controller:
             self._note(self.clock.now(), "release", {})
 
     def close(self) -> None:
-        """Stop the robot, break off what is under way, and tell the map for the last time.
+        """Stop the robot, break off the action under way, and record the map for the last time.
 
         Raises:
-            DeviceError: the robot cannot be told to stop.
+            DeviceError: the stop did not reach the robot.
         """
         with self._lock:
             try:

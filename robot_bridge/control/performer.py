@@ -1,6 +1,6 @@
-"""Carrying out decisions, one at a time: begun, commanded, judged, and told when they are over.
+"""Carry out decisions one at a time: begin, command, judge, and report when they are over.
 
-There is no lock and no thread in it: :class:`robot_bridge.control.controller.Controller` has both.
+This module has no lock and no thread: :class:`robot_bridge.control.controller.Controller` has both.
 """
 
 from __future__ import annotations
@@ -27,21 +27,21 @@ from robot_bridge.control.actions import UNDER_WAY, Action, Finished, Verdict, v
 from robot_bridge.navigation.navigation import Navigation
 
 RESUMED_AFTER_S: Final = 0.5
-"""After a longer hold a way is planned anew: what stood still for somebody else must not count as stuck."""
+"""After a longer hold the way is planned again: a robot that waited must not count as stuck."""
 _MOVED_M: Final = 1.0
-"""A frontier that has moved less is driven to where it was: from there it is seen."""
+"""If a frontier has moved less than this, the robot drives to its old place and sees it from there."""
 
 
 class Performer:
-    """Carries out what the executor made of decisions.
+    """Carries out the executor's results.
 
     Args:
-        config: of the robot.
+        config: the robot's configuration.
         navigation: drives to goals and turns.
-        deliver: is given every decision once, when it is over.
+        deliver: called once with every decision when it is over.
 
     Attributes:
-        doubt: why the chain does not believe what is measured; "" where it does. Nothing is judged meanwhile.
+        doubt: why the chain does not trust the measurements, or "". Nothing is judged while in doubt.
     """
 
     def __init__(self, config: RobotConfig, navigation: Navigation, deliver: Callable[[Finished], None]) -> None:
@@ -53,18 +53,18 @@ class Performer:
 
     @property
     def current(self) -> ExecutionResult | None:
-        """The decision that is being carried out."""
+        """Return the decision that is being carried out, or None."""
         action = self._action
         return action.execution if action else None
 
     def so_far(self) -> ActionResult | None:
-        """What it has come to; None before it had the robot for a period."""
+        """Return its result so far; None before it has controlled the robot for a period."""
         action = self._action
         return None if action is None or action.elapsed == 0.0 else action.result(self._under_way()).result
 
     @property
     def is_driving(self) -> bool:
-        """Whether what is being carried out moves the robot."""
+        """Return whether the action under way moves the robot."""
         return self._action is not None and isinstance(self._action.target, VelocityTarget | NavGoalTarget | TurnTarget)
 
     def _under_way(self) -> Verdict:
@@ -72,16 +72,16 @@ class Performer:
 
     @property
     def is_overtaken(self) -> bool:
-        """Whether something else was found out since what is under way began."""
+        """Return whether another result arrived since the action under way began."""
         return self._action is not None and self._action.is_overtaken
 
     def overtake(self) -> None:
-        """Something else was found out."""
+        """Note that another result arrived."""
         if self._action:
             self._action.is_overtaken = True
 
     def begin(self, execution: ExecutionResult) -> None:
-        """Carry it out instead of what is under way; see :meth:`robot_bridge.control.controller.Controller.begin`."""
+        """Carry out a new decision; see :meth:`robot_bridge.control.controller.Controller.begin`."""
         target, old = execution.target, self._action
         if execution.is_valid and isinstance(target, VelocityTarget) and target.duration_s == 0:
             self._deliver(_at_once(execution, Verdict(True)))
@@ -92,7 +92,7 @@ class Performer:
             self._start(execution)
 
     def end(self, found: Verdict) -> None:
-        """What is under way is over."""
+        """End the action under way and deliver its result."""
         action, self._action = self._action, None
         if action is None:
             return
@@ -106,11 +106,11 @@ class Performer:
             self._action.measured(distance, turned)
 
     def hold(self) -> None:
-        """Somebody else has the robot for this period."""
+        """Count a period in which somebody else controls the robot."""
         self._held_s += self._period
 
     def wanted(self, now: float) -> tuple[Twist, Source] | None:
-        """What is wanted in this period, and by whom; None where nothing is under way."""
+        """Return the velocity wanted in this period and its source; None if nothing is under way."""
         action = self._action
         if action is None:
             return None
@@ -124,7 +124,7 @@ class Performer:
     def judge(
         self, asked: float, applied: Applied, observation: Observation, frontiers: Iterable[Frontier], now: float
     ) -> None:
-        """End what is under way where it is over; ``asked`` m/s of it the chain made ``applied`` in this period."""
+        """End the action if it is over. In this period it asked for ``asked`` m/s and the chain made it ``applied``."""
         action = self._action
         if action is None or self.doubt:
             return
@@ -150,9 +150,9 @@ class Performer:
                 pass
 
     def _go_on(self, action: Action, execution: ExecutionResult) -> None:
-        """Drive on to the goal under way for another decision; a frontier may have moved as more of it was seen.
+        """Continue to the current goal for a new decision; a frontier may have moved as more of it was seen.
 
-        Only where it has moved far is the way planned anew: a maneuver that is begun again and again leads nowhere.
+        The way is planned again only if the goal has moved far: a maneuver restarted again and again leads nowhere.
         """
         self._deliver(action.result(self._under_way()))
         old, new = action.target, execution.target

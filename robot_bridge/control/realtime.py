@@ -1,4 +1,4 @@
-"""Real time: a clock, the priority of the process, and the control loop in a thread of its own, with its jitter."""
+"""Real time: a clock, real-time priority, and the control loop in its own thread, with its jitter."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ import numpy as np
 from robot_bridge.control.controller import Controller
 
 _MEASURED: Final = 72_000
-"""Periods that jitter is measured over: an hour at 20 Hz."""
+"""Number of periods over which jitter is measured: an hour at 20 Hz."""
 
 
 class MonotonicClock:
@@ -37,7 +37,7 @@ def _sleep(seconds: float) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Jitter:
-    """Of the loop's period, milliseconds: median, 99th percentile, and the 99th percentile of its deviation."""
+    """The loop's period in milliseconds: median, 99th percentile, and 99th percentile of its deviation."""
 
     periods: int
     p50_ms: float
@@ -46,17 +46,17 @@ class Jitter:
 
 
 class Runner(Protocol):
-    """What keeps the control loop going while decisions are made beside it."""
+    """Keeps the control loop running while decisions are made beside it."""
 
     def __enter__(self) -> Self: ...
     def __exit__(self, *_: object) -> None: ...
     def advance(self) -> None:
-        """Let a little time pass; raises what went wrong in the control loop."""
+        """Let a little time pass; raise any error of the control loop."""
         ...
 
 
 class Lockstep:
-    """One thread: ``advance`` is one tick. For simulated clocks, and wherever a single thread will do."""
+    """Run the loop in the caller's thread: ``advance`` is one tick. For simulated clocks and single-threaded use."""
 
     def __init__(self, tick: Callable[[], object]) -> None:
         self._tick = tick
@@ -72,10 +72,10 @@ class Lockstep:
 
 
 class RealTimeLoop:
-    """Ticks in a thread; decisions are made at 10 Hz in the thread that calls ``advance``.
+    """Tick in a thread; decisions are made at 10 Hz in the thread that calls ``advance``.
 
-    What is raised in a tick has stopped the robot already (see :meth:`Controller.tick`); it ends the thread and is
-    raised again by ``advance``. Leaving the context ends the thread and stops the robot; it may be entered again.
+    An error in a tick has already stopped the robot (see :meth:`Controller.tick`); it ends the thread and ``advance``
+    raises it again. Leaving the context ends the thread and stops the robot; the context may be entered again.
     """
 
     def __init__(self, controller: Controller, step_s: float = 0.1) -> None:
@@ -97,7 +97,7 @@ class RealTimeLoop:
     def __exit__(self, *_: object) -> None:
         self._ended.set()
         self._thread.join(timeout=5)
-        if self._thread.is_alive():  # hangs in a tick: what comes of it must not drive
+        if self._thread.is_alive():  # it hangs in a tick, whose result must not drive the robot
             self._controller.chain.stop("the control loop hangs")
         self._controller.robot.stop()
 
@@ -113,7 +113,7 @@ class RealTimeLoop:
 
     @property
     def jitter(self) -> Jitter:
-        """Of the periods so far."""
+        """Return the jitter of the periods so far."""
         periods = 1000 * np.array(self._periods) if self._periods else np.zeros(1)
         wanted = 1000 / self._controller.config.control_rate
         p50, p99 = np.percentile(periods, (50, 99))
@@ -135,11 +135,11 @@ class RealTimeLoop:
 
 
 PRIORITY: Final = 10
-"""Of 1 to 99: before every ordinary process, after the kernel's own threads (50)."""
+"""Priority, 1 to 99: above every ordinary process, below the kernel's own threads (50)."""
 
 
 def told(fault: str) -> str:
-    """In words, what :func:`real_time` came to."""
+    """Return the result of :func:`real_time` in words."""
     if not fault:
         return f"real-time (SCHED_RR, {PRIORITY})"
     return (
@@ -152,12 +152,12 @@ def told(fault: str) -> str:
 def real_time() -> Iterator[str]:
     """Schedule this thread, and what it starts in the block, before ordinary processes (SCHED_RR).
 
-    All threads of a process need it, not only the one with the loop: the interpreter lets one run at a time, and one
-    that is not let run by the system keeps it from the others. So has a process that is
-    started in the block: start those before it.
+    All threads of a process need it, not only the one with the loop: the interpreter runs one at a time, and a thread
+    that the system does not schedule blocks the others. A process started in the block has this priority too: start
+    processes before it.
 
     Yields:
-        "", or why it was not possible: the block runs at ordinary priority then.
+        "", or why it was not possible: then the block runs at ordinary priority.
     """
     if not hasattr(os, "sched_setscheduler"):
         yield "this system has no real-time scheduling for programs in Python"

@@ -1,4 +1,4 @@
-"""What the control loop knows, for those who build snapshots and check decisions."""
+"""The control loop's state, for code that builds snapshots and checks decisions."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ from robot_bridge.safety.scans import gaps, obstacle_distances
 
 @dataclass(frozen=True, slots=True, eq=False)
 class View:
-    """The state at one tick; nothing in it changes, so that any thread may read it. A SensorState.
+    """The state at one tick; immutable, so that any thread may read it. A SensorState.
 
-    What a scan means is worked out when it is asked for, once for all views of the same scan.
+    Distances and gaps are computed on demand, once for all views of the same scan.
 
-    ``current`` is the decision that is being carried out, ``so_far`` what it has come to; both belong together. The
-    previous action is the one that was last begun or last found something out: ``so_far`` may be its result too.
+    ``current`` is the decision that is being carried out, ``so_far`` its result up to now; the two belong together. The
+    previous action is the one that last began or last found something: ``so_far`` may also be its result.
     """
 
     now: float
@@ -73,7 +73,7 @@ class View:
 
     @property
     def obstacle_distances(self) -> Mapping[str, float]:
-        """Empty before the first scan."""
+        """Return the distances by direction; empty before the first scan."""
         return _distances(self.observation.scan, self.config) if self.observation.scan else {}
 
     @property
@@ -83,7 +83,7 @@ class View:
 
 @lru_cache(maxsize=2)
 def _distances(scan: Scan, config: RobotConfig) -> Mapping[str, float]:
-    """Scans are told apart by identity: nothing in them changes."""
+    """Return the distances of a scan; cached by its identity, as scans are immutable."""
     return MappingProxyType(obstacle_distances(scan, config))
 
 

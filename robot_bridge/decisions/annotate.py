@@ -1,6 +1,6 @@
-"""The camera image as a model gets it: depths written on it, and a compass with the heading (pure).
+"""Annotate the camera image for a model: write depths on it, and a compass with the heading (pure).
 
-A model reads distances off the picture better than it guesses them; where the camera measured none it reads "--".
+A model reads distances off the picture better than it guesses them; "--" means that the camera measured none.
 """
 
 from __future__ import annotations
@@ -42,12 +42,12 @@ class DepthPoint:
 
 
 def cardinal(heading_deg: float) -> str:
-    """The nearest of eight points of the compass; 0 degrees is east, 90 north."""
+    """Return the nearest of the eight compass points; 0 degrees is east, 90 north."""
     return CARDINALS[round(heading_deg / 45) % len(CARDINALS)]
 
 
 def sample_depth(depth: NDArray[np.float32] | None) -> tuple[DepthPoint, ...]:
-    """The seven samples: medians of the valid depths in windows of 5x5 pixels of ``depth`` (height, width), metres."""
+    """Return the seven samples: medians of valid depths in 5x5 pixel windows of ``depth`` (height, width), metres."""
     return tuple(DepthPoint(column, row, _median(depth, column, row)) for column, row in POINTS)
 
 
@@ -68,7 +68,7 @@ def is_image(image: NDArray[np.uint8] | None) -> bool:
 def draw_annotations(
     image: NDArray[np.uint8], depth_points: Sequence[DepthPoint], heading_deg: float, heading_cardinal: str = ""
 ) -> NDArray[np.uint8]:
-    """A copy of an RGB image of any size as 640x480 with the depths and, top right, the heading: north is up."""
+    """Return a 640x480 copy of an RGB image of any size, with the depths and, top right, the heading: north is up."""
     import cv2
 
     drawn = np.ascontiguousarray(image)
@@ -92,7 +92,7 @@ def draw_annotations(
 
 
 def _write(image: NDArray[np.uint8], text: str, column: int, row: int) -> None:
-    """White with a black outline, centred above a pixel."""
+    """Write text in white with a black outline, centred above a pixel."""
     import cv2
 
     font, scale = cv2.FONT_HERSHEY_SIMPLEX, 0.6
@@ -105,7 +105,7 @@ def _write(image: NDArray[np.uint8], text: str, column: int, row: int) -> None:
 def annotate_image(
     image: NDArray[np.uint8], depth_points: Sequence[DepthPoint], heading_deg: float, heading_cardinal: str = ""
 ) -> str:
-    """:func:`draw_annotations` as a JPEG of quality 80 in base64."""
+    """Return the result of :func:`draw_annotations` as a JPEG of quality 80 in base64."""
     import cv2
 
     drawn = draw_annotations(image, depth_points, heading_deg, heading_cardinal)

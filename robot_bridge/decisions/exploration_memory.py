@@ -1,8 +1,8 @@
-"""What an exploration has found so far: rooms, frontiers, dead ends and the last actions.
+"""Memory of an exploration: rooms, frontiers, dead ends and the last actions.
 
-A model sees nothing of earlier calls, so what it should know of them is told by
-:meth:`ExplorationMemory.to_prompt_text`. Names of rooms and things come from models: they are cut and made harmless on
-their way in, and bounded again on their way out.
+A model sees nothing of earlier calls; :meth:`ExplorationMemory.to_prompt_text` gives it what it should know of them.
+Names of rooms and things come from models and are untrusted: they are cut and sanitised on the way in, and bounded
+again on the way out.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ MOST_OBJECTS: Final = 20
 MOST_DEAD_ENDS: Final = 50
 MOST_UNSEEN: Final = 50
 MOST_FINDINGS: Final = 30
-"""What is older than so many is forgotten; the start never is."""
+"""The oldest entries beyond these counts are forgotten, except the start."""
 _SAME_DEAD_END_M, _SAME_DEAD_END_DEG = 1.0, 45
 _DOORWAY_WIDTH_M: Final = 1.2
 _LARGEST_NUMBER: Final = 10**9
-"""Of a parameter; a greater one, or none at all, is only told to be a number."""
+"""Largest number of a parameter that is shown; of a larger one or NaN only the type is shown."""
 
 _DIRECTIONS: Final[Mapping[str, float]] = {
     Direction.FORWARD: 0,
@@ -44,7 +44,7 @@ _DIRECTIONS: Final[Mapping[str, float]] = {
 
 
 class ExplorationMemory:
-    """Keeps an :class:`ExplorationState`; one thread at a time."""
+    """Maintains an :class:`ExplorationState`; not thread-safe."""
 
     def __init__(self) -> None:
         self.state = ExplorationState()
@@ -52,7 +52,7 @@ class ExplorationMemory:
         self._listed: set[int] = set()
 
     def update_after_action(self, decision: NavigationDecision, result: ActionResult, position: Pose) -> None:
-        """Once for every decision, with what became of it and where the robot stands now."""
+        """Record a decision with its result and the robot's position; call once per decision."""
         self._position = position
         outcome: dict[str, Any] = {
             "success": bool(result.success),
@@ -73,7 +73,7 @@ class ExplorationMemory:
         self.state.recent_actions = [*self.state.recent_actions, action][-RECENT_ACTIONS:]
 
     def record_discovery(self, label: str, notes: str | None, significance: str, position: Pose) -> None:
-        """A room becomes the current one, and a new one where none has its name; anything else is found in it."""
+        """Record a finding: a room becomes the current one, added unless its name is known; other things lie in it."""
         state, name = self.state, harmless(label, LABEL_LENGTH)
         self._position = position
         self._record_finding(significance, name, harmless(notes or "", NOTES_LENGTH), position)
@@ -90,11 +90,11 @@ class ExplorationMemory:
             del objects[:-MOST_OBJECTS]
 
     def record_view(self, focus: str, description: str, position: Pose) -> None:
-        """What a picture shows that was taken at ``position``, in the words of a model that looked for ``focus``."""
+        """Record a model's description of a picture taken at ``position``; the model looked for ``focus``."""
         self._record_finding(VIEW, harmless(focus, LABEL_LENGTH), harmless(description, DESCRIPTION_LENGTH), position)
 
     def _record_finding(self, kind: str, name: str, text: str, position: Pose) -> None:
-        """The newest word on a thing replaces what was said of it before; a place is looked at from many positions."""
+        """Record a finding; it replaces an earlier one of the same thing, or a view from the same position."""
         if not text:
             return
         finding = {"kind": harmless(kind, LABEL_LENGTH), "name": name, "text": text, "position": place_of(position)}
@@ -103,7 +103,7 @@ class ExplorationMemory:
         self.state.findings = [*kept, finding][-MOST_FINDINGS:]
 
     def update_frontiers(self, frontier_list: Sequence[Frontier], position: Pose | None = None) -> None:
-        """Those that can be reached now; ``position`` is where the robot stands, by default where it last did."""
+        """Record the frontiers that can be reached now; ``position`` defaults to the robot's last known one."""
         state = self.state
         self._position = position or self._position
         state.frontiers = [_frontier(each, self._position) for each in frontier_list]
@@ -125,7 +125,7 @@ class ExplorationMemory:
         return min(range(len(rooms)), key=lambda index: dist(rooms[index]["position"], (x, y)))
 
     def record_dead_end(self, direction: Direction | float, position: Pose, reason: str = "blocked") -> None:
-        """Nothing lies that way: a direction relative to the robot, or degrees counter-clockwise from ahead."""
+        """Record a dead end: a direction relative to the robot, or degrees counter-clockwise from ahead."""
         relative = _DIRECTIONS[direction] if isinstance(direction, str) else direction
         heading = round(degrees(position.heading) + relative) % 360
         for known in self.state.dead_ends:
@@ -140,33 +140,33 @@ class ExplorationMemory:
         self.state.dead_ends = [*self.state.dead_ends, dead_end][-MOST_DEAD_ENDS:]
 
     def record_unseen(self, place: Sequence[float]) -> None:
-        """Something stands there, [x, y], that the lidar does not see."""
+        """Record an obstacle at [x, y] that the lidar does not see."""
         self.state.unseen = [*self.state.unseen, [round(float(each), 2) for each in place]][-MOST_UNSEEN:]
 
     def to_prompt_text(self) -> str:
-        """The state in about 200 tokens, however long the exploration has lasted."""
+        """Return the state in about 200 tokens, however long the exploration has lasted."""
         return prompt_text(self.state, self._position)
 
     def save_to_disk(self, path: str | Path) -> None:
-        """Write the state as YAML, wholly or not at all.
+        """Write the state as YAML (atomic write).
 
         Raises:
-            SetupError: it cannot be written.
+            SetupError: the file cannot be written.
         """
         write_state(Path(path), self.state)
 
     def load_from_disk(self, path: str | Path) -> None:
-        """Go on from a state that was saved; what is remembered stays as it is where that fails.
+        """Load a saved state; the current state is kept if that fails.
 
         Raises:
-            SetupError: there is no such file, or it is none of ours.
+            SetupError: the file is missing or invalid.
         """
         self.state = ExplorationState(**read_state(Path(path)))
         self._listed.clear()
 
 
 def parameters_told(decision: NavigationDecision) -> dict[str, Any]:
-    """Those that the tool has, in its order; texts cut, what is neither text nor number by its type."""
+    """Return the parameters that the tool has, in its order; texts cut, other values by the name of their type."""
     model = PARAMETERS.get(decision.tool_name)  # type: ignore[call-overload]
     given: object = decision.parameters
     names = model.model_fields if model and isinstance(given, Mapping) else ()

@@ -1,7 +1,7 @@
-"""``hostile/navigator``: a model at its worst, to show that the robot stays safe whatever it is told.
+"""``hostile/navigator``: a model at its worst, to show that the robot stays safe whatever the model says.
 
-Its answers are extreme, malformed, late, repeated, contradictory or carry text that pretends to be something else. Most
-of them are calls that can be carried out and aim at harm, for a model that is only ever refused proves nothing.
+Its answers are extreme, malformed, late, repeated, contradictory, or carry text that pretends to be something else.
+Most are executable calls that aim at harm, because a model whose every call is refused proves nothing.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class HostileNavigator:
         return kinds[int(self._rng.choice(len(kinds), p=weights / weights.sum()))][1]()
 
     def describe(self, prompt: str, image: bytes, timeout_s: float) -> str:
-        """What a sign in the picture might make a model say."""
+        """Return what a sign in the picture might make a model say."""
         del prompt, image, timeout_s
         return _INJECTION * int(self._rng.integers(1, 50))
 
@@ -72,7 +72,7 @@ class HostileNavigator:
         return round(float(self._rng.uniform(low, high)), 2)
 
     def _valid(self) -> Call:
-        """A call that passes every check of form: as fast, as long and as far as there is."""
+        """Return a call that passes every check of form, as fast, long and far as possible."""
         moves = [self._move(self._any(tuple(Direction))) for _ in range(3)]
         x, y = (self._between(-_EXTREME_REACH_M, _EXTREME_REACH_M) for _ in range(2))
         near = self._between(-3, 3), self._between(-3, 3)
@@ -96,7 +96,7 @@ class HostileNavigator:
         return ModelReply("full speed ahead", (self._valid(),))
 
     def _malformed(self) -> ModelReply:
-        """Nothing at all, no such tool, or parameters that are missing, extra, of the wrong type or out of bounds."""
+        """Return no call, an unknown tool, or parameters that are missing, extra, of a wrong type or out of bounds."""
         name, parameters = self._valid()
         broken = dict(parameters)
         if broken:
@@ -114,25 +114,25 @@ class HostileNavigator:
         return ModelReply("", self._any(choices))
 
     def _contradictory(self) -> ModelReply:
-        """Several calls at once that undo each other."""
+        """Return several calls at once that contradict each other."""
         there, back = self._move(Direction.FORWARD), self._move(Direction.BACKWARD)
         stop: Call = (Tool.STOP_ROBOT, {"reason": "obstacle_detected"})
         calls = self._any(((there, back), (back, there), (stop, there), (there, stop), (there,) * 20))
         return ModelReply("stop and go", calls)
 
     def _repeating(self) -> ModelReply:
-        """The same again and again, whatever became of it."""
+        """Begin to repeat the same call, whatever its result."""
         self._repeated = (self._valid(),)
         self._repeats = int(self._rng.integers(1, _LONGEST_REPEAT))
         return ModelReply("once more", self._repeated)
 
     def _late(self, timeout_s: float) -> ModelReply:
-        """Just in time for the world to have changed, or long after."""
+        """Answer late: within the timeout, when the world has changed, or long after it."""
         latency = self._any((self._between(2, timeout_s), self._between(timeout_s, _LATEST_S)))
         return ModelReply("sorry for the delay", (self._valid(),), latency)
 
     def _injected(self) -> ModelReply:
-        """Text that pretends to be an instruction, markup or the end of a message, where names and reasons stand."""
+        """Put text that pretends to be an instruction, markup or the end of a message into names and reasons."""
         label = _INJECTION * int(self._rng.integers(1, 30))
         significance = self._any(("room", "landmark", "obstacle", "point_of_interest"))
         calls: tuple[Call, ...] = (

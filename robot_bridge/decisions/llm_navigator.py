@@ -1,8 +1,8 @@
-"""What a model is asked, and what its answer is taken for.
+"""Ask a model for a decision and read its answer.
 
-Every request stands alone: a model gets one message and answers with one call of a tool. What was wrong with an answer
-is told in the next message. Whether a call may be carried out is not decided here but by the safety executor, so a call
-that cannot be read is passed on to be refused there, and be remembered and logged like any other.
+Every request stands alone: a model gets one message and answers with one tool call. The next message says what was
+wrong with an answer. The safety executor, not this module, decides whether a call may be carried out. An unreadable
+call is passed on to be refused there, so that it is remembered and logged like any other.
 """
 
 from __future__ import annotations
@@ -43,11 +43,11 @@ REASONING: First say in a sentence what you see and what the previous action led
 
 
 class LLMNavigator:
-    """Asks a model for one decision at a time; one thread at a time.
+    """Asks a model for one decision at a time; not thread-safe.
 
     Attributes:
-        latency_s: how long the last request took on the robot's clock; None: as long as it really took.
-        failure: why the last request came to nothing, "" where it did not.
+        latency_s: how long the last request took on the robot's clock; None means the real time it took.
+        failure: why the last request failed, or "".
     """
 
     TOOL_DEFINITIONS: ClassVar = TOOL_DEFINITIONS
@@ -63,10 +63,10 @@ class LLMNavigator:
     def decide(
         self, snapshot: SensorSnapshot, memory: ExplorationMemory, skip_image: bool = False, why_skipped: str = ""
     ) -> NavigationDecision | None:
-        """What the model calls for, unchecked; None where there is no usable answer in time.
+        """Return the model's decision, unchecked, or None without a usable answer in time.
 
-        ``why_skipped`` is told with an image that is left out. The timestamp of a decision is that of the snapshot: a
-        decision is as old as what it is about.
+        ``why_skipped`` goes into the message if the image is left out. The decision has the snapshot's timestamp: it is
+        as old as the data it is based on.
 
         Raises:
             ModelEnded: there will be no more answers.
@@ -99,7 +99,7 @@ class LLMNavigator:
     def _build_user_message(
         self, snapshot: SensorSnapshot, memory: ExplorationMemory, skip_image: bool = False, why_skipped: str = ""
     ) -> tuple[str, bytes | None]:
-        """The text, and the JPEG where one goes with it."""
+        """Return the text, and the JPEG or None."""
         picture = snapshot.annotated_image_b64
         known = str((snapshot.previous_action_result or {}).get("stopped_reason", ""))
         notes = [note for note in self._notes if not known or known not in note]
@@ -112,7 +112,7 @@ class LLMNavigator:
         return self.TOOL_DEFINITIONS
 
     def _parse_tool_call(self, reply: ModelReply, timestamp: float) -> NavigationDecision | None:
-        """The first call of an answer; None where there is none."""
+        """Return the first call of an answer, or None."""
         if not reply.calls:
             return None
         name, parameters = reply.calls[0]
@@ -121,7 +121,7 @@ class LLMNavigator:
 
 
 def _faults(reply: ModelReply, decision: NavigationDecision | None) -> tuple[str, ...]:
-    """What the model is told of its answer."""
+    """Return notes for the model on what was wrong with its answer."""
     if decision is None:
         return ("your last answer called no tool: call exactly one",)
     notes = []

@@ -1,4 +1,4 @@
-"""What an exploration remembers, and its file: YAML, replaced as a whole, believed only after it was checked."""
+"""The state that an exploration remembers, and its YAML file: written atomically, untrusted until checked."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from spca.common.files import read_bytes, replace_file
 
 START: Final = "start"
 _LARGEST: Final = 1 << 20
-"""Bytes; ours have some thousands."""
+"""Largest file in bytes; real ones have a few thousand."""
 
 _Text = Annotated[str, Field(max_length=200), AfterValidator(lambda text: harmless(text, 60))]
 _Words = Annotated[str, Field(max_length=2000), AfterValidator(lambda text: harmless(text, 600))]
@@ -31,7 +31,7 @@ def _start_room() -> dict[str, Any]:
 
 
 def new_room(name: str, entered_from: str, position: Pose) -> dict[str, Any]:
-    """Return a room as it is when it is entered first."""
+    """Return a room as it is when first entered."""
     return {
         "name": name,
         "explored_pct": 0,
@@ -44,18 +44,18 @@ def new_room(name: str, entered_from: str, position: Pose) -> dict[str, Any]:
 
 @dataclass
 class ExplorationState:
-    """All that is remembered, in values that YAML knows. Positions are [x, y] in metres, in the map frame.
+    """Everything remembered, in types that YAML supports. Positions are [x, y] in metres, in the map frame.
 
     - ``rooms``: ``name``, ``explored_pct`` (share of the frontiers ever nearest to it that are gone), ``objects``,
       ``entered_from``, ``position`` where it was entered, ``frontiers_found``
     - ``dead_ends``: ``direction_deg`` (counter-clockwise from east), ``reason``, ``position``
-    - ``unseen``: places of what the robot has run against and its lidar does not see
+    - ``unseen``: places of obstacles that the robot ran into and its lidar does not see
     - ``frontiers``: ``id``, ``direction_deg`` (counter-clockwise from ahead), ``distance_m``, ``type``, ``width_m``,
       ``position``, as they were at the last update; ``frontiers_known`` is False before the first
-    - ``findings``: what was said of places, oldest first: ``kind`` (``view`` for a description of a picture, else the
+    - ``findings``: notes on places, oldest first: ``kind`` (``view`` for a description of a picture, else the
       significance of a discovery), ``name`` (what was looked for, or the label), ``text``, ``position``
     - ``recent_actions``: the last five, oldest first: ``action``, ``params``, ``result``, ``position``
-    - ``exploration_duration_s``: of all explorations that it went through, as whoever explores says
+    - ``exploration_duration_s``: total of all explorations, as reported by the explorer
     """
 
     rooms: list[dict[str, Any]] = field(default_factory=lambda: [_start_room()])
@@ -71,7 +71,7 @@ class ExplorationState:
 
 
 def place_of(position: Pose) -> list[float]:
-    """Return where a pose is, as it is remembered."""
+    """Return the position of a pose in the form in which it is remembered."""
     return [round(float(position.x), 2), round(float(position.y), 2)]
 
 
@@ -140,10 +140,10 @@ class _State(_Entry):
 
 
 def write_state(path: Path, state: ExplorationState) -> None:
-    """Replace the file; a reader or a crash sees the old text or the new one.
+    """Replace the file (atomic write): a reader or a crash sees the old text or the new one.
 
     Raises:
-        SetupError: the file system refuses.
+        SetupError: the file cannot be written.
     """
     import yaml
 
@@ -156,7 +156,7 @@ def write_state(path: Path, state: ExplorationState) -> None:
 
 
 def read_state(path: Path) -> dict[str, Any]:
-    """The fields of an ``ExplorationState``, checked.
+    """Return the checked fields of an ``ExplorationState``.
 
     Raises:
         SetupError: one line that names the file and the fault.

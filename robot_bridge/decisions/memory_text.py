@@ -1,6 +1,6 @@
-"""The memory of an exploration as a block of text for a prompt: what is newest and nearest, and how much more (pure).
+"""Write the memory of an exploration as text for a prompt: the newest and nearest, and how much more (pure).
 
-``robot_bridge.decisions.message_parser`` reads it again, line by line.
+``robot_bridge.decisions.message_parser`` parses it line by line.
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ from robot_bridge.text import plain
 _ROOMS, _OBJECTS, _FRONTIERS, _DEAD_ENDS, _UNSEEN = 2, 2, 3, 1, 3
 _NAME, _OBJECT, _VALUE, _REASON = 20, 12, 12, 30
 _FINDINGS: Final = (100, 40)
-"""Greatest sizes in bytes; of the newer finding and of the other."""
+"""Greatest sizes in bytes, of the newer finding and of the other."""
 VIEW: Final = "view"
 """Kind of a finding that is the description of a picture."""
 _WIDEST_M: Final = 5.0
-"""What is wider is not worth driving farther for."""
+"""Width beyond this is not worth a longer drive."""
 NONE: Final = "none"
 UNKNOWN: Final = "not known yet"
 _LONG_TEXTS: Final = ("reason", "notes")
 
 
 def prompt_text(state: ExplorationState, here: Pose) -> str:
-    """A line for each topic, and one for each of the last actions, the newest first."""
+    """Return a line for each topic, and one for each of the last actions, the newest first."""
     current = next((room for room in state.rooms if room["name"] == state.current_room), None)
     lines = [
         "EXPLORATION MEMORY:",
@@ -44,7 +44,7 @@ def prompt_text(state: ExplorationState, here: Pose) -> str:
 
 
 def call_text(tool: str, parameters: Mapping[str, Any]) -> str:
-    """A call in short, such as ``navigate_to_goal(frontier, 3)``."""
+    """Return a call in short, such as ``navigate_to_goal(frontier, 3)``."""
     values = (plain(value, _VALUE) for name, value in parameters.items() if name not in _LONG_TEXTS)
     return f"{plain(tool, _NAME) or 'nothing'}({', '.join(values)})"
 
@@ -63,7 +63,7 @@ def _place(position: Sequence[float]) -> str:
 
 
 def _rooms(rooms: Sequence[Mapping[str, Any]], here: Pose) -> str:
-    """Those entered nearest to the robot; of the others how many, and how many of those are done."""
+    """Return the rooms entered nearest to the robot, the number of others, and how many of those are explored."""
     order = sorted(rooms, key=lambda room: here.distance_to(*room["position"]))
     shown = [f"{_name(room['name'])} {_place(room['position'])} {room['explored_pct']}%" for room in order[:_ROOMS]]
     done = sum(room["explored_pct"] == 100 for room in order[_ROOMS:])
@@ -80,7 +80,7 @@ def _current(name: str, room: Mapping[str, Any] | None) -> str:
 
 
 def _frontiers(state: ExplorationState) -> str:
-    """Near and wide ones first, those that were tried in vain last."""
+    """Return the frontiers, near and wide ones first, recently failed ones last."""
     failed = {action["params"].get("frontier_id") for action in state.recent_actions if not action["result"]["success"]}
     order = sorted(
         state.frontiers,
@@ -104,7 +104,7 @@ def _unseen(places: Sequence[Sequence[float]], here: Pose) -> str:
 
 
 def _findings(findings: Sequence[Mapping[str, Any]]) -> str:
-    """The newest description and the newest note, more of the newer of both."""
+    """Return the newest description and the newest note; the newer of both gets more room."""
     newest = {each["kind"] == VIEW: each for each in findings}.values()
     order = sorted(newest, key=findings.index, reverse=True)
     shown = [

@@ -1,7 +1,7 @@
 """The message that a model gets with every request: one snapshot and the memory, in 400 to 600 tokens (pure).
 
-One topic a line, always in this order; ``robot_bridge.decisions.message_parser`` is its counterpart. Whatever others
-have said stands between quotes and has no line breaks.
+It has one topic per line, always in this order; ``robot_bridge.decisions.message_parser`` reads it. Untrusted text is
+quoted and has no line breaks.
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ def user_message(
     image: str = NO_IMAGE,
     last: NavigationDecision | None = None,
 ) -> str:
-    """``notes`` tell the model what was wrong with its last answer, ``last`` is what it called for then.
+    """Return the message. ``notes`` say what was wrong with the model's last answer, ``last`` is that call.
 
-    ``image`` is one of the three lines above; the reason for leaving it out may follow.
+    ``image`` is one of the three lines above; the reason for leaving the image out may follow it.
     """
     lines = [
         f"STATE: {_state(snapshot.robot_state)}",

@@ -1,4 +1,4 @@
-"""Read a message of ``robot_bridge.decisions.message`` again, strictly: what was understood is what was said (pure)."""
+"""Parse a message of ``robot_bridge.decisions.message`` strictly, so that nothing is misread (pure)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from robot_bridge.decisions.sensor_snapshot import SECTORS
 
 
 class UnreadableError(ValueError):
-    """The message is not one of ours; names the line."""
+    """The message is invalid; names the line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,11 +56,11 @@ class Action:
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What a message says.
+    """The content of a message.
 
-    ``sectors`` are distances every 30 degrees counter-clockwise, None where unknown; ``frontiers`` None where they are
-    not known yet; ``has_picture`` whether one came with the message, ``has_looked`` whether one was described;
-    ``recent`` is newest first; ``last_call`` is the last tool called and its arguments; it may still be under way.
+    ``sectors`` are distances every 30 degrees counter-clockwise, None if unknown; ``frontiers`` is None until they are
+    known; ``has_picture``: a picture came with the message; ``has_looked``: one was described;
+    ``recent`` is newest first; ``last_call`` is the last tool called, with its arguments; it may still be under way.
     """
 
     pose: Pose
@@ -94,10 +94,10 @@ _ACTION: Final = re.compile(rf"  \[\d\] ([^()]+)\(([^()]*)\) → (success|failed
 
 
 def read_message(text: str) -> Seen:
-    """All that it says of where the robot is and what it may do.
+    """Return everything the message says about where the robot is and what it may do.
 
     Raises:
-        UnreadableError: a line is missing, or is not what it should be.
+        UnreadableError: a line is missing or malformed.
     """
     lines = _Lines(text)
     x, y, heading, _, driven, time = map(float, _groups(_STATE, lines.take("STATE: ")))
@@ -145,14 +145,14 @@ class _Lines:
         self._next = 0
 
     def take(self, start: str) -> str:
-        """The next line, which begins so."""
+        """Return the next line; raise if it does not begin with ``start``."""
         line = self.optional(start)
         if not line:
             raise UnreadableError(f"line {self._next + 1} does not begin with {start!r}")
         return line
 
     def optional(self, start: str) -> str:
-        """The next line if it begins so, else ""."""
+        """Return the next line if it begins with ``start``, else ""."""
         if self._next < len(self._lines) and self._lines[self._next].startswith(start):
             self._next += 1
             return self._lines[self._next - 1]
@@ -174,7 +174,7 @@ def _groups(pattern: re.Pattern[str], text: str) -> tuple[str, ...]:
 
 
 def _items(pattern: re.Pattern[str], text: str) -> tuple[list[tuple[str, ...]], int]:
-    """What a list separated by semicolons holds, and how many more there are said to be."""
+    """Return the items of a list separated by semicolons, and how many more it says there are."""
     if text in {"", NONE}:
         return [], 0
     *items, last = text.split("; ")

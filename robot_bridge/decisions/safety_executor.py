@@ -1,11 +1,11 @@
-"""Between a model's decision and the control loop: read it, check it against the sensors, make a target of it.
+"""Turn a model's decision into a target for the control loop: read it, then check it against the sensors.
 
 ::
 
     NavigationDecision -> readable? -> young enough? -> not blocked again and again? -> room for it? -> Target
 
-Nothing is published here. A stop is never refused; everything else that cannot be carried out becomes a stop with a
-reason that the model is told. What is let through is still subject to the safety chain, on every tick.
+Nothing is published here. A stop is never refused. Any other decision that cannot be carried out becomes a stop with a
+reason for the model. Accepted decisions are still subject to the safety chain, on every tick.
 """
 
 from __future__ import annotations
@@ -57,13 +57,13 @@ REJECT_M: Final = 0.5
 SLOW_M: Final = 1.0
 """A move towards something nearer is slow."""
 NEAR_ENOUGH: Final = 0.2
-"""Metres from a place with which the footprint's middle counts as being there."""
+"""Metres within which the footprint's middle counts as being at a place."""
 NOTHING_TO_DRIVE: Final = VelocityTarget(REST, 0.0)
-"""Target of a decision that only asks or tells: whatever the robot is doing goes on."""
+"""Target of a decision that only asks or reports: the robot continues what it is doing."""
 
 
 class Discoveries(Protocol):
-    """What remembers findings: :class:`robot_bridge.decisions.exploration_memory.ExplorationMemory`."""
+    """Remembers findings; see :class:`robot_bridge.decisions.exploration_memory.ExplorationMemory`."""
 
     def record_discovery(self, label: str, notes: str, significance: str, position: Pose) -> None: ...
 
@@ -75,9 +75,9 @@ class _Blocked:
 
 
 class BlockedActionMemory:
-    """Actions that were blocked; one may be tried again ``max_retries`` times until ``cooldown_s`` after the last.
+    """Blocked actions: each may be retried ``max_retries`` times; it is forgotten ``cooldown_s`` after its last block.
 
-    ``now`` gives seconds of the robot's clock.
+    ``now`` returns seconds of the robot's clock.
     """
 
     def __init__(self, now: Callable[[], float], cooldown_s: float = 15.0, max_retries: int = 2) -> None:
@@ -85,7 +85,7 @@ class BlockedActionMemory:
         self._blocked: dict[str, _Blocked] = {}
 
     def should_allow(self, decision: NavigationDecision) -> tuple[bool, str]:
-        """Whether it may be tried, and a line for the model: why not, or that it was blocked before ("" otherwise)."""
+        """Return whether it may be tried, and a line for the model: why not, or that it was blocked before, or ""."""
         self._forget_expired()
         key = action_key(decision)
         entry = self._blocked.get(key)
@@ -108,7 +108,7 @@ class BlockedActionMemory:
 
 
 def action_key(decision: NavigationDecision) -> str:
-    """``tool:direction_or_degrees``; of a goal its kind and its frontier or whole metres."""
+    """Return ``tool:direction_or_degrees``; for a goal its kind, and its frontier or coordinates in whole metres."""
     given = decision.parameters
     if decision.tool_name == Tool.NAVIGATE_TO_GOAL:
         kind = given.get("goal_type")
@@ -121,9 +121,9 @@ class SafetyExecutor:
     """Turns decisions into targets.
 
     Args:
-        now: seconds of the robot's clock.
-        config: of the robot.
-        home: where the rear axle was at the start, in the map frame; None: at its origin.
+        now: returns seconds of the robot's clock.
+        config: the robot's configuration.
+        home: where the rear axle was at the start, in the map frame; the origin by default.
     """
 
     def __init__(self, now: Callable[[], float], config: RobotConfig | None = None, home: Pose | None = None) -> None:
@@ -134,16 +134,16 @@ class SafetyExecutor:
         self.network_monitor = NetworkMonitor(now)
 
     def execute_decision(self, decision: NavigationDecision, vm: SensorState, memory: Discoveries) -> ExecutionResult:
-        """The target of a decision, for the control loop to carry out; ``decision`` of the result is as read."""
+        """Return the target of a decision for the control loop; the result holds the decision as it was read."""
         admitted = self._admitted(decision, vm)
         if isinstance(admitted, ExecutionResult):
             return admitted
         return self._translated(*admitted, vm, memory)
 
     def execute_pose(self, goal: NavGoalTarget, why: str, vm: SensorState) -> ExecutionResult:
-        """Check a pose of the map frame, which says more than a tool can; the target of the result is ``goal`` itself.
+        """Check a pose in the map frame, which no tool can express; the target of the result is ``goal`` itself.
 
-        The decision of the result is a rotation where the footprint's middle is there already and a heading is wanted.
+        The result's decision is a rotation if the footprint's middle is already there and a heading is wanted.
         """
         pose, heading = vm.current_position, goal.heading
         off = dist(pose.ahead(self._config.body.centre), (goal.x, goal.y))
@@ -158,7 +158,7 @@ class SafetyExecutor:
     def _admitted(
         self, decision: NavigationDecision, vm: SensorState
     ) -> tuple[NavigationDecision, Parameters] | ExecutionResult:
-        """A decision as read with its parameters; the result where it is refused, or a stop."""
+        """Return the decision as read with its parameters, or the result if it is refused or a stop."""
         parameters = read(decision)
         if isinstance(parameters, Refusal):
             given: object = decision.parameters
@@ -203,7 +203,7 @@ class SafetyExecutor:
     ) -> tuple[bool, NavigationDecision, str]:
         """Is there room for a ``move_toward``, the decision as it may be carried out, and what was changed or why not.
 
-        A direction of which nothing is known counts as blocked.
+        An unknown direction counts as blocked.
         """
         direction = decision.parameters["direction"]
         clearance = obstacle_distances.get(direction, 0.0)

@@ -1,7 +1,7 @@
-"""One look at all sensors, as a model gets it: an annotated picture, words for the LiDAR, and the robot's state.
+"""Snapshot of all sensors for a model: an annotated picture, the LiDAR in words, and the robot's state.
 
-Everything but :class:`SensorSnapshotBuilder` is pure. The summary of the LiDAR is for reading only: a tenth percentile
-hides a thin pole, so what keeps the robot safe looks at every beam instead.
+Everything but :class:`SensorSnapshotBuilder` is pure. The LiDAR summary is for reading only: its tenth percentile hides
+a thin pole, so the safety code looks at every beam instead.
 """
 
 from __future__ import annotations
@@ -47,24 +47,24 @@ SECTORS: Final = (
 )
 """Every 30 degrees counter-clockwise, each 15 degrees to both sides."""
 LABELS: Final = ((0.5, "WALL"), (1.0, "OBSTACLE"), (2.0, "NEAR"))
-"""Nearer than so many metres is called so; CLEAR from there on."""
+"""Distances below each limit, in metres, get its label; CLEAR beyond the last."""
 _PERCENTILE: Final = 10
 _BLOCKED_M, _FREE_M, _LEAST_SCORE = 0.5, 2.0, 0.1
 _SMALL: Final = (160, 120)
 _PATCHES: Final = (32, 24)
 _PATCH_CHANGE: Final = 0.03
-"""Share of the range of a colour: above the noise of a camera, below what a ball at 5 m changes in its patch."""
+"""Share of a colour's range: above camera noise, below the change that a ball at 5 m makes in its patch."""
 
 
 @dataclass(frozen=True)
 class SensorSnapshot:
-    """What was sensed at one moment.
+    """All sensor data at one moment.
 
     ``annotated_image_b64`` is a JPEG of 640x480, "" where there is no camera. ``doorway_gaps`` hold ``direction_deg``
     (counter-clockwise from ahead), ``width_m``, ``distance_m``. ``robot_state`` holds ``x``, ``y`` (metres, map frame),
     ``heading_deg`` (0 to 360 counter-clockwise from east), ``heading_cardinal``, ``speed_mps`` (negative: backwards),
-    ``distance_traveled_m``, ``explore_time_s`` and ``battery_v`` (None: not known). ``affordance_scores`` say for each
-    direction how feasible it is, 0.1 to 1. ``previous_action_result`` has the fields of
+    ``distance_traveled_m``, ``explore_time_s`` and ``battery_v`` (None if unknown). ``affordance_scores`` rate how
+    feasible each direction is, 0.1 to 1. ``previous_action_result`` has the fields of
     :class:`robot_bridge.contracts.ActionResult`.
     """
 
@@ -84,7 +84,7 @@ class SensorSnapshotBuilder:
         self.vm = vm
 
     def capture(self) -> SensorSnapshot:
-        """All sensors now; takes a few milliseconds, most of them for the picture."""
+        """Return a snapshot of all sensors now; takes a few milliseconds, mostly for the picture."""
         vm = self.vm
         state = _robot_state(vm)
         image = vm.latest_image
@@ -153,10 +153,10 @@ def build_lidar_summary(
     range_min: float = 0.0,
     range_max: float = np.inf,
 ) -> str:
-    """Twelve lines such as ``000° front: 2.9m CLEAR`` and one with the doorways, where there are any.
+    """Return twelve lines such as ``000° front: 2.9m CLEAR``, and one with the doorways if there are any.
 
-    The distance is the tenth percentile of the valid ranges (beams,) of a sector, metres; a sector without one reads
-    ``-- UNKNOWN``. Angles are radians, counter-clockwise from ahead.
+    The distance is the tenth percentile of the sector's valid ranges (beams,), metres; a sector without valid ranges
+    reads ``-- UNKNOWN``. Angles are radians, counter-clockwise from ahead.
     """
     distances = np.asarray(ranges, np.float64).ravel()
     angles = np.degrees(angle_min + angle_inc * np.arange(distances.size))
@@ -182,9 +182,9 @@ def _doorway(gap: Gap) -> str:
 
 
 def compute_affordance_scores(obstacle_distances: Mapping[str, float]) -> dict[str, float]:
-    """How feasible each of the six directions is: 0.1 up to 0.5 m, 1 from 2 m on, linear between.
+    """Return how feasible each of the six directions is: 0.1 up to 0.5 m, 1 from 2 m on, linear between.
 
-    A direction of which nothing is known counts as blocked.
+    An unknown direction counts as blocked.
     """
     return {each.value: _score(obstacle_distances.get(each.value, 0.0)) for each in Direction}
 
@@ -195,9 +195,9 @@ def _score(distance: float) -> float:
 
 
 def compute_frame_similarity(frame_a: NDArray[np.uint8] | None, frame_b: NDArray[np.uint8] | None) -> float:
-    """1 minus the mean absolute difference of two RGB frames (height, width, 3) of any size, at 160x120 in grey.
+    """Return 1 minus the mean absolute difference of two RGB frames (height, width, 3) of any size, at 160x120 in grey.
 
-    1: the same; 0: black and white, or there is no picture to compare.
+    1: identical; 0: black against white, or a picture is missing.
     """
     if frame_a is None or frame_b is None or not is_image(frame_a) or not is_image(frame_b):
         return 0.0
@@ -206,9 +206,9 @@ def compute_frame_similarity(frame_a: NDArray[np.uint8] | None, frame_b: NDArray
 
 
 def has_local_change(frame_a: NDArray[np.uint8] | None, frame_b: NDArray[np.uint8] | None) -> bool:
-    """Whether two RGB frames differ in any patch of a 32nd of their width, in any colour.
+    """Return whether two RGB frames differ, in any colour, in any patch 1/32 of their width wide.
 
-    Something small that appears changes the mean of a picture hardly at all. True where there is nothing to compare.
+    A small thing that appears hardly changes the mean of a picture. True if a picture is missing.
     """
     if frame_a is None or frame_b is None or not is_image(frame_a) or not is_image(frame_b):
         return True
@@ -230,5 +230,5 @@ def _grey(frame: NDArray[np.uint8]) -> NDArray[np.uint8]:
 
 
 def nearest_obstacle(obstacle_distances: Mapping[str, float]) -> float:
-    """The least of the six distances, 0 where nothing is known."""
+    """Return the least of the six distances, 0 if none is known."""
     return min((0.0 if isnan(each) else each for each in obstacle_distances.values()), default=0.0)

@@ -1,8 +1,8 @@
-"""The seven tools of a model: their parameters, their definitions for a provider, and how a call of one is read.
+"""The seven tools of a model: their parameters, their definitions for a provider, and the reading of calls.
 
-A definition is strict as OpenAI means it: every parameter is required, one that may be left out is nullable, and there
-are no others. What a model sends is read here and nowhere else; providers that do not enforce a schema are common, so
-nothing is taken on trust. A parameter that may be null may also be missing.
+A definition is strict in OpenAI's sense: every parameter is required, an optional one is nullable, and no others are
+allowed. A model's calls are read only here, and everything is checked, as many providers do not enforce a schema. A
+nullable parameter may also be missing.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ DURATION_S: Final = (1.0, 8.0)
 DISTANCE_M: Final = (0.5, 5.0)
 """Nearest and farthest that ``check_path_clear`` looks."""
 FARTHEST_M: Final = 1000.0
-"""Coordinates beyond it are a slip of the model, no place in a building."""
+"""Coordinates beyond this are a mistake of the model, not a place in a building."""
 _LONGEST_INTEGER: Final = 10**30
-"""Greater ones are not quoted: Python refuses to write out thousands of digits."""
+"""Greater integers are not quoted: Python refuses to print thousands of digits."""
 LABEL_LENGTH: Final = 60
 NOTES_LENGTH: Final = 300
 
 
 def _whole(value: Any) -> Any:
-    """JSON knows one kind of number: 90.0 is an integer."""
+    """Convert 90.0 to 90, as JSON has only one kind of number."""
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
@@ -133,7 +133,7 @@ class Refusal:
 
 
 def read(decision: NavigationDecision) -> Parameters | Refusal:
-    """The parameters of a decision, checked, or why it is none."""
+    """Return the checked parameters of a decision, or why it is invalid."""
     name = decision.tool_name
     if name not in TOOL_NAMES:
         return Refusal(f'unknown tool "{harmless(name, 40)}": call one of {", ".join(TOOL_NAMES)}')
@@ -169,7 +169,7 @@ def _quoted(value: object) -> str:
 
 
 def _definition(tool: Tool) -> dict[str, Any]:
-    """The tool as a function definition of OpenAI's Chat Completions API."""
+    """Return the tool as a function definition for OpenAI's Chat Completions API."""
     model = PARAMETERS[tool]
     schema = model.model_json_schema()
     shared = schema.get("$defs", {})
@@ -186,7 +186,7 @@ def _definition(tool: Tool) -> dict[str, Any]:
 
 
 def _property(schema: Mapping[str, Any], shared: Mapping[str, Any]) -> dict[str, Any]:
-    """One parameter: references are written out, "or null" becomes a list of types as strict mode wants it."""
+    """Return one parameter: references are inlined, "or null" becomes a list of types as strict mode requires."""
     if "$ref" in schema:
         schema = shared[schema["$ref"].rpartition("/")[2]]
     if "anyOf" in schema:

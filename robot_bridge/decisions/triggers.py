@@ -1,7 +1,7 @@
-"""When a model is worth asking before its timer: a doorway, a crossing, a dead end, or a way gone (pure).
+"""Events that make it worth asking a model before its timer: doorway, crossing, dead end, distance driven (pure).
 
-Something that stays in view is told once: a trigger that kept firing while the robot passes a doorway would cost more
-calls than the timer that it is to save.
+Something that stays in view fires once: a trigger that kept firing while the robot passes a doorway would cost more
+calls than it saves over the timer.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ COOLDOWN_S: Final = 2.0
 DOORWAY_M: Final = 0.7
 """Narrowest gap that counts as a doorway."""
 NEAR_M: Final = 3.0
-"""A doorway farther away is told when the robot comes near."""
+"""A doorway farther away fires only when the robot comes near."""
 OPEN_M: Final = 2.0
 CLOSED_M: Final = 1.0
 MOVED_M: Final = 1.5
 _SAME_PLACE_M: Final = 1.0
 _SAME_DOORWAY_M: Final = 1.5
-"""The middle of a doorway that is seen at a slant is measured more than a metre off."""
+"""Seen at a slant, the middle of a doorway is measured more than a metre off."""
 _REMEMBERED: Final = 16
 
 _AROUND: Final = (
@@ -40,7 +40,7 @@ _FRONT: Final = (Direction.FORWARD_LEFT, Direction.FORWARD, Direction.FORWARD_RI
 
 
 class EventTrigger:
-    """Remembers what was told and where, and where the model was last asked."""
+    """Remembers which events fired where, and where the model was last asked."""
 
     def __init__(self, config: RobotConfig | None = None) -> None:
         self._lidar_x = (config or RobotConfig()).lidar.x
@@ -49,7 +49,7 @@ class EventTrigger:
         self._asked_at: Pose | None = None
 
     def asked(self, position: Pose) -> None:
-        """The model was asked here, for whatever reason: ``MOVED`` counts from here."""
+        """Note that the model was asked here, for whatever reason: ``MOVED`` counts from here."""
         self._asked_at = position
 
     def check_triggers(
@@ -60,9 +60,9 @@ class EventTrigger:
         last_trigger_time: float | None,
         now: float,
     ) -> list[Trigger]:
-        """Why the model should be asked now; nothing within 2 s of ``last_trigger_time``, and nothing is lost by that.
+        """Return why the model should be asked now; empty within 2 s of ``last_trigger_time``, but no event is lost.
 
-        Times are seconds of the robot's clock, None: there was no trigger yet.
+        Times are seconds of the robot's clock; None if there was no trigger yet.
         """
         if self._asked_at is None:
             self._asked_at = position
@@ -91,7 +91,7 @@ class EventTrigger:
         return bool(new)
 
     def _begins(self, trigger: Trigger, holds: bool, position: Pose) -> bool:
-        """Whether something holds that did not, at a place where it was not told lately."""
+        """Return whether a condition newly holds, at a place where it has not fired lately."""
         begins = holds and not self._held[trigger]
         self._held[trigger] = holds
         if not begins or not self._is_new(trigger, (position.x, position.y)):
@@ -104,14 +104,14 @@ class EventTrigger:
 
 
 def is_intersection(obstacle_distances: Mapping[str, float]) -> bool:
-    """Three or more directions side by side are open for 2 m."""
+    """Return whether three or more neighbouring directions are open for 2 m."""
     is_open = [obstacle_distances.get(each, 0.0) >= OPEN_M for each in _AROUND]
     neighbours = zip(is_open, is_open[1:] + is_open[:1], is_open[2:] + is_open[:2], strict=True)
     return any(all(three) for three in neighbours)
 
 
 def is_dead_end(obstacle_distances: Mapping[str, float]) -> bool:
-    """Everything ahead is nearer than 1 m; a direction of which nothing is known is not."""
+    """Return whether everything ahead is nearer than 1 m; an unknown direction counts as open."""
     return all(obstacle_distances.get(each, OPEN_M) < CLOSED_M for each in _FRONT)
 
 

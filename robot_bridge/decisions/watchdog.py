@@ -1,7 +1,7 @@
-"""How long a model has owed an answer, and how its requests have gone lately.
+"""Watch how long a model has owed an answer, and how its recent requests went.
 
-Both count requests that are pending or have failed, never mere silence: a model that is asked every five seconds and
-answers each time is healthy though nothing is heard of it for four seconds at a stretch.
+Both count pending or failed requests, never mere silence: a model that is asked every five seconds and answers each
+time is healthy, although it is silent for four seconds at a stretch.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from typing import Final
 from robot_bridge.contracts import Tier
 
 _RECENT: Final = 20
-"""Calls whose latency and success are averaged."""
+"""Number of calls whose latency and success are averaged."""
 
 
 class LLMWatchdog:
-    """What is to be done while a model owes an answer; the thresholds are seconds."""
+    """Decides what to do while a model owes an answer; the thresholds are seconds."""
 
     def __init__(self, stop_wait_s: float = 3.0, local_nav_s: float = 10.0, return_home_s: float = 30.0) -> None:
         if not 0 < stop_wait_s <= local_nav_s <= return_home_s:
@@ -26,7 +26,7 @@ class LLMWatchdog:
         self._stop_wait, self._local_nav, self._return_home = stop_wait_s, local_nav_s, return_home_s
 
     def evaluate(self, elapsed_s: float) -> Tier:
-        """The tier for a request that was made ``elapsed_s`` ago and has no answer yet, or has failed."""
+        """Return the tier for a request made ``elapsed_s`` ago that has no answer yet or has failed."""
         if elapsed_s < self._stop_wait:
             return Tier.CONTINUE
         if elapsed_s < self._local_nav:
@@ -34,7 +34,7 @@ class LLMWatchdog:
         return Tier.LOCAL_NAV if elapsed_s <= self._return_home else Tier.RETURN_HOME
 
     def pace(self, elapsed_s: float) -> float:
-        """Share of the commanded speed that is driven meanwhile: 1 at first, half where standing still begins."""
+        """Return the share of the commanded speed to drive meanwhile: 1 at first, falling to half at STOP_WAIT."""
         return 1.0 - 0.5 * min(1.0, max(0.0, elapsed_s / self._stop_wait))
 
 
@@ -64,18 +64,18 @@ class NetworkMonitor:
 
     @property
     def average_latency_ms(self) -> float:
-        """Of the recent calls that were answered; 0 before the first."""
+        """Return the mean latency of the recent calls that were answered; 0 before the first."""
         answered = [call.latency_ms for call in self._calls if call.success]
         return sum(answered) / len(answered) if answered else 0.0
 
     @property
     def success_rate(self) -> float:
-        """Share of the recent calls that were answered; 1 before the first."""
+        """Return the share of the recent calls that were answered; 1 before the first."""
         return sum(call.success for call in self._calls) / len(self._calls) if self._calls else 1.0
 
     @property
     def current_tier(self) -> int:
-        """0 normal; 1 slow (average above 3 s); 2 degraded and 3 offline: every call failed for 10 s and for 30 s."""
+        """Return 0 normal, 1 slow (average above 3 s), 2 degraded or 3 offline (all calls failed for 10 s or 30 s)."""
         if self._failing_since is not None:
             failing = self._now() - self._failing_since
             if failing >= 10:

@@ -1,4 +1,4 @@
-"""Decides when the model is asked, asks it, and keeps count: the model's side of the decision loop."""
+"""The model's side of the decision loop: decide when to ask the model, ask it, and count the calls."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Asker:
     """One per exploration; see :mod:`robot_bridge.exploration.schedule` for the rules.
 
     Attributes:
-        is_disturbed: something went otherwise than the model thinks: a refusal, a block, a person at the controls.
+        is_disturbed: something happened that the model does not know: a refusal, a block, a person at the controls.
     """
 
     def __init__(
@@ -51,7 +51,7 @@ class Asker:
 
     @property
     def is_alone(self) -> bool:
-        """Whether no model will answer any more."""
+        """Return whether no model will answer any more."""
         return self._talk is None or bool(self._talk.ended)
 
     @property
@@ -63,7 +63,7 @@ class Asker:
         return (Ending.NO_MODEL, "the model never answered") if tally.calls and not tally.answers else None
 
     def owed_for(self, now: float) -> float:
-        """Seconds for which the model has owed an answer, 0 where it owes none."""
+        """Return the seconds for which the model has owed an answer, 0 if it owes none."""
         owed = None if self._talk is None or self._talk.ended else self._talk.owed_since
         return 0.0 if owed is None else now - owed
 
@@ -73,7 +73,7 @@ class Asker:
             self._talk.forget()
 
     def watch_events(self, view: View, memory: ExplorationMemory, now: float) -> None:
-        """Look for triggers in a scan that has not been looked at."""
+        """Look for triggers in a new scan."""
         if view.latest_scan is None or view.latest_scan.stamp == self._scan_stamp:
             return
         self._scan_stamp = view.latest_scan.stamp
@@ -90,7 +90,7 @@ class Asker:
             memory.record_dead_end(Direction.FORWARD, view.current_position, "everything ahead is near")
 
     def listen(self) -> Heard | None:
-        """What has come back from the model."""
+        """Return the model's answer once it has come, else None."""
         talk = self._talk
         heard = talk.poll() if talk is not None else None
         if heard is None or talk is None:
@@ -106,7 +106,7 @@ class Asker:
         return heard
 
     def describe(self, view: View, focus: str) -> bool:
-        """Have the picture described; False where there is no model for it. What was asked before is forgotten."""
+        """Ask for a description of the picture, dropping any pending question; return False without a model."""
         if self._talk is None or self._talk.ended:
             return False
         self._talk.forget()
@@ -115,7 +115,7 @@ class Asker:
         return True
 
     def consider(self, view: View, current: ExecutionResult | None, memory: ExplorationMemory, now: float) -> None:
-        """Ask for a decision, where it pays; not while ``current``, what is carried out, is soon over (look, stop)."""
+        """Ask for a decision if it pays; not while ``current``, the action under way, is soon over (look, stop)."""
         talk = self._talk
         if talk is None or talk.ended or talk.is_pending or view.latest_scan is None:
             return

@@ -1,4 +1,4 @@
-"""When one exploration is over, and how it ended; the first ending holds."""
+"""Decide when an exploration is over and how it ended; the first ending counts."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from robot_bridge.control.actions import Finished
 from robot_bridge.exploration.endings import Ending, judged
 
 WAYS_HOME: Final = 3
-"""So often the way home is tried."""
+"""Most attempts to drive home."""
 _CLAIMS: Final = 2
-"""So often running a model must say that an exploration is complete while frontiers are left."""
+"""While frontiers are left, the model must say this many times in a row that the exploration is complete."""
 
 
 class Closing:
     """Whether an exploration is over.
 
     Args:
-        fault: what is wrong with the model, and why; None where nothing is.
+        fault: returns what is wrong with the model, and why, or None.
 
     Attributes:
-        ended: None while it goes on.
-        because: why it ended, "" while it goes on.
-        claims: how often running the model has said that it is complete.
+        ended: how it ended; None while it runs.
+        because: why it ended; "" while it runs.
+        claims: how many times in a row the model has said that it is complete.
     """
 
     def __init__(self, fault: Callable[[], tuple[Ending, str] | None]) -> None:
@@ -36,7 +36,7 @@ class Closing:
         self.claims = 0
 
     def over(self, ending: Ending, because: str = "") -> None:
-        """It ends so; ``because`` is said instead of the general sentence."""
+        """End the exploration; ``because`` replaces the ending's general sentence."""
         if self.ended is not None:
             return
         if self._has_missed_home and ending in {Ending.EXPLORED, Ending.GAVE_UP}:
@@ -47,7 +47,7 @@ class Closing:
         self.because = because if self.ended is ending else f"{fault}; without it: {because}"
 
     def broken_off(self, ending: Ending, because: str = "") -> None:
-        """It ends so, whatever has ended it before."""
+        """End the exploration this way, replacing an earlier ending."""
         self.ended = None
         self.over(ending, because)
 
@@ -58,7 +58,7 @@ class Closing:
             self._has_missed_home = is_home and not outcome.result.success
 
     def claimed(self, left: int, cut_off: int, *, by_person: bool) -> bool:
-        """Somebody says that the exploration is complete, with so many frontiers left: whether it is over."""
+        """Take a claim that the exploration is complete with ``left`` frontiers left; return whether it is over."""
         if by_person:
             self.over(Ending.STOPPED, "a person says that it is complete")
         elif left and self.claims < _CLAIMS:
@@ -70,7 +70,7 @@ class Closing:
         return True
 
     def nothing_left(self, *, has_given_up: bool) -> bool:
-        """Without a model nothing is left to do: whether it is over, or the way home is worth another try."""
+        """Return whether it is over now that nothing is left to explore, or the way home is worth another try."""
         self._ways_home += 1
         if self._has_missed_home and self._ways_home < WAYS_HOME:
             return False

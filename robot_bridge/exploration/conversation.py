@@ -1,4 +1,4 @@
-"""The talk with a model over a link: one question at a time, what is owed since when, what came back."""
+"""A conversation with a model over a link: one question at a time, how long an answer is owed, what came back."""
 
 from __future__ import annotations
 
@@ -36,18 +36,18 @@ _QUESTION: Final = (
 
 
 _MOVED_M, _MOVED_RADIANS = 0.05, radians(3)
-"""From so much on a robot has moved, rather than its estimate trembled."""
+"""Above these, the robot has really moved; below, its estimate only jitters."""
 
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """A camera picture that a model was shown, and where the robot was then."""
+    """A camera picture shown to the model, and the robot's pose at that time."""
 
     frame: Frame
     pose: Pose
 
     def similarity(self, view: View) -> float:
-        """Of the picture in a view to this one."""
+        """Return the similarity of the picture in a view to this one, 0 to 1."""
         return compute_frame_similarity(self.frame.rgb, view.latest_image)
 
     def has_changed(self, view: View) -> bool:
@@ -55,7 +55,7 @@ class Shown:
         return has_local_change(self.frame.rgb, view.latest_image)
 
     def sameness(self, view: View) -> LeftOut:
-        """What can be said where it shows nothing new."""
+        """Return the reason to leave out a picture that shows nothing new."""
         now, pose = view.observation.frame, view.current_position
         if now is None or now.stamp <= self.frame.stamp:
             return LeftOut.NO_NEWER
@@ -66,7 +66,7 @@ class Shown:
 
 @dataclass(frozen=True, slots=True)
 class Decided:
-    """The model's decision, None where the request failed for the reason ``failure``."""
+    """The model's decision, or None if the request failed for the reason ``failure``."""
 
     decision: NavigationDecision | None
     latency_s: float
@@ -75,7 +75,7 @@ class Decided:
 
 @dataclass(frozen=True, slots=True)
 class Described:
-    """What a picture shows, None where the request failed."""
+    """The description of a picture, or None if the request failed."""
 
     text: str | None
     latency_s: float
@@ -86,13 +86,13 @@ Heard = Decided | Described
 
 
 class Conversation:
-    """Asks a model; one thread at a time.
+    """Asks a model; not thread-safe.
 
     Attributes:
         failures: how many requests in a row have failed.
-        ended: why the model will not answer any more, "" while it may.
-        end: the error by which it said so: known at once, though an answer is still on its way as long as it took.
-        shown: the last picture that the model has seen; None before the first, and after a request that failed.
+        ended: why the model will not answer any more, or "".
+        end: the error that ended it; set at once, while ``ended`` waits until the answer's latency has passed.
+        shown: the last picture that the model has seen; None before the first, and after a failed request.
     """
 
     def __init__(self, model: DecisionModel, link: Link) -> None:
@@ -112,15 +112,15 @@ class Conversation:
 
     @property
     def owed_since(self) -> float | None:
-        """Since when an answer has been owed: the first of the requests that have failed, or the pending one."""
+        """Return since when an answer is owed: since the first of the failed requests, or the pending one."""
         return self._link.pending_since if self._failing_since is None else self._failing_since
 
     def ask(
         self, view: View, memory: ExplorationMemory, left_out: LeftOut | None, current: ExecutionResult | None
     ) -> None:
-        """Ask for a decision on what is known now; the message shows ``current`` as the last action, with its progress.
+        """Ask for a decision on the current state; the message shows ``current`` as the last action, with its progress.
 
-        ``left_out`` says why no picture goes with it, None where one does.
+        ``left_out`` says why the message has no picture, or is None if it has one.
         """
         remembered = copy.deepcopy(memory)
         if current is not None and view.so_far is not None:
@@ -159,10 +159,10 @@ class Conversation:
         return heard
 
     def poll(self) -> Heard | None:
-        """What has come back, once.
+        """Return the answer once it has come, else None.
 
         Raises:
-            Exception: what a model raised that is no :class:`ModelFailure`: a defect, not a failed request.
+            Exception: the model raised an error other than :class:`ModelFailure`: a defect, not a failed request.
         """
         answer = self._link.poll()
         if answer is None:
@@ -193,6 +193,6 @@ class Conversation:
         return ""
 
     def forget(self) -> None:
-        """Drop the pending question and what has failed: somebody else had the robot meanwhile."""
+        """Drop the pending question and the count of failures: somebody else controlled the robot meanwhile."""
         self._link.close()
         self.failures, self._failing_since = 0, None

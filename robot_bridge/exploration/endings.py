@@ -1,6 +1,6 @@
-"""How an exploration ends: each ending has a word, an exit code and a sentence, here and nowhere else (pure).
+"""Endings of an exploration: each has a word, an exit code and a sentence, defined only here (pure).
 
-The word stands in the summary, the log and the terminal; scripts read it or the exit code.
+The summary, the log and the terminal show the word; scripts read it or the exit code.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ class Ending(StrEnum):
     """Why an exploration is over; the value is the word.
 
     Attributes:
-        exit_code: of ``python -m robot_bridge explore``; 2 is left to users' errors.
+        exit_code: exit code of ``python -m robot_bridge explore``; 2 is reserved for users' errors.
         sentence: what it means, for people.
     """
 
@@ -43,7 +43,7 @@ _YIELDING: Final = frozenset({Ending.EXPLORED, Ending.GAVE_UP, Ending.TIME})
 def judged(ending: Ending, model: Ending | None) -> Ending:
     """Return the ending to report if the robot's own is ``ending`` and the model's, if it failed, is ``model``.
 
-    A robot that goes on without its model still ends with ``budget`` or ``no model``; one that is not home, or whose
-    sensors are unusable, needs somebody more urgently.
+    A robot that continued without its model still ends with ``budget`` or ``no model``. If it is not home or a sensor
+    is unusable, that is reported instead, because it is more urgent.
     """
     return model if model is not None and ending in _YIELDING else ending

@@ -1,22 +1,22 @@
-"""The host of an exploration: asks the model when it pays, has its decisions carried out, and goes on without it.
+"""The host of an exploration: ask the model when it pays, carry out its decisions, and continue without it.
 
 ::
 
     control loop, 20 Hz (Controller)      decision loop (Explorer.step)
     observe, estimate, drive, guard  <->  listen -> settle -> watch -> consider -> account
 
-While a model owes an answer (pending or failed, see :mod:`robot_bridge.decisions.watchdog`), the robot goes on more
-slowly (CONTINUE), then waits (STOP_WAIT), then explores the frontiers by itself (LOCAL_NAV), asking again all the
-while. After half a minute (RETURN_HOME) it drives home, once an outage, because a lost network is most often found
-again there, and then goes on with the frontiers. A model that is gone for good, its budget spent, or that was never
-there is no outage: frontiers are explored at once, and the robot comes home when none are left.
+While a model owes an answer (pending or failed, see :mod:`robot_bridge.decisions.watchdog`), the robot continues more
+slowly (CONTINUE), then waits (STOP_WAIT), then explores the frontiers by itself (LOCAL_NAV), and keeps asking. After
+half a minute (RETURN_HOME) it drives home, once per outage, because a lost network is most often found again there,
+and then continues with the frontiers. A model that is gone for good, for example because its budget is spent, or that
+was never there is not an outage: the robot explores frontiers at once, and comes home when none are left.
 
-A model's ``exploration_complete`` ends the exploration when no frontiers are left, or when it says so twice running:
-models say it too early, but the last word is theirs. A person's ends it at once. How it ended is one of
+A model's ``exploration_complete`` ends the exploration if no frontiers are left, or if the model says it twice in a
+row: models say it too early, but they decide. A person's ends it at once. How it ended is one of
 :class:`robot_bridge.exploration.endings.Ending`.
 
-What is known flows one way in a step: what has become of decisions and what the model has answered is taken in first,
-and only then is the view taken from which the next message is built.
+Within a step information flows one way: results of decisions and the model's answers are taken in first, and only then
+is the view taken from which the next message is built.
 """
 
 from __future__ import annotations
@@ -58,13 +58,13 @@ from robot_bridge.exploration.statistics import Statistics, Summary, Tally
 from robot_bridge.protocols import DecisionModel
 
 FIRST_LOOK_S: Final = 1.0
-"""Before it the map is that of a few scans, its frontiers are gone at the next."""
+"""Earlier, the map is made of a few scans, and its frontiers vanish with the next one."""
 _COMPLETE: Final = StopTarget(StopReason.EXPLORATION_COMPLETE.value)
 
 
 @dataclass(frozen=True, slots=True)
 class ExplorerSettings:
-    """``memory_path``: where the memory is saved every ``save_s`` and at the end; None: nowhere."""
+    """Settings. ``memory_path``: file for the memory, saved every ``save_s`` and at the end; None saves nothing."""
 
     asking: AskSettings = field(default_factory=AskSettings)
     statistics_s: float = 60.0
@@ -77,14 +77,14 @@ class Explorer:
     """Explores with a model or without.
 
     Args:
-        controller: of the robot.
-        model: None explores the frontiers.
-        link: how the model is asked.
-        runner: keeps the control loop going; by default one tick for every step of the decision loop.
-        memory: goes on from an earlier one.
+        controller: the robot's controller.
+        model: the model; without one the robot explores the frontiers.
+        link: the link over which the model is asked.
+        runner: runs the control loop; by default one tick per step of the decision loop.
+        memory: an earlier memory to continue.
 
     Attributes:
-        llm_nav_paused: while it is set the model is not asked and the robot stands, unless a person drives it.
+        llm_nav_paused: while set, the model is not asked and the robot stands, unless a person drives it.
         llm_exploring: whether an exploration runs.
     """
 
@@ -114,7 +114,7 @@ class Explorer:
         self._begin(math.inf)
 
     def _begin(self, minutes: float) -> None:
-        """What belongs to one exploration; the memory goes on."""
+        """Reset everything that belongs to one exploration, but not the memory."""
         config, monitor = self.controller.config, self.executor.network_monitor
         now, settings = self._clock.now(), self.settings
         local = LocalExploration(self._home, returns_home=settings.returns_home)
@@ -143,9 +143,9 @@ class Explorer:
         return bool(self._thread and self._thread.is_alive())
 
     def run(self, minutes: float = math.inf) -> Summary:
-        """Explore until the time is up, the model says that it is done, or nothing is left without one.
+        """Explore until the time is up, the model says it is done, or, without a model, nothing is left to explore.
 
-        An interrupt from the keyboard ends it too; the robot is stopped and the memory saved in any case.
+        Ctrl-C ends it too; the robot is stopped and the memory saved in any case.
 
         Raises:
             DeviceError: the robot failed.
@@ -175,10 +175,10 @@ class Explorer:
             self.controller.tick()
 
     def start_llm_exploration(self, minutes: float = math.inf) -> None:
-        """:meth:`run` in a thread of its own.
+        """Start :meth:`run` in its own thread.
 
         Raises:
-            RuntimeError: one runs already.
+            RuntimeError: an exploration is already running.
         """
         if self.llm_exploring:
             raise RuntimeError("an exploration runs already")
@@ -194,10 +194,10 @@ class Explorer:
             self._failure = failure
 
     def stop_llm_exploration(self, timeout: float = 5.0) -> None:
-        """End the exploration and wait for that, at most ``timeout`` seconds; the robot stands afterwards.
+        """End the exploration and wait for its end, at most ``timeout`` seconds; the robot stands afterwards.
 
         Raises:
-            Exception: what has ended it instead; the robot was stopped then, too.
+            Exception: the error that had already ended it; the robot was stopped then, too.
         """
         self._stopping.set()
         thread = self._thread
@@ -208,18 +208,18 @@ class Explorer:
             raise failure
 
     def operate(self, decision: NavigationDecision) -> None:
-        """A person's decision: the model is paused, this is carried out, the model goes on. From any thread.
+        """Carry out a person's decision: pause the model, carry it out, resume the model. Callable from any thread.
 
-        It is about now, whatever its timestamp says. Several wait for one another; a stop waits for nobody.
+        It counts as made now, whatever its timestamp says. Several are carried out in order; a stop does not wait.
         """
         self._orders.give(decision)
 
     def override(self, twist: Twist | None, seconds: float = 0.5) -> None:
-        """A person drives; see :meth:`Controller.override`. The model is paused meanwhile. From any thread."""
+        """Let a person drive, with the model paused; see :meth:`Controller.override`. Callable from any thread."""
         self.controller.override(twist, seconds)
 
     def step(self) -> None:
-        """One turn of the decision loop; never waits."""
+        """Run one turn of the decision loop; never wait."""
         now = self._clock.now()
         self._operate()
         self._settle(now)
@@ -244,7 +244,7 @@ class Explorer:
         self._operator = self._carry_out(replace(decision, timestamp=self._clock.now()))
 
     def _pause(self) -> bool:
-        """Whether the model has nothing to say now, because a person has."""
+        """Return whether the model is paused because a person has control."""
         is_paused = self.llm_nav_paused.is_set() or self._operator is not None or self.controller.is_overridden
         if is_paused != self._is_paused:
             self._is_paused = is_paused
@@ -261,7 +261,7 @@ class Explorer:
         self._looked(None, "it was broken off")
 
     def _carry_out(self, decision: NavigationDecision, changed: str = "") -> ExecutionResult:
-        """``changed`` says what was made of the decision before; it is told with what the executor changes."""
+        """Carry out a decision; ``changed`` says how it was changed before, reported with the executor's changes."""
         execution = self.executor.execute_decision(decision, self.controller.state, self.memory)
         if changed and execution.is_valid:
             execution = replace(execution, reason="; ".join(filter(None, (changed, execution.reason))))
@@ -288,7 +288,7 @@ class Explorer:
         self._closing.claims = self._closing.claims + 1 if execution.target == _COMPLETE else 0
 
     def _looked(self, description: str | None, failure: str) -> None:
-        """End a look under way: the next message holds its result, the memory keeps what was seen."""
+        """End a look under way: the next message has its result, and the memory keeps the description."""
         looking, self._looking = self._looking, None
         if looking is None:
             return
@@ -304,13 +304,13 @@ class Explorer:
         self._remember(replace(looking, result=result))
 
     def _settled(self, now: float) -> View:
-        """The state as it is now, with all that came before it taken in."""
+        """Return the current state after taking in all earlier results."""
         while (view := self.controller.settled_view()) is None:
             self._settle(now)
         return view
 
     def _settle(self, now: float) -> None:
-        """Take in what has become of decisions."""
+        """Take in the results of decisions."""
         while (outcome := self.controller.outcome()) is not None:
             if is_order := outcome.execution is self._operator:
                 self._operator = None
@@ -347,7 +347,7 @@ class Explorer:
         decision, target = outcome.execution.decision, outcome.execution.target
         self._asker.is_disturbed = True
         self.executor.blocked_actions.record_blocked(decision)
-        if place := result.data.get("unseen"):  # the map has it now: the goal may be reached around it
+        if place := result.data.get("unseen"):  # the map has it now: there may be a way around it to the goal
             self.memory.record_unseen(place)
         elif isinstance(target, NavGoalTarget):
             self._fallback.was_blocked(target.x, target.y, now)
@@ -357,7 +357,7 @@ class Explorer:
             self.memory.record_dead_end(Direction(decision.parameters["direction"]), position, result.stopped_reason)
 
     def _watch(self, now: float) -> None:
-        """Go on without the model as far as it makes one wait."""
+        """Continue without the model if it makes the robot wait."""
         decision = self._fallback.watch(self._asker.owed_for(now), now, is_alone=self._asker.is_alone)
         if decision is not None:
             self._carry_out(decision)
@@ -375,7 +375,7 @@ class Explorer:
             self._closing.over(Ending.TIME)
 
     def _finish(self) -> None:
-        """Whatever happened: the robot stands, and nothing is lost."""
+        """Stop the robot and save everything, whatever happened."""
         try:
             self.controller.robot.stop()
         except RobotError as error:
@@ -394,5 +394,5 @@ class Explorer:
             self.controller.journal.noted(self._clock.now(), kind, data)
 
     def summary(self) -> Summary:
-        """What it has come to so far."""
+        """Return the statistics so far."""
         return self._statistics.summary(self._closing.ended or "", self._closing.because)

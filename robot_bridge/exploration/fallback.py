@@ -1,6 +1,6 @@
-"""Going on without the model as far as it makes the robot wait: more slowly, standing, by itself, home.
+"""Continue without the model, depending on how long it has owed an answer: slow down, wait, explore alone, go home.
 
-By itself the robot explores in the same words as a model's decisions: the next frontier, and home at the end.
+On its own the robot makes decisions in the form of a model's: the next frontier, and home at the end.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from robot_bridge.decisions.safety_executor import SafetyExecutor
 from robot_bridge.exploration.statistics import Note
 
 WayTo = Callable[[float, float], float | None]
-"""Metres of the way over the map to a place, None where none is known."""
+"""Returns the length of the way over the map to a place, metres, or None if no way is known."""
 AVOIDED_S: Final = 30.0
-"""So long a frontier that could not be reached is left alone."""
+"""A frontier that could not be reached is avoided for this long."""
 MOST_FAILURES: Final = 3
-"""So often a frontier is tried before it is given up."""
+"""A frontier is given up after this many failures."""
 NO_FRONTIERS_S: Final = 10.0
-"""So long no frontier may show before nothing is left."""
+"""Exploration is over if no frontier shows for this long."""
 AT_HOME_M: Final = 0.5
 _SAME_PLACE_M: Final = 0.7
 _TURN_COST: Final = 0.4
-"""Metres that a radian of turning is worth to a robot that cannot turn in place."""
+"""Cost of turning, metres per radian, for a robot that cannot turn in place."""
 _WIDTH_GAIN: Final = 0.5
 _WIDEST: Final = 3.0
 
@@ -38,15 +38,15 @@ class FrontierChoice:
         self._failures: list[tuple[float, float, float]] = []
 
     def failed(self, x: float, y: float, now: float) -> None:
-        """A frontier at this place could not be reached."""
+        """Record that a frontier at this place could not be reached."""
         self._failures.append((x, y, now))
 
     def decide(
         self, frontiers: Sequence[Frontier], pose: Pose, now: float, way_to: WayTo | None = None
     ) -> NavigationDecision | None:
-        """The decision to drive to one of ``frontiers``, None where there is none that is worth trying now.
+        """Return the decision to drive to the best frontier, or None if none is worth trying now.
 
-        ``way_to`` measures the way over the map; without it the distance counts, which sees through walls.
+        ``way_to`` measures the way over the map; without it the straight distance counts, which ignores walls.
         """
         chosen = _cheapest([each for each in frontiers if self._is_open(each, now)], pose, way_to)
         if chosen is None:
@@ -61,7 +61,7 @@ class FrontierChoice:
         return NavigationDecision(Tool.NAVIGATE_TO_GOAL.value, parameters, "exploration without a model", now)
 
     def has_any(self, frontiers: Sequence[Frontier]) -> bool:
-        """Whether there is one that has not been given up."""
+        """Return whether any frontier has not been given up."""
         return any(self._failed_at(each) < MOST_FAILURES for each in frontiers)
 
     def _is_open(self, frontier: Frontier, now: float) -> bool:
@@ -73,22 +73,22 @@ class FrontierChoice:
 
 
 def way_home(now: float) -> NavigationDecision:
-    """The decision to drive back to the start."""
+    """Return the decision to drive back to the start."""
     parameters = {"goal_type": "retrace", "frontier_id": None, "x": None, "y": None, "reason": "back to the start"}
     return NavigationDecision(Tool.NAVIGATE_TO_GOAL.value, parameters, "exploration without a model", now)
 
 
 class LocalExploration:
-    """What the robot does by itself while no model tells it what to do.
+    """Decides for the robot while no model does.
 
     Args:
-        home: where it comes back to.
-        returns_home: False: it stays where it is in the end, and in an outage.
+        home: where the robot returns to.
+        returns_home: False if it stays where it is at the end, and in an outage.
 
     Attributes:
-        choice: of frontiers.
-        is_over: nothing is left to explore that has not been given up, and the robot has been on its way home.
-        has_given_up: whether frontiers were left then.
+        choice: chooses frontiers.
+        is_over: every frontier is explored or given up, and the way home is done or not wanted.
+        has_given_up: whether frontiers were left at that point.
     """
 
     def __init__(self, home: Pose, *, returns_home: bool = True) -> None:
@@ -99,7 +99,7 @@ class LocalExploration:
         self._nothing_since: float | None = None
 
     def interrupted(self) -> None:
-        """The model decides again: an outage is over. Or the way home is to be tried again."""
+        """Start over: the outage is over and the model decides again, or the way home needs another try."""
         self.is_over = self._is_homing = self._went_home = False
         self._nothing_since = None
 
@@ -113,7 +113,7 @@ class LocalExploration:
         now: float,
         way_to: WayTo | None = None,
     ) -> NavigationDecision | None:
-        """What is to be done now, None to go on as it is; called every so often."""
+        """Return the next decision, or None to continue; call regularly."""
         if self._is_homing and not is_idle:
             return None
         if self._is_homing and not self.choice.has_any(frontiers):
@@ -147,12 +147,12 @@ class LocalExploration:
 def same_frontier(
     decision: NavigationDecision, told: Sequence[Mapping[str, Any]], frontiers: Sequence[Frontier]
 ) -> NavigationDecision:
-    """A decision for a frontier that is no longer there since the model was told of it, for what is left of it.
+    """Redirect a decision for a frontier that has disappeared since the model saw the list.
 
-    While a model thinks the robot sees more: a frontier moves on, is split, or gets another id. ``told`` are the
-    frontiers as the memory lists them, ``frontiers`` those of now. The one nearest to where it was is taken for it:
-    to refuse would make the robot stand until the model has thought again. An id that was never told stays as it is,
-    and is refused.
+    While a model thinks, the robot sees more: a frontier moves, is split, or gets another id. ``told`` lists the
+    frontiers as the memory has them, ``frontiers`` the current ones. The one nearest to the old place replaces it,
+    because a refusal would make the robot stand until the model answers again. An id that was never listed is kept,
+    and is refused later.
     """
     given: object = decision.parameters
     if not isinstance(given, Mapping):
@@ -168,7 +168,7 @@ def same_frontier(
 
 
 def _cheapest(frontiers: Sequence[Frontier], pose: Pose, way_to: WayTo | None) -> Frontier | None:
-    """Ways are measured, which takes time, only while a straight one could still be the cheapest."""
+    """Return the cheapest frontier; measure its way, which takes time, only while it could still be the cheapest."""
     best, least = None, inf
     for each in sorted(frontiers, key=lambda each: (_cost(each, pose), each.id)):
         bound = _cost(each, pose)
@@ -192,16 +192,16 @@ _BY_ITSELF = frozenset({Tier.LOCAL_NAV, Tier.RETURN_HOME})
 
 
 class Fallback:
-    """Holds or slows the controller by the tier, and explores where no answer is to be had.
+    """Slows or holds the controller according to the tier, and explores without the model if it does not answer.
 
     Args:
-        controller: of the robot.
-        executor: whose watchdog tells the tier.
-        local: what the robot does by itself.
-        note: tells the journal of every new tier.
+        controller: the robot's controller.
+        executor: its watchdog determines the tier.
+        local: decides for the robot without a model.
+        note: records every new tier in the journal.
 
     Attributes:
-        tier: of the last look.
+        tier: the tier at the last call of :meth:`watch`.
     """
 
     def __init__(self, controller: Controller, executor: SafetyExecutor, local: LocalExploration, note: Note) -> None:
@@ -210,22 +210,22 @@ class Fallback:
 
     @property
     def is_over(self) -> bool:
-        """Whether nothing is left to explore without a model."""
+        """Return whether nothing is left to explore without a model."""
         return self._local.is_over
 
     @property
     def has_given_up(self) -> bool:
-        """Whether it is over though frontiers are left."""
+        """Return whether it is over although frontiers are left."""
         return self._local.has_given_up
 
     def try_again(self) -> None:
-        """What is over is not: look for frontiers again, and for the way home."""
+        """Continue after all: look for frontiers again, and try the way home again."""
         self._local.interrupted()
 
     def watch(self, owed_s: float, now: float, *, is_alone: bool) -> NavigationDecision | None:
-        """What the robot is to do by itself now, None to go on as it is.
+        """Return the decision to carry out without the model now, or None to continue.
 
-        ``owed_s`` is for how long an answer has been owed; ``is_alone`` whether none will ever come.
+        ``owed_s``: how long an answer has been owed, seconds; ``is_alone``: whether no answer will ever come.
         """
         self._enter(self._executor.watchdog.evaluate(owed_s), owed_s)
         self._controller.hold("waiting for the model" if self.tier is Tier.STOP_WAIT else "")
@@ -244,13 +244,13 @@ class Fallback:
         )
 
     def rest(self) -> None:
-        """A person has the robot: nothing is owed, and what it did by itself is begun again afterwards."""
+        """Reset while a person controls the robot: no answer is owed, and local exploration starts over afterwards."""
         self._enter(Tier.CONTINUE, 0.0)
         self._controller.pace = 1.0
         self._local.interrupted()
 
     def was_blocked(self, x: float, y: float, now: float) -> None:
-        """A goal could not be reached."""
+        """Record that a goal could not be reached."""
         self._local.choice.failed(x, y, now)
 
     def _enter(self, tier: Tier, owed_s: float) -> None:

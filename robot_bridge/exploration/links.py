@@ -1,8 +1,8 @@
-"""How a slow question is asked without stopping the control loop.
+"""Ask a slow question without stopping the control loop.
 
-One question at a time: ``ask`` returns at once, ``poll`` gives the answer when it is there, ``pending_since`` says how
-long it has been owed, all on the robot's clock. With a simulated clock the question is answered on the spot and the
-answer held back for its latency, so that a run is the same run again; in real time it is asked in a thread.
+One question at a time: ``ask`` returns at once, ``poll`` returns the answer when it has come, ``pending_since`` says
+since when it is owed, all on the robot's clock. With a simulated clock the question is answered at once and the answer
+held back for its latency, so that runs are repeatable; in real time it is asked in a thread.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ from robot_bridge.protocols import Clock
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What a question is answered, and how long that takes on the robot's clock; None: as long as it really takes."""
+    """The answer to a question, and how long it takes on the robot's clock; None means the real time it takes."""
 
     value: object
     latency_s: float | None = None
 
 
 Question = Callable[[], Reply]
-"""May raise; that is an answer too."""
+"""May raise; the error is an answer too."""
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a question came to: ``value``, or ``error`` where it raised; times on the robot's clock."""
+    """The result of a question: ``value``, or ``error`` if it raised; times on the robot's clock."""
 
     asked_at: float
     latency_s: float
@@ -43,15 +43,15 @@ class Link(Protocol):
 
     @property
     def pending_since(self) -> float | None:
-        """When the question was asked that has no answer yet; None where nothing is asked."""
+        """Return when the pending question was asked, or None."""
         ...
 
     def ask(self, question: Question) -> None:
-        """Raises RuntimeError while another question is pending."""
+        """Ask a question; raise RuntimeError while another one is pending."""
         ...
 
     def poll(self) -> Answer | None:
-        """The answer, once."""
+        """Return the answer once, when it has come, else None."""
         ...
 
     def close(self) -> None:
@@ -60,7 +60,7 @@ class Link(Protocol):
 
 
 def asked(question: Question) -> tuple[Reply, Exception | None]:
-    """Ask and wait; what is raised is an answer too."""
+    """Ask and wait; return the reply and the error raised, if any."""
     try:
         return question(), None
     except Exception as error:  # the boundary to models: whoever polls decides what an error means
@@ -68,12 +68,12 @@ def asked(question: Question) -> tuple[Reply, Exception | None]:
 
 
 class LockstepLink:
-    """For clocks that stand still while a model thinks.
+    """A link for clocks that stand still while a model thinks.
 
     Args:
-        clock: the robot's.
-        latency_s: how long an answer is on its way, besides what it says that it took; None: nothing, and an answer
-            that does not say how long it took counts with the time that really passed, which cannot be repeated.
+        clock: the robot's clock.
+        latency_s: delay added to the latency that an answer states; None adds nothing, and an answer without a stated
+            latency takes the real time that passed, which is not repeatable.
     """
 
     def __init__(self, clock: Clock, latency_s: float | None = 0.0) -> None:
@@ -108,10 +108,10 @@ _INSTANT: Final = 1e-6
 
 
 class ThreadedLink:
-    """For real time: every question in a daemon thread of its own, so that one that hangs holds up nobody.
+    """A link for real time: every question runs in its own daemon thread, so that one that hangs blocks nobody.
 
-    Nobody but the next question: one that was forgotten is still being asked, and neither a model nor its ledger are
-    made for two at a time. The wait counts as the model's.
+    It blocks only the next question: a forgotten question is still running, and neither a model nor its ledger support
+    two at a time. The wait counts as the model's latency.
     """
 
     def __init__(self, clock: Clock) -> None:

@@ -1,4 +1,4 @@
-"""What a person wants done: one decision after the other, but a stop at once."""
+"""A person's orders: carried out one after the other, but a stop at once."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from robot_bridge.contracts import NavigationDecision, Tool
 
 
 class Orders:
-    """Given from any thread, taken by one."""
+    """A queue of orders; any thread may give, one thread takes."""
 
     def __init__(self) -> None:
         self._given = SimpleQueue[NavigationDecision]()
         self._waiting = deque[NavigationDecision]()
 
     def give(self, decision: NavigationDecision) -> None:
-        """Have it carried out after those before it; a stop drops them."""
+        """Queue an order after earlier ones; a stop drops those."""
         self._given.put(decision)
 
     def take(self, *, is_busy: bool) -> NavigationDecision | None:
-        """The next one; while the last is being carried out only a stop."""
+        """Return the next order, or None; while busy return only a stop."""
         while not self._given.empty():
             decision = self._given.get()
             if _is_stop(decision):

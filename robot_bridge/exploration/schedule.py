@@ -1,10 +1,10 @@
-"""When a model is asked (pure): by events where it pays, by a timer where it is compared with that.
+"""Decide when to ask a model (pure): by events, or only by a timer as the baseline for comparison.
 
-Adaptive: at once when an event fires, when nothing is under way, or when something went wrong; else when the base timer
-has run out. The timer is let pass while the view is the one of the last call and nothing is near, and while the robot
-drives to a goal on the map: such a goal was chosen with all that the model was shown, and the path planner needs no
-advice on the way. Of the events only a new doorway is news then: that the robot has moved, passes a crossing or has a
-wall ahead in a bend is what driving there means. Nothing keeps the model from being asked after ten seconds.
+Adaptive: ask at once if an event fires, nothing is under way, or something went wrong; otherwise when the base timer
+has run out. The timer is skipped while the view is the same as at the last call and nothing is near, and while the
+robot drives to a goal on the map: the model chose it knowing all it was shown, and the path planner needs no advice on
+the way. During such a drive only a new doorway counts as an event: moving, passing a crossing or facing a wall in a
+bend is normal then. After ten seconds the model is always asked.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _NO_NEWS_ON_THE_WAY: Final = frozenset({Trigger.MOVED, Trigger.DEAD_END, Trigger
 
 @dataclass(frozen=True, slots=True)
 class AskSettings:
-    """Seconds and metres; ``is_adaptive`` False asks whenever ``base_timer_s`` has passed, and never before."""
+    """Settings in seconds and metres; ``is_adaptive`` False asks whenever ``base_timer_s`` has passed, not before."""
 
     is_adaptive: bool = True
     base_timer_s: float = 5.0
@@ -37,11 +37,11 @@ class AskSettings:
 
 @dataclass(frozen=True, slots=True)
 class Situation:
-    """What the choice depends on.
+    """The inputs of the choice.
 
-    ``since_asked`` seconds since the last call was made, None before the first; ``failures`` how many in a row have
-    failed; ``similarity`` of the picture to the last that the model has seen, ``has_changed`` whether it shows anything
-    new, however small; ``nearest_m`` the nearest obstacle; ``rests``: idle because the model wants it so.
+    ``since_asked``: seconds since the last call, None before the first; ``failures``: failed calls in a row;
+    ``similarity``: of the picture to the last one the model saw; ``has_changed``: whether it shows anything
+    new, however small; ``nearest_m``: distance of the nearest obstacle; ``rests``: idle because the model chose to be.
     """
 
     since_asked: float | None
@@ -57,7 +57,7 @@ class Situation:
 
 
 class Choice(StrEnum):
-    """What is to be done now, and why."""
+    """Whether to ask now, and why."""
 
     WAIT = "wait"
     SKIP = "skip"
@@ -75,7 +75,7 @@ class Choice(StrEnum):
 
 
 def choose(now: Situation, settings: AskSettings) -> Choice:
-    """Whether the model is asked now."""
+    """Choose whether to ask the model now."""
     passed = now.since_asked
     if passed is None:
         return Choice.FIRST
@@ -110,11 +110,11 @@ def _event(now: Situation, passed: float, settings: AskSettings) -> Choice | Non
 
 
 def is_text_enough(choice: Choice, now: Situation, settings: AskSettings) -> bool:
-    """Whether the picture can be left out of a call.
+    """Return whether the picture can be left out of a call.
 
-    It can where nothing has changed and nothing is near; and where the robot is on its way to a goal, has met nothing
-    new, and the model is asked only because it has been silent for long. (With gpt-4o-mini a picture is two thirds of
-    what a call costs.)
+    It can if nothing has changed and nothing is near. It also can if the robot drives to a goal, has met nothing new,
+    and the model is asked only because it has been silent for long. (With gpt-4o-mini a picture is two thirds of the
+    cost of a call.)
     """
     if not settings.is_adaptive:
         return False

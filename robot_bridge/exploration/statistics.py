@@ -1,4 +1,4 @@
-"""What an exploration came to and how its model did: counted while it runs, told every minute and at the end."""
+"""Statistics of an exploration and its model: counted while it runs, reported every minute and at the end."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ from robot_bridge.errors import SetupError
 from robot_bridge.exploration.schedule import Choice
 
 Note = Callable[[str, Mapping[str, Any]], None]
-"""Tells the journal a kind and what belongs to it."""
+"""Records a kind of event with its data in the journal."""
 _ORDINARY: Final = ("speeding up", "braking before")
-"""How reasons of limits on acceleration begin: every start and every turn of a maneuver has one."""
+"""Prefixes of the reasons of acceleration limits: every start and every reversal in a maneuver has one."""
 _PLAIN: Final = ((r" # m (ahead|behind)", r" \1"), (r" to # m/s", ""), (r" is # s old", " is too old"), ("#", "…"))
-"""What becomes of a reason with "#" for its figures, to be read by people."""
+"""Replacements that make a reason with "#" for its figures readable."""
 
 
 def is_ordinary(reason: str) -> bool:
-    """Whether a reason of the safety chain is part of any drive and no news."""
+    """Return whether a reason of the safety chain belongs to every drive and is no news."""
     return reason.startswith(_ORDINARY)
 
 
 def stepped_in(counts: Mapping[str, int]) -> dict[str, int]:
-    """How often the safety chain stepped in, by reason, the most frequent first; ordinary limits are left out.
+    """Return how often the safety chain stepped in, by reason, the most frequent first; ordinary limits are left out.
 
-    ``counts`` are by reasons with "#" for figures; here they have none: "obstacle ahead: stopped".
+    Reasons in ``counts`` have "#" for figures; those in the result have no figures: "obstacle ahead: stopped".
     """
     found = Counter[str]()
     for reason, count in counts.items():
@@ -44,9 +44,9 @@ def stepped_in(counts: Mapping[str, int]) -> dict[str, int]:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """At the end. ``ended`` is the word of an :class:`robot_bridge.exploration.endings.Ending`, ``because`` says why;
-    ``calls`` are all requests, ``descriptions`` those for words to a picture; ``asked_for`` counts the others by what
-    caused them, ``interventions`` onsets of what the safety chain changed, by reason; ``tiers`` seconds in each."""
+    """Statistics at the end. ``ended`` is the word of an :class:`robot_bridge.exploration.endings.Ending`, ``because``
+    the reason; ``calls`` counts all requests, ``descriptions`` those for a description of a picture; ``asked_for``
+    counts the others by cause, ``interventions`` the onsets of the safety chain's changes by reason; ``tiers``: s."""
 
     minutes: float
     ended: str
@@ -70,10 +70,10 @@ class Summary:
 
 @dataclass(slots=True)
 class Tally:
-    """Counts; see :class:`Summary`.
+    """Counters; see :class:`Summary`.
 
-    ``answers`` are the calls that were answered: a call may also be pending, or forgotten because a person took over.
-    ``latency_s`` is that of all answers together.
+    ``answers`` counts answered calls: a call may also be pending, or forgotten because a person took over.
+    ``latency_s`` is the sum over all answers.
     """
 
     calls: int = 0
@@ -89,21 +89,21 @@ class Tally:
     _minute: tuple[int, int, int, int, float] = (0, 0, 0, 0, 0.0)
 
     def triggered(self, triggers: Iterable[Trigger]) -> None:
-        """Events have fired."""
+        """Count events that have fired."""
         self.triggers.update(trigger.value for trigger in triggers)
 
     def asked(self, choice: Choice) -> None:
-        """A call for a decision was made."""
+        """Count a call for a decision."""
         self.calls += 1
         self.asked_for[choice.value] += 1
 
     def described(self) -> None:
-        """A call for a description was made."""
+        """Count a call for a description."""
         self.calls += 1
         self.descriptions += 1
 
     def answered(self, latency_s: float, success: bool) -> None:
-        """A call came back."""
+        """Count a call that came back."""
         self.failed_calls += not success
         self.answers += success
         self.latency_s += latency_s if success else 0.0
@@ -113,11 +113,11 @@ class Tally:
 
     @property
     def average_latency_ms(self) -> float:
-        """Of the calls that were answered."""
+        """Return the mean latency of the answered calls."""
         return 1000 * self.latency_s / self.answers if self.answers else 0.0
 
     def minute(self, seconds: float, tier: Tier, network_tier: int) -> dict[str, Any]:
-        """Statistics since the last call of it, ``seconds`` ago."""
+        """Return statistics since the last call of this method, ``seconds`` ago."""
         triggered = self.asked_for[Choice.TRIGGER.value]
         now = (self.calls, triggered, self.skips, self.answers, self.latency_s)
         calls, events, skips, answers, latency = (new - old for new, old in zip(now, self._minute, strict=True))
@@ -134,15 +134,15 @@ class Tally:
 
 
 class Statistics:
-    """Kept by the decision loop.
+    """Notes statistics and saves the memory regularly, for the decision loop.
 
     Args:
-        tally: what is counted while it runs.
-        now: when it begins, seconds of the robot's clock.
-        statistics_s: how often statistics are noted.
-        save_s: how often the memory is saved.
-        memory_path: where to; None: nowhere.
-        note: tells the journal.
+        tally: the counters of the exploration.
+        now: the start, seconds of the robot's clock.
+        statistics_s: seconds between statistics.
+        save_s: seconds between saves of the memory.
+        memory_path: file for the memory; None to save nothing.
+        note: records events in the journal.
     """
 
     def __init__(
@@ -165,7 +165,7 @@ class Statistics:
         self._earlier_s = memory.state.exploration_duration_s
 
     def keep(self, tier: Tier, now: float) -> None:
-        """Once for every turn of the decision loop; ``tier`` is that of the time since the last."""
+        """Update; call once per turn of the decision loop. ``tier`` is the tier since the last call."""
         self._tally.spent(tier, now - self._kept_at)
         self._kept_at = now
         self._memory.state.exploration_duration_s = round(self._earlier_s + now - self._began, 2)
@@ -178,7 +178,7 @@ class Statistics:
             self.save()
 
     def save(self) -> None:
-        """The memory with the frontiers of now; that it cannot be written is noted."""
+        """Save the memory with the current frontiers; note a failure to write it."""
         state = self._controller.state
         self._memory.update_frontiers(state.frontiers, state.current_position)
         if self._path is None:
@@ -189,7 +189,7 @@ class Statistics:
             self._note("not_saved", {"reason": str(error)})
 
     def summary(self, ended: str, because: str) -> Summary:
-        """What it has come to so far; ``ended`` and ``because`` say how it ended, "" while it has not."""
+        """Return the statistics so far; ``ended`` and ``because`` say how it ended, or "" while it runs."""
         tally, state, memory = self._tally, self._controller.state, self._memory.state
         return Summary(
             minutes=(self._controller.clock.now() - self._began) / 60,

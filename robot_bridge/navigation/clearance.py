@@ -1,7 +1,7 @@
-"""Clearance: how far everything near the robot is from the nearest obstacle, on a fine local grid.
+"""Clearance: distance to the nearest obstacle around the robot, on a fine local grid.
 
-The footprint is covered by circles; a pose is free where the clearance at the middle of every circle is at least its
-radius. Cells are 2 cm: the map's 5 cm would take half of the room that a 1 m corridor leaves.
+Circles cover the footprint; a pose is free if the clearance at the middle of every circle is at least its radius.
+Cells are 2 cm wide, because the map's 5 cm would cost half of the room that a 1 m corridor leaves.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ class KeepOut:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Circles:
-    """``ahead`` (n,): places of the circles' middles along the footprint's axis; ``radius`` of each. Metres."""
+    """Circles that cover a footprint. ``ahead`` (n,): their middles along its axis; ``radius`` of each. Metres."""
 
     ahead: Array
     radius: float
 
 
 def circles_of(body: Body) -> Circles:
-    """Few circles that together cover the footprint and hardly more."""
+    """Return a few circles that together cover the footprint and little more."""
     length = body.front + body.rear
     count = max(1, ceil(_CIRCLES_PER_WIDTH * length / (2 * body.half_width)))
     part = length / count
@@ -59,11 +59,11 @@ class Clearance:
 
     @property
     def size(self) -> float:
-        """Edge of the square that is known, metres."""
+        """Return the edge of the known square, metres."""
         return float(self.metres.shape[0] * CELL_M)
 
     def at(self, xs: Array, ys: Array) -> NDArray[np.float32]:
-        """Clearance at places of any one shape; 0 outside."""
+        """Return the clearance at places, arrays of any equal shape; 0 outside the square."""
         columns = np.floor((xs - self.x) / CELL_M).astype(np.intp)
         rows = np.floor((ys - self.y) / CELL_M).astype(np.intp)
         count = self.metres.shape[0]
@@ -72,14 +72,14 @@ class Clearance:
         return found
 
     def of_poses(self, xs: Array, ys: Array, headings: Array, circles: Circles) -> Array:
-        """Room around the footprint at poses of shape (n,); negative where something is inside."""
+        """Return the room around the footprint at poses of shape (n,); negative if something is inside."""
         x = xs[:, None] + np.cos(headings)[:, None] * circles.ahead
         y = ys[:, None] + np.sin(headings)[:, None] * circles.ahead
         room: Array = self.at(x, y).min(axis=1).astype(np.float64) - circles.radius
         return room
 
     def of_pose(self, pose: Pose, circles: Circles) -> float:
-        """Room around the footprint at one pose."""
+        """Return the room around the footprint at one pose."""
         one = np.array([pose.x]), np.array([pose.y]), np.array([pose.heading])
         return float(self.of_poses(*one, circles)[0])
 
@@ -92,12 +92,12 @@ def clearance_around(
     *,
     reach: float = 2.6,
 ) -> Clearance:
-    """What is free near a pose, from the map and the newest scan.
+    """Return the clearance near a pose, from the map and the newest scan.
 
     Args:
         pose: middle of the square.
         grid: the map.
-        returns: of the newest scan, (n, 2) in the map frame.
+        returns: returns of the newest scan, (n, 2) in the map frame.
         keep_outs: areas that count as obstacles.
         reach: half the square's edge.
     """

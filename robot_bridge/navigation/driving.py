@@ -1,8 +1,8 @@
-"""Driving: from a goal to velocities, a period of the control loop at a time.
+"""Drive to a goal: compute a velocity for each period of the control loop.
 
-Going somewhere is done in two steps: a route over the map, and maneuvers of about two metres along it that are searched
-anew, in portions, before their end is reached. Where something new is in the way the robot waits a little, since it may
-walk on, then goes around it or backs away; only when nothing helps for some seconds it gives up.
+Driving has two steps: a route over the map, and maneuvers of about two metres along it. The next maneuver is searched
+for in portions before the end of the last is reached. If something new is in the way, the robot waits a little, since
+it may walk on, then goes around it or backs away; it gives up only when nothing has helped for some seconds.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _HORIZON_M = 1.8
 _RENEW_M = 0.8
 _ON_WAY_M, _ON_WAY_RADIANS = 0.2, 0.6
 _MARGIN, _LEAST_MARGIN = 0.05, 0.035
-_INNER = 0.6  # share of the tolerances that a maneuver aims at; the rest is for following it
+_INNER = 0.6  # share of the tolerances that a maneuver aims for; the rest is for the error of following it
 _LEAST_TOLERANCE_M = 0.1
 _NODES_A_PERIOD = 240
 _RETRY_S = 0.4
@@ -40,7 +40,7 @@ _MOVING = 0.03
 
 
 class NavStatus(StrEnum):
-    """What became of the last goal."""
+    """The state of the current or last goal."""
 
     IDLE = "idle"
     DRIVING = "driving"
@@ -50,7 +50,7 @@ class NavStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class _Attempt:
-    """What the next maneuver may aim at and how hard to try; ``is_last``: the goal is at its end."""
+    """The aim of the next maneuver and how hard to search; ``is_last``: it ends at the goal."""
 
     aim: Aim
     margin: float
@@ -60,14 +60,14 @@ class _Attempt:
 
 @dataclass(frozen=True, slots=True)
 class _Plan:
-    """What to drive next, and whether the goal is at its end."""
+    """The steps to drive next, and whether they end at the goal."""
 
     steps: tuple[Step, ...]
     is_last: bool
 
 
 class Driver:
-    """Drives to one goal at a time; ``status`` says what became of the last."""
+    """Drives to one goal at a time; ``status`` is the state of the current or last goal."""
 
     def __init__(self, config: RobotConfig, slam: Slam) -> None:
         self.status = NavStatus.IDLE
@@ -83,9 +83,9 @@ class Driver:
         self._banned = 0
 
     def begin(self, goal: Aim, *, is_turn: bool = False) -> None:
-        """Take a new goal; what is being driven is driven on until there is a way to the new one.
+        """Take a new goal; the current maneuver continues until a way to the new goal is found.
 
-        ``is_turn``: the goal is about here, so that no route is needed.
+        ``is_turn``: the goal is near the robot, so no route is needed.
         """
         self._goal, self._is_turn, self._is_stale = goal, is_turn, True
         self.status = NavStatus.DRIVING
@@ -100,11 +100,11 @@ class Driver:
         return REST
 
     def can_move(self) -> bool:
-        """Whether there is any step that the robot could take from here."""
+        """Return whether the robot can take any step from here."""
         return self._search(_Attempt(Aim(*self._slam.middle, 0.0), _LEAST_MARGIN, COARSE, False)).can_begin()
 
     def twist(self, now: float) -> Twist:
-        """What the goal wants now; REST without one. To be called once for every period of the control loop."""
+        """Return the velocity for the goal, REST without one; call once per period of the control loop."""
         period, self._now = max(0.0, min(now - self._now, 0.5)), now
         if self._goal is None:
             return REST
@@ -124,13 +124,13 @@ class Driver:
         return self._follower.twist(estimate.pose, self._slam.returns, period)
 
     def _has_arrived(self, goal: Aim) -> bool:
-        """Without a heading as soon as the place is reached, with one at the end of a maneuver."""
+        """Return whether the goal is met; with a heading, only once no current maneuver is being followed."""
         if not goal.is_met(self._slam.estimate.pose, self._config.body):
             return False
         return goal.heading is None or self._follower.is_done or self._is_stale
 
     def _is_stuck(self) -> bool:
-        """Whether the robot has been told to drive for long and did not move."""
+        """Return whether the robot has not moved although it was commanded to for long."""
         pose = self._slam.estimate.pose
         if self._progress is None or self._follower.is_done or _have_parted(pose, self._progress[1]):
             self._progress = self._now, pose
@@ -140,7 +140,7 @@ class Driver:
         return True
 
     def _failed(self) -> Twist:
-        """Rest, and give up when nothing has moved the robot for long."""
+        """Rest; give up if the robot has not moved for long."""
         pose = self._slam.estimate.pose
         if self._fails is None or _have_parted(pose, self._fails[1]):
             self._fails = self._now, pose
@@ -149,7 +149,7 @@ class Driver:
         return REST
 
     def _must_wait(self, stamp: float) -> bool:
-        """Whether something new stands close on the way: wait for it to go, then plan anew; at once if it is far."""
+        """Return whether to wait for something new close by on the way; if it is farther away, plan again at once."""
         if self._checked != stamp:
             self._checked = stamp
             free = self._free_ahead()
@@ -165,7 +165,7 @@ class Driver:
         return self._waits_since is not None
 
     def _free_ahead(self) -> float | None:
-        """Metres of the planned way that are free, None where all of the next metres are."""
+        """Return how many metres of the planned way are free, or None if all of the next ones are."""
         ahead = self._follower.ahead(_LOOK_AHEAD_M, _SPACING_M)
         if not len(ahead):
             return None
@@ -178,7 +178,7 @@ class Driver:
         return self._is_stale or self._follower.is_done or (not self._is_last and self._follower.remaining < _RENEW_M)
 
     def _think_on(self, goal: Aim) -> None:
-        """Search for the next maneuver, a portion in each period; drive it when it is found."""
+        """Search for the next maneuver, one portion per period, and drive it once found."""
         if self._now < self._retry_at:
             return
         if self._thought is None:
@@ -202,7 +202,7 @@ class Driver:
             self._is_last, self._is_stale, self._banned = plan.is_last, False, 0
 
     def _thoughts(self, goal: Aim) -> Generator[None, None, _Plan | None]:
-        """One attempt after the other until one finds a way."""
+        """Make one attempt after the other until one finds a way."""
         for attempt in self._attempts(goal):
             yield
             search = self._search(attempt)
@@ -247,9 +247,9 @@ class Driver:
 
 
 def free_poses(is_free: NDArray[np.bool_]) -> int | None:
-    """How many poses of a way, bool (n,), come before the first that is blocked; None where none is.
+    """Return how many poses of a way, bool (n,), come before the first blocked one; None if no pose is blocked.
 
-    What the robot stands too near to already does not count: the way leads away from it.
+    Blocked poses at the start do not count: the robot stands too near to something, and the way leads away from it.
     """
     begun = int(is_free.argmax())
     blocked = np.flatnonzero(~is_free[begun:])
@@ -266,5 +266,5 @@ def _final_attempts(goal: Aim) -> Iterator[_Attempt]:
 
 
 def _have_parted(a: Pose, b: Pose) -> bool:
-    """Whether the robot has moved from one pose to the other, rather than trembled."""
+    """Return whether the robot really moved between two poses, beyond the jitter of the estimate."""
     return a.distance_to(b.x, b.y) > _STUCK_M or abs(wrapped(a.heading - b.heading)) > _STUCK_RADIANS

@@ -1,8 +1,8 @@
-"""Following: velocities that keep the rear axle on the arcs of a maneuver, forward and in reverse.
+"""Follow a maneuver: compute velocities that keep the rear axle on its arcs, forward and in reverse.
 
-The curvature of the arc is fed forward, what is off to the side and in heading is fed back (critically damped over
-``_BLEND_M`` metres of way). The pure pursuit and the Stanley controller of kompass-core drive forward only and towards
-points, and its DWA has no poses as goals: none of them drives a multi-point turn to a heading.
+The curvature of the arc is fed forward; errors to the side and in heading are fed back (critically damped over
+``_BLEND_M`` metres of way). In kompass-core, pure pursuit and the Stanley controller only drive forward and towards
+points, and DWA does not take poses as goals: none can drive a multi-point turn to a heading.
 """
 
 from __future__ import annotations
@@ -75,21 +75,21 @@ class Follower:
 
     @property
     def remaining(self) -> float:
-        """Left to drive, metres."""
+        """Return the metres left to drive."""
         return 0.0 if self.is_done else (len(self._track.signs) - 1 - self._at) * _SPACING_M
 
     @property
     def direction(self) -> int:
-        """+1 forward, -1 in reverse, 0 with nothing to drive."""
+        """Return +1 for forward, -1 for reverse, 0 with nothing to drive."""
         return 0 if self.is_done else int(self._track.signs[self._at])
 
     @property
     def curvature(self) -> float:
-        """Of the wheels as they are believed to stand now."""
+        """Return the curvature for the estimated steering angle, 1/m."""
         return tan(self._steering) / self._config.body.wheelbase
 
     def start(self, steps: Sequence[Step]) -> None:
-        """Begin with new steps, of which the first starts about where the robot is."""
+        """Begin new steps; the first must start near the robot."""
         self._track, self._at, self.is_done = _track(steps), 0, not steps
 
     def rest(self) -> None:
@@ -97,19 +97,19 @@ class Follower:
         self._track, self._at, self.is_done = _NOTHING, 0, True
 
     def ahead(self, distance: float, spacing: float = 0.05) -> Array:
-        """Poses of the next metres of the way, (n, 3)."""
+        """Return poses along the next ``distance`` metres of the way, (n, 3)."""
         if self.is_done:
             return np.zeros((0, 3))
         every = round(spacing / _SPACING_M)
         return self._track.poses[self._at : self._at + round(distance / _SPACING_M) + 1 : every]
 
     def twist(self, pose: Pose, returns: Array, period: float) -> Twist:
-        """What to drive now.
+        """Return the velocity to drive now.
 
         Args:
-            pose: of the rear axle, in the frame of the steps.
-            returns: of the newest scan in the base frame, (n, 2).
-            period: seconds since the last call, by which the wheels have turned.
+            pose: pose of the rear axle, in the frame of the steps.
+            returns: returns of the newest scan in the base frame, (n, 2).
+            period: seconds since the last call, for which the wheels have turned.
         """
         self._advance(pose)
         if self.is_done:
@@ -147,7 +147,7 @@ class Follower:
         return min(limit, max(-limit, wanted))
 
     def _steer(self, curvature: float, period: float) -> bool:
-        """Let the believed steering follow; whether it is about where it should be."""
+        """Update the estimated steering angle; return whether it is near the wanted one."""
         wanted = atan(curvature * self._config.body.wheelbase)
         most = self._config.limits.steering_rate * period
         self._steering += min(most, max(-most, wanted - self._steering))

@@ -1,4 +1,4 @@
-"""Frontiers: where known free space that the robot can reach meets the unknown."""
+"""Find frontiers: where known free space that the robot can reach meets the unknown."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ class _Found:
 
 
 class FrontierFinder:
-    """Finds frontiers and gives them ids that last as long as they do.
+    """Finds frontiers and gives each a lasting id.
 
     Attributes:
-        cut_off: how many frontiers there are that have been told and that no way leads to any more.
+        cut_off: number of frontiers that were returned before and are not reachable any more.
     """
 
     def __init__(self) -> None:
@@ -46,14 +46,14 @@ class FrontierFinder:
         self.cut_off = 0
 
     def find(self, grid: OccupancyMap, costs: CostGrid, start: Place) -> tuple[Frontier, ...]:
-        """All that can be reached from ``start``, the widest first; narrow ones when they are found a second time,
-        or where there are no others.
+        """Return the frontiers that can be reached from ``start``, the widest first.
 
-        A wall that is seen along its length is full of holes for a moment, and those are no frontiers.
+        Narrow ones count only when found a second time, or if there are no others: a wall seen along its length is
+        full of holes for a moment, which are not frontiers.
 
         Args:
             grid: the map.
-            costs: of the same map, with the unknown not to be crossed.
+            costs: costs of the same map, with unknown cells blocked.
             start: where the footprint's middle is.
         """
         clusters, out_of_reach = _clusters(grid, _reachable(costs, start))
@@ -81,7 +81,7 @@ class FrontierFinder:
 
 
 def _reachable(costs: CostGrid, start: Place) -> NDArray[np.bool_]:
-    """Cells that a way leads to, bool (rows, columns)."""
+    """Return the cells that a way leads to, bool (rows, columns)."""
     import cv2
 
     free = np.isfinite(freed(costs, start)).astype(np.uint8)
@@ -91,7 +91,7 @@ def _reachable(costs: CostGrid, start: Place) -> NDArray[np.bool_]:
 
 
 def _clusters(grid: OccupancyMap, reachable: NDArray[np.bool_]) -> tuple[list[_Found], list[Place]]:
-    """The frontiers that a way leads to, and the middles of the others."""
+    """Return the reachable frontiers, and the middles of the others."""
     import cv2
 
     unknown = grid.unknown
@@ -119,7 +119,7 @@ def _clusters(grid: OccupancyMap, reachable: NDArray[np.bool_]) -> tuple[list[_F
 
 
 def _nearest(cells: NDArray[np.bool_], row: int, column: int, reach: int) -> tuple[int, int] | None:
-    """The nearest of the cells that is no farther than ``reach``."""
+    """Return the nearest of the cells within ``reach`` cells, or None."""
     top, left = max(0, row - reach), max(0, column - reach)
     rows, columns = np.nonzero(cells[top : row + reach + 1, left : column + reach + 1])
     if not len(rows):

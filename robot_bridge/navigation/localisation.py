@@ -1,14 +1,14 @@
-"""Localisation: odometry corrected by matching scans against the map.
+"""Localise the robot: correct odometry by matching scans against the map.
 
-An iterated extended Kalman filter over (x, y, heading). The prediction is odometry, the measurement is a whole scan:
-every return is compared with the wall nearest to where it should lie (point to line, found by one look into a distance
-transform with labels). Where walls say nothing, as along a corridor, the filter stays with odometry by itself.
+This is an iterated extended Kalman filter over (x, y, heading). The prediction is odometry, the measurement is a whole
+scan: every return is compared with the wall nearest to where it should lie (point to line, by one lookup in a labelled
+distance transform). Where walls give no information, as along a corridor, the filter follows odometry by itself.
 
-Marks that lie on no line say nothing either. Far walls are marked sparsely at first, and to match mark with mark would
-be to match beam with beam, which hold still while the robot drives: measured, 0.8 degrees of error after 0.2 m.
+Marks that lie on no line give no information either. Far walls are marked sparsely at first, and matching mark to mark
+would match beam to beam, which stand still while the robot drives: measured error 0.8 degrees after 0.2 m.
 
-``scipy.optimize.least_squares`` would do the same sums, but applies one robust loss to scan and odometry alike, and
-the odometry must not be made light of.
+``scipy.optimize.least_squares`` would do the same sums, but it applies one robust loss to scan and odometry alike, and
+odometry must keep its full weight.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ Array = NDArray[np.float64]
 
 _GATE_M = 0.4
 _LOSS_M = 0.04
-_SCAN_SIGMA = 0.05  # of one return: far above the sensor's own, because neighbouring returns err together
+_SCAN_SIGMA = 0.05  # of one return: far above the sensor's noise, because errors of neighbouring returns correlate
 _MATCH_M = 0.12
 _FEWEST_JUDGED = 30
 _REFRESH_SCANS = 10
@@ -46,10 +46,10 @@ _FIT_SHARE = 0.6
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Walls:
-    """The map as localisation looks at it: for every cell the nearest measured point and the normal there.
+    """The map as localisation uses it: for every cell the nearest measured point and the normal there.
 
-    ``nearest`` (rows, columns) is an index into ``points`` (n, 2) and ``normals`` (n, 2), which are zero where there is
-    no line (poles, corners); ``distance`` in metres.
+    ``nearest`` (rows, columns) is an index into ``points`` (n, 2) and ``normals`` (n, 2); a normal is zero without a
+    line (poles, corners). ``distance`` is in metres.
     """
 
     x: float
@@ -63,7 +63,7 @@ class Walls:
 
 
 def walls_of(grid: OccupancyMap) -> Walls | None:
-    """What can be matched against, or None while there is next to nothing."""
+    """Return the walls to match scans against, or None while the map has too few points."""
     import cv2
 
     marks, points = grid.measured()
@@ -87,7 +87,7 @@ def walls_of(grid: OccupancyMap) -> Walls | None:
 
 
 def _normals(marks: NDArray[np.bool_], points: Array) -> Array:
-    """Directions across the lines on which points and their neighbours lie, (n, 2); zero where they lie on none."""
+    """Return the normals of the lines through points and their neighbours, (n, 2); zero without a line."""
     reach = _NEIGHBOUR_CELLS
     index = np.full((marks.shape[0] + 2 * reach, marks.shape[1] + 2 * reach), len(points), np.int32)
     rows, columns = np.nonzero(marks)
@@ -110,8 +110,8 @@ def _normals(marks: NDArray[np.bool_], points: Array) -> Array:
 
 
 def _matched(walls: Walls, points: Array) -> tuple[Array, Array, Array, NDArray[np.bool_]]:
-    """Distances across walls (n,), normals of those (n, 2), distances to the nearest mark (n,), which points lie in the
-    known map."""
+    """Return distances across walls (n,), the walls' normals (n, 2), distances to the nearest mark (n,), and which
+    points lie in the known map (n,)."""
     cells = np.floor((points - (walls.x, walls.y)) / walls.resolution).astype(np.intp)
     rows, columns = walls.nearest.shape
     inside = (cells >= 0).all(axis=1) & (cells[:, 1] < rows) & (cells[:, 0] < columns)
@@ -126,14 +126,14 @@ def _matched(walls: Walls, points: Array) -> tuple[Array, Array, Array, NDArray[
 
 
 def match_quality(walls: Walls, points: Array) -> tuple[float, int]:
-    """Which part of the returns, given in the map frame, lies on walls, of those that fall into the known map."""
+    """Return the share of returns in the known map that lie on walls, and their number; points are in the map frame."""
     _, _, distance, known = _matched(walls, points)
     judged = int(np.count_nonzero(known))
     return (float(np.count_nonzero(known & (distance < _MATCH_M))) / judged if judged else 1.0), judged
 
 
 def aligned(walls: Walls, points: Array, prior: Pose, covariance: Array) -> tuple[Pose, Array]:
-    """The most probable pose and its covariance (3, 3), given returns in the base frame (n, 2) and a prior."""
+    """Return the most probable pose and its covariance (3, 3), given returns in the base frame (n, 2) and a prior."""
     information = np.linalg.inv(covariance)
     mean = np.array([prior.x, prior.y, prior.heading])
     state, hessian = mean.copy(), information
@@ -155,10 +155,10 @@ def aligned(walls: Walls, points: Array, prior: Pose, covariance: Array) -> tupl
 
 
 class Localisation:
-    """Where the robot is, in the map frame, from odometry and scans.
+    """Estimates the robot's pose in the map frame from odometry and scans.
 
-    ``is_sure`` is False while the scans contradict the map; :meth:`update_scan` then looks around for a place where
-    they do not.
+    ``is_sure`` is False while the scans contradict the map; then :meth:`update_scan` searches nearby for a pose at
+    which they match.
     """
 
     def __init__(self, lidar: Lidar, start: Pose) -> None:
@@ -175,22 +175,22 @@ class Localisation:
 
     @property
     def is_sure(self) -> bool:
-        """Whether scans match the map, and odometry was not alone for too long."""
+        """Return whether scans match the map, and odometry has not been uncorrected for too long."""
         return self._bad < _BAD_SCANS and float(np.sqrt(self._covariance[:2, :2].trace())) < 0.3
 
     @property
     def is_doubtful(self) -> bool:
-        """Whether the last scan contradicted the map: it is not to be written into it."""
+        """Return whether recent scans contradicted the map: then scans must not be written into it."""
         return self._bad > 0
 
     @property
     def odometry(self) -> Odometry | None:
-        """The newest."""
+        """Return the newest odometry, or None."""
         return self._history[-1] if self._history else None
 
     @property
     def pose(self) -> Pose:
-        """At the newest odometry."""
+        """Return the pose at the newest odometry."""
         if self._origin is None:
             return self._start
         return self._origin.after(self._history[-1].pose)
@@ -202,14 +202,14 @@ class Localisation:
             self._origin = _frame(self._start, odometry.pose)
 
     def restart_odometry(self, odometry: Odometry) -> None:
-        """Odometry has begun anew somewhere else: it goes on from where the robot is believed to be."""
+        """Continue from the current estimate after odometry has restarted at another pose."""
         pose = self.pose
         self._history.clear()
         self._history.append(odometry)
         self._origin = _frame(pose, odometry.pose)
 
     def pose_at(self, stamp: float) -> Pose:
-        """At the time of a scan, between the two measurements of odometry next to it."""
+        """Return the pose at the time of a scan, interpolated between the nearest odometry readings."""
         if self._origin is None:
             return self._start
         later = self._history[-1]
@@ -260,7 +260,7 @@ class Localisation:
         return pose
 
     def _spread(self, prior: Pose) -> None:
-        """Let the uncertainty grow with the way that odometry alone has led since the last scan."""
+        """Let the uncertainty grow with the motion by odometry alone since the last scan."""
         reference = self._reference or prior
         moved = prior.distance_to(reference.x, reference.y)
         turned = abs(wrapped(prior.heading - reference.heading))
@@ -275,12 +275,12 @@ class Localisation:
 
 
 def searched(walls: Walls, points: Array, around: Pose, reach: float = 1.0) -> Pose | None:
-    """The pose near a lost one at which most returns lie on walls, or None where none fits well."""
+    """Return the pose near a lost one at which most returns lie on walls, or None if no pose fits well."""
     chosen = points[:: max(1, len(points) // 60)]
     step = max(1, round(_SEARCH_M / walls.resolution))
     most = ceil(reach / walls.resolution / step) * step
     offsets = np.arange(-most, most + 1, step)
-    # A border as wide as the offsets on either side of it: no cell that is asked for lies outside.
+    # The border is as wide as the offsets on either side of it, so no lookup falls outside.
     border = 2 * most + 1
     marks = np.pad(walls.distance < _MATCH_M, border)
     shifts = (offsets[:, None] + offsets * marks.shape[1])[..., None]
@@ -301,7 +301,7 @@ def searched(walls: Walls, points: Array, around: Pose, reach: float = 1.0) -> P
 
 
 def _frame(pose: Pose, odometry: Pose) -> Pose:
-    """The origin of the odom frame in the map frame."""
+    """Return the origin of the odom frame in the map frame."""
     return pose.after(Pose().relative_to(odometry))
 
 

@@ -1,10 +1,10 @@
-"""Maneuvers: ways that an Ackermann robot can really drive, found by searching over arcs (hybrid A*).
+"""Find maneuvers that an Ackermann robot can really drive, by a search over arcs (hybrid A*).
 
-Every step is a short arc, forward or in reverse. It is allowed where the footprint stays clear along it *and* along
-its continuation by the stopping distance of the emergency zone, because the safety chain stops what would run into
-that zone. So turns in narrow places come out as multi-point turns that the chain lets through.
+Every step is a short arc, forward or in reverse. It is allowed if the footprint stays clear along it *and* along its
+continuation by the length of the emergency zone, because the safety chain stops motion that would bring an obstacle
+into that zone. Turns in narrow places therefore become multi-point turns that the chain lets through.
 
-The search is deterministic and is measured in expanded nodes, never in seconds.
+The search is deterministic; its budget is in expanded nodes, never in seconds.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Array = NDArray[np.float64]
 
 STEP_M = 0.08
 _CURVATURES = (-1.0, -0.5, 0.0, 0.5, 1.0)
-_CURVATURE_SHARE = 0.92  # the rest of the steering is left to the controller that follows
+_CURVATURE_SHARE = 0.92  # the rest of the steering is left for the follower's corrections
 _SAMPLE_M = 0.04
 _ZONE_MARGIN_M = 0.03
 
@@ -40,23 +40,23 @@ class Step:
     distance: float
 
     def at(self, travelled: float) -> Pose:
-        """The pose after so many metres, not signed."""
+        """Return the pose after ``travelled`` metres, unsigned."""
         return self.start.after(along(self.curvature, travelled if self.distance >= 0 else -travelled))
 
     @property
     def length(self) -> float:
-        """Metres, not signed."""
+        """Return the length in metres, unsigned."""
         return abs(self.distance)
 
     @property
     def end(self) -> Pose:
-        """The pose at its end."""
+        """Return the pose at its end."""
         return self.at(self.length)
 
 
 @dataclass(frozen=True, slots=True)
 class Aim:
-    """What a maneuver is to reach: the footprint's middle at a place, the heading where one is given."""
+    """The target of a maneuver: a place for the footprint's middle, and a heading if given."""
 
     x: float
     y: float
@@ -65,22 +65,22 @@ class Aim:
     heading_tolerance: float = 0.1
 
     def misses(self, pose: Pose, body: Body) -> tuple[float, float]:
-        """By how many metres and radians a pose of the rear axle is outside of the tolerances."""
+        """Return by how many metres and radians a pose of the rear axle is outside the tolerances."""
         x, y = pose.ahead(body.centre)
         turn = 0.0 if self.heading is None else abs(wrapped(pose.heading - self.heading))
         return max(0.0, hypot(x - self.x, y - self.y) - self.tolerance), max(0.0, turn - self.heading_tolerance)
 
     def is_met(self, pose: Pose, body: Body) -> bool:
-        """Whether the pose lies within the tolerances."""
+        """Return whether the pose lies within the tolerances."""
         return self.misses(pose, body) == (0.0, 0.0)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Moves:
-    """All steps that a search takes, from the origin.
+    """All steps that a search can take, relative to the origin.
 
-    ``ends`` (m, 3): poses; ``swept`` (m, samples, circles, 2): middles of the circles during the step, which is the
-    first ``own_samples``, and its continuation; ``distances`` (m,), signed, and ``curvatures`` (m,).
+    ``ends`` (m, 3): poses; ``swept`` (m, samples, circles, 2): middles of the circles during the step, the first
+    ``own_samples``, and its continuation; ``distances`` (m,), signed, and ``curvatures`` (m,).
     """
 
     ends: Array
@@ -91,7 +91,7 @@ class Moves:
 
 
 def moves_of(config: RobotConfig, circles: Circles) -> Moves:
-    """What a robot can do next."""
+    """Return all steps that a robot can take."""
     body = config.body
     shares = [(sign, share) for sign in (1.0, -1.0) for share in _CURVATURES]
     own = round(STEP_M / _SAMPLE_M)
@@ -110,7 +110,7 @@ def moves_of(config: RobotConfig, circles: Circles) -> Moves:
 
 
 def stop_gap(config: RobotConfig, *, forward: bool) -> float:
-    """How far from the bumper the emergency zone reaches, metres."""
+    """Return how far beyond the bumper the emergency zone reaches, metres."""
     body, lidar = config.body, config.lidar
     return config.zones.emergency_stop - (body.front - lidar.x if forward else body.rear + lidar.x)
 
@@ -127,19 +127,19 @@ _GREED = 2.5
 
 @dataclass(frozen=True, slots=True)
 class Effort:
-    """How hard to search: poses of one square of ``bin_m`` and similar heading count as one, ``budget`` in nodes."""
+    """How hard to search: poses in one square of ``bin_m`` with similar heading count as one; ``budget`` in nodes."""
 
     bin_m: float
     budget: int
 
 
 COARSE, FINE = Effort(0.08, 2500), Effort(0.05, 8000)
-"""The first finds most ways at once; the second finds those that need care."""
+"""The first finds most ways quickly; the second finds those that need precision."""
 
 
 @dataclass(frozen=True, slots=True)
 class _First:
-    """What holds for the first step: steering and direction now, the direction that is not to be taken, the margin."""
+    """Constraints on the first step: current steering and direction, the forbidden direction, the margin."""
 
     curvature: float
     direction: int
@@ -149,7 +149,7 @@ class _First:
 
 @dataclass(slots=True)
 class _Nodes:
-    """The search tree, one entry a node."""
+    """The search tree, one entry per node."""
 
     poses: list[tuple[float, float, float]] = field(default_factory=list)
     costs: list[float] = field(default_factory=list)
@@ -167,7 +167,7 @@ class _Nodes:
 
 
 class ManeuverPlanner:
-    """Finds sequences of steps; holds what depends on the robot only."""
+    """Finds sequences of steps; holds the data that depends only on the robot."""
 
     def __init__(self, config: RobotConfig) -> None:
         self._config = config
@@ -186,26 +186,26 @@ class ManeuverPlanner:
         banned: int = 0,
         effort: Effort = FINE,
     ) -> Search:
-        """A search for the cheapest way from ``start`` to the aim, not begun yet.
+        """Return a search, not yet begun, for the cheapest way from ``start`` to the aim.
 
         Args:
             start: pose of the rear axle.
-            aim: what to reach.
-            clearance: around the start; what lies outside of it counts as blocked.
-            margin: room that is kept on every side of the footprint, metres.
-            curvature: of the present steering.
-            direction: in which the robot moves now, +1, -1, or 0 at rest.
-            banned: +1 or -1: the first step goes the other way, 0: any way.
+            aim: the target.
+            clearance: clearance around the start; everything outside it counts as blocked.
+            margin: room to keep on every side of the footprint, metres.
+            curvature: curvature of the current steering.
+            direction: current direction of motion, +1, -1, or 0 at rest.
+            banned: direction forbidden for the first step, +1 or -1, or 0 to allow both.
             effort: how hard to search.
         """
-        # From within the margin only what does not lead farther into it is allowed.
+        # From a start within the margin, only steps that lead no farther into it are allowed.
         least = min(margin, clearance.of_pose(start, self.circles) - 0.005)
         first = _First(curvature, direction, banned, least)
         return Search(self._config, self.circles, self._moves, start, aim, clearance, margin, first, effort)
 
 
 class Search:
-    """One search, which can be done in portions. ``steps``: the way found, () where the aim is met already."""
+    """One search, which can be done in portions. ``steps`` is the way found, () if the aim is already met."""
 
     def __init__(
         self,
@@ -230,16 +230,16 @@ class Search:
 
     @property
     def is_over(self) -> bool:
-        """Whether a way was found or there is none to be found."""
+        """Return whether a way was found or the search has failed."""
         return self.steps is not None or not self._heap or self._left <= 0
 
     def can_begin(self) -> bool:
-        """Whether any step can be taken from the start; of a search that has not begun."""
+        """Return whether any step can be taken from the start; only for a search that has not begun."""
         self._expand([0])
         return len(self._heap) > 1
 
     def run(self, nodes: int) -> bool:
-        """Expand about so many more nodes; whether the search is over."""
+        """Expand about ``nodes`` more nodes; return whether the search is over."""
         until = self._left - nodes
         while not self.is_over and self._left > until:
             batch = [heapq.heappop(self._heap)[1] for _ in range(min(_BATCH, len(self._heap)))]
@@ -281,7 +281,7 @@ class Search:
                 heapq.heappush(self._heap, (total + _GREED * float(guesses[i, j]), child))
 
     def _room(self, poses: Array) -> tuple[Array, Array]:
-        """Room during each step and during its continuation, both (nodes, moves)."""
+        """Return the room during each step and during its continuation, both (nodes, moves)."""
         swept = self._moves.swept
         c, s = np.cos(poses[:, 2])[:, None, None, None], np.sin(poses[:, 2])[:, None, None, None]
         x = poses[:, 0][:, None, None, None] + c * swept[..., 0] - s * swept[..., 1]
@@ -291,7 +291,7 @@ class Search:
         return room[:, :, :own].min(axis=2), room[:, :, own:].min(axis=2)
 
     def _guess(self, ends: Array) -> Array:
-        """What is at least left to drive, metres."""
+        """Return a lower bound on the metres left to drive."""
         body, aim = self._config.body, self.aim
         cos, sin = np.cos(ends[..., 2]), np.sin(ends[..., 2])
         x, y = ends[..., 0] + body.centre * cos - aim.x, ends[..., 1] + body.centre * sin - aim.y
@@ -317,7 +317,7 @@ class Search:
 
 
 def _placed(poses: Array, ends: Array) -> Array:
-    """Every end (m, 3) as seen from every pose (n, 3), in the frame of the poses, (n, m, 3)."""
+    """Return every end (m, 3), relative to every pose (n, 3), in the frame of the poses, (n, m, 3)."""
     c, s = np.cos(poses[:, 2])[:, None], np.sin(poses[:, 2])[:, None]
     x = poses[:, 0][:, None] + c * ends[:, 0] - s * ends[:, 1]
     y = poses[:, 1][:, None] + s * ends[:, 0] + c * ends[:, 1]
@@ -325,7 +325,7 @@ def _placed(poses: Array, ends: Array) -> Array:
 
 
 def _keys(ends: Array, bin_m: float, forward: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """The cell of (x, y, heading, direction) in which each end lies."""
+    """Return the number of the (x, y, heading, direction) cell in which each end lies."""
     x = np.floor(ends[..., 0] / bin_m).astype(np.int64) + 100_000
     y = np.floor(ends[..., 1] / bin_m).astype(np.int64) + 100_000
     turn = np.floor((ends[..., 2] % (2 * pi)) / (2 * pi) * _BINS_PER_TURN).astype(np.int64) % _BINS_PER_TURN

@@ -1,8 +1,8 @@
-"""Mapping: a log-odds occupancy grid that grows, built of lidar scans from known poses.
+"""Build a growing log-odds occupancy grid from lidar scans at known poses.
 
-Free space is the fan of the beams, drawn as one polygon; where neighbouring beams disagree it reaches as far as the
-shorter one. Beside the odds every cell keeps the mean of the points measured in it: walls are known to millimetres
-although cells are 5 cm wide.
+Free space is the fan of the beams, drawn as one polygon; between neighbouring beams it reaches as far as the shorter
+one. Besides its odds every cell keeps the mean of the points measured in it, so walls are known to millimetres although
+cells are 5 cm wide.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ HIT = 0.85
 MISS = -0.1
 MOST = 2.5
 LEAST = -2.0
-"""Log-odds of a return, of a beam passing through, and their bounds: what moved away is forgotten within 2.5 s."""
+"""Log-odds of a return and of a beam passing through, and their bounds: moved things are forgotten within 2.5 s."""
 
 _CHUNK_M = 4.0
 _ROUNDING = 1e-9
@@ -37,10 +37,10 @@ _LONGEST_CHORD_M = 0.7
 
 
 class OccupancyMap:
-    """What is free, occupied and unknown around the start.
+    """The free, occupied and unknown cells around the start.
 
     ``x``, ``y`` is the lower left corner in the map frame, a multiple of ``resolution``; it and the size change as the
-    map grows. ``version`` goes up with every change.
+    map grows. ``version`` increases with every change.
     """
 
     def __init__(self, resolution: float = 0.05) -> None:
@@ -50,7 +50,7 @@ class OccupancyMap:
         self._odds: NDArray[np.float32] = np.zeros((0, 0), np.float32)
         self._seen: NDArray[np.uint8] = np.zeros((0, 0), np.uint8)
         self._surface: NDArray[np.uint8] = np.zeros((0, 0), np.uint8)
-        # Of x and of y from the cell's middle, and the number: small, so that float32 holds many without losing any.
+        # Sums of x and y from the cell's middle, and the count: small values, so float32 can add many without loss.
         self._sums: NDArray[np.float32] = np.zeros((0, 0, 3), np.float32)
         self._fixed: NDArray[np.bool_] = np.zeros((0, 0), np.bool_)
         self._written: Rectangle | None = None
@@ -58,13 +58,14 @@ class OccupancyMap:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Rows and columns."""
+        """Return the numbers of rows and columns."""
         return int(self._odds.shape[0]), int(self._odds.shape[1])
 
     @property
     def codes(self) -> NDArray[np.int8]:
-        """int8 (rows, columns): -1 unknown, else the probability of being occupied in percent; row 0 at the lowest y.
-        Not to be written to."""
+        """Return int8 (rows, columns), read-only; row 0 at the lowest y.
+
+        -1 is unknown, other values are the probability of being occupied in percent."""
         if self._codes[0] != self.version:
             codes = np.rint(100.0 / (1.0 + np.exp(-self._odds))).astype(np.int8)
             codes[self._seen == 0] = -1
@@ -74,44 +75,46 @@ class OccupancyMap:
 
     @property
     def occupied(self) -> NDArray[np.bool_]:
-        """Cells that rather hold something, bool (rows, columns)."""
+        """Return cells that are more likely occupied than free, bool (rows, columns)."""
         occupied: NDArray[np.bool_] = self._odds > 0.0
         return occupied
 
     @property
     def unknown(self) -> NDArray[np.bool_]:
-        """Cells that no beam has reached, bool (rows, columns)."""
+        """Return cells that no beam has reached, bool (rows, columns)."""
         unknown: NDArray[np.bool_] = self._seen == 0
         return unknown
 
     @property
     def surfaces(self) -> NDArray[np.bool_]:
-        """Cells that hold something or lie between neighbouring returns of one wall, bool (rows, columns): no beam may
-        have touched them, but nothing leads through there."""
+        """Return cells that are occupied or between neighbouring returns of one wall, bool (rows, columns).
+
+        Perhaps no beam has touched the latter, but no way leads through them."""
         surfaces: NDArray[np.bool_] = (self._odds > 0.0) | (self._surface > 0)
         return surfaces
 
     @property
     def explored_m2(self) -> float:
-        """Area known to be free."""
+        """Return the area known to be free, square metres."""
         return float(np.count_nonzero((self._odds <= 0.0) & (self._seen > 0))) * self.resolution**2
 
     def cell(self, x: float, y: float) -> tuple[int, int]:
-        """(row, column) of a place, which may lie outside."""
+        """Return (row, column) of a place, which may lie outside the map."""
         return floor((y - self.y) / self.resolution), floor((x - self.x) / self.resolution)
 
     def place(self, row: float, column: float) -> tuple[float, float]:
-        """(x, y) of a cell's middle."""
+        """Return (x, y) of a cell's middle."""
         return self.x + (column + 0.5) * self.resolution, self.y + (row + 0.5) * self.resolution
 
     def contains(self, row: int, column: int) -> bool:
-        """Whether there is such a cell by now."""
+        """Return whether the map contains the cell now."""
         rows, columns = self.shape
         return 0 <= row < rows and 0 <= column < columns
 
     def obstacles_in(self, x0: float, y0: float, x1: float, y1: float) -> Array:
-        """One point for every occupied cell that touches the rectangle, float64 (n, 2): the mean of what was measured
-        in it, else its middle."""
+        """Return one point for every occupied cell that touches the rectangle, float64 (n, 2).
+
+        It is the mean of the points measured in the cell, or the cell's middle."""
         (row0, column0), (row1, column1) = self.cell(x0, y0), self.cell(x1, y1)
         row0, column0 = max(row0, 0), max(column0, 0)
         window = np.s_[row0 : max(row1 + 1, 0), column0 : max(column1 + 1, 0)]
@@ -119,8 +122,8 @@ class OccupancyMap:
         return self._means(rows + row0, columns + column0)
 
     def measured(self) -> tuple[NDArray[np.bool_], Array]:
-        """Occupied cells in which the lidar measured points, bool (rows, columns), and the mean of those of each, row
-        by row, float64 (n, 2)."""
+        """Return the occupied cells in which the lidar measured points, bool (rows, columns), and the mean point of
+        each, row by row, float64 (n, 2)."""
         cells: NDArray[np.bool_] = (self._odds > 0.0) & (self._sums[:, :, 2] > 0) & ~self._fixed
         return cells, self._means(*np.nonzero(cells))
 
@@ -134,14 +137,14 @@ class OccupancyMap:
         return middles
 
     def beyond(self, x: float, y: float) -> float:
-        """How far a place lies outside of the rectangle around all that was written, metres; inf without any."""
+        """Return how far a place lies outside the rectangle of everything written, metres; inf if nothing was."""
         if self._written is None:
             return inf
         x0, y0, x1, y1 = self._written
         return hypot(max(x0 - x, 0.0, x - x1), max(y0 - y, 0.0, y - y1))
 
     def cover(self, x0: float, y0: float, x1: float, y1: float) -> None:
-        """Grow until the rectangle lies inside."""
+        """Grow the map until the rectangle lies inside."""
         rows, columns = self.shape
         size = self.resolution
         if not rows:
@@ -160,7 +163,7 @@ class OccupancyMap:
         self.version += 1
 
     def _chunks(self, missing: float) -> int:
-        """Cells to be added where so many are missing; more where rounding could leave a place outside."""
+        """Return how many cells to add if ``missing`` are missing; more if rounding could leave a place outside."""
         chunk = round(_CHUNK_M / self.resolution)
         return max(0, ceil(missing / chunk + _ROUNDING)) * chunk
 
@@ -187,7 +190,7 @@ class OccupancyMap:
         cv2.fillPoly(free, [np.rint(pixels).astype(np.int32)], 1, cv2.LINE_8, _SUBPIXEL)
         cells = np.floor((points - (self.x, self.y)) / self.resolution).astype(np.intp)
         rows, columns = cells[:, 1], cells[:, 0]
-        # A thin pole between two cells is hit now in one, now in the other: neighbours of a return are not cleared.
+        # Beams hit a thin pole between two cells now in one, now in the other: do not clear neighbours of a return.
         hits = np.zeros_like(free)
         hits[rows - top, columns - left] = 1
         cleared = free & (cv2.dilate(hits, np.ones((3, 3), np.uint8)) == 0)
@@ -205,7 +208,7 @@ class OccupancyMap:
         self.version += 1
 
     def fix(self, points: Array) -> None:
-        """Something stands at these points, (n, 2), that the lidar does not see: no beam clears their cells."""
+        """Mark obstacles that the lidar does not see at these points, (n, 2): no beam clears their cells."""
         if not len(points):
             return
         (x0, y0), (x1, y1) = points.min(axis=0).tolist(), points.max(axis=0).tolist()
@@ -220,7 +223,7 @@ class OccupancyMap:
         self.version += 1
 
     def _offsets(self, points: Array, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> NDArray[np.float32]:
-        """What points add to the sums of their cells."""
+        """Return what points add to the sums of their cells, (n, 3)."""
         return np.column_stack((points - self._middles(rows, columns), np.ones(len(points)))).astype(np.float32)
 
     def _write_down(self, x0: float, y0: float, x1: float, y1: float) -> None:
@@ -230,14 +233,15 @@ class OccupancyMap:
     def _remember(
         self, points: Array, rows: NDArray[np.intp], columns: NDArray[np.intp], window: tuple[slice, slice]
     ) -> None:
-        """Add measured points to the sums of their cells, and forget those of cells in the window that became free."""
+        """Add measured points to the sums of their cells; clear the sums of cells in the window that became free."""
         np.add.at(self._sums, (rows, columns), self._offsets(points, rows, columns))
         self._sums[window][self._odds[window] <= LEAST / 2] = 0.0
 
 
 def _chords(scan: Scan, lidar: Lidar, pose: Pose) -> Array:
-    """Between returns of neighbouring beams that lie in one line with the return before or after, (n, 2, 2): the walls
-    that are seen at a small angle, where beams hit them far apart."""
+    """Return segments between neighbouring returns that are in line with the return before or after, (n, 2, 2).
+
+    They are walls seen at a small angle, which beams hit far apart."""
     good = valid(scan)
     reach = np.where(good, scan.ranges, 0.0).astype(np.float64)
     directions = pose.heading + angles(scan)
@@ -257,14 +261,14 @@ def _chords(scan: Scan, lidar: Lidar, pose: Pose) -> Array:
 
 
 def _free_fan(scan: Scan, lidar: Lidar, pose: Pose) -> Array:
-    """Outline of what the beams passed through, (n, 2) in the map frame."""
+    """Return the outline of the area that the beams passed through, (n, 2) in the map frame."""
     reach = np.where(valid(scan), scan.ranges, 0.0).astype(np.float64)
     with np.errstate(invalid="ignore"):
         beyond = np.isposinf(scan.ranges) | (scan.ranges >= scan.range_max)
     if not (reach.any() or beyond.any()):
         return np.zeros((0, 2))
     run = beyond.copy()
-    for shift in range(1, _NO_RETURN_RUN // 2 + 1):  # a lone missing return is a fault of the sensor, not open space
+    for shift in range(1, _NO_RETURN_RUN // 2 + 1):  # a single missing return is a sensor fault, not open space
         run &= _shifted(beyond, shift) & _shifted(beyond, -shift)
     reach[run] = scan.range_max
     both = np.minimum(reach, _shifted(reach, 1))
@@ -277,5 +281,5 @@ def _free_fan(scan: Scan, lidar: Lidar, pose: Pose) -> Array:
 
 
 def _shifted(beams: NDArray[Any], by: int) -> NDArray[Any]:
-    """What the beam ``by`` places on has, for every beam of a whole turn; ``np.roll`` takes ten times as long."""
+    """Return, for every beam of a whole turn, the value ``by`` beams on; ``np.roll`` takes ten times as long."""
     return np.concatenate((beams[by:], beams[:by]))

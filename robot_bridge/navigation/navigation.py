@@ -1,7 +1,7 @@
-"""Navigation: where the robot is, what the place looks like, and how to drive to a goal in it.
+"""Navigation: localise the robot, map the place, and drive to goals in it.
 
-One call of :meth:`Navigation.update` for every observation, one of :meth:`Navigation.twist` for every period of the
-control loop. Nothing here reads a clock or draws a random number: the same observations give the same run.
+Call :meth:`Navigation.update` once per observation and :meth:`Navigation.twist` once per period of the control loop.
+Nothing here reads a clock or draws a random number: the same observations give the same run.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ class Navigation:
     """SLAM, frontiers and driving of one robot, in the map frame.
 
     Args:
-        config: of the robot.
-        start: its pose in the map frame when it is switched on.
+        config: the robot's configuration.
+        start: the robot's pose in the map frame when it is switched on.
     """
 
     def __init__(self, config: RobotConfig, start: Pose) -> None:
@@ -45,29 +45,29 @@ class Navigation:
 
     @property
     def estimate(self) -> Estimate:
-        """Of the newest observation."""
+        """Return the estimate at the newest observation."""
         return self._slam.estimate
 
     @property
     def map(self) -> OccupancyMap:
-        """What is free, occupied and unknown."""
+        """Return the map of free, occupied and unknown cells."""
         return self._slam.map
 
     @property
     def status(self) -> NavStatus:
-        """What became of the last goal."""
+        """Return the state of the current or last goal."""
         return self._driver.status
 
     def update(self, observation: Observation) -> Estimate:
-        """Take in what is new in an observation; one that was seen already changes nothing."""
+        """Take in the new data of an observation; a repeated one changes nothing."""
         return self._slam.update(observation)
 
     def twist(self, now: float) -> Twist:
-        """What the goal wants now; REST without one. To be called once for every period of the control loop."""
+        """Return the velocity for the goal, REST without one; call once per period of the control loop."""
         return self._driver.twist(now)
 
     def frontiers(self) -> tuple[Frontier, ...]:
-        """Those that can be reached, the widest first; ids last as long as a frontier does. Found anew each second."""
+        """Return the reachable frontiers, the widest first; a frontier keeps its id. Updated once a second."""
         stamp = self.estimate.stamp
         if stamp - self._found[0] >= _FRONTIERS_S and self.map.shape[0]:
             costs = cost_grid(self.map, self._config, np.zeros((0, 2)), self._slam.keep_outs)
@@ -76,33 +76,34 @@ class Navigation:
 
     @property
     def frontiers_cut_off(self) -> int:
-        """How many frontiers could be reached once, and cannot be now though nobody has looked behind them."""
+        """Return how many frontiers were once reachable and no longer are, although still unexplored."""
         return self._finder.cut_off
 
     def way_to(self, x: float, y: float, tolerance: float = 0.25) -> float | None:
-        """How many metres the way over the map to a place is, None where there is none."""
+        """Return the length of the way over the map to a place, metres, or None if there is no way."""
         way = self._slam.way((x, y), tolerance)
         return None if way is None else length_of(way)
 
     def avoid(self, areas: Iterable[KeepOut]) -> None:
-        """From now on drive around these areas, and no longer around those given before."""
+        """Drive around these areas from now on, instead of those given before."""
         self._slam.keep_outs = tuple(areas)
 
     def mark(self, points: ArrayLike) -> None:
-        """From now on drive around these points, (n, 2) in the map frame: something is there that no lidar sees."""
+        """Drive around these points from now on, (n, 2) in the map frame: obstacles that the lidar does not see."""
         self._slam.map.fix(np.asarray(points, np.float64).reshape(-1, 2))
         self._found = (-_FRONTIERS_S, ())
 
     def go_to(self, goal: NavGoalTarget) -> bool:
-        """Begin to drive to a goal; False, and nothing begins, where no way leads there."""
+        """Begin to drive to a goal; return False, and change nothing, if no way leads there."""
         if self._slam.way((goal.x, goal.y), goal.tolerance) is None:
             return False
         self._driver.begin(Aim(goal.x, goal.y, goal.tolerance, goal.heading, _HEADING_TOLERANCE))
         return True
 
     def turn(self, radians: float) -> bool:
-        """Begin to turn about where the robot stands, by arcs or a multi-point turn; False, and nothing begins, where
-        it cannot move at all."""
+        """Begin to turn near the current place, by arcs or a multi-point turn.
+
+        Return False, and change nothing, if the robot cannot move at all."""
         if not self.map.shape[0] or not self._driver.can_move():
             return False
         heading = wrapped(self.estimate.pose.heading + radians)
@@ -110,5 +111,5 @@ class Navigation:
         return True
 
     def cancel(self) -> None:
-        """Give the goal up and rest."""
+        """Give up the goal and rest."""
         self._driver.end(NavStatus.IDLE)

@@ -1,6 +1,6 @@
-"""Planning: the cheapest way over the map for the footprint's middle, by A* on costs that grow near obstacles.
+"""Plan the cheapest way over the map for the footprint's middle, by A* on costs that grow near obstacles.
 
-The way says where to go, not how: :mod:`robot_bridge.navigation.maneuvers` finds what the steering can drive along it.
+The way says where to go, not how: :mod:`robot_bridge.navigation.maneuvers` finds drivable arcs along it.
 """
 
 from __future__ import annotations
@@ -29,8 +29,9 @@ _START_M = 0.3
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CostGrid:
-    """What it costs to cross each cell of a map, float32 (rows, columns), at least 1, inf where it cannot be crossed;
-    ``x``, ``y`` its lower left corner."""
+    """Cost to cross each cell of a map, float32 (rows, columns), at least 1, inf if blocked.
+
+    ``x``, ``y`` is the lower left corner."""
 
     costs: NDArray[np.float32]
     resolution: float
@@ -38,21 +39,21 @@ class CostGrid:
     y: float
 
     def cell(self, place: Place) -> tuple[int, int]:
-        """(row, column) of the cell in which a place lies, or of the nearest one."""
+        """Return (row, column) of the cell that contains a place, or of the nearest cell."""
         rows, columns = self.cells(np.array([place]))
         return int(rows[0]), int(columns[0])
 
     def cells(self, places: Array) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """Rows and columns, each (n,), of the cells in which places (n, 2) lie, or of the nearest ones."""
+        """Return rows and columns, each (n,), of the cells that contain places (n, 2), or of the nearest cells."""
         found = np.floor((places - (self.x, self.y)) / self.resolution).astype(np.intp)
         return found[:, 1].clip(0, self.costs.shape[0] - 1), found[:, 0].clip(0, self.costs.shape[1] - 1)
 
     def place(self, row: int, column: int) -> Place:
-        """Middle of a cell."""
+        """Return the middle of a cell."""
         return self.x + (column + 0.5) * self.resolution, self.y + (row + 0.5) * self.resolution
 
     def between(self, start: Place, end: Place) -> float:
-        """Mean cost on the straight line between two places; inf where it cannot be driven."""
+        """Return the mean cost on the straight line between two places; inf if it is blocked."""
         count = max(2, round(hypot(end[0] - start[0], end[1] - start[1]) / self.resolution) + 1)
         return float(self.costs[self.cells(np.linspace(start, end, count))].mean())
 
@@ -65,14 +66,14 @@ def cost_grid(
     *,
     allow_unknown: bool = False,
 ) -> CostGrid:
-    """Costs for the footprint's middle, whatever its heading.
+    """Return the costs for the footprint's middle, whatever its heading.
 
     Args:
         grid: the map.
-        config: of the robot.
-        returns: of the newest scan, (n, 2) in the map frame: what stands there now and is not in the map yet.
-        keep_outs: areas that are not to be entered.
-        allow_unknown: whether the way may lead where no beam has reached.
+        config: the robot's configuration.
+        returns: returns of the newest scan, (n, 2) in the map frame: obstacles that may not be in the map yet.
+        keep_outs: areas that must not be entered.
+        allow_unknown: whether the way may cross cells that no beam has reached.
     """
     import cv2
 
@@ -94,7 +95,7 @@ def cost_grid(
 
 
 def route(costs: CostGrid, start: Place, goal: Place, tolerance: float) -> tuple[Place, ...] | None:
-    """The places to pass on the way, the start and the last place included; None where there is no way.
+    """Return the places along the way, including the start and the last place; None if there is no way.
 
     The way ends at the free cell nearest to the goal, if that is within ``tolerance``.
     """
@@ -113,12 +114,12 @@ def route(costs: CostGrid, start: Place, goal: Place, tolerance: float) -> tuple
 
 
 def length_of(places: Sequence[Place]) -> float:
-    """Of a way, metres."""
+    """Return the length of a way, metres."""
     return sum(hypot(b[0] - a[0], b[1] - a[1]) for a, b in pairwise(places))
 
 
 def point_along(places: Sequence[Place], distance: float) -> tuple[float, float, float]:
-    """(x, y, direction) after so many metres of a way, its end where it is shorter."""
+    """Return (x, y, direction) after ``distance`` metres of a way, or at its end if it is shorter."""
     for a, b in pairwise(places):
         step = hypot(b[0] - a[0], b[1] - a[1])
         if step > distance:
@@ -130,7 +131,7 @@ def point_along(places: Sequence[Place], distance: float) -> tuple[float, float,
 
 
 def freed(costs: CostGrid, start: Place) -> NDArray[np.float32]:
-    """The costs (rows, columns) with a way out where the robot stands nearer to something than it should."""
+    """Return the costs (rows, columns), with a way out if the robot stands too near to something."""
     row, column = costs.cell(start)
     weights = costs.costs.copy()
     if np.isfinite(weights[row, column]):
@@ -160,7 +161,7 @@ def _nearest_free(
 
 
 def _pulled(costs: CostGrid, weights: NDArray[np.float32], places: Sequence[Place]) -> tuple[Place, ...]:
-    """The same way in few straight pieces: corners of the grid are cut where that is no dearer."""
+    """Return the same way in few straight pieces: corners of the grid are cut if that costs no more."""
     around = _around(costs, weights, np.array(places))
     out, at, last = [places[0]], 0, len(places) - 1
     while at < last:
@@ -176,8 +177,9 @@ def _pulled(costs: CostGrid, weights: NDArray[np.float32], places: Sequence[Plac
 
 
 def _around(costs: CostGrid, weights: NDArray[np.float32], places: Array) -> Array:
-    """What it costs to come to each place, (n,), from the first or the second: every other place is left out, and the
-    stairs of the grid with it. To be compared with that of places an even number away."""
+    """Return the cost to reach each place, (n,), from the first or the second.
+
+    Every other place is left out, and with it the stairs of the grid. Only compare places an even number apart."""
     each = weights[costs.cells(places)].astype(np.float64)
     way = np.hypot(*(places[2:] - places[:-2]).T)
     pieces = way * (each[2:] + each[1:-1] + each[:-2]) / 3

@@ -1,4 +1,4 @@
-"""Simultaneous localisation and mapping: observations in, estimate and map out, and what is asked of both."""
+"""Simultaneous localisation and mapping: turn observations into an estimate and a map, and answer queries on both."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ _NO_POINTS: Array = np.zeros((0, 2))
 _KEY_M, _KEY_RADIANS = 0.04, 0.05
 _BEYOND_GOAL_M = 1.0
 _BEYOND_MAP_M = 10.0
-"""How far outside of what was seen a goal may lie: the map has to reach there, and memory and planning time with it."""
+"""How far outside the seen area a goal may lie: the map must grow to it, which costs memory and planning time."""
 
 
 class Slam:
-    """What is known of the place and of where the robot is in it.
+    """The map of the place and the robot's pose in it.
 
-    ``map`` grows with every scan that matches it; ``estimate`` is of the newest observation; ``scan`` is the newest
-    that can be used and ``returns`` are its points in the base frame, (n, 2). ``keep_outs`` count as obstacles.
+    ``map`` grows with every scan that matches it; ``estimate`` is that of the newest observation; ``scan`` is the
+    newest usable one, ``returns`` its points in the base frame, (n, 2). ``keep_outs`` count as obstacles.
     """
 
     def __init__(self, config: RobotConfig, start: Pose) -> None:
@@ -46,11 +46,11 @@ class Slam:
 
     @property
     def middle(self) -> Place:
-        """Where the footprint's middle is."""
+        """Return where the footprint's middle is."""
         return self.estimate.pose.ahead(self._config.body.centre)
 
     def update(self, observation: Observation) -> Estimate:
-        """Take in what is new in an observation; one that was seen already changes nothing."""
+        """Take in the new data of an observation; a repeated one changes nothing."""
         odometry, scan = observation.odometry, observation.scan
         if odometry is None or odometry_fault(odometry, odometry.stamp, self._config):
             return self.estimate
@@ -82,12 +82,13 @@ class Slam:
         self.map.integrate(scan, self._config.lidar, pose, remember_points=is_key)
 
     def clearance(self, reach: float) -> Clearance:
-        """Around the robot, half the square's edge being ``reach``, from the map and the newest scan."""
+        """Return the clearance within ``reach`` metres around the robot, from the map and the newest scan."""
         return clearance_around(self.estimate.pose, self.map, self._points, self.keep_outs, reach=reach)
 
     def way(self, goal: Place, tolerance: float) -> tuple[Place, ...] | None:
-        """The places to pass on the way to a goal: over known ground where that is possible, else also where nothing
-        is known; None where there is no way, or the goal lies :data:`_BEYOND_MAP_M` outside of what was seen."""
+        """Return the places along the way to a goal, over known ground if possible, else also over unknown ground.
+
+        Return None if there is no way or the goal lies more than :data:`_BEYOND_MAP_M` outside the seen area."""
         if self.map.beyond(*goal) > _BEYOND_MAP_M:
             return None
         reach = tolerance + _BEYOND_GOAL_M
@@ -101,8 +102,9 @@ class Slam:
 
 
 def _within_range(scan: Scan, lidar: Lidar) -> Scan:
-    """The scan with nothing farther away than the lidar is configured to see, whatever its driver says: the map is as
-    large as the farthest return."""
+    """Return the scan without returns beyond the lidar's configured range, whatever its driver says.
+
+    The map is as large as the farthest return."""
     if scan.range_max <= lidar.range_max:
         return scan
     ranges = np.where(scan.ranges > lidar.range_max, np.float32(np.inf), scan.ranges)

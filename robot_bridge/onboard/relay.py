@@ -132,7 +132,7 @@ def build_parser() -> argparse.ArgumentParser:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run until SIGTERM or SIGINT; ends with 2 where the limits or the domain are none, or ROS is missing."""
+    """Run until SIGTERM or SIGINT; return 2 if the limits or the domain are invalid, or ROS is missing."""
     options = build_parser().parse_args(argv)
     try:
         domain = chosen_domain(options.domain)

@@ -24,7 +24,7 @@ _Part = TypeVar("_Part", "Publisher", "Subscription")
 
 
 class Publisher:
-    """Of one topic."""
+    """Publishes one topic."""
 
     def __init__(self, bus: Bus, topic: str, kind: str, reliable: bool, latched: bool) -> None:
         from cyclonedds.pub import DataWriter
@@ -64,7 +64,7 @@ class Publisher:
 
 
 class Subscription:
-    """Of one topic. ``refused`` counts what came that was no message of its type."""
+    """Receives one topic. ``refused`` counts messages that were not of its type."""
 
     def __init__(self, bus: Bus, topic: str, kind: str, reliable: bool, depth: int, latched: bool) -> None:
         from cyclonedds.sub import DataReader
@@ -151,7 +151,7 @@ class Bus:
         return part
 
     def topic(self, name: str, kind: str) -> Any:
-        """Of cyclonedds."""
+        """Return the cyclonedds topic, created on first use."""
         from cyclonedds.topic import Topic
 
         if (name, kind) not in self._topics:

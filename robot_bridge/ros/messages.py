@@ -23,12 +23,12 @@ CAMERA_FRAME: Final = "camera_color_optical_frame"
 
 
 def nanoseconds(time: float) -> int:
-    """Of a time in seconds as a message can hold it; 0 where it cannot."""
+    """Return a time in seconds as nanoseconds, or 0 if a message cannot hold it."""
     return round(time * 1e9) if isfinite(time) and 0 <= time < 2**31 else 0
 
 
 def seconds(stamp: Any) -> float:
-    """Of a ``builtin_interfaces/Time``."""
+    """Return a ``builtin_interfaces/Time`` in seconds."""
     return float((stamp.sec * 10**9 + stamp.nanosec) / 10**9)
 
 
@@ -107,7 +107,7 @@ def transform_message(time: float, parent: str, child: str, pose: Pose, z: float
 
 
 def optical_transform(time: float, parent: str, child: str, x: float, z: float) -> Any:
-    """Of a camera that looks ahead: its own frame has z ahead and x to the right (REP 103)."""
+    """Return the transform of a camera that looks ahead: its frame has z ahead and x to the right (REP 103)."""
     message = transform_message(time, parent, child, Pose(x), z)
     message.transform.rotation = types.make("geometry_msgs/msg/Quaternion", x=-0.5, y=0.5, z=-0.5, w=0.5)
     return message

@@ -133,7 +133,7 @@ class Ros2Robot:
 
     @property
     def arrivals(self) -> Mapping[str, Arrivals]:
-        """Of every topic that is listened to: how much came, and when last."""
+        """Return, for every subscribed topic, how many messages came and when the last one did."""
         return dict(self._arrivals)
 
     def account(self, topic: str) -> str:

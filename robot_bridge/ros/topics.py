@@ -19,7 +19,7 @@ HOST_COMMANDS: Final = "/spca/cmd_vel"
 
 @dataclass(frozen=True, slots=True)
 class Topics:
-    """Of a robot. The driver's own odometry is ``/odom_raw``; ``/odom`` is what the robot's filter makes of it.
+    """Topics of a robot. The driver's own odometry is ``/odom_raw``; ``/odom`` is the output of the robot's filter.
 
     A name that ends in ``/compressed`` is a ``CompressedImage``, any other picture an ``Image``. ``lidar_yaw`` is how
     far the lidar's own zero lies to the left of straight ahead, radians.

@@ -52,10 +52,10 @@ def encode(message: Any) -> bytes:
 
 
 def decode(data: bytes, name: str) -> Any:
-    """The message of which these are the bytes.
+    """Return the message decoded from its bytes.
 
     Raises:
-        ValueError: they are not of that type.
+        ValueError: the bytes are not a message of that type.
     """
     from rosbags.serde import SerdeError
 

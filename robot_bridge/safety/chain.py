@@ -1,10 +1,10 @@
-"""The one way to the wheels: mux -> rate limit -> zones -> Ackermann clamp -> one publisher.
+"""The only path to the wheels: mux -> rate limit -> zones -> Ackermann clamp -> one publisher.
 
-:func:`filtered` is pure: the same state, commands, observation and time give the same velocity, so that a recorded run
-can be gone through again. :class:`SafetyChain` holds the state and the latch of the emergency stop.
+:func:`filtered` is pure: the same state, commands, observation and time give the same velocity, so a recorded run can
+be replayed. :class:`SafetyChain` holds the state and the latch of the emergency stop.
 
-The steering limit is applied first and last: first, so that the zones look along the arc that will be driven; last, so
-that nothing leaves that could not be driven. The last changes nothing (``tests/robot_bridge/safety/test_chain.py``).
+The steering limit is applied first, so that the zones look along the arc that will be driven, and last, so that every
+velocity sent can be driven. The last clamp changes nothing (``tests/robot_bridge/safety/test_chain.py``).
 ``docs/robot_safety.md`` derives the figures.
 """
 
@@ -41,26 +41,26 @@ from robot_bridge.safety.scans import fault
 from robot_bridge.safety.stop_distance import RESERVE_M, allowed_speed, reach
 
 CREEP = 0.02
-"""m/s: what the zones would slow down below this is stopped."""
+"""m/s: if the zones allow less than this, the robot stops."""
 _STANDING = 0.04
-"""m/s: what odometry may show of a robot that stands."""
+"""m/s: the most that odometry may show while the robot stands."""
 _ROLLING = 0.08
-"""m/s: from here on measured velocity tells where the wheels point."""
+"""m/s: above this, measured velocity shows where the wheels point."""
 _ROUNDING = 1e-9
 _PIECES = 3
-"""Arcs that stand for the way that is driven while the steering turns."""
+"""Number of arcs that approximate the way driven while the steering turns."""
 _TURNING_M = 0.002
-"""Shorter ones are left out."""
+"""Shorter arcs are left out."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ChainState:
-    """What the chain knows from one step to the next.
+    """What the chain remembers from one step to the next.
 
-    ``twist`` is what left it at ``stamp``; ``stopped`` the reason of a latched emergency stop, "" without;
-    ``steering`` the least and greatest angle at which the front wheels may stand, radians: at first, any;
-    ``odometry`` the last that could be used, ``scanned`` the stamp of the last scan that could be; ``doubt`` whether
-    what they measure is what was commanded.
+    ``twist`` is the velocity sent at ``stamp``; ``stopped`` the reason of a latched emergency stop, or "";
+    ``steering`` the least and greatest possible angle of the front wheels, radians (at first any angle);
+    ``odometry`` the last usable reading, ``scanned`` the stamp of the last usable scan; ``doubt`` whether
+    measured motion matches the commands.
     """
 
     stamp: float = -inf
@@ -76,10 +76,10 @@ class ChainState:
 def filtered(
     state: ChainState, commands: Sequence[Command], observation: Observation, now: float, config: RobotConfig
 ) -> tuple[ChainState, Applied]:
-    """One step: the velocity that may be driven now.
+    """Do one step: return the new state and the velocity that may be driven now.
 
-    ``Applied.source`` is the name of the source that commands in lower case, "stop" while the emergency stop is
-    latched, "none" where nobody commands. ``Applied.reason`` is "" exactly where its command is applied as it is.
+    ``Applied.source`` is the commanding source in lower case, "stop" while the emergency stop is latched, "none"
+    without a command. ``Applied.reason`` is "" exactly when the command is applied unchanged.
     """
     state, faulty = _sensed(state, observation, now, config)
     command = chosen(commands, now)
@@ -101,7 +101,7 @@ def filtered(
 
 
 def _sensed(state: ChainState, observation: Observation, now: float, config: RobotConfig) -> tuple[ChainState, str]:
-    """The state with what the sensors say, and why nothing may move on it, "" where it may."""
+    """Return the state updated from the sensors, and why nothing may move, or "" if motion is allowed."""
     scan, odometry = observation.scan, observation.odometry
     faulty = odometry_fault(odometry, now, config)
     state = replace(state, steering=_steered(state, None if faulty else odometry, now, config))
@@ -121,13 +121,13 @@ def _sensed(state: ChainState, observation: Observation, now: float, config: Rob
 
 
 def chosen(commands: Sequence[Command], now: float) -> Command | None:
-    """The mux: the newest command of the most powerful source that has not expired."""
+    """Return the newest unexpired command of the source with the highest priority, or None (the mux)."""
     alive = [command for command in commands if not command.expires <= now]
     return min(reversed(alive), key=lambda command: command.source, default=None)
 
 
 def refused(command: Command) -> str:
-    """Why a command is not carried out whatever the sensors say; "" where it is."""
+    """Return why a command is refused whatever the sensors say, or ""."""
     if command.source is Source.STOP:
         return "stop commanded"
     numbers = (command.twist.linear, command.twist.angular)
@@ -139,7 +139,7 @@ def refused(command: Command) -> str:
 
 
 def _driven(state: ChainState, command: Command, odometry: Odometry, now: float, config: RobotConfig) -> Applied:
-    """A command that asks for motion, with usable sensors, through the stages."""
+    """Pass a command for motion through all stages; the sensors are usable."""
     feasible = clamped(command.twist, config.body)
     curvature = curvature_of(feasible, config.body)
     tight = "" if feasible == command.twist else "curvature at the steering limit"
@@ -150,9 +150,9 @@ def _driven(state: ChainState, command: Command, odometry: Odometry, now: float,
 
 
 def _doubting(state: ChainState, command: Command, odometry: Odometry, now: float, config: RobotConfig) -> Applied:
-    """A command that asks for motion while measured motion is in doubt: the robot stands, or backs to find out.
+    """Stand, or back up to find the cause, while measured motion is in doubt.
 
-    The zones would hold it where it has come from; it suffices that nothing is in the footprint of what is left.
+    The zones would keep the robot from backing where it came from; here only the way that is left must be free.
     """
     doubt, source = state.doubt, command.source.name.lower()
     wanted = backing(doubt, config)
@@ -169,7 +169,7 @@ def _doubting(state: ChainState, command: Command, odometry: Odometry, now: floa
 def _rate_limited(
     state: ChainState, wanted: float, odometry: Odometry, now: float, config: RobotConfig
 ) -> tuple[float, str]:
-    """The speed that may be commanded now, and why it is not the one that is wanted. Stopping has no limit."""
+    """Return the speed that may be commanded now, and why it differs from the wanted one. Stopping has no limit."""
     limits = config.limits
     capped = max(-limits.reverse_speed, min(limits.speed, wanted))
     last, passed = state.twist.linear, max(0.0, now - state.stamp)
@@ -187,7 +187,7 @@ def _rate_limited(
 def _zone_limited(
     state: ChainState, wanted: float, curvature: float, odometry: Odometry, now: float, config: RobotConfig
 ) -> tuple[float, str]:
-    """The speed that obstacles allow on the path ahead, and which obstacle it was."""
+    """Return the speed that obstacles on the path allow, and the obstacle that limits it."""
     fastest = max(abs(wanted), abs(odometry.twist.linear))
     points, padding = around(state.memory, odometry, now, fastest, config)
     hidden = unseen_points(state.doubt, odometry)
@@ -198,7 +198,7 @@ def _zone_limited(
     offset = ahead + config.zones.padding
 
     def distance(speed: float, count: int | None = None) -> float:
-        """From the lidar to the nearest of the first ``count`` obstacles along the way."""
+        """Return the distance from the lidar to the nearest of the first ``count`` obstacles along the way."""
         arcs = ways(state, curvature, abs(speed), config)
         return offset + min(_free_way(points[:count], padding[:count], way, forward, config) for way in arcs)
 
@@ -215,7 +215,7 @@ def _zone_limited(
 
 
 def ways(state: ChainState, curvature: float, speed: float, config: RobotConfig) -> list[list[tuple[float, float]]]:
-    """What will be driven from where the wheels may stand now: arcs as (curvature, length), the last without end."""
+    """Return the possible ways from where the wheels may stand now: arcs as (curvature, length), the last endless."""
     body, rate = config.body, config.limits.steering_rate
     target = atan(body.wheelbase * curvature)
     found = []
@@ -235,7 +235,7 @@ def _free_way(
     forward: bool,
     config: RobotConfig,
 ) -> float:
-    """How far arcs, one after the other, are free, at most :func:`reach`, metres."""
+    """Return how far consecutive arcs are free, at most :func:`reach`, metres."""
     gone, horizon = 0.0, reach(config)
     for curvature, arc in way:
         length = min(arc, horizon - gone)
@@ -248,10 +248,10 @@ def _free_way(
 
 
 def _steered(state: ChainState, odometry: Odometry | None, now: float, config: RobotConfig) -> tuple[float, float]:
-    """Where the front wheels may stand now.
+    """Return the least and greatest angle at which the front wheels may stand now, radians.
 
-    They turn towards what was commanded last; without motion they may stay or straighten, whatever the driver does.
-    After a pause in which the robot has stopped obeying nobody knows how far they came.
+    They turn towards the last command; without motion they may stay or straighten, depending on the driver. After a
+    pause longer than the command timeout, nobody knows how far they turned.
     """
     body, limit = config.body, config.body.steering_limit
     low, high = (max(-limit, min(limit, angle)) for angle in state.steering)
@@ -272,10 +272,10 @@ def _steered(state: ChainState, odometry: Odometry | None, now: float, config: R
 
 
 class SafetyChain:
-    """The chain with its state. ``stop`` may be called by any thread at any time; ``step`` by one thread.
+    """The chain with its state. Any thread may call ``stop`` at any time; only one may call ``step``.
 
     Raises:
-        SetupError: no robot can be as it is configured.
+        SetupError: the configuration is impossible or unsafe.
     """
 
     def __init__(self, config: RobotConfig) -> None:
@@ -286,44 +286,44 @@ class SafetyChain:
 
     @property
     def state(self) -> ChainState:
-        """As the last step left it, with the latch as it is."""
+        """Return the state after the last step, with the current latch."""
         doubt = believed(self._state.doubt) if self._is_believed else self._state.doubt
         return replace(self._state, stopped=self._stopped, doubt=doubt)
 
     def step(self, commands: Sequence[Command], observation: Observation, now: float) -> Applied:
-        """The velocity that may be driven now; see :func:`filtered`."""
+        """Return the velocity that may be driven now; see :func:`filtered`."""
         if self._is_believed:
             self._is_believed = False
             self._state = replace(self._state, doubt=believed(self._state.doubt))
         self._state, applied = filtered(self.state, commands, observation, now, self._config)
-        if self._stopped and applied.twist != REST:  # it was stopped meanwhile
+        if self._stopped and applied.twist != REST:  # another thread called stop meanwhile
             applied = Applied(REST, Source.STOP.name.lower(), self._stopped)
             self._state = replace(self._state, twist=REST)
         return applied
 
     def stop(self, reason: str) -> None:
-        """Latch the emergency stop: until :meth:`release` nothing moves. A later reason does not replace the first."""
+        """Latch the emergency stop: nothing moves until :meth:`release`. The first reason is kept."""
         self._stopped = self._stopped or reason or "emergency stop"
 
     def release(self) -> None:
-        """Undo :meth:`stop`, and believe sensors again that were unusable; sources that still command go on."""
+        """Undo :meth:`stop` and trust unusable sensors again; sources that still command resume."""
         self._stopped, self._is_believed = "", True
 
 
 def kind_of(reason: str) -> str:
-    """A reason without its figures: what interventions are counted by."""
+    """Return a reason without its figures: the key by which interventions are counted."""
     return re.sub(r"-?\d+(\.\d+)?", "#", reason)
 
 
 class Interventions:
-    """Counts onsets: a reason that holds for many ticks is one."""
+    """Count interventions by onset: a reason that lasts many ticks counts once."""
 
     def __init__(self) -> None:
         self.counts = Counter[str]()
         self._last = ""
 
     def applied(self, applied: Applied) -> None:
-        """The chain has spoken."""
+        """Take in the result of one step."""
         kind = kind_of(applied.reason)
         if kind and kind != self._last:
             self.counts[kind] += 1

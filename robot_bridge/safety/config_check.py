@@ -1,4 +1,4 @@
-"""Configurations that no robot has, or with which the safety chain could not keep what it promises (pure)."""
+"""Reject configurations that are impossible or that break the safety chain's guarantees (pure)."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from robot_bridge.safety.scans import blind_radius
 from robot_bridge.safety.stop_distance import RESERVE_M, reach, reaction
 
 THIN_M = 0.02
-"""Width of what is as good as a wall."""
+"""Least width of an obstacle that the lidar must never miss, metres."""
 MOST_BACKED_M = 0.1
-"""The robot drives no farther on its own account."""
+"""Farthest that the robot may drive on its own initiative."""
 _SIGNED = frozenset({"lidar.x", "lidar.angle_min", "camera.x"})
 
 
 def checked(config: RobotConfig) -> RobotConfig:
-    """The configuration itself.
+    """Return the configuration unchanged if it is valid.
 
     Raises:
-        SetupError: it cannot be, or could not be driven safely; names the value.
+        SetupError: it is impossible or cannot be driven safely; names the value.
     """
     for problem in _problems(config):
         raise SetupError(f"the robot's configuration cannot be: {problem}")

@@ -1,15 +1,15 @@
-"""What the chain does when measured motion is not what was commanded: stand, back a little, and find out why (pure).
+"""Respond when measured motion differs from the command: stand, back up a little, and find the cause (pure).
 
 ::
 
-    trusted ──evidence──> standing ──0.5 s──> backing ──what was seen moves──> trusted, an unseen obstacle is marked
+    trusted ──evidence──> standing ──0.5 s──> backing ──the scan moves──> trusted, an unseen obstacle is marked
                               │                  │
                               └──no known ground─┴──anything else──> unusable, until it is released
 
-The robot backs at most 10 cm, and only where its own footprint has been before: the lidar may be what is wrong. A robot
-that has just turned round has not been behind it; then it leaves the other way, where it has come from. If scan
-and odometry move with it now, something that the lidar does not see was in the way. If only a part of the scan had not
-moved and it moves now, nothing was.
+The robot backs up at most 10 cm, and only over ground its own footprint has covered, because the lidar may be the
+faulty sensor. A robot that has just turned round has not covered the ground behind it; it then leaves in the other
+direction, the way it came. If scan and odometry now move with the robot, an obstacle invisible to the lidar was in the
+way. If only part of the scan had stayed put and it moves now, nothing was in the way.
 """
 
 from __future__ import annotations
@@ -29,35 +29,35 @@ from robot_bridge.safety.motion_watch import Evidence, Held, Watch, followed, lo
 from robot_bridge.safety.touching import touched
 
 LEAST_BACKED_M = 0.03
-"""Less does not tell a frozen lidar from one that sees through a pane."""
+"""Backing less than this cannot distinguish a frozen lidar from one that sees through glass."""
 BLOCKED_UNSEEN = "blocked by something unseen"
 _STANDS_S = 0.5
 _STANDING = 0.04
-"""m/s: what odometry may show of a robot that stands."""
+"""m/s: the most that odometry may show while the robot stands."""
 _RUNNING = 2
-"""Scans running that must say the same."""
+"""Number of consecutive scans that must agree."""
 _TRAIL_M, _TRAIL_RAD, _TRAIL = 0.02, 0.05, 100
 _CAME_M = 0.12
 _ROUNDING = 1e-6
 _STEP_M = 0.01
-"""In which the ground to back over is measured."""
+"""Step in which the ground to back over is measured."""
 _ARCS = 13
 _TRIES, _OTHER_ARC = 3, 0.9
-"""Ways that are tried at most, and by how many 1/m they differ."""
+"""Maximum number of ways tried, and the least difference in curvature between them, 1/m."""
 _AHEAD = 2
-"""Of them that may lead on ahead; at the first the front wheels are still turning."""
+"""How many of these may lead on ahead; on the first one the front wheels are still turning."""
 _WAITS_S = 0.4
-"""For the last scan, when there is nowhere left to back to."""
+"""How long to wait for the last scan when there is no room left to back up."""
 _NEARLY_M = 0.005
 _HINDERED = 10
-"""Periods in which it could not back, after which what it has found out so far is enough."""
+"""After this many periods without being able to back, the findings so far are enough."""
 _HINDERED_S = 5.0
 _FORGOTTEN_M = 5.0
-"""Odometry drifts: after so much of the way the chain no longer knows where the unseen obstacle was; the map does."""
+"""Odometry drifts: after this distance the chain forgets where the unseen obstacle was; the map still has it."""
 
 
 class Phase(StrEnum):
-    """Of a doubt."""
+    """Phase of a doubt."""
 
     TRUSTED = "trusted"
     STANDING = "standing"
@@ -67,8 +67,9 @@ class Phase(StrEnum):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Unseen:
-    """Something in the way that the lidar does not see: ``points`` where the robot touched it, (n, 2) in the odom
-    frame, ``way`` the metres that it had gone."""
+    """An obstacle that the lidar does not see.
+
+    ``points`` is where the robot touched it, (n, 2) in the odom frame; ``way`` the metres driven until then."""
 
     stamp: float
     points: NDArray[np.float64]
@@ -79,12 +80,12 @@ class Unseen:
 class Doubt:
     """Whether measured motion is believed, and what is being done about it.
 
-    ``watch`` is what it is judged by, ``trail`` where the robot has been, as poses in the odom frame. From the moment
-    of doubt on: ``evidence`` of it, ``since`` when this phase began, ``forward`` and ``curvature`` of the motion that
-    was stopped, ``begin`` the scan from which it backs, ``limit`` how far. ``running`` counts the scans that said the
-    same, ``hindered`` the periods in which it could not back, ``tried`` the ways on which it was to, as 1 (ahead) or -1
-    and their curvature, the last one now.
-    ``unseen`` is what was found, the newest last.
+    ``watch`` holds the data for judging motion, ``trail`` where the robot has been, as poses in the odom frame. Once in
+    doubt: ``evidence`` is the cause, ``since`` when this phase began, ``forward`` and ``curvature`` describe the motion
+    that was stopped, ``begin`` is the scan at which backing starts, ``limit`` how far it may go. ``running`` counts
+    consecutive scans that agree, ``hindered`` the periods in which the robot could not back. ``tried`` lists the ways
+    tried, each as 1 (ahead) or -1 and its curvature; the last is the current one.
+    ``unseen`` lists the obstacles found, the newest last.
     """
 
     phase: Phase = Phase.TRUSTED
@@ -104,7 +105,7 @@ class Doubt:
 
     @property
     def reason(self) -> str:
-        """Why nothing moves as it is commanded, "" where it does."""
+        """Return why motion does not follow commands, or "" if it does."""
         if self.phase is Phase.TRUSTED or self.evidence is None:
             return ""
         if self.phase is Phase.UNUSABLE:
@@ -113,27 +114,27 @@ class Doubt:
 
 
 def believed(doubt: Doubt) -> Doubt:
-    """The doubt after somebody has seen to the sensors."""
+    """Return the doubt after somebody has fixed the sensors."""
     return Doubt(unseen=doubt.unseen) if doubt.phase is Phase.UNUSABLE else doubt
 
 
 def jumped(doubt: Doubt) -> Doubt:
-    """The doubt after odometry has jumped: nothing of before can be compared with."""
+    """Return the doubt after a jump in odometry: earlier data is not comparable any more."""
     return replace(doubt, watch=Watch(), trail=(), running=0, unseen=())
 
 
 def doubted(
     doubt: Doubt, driven: Twist, odometry: Odometry, scan: Scan | None, now: float, config: RobotConfig
 ) -> Doubt:
-    """The doubt a period later.
+    """Return the doubt one period later.
 
     Args:
-        doubt: as it was.
-        driven: what was commanded in the period.
-        odometry: usable.
-        scan: usable, None where there is no new one.
-        now: the time.
-        config: of the robot.
+        doubt: the doubt before.
+        driven: the velocity commanded in the period.
+        odometry: a usable reading.
+        scan: a usable scan, or None if there is no new one.
+        now: the time, seconds.
+        config: the robot's configuration.
     """
     watch = followed(doubt.watch, driven.linear, odometry, now, config)
     new: Held | None = None
@@ -153,7 +154,7 @@ def doubted(
 def _watched(
     doubt: Doubt, driven: Twist, before: tuple[Held, ...], new: Held | None, now: float, config: RobotConfig
 ) -> Doubt:
-    """While it is believed: look for evidence against it."""
+    """Look for evidence against measured motion while it is trusted."""
     stuck = wheels(doubt.watch, config)
     seen = stays_put(before, new, config) if new is not None else doubt.evidence
     running = doubt.running if new is None else doubt.running + 1 if seen else 0
@@ -190,7 +191,7 @@ def _longer(trail: tuple[Pose, ...], pose: Pose) -> tuple[Pose, ...]:
 
 
 def _begun(doubt: Doubt, new: Held, odometry: Odometry, now: float, config: RobotConfig) -> Doubt:
-    """Standing for long enough: begin to back, where there is ground for it."""
+    """Begin to back up after standing long enough, if there is known ground for it."""
     if abs(odometry.twist.linear) > _STANDING:
         reason = f"odometry shows {odometry.twist.linear:.2f} m/s of a robot that was told to stand"
         return replace(doubt, phase=Phase.UNUSABLE, evidence=Evidence(reason, True), since=now)
@@ -219,9 +220,10 @@ def _begun(doubt: Doubt, new: Held, odometry: Odometry, now: float, config: Robo
 def _way_out(
     doubt: Doubt, evidence: Evidence, pose: Pose, most: float, config: RobotConfig
 ) -> tuple[float, tuple[int, float]]:
-    """How far the robot can go, at most ``most`` metres, without leaving the ground under its footprints so far, and
-    where: back as it has come or on any arc that leads farther. Where none leads far enough, ahead, but not often: what
-    is seen there may be out of date."""
+    """Return how far the robot can go over ground its footprint has covered, at most ``most`` metres, and the way.
+
+    The way leads back as the robot came, or on any arc that leads farther. If none leads far enough it leads ahead, but
+    not often: what is seen there may be out of date."""
     limit, stopped = config.body.curvature_limit, 1 if doubt.forward else -1
     came = [each for each in doubt.trail if _CAME_M < pose.distance_to(each.x, each.y) < 2 * _CAME_M]
     steps = [pose.relative_to(been) for been in came[-1:]]
@@ -241,8 +243,9 @@ def _way_out(
 
 
 def _known_ground(doubt: Doubt, pose: Pose, way: tuple[int, float], most: float, config: RobotConfig) -> float:
-    """How far a way leads over the ground under the footprints so far, metres; the zones have kept their padding free
-    beside it."""
+    """Return how far a way leads over ground the footprint has covered, metres.
+
+    The zones have kept their padding free beside that ground."""
     sign, curvature = way
     body, been = config.body, np.array([(each.x, each.y, each.heading) for each in (*doubt.trail, pose)])
     c, s = np.cos(been[:, 2:]), np.sin(been[:, 2:])
@@ -261,13 +264,13 @@ def _known_ground(doubt: Doubt, pose: Pose, way: tuple[int, float], most: float,
 
 
 def _backed(doubt: Doubt, before: tuple[Held, ...], new: Held | None, now: float, config: RobotConfig) -> Doubt:
-    """While it backs: which of them is wrong."""
+    """Decide, while backing, whether the wheels, odometry or the lidar is wrong."""
     begin, evidence = doubt.begin, doubt.evidence
     stuck = wheels(doubt.watch, config)
     is_far = gone(doubt) >= doubt.limit - _NEARLY_M or doubt.hindered > _HINDERED
     if begin is not None and doubt.running >= _RUNNING and (stuck is not None or is_far):
         return _settled(doubt, begin, now, config)
-    if stuck is not None and len(doubt.tried) < _TRIES:  # wedged, perhaps: on another arc it may come free
+    if stuck is not None and len(doubt.tried) < _TRIES:  # perhaps wedged: another arc may free it
         return replace(doubt, phase=Phase.STANDING, since=now)
     if stuck is not None:
         return replace(doubt, phase=Phase.UNUSABLE, evidence=stuck, since=now)
@@ -285,13 +288,13 @@ def _backed(doubt: Doubt, before: tuple[Held, ...], new: Held | None, now: float
 
 
 def gone(doubt: Doubt) -> float:
-    """Metres that the robot has backed, or should have."""
+    """Return the metres backed, commanded or measured, whichever is more."""
     now, (commanded, rolled) = doubt.watch.now, doubt.began
     return max(abs(now.commanded - commanded), abs(now.rolled - rolled))
 
 
 def _settled(doubt: Doubt, begin: Held, now: float, config: RobotConfig) -> Doubt:
-    """Everything moves: what was seen is believed again, and what was not seen is known."""
+    """Trust the sensors again, as everything moves; mark an unseen obstacle if the evidence was of the whole scan."""
     watch = replace(doubt.watch, held=(), moments=(doubt.watch.now,))
     unseen = doubt.unseen
     if doubt.evidence is not None and doubt.evidence.is_whole:
@@ -301,20 +304,20 @@ def _settled(doubt: Doubt, begin: Held, now: float, config: RobotConfig) -> Doub
 
 
 def unseen_points(doubt: Doubt, odometry: Odometry) -> NDArray[np.float64]:
-    """What has been found, (n, 2) metres in the base frame."""
+    """Return the points of all unseen obstacles, (n, 2) metres in the base frame."""
     every = [each.points for each in doubt.unseen]
     return seen_from(np.concatenate((np.empty((0, 2)), *every)), odometry.pose)
 
 
 def hindered(doubt: Doubt, now: float, config: RobotConfig) -> Doubt:
-    """The doubt after a period in which the robot was to back and could not: for long, and it will not find out."""
+    """Count a period in which the robot should have backed but could not; after too many, a sensor is unusable."""
     doubt = replace(doubt, hindered=doubt.hindered + 1)
     is_over = doubt.hindered > _HINDERED_S * config.control_rate
     return replace(doubt, phase=Phase.UNUSABLE, since=now) if is_over else doubt
 
 
 def backing(doubt: Doubt, config: RobotConfig) -> Twist:
-    """What the robot is to do while it backs; rest when it has gone as far as it may."""
+    """Return the velocity for backing up; rest once the limit is reached or outside that phase."""
     if doubt.phase is not Phase.BACKING or gone(doubt) >= doubt.limit - _NEARLY_M:
         return Twist()
     sign, curvature = doubt.tried[-1]

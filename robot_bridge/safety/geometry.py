@@ -1,4 +1,4 @@
-"""Where an Ackermann footprint goes: feasible velocities, and how far an arc is free (pure).
+"""Geometry of an Ackermann footprint: feasible velocities, and how far an arc is free (pure).
 
 Points are float64 of shape (n, 2), metres in the base frame (middle of the rear axle, x ahead, y left). A path is an
 arc of that middle with a curvature in 1/m, positive to the left, driven forward or in reverse.
@@ -15,15 +15,15 @@ from robot_bridge.config import Body
 from robot_bridge.contracts import REST, Pose, Twist
 
 _STRAIGHT = 1e-6
-"""Of a smaller curvature the circle is wider than double precision can tell from a line."""
+"""Below this curvature, double precision cannot distinguish the circle from a line."""
 _TOUCH = 1e-9
-"""Metres by which a crossing may lie beyond the corner through which it goes."""
+"""Metres by which a crossing at a corner may lie beyond that corner."""
 
 
 def clamped(twist: Twist, body: Body) -> Twist:
-    """The nearest velocity of the same speed that the steering can follow; turning in place is rest.
+    """Return the nearest velocity of the same speed that the steering can follow; turning in place becomes rest.
 
-    Idempotent. Not for infinite numbers or NaN.
+    Idempotent. The twist must be finite.
     """
     if twist.linear == 0.0:
         return REST
@@ -32,7 +32,7 @@ def clamped(twist: Twist, body: Body) -> Twist:
 
 
 def curvature_of(twist: Twist, body: Body) -> float:
-    """Of the arc that ``twist`` follows once it is clamped; 0 at rest."""
+    """Return the curvature of the arc that ``twist`` follows once clamped, 1/m; 0 at rest."""
     feasible = clamped(twist, body)
     if feasible.linear == 0.0:
         return 0.0
@@ -41,7 +41,7 @@ def curvature_of(twist: Twist, body: Body) -> float:
 
 
 def along(curvature: float, distance: float) -> Pose:
-    """The pose after an arc, relative to its beginning; negative distances are in reverse."""
+    """Return the pose after an arc, relative to its start; a negative distance means reverse."""
     angle = curvature * distance
     if abs(angle) < _STRAIGHT:
         return Pose(distance, distance * angle / 2, angle)
@@ -49,21 +49,21 @@ def along(curvature: float, distance: float) -> Pose:
 
 
 def seen_from(points: NDArray[np.float64], pose: Pose) -> NDArray[np.float64]:
-    """The points relative to a pose that is given in their frame."""
+    """Return the points relative to ``pose``, which is given in their frame."""
     c, s = cos(pose.heading), sin(pose.heading)
     dx, dy = points[:, 0] - pose.x, points[:, 1] - pose.y
     return np.column_stack((c * dx + s * dy, c * dy - s * dx))
 
 
 def placed(points: NDArray[np.float64], pose: Pose) -> NDArray[np.float64]:
-    """Points relative to ``pose``, in the frame in which it is given: the inverse of :func:`seen_from`."""
+    """Return points given relative to ``pose`` in the frame of ``pose``: the inverse of :func:`seen_from`."""
     c, s = cos(pose.heading), sin(pose.heading)
     x, y = points[:, 0], points[:, 1]
     return np.column_stack((pose.x + c * x - s * y, pose.y + s * x + c * y))
 
 
 def clearance(points: NDArray[np.float64], body: Body) -> NDArray[np.float64]:
-    """By how much the footprint would have to be padded to touch each point, metres; negative inside of it."""
+    """Return the padding with which the footprint would touch each point, metres; negative inside the footprint."""
     beyond_ends = np.maximum(points[:, 0] - body.front, -body.rear - points[:, 0])
     found: NDArray[np.float64] = np.maximum(beyond_ends, np.abs(points[:, 1]) - body.half_width)
     return found
@@ -77,18 +77,18 @@ def free_distance(
     padding: float | NDArray[np.float64],
     horizon: float,
 ) -> float:
-    """How far the rear axle's middle can go along an arc before any point is inside the padded footprint, metres.
+    """Return how far the rear axle's middle can go along an arc before a point is inside the padded footprint, metres.
 
-    Exact along the arc, for the whole footprint and every point: a corner that swings out and a wheel that cuts in are
-    in it.
+    Exact along the arc, for the whole footprint and every point, including corners that swing out and wheels that cut
+    in.
 
     Args:
-        points: obstacles.
-        curvature: of the arc.
-        forward: False in reverse.
+        points: the obstacles.
+        curvature: curvature of the arc.
+        forward: False for reverse.
         body: the footprint.
-        padding: metres on every side, one for all points or one for each.
-        horizon: what is returned where nothing is in the way for so long.
+        padding: metres on every side, one value for all points or one for each.
+        horizon: the result if nothing is in the way within this distance, metres.
     """
     ahead, behind = (body.front, body.rear) if forward else (body.rear, body.front)
     x = points[:, 0] if forward else -points[:, 0]
@@ -116,10 +116,10 @@ def _reached(
     half: NDArray[np.float64],
     radius: float,
 ) -> NDArray[np.float64]:
-    """Arc lengths, to the left, until points come into the footprint; inf where they never do, 0 where they are in it.
+    """Return arc lengths of a left turn until each point enters the footprint; inf if never, 0 if already inside.
 
-    ``x``, ``y`` are relative to the centre of the turn. Seen from the robot every point runs clockwise around it: where
-    its circle crosses an edge is where that edge will meet it.
+    ``x``, ``y`` are relative to the centre of the turn. Seen from the robot, every point moves clockwise around that
+    centre: an edge of the footprint meets the point where the point's circle crosses the edge.
     """
     left, right = half - radius, -half - radius
     squared = x * x + y * y

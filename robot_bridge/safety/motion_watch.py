@@ -1,9 +1,8 @@
-"""Commanded motion held against what wheels and lidar measure of it (pure).
+"""Compare commanded motion with what wheels and lidar measure (pure).
 
-Two questions, asked all the time: do the wheels turn as they are told to, and does what the lidar sees move as the
-wheels turn? The first finds wheels that are stuck and odometry that is frozen, the second wheels that slip and a lidar
-that repeats itself in whatever disguise: every scan is held against several earlier ones, as a whole and in parts
-(:mod:`robot_bridge.safety.scan_motion`).
+Two questions are asked all the time. Do the wheels turn as commanded? This finds stuck wheels and frozen odometry. Does
+the scan move as the wheels turn? This finds slipping wheels and a lidar that repeats old data in any form: every scan
+is compared with several earlier ones, as a whole and in parts (:mod:`robot_bridge.safety.scan_motion`).
 """
 
 from __future__ import annotations
@@ -20,28 +19,28 @@ from robot_bridge.safety.obstacles import pose_at
 from robot_bridge.safety.scan_motion import SECTORS, Lines, compared, groups_of, lines_of, shares, travelled
 
 _APART_M, _APART_RAD = 0.008, 0.02
-"""Between scans that are kept."""
+"""Least motion between scans that are kept."""
 _FARTHEST_M, _WIDEST_RAD = 0.07, 0.15
-"""Beyond it a scan says little of the motion since another: it sees other things."""
+"""Scans farther apart are not compared: they see different things."""
 _MOST_HELD = 8
 _OLDEST_S = 60.0
 _TOLD = 0.2
-"""Standard deviation of a share from which on it counts."""
+"""A share counts if its standard deviation is at most this."""
 _POOLED = 0.2
-"""By how much more of the way all beams together must have seen than a sector: only some of them may be frozen."""
+"""How much greater the share of all beams together must be than that of a sector: only some may be frozen."""
 _PART = 0.3
-"""Of the sectors that can tell, how many must not have moved: somebody who walks ahead fills fewer."""
+"""Share of the conclusive sectors that must have stayed put: a person walking ahead fills fewer."""
 _STUCK_SLIP_M, _SPUN_SLIP_M = 0.02, 0.06
-"""By how much odometry may be ahead when wheels that are stuck, or that spin, have been noticed."""
+"""How far odometry may be ahead of the robot by the time stuck or spinning wheels are noticed."""
 _LONGEST_S = 3.0
 _LEAST_RAD = 0.03
 _SAME_M, _SAME_RAD = 0.05, 0.1
-"""After so much motion no two turns measure the same, beam by beam, whatever there is to see."""
+"""After this much motion, no two real scans are identical beam by beam."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Held:
-    """A scan to compare with; ``pose`` is odometry's when it was taken."""
+    """A scan kept for comparison; ``pose`` is the odometry pose when it was taken."""
 
     stamp: float
     pose: Pose
@@ -51,7 +50,7 @@ class Held:
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """A control period: metres that were commanded and that odometry has measured until then, signed."""
+    """The end of a control period: total metres commanded and measured by odometry until then, signed."""
 
     time: float
     commanded: float
@@ -62,8 +61,8 @@ class Moment:
 class Evidence:
     """Why measured motion is not what it should be.
 
-    ``is_whole``: all of it; otherwise ``sectors`` of the turn have not moved, or beams strewn over it. ``slip`` is how
-    far odometry may be ahead of the robot, metres.
+    ``is_whole``: all of the motion is in doubt; otherwise only ``sectors`` of the scan, or scattered beams, stayed put.
+    ``slip`` is how far odometry may be ahead of the robot, metres.
     """
 
     reason: str
@@ -74,7 +73,7 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Watch:
-    """What motion is held against: scans and periods; ``pose`` is odometry's last, ``way`` all metres so far."""
+    """The scans and periods that motion is compared with; ``pose`` is the last from odometry, ``way`` metres so far."""
 
     held: tuple[Held, ...] = ()
     moments: tuple[Moment, ...] = (Moment(float("-inf"), 0.0, 0.0),)
@@ -87,14 +86,14 @@ class Watch:
 
 
 def followed(watch: Watch, linear: float, odometry: Odometry, now: float, config: RobotConfig) -> Watch:
-    """The watch a period later, in which ``linear`` m/s were commanded."""
+    """Return the watch after a period in which ``linear`` m/s was commanded."""
     last, pose = watch.now, odometry.pose
     passed = min(max(0.0, now - last.time), config.limits.command_timeout)
     moved = pose.relative_to(watch.pose) if watch.pose else Pose()
     rolled = hypot(moved.x, moved.y) * (1 if moved.x >= 0 else -1)
     new = Moment(now, last.commanded + linear * passed, last.rolled + rolled)
     kept = watch.moments if now > last.time else ()
-    # What is held against a command is the time since motion that way began.
+    # A command is compared only with motion since the robot began to move in that direction.
     kept = tuple(each for each in kept if each.time >= now - _LONGEST_S) if linear else kept[-1:]
     if len(kept) > 1 and (new.commanded - kept[-1].commanded) * (kept[-1].commanded - kept[-2].commanded) < 0:
         kept = kept[-1:]
@@ -102,7 +101,7 @@ def followed(watch: Watch, linear: float, odometry: Odometry, now: float, config
 
 
 def wheels(watch: Watch, config: RobotConfig) -> Evidence | None:
-    """Whether odometry has not followed what was commanded."""
+    """Return evidence that odometry has not followed the commands, or None."""
     witness, new = config.witness, watch.now
     for old in reversed(watch.moments[:-1]):
         commanded = new.commanded - old.commanded
@@ -118,7 +117,7 @@ def wheels(watch: Watch, config: RobotConfig) -> Evidence | None:
 
 
 def looked_at(watch: Watch, scan: Scan, odometry: Odometry, config: RobotConfig) -> tuple[Watch, Held]:
-    """The watch with a scan to compare later ones with, and that scan."""
+    """Add a scan to compare later ones with; return the watch and that scan."""
     pose = pose_at(odometry, scan.stamp)
     new = Held(scan.stamp, pose, scan.ranges, lines_of(scan, config.lidar))
     kept = [
@@ -139,7 +138,7 @@ def _is_beyond(earlier: Pose, later: Pose, metres: float, radians: float) -> boo
 
 
 def stays_put(held: tuple[Held, ...], new: Held, config: RobotConfig) -> Evidence | None:
-    """Whether returns of a scan, or of a part of it, have stayed where they were though odometry has moved."""
+    """Return evidence that a scan, or part of it, stayed put although odometry moved, or None."""
     for old in reversed(held):
         found = _stays_put_since(old, new, config)
         if found is not None:
@@ -174,7 +173,7 @@ def _stays_put_since(old: Held, new: Held, config: RobotConfig) -> Evidence | No
 
 
 def moves(old: Held, new: Held, doubted: tuple[int, ...], config: RobotConfig) -> bool:
-    """Whether a scan has moved as odometry says since another, the doubted sectors included."""
+    """Return whether the scan has moved since an earlier one as odometry says, including the doubted sectors."""
     step = new.pose.relative_to(old.pose)
     found = compared(old.lines, new.lines, step, config.lidar)
     share, spread = travelled(found, step)

@@ -1,8 +1,8 @@
-"""Short memory of what the lidar saw: it outlives dropouts, and tells what stands still from what may move (pure).
+"""Short memory of lidar returns: it bridges dropouts and separates still obstacles from moving ones (pure).
 
-A pole of 2 cm is hit by one or two beams of a turn and missed altogether when those drop out: returns are kept for
-:func:`memory_s` and moved by odometry. A return is *still* when a scan that is at least ``STILL_S`` older saw something
-within about 5 cm of its place; everything else may be on the move, at up to ``stop_distance.OBSTACLE_SPEED``.
+A 2 cm pole is hit by one or two beams per turn, and missed if those drop out. Therefore returns are kept for
+:func:`memory_s` and moved by odometry. A return is *still* if a scan at least ``STILL_S`` older saw something within
+about 5 cm of it; everything else may be moving, at up to ``stop_distance.OBSTACLE_SPEED``.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from robot_bridge.safety.stop_distance import margin, reach
 
 STILL_S = 0.28
 _LATE_S = 0.03
-"""By which a turn of the lidar may be late."""
+"""Seconds by which a turn of the lidar may be late."""
 _CELL = 0.02
 _STILL_CELLS = 2
 _SAME_CELLS = 1
@@ -32,7 +32,7 @@ TOUCH_M = 0.001
 class Look:
     """The near returns of one scan: ``points`` (n, 2) in the odom frame.
 
-    ``is_still`` (n,); ``is_last`` (n,): no later scan has seen anything there.
+    ``is_still`` (n,): the return stands still; ``is_last`` (n,): no later scan has seen anything there.
     """
 
     stamp: float
@@ -46,12 +46,12 @@ Memory = tuple[Look, ...]
 
 
 def memory_s(config: RobotConfig) -> float:
-    """For how long before the newest scan returns are kept, seconds: there is always one ``STILL_S`` older than it."""
+    """Return how long returns are kept before the newest scan, seconds: long enough to hold one ``STILL_S`` older."""
     return STILL_S + 1 / config.lidar.rate + _LATE_S
 
 
 def pose_at(odometry: Odometry, time: float) -> Pose:
-    """The pose in the odom frame at a time near the stamp, on the arc of the measured velocity."""
+    """Return the pose in the odom frame at a time near the stamp, along the arc of the measured velocity."""
     linear, angular = odometry.twist.linear, odometry.twist.angular
     passed = time - odometry.stamp
     if abs(linear) < 1e-6:
@@ -60,9 +60,9 @@ def pose_at(odometry: Odometry, time: float) -> Pose:
 
 
 def looked(memory: Memory, scan: Scan, odometry: Odometry, now: float, config: RobotConfig) -> Memory:
-    """The memory with a usable scan, and without what is too old or, after the clock was set back, of the future.
+    """Add a usable scan and drop looks that are too old, or in the future after the clock was set back.
 
-    A scan that is in it already changes nothing.
+    A scan that is already in memory adds nothing.
     """
     oldest, newest = scan.stamp - memory_s(config), now + AHEAD_OF_TIME
     kept = tuple(look for look in memory if oldest <= look.stamp <= newest)
@@ -78,7 +78,7 @@ def looked(memory: Memory, scan: Scan, odometry: Odometry, now: float, config: R
 
 
 def _seen_again(memory: Memory, points: NDArray[np.float64]) -> Iterator[Look]:
-    """The looks of which nothing is the last that was seen where there are ``points`` now."""
+    """Yield the looks, with ``is_last`` cleared for returns that are near the new ``points``."""
     if memory:
         again = _near(np.concatenate([look.points for look in memory]), points, _SAME_CELLS)
         parts = np.split(again, np.cumsum([len(look.points) for look in memory])[:-1])
@@ -86,7 +86,7 @@ def _seen_again(memory: Memory, points: NDArray[np.float64]) -> Iterator[Look]:
 
 
 def _near(points: NDArray[np.float64], others: NDArray[np.float64], cells: int) -> NDArray[np.bool_]:
-    """Which points have one of the others within so many cells of ``_CELL``, on a grid that is laid over both."""
+    """Return which points have one of ``others`` within ``cells`` cells of ``_CELL``, on a grid over both."""
     if not len(points) or not len(others):
         return np.zeros(len(points), np.bool_)
     lowest = np.minimum(points.min(axis=0), others.min(axis=0)) - (cells + 0.5) * _CELL
@@ -106,11 +106,11 @@ def _near(points: NDArray[np.float64], others: NDArray[np.float64], cells: int) 
 def around(
     memory: Memory, odometry: Odometry, now: float, speed: float, config: RobotConfig
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Everything in memory, (n, 2) in the base frame as it is ``now``, and the padding for each, (n,) metres.
+    """Return all points in memory, (n, 2) in the base frame at ``now``, and the padding of each, (n,) metres.
 
-    What is still and nearer to the footprint than its padding is padded up to it: a motion that takes the robot no
-    nearer stays possible. What may move is padded by its :func:`margin` too, and from every side: a robot that stands
-    when it is touched is not to blame.
+    The padding of a still point within the padded footprint is cut so that it does not touch the footprint: motion that
+    brings the robot no nearer stays possible. A point that may move gets its :func:`margin` too, on every side: a robot
+    that stands when it is touched is not to blame.
     """
     if not memory:
         return np.empty((0, 2)), np.empty(0)

@@ -1,4 +1,4 @@
-"""What odometry is worth: faults of one reading, and of two that cannot follow each other (pure)."""
+"""Check odometry: faults of one reading, and impossible jumps between two (pure)."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from robot_bridge.contracts import Odometry, wrapped
 from robot_bridge.safety.scans import AHEAD_OF_TIME
 
 _FARTHEST = 1e6
-"""Metres from the origin, and radians: in double precision there is a nanometre left of them."""
+"""Greatest distance from the origin, metres, and angle, radians: double precision still resolves a nanometre."""
 _TOO_FAST = 2.0
-"""Times the robot's own limits: somebody pushes it, or the wheels are not what moves it, or it lies."""
+"""Multiple of the robot's own limits: beyond it, somebody pushes the robot, its wheels do not move it, or it lies."""
 _JUMP_M, _JUMP_RAD = 0.1, 0.2
-"""What two readings may differ by beyond the motion that was possible between them."""
+"""How much two readings may differ beyond the motion that was possible between them."""
 
 
 def odometry_fault(odometry: Odometry | None, now: float, config: RobotConfig) -> str:
-    """Why nothing may move on this odometry, "" where it can be used."""
+    """Return why this odometry must not be used for motion, or "" if it is usable."""
     if odometry is None:
         return "no odometry has come yet"
     age = now - odometry.stamp
@@ -41,7 +41,7 @@ def _fault_of_numbers(odometry: Odometry, config: RobotConfig) -> str:
 
 
 def jump(last: Odometry | None, odometry: Odometry, config: RobotConfig) -> str:
-    """Why a reading that is no fault by itself cannot follow the last one, "" where it can."""
+    """Return why a reading, sound by itself, cannot follow the last one, or "" if it can."""
     if last is None:
         return ""
     linear, angular = _fastest(config)
@@ -54,6 +54,6 @@ def jump(last: Odometry | None, odometry: Odometry, config: RobotConfig) -> str:
 
 
 def _fastest(config: RobotConfig) -> tuple[float, float]:
-    """The greatest speeds that are believed, m/s and rad/s."""
+    """Return the greatest credible speeds, m/s and rad/s."""
     linear = _TOO_FAST * max(config.limits.speed, config.limits.reverse_speed)
     return linear, linear * config.body.curvature_limit

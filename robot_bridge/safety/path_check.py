@@ -1,6 +1,6 @@
-"""Is the way in a direction free, as far as one turn of the lidar tells (pure).
+"""Check whether the way in a direction is free, from one scan (pure).
 
-``check_path_clear`` asks it, and a ``move_toward`` is refused by it. Every valid beam counts that lies where the
+``check_path_clear`` uses it, and it may refuse a ``move_toward``. Every valid beam counts that lies where the
 footprint would pass: a 2 cm pole is enough.
 """
 
@@ -28,7 +28,7 @@ _TURN_RATE: Final[Mapping[Direction, float]] = {
     Direction.RIGHT: -0.45,
     Direction.BACKWARD: 0.0,
 }
-"""rad/s that a direction stands for, before the steering limits it."""
+"""Turn rate of each direction before the steering limit, rad/s."""
 _HEADING: Final[Mapping[Direction, float]] = {
     Direction.FORWARD: 0.0,
     Direction.FORWARD_LEFT: pi / 4,
@@ -37,14 +37,14 @@ _HEADING: Final[Mapping[Direction, float]] = {
     Direction.RIGHT: -pi / 2,
     Direction.BACKWARD: 0.0,
 }
-"""Where the robot looks when it has turned into a direction."""
+"""Heading of the robot after it has turned into a direction, radians."""
 _NEIGHBOURHOOD: Final = 0.5
-"""Returns so near to the one that is hit belong to the same thing, metres."""
+"""Returns within this distance of the one that is hit belong to the same thing, metres."""
 
 
 @dataclass(frozen=True, slots=True)
 class PathCheck:
-    """How far the robot could go, metres along the way of its footprint, and what it would meet there.
+    """How far the robot could go, metres along its way, and what it would meet there.
 
     ``obstacle_type`` is ``none``, ``thin`` (up to 12 cm wide), ``object`` or ``wall`` (from 0.6 m).
     """
@@ -55,7 +55,7 @@ class PathCheck:
 
 
 def twist_toward(direction: Direction, speed: Speed, body: Body) -> Twist:
-    """The velocity that ``move_toward`` means: an arc that the steering can follow, at the speed that was asked for."""
+    """Return the velocity for ``move_toward``: an arc that the steering can follow, at the requested speed."""
     linear = SPEEDS[speed] * _SPEED_SHARE[direction]
     return clamped(Twist(linear, _TURN_RATE[direction]), body)
 
@@ -63,7 +63,7 @@ def twist_toward(direction: Direction, speed: Speed, body: Body) -> Twist:
 def check_path(scan: Scan, direction: Direction, distance_m: float, config: RobotConfig) -> PathCheck:
     """Sweep the padded footprint along ``direction``: turn into it at full lock, then straight on.
 
-    Both the way and the distance are those of the rear axle. ``scan`` must be one that can be used.
+    Way and distance are those of the rear axle. ``scan`` must be usable.
     """
     points = returns(scan, config.lidar)
     free, end = _swept(points, direction, distance_m, config)
@@ -73,7 +73,7 @@ def check_path(scan: Scan, direction: Direction, distance_m: float, config: Robo
 
 
 def swept_clearance(scan: Scan, direction: Direction, twist: Twist, config: RobotConfig) -> float:
-    """Distance from the lidar to what the arc of ``twist`` would run into, along its way, at most 2 m and the body."""
+    """Return the distance from the lidar to the first obstacle on the arc of ``twist``, at most 2 m plus overhang."""
     is_forward = direction is not Direction.BACKWARD
     body = config.body
     overhang = body.front - config.lidar.x if is_forward else config.lidar.x + body.rear
@@ -84,7 +84,7 @@ def swept_clearance(scan: Scan, direction: Direction, twist: Twist, config: Robo
 def _swept(
     points: NDArray[np.float64], direction: Direction, distance: float, config: RobotConfig
 ) -> tuple[float, Pose]:
-    """How far it is free, at most ``distance``, and the pose of the rear axle there."""
+    """Return how far the way is free, at most ``distance``, and the pose of the rear axle there."""
     body, padding = config.body, config.zones.padding
     is_forward = direction is not Direction.BACKWARD
     heading = _HEADING[direction]
@@ -102,7 +102,7 @@ def _swept(
 
 
 def _kind(points: NDArray[np.float64], at: Pose, is_forward: bool, body: Body) -> str:
-    """What the footprint touches at ``at``: judged by the extent of the returns around the nearest one."""
+    """Return the kind of obstacle the footprint touches at ``at``, judged by the extent of the nearby returns."""
     local = seen_from(points, at)
     is_on_the_way = local[:, 0] > body.centre if is_forward else local[:, 0] < body.centre
     margin = np.where(is_on_the_way, clearance(local, body), inf)

@@ -1,9 +1,9 @@
-"""How a robot has moved between two scans, and which parts of the turn have not moved with it (pure).
+"""Measure how a robot moved between two scans, and which parts of the scan did not move with it (pure).
 
-Straight pieces of the earlier scan are lines. Every return of the later one is held against two of them: the line where
-it would lie had the robot moved as odometry says, and the line that its own beam met before. A lidar that measures
-leaves the first distance at zero, one that repeats itself the second. Returns for which the two hardly differ, as those
-of a wall alongside, say nothing: only beams that tell the two apart count, each by how well it does.
+Straight pieces of the earlier scan are lines. Every return of the later scan is compared with two of them: the line
+where it should lie if the robot moved as odometry says, and the line that its own beam met before. A working lidar
+gives a first distance of zero; one that repeats itself, a second distance of zero. Where the two hardly differ, as
+along a wall, a return says nothing: each beam is weighted by how well it separates the two.
 """
 
 from __future__ import annotations
@@ -23,24 +23,24 @@ Array = NDArray[np.float64]
 
 SECTORS = 12
 _HALF_M = 0.1
-"""A line is fitted to the returns so far to either side of a beam."""
+"""A line is fitted to the returns within this distance to either side of a beam."""
 _FEWEST, _MOST = 3, 12
-"""Beams to either side of one, at least and at most."""
+"""Least and greatest number of beams to either side."""
 _BENT = 2.0
-"""Times the lidar's noise by which returns may lie off their line."""
+"""How far returns may lie off their line, as a multiple of the lidar's noise."""
 _BESIDE_M = 0.3
-"""How far along its line a return may lie from the beam to which the line was fitted."""
+"""How far along the line a return may lie from the beam for which the line was fitted."""
 _OUTLIER_M = 0.15
 _FEWEST_BEAMS = 6
 _REGULAR = 1e-3
-"""Keeps directions in which no wall tells anything from being infinitely uncertain."""
+"""Keeps the uncertainty finite in directions that no wall constrains."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Lines:
-    """A scan as lines, in the base frame: by beam the return, the middle and the normal of its line, (n, 2) each.
+    """A scan as lines, in the base frame: for each beam its return, its line's middle and normal, (n, 2) each.
 
-    ``is_line`` (n,): the beam and its neighbours lie on one.
+    ``is_line`` (n,): the beam and its neighbours lie on a line.
     """
 
     points: Array
@@ -51,7 +51,7 @@ class Lines:
 
 
 def lines_of(scan: Scan, lidar: Lidar) -> Lines:
-    """The lines of a scan over a whole turn."""
+    """Return the lines of a scan over a whole turn."""
     good = valid(scan)
     reach = np.where(good, scan.ranges, 0.0).astype(np.float64)
     directions = angles(scan)
@@ -72,7 +72,7 @@ def lines_of(scan: Scan, lidar: Lidar) -> Lines:
 
 
 def _windows(columns: Array, half: NDArray[np.intp]) -> Array:
-    """Sums of every row over the beams from ``half`` before to ``half`` after each, around the turn."""
+    """Return for every row and beam the sum over the beams from ``half`` before to ``half`` after, around the turn."""
     count = columns.shape[1]
     around = np.concatenate((columns[:, -_MOST:], columns, columns[:, :_MOST]), axis=1)
     sums = np.concatenate((np.zeros((len(columns), 1)), np.cumsum(around, axis=1)), axis=1)
@@ -83,11 +83,11 @@ def _windows(columns: Array, half: NDArray[np.intp]) -> Array:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Compared:
-    """Two scans held against each other, beam by beam of the later one.
+    """Two scans compared, for each beam of the later one.
 
-    ``still`` (n,): metres from the line that the beam met before; ``moved`` (n,): from the line that it should meet;
-    ``normals``, ``places`` (n, 2): that line's, and where the return should lie. ``counts`` (n,): both are known.
-    ``noise`` of one return in metres.
+    ``still`` (n,): metres from the line that the beam met before; ``moved`` (n,): metres from the line it should meet
+    now; ``normals`` (n, 2): normal of that line; ``places`` (n, 2): where the return should lie. ``counts`` (n,): both
+    lines are known and near. ``noise``: noise of one return, metres.
     """
 
     still: Array
@@ -99,7 +99,7 @@ class Compared:
 
 
 def compared(earlier: Lines, later: Lines, step: Pose, lidar: Lidar) -> Compared:
-    """``step``: the later pose of the base relative to the earlier one, as odometry says."""
+    """Compare two scans; ``step`` is the later base pose relative to the earlier one, according to odometry."""
     count = len(earlier.points)
     c, s = cos(step.heading), sin(step.heading)
     x, y = later.points[:, 0], later.points[:, 1]
@@ -118,8 +118,9 @@ def compared(earlier: Lines, later: Lines, step: Pose, lidar: Lidar) -> Compared
 
 
 def shares(found: Compared, groups: Array) -> tuple[Array, Array]:
-    """The share of odometry's motion that every group of beams has seen, (m,): 1 is all of it, 0 none; and the standard
-    deviation of that, inf where the group cannot tell. ``groups`` (m, n) of 0 and 1."""
+    """Return the share of odometry's motion that each group of beams saw, (m,), and its standard deviation, (m,).
+
+    A share of 1 is all motion, 0 no motion; the deviation is inf if a group cannot tell. ``groups`` (m, n): 0 or 1."""
     told = np.where(found.counts, found.still - found.moved, 0.0)
     still = np.where(found.counts, found.still, 0.0)
     weight = groups @ (told * told)
@@ -130,9 +131,9 @@ def shares(found: Compared, groups: Array) -> tuple[Array, Array]:
 
 
 def travelled(found: Compared, step: Pose) -> tuple[float, float]:
-    """The share of odometry's way that the whole turn has seen, and its standard deviation; inf where it cannot tell.
+    """Return the share of odometry's way that the whole scan saw, and its standard deviation, inf if it cannot tell.
 
-    The motion that fits the lines best, by least squares on all returns; those that fit none weigh little.
+    The motion is fitted to the lines by least squares over all returns; outliers get little weight.
     """
     distance = hypot(step.x, step.y)
     chosen = found.counts
@@ -153,7 +154,7 @@ def travelled(found: Compared, step: Pose) -> tuple[float, float]:
 
 @lru_cache(maxsize=4)
 def groups_of(beams: int) -> Array:
-    """The groups of a turn, (m, beams) of 0 and 1: its sectors, every other beam, the others, all."""
+    """Return the groups of a scan, (m, beams) of 0 and 1: its sectors, the even beams, the odd beams, all beams."""
     index = np.arange(beams)
     sectors = [(index * SECTORS) // beams == number for number in range(SECTORS)]
     return np.array([*sectors, index % 2 == 0, index % 2 == 1, index >= 0], np.float64)

@@ -1,4 +1,4 @@
-"""What a lidar scan is worth and what it says: faults, returns, distances by direction, doorways (pure)."""
+"""Check and interpret lidar scans: faults, returns, distances by direction, doorways (pure)."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from robot_bridge.config import Lidar, RobotConfig
 from robot_bridge.contracts import Direction, Gap, Scan
 
 AHEAD_OF_TIME = 0.1
-"""Seconds that a stamp may lie in the future, for clocks of two machines."""
+"""Seconds that a stamp may lie in the future, because two machines' clocks differ."""
 _DEAD_SHARE = 0.2
 _LOST_SHARE = 0.2
 _HIDDEN_M = 0.05
-"""Width of what dead beams in a row may hide."""
+"""Width that consecutive dead beams may hide, metres."""
 _JUMP = 0.3
-"""Metres by which the view through a doorway goes beyond it."""
+"""Metres that the view through a doorway must reach beyond it."""
 _DOORWAY = (0.7, 2.0)
-"""Its least and greatest width, metres."""
+"""Least and greatest width of a doorway, metres."""
 _GAP_RANGE = 4.0
 
 _SECTORS: tuple[tuple[Direction, float], ...] = (
@@ -36,13 +36,13 @@ _SECTORS: tuple[tuple[Direction, float], ...] = (
 
 
 def fault(scan: Scan | None, now: float, config: RobotConfig) -> str:
-    """Why nothing may move on this scan, "" where it can be used.
+    """Return why this scan must not be used for motion, or "" if it is usable.
 
-    Beams are *dead* (NaN, negative, 0, nearer than ``range_min``, or finite beyond ``range_max``) or *empty* (inf).
-    More than a fifth of dead beams is too many. Empty beams are honest where they look down a long hall, all of them in
-    few stretches, and dropouts where they are scattered: a share q lost at random makes stretches of q (1 - q) of the
-    number of beams, so that more stretches than a fifth lost would make is a broken lidar. Fewer returns than a fifth
-    are too few to steer by, however they are spread.
+    Beams without a return are *dead* (NaN, negative, 0, nearer than ``range_min``, or finite beyond ``range_max``) or
+    *empty* (inf). More than a fifth of dead beams is too many. Empty beams in few stretches are real: they look down a
+    long hall. Scattered ones are dropouts: a share q lost at random makes q (1 - q) stretches per beam, so more
+    stretches than a lost fifth would make mean a broken lidar. If less than a fifth of the beams return, there are too
+    few to steer by, however they are spread.
     """
     if scan is None:
         return "no scan has come yet"
@@ -68,7 +68,7 @@ def _fault_of_shape(scan: Scan, config: RobotConfig) -> str:
 
 
 def blind_radius(config: RobotConfig) -> float:
-    """How far around the lidar it may be blind without missing what is outside of the padded footprint, metres."""
+    """Return the radius within which the lidar may be blind: it stays inside the padded footprint, metres."""
     body, x = config.body, config.lidar.x
     return min(body.half_width, body.front - x, body.rear + x) + config.zones.padding
 
@@ -91,30 +91,29 @@ def _fault_of_ranges(scan: Scan) -> str:
 
 
 def valid(scan: Scan) -> NDArray[np.bool_]:
-    """Which beams returned."""
+    """Return which beams have a valid return, (beams,)."""
     with np.errstate(invalid="ignore"):
         good: NDArray[np.bool_] = (scan.ranges >= max(scan.range_min, 1e-6)) & (scan.ranges <= scan.range_max)
     return good & np.isfinite(scan.ranges)
 
 
 def angles(scan: Scan) -> NDArray[np.float64]:
-    """Of every beam, radians counter-clockwise from straight ahead, not wrapped."""
+    """Return the angle of every beam, radians counter-clockwise from straight ahead, not wrapped."""
     return scan.angle_min + scan.angle_increment * np.arange(scan.ranges.size, dtype=np.float64)
 
 
 def returns(scan: Scan, lidar: Lidar) -> NDArray[np.float64]:
-    """Where beams returned, (n, 2) metres in the base frame, in the order of the beams."""
+    """Return the points of all valid returns, (n, 2) metres in the base frame, in the order of the beams."""
     good = valid(scan)
     ranges, directions = scan.ranges[good].astype(np.float64), angles(scan)[good]
     return np.column_stack((lidar.x + ranges * np.cos(directions), ranges * np.sin(directions)))
 
 
 def unseen(scan: Scan, config: RobotConfig) -> NDArray[np.float64]:
-    """Where the lidar is blind, as if it had seen something there at the edge of the emergency zone: (n, 2) metres in
-    the base frame.
+    """Return assumed obstacles in blind directions, at the edge of the emergency zone, (n, 2) metres, base frame.
 
-    A few dead beams are dropouts. In a row that hides :data:`_HIDDEN_M` at the edge of the avoidance zone they are a
-    dirty window, the sun or a mast, and nobody knows what stands behind. Beyond ``range_max`` they see enough.
+    A few dead beams are dropouts. A row of them that hides :data:`_HIDDEN_M` at the edge of the avoidance zone is a
+    dirty window, the sun or a mast, and what stands behind is unknown. Beams beyond ``range_max`` are not blind.
     """
     with np.errstate(invalid="ignore"):
         dead = ~(scan.ranges >= max(scan.range_min, 1e-6))
@@ -132,10 +131,10 @@ def unseen(scan: Scan, config: RobotConfig) -> NDArray[np.float64]:
 
 
 def obstacle_distances(scan: Scan, config: RobotConfig) -> dict[str, float]:
-    """Metres from the lidar to the nearest return by :class:`Direction` value, ``range_max`` where there is none.
+    """Return metres from the lidar to the nearest return by :class:`Direction` value, ``range_max`` without a return.
 
-    The six directions share the whole circle: forward and those beside it 45 degrees each, left and right 67.5, the
-    rest is backward. Every valid beam counts.
+    The six directions share the whole circle: forward and its two neighbours cover 45 degrees each, left and right
+    67.5, backward the rest. Every valid beam counts.
     """
     found = dict.fromkeys((str(d) for d in Direction), float(config.lidar.range_max))
     good = valid(scan)
@@ -149,9 +148,9 @@ def obstacle_distances(scan: Scan, config: RobotConfig) -> dict[str, float]:
 
 
 def gaps(scan: Scan, config: RobotConfig) -> tuple[Gap, ...]:
-    """Doorways of at least 0.7 m within 4 m, by direction from the right rear to the left rear.
+    """Return doorways 0.7 to 2 m wide within 4 m, sorted by direction from the right rear to the left rear.
 
-    A doorway lies between two returns, its jambs, where every beam between them looks at least 0.3 m beyond the line
+    A doorway lies between two returns, its jambs, if every beam between them reaches at least 0.3 m beyond the line
     that joins them.
     """
     good = np.flatnonzero(valid(scan))
@@ -168,9 +167,9 @@ def gaps(scan: Scan, config: RobotConfig) -> tuple[Gap, ...]:
 
 
 def _openings(points: NDArray[np.float64]) -> Iterator[tuple[int, int]]:
-    """Pairs of returns, as indices, counter-clockwise: the view gets far after the first and near at the second.
+    """Yield pairs of return indices, counter-clockwise: ranges jump up after the first and down at the second.
 
-    The second counts past the end where the pair lies across it.
+    If a pair spans the end of the scan, its second index counts on past the end.
     """
     count = len(points)
     ranges = np.hypot(points[:, 0], points[:, 1])
@@ -185,7 +184,7 @@ def _openings(points: NDArray[np.float64]) -> Iterator[tuple[int, int]]:
 
 
 def _gap(points: NDArray[np.float64], begin: int, end: int) -> Gap | None:
-    """The doorway between two jambs, None where it is none. Points are relative to the lidar."""
+    """Return the doorway between two jambs, or None if there is no doorway. Points are relative to the lidar."""
     first, last = points[begin], points[end % len(points)]
     (dx, dy), (x, y) = last - first, (first + last) / 2
     width, distance = hypot(dx, dy), hypot(x, y)

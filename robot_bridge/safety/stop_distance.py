@@ -7,26 +7,26 @@ from math import sqrt
 from robot_bridge.config import RobotConfig
 
 OBSTACLE_SPEED = 0.5
-"""m/s: what may be on the move is believed to come at this speed."""
+"""m/s: assumed speed of an obstacle that may be moving."""
 RESERVE_M = 0.02
-"""To be left when the robot has braked."""
+"""Distance to be left once the robot has braked."""
 
 
 def reaction(config: RobotConfig) -> float:
-    """Seconds that may pass before the chain acts on a return: a turn of the lidar and a control period."""
+    """Return the most seconds before the chain acts on a return: a turn of the lidar and a control period."""
     return 1 / config.lidar.rate + 1 / config.control_rate
 
 
 def stop_distance(speed: float, config: RobotConfig) -> float:
-    """Metres from the moment that something is seen until a robot at ``speed`` (m/s) stands: reaction, then braking."""
+    """Return the metres a robot at ``speed`` (m/s) covers from seeing something to standing: reaction, then braking."""
     return abs(speed) * reaction(config) + speed**2 / (2 * config.limits.deceleration)
 
 
 def allowed_speed(distance: float, forward: bool, config: RobotConfig) -> float:
-    """Greatest speed at a distance from the lidar to the nearest obstacle along the path, m/s.
+    """Return the greatest speed at this distance from the lidar to the nearest obstacle along the path, m/s.
 
-    0 in the emergency zone, the robot's limit outside of the avoidance zone, linear between; and never more than can
-    be braked, with the reaction time before it, in what is left to the body.
+    0 in the emergency zone, the robot's limit outside the avoidance zone, linear between. Never more than the robot can
+    brake from, after the reaction time, within the room left ahead of its body.
     """
     zones, limits = config.zones, config.limits
     ahead = config.body.front - config.lidar.x if forward else config.body.rear + config.lidar.x
@@ -38,12 +38,12 @@ def allowed_speed(distance: float, forward: bool, config: RobotConfig) -> float:
 
 
 def margin(speed: float, config: RobotConfig, age: float = 0.0) -> float:
-    """What an obstacle on the move covers until a robot at ``speed`` that saw it ``age`` ago stands, metres."""
+    """Return how far an obstacle seen ``age`` seconds ago can move until a robot at ``speed`` stands, metres."""
     late = max(reaction(config), age + 1 / config.control_rate)
     return OBSTACLE_SPEED * (late + abs(speed) / config.limits.deceleration)
 
 
 def reach(config: RobotConfig) -> float:
-    """How far along its path the chain looks, metres: the avoidance zone, or what it takes to stop if that is more."""
+    """Return how far along the path the chain looks, metres: the avoidance zone, or the stop distance if longer."""
     fastest = max(config.limits.speed, config.limits.reverse_speed)
     return max(config.zones.avoidance, stop_distance(fastest, config) + RESERVE_M) + config.zones.padding

@@ -1,6 +1,6 @@
-"""Where a robot has touched what its lidar does not see: where its motion led, on ground that is new to it (pure).
+"""Find where a robot touched an obstacle its lidar does not see: ahead of its motion, on new ground (pure).
 
-Points are float64 of shape (n, 2), metres in the frame in which the poses are given.
+Points are float64 of shape (n, 2), metres in the frame of the poses.
 """
 
 from __future__ import annotations
@@ -18,23 +18,23 @@ Array = NDArray[np.float64]
 
 _BEYOND_M = 0.01
 _INSIDE_M = 0.01
-"""A point so far inside of a footprint was driven over: odometry is not exact."""
+"""A point at least this far inside an earlier footprint was driven over: odometry is not exact."""
 _OUTWARD = 0.1
-"""Share of the way by which a side must have gone outward."""
+"""Share of the way that a side must have moved outward."""
 _ALONG, _ACROSS = 13, 5
 
 
 def touched(pose: Pose, forward: bool, curvature: float, trail: Sequence[Pose], body: Body) -> Array:
-    """Points just beyond the footprint that may have been touched.
+    """Return points just beyond the footprint that the robot may have touched.
 
-    They are those of the end with which the robot drove; where it has been there before, those of the sides that its
-    turn carried outward.
+    They lie at the leading end. If the robot has already covered that ground, they lie along the sides that its turn
+    carried outward.
 
     Args:
-        pose: of the robot that touched something.
+        pose: the robot's pose when it touched something.
         forward: whether it drove ahead.
-        curvature: of the arc on which it drove.
-        trail: where it has been.
+        curvature: curvature of the arc it drove.
+        trail: poses where it has been.
         body: its footprint.
     """
     end = placed(_end(forward, body), pose)
@@ -55,7 +55,7 @@ def _sides(forward: bool, curvature: float, body: Body) -> Array:
 
 
 def _on_new_ground(points: Array, trail: Sequence[Pose], body: Body) -> Array:
-    """Those over which the robot has not driven."""
+    """Return the points that the robot has not driven over."""
     is_new = np.ones(len(points), np.bool_)
     for pose in trail:
         is_new &= clearance(seen_from(points, pose), body) > -_INSIDE_M

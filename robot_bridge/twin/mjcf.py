@@ -74,7 +74,7 @@ class Label:
 
 
 def labels(things: Sequence[w.Thing]) -> tuple[Label, ...]:
-    """Of every state of every thing, each once."""
+    """Return the labels of every state of every thing, each once."""
     return tuple(dict.fromkeys(Label(t.kind, t.color, state) for t in things for state in t.states))
 
 

@@ -95,7 +95,7 @@ class MappedWorld(ABC):
 
     @abstractmethod
     def _hash(self) -> str:
-        """Of everything, the simulator's truth included."""
+        """Return a hash of everything, including the simulator's truth."""
 
     @abstractmethod
     def _solved(self) -> bool:

@@ -1,1 +1,1 @@
-"""Models: providers, what surrounds a request, and what is said back to a model."""
+"""Models: providers, the handling of requests, and feedback to a model."""

@@ -31,7 +31,7 @@ class Batch(NamedTuple):
     origins: Numbers
 
     def at(self, chosen: Numbers | Mask | slice) -> Batch:
-        """Some of the states."""
+        """Return some of the states."""
         return Batch(*(field[chosen] for field in self))
 
 
@@ -56,7 +56,7 @@ class Ground:
             self.beside[number, [index[near] for near in layout.tiling.neighbours(cell) if near in index]] = True
 
     def packed(self, state: State) -> Batch:
-        """A state as the first of a batch."""
+        """Return a batch of this one state."""
         cells = [
             self.size if cell is None or key.id not in state.collected else self.places.index[cell]
             for key, cell in zip(self.layout.keys, state.key_cells, strict=True)
@@ -97,23 +97,23 @@ class Stage:
         return {self.ground.layout.keys[key].id: cells[:, key] for key in self.floor}
 
     def left(self, batch: Batch) -> Numbers:
-        """At least so many steps are left, by state."""
+        """Return a lower bound on the steps left, by state."""
         return self.bounds.of(batch.poses, self.lying(batch.cells))
 
     def where(self, cells: Numbers, key: int) -> Numbers:
-        """Cells on which a key on the floor lies."""
+        """Return the cells on which a key on the floor lies, by state."""
         return np.where(cells[:, key] == self.ground.size, self.ground.homes[key], cells[:, key])
 
     def others(self, cells: Numbers, key: int) -> Iterator[Numbers]:
-        """Cells on which each of the other keys on the floor lies."""
+        """Return, for each other key on the floor, the cells on which it lies."""
         return (self.where(cells, other) for other in self.floor if other != key)
 
     def first(self) -> int:
-        """Fewest steps from the start to a waiting state."""
+        """Return the fewest steps from the start to a waiting state."""
         return min(int(batch.steps.min()) for batch in self.waiting)
 
     def taken(self, window: int, most: int) -> Batch:
-        """Of the waiting states the first within so many steps, but for what is known in as few steps."""
+        """Take up to ``most`` waiting states within ``window`` steps of the first; skip those known in as few."""
         waiting = Batch(*(np.concatenate(fields) for fields in zip(*self.waiting, strict=True)))
         waiting = waiting.at(np.argsort(waiting.steps, kind="stable"))
         count = min(most, int(np.searchsorted(waiting.steps, waiting.steps[0] + window, side="right")))

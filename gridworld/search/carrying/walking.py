@@ -13,23 +13,23 @@ from gridworld.rules.layout import Layout, State
 from gridworld.search.relaxation.places import Mask, Numbers, Places
 
 FAR: Final = 1 << 29
-"""Stands for no way: longer than any walk; twice as much fits 32 bits."""
+"""Means no way: longer than any walk; twice this value fits 32 bits."""
 
 NO_POSE: Final = -1
 
 _MOST_KEPT: Final = 1 << 26
-"""Distances of one kind that are kept."""
+"""Greatest number of distances of one kind that are cached."""
 
 Steps: TypeAlias = NDArray[np.int32]
 
 
 class Walks:
-    """Fewest steps between poses while the same doors are open; measured when they are asked for, and kept.
+    """Fewest steps between poses while the same doors are open; measured on demand and cached.
 
     Args:
-        layout: of the task.
+        layout: the task's layout.
         places: its poses.
-        state: says which doors and gates are open.
+        state: the state that says which doors and gates are open.
     """
 
     def __init__(self, layout: Layout, places: Places, state: State) -> None:
@@ -46,15 +46,15 @@ class Walks:
         self._back = _Rows(np.concatenate((_inverse(moved), turned)), self.faces)
 
     def steps(self, poses: Numbers, ends: Numbers) -> Numbers:
-        """Fewest steps from poses to others, ``FAR`` or more where there is no way; shapes broadcast."""
+        """Return the fewest steps from poses to others, ``FAR`` or more without a way; shapes broadcast."""
         rows, _, index = self._ahead.of(poses)
         return rows[index, ends].astype(np.int64)
 
     def detours(self, poses: Numbers, ends: Numbers, cells: Numbers) -> Steps:
-        """Fewest steps from poses to others by way of some pose that has a certain cell ahead.
+        """Return the fewest steps from poses to others through some pose that has a given cell ahead.
 
         Returns:
-            Shape (poses, cells); ``FAR`` or more where there is no way.
+            Shape (poses, cells); ``FAR`` or more without a way.
         """
         _, ahead, begin = self._ahead.of(poses)
         _, back, end = self._back.of(ends)
@@ -62,13 +62,13 @@ class Walks:
         return ways
 
     def facing(self, pose: int, end: int, cell: int) -> int:
-        """The pose that has a cell ahead, on a shortest walk by way of one."""
+        """Return the pose that has ``cell`` ahead on a shortest walk through such a pose."""
         fronts = self.faces[:, cell]
         fronts = fronts[fronts != NO_POSE]
         return int(fronts[np.argmin(self.steps(np.array(pose), fronts) + self.steps(fronts, np.array(end)))])
 
     def way(self, pose: int, end: int) -> Iterator[Action]:
-        """Actions of a shortest walk from a pose to another."""
+        """Yield the actions of a shortest walk from a pose to another."""
         rows, _, row = self._back.of(np.array(end))
         left, actions = rows[row], (Action.MOVE_FORWARD, Action.TURN_LEFT, Action.TURN_RIGHT)
         while pose != end:
@@ -79,11 +79,11 @@ class Walks:
 
 
 class _Rows:
-    """Distances in a graph from one node to all others: rows of arrays that grow, and begin anew when they are full.
+    """Distances in a graph from one node to all others, cached in growing arrays that are cleared when full.
 
     Args:
-        beyond: by edge and node, the node that it leads to, -1 if there is none.
-        order: nodes, in the order in which a second array has them.
+        beyond: by edge and node, the node that the edge leads to, or -1 without such an edge.
+        order: the nodes in the order used by a second array.
     """
 
     def __init__(self, beyond: Numbers, order: Numbers) -> None:
@@ -94,7 +94,7 @@ class _Rows:
         self._used = 0
 
     def of(self, nodes: Numbers) -> tuple[Steps, Steps, Numbers]:
-        """Distances from some nodes to all, with one more that is ``FAR``; the same in order; the rows of the nodes."""
+        """Return distances from nodes to all, plus a last ``FAR``; the same in ``order``; and the rows of the nodes."""
         fresh = np.unique(nodes[self._row[nodes] < 0])
         if (self._used + len(fresh)) * len(self._row) > _MOST_KEPT:
             self._row[:], self._used = -1, 0
@@ -115,7 +115,7 @@ class _Rows:
         return self._rows, self._ordered, self._row[nodes]
 
     def _measured(self, nodes: Numbers) -> Steps:
-        """Breadth-first from all of them at once."""
+        """Search breadth-first from all nodes at once."""
         width = len(self._row) + 1
         found = np.full(len(nodes) * width, FAR, dtype=np.int32)
         seen = np.zeros(len(found), dtype=np.int64)
@@ -135,7 +135,7 @@ class _Rows:
 
 
 def faces(places: Places) -> Numbers:
-    """By heading and number of a cell the pose that has it ahead, ``NO_POSE`` if there is none."""
+    """Return, by heading and cell number, the pose that has the cell ahead, or ``NO_POSE``."""
     found: Numbers = np.full((places.headings, len(places.index)), NO_POSE, dtype=np.int64)
     poses = np.flatnonzero(places.ahead >= 0)
     found[poses % places.headings, places.ahead[poses]] = poses
@@ -143,7 +143,7 @@ def faces(places: Places) -> Numbers:
 
 
 def _inverse(after: Numbers) -> Numbers:
-    """By row and node, a node from which one leads to it, -1 if there are not so many."""
+    """Return, by row and node, a node with an edge to that node, or -1 beyond their number."""
     sources = np.flatnonzero(after >= 0)
     sources = sources[np.argsort(after[sources], kind="stable")]
     targets = after[sources]

@@ -34,7 +34,7 @@ PROJECTION_LIMIT: Final = 200_000
 """Most states of one projection; a task that needs more gets several smaller ones, and the greatest bound counts."""
 
 COARSE: Final = 128
-"""The grain at which dropped keys are told apart by connected component alone; as large as a grid can be."""
+"""The grain at which dropped keys differ only by connected component; as large as a grid can be."""
 
 _MOST_PAIRED: Final = 5
 """Blocks whose pairs are all tracked; more blocks have too many pairs."""
@@ -72,7 +72,7 @@ class Relaxation:
         self._project(whole_pattern(layout) if pattern is None else pattern)
 
     def distance(self, state: State) -> int:
-        """At least so many steps are left to the goal; ``UNREACHABLE``: it cannot be reached any more."""
+        """Return a lower bound on the steps to the goal; ``UNREACHABLE`` if it cannot be reached any more."""
         return max(projection.distance(state) for projection in self._projections.values())
 
     def bounds(self, state: State) -> Bounds:
@@ -80,7 +80,7 @@ class Relaxation:
         return Bounds(tuple(self._projections.values()), state)
 
     def parts(self) -> tuple[Numbers, ...]:
-        """Numbers of the cells on which a key might be dropped, in parts that no projection tells apart."""
+        """Return the numbers of cells on which a key may be dropped, in parts that no projection distinguishes."""
         parts = defaultdict[tuple[int, ...], list[int]](list)
         for cell in self.places.parts(COARSE):
             own = (projection.modes.numbering.parts[cell] for projection in self._projections.values())
@@ -169,5 +169,5 @@ def whole_pattern(layout: Layout) -> Pattern:
 
 
 def goal_pattern(layout: Layout) -> Pattern:
-    """What goal and auxiliary conditions name; ignores locks."""
+    """Return the pattern of what the goal and auxiliary conditions name; it ignores locks."""
     return whole_pattern(layout).only(named(layout))

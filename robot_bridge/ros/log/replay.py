@@ -27,7 +27,7 @@ _KEPT: Final = 20
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """A step of which the chain makes something else today."""
+    """A recorded step for which the chain gives a different result today."""
 
     time: float
     recorded: Applied

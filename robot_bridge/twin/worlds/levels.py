@@ -22,7 +22,7 @@ DIRECTION_WORDS = ("east", "south", "west", "north")
 
 
 def middle(cell: Cell) -> tuple[float, float]:
-    """Of a cell, in world coordinates."""
+    """Return the middle of a cell in world coordinates."""
     return float(cell[0]), -float(cell[1])
 
 
@@ -168,7 +168,7 @@ def _add_inside(item: Any, index: int, things: list[Thing], contents: dict[int, 
 
 
 def _walls(grid: Any) -> tuple[Wall, ...]:
-    """Of the wall cells that touch one that is none, in runs: nothing ever sees the others."""
+    """Merge visible wall cells into segments; enclosed cells are skipped."""
     walls = {cell for cell, item in _cells(grid) if item is not None and item.type == "wall"}
     inside = [(column, row) for column in range(grid.width) for row in range(grid.height)]
     open_cells = {cell for cell in inside if cell not in walls}

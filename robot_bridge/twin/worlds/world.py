@@ -115,12 +115,12 @@ class Obstacle:
 
     @staticmethod
     def leg(x: float, y: float) -> Obstacle:
-        """Of a chair, 3 cm thick."""
+        """Return the leg of a chair, 3 cm thick."""
         return Obstacle("leg", "cylinder", x, y, 0.015, 0.015, 0.45)
 
     @staticmethod
     def seat(x: float, y: float, radius: float = 0.29) -> Obstacle:
-        """Of a chair, above the robot and the plane of its lidar."""
+        """Return the seat of a chair, above the robot and the plane of its lidar."""
         return Obstacle("seat", "cylinder", x, y, radius, radius, 0.03, bottom=0.45)
 
     @staticmethod
@@ -135,7 +135,7 @@ class Obstacle:
 
     @property
     def length(self) -> float:
-        """Of the path, metres."""
+        """Return the length of the path, metres."""
         return sum(length for length, *_ in _legs(self.path))
 
     def at(self, distance: float) -> Point:

@@ -62,7 +62,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """Findings on the models of a run in order, and in words which lists could not be had."""
+    """Findings on the models of a run, in order, and in words which lists were unavailable."""
 
     findings: tuple[Finding, ...]
     unlisted: tuple[str, ...] = ()
@@ -133,7 +133,7 @@ def examine(
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """The list of the server at ``address``, or in words why it cannot be had: ``lost``."""
+    """The list of the server at ``address``, or the reason why it is unavailable: ``lost``."""
 
     address: str
     entries: Sequence[Listed] = ()

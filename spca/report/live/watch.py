@@ -19,7 +19,7 @@ from spca.report.page import html_file
 
 POLL_S: Final = 0.5
 """Seconds between two looks at the folder."""
-_ANY: Final = ("0.0.0.0", "::")  # noqa: S104  # how all addresses are told from one
+_ANY: Final = ("0.0.0.0", "::")  # noqa: S104  # to recognise hosts that mean all addresses
 
 
 def serve(

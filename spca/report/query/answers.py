@@ -256,7 +256,7 @@ def cell(value: object) -> str:
 
 
 def distinct(names: Sequence[str]) -> list[str]:
-    """Names of which none comes twice: later ones get the first number that makes them differ."""
+    """Return the names made unique: later duplicates get the first free number."""
     found: list[str] = []
     taken = set(names)
     for name in names:

@@ -129,7 +129,7 @@ def _category(name: str, rows: Sequence[LevelRow]) -> CategoryRow:
 
 
 def _seconds(summary: Mapping[str, Any], history: History) -> float | None:
-    """Of a level that has not ended, until its newest event."""
+    """Return the seconds that a level took; for one that has not ended, until its newest event."""
     minutes = number(summary.get("elapsed_min"))
     if minutes is not None:
         return round(max(0.0, minutes) * 60, 3)

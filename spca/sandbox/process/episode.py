@@ -180,7 +180,7 @@ class SandboxEpisode:
         return reports.event(answer, self._steps, self._lines)
 
     def _overdue(self, what: str) -> Failed:
-        """What is told of code that did not answer in time; its worker dies."""
+        """Return the failure of code that did not answer in time; end its worker."""
         self._worker.ask_where()
         was_late = self._starved(self._limits.yield_seconds)  # it had its grace
         frames = self._dumped(_WHERE_GRACE_OF_LATE if was_late else _WHERE_GRACE)
@@ -189,7 +189,7 @@ class SandboxEpisode:
         return self._failed(f"{what}{where}", frames)
 
     def _broken(self, error: Exception) -> Failed:
-        """What is told of a worker that ended or wrote what is no answer; it dies."""
+        """Return the failure of a worker that ended or sent an invalid answer; end the worker."""
         if isinstance(error, wire.WireError):
             frames = self._dumped()
             crash = _CRASH.search(self._rest())

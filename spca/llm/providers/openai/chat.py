@@ -77,7 +77,7 @@ def read(answer: Any, label: str) -> Response:
 
 
 def tool_call(name: object, arguments_text: object, label: str) -> ToolCall:
-    """A call whose arguments came as JSON text (empty where there are none)."""
+    """Return a call from its arguments as JSON text, which may be empty."""
     try:
         parsed = json.loads(str(arguments_text or "{}"))
     except ValueError:
