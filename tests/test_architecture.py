@@ -87,6 +87,7 @@ def modules() -> Iterator[Module]:
     return map(module_at, sources())
 
 
+@cache
 def product() -> tuple[Module, ...]:
     return tuple(module for module in modules() if module.package in ("", *PACKAGES, "adapters"))
 
@@ -103,9 +104,15 @@ def names_imported(statement: ast.AST, module: Module) -> Iterator[str]:
         yield from (f"{base}.{alias.name}" for alias in statement.names)
 
 
-def imports(module: Module) -> set[str]:
+def imports(module: Module) -> frozenset[str]:
     """Every dotted name that a module imports, wherever in it."""
-    return {name for node in ast.walk(module.tree) for name in names_imported(node, module)}
+    return _imports(module.path)
+
+
+@cache
+def _imports(path: str) -> frozenset[str]:
+    module = module_at(path)
+    return frozenset(name for node in ast.walk(module.tree) for name in names_imported(node, module))
 
 
 def imports_on_load(module: Module) -> set[str]:
@@ -147,6 +154,7 @@ def comments(text: str) -> dict[int, str]:
     return {token.start[0]: token.string for token in tokens if token.type == tokenize.COMMENT}
 
 
+@cache
 def top_level() -> set[str]:
     return {module.name for module in modules() if module.package == ""}
 
@@ -316,12 +324,12 @@ def test_nine_in_ten_functions_are_short() -> None:
 def test_catching_everything_gives_its_reason() -> None:
     wrong = []
     for module in modules():
-        said = comments(module.text)
-        for node in ast.walk(module.tree):
-            if isinstance(node, ast.ExceptHandler) and catches_everything(node):
-                beside = (said.get(line, "") for line in range(node.lineno, node.body[0].lineno + 1))
-                if not any(re.sub(r"noqa(: ?[A-Z0-9, ]+)?", "", comment).strip("# -:") for comment in beside):
-                    wrong.append(f"{module.path}:{node.lineno}")
+        found = [n for n in ast.walk(module.tree) if isinstance(n, ast.ExceptHandler) and catches_everything(n)]
+        said = comments(module.text) if found else {}
+        for node in found:
+            beside = (said.get(line, "") for line in range(node.lineno, node.body[0].lineno + 1))
+            if not any(re.sub(r"noqa(: ?[A-Z0-9, ]+)?", "", comment).strip("# -:") for comment in beside):
+                wrong.append(f"{module.path}:{node.lineno}")
     assert not wrong
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from main import main
+from spca.plan.solver import Solver
 from tests.support.commands import SET_BY_DEVELOPERS, curriculum, fingerprint, main_py, only_run
 
 IDS = tuple(f"MiniGrid-Empty-{size}-v0" for size in ("5x5", "Random-5x5", "6x6", "Random-6x6"))
@@ -66,4 +67,5 @@ def refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.Captu
     monkeypatch.chdir(tmp_path)
     for name in SET_BY_DEVELOPERS:
         monkeypatch.setenv(name, "")
+    monkeypatch.setattr(Solver, "warm", lambda _solver: None)  # half a second for nothing: there is nothing to solve
     return Refused(tmp_path, capfd)

@@ -25,6 +25,8 @@ from tests.fakes.serving import Reply
 ROOT = Path(__file__).resolve().parents[3]
 ASKED = ("explore", "--model", "openai/gpt-6-luna")
 SHORT = ("explore", "--no-camera", "--minutes", "0.1", "--world", "MiniGrid-Empty-6x6-v0")
+SHORTER = (*SHORT, "--minutes", "0.05")
+"""Where it is told about the model, and not what was explored."""
 
 
 def robot_bridge(*arguments: str, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
@@ -106,7 +108,7 @@ def test_a_model_that_cannot_be_had_is_told_with_the_reason_and_is_no_budget(
 ) -> None:
     server.reply = reply
     asked = ("--model", "openai/gpt-6-luna", "--base-url", server.base_url)
-    assert main([*SHORT, *asked, "--quiet", "--out", str(tmp_path / "run")]) == 1
+    assert main([*SHORTER, *asked, "--quiet", "--out", str(tmp_path / "run")]) == 1
     said = capsys.readouterr().err
     assert said.count("\n") == 1
     assert all(words in said for words in told)
@@ -155,7 +157,7 @@ def test_a_model_that_was_shut_down_is_refused_before_the_robot_moves(
     )
     assert (said.out, server.posted, list(tmp_path.iterdir())) == ("", [], [])
     server.reply = answering(RESPONSES, "I would go left.")
-    assert main([*SHORT, *asked, "--no-preflight", "--quiet"]) == 1
+    assert main([*SHORTER, *asked, "--no-preflight", "--quiet"]) == 1
     assert server.posted
 
 
@@ -164,7 +166,7 @@ def test_a_model_that_is_not_listed_is_a_warning(
 ) -> None:
     server.models = ("other",)
     asked = ("--model", "openai/gpt-6-luna", "--base-url", server.base_url, "--out", str(tmp_path / "run"))
-    assert main([*SHORT, *asked, "--quiet"]) == 1
+    assert main([*SHORTER, *asked, "--quiet"]) == 1
     told = f"warning: openai/gpt-6-luna is not in the list of models at {server.base_url}\n"
     assert capsys.readouterr().err.startswith(told)
     assert server.posted
@@ -180,7 +182,7 @@ def test_a_key_may_lie_in_a_file(
         monkeypatch.delenv(name)
     (tmp_path / ".env").write_text(f"OPENAI_API_KEY=of-the-file\nOPENAI_BASE_URL={server.base_url}\n")
     server.reply = RESPONSES.refused(401, "no such key", "invalid_api_key")
-    assert main([*SHORT, "--model", "openai/gpt-6-luna", "--quiet"]) == 1
+    assert main([*SHORTER, "--model", "openai/gpt-6-luna", "--quiet"]) == 1
     assert "check OPENAI_API_KEY" in capsys.readouterr().err
     assert server.posted[0].headers["authorization"] == "Bearer of-the-file"
 

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator, Mapping
 from contextlib import closing
 from dataclasses import asdict, dataclass, replace
-from functools import lru_cache
+from functools import cache, lru_cache
 from importlib import resources
 from typing import Any
 
@@ -83,7 +83,13 @@ def counter() -> Any:
 
 
 def tokens(messages: list[Message]) -> int:
-    return sum(counter().count(message.text) for message in messages)
+    return sum(tokens_of(message.text) for message in messages)
+
+
+@cache
+def tokens_of(text: str) -> int:
+    """Counted once: what the system is told is the same on every level."""
+    return int(counter().count(text))
 
 
 @pytest.fixture(scope="module")

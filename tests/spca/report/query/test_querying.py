@@ -21,6 +21,7 @@ from spca.report.query.tables import TABLES
 from spca.report.read.run_files import open_run
 from tests.support.commands import main_py, start
 from tests.support.report.making import Writing
+from tests.support.tiers import long
 from tests.support.waiting import PATIENCE
 
 
@@ -75,6 +76,8 @@ def test_reads(finished_run: Path, sql: str) -> None:
 def test_reads_in_other_words(finished_run: Path, sql: str) -> None:
     assert ask(finished_run, sql)
 
+
+LARGE = "SELECT list(hash(a.range, b.range)) FROM range(100000000) a, range(100) b"
 
 SEALED = """
 SELECT * FROM read_csv('/etc/passwd')
@@ -220,7 +223,7 @@ def test_no_statement_opens_what_was_closed_before_it(finished_run: Path, tmp_pa
         ("SELECT '\x1b[2J'::INT", "␛[2J"),
         ("CONNECT 'x'", "disabled by configuration"),
         ("SELECT INTERVAL 100000000 YEAR", "cannot be shown (Python int too large"),
-        ("SELECT list(hash(a.range, b.range)) FROM range(100000000) a, range(100) b", "Out of Memory"),
+        long(LARGE, "Out of Memory"),
     ],
 )
 def test_mistakes_are_told_in_a_line(finished_run: Path, sql: str, words: str) -> None:
@@ -228,6 +231,12 @@ def test_mistakes_are_told_in_a_line(finished_run: Path, sql: str, words: str) -
         ask(finished_run, sql)
     assert words in str(caught.value)
     assert "\x1b" not in str(caught.value)
+
+
+def test_an_answer_beyond_the_memory_is_a_mistake_as_well(finished_run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(database._CONFIG, "memory_limit", "100MB")
+    with pytest.raises(QueryError, match=r"Out of Memory.*/95\.3 MiB used"):
+        ask(finished_run, LARGE)
 
 
 def test_only_tables_that_are_mentioned_are_filled() -> None:

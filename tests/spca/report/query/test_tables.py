@@ -254,10 +254,12 @@ def test_whatever_files_hold_becomes_rows(
                 log.write(json.dumps(record) + "\n")
         trajectory = path / "trajectories/navigation_MiniGrid-Empty-5x5-v0.json"
         trajectory.write_text(json.dumps({"attempts": [attempt], "seed": attempt, "env_id": 5}))
-        for name in TABLES:
-            result = database.ask([open_run(path)], f'FROM "{name}"')
-            assert result.names[0] == "run_id"
-            assert sum(map(len, result.batches))
+        rows = ", ".join(f'(FROM "{name}" AS entry SELECT list(entry))' for name in TABLES)
+        batches: list[Any] = list(database.ask([open_run(path)], f"SELECT {rows}").batches)
+    ((found,),) = batches
+    for entries in found:
+        assert entries
+        assert all(next(iter(entry)) == "run_id" for entry in entries)
 
 
 def test_what_is_nested_as_deeply_as_can_be_read(finished_run: Path, tmp_path: Path) -> None:

@@ -85,17 +85,18 @@ def test_every_attempt_was_made_and_was_refused_by_its_layers(report: Report) ->
             assert set(seen[probe.title].removeprefix("refused by ").split(", ")) == probe.refused_by
 
 
-def test_nothing_is_left_behind(zygote: Zygote) -> None:
+def test_nothing_is_left_behind(zygote: Zygote, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     examine(zygote)
 
     def descriptors() -> tuple[set[str], set[str]]:
         return set(os.listdir("/proc/self/fd")), set(os.listdir(f"/proc/{zygote.pid}/fd"))
 
-    before = descriptors(), sorted(os.listdir(tempfile.gettempdir()))
+    before = descriptors()
     examine(zygote)
-    assert descriptors() == before[0]
+    assert descriptors() == before
     assert not children_of(zygote.pid)
-    assert not [name for name in set(os.listdir(tempfile.gettempdir())) - set(before[1]) if "spca-doctor" in name]
+    assert not list(tmp_path.iterdir())
 
 
 def test_the_report_is_readable(report: Report) -> None:
