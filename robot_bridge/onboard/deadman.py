@@ -1,8 +1,8 @@
 """The robot's own last word: passes the host's commands on while they are fresh, and zeros when they are not.
 
-This file alone runs on the robot, with the transport that it is given: Python 3.10, standard library only, nothing else
-of ours is imported. It stops a robot whose host was killed, hangs, or is out of reach, and whose driver would keep the
-last command for ever. It sees no obstacles: the safety chain on the host does.
+This file runs on the robot, with the transport that it is given (``relay.py``): Python 3.10, standard library only,
+nothing else of ours is imported. It stops a robot whose host was killed, hangs, or is out of reach, and whose driver
+would keep the last command for ever. It sees no obstacles: the safety chain on the host does.
 
 Freshness is measured from the arrival of a command, on this machine's monotonic clock: the host's clock does not
 matter, and a network that delivers old commands late must be kept from doing so by the transport (keep last one).
