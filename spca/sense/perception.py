@@ -11,6 +11,7 @@ the agent, channels object, colour and state (``minigrid.core.constants``); the 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 from typing import Final
 
 import numpy as np
@@ -112,6 +113,7 @@ def facing_view(view: NDArray[np.uint8], direction: int) -> NDArray[np.uint8]:
     return turned if direction % 2 else turned.T
 
 
+@cache
 def agent_cell(view_size: int, direction: int) -> tuple[int, int]:
     """Row and column of the agent in a view rotated by :func:`rotate_view`."""
     half, last = view_size // 2, view_size - 1
