@@ -28,7 +28,7 @@ class StampTranslator:
     def translated(self, topic: str, stamp: float, received: float) -> float:
         """When something was stamped, on the clock of ``received``; never later than that.
 
-        A stamp that is none (0, not finite) counts as the time of its arrival.
+        An invalid stamp (0, not finite) counts as the time of its arrival.
         """
         if not isfinite(stamp) or stamp <= 0:
             return received

@@ -38,7 +38,7 @@ class Ending:
 
     Attributes:
         code: the exit code.
-        go_on: the command that goes on with the run, "" while there is none.
+        go_on: the command that resumes the run, "" before one has begun.
     """
 
     def __init__(self) -> None:

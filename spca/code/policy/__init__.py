@@ -1,4 +1,4 @@
-"""The static policy: what a coder is told of its code before anything runs it.
+"""The static policy: tell the coder what is wrong with its code before anything runs it.
 
 It does not keep generated code in; the sandbox does (:mod:`spca.sandbox`), and every attack is held there with this
 policy left out. The policy parses and never imports generated code. It covers

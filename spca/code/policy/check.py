@@ -123,7 +123,7 @@ def _violations(tree: ast.Module, base: ast.Module | None) -> tuple[Violation, .
 
 
 def _too_deep(tree: ast.Module) -> int:
-    """Return the line of a node below :data:`MAX_DEPTH`, 0 if there is none."""
+    """Return the line of a node nested deeper than :data:`MAX_DEPTH`, or 0."""
     level: list[ast.AST] = [tree]
     for _ in range(MAX_DEPTH + 1):
         level = [child for node in level for child in compilation.children(node)]
