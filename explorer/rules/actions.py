@@ -1,0 +1,100 @@
+"""The primitives, as codes of 16 bits: what agents choose, journals keep and replays repeat."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Final, Literal
+
+from explorer.errors import ActionError
+from explorer.scene import Cell
+
+FARTHEST_AIM: Final = 5
+"""Cells along each axis from the feet to an aim."""
+_HOLD, _CRAFT, _AIM, _END = 100, 2000, 3000, 4331
+_SPAN: Final = 2 * FARTHEST_AIM + 1
+
+
+class Primitive(IntEnum):
+    """Primitives without an operand."""
+
+    WAIT = 0
+    FORWARD = 1
+    BACK = 2
+    LEFT = 3
+    RIGHT = 4
+    JUMP = 5
+    TURN_LEFT = 6
+    TURN_RIGHT = 7
+    LOOK_UP = 8
+    LOOK_DOWN = 9
+    USE = 10
+    DIG = 11
+    ATTACK = 12
+    PLACE = 13
+    PLACE_AHEAD = 14
+    PLACE_BELOW = 15
+    DROP = 16
+    DONE = 17
+
+
+@dataclass(frozen=True, slots=True)
+class Decoded:
+    """A code in words: a primitive, or an operand of ``hold``, ``craft`` or ``aim``.
+
+    Attributes:
+        operand: number of the item (:mod:`explorer.rules.items`) or recipe (:mod:`explorer.rules.recipes`).
+        offset: of an aim, from the cell of the feet.
+    """
+
+    kind: Literal["primitive", "hold", "craft", "aim"]
+    primitive: Primitive = Primitive.WAIT
+    operand: int = 0
+    offset: Cell = (0, 0, 0)
+
+
+def hold(item: int) -> int:
+    """Return the code that takes an item of the inventory in hand."""
+    return _checked(_HOLD + item, _HOLD, _CRAFT)
+
+
+def craft(recipe: int) -> int:
+    """Return the code that crafts by a recipe."""
+    return _checked(_CRAFT + recipe, _CRAFT, _AIM)
+
+
+def aim(dx: int, dy: int, dz: int) -> int:
+    """Return the code that puts the crosshair on the middle of a cell, relative to the cell of the feet.
+
+    Raises:
+        ActionError: the cell is more than :data:`FARTHEST_AIM` away along an axis.
+    """
+    if max(abs(dx), abs(dy), abs(dz)) > FARTHEST_AIM:
+        raise ActionError(f"cannot aim at {(dx, dy, dz)}: an offset reaches from -{FARTHEST_AIM} to {FARTHEST_AIM}")
+    x, y, z = dx + FARTHEST_AIM, dy + FARTHEST_AIM, dz + FARTHEST_AIM
+    return _AIM + (x * _SPAN + y) * _SPAN + z
+
+
+def decode(code: int) -> Decoded:
+    """Return what a code means.
+
+    Raises:
+        ActionError: it means nothing.
+    """
+    if 0 <= code <= Primitive.DONE:
+        return Decoded("primitive", Primitive(code))
+    if _HOLD <= code < _CRAFT:
+        return Decoded("hold", operand=code - _HOLD)
+    if _CRAFT <= code < _AIM:
+        return Decoded("craft", operand=code - _CRAFT)
+    if _AIM <= code < _END:
+        x, rest = divmod(code - _AIM, _SPAN * _SPAN)
+        y, z = divmod(rest, _SPAN)
+        return Decoded("aim", offset=(x - FARTHEST_AIM, y - FARTHEST_AIM, z - FARTHEST_AIM))
+    raise ActionError(f"code {code} is no primitive")
+
+
+def _checked(code: int, least: int, end: int) -> int:
+    if not least <= code < end:
+        raise ActionError(f"there is no item or recipe of number {code - least}")
+    return code
