@@ -95,7 +95,7 @@ class Mob:
 
     Attributes:
         name: unique in the scene, such as ``sheep_1``.
-        kind: such as ``sheep``; what it drops is in :mod:`explorer.rules.items`.
+        kind: such as ``sheep``; what it drops is in :mod:`explorer.rules.mobs`.
     """
 
     name: str

@@ -1,0 +1,51 @@
+"""Animals and monsters: they stand still, bar no way, and matter by what they drop."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from explorer.errors import UnknownNameError
+from explorer.scene import Stack
+
+
+@dataclass(frozen=True, slots=True)
+class MobKind:
+    """A kind of mob.
+
+    Attributes:
+        drop: what an attack gives; always the same, unlike in the game, where most counts are drawn.
+        tall: fills the cell above its own too.
+    """
+
+    name: str
+    drop: Stack
+    tall: bool = False
+
+
+MOBS: Final[dict[str, MobKind]] = {
+    kind.name: kind
+    for kind in (
+        MobKind("chicken", Stack("feather")),
+        MobKind("cow", Stack("leather"), tall=True),
+        MobKind("pig", Stack("porkchop")),
+        MobKind("rabbit", Stack("rabbit_hide")),
+        MobKind("sheep", Stack("white_wool"), tall=True),
+        MobKind("skeleton", Stack("bone"), tall=True),
+        MobKind("spider", Stack("string")),
+        MobKind("squid", Stack("ink_sac")),
+        MobKind("zombie", Stack("rotten_flesh"), tall=True),
+    )
+}
+
+
+def mob_kind(name: str) -> MobKind:
+    """Return a kind by its name, with or without namespace.
+
+    Raises:
+        UnknownNameError: there is none.
+    """
+    kind = MOBS.get(name.removeprefix("minecraft:"))
+    if kind is None:
+        raise UnknownNameError("mob", name, MOBS)
+    return kind
