@@ -17,6 +17,7 @@ from gridworld import library
 from gridworld.errors import GridworldError, missing_part
 from gridworld.evaluation.results.leaderboard import Group, overview
 from gridworld.task_spec import TaskSpecification
+from spca.common.web.policy import content_policy
 
 _THUMBNAIL: Final = 112
 """Width that pictures of tasks come close to, in pixels; they are shown at half of it."""
@@ -38,16 +39,6 @@ def page(groups: Sequence[Group], thumbnails: Mapping[tuple[str, str], str]) -> 
         raise missing_part(error, "a leaderboard") from error
 
     style, script = f"\n{_asset('leaderboard.css')}", f"\n{_asset('leaderboard.js')}"
-    policy = "; ".join(
-        (
-            "default-src 'none'",
-            f"script-src '{_digest(script)}'",
-            f"style-src '{_digest(style)}'",
-            "img-src data:",
-            "base-uri 'none'",
-            "form-action 'none'",
-        )
-    )
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     environment.filters |= {"percent": _percent, "duration": _duration}
     return environment.from_string(_asset("leaderboard.html.jinja")).render(
@@ -56,7 +47,7 @@ def page(groups: Sequence[Group], thumbnails: Mapping[tuple[str, str], str]) -> 
         entries=[entry for group in groups for entry in group.entries],
         models=len({entry.model for group in groups for entry in group.entries}),
         thumbnails=thumbnails,
-        policy=policy,
+        policy=content_policy(script, style),
         style=style,
         script=script,
     )
@@ -114,7 +105,3 @@ def _duration(seconds: float) -> str:
 
 def _asset(name: str) -> str:
     return resources.files("gridworld.evaluation.results").joinpath("page", name).read_text(encoding="utf-8")
-
-
-def _digest(text: str) -> str:
-    return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"

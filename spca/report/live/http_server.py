@@ -18,79 +18,44 @@ import gzip
 import json
 import re
 import socket
-import socketserver
-import sys
-import threading
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
 from http import HTTPStatus
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Final
 
-from spca.report.live.access import Access, accepts_gzip
+from spca.common.web.access import Access
+from spca.common.web.token_server import Page, TokenHandler, TokenServer
 from spca.report.live.live_run import LiveRun, packed
 
 _LEVEL: Final = re.compile(r"piece/run/0/level/([1-9][0-9]{0,5})")
 _VERSION: Final = re.compile(r"[0-9]{1,12}")
 _LONGEST: Final = 500
 """Characters of an error."""
-_SILENT_POLICY: Final = "default-src 'none'; frame-ancestors 'none'"
-_HEADERS: Final[Mapping[str, str]] = {
-    "Cache-Control": "no-store",
-    "Connection": "close",
-    "Cross-Origin-Opener-Policy": "same-origin",
-    "Cross-Origin-Resource-Policy": "same-origin",
-    "Referrer-Policy": "no-referrer",
-    "X-Content-Type-Options": "nosniff",
-    "X-Frame-Options": "DENY",
-}
 
 
-@dataclass(frozen=True, slots=True)
-class Page:
-    """The page: HTML, compressed with gzip, and its Content-Security-Policy."""
+class Handler(TokenHandler):
+    """Answers from a :class:`LiveServer`."""
 
-    packed: bytes
-    policy: str
-
-    @classmethod
-    def of(cls, html: str, policy: str) -> Page:
-        return cls(gzip.compress(html.encode(), mtime=0), f"{policy}; frame-ancestors 'none'")
-
-
-class Handler(BaseHTTPRequestHandler):
-    """One request per connection: there are few, and none that waits for another one's answer."""
-
-    protocol_version = "HTTP/1.1"
-    default_request_version = "HTTP/1.0"  # what cannot be read is answered with headers
-    disable_nagle_algorithm = True
     server: LiveServer
 
-    def setup(self) -> None:
-        super().setup()
-        self.connection.settimeout(self.server.timeout_s)
-
     def _answer(self) -> None:
-        target = self.requestline.split()[1]  # self.path is already a mended form of it
-        asked = self.server.access.path(target, self._headers())
+        asked = self.asked()
         if asked in _ROUTES:
             _ROUTES[asked](self)
         elif asked is not None and (found := _LEVEL.fullmatch(asked)):
             self._level(int(found[1]))
         else:
-            self._send(HTTPStatus.NOT_FOUND)
+            self.send(HTTPStatus.NOT_FOUND)
 
     do_GET = do_HEAD = _answer  # noqa: N815  # the names that http.server asks for
 
     def _page(self) -> None:
-        self._send(HTTPStatus.OK, self.server.page.packed, "text/html", self.server.page.policy)
+        self.send_page(self.server.page)
 
     def _report(self) -> None:
-        self._send(HTTPStatus.OK, self.server.live.report())
+        self.send(HTTPStatus.OK, self.server.live.report())
 
     def _texts(self) -> None:
-        self._send(HTTPStatus.OK, packed({}))
+        self.send(HTTPStatus.OK, packed({}))
 
     def _level(self, number: int) -> None:
         try:
@@ -98,12 +63,12 @@ class Handler(BaseHTTPRequestHandler):
         except Exception as error:  # whatever is wrong with one level, the others can be looked at
             words = " ".join(f"level {number} cannot be shown: {type(error).__name__}: {error}".split())
             said = gzip.compress(json.dumps({"error": words[:_LONGEST]}).encode("ascii"))
-            self._send(HTTPStatus.INTERNAL_SERVER_ERROR, said)
+            self.send(HTTPStatus.INTERNAL_SERVER_ERROR, said)
             return
-        self._send(HTTPStatus.OK if piece else HTTPStatus.NOT_FOUND, piece or b"")
+        self.send(HTTPStatus.OK if piece else HTTPStatus.NOT_FOUND, piece or b"")
 
     def _events(self) -> None:
-        self._begin(HTTPStatus.OK, {"Content-Type": "text/event-stream; charset=utf-8"})
+        self.begin(HTTPStatus.OK, {"Content-Type": "text/event-stream; charset=utf-8"})
         if self.command != "HEAD":
             self._stream()
 
@@ -117,42 +82,6 @@ class Handler(BaseHTTPRequestHandler):
             self.wfile.write(b": still here\n\n" if present == version else news.encode())
             version = present
 
-    def _headers(self) -> dict[str, str]:
-        """By name in small letters; the values of one that came more than once are joined."""
-        return {name.lower(): ", ".join(self.headers.get_all(name, [])) for name in self.headers}
-
-    def _send(
-        self, status: int, body: bytes = b"", kind: str = "application/json", policy: str = _SILENT_POLICY
-    ) -> None:
-        """Answer; ``body`` is compressed with gzip, or empty."""
-        headers = {}
-        if body:
-            headers = {"Content-Type": f"{kind}; charset=utf-8", "Vary": "Accept-Encoding"}
-            if accepts_gzip(self._headers()):
-                headers["Content-Encoding"] = "gzip"
-            else:
-                body = gzip.decompress(body)
-        self._begin(status, {**headers, "Content-Length": str(len(body))}, policy)
-        if self.command != "HEAD":
-            self.wfile.write(body)
-
-    def _begin(self, status: int, headers: Mapping[str, str], policy: str = _SILENT_POLICY) -> None:
-        self.close_connection = True
-        self.send_response_only(status)
-        self.send_header("Date", self.date_time_string())
-        for name, value in {**_HEADERS, "Content-Security-Policy": policy, **headers}.items():
-            self.send_header(name, value)
-        self.end_headers()
-
-    def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:  # noqa: ARG002
-        """Answer what the base class refuses, without its page that repeats the request."""
-        unknown = code == HTTPStatus.NOT_IMPLEMENTED
-        allowed = {"Allow": "GET, HEAD"} if unknown else {}
-        self._begin(HTTPStatus.METHOD_NOT_ALLOWED if unknown else code, {**allowed, "Content-Length": "0"})
-
-    def log_message(self, *_: object) -> None:
-        """Say nothing: the address of each request holds the token."""
-
 
 _ROUTES: Final[Mapping[str | None, Callable[[Handler], None]]] = {
     "": Handler._page,
@@ -162,7 +91,7 @@ _ROUTES: Final[Mapping[str | None, Callable[[Handler], None]]] = {
 }
 
 
-class LiveServer(ThreadingHTTPServer):
+class LiveServer(TokenServer):
     """Answers each connection from a thread of its own; :meth:`server_close` ends the streams.
 
     Args:
@@ -172,9 +101,6 @@ class LiveServer(ThreadingHTTPServer):
     Raises:
         OSError: the address cannot be had.
     """
-
-    daemon_threads = True
-    request_queue_size = 64
 
     def __init__(
         self,
@@ -186,37 +112,9 @@ class LiveServer(ThreadingHTTPServer):
         timeout_s: float = 60.0,
         heartbeat_s: float = 10.0,
     ) -> None:
-        self.address_family = family
-        self.live, self.page, self.access = live, page, access
-        self.timeout_s, self.heartbeat_s = timeout_s, heartbeat_s
-        super().__init__(address, Handler)
-
-    @property
-    def port(self) -> int:
-        return int(self.server_address[1])
-
-    def server_bind(self) -> None:
-        """Bind, without asking DNS for a name as the base class does."""
-        socketserver.TCPServer.server_bind(self)
+        self.live, self.page, self.heartbeat_s = live, page, heartbeat_s
+        super().__init__(family, address, Handler, access, timeout_s)
 
     def server_close(self) -> None:
         super().server_close()
         self.live.close()
-
-    def handle_error(self, request: Any, client_address: Any) -> None:
-        """Say nothing of clients that went away."""
-        if not isinstance(sys.exc_info()[1], OSError):
-            super().handle_error(request, client_address)
-
-
-@contextmanager
-def answering(server: LiveServer) -> Iterator[None]:
-    """Let the server answer meanwhile; closes it."""
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.1}, daemon=True)
-    thread.start()
-    try:
-        yield
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()

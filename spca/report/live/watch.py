@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import Final
 
 from spca.act.frame import WorldMaker
+from spca.common.web.access import LOOPBACK, Access, is_loopback
+from spca.common.web.token_server import Page, answering
 from spca.errors import ReportError
-from spca.report.live.access import LOOPBACK, Access, is_loopback
-from spca.report.live.http_server import LiveServer, Page, answering
+from spca.report.live.http_server import LiveServer
 from spca.report.live.live_run import LiveRun
 from spca.report.page import html_file
 

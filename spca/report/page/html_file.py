@@ -6,14 +6,14 @@ what runs and models said is compressed in the pieces and becomes text nodes onl
 
 from __future__ import annotations
 
-import base64
-import hashlib
 from collections.abc import Mapping
 from functools import cache
 from importlib import resources
 from typing import Final
 
-STYLES: Final = ("base.css", "overview.css", "level.css")
+from spca.common.web.policy import base_style, content_policy
+
+STYLES: Final = ("overview.css", "level.css")
 LIBRARIES: Final = ("vendor/preact.umd.js", "vendor/hooks.umd.js", "vendor/chart.umd.js")
 SCRIPTS: Final = (
     "dom.js",
@@ -46,17 +46,7 @@ def live(title: str) -> str:
 @cache
 def policy(*, live: bool) -> str:
     """The Content-Security-Policy of the page."""
-    return "; ".join(
-        (
-            "default-src 'none'",
-            f"script-src '{_digest(_script())}'",
-            f"style-src '{_digest(_style())}'",
-            "img-src data:",
-            "connect-src 'self'" if live else "connect-src 'none'",
-            "base-uri 'none'",
-            "form-action 'none'",
-        )
-    )
+    return content_policy(_script(), _style(), connect=live)
 
 
 def _render(title: str, pieces: Mapping[str, str], *, live: bool) -> str:
@@ -72,7 +62,7 @@ def _render(title: str, pieces: Mapping[str, str], *, live: bool) -> str:
 
 @cache
 def _style() -> str:
-    return "\n" + "\n".join(map(_asset, STYLES))
+    return "\n" + "\n".join((base_style(), *map(_asset, STYLES)))
 
 
 @cache
@@ -84,7 +74,3 @@ def _script() -> str:
 @cache
 def _asset(name: str) -> str:
     return resources.files("spca.report").joinpath("page", *name.split("/")).read_text(encoding="utf-8")
-
-
-def _digest(text: str) -> str:
-    return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"

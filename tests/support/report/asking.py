@@ -11,8 +11,9 @@ from pathlib import Path
 
 import minigridenv
 from spca.act.frame import WorldMaker
-from spca.report.live.access import LOOPBACK, Access
-from spca.report.live.http_server import LiveServer, Page, answering
+from spca.common.web.access import LOOPBACK, Access
+from spca.common.web.token_server import Page, answering
+from spca.report.live.http_server import LiveServer
 from spca.report.live.live_run import LiveRun
 from tests.support.waiting import AGES, PATIENCE, becomes
 

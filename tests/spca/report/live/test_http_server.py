@@ -16,7 +16,8 @@ import pytest
 
 import minigridenv
 from spca.act.frame import ReplayedWorld
-from spca.report.live.http_server import LiveServer, Page
+from spca.common.web.token_server import Page
+from spca.report.live.http_server import LiveServer
 from spca.report.live.live_run import LiveRun
 from tests.support.report.asking import HTML, TOKEN, answering_threads, ask, connected, raw, served, until
 from tests.support.report.making import Writing

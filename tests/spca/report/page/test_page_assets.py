@@ -79,7 +79,7 @@ def test_names_in_the_scope_that_our_scripts_share_are_unique() -> None:
 
 
 def colours(theme: str) -> dict[str, str]:
-    text = (PAGE / "base.css").read_text(encoding="utf-8")
+    text = (ROOT / "spca" / "common" / "web" / "base.css").read_text(encoding="utf-8")
     block = re.search(rf'\[data-theme="{theme}"\] \{{(.*?)\}}', text, re.DOTALL)
     assert block is not None
     return dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6});", block[1]))

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spca.report.live.access import LOOPBACK, Access, accepts_gzip, is_loopback
+from spca.common.web.access import LOOPBACK, Access, accepts_gzip, is_loopback
 
 TOKEN = "k" * 43
 HERE = Access(TOKEN, LOOPBACK)

@@ -1,4 +1,4 @@
-"""Who may ask the live server for what (pure).
+"""Who may ask a server of ours for what (pure).
 
 The token in the address is the key. The rest is depth of defence, against pages of other sites that the same browser
 has open: a name that an attacker's DNS points at this machine (DNS rebinding) is not answered, nor is a request that
