@@ -13,13 +13,13 @@ from gridworld.errors import ModelError, ModelUnavailableError
 from gridworld.evaluation.metrics import BenchmarkEvaluationResult, EvaluationResult, TaskBenchmarkResult, TierMetrics
 from gridworld.evaluation.model_interface import ModelInterface
 from gridworld.evaluation.running.player import Player, Telling, backend_name
-from gridworld.evaluation.running.provenance import now, versions
 from gridworld.evaluation.running.tasks import EvaluationTask, check_tiling, tasks_in
 from gridworld.runner.episode_result import EpisodeResult
 from gridworld.runner.grid_runner import GridRunner
 from gridworld.search.optimum import optimum_of
 from gridworld.search.solver import DEFAULT_LIMIT
 from gridworld.task_spec import TaskSpecification
+from spca.common.jobs.stamps import now, versions
 
 
 class EvaluationHarness:

@@ -16,11 +16,11 @@ from gridworld.evaluation.metrics import BenchmarkEvaluationResult, EvaluationRe
 from gridworld.evaluation.models.registry import ModelEntry
 from gridworld.evaluation.results.results_file import write_results
 from gridworld.evaluation.running.journal import Journal, difference
-from gridworld.evaluation.running.provenance import now, versions
 from gridworld.evaluation.running.settings import Settings, tasks_of
 from gridworld.evaluation.running.tasks import EvaluationTask
 from gridworld.evaluation.running.worker_setup import LOST, WorkerSetup
 from gridworld.evaluation.running.workers import find_engine
+from spca.common.jobs.stamps import now, versions
 
 OnProgress = Callable[[int, int, int], None]
 """Called with finished tasks, all tasks, solved tasks."""

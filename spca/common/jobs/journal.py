@@ -1,0 +1,183 @@
+"""The finished tasks of an evaluation, one line each, kept until the results file is written.
+
+A line is on the disk before the next task counts, so that whatever stops an evaluation, ``--resume`` goes on after the
+last finished task. A last line that was cut off is dropped; the task is played again.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import stat
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Final, Self
+
+from gridworld.errors import EvaluationError
+from gridworld.evaluation.metrics import TaskBenchmarkResult
+from gridworld.runner.encoding import json_text
+from spca.common.files import whole_lines
+
+_VERSION: Final = 1
+
+
+class Journal:
+    """An open journal, locked against a second evaluation with the same output.
+
+    Args:
+        path: of the file.
+        header: settings and tasks; of a resumed evaluation they must agree with those it began with.
+        may_change: names of settings that need not.
+        resume: go on with what there is, if there is anything.
+        overwrite: begin again, whatever there is.
+
+    Attributes:
+        header: as it was when the evaluation began.
+        finished: results by number of the task.
+
+    Raises:
+        EvaluationError: there is a journal already and neither is wanted; it belongs to another evaluation, is broken
+            or in use; it cannot be written.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        header: Mapping[str, Any],
+        may_change: frozenset[str] = frozenset(),
+        *,
+        resume: bool = False,
+        overwrite: bool = False,
+    ) -> None:
+        self.path = path
+        self.header = dict(header)
+        self.finished: dict[int, TaskBenchmarkResult] = {}
+        if path.exists() and not (resume or overwrite):
+            begun = "an evaluation was interrupted or still runs here"
+            raise EvaluationError(f"{path}: {begun}; add --resume to go on, or --overwrite")
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._file = open(path, "a+b")  # noqa: SIM115 - held open until close()
+        except OSError as error:
+            raise EvaluationError(f"{path}: cannot be written: {error.strerror or error}") from None
+        try:
+            if not stat.S_ISREG(os.fstat(self._file.fileno()).st_mode):
+                raise EvaluationError(f"{path}: is not a regular file; choose another --output")
+            self._lock()
+            if resume and not overwrite:
+                self._read(may_change)
+            else:
+                self._file.truncate(0)
+            if self._file.seek(0, os.SEEK_END) == 0:
+                self._write({"journal": _VERSION, **self.header})
+        except BaseException:  # the lock goes with the file, whatever happened
+            self.close()
+            raise
+
+    def add(self, index: int, result: TaskBenchmarkResult) -> None:
+        """Keep the result of a task.
+
+        Raises:
+            EvaluationError: it cannot be written.
+        """
+        self._write({"index": index, "result": result.to_dict()})
+        self.finished[index] = result
+
+    def remove(self) -> None:
+        """Delete the file: the results are written elsewhere."""
+        self.path.unlink(missing_ok=True)
+
+    def close(self) -> None:
+        """Release the lock; what could not be written, which was said then, is not tried again."""
+        with suppress(OSError):
+            self._file.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _lock(self) -> None:
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise EvaluationError(f"{self.path}: another evaluation is writing it; choose another --output") from None
+        try:
+            same = os.path.samestat(os.fstat(self._file.fileno()), os.stat(self.path))
+        except OSError:
+            same = False
+        if not same:
+            raise EvaluationError(f"{self.path}: another evaluation has just finished here; choose another --output")
+
+    def _write(self, line: Mapping[str, Any]) -> None:
+        try:
+            self._file.write((json_text(line) + "\n").encode())
+            self._file.flush()
+            os.fsync(self._file.fileno())
+        except OSError as error:
+            raise EvaluationError(f"{self.path}: cannot be written: {error.strerror or error}") from None
+
+    def _read(self, may_change: frozenset[str]) -> None:
+        complete = whole_lines(self.path)
+        if not complete:
+            return
+        header, *lines = complete
+        began = self._parsed(header, 1)
+        if began.pop("journal", None) != _VERSION:
+            raise EvaluationError(f"{self.path}: is not a journal of this version; --overwrite begins again")
+        different = difference(began, self.header, may_change)
+        if different:
+            raise EvaluationError(f"{self.path}: cannot go on: {different}; --overwrite begins again")
+        tasks = self.header["tasks"]
+        self.header = began
+        for number, line in enumerate(lines, start=2):
+            data = self._parsed(line, number)
+            try:
+                index, result = int(data["index"]), TaskBenchmarkResult.from_dict(data["result"])
+                if not (0 <= index < len(tasks) and tasks[index]["task_id"] == result.task_id):
+                    raise ValueError(f"there is no task {index} called {result.task_id!a}")
+            except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
+                raise self._broken(number, error) from None
+            self.finished[index] = result
+
+    def _parsed(self, line: bytes, number: int) -> dict[str, Any]:
+        try:
+            return dict(json.loads(line))
+        except (ValueError, TypeError, RecursionError) as error:
+            raise self._broken(number, error) from None
+
+    def _broken(self, number: int, error: Exception) -> EvaluationError:
+        return EvaluationError(f"{self.path}: line {number} is broken ({error!s:.100}); --overwrite begins again")
+
+
+def difference(began: Mapping[str, Any], now: Mapping[str, Any], may_change: frozenset[str]) -> str:
+    """The first difference between two headers that matters, in words; "" for none."""
+    old, new = _dict(began.get("settings")), now["settings"]
+    for name in sorted({*old, *new} - may_change):
+        if _plain(old.get(name)) != _plain(new.get(name)):
+            return f"{name} was {_plain(old.get(name)):.80}, now {_plain(new.get(name)):.80}"
+    tasks = began.get("tasks")
+    return _different_tasks([_dict(each) for each in tasks] if isinstance(tasks, list) else [], now["tasks"])
+
+
+def _different_tasks(old: Sequence[Mapping[str, Any]], new: Sequence[Mapping[str, Any]]) -> str:
+    for before, after in zip(old, new, strict=False):
+        if before.get("task_id") != after["task_id"]:
+            return f"task {before.get('task_id')!a} was there, now {after['task_id']!a}"
+        if before.get("sha256") != after["sha256"]:
+            return f"task {after['task_id']!a} has changed ({after['file']})"
+    return f"there were {len(old)} tasks, now {len(new)}" if len(old) != len(new) else ""
+
+
+def _dict(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _plain(value: Any) -> str:
+    return json_text(value)
