@@ -20,9 +20,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Final
 
-from spca.common.errors import SPCAError
+from spca.common.errors import SPCAError, missing_package
 
 
 class GridworldError(SPCAError):
@@ -93,17 +92,7 @@ def missing_part(error: ImportError, what: str = "this") -> MissingPartError:
     Args:
         what: the part that needs the package.
     """
-    module = (error.name or "").partition(".")[0]
-    if not module:
-        return MissingPartError(f"{what} needs a package that cannot be imported: {error}")
-    package = _PACKAGES.get(module, module)
-    if isinstance(error, ModuleNotFoundError):
-        return MissingPartError(f"{what} needs {package}, which is not installed: pip install {package}")
-    return MissingPartError(f"{what} needs another {package} ({error}): pip install --upgrade {package}")
-
-
-_PACKAGES: Final = {"PIL": "pillow", "unified_planning": "unified-planning", "dotenv": "python-dotenv"}
-"""Packages whose modules have other names."""
+    return MissingPartError(missing_package(error, what))
 
 
 class EvaluationError(GridworldError):

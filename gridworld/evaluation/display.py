@@ -1,15 +1,13 @@
-"""What a user sees of an evaluation: a bar on a terminal while it runs, tables at the end."""
+"""What a user sees at the end of an evaluation: tables."""
 
 from __future__ import annotations
 
 import sys
-from types import TracebackType
-from typing import TYPE_CHECKING, Final, Self
+from typing import TYPE_CHECKING, Final
 
 from spca.common.text import one_line
 
 if TYPE_CHECKING:
-    from rich.progress import Progress, TaskID
     from rich.table import Table
 
     from gridworld.evaluation.metrics import BenchmarkEvaluationResult, EvaluationResult, TaskBenchmarkResult
@@ -17,41 +15,6 @@ if TYPE_CHECKING:
 
 _WIDE: Final = 200
 """Columns where standard output is no terminal: nothing is cut."""
-
-
-class Bar:
-    """A progress bar on standard error, if that is a terminal.
-
-    Args:
-        quiet: show none in any case.
-    """
-
-    def __init__(self, quiet: bool = False) -> None:
-        self._shown = sys.stderr.isatty() and not quiet
-        self._progress: Progress | None = None
-        self._task: TaskID | None = None
-
-    def __enter__(self) -> Self:
-        if self._shown:
-            from rich.console import Console
-            from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-
-            columns = (BarColumn(), MofNCompleteColumn(), TextColumn("tasks, {task.fields[solved]} solved"))
-            self._progress = Progress(*columns, TimeElapsedColumn(), console=Console(stderr=True), transient=True)
-            self._task = self._progress.add_task("", total=None, solved=0)
-            self._progress.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if self._progress is not None:
-            self._progress.stop()
-
-    def update(self, finished: int, total: int, solved: int) -> None:
-        """Show how far the evaluation is."""
-        if self._progress is not None and self._task is not None:
-            self._progress.update(self._task, completed=finished, total=total, solved=solved)
 
 
 def prepare(quiet: bool = False) -> None:

@@ -13,7 +13,7 @@ from gridworld.errors import ModelError, ModelUnavailableError
 from gridworld.evaluation.metrics import BenchmarkEvaluationResult, EvaluationResult, TaskBenchmarkResult, TierMetrics
 from gridworld.evaluation.model_interface import ModelInterface
 from gridworld.evaluation.running.player import Player, Telling, backend_name
-from gridworld.evaluation.running.tasks import EvaluationTask, check_tiling, tasks_in
+from gridworld.evaluation.running.tasks import DISTRIBUTIONS, EvaluationTask, check_tiling, tasks_in
 from gridworld.runner.episode_result import EpisodeResult
 from gridworld.runner.grid_runner import GridRunner
 from gridworld.search.optimum import optimum_of
@@ -156,7 +156,7 @@ class EvaluationHarness:
             TaskError: one is not valid, or made for another tiling; of the latter none is played then.
             ModelError: the model cannot be used.
         """
-        tasks = [EvaluationTask(index, spec) for index, spec in enumerate(task_specs)]
+        tasks = [EvaluationTask(index, spec.task_id, spec=spec) for index, spec in enumerate(task_specs)]
         for task in tasks:
             check_tiling(task.spec, self.runner.backend.tiling)
         return self._evaluate(tasks, benchmark_name, verbose)
@@ -206,6 +206,6 @@ class EvaluationHarness:
             "settings": {**played, "limit": self._limit, **asdict(self.telling)},
             "tasks": [task.to_dict() for task in tasks],
             "started": now(),
-            "versions": versions(),
+            "versions": versions(*DISTRIBUTIONS),
             "model": dict(self.model.describe()),
         }

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 import os
 import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
-import numpy as np
-
 from gridworld.errors import EvaluationError
+from spca.common.encoding import json_text
 from spca.common.errors import FileError
 from spca.common.files import read_bytes
+
+__all__ = ["file_stem", "json_text", "read_saved"]
 
 T = TypeVar("T")
 
@@ -30,19 +30,6 @@ def file_stem(text: str) -> str:
     if safe == text == safe.lower() and safe and not _HASHED.search(safe):
         return safe
     return f"{safe}-{hashlib.sha256(text.encode('utf-8', 'surrogatepass')).hexdigest()[:8]}"
-
-
-def json_text(data: Any, *, indent: int | None = None) -> str:
-    """JSON of ``data`` in ASCII; numpy scalars and arrays as numbers and lists, NaN and infinity as null.
-
-    Raises:
-        TypeError: something in it has no form in JSON.
-        ValueError: it contains itself.
-    """
-    try:
-        return json.dumps(data, indent=indent, default=_plain, allow_nan=False)
-    except ValueError:
-        return json.dumps(_finite(data), indent=indent, default=_plain, allow_nan=False)
 
 
 def read_saved(path: str | os.PathLike[str], make: Callable[[Any], T], limit: int, what: str) -> T:
@@ -62,23 +49,3 @@ def read_saved(path: str | os.PathLike[str], make: Callable[[Any], T], limit: in
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError, RecursionError) as error:
         reason = f"{type(error).__name__}: {error}"
         raise EvaluationError(f"{name}: is not {what}: {reason:.200}") from None
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, np.ndarray | np.generic):
-        return _finite(value.tolist())
-    if isinstance(value, os.PathLike):
-        return os.fspath(value)
-    raise TypeError(f"{type(value).__name__} has no form in JSON")
-
-
-def _finite(value: Any, depth: int = 0) -> Any:
-    if depth > 200:
-        raise ValueError("nested too deeply")
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    if isinstance(value, dict):
-        return {key: _finite(each, depth + 1) for key, each in value.items()}
-    if isinstance(value, list | tuple):
-        return [_finite(each, depth + 1) for each in value]
-    return value

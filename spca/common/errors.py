@@ -6,7 +6,7 @@ Below it hang the trees of :mod:`spca.errors`, :mod:`gridworld.errors` and :mod:
 from __future__ import annotations
 
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, Final
 
 
 class SPCAError(Exception):
@@ -46,6 +46,10 @@ class WorkspaceBusyError(UserError):
     """Another process holds the lock of the workspace."""
 
 
+class JobError(UserError):
+    """Results or settings of many jobs that cannot be used, or none of the jobs can be done."""
+
+
 class BudgetReached(SPCAError):
     """A limit on cost, calls or tokens was reached.
 
@@ -59,3 +63,22 @@ class BudgetReached(SPCAError):
     def __init__(self, words: str, flag: str) -> None:
         super().__init__(words)
         self.flag = flag
+
+
+def missing_package(error: ImportError, what: str) -> str:
+    """Return in words what a failed import needs, and the command that installs it.
+
+    Args:
+        what: the part that needs the package.
+    """
+    module = (error.name or "").partition(".")[0]
+    if not module:
+        return f"{what} needs a package that cannot be imported: {error}"
+    package = _PACKAGES.get(module, module)
+    if isinstance(error, ModuleNotFoundError):
+        return f"{what} needs {package}, which is not installed: pip install {package}"
+    return f"{what} needs another {package} ({error}): pip install --upgrade {package}"
+
+
+_PACKAGES: Final = {"PIL": "pillow", "unified_planning": "unified-planning", "dotenv": "python-dotenv"}
+"""Packages whose modules have other names."""

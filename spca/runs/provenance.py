@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import platform
 import subprocess
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import asdict
-from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 from spca import __version__
+from spca.common.jobs import stamps
 from spca.errors import ResumeError
 from spca.runs.settings import Settings
 
@@ -69,11 +67,7 @@ def check_sandbox(recorded: str | None, level: str) -> None:
 
 def versions() -> dict[str, str]:
     """Versions of this program, Python and the packages that matter, by name."""
-    found = {"spca": __version__, "python": platform.python_version()}
-    for name in _PACKAGES:
-        with suppress(metadata.PackageNotFoundError):
-            found[name] = metadata.version(name)
-    return found
+    return {"spca": __version__, **stamps.versions(*_PACKAGES)}
 
 
 def _git_commit(root: Path) -> str | None:

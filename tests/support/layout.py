@@ -48,6 +48,7 @@ TWIN_CLASSES = {
         "Frame": "of an episode; of a byte stream",
         "GoneError": "the other end of a pipe has closed it: the solver's, the worker's",
         "History": "of the embedded planner; of a level's time",
+        "Job": "one of many pieces of work; an action of the embedded planner's plan",
         "Limits": "of an answer, of a worker",
         "Outcome": "of a plan; of a request",
         "Place": "where a call belongs; where a thing of a mission lies",

@@ -15,11 +15,12 @@ from gridworld.errors import EvaluationError
 from gridworld.evaluation.metrics import BenchmarkEvaluationResult, EvaluationResult, TaskBenchmarkResult, TierMetrics
 from gridworld.evaluation.models.registry import ModelEntry
 from gridworld.evaluation.results.results_file import write_results
-from gridworld.evaluation.running.journal import Journal, difference
+from gridworld.evaluation.running.journal import Journal
 from gridworld.evaluation.running.settings import Settings, tasks_of
-from gridworld.evaluation.running.tasks import EvaluationTask
+from gridworld.evaluation.running.tasks import DISTRIBUTIONS, EvaluationTask
 from gridworld.evaluation.running.worker_setup import LOST, WorkerSetup
-from gridworld.evaluation.running.workers import find_engine
+from spca.common.jobs.dispatch import do_what_is_left
+from spca.common.jobs.journal import difference
 from spca.common.jobs.stamps import now, versions
 
 OnProgress = Callable[[int, int, int], None]
@@ -110,15 +111,11 @@ class Evaluation:
         return evaluated
 
     def _play(self, journal: Journal, on_progress: OnProgress) -> None:
-        left = [task for task in self._tasks if task.index not in journal.finished]
         solved = sum(result.success for result in journal.finished.values())
         on_progress(len(journal.finished), len(self._tasks), solved)
-        if not left:
-            return
         setup = replace(self._setup, answered=any(result.steps_taken for result in journal.finished.values()))
-        with closing(find_engine(self._how.engine)(setup, left, self._how.workers)) as playing:
-            for index, result in playing:
-                journal.add(index, result)
+        with closing(do_what_is_left(setup, self._tasks, journal, self._how.workers, self._how.engine)) as playing:
+            for result in playing:
                 solved += result.success
                 on_progress(len(journal.finished), len(self._tasks), solved)
 
@@ -138,7 +135,7 @@ class Evaluation:
         run = {
             **header,
             "finished": now(),
-            "versions": versions(),
+            "versions": versions(*DISTRIBUTIONS),
             "model": self._model_details,
         }
         write_results(self.output, {**data, "run": run, "task_results": task_results})

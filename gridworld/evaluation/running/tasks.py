@@ -14,31 +14,33 @@ from gridworld.errors import TaskError, TaskWarning
 from gridworld.rules.tilings import SQUARE, TILINGS
 from gridworld.search.certificate import stored_proof
 from gridworld.task_spec import TaskSpecification
+from spca.common.jobs.work import Job
 
 _PACKAGE: Final = Path(library.__file__).resolve().parent
 
 
-@dataclass(frozen=True, slots=True)
-class EvaluationTask:
+DISTRIBUTIONS: Final = ("sense-plan-code-act", "gymnasium", "minigrid", "numpy")
+"""Those whose versions stand in results."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EvaluationTask(Job):
     """A task of an evaluation.
 
     Attributes:
         tier: of its folder, for "tiers"; else None.
         file: where it came from, of a shipped task the path in the repository; "" if from no file.
-        sha256: of the file; "" if from no file.
     """
 
-    index: int
     spec: TaskSpecification
     tier: int | None = None
     file: str = ""
-    sha256: str = ""
 
     def to_dict(self) -> dict[str, Any]:
         """What a results file says about it."""
         tier = {} if self.tier is None else {"tier": self.tier}
         source = {"file": self.file, "sha256": self.sha256} if self.file else {}
-        return {"task_id": self.spec.task_id, **tier, **source}
+        return {"task_id": self.id, **tier, **source}
 
 
 def tasks_in(
@@ -63,7 +65,8 @@ def tasks_in(
         spec = _load(file, tiling, strict, notes)
         if notes:
             _tell(str(TaskError(notes, str(file))), warnings)
-        tasks.append(EvaluationTask(index, spec, tier, _label(file), hashlib.sha256(file.read_bytes()).hexdigest()))
+        digest = hashlib.sha256(file.read_bytes()).hexdigest()
+        tasks.append(EvaluationTask(index, spec.task_id, digest, spec=spec, tier=tier, file=_label(file)))
     return tasks
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
-from contextlib import closing
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
-from typing import Final, TypeAlias
+from typing import ClassVar, Final
 
+from gridworld.errors import EvaluationError, ModelError
 from gridworld.evaluation.harness import EvaluationHarness
 from gridworld.evaluation.metrics import TaskBenchmarkResult
 from gridworld.evaluation.model_interface import ModelInterface
@@ -15,29 +16,32 @@ from gridworld.evaluation.running.settings import Settings
 from gridworld.evaluation.running.tasks import EvaluationTask
 from gridworld.runner.episode_result import EpisodeResult
 from gridworld.search.optimum import optimum_of
-
-TRIES: Final = 2
-"""How often the task of a worker that dies is begun."""
+from spca.common.jobs.work import TRIES, Setup, Terms
 
 LOST: Final = "lost"
 """In the ``info`` of an episode that was not played."""
 
-Finished: TypeAlias = tuple[int, TaskBenchmarkResult]
-"""Number of a task and its result."""
-
 
 @dataclass(frozen=True, slots=True)
-class WorkerSetup:
+class WorkerSetup(Setup[EvaluationTask, TaskBenchmarkResult]):
     """How a worker makes its harness, with a model and a backend of its own.
 
     Attributes:
         answered: the model has answered in the part of the evaluation that is finished.
     """
 
+    terms: ClassVar[Terms] = Terms(error=EvaluationError)
+    unusable: ClassVar[type[ModelError]] = ModelError
+
     settings: Settings
     factory: Factory
     verbose: bool = False
     answered: bool = False
+
+    @contextmanager
+    def opened(self) -> Iterator[Callable[[EvaluationTask], TaskBenchmarkResult]]:
+        with closing(self.harness()) as harness:
+            yield lambda task: harness.judge(task.spec, self.verbose)
 
     def model(self) -> ModelInterface:
         return self.factory({"limit": self.settings.limit, **self.settings.options, "seed": self.settings.seed})
@@ -73,35 +77,26 @@ class WorkerSetup:
             raise
         return harness
 
+    def lost(self, job: EvaluationTask, how: str) -> TaskBenchmarkResult:
+        """The result of a task whose worker died each time: nothing was done."""
+        from gridworld.rules.episode import Episode
+        from gridworld.rules.layout import Layout
+        from gridworld.rules.tilings import TILINGS
 
-def play_here(setup: WorkerSetup, tasks: Sequence[EvaluationTask], workers: int) -> Generator[Finished]:
-    """One after another in this process."""
-    del workers
-    with closing(setup.harness()) as harness:
-        for task in tasks:
-            yield task.index, harness.judge(task.spec, setup.verbose)
-
-
-def lost(task: EvaluationTask, setup: WorkerSetup, how: str) -> TaskBenchmarkResult:
-    """The result of a task whose worker died each time: nothing was done."""
-    from gridworld.rules.episode import Episode
-    from gridworld.rules.layout import Layout
-    from gridworld.rules.tilings import TILINGS
-
-    spec, tiling = task.spec, setup.settings.tiling
-    episode = EpisodeResult(
-        task_id=spec.task_id,
-        success=False,
-        total_reward=0.0,
-        steps_taken=0,
-        max_steps=spec.max_steps,
-        terminated=False,
-        truncated=False,
-        trajectory=[],
-        final_state=Episode(Layout(spec, TILINGS[tiling])).grid_state(),
-        seed=spec.seed,
-        mission=spec.get_mission_text(),
-        info={"model_error": f"{how}, {TRIES} times", LOST: True},
-    )
-    optimum = optimum_of(spec, tiling, setup.settings.limit)
-    return TaskBenchmarkResult.of(spec, episode, optimum.steps, optimum.bound)
+        spec, tiling = job.spec, self.settings.tiling
+        episode = EpisodeResult(
+            task_id=spec.task_id,
+            success=False,
+            total_reward=0.0,
+            steps_taken=0,
+            max_steps=spec.max_steps,
+            terminated=False,
+            truncated=False,
+            trajectory=[],
+            final_state=Episode(Layout(spec, TILINGS[tiling])).grid_state(),
+            seed=spec.seed,
+            mission=spec.get_mission_text(),
+            info={"model_error": f"{how}, {TRIES} times", LOST: True},
+        )
+        optimum = optimum_of(spec, tiling, self.settings.limit)
+        return TaskBenchmarkResult.of(spec, episode, optimum.steps, optimum.bound)

@@ -1,5 +1,5 @@
 """Who plays the tasks."""
 
-from spca.common.jobs.workers import ENGINES, Engine, find_engine
+from spca.common.jobs.dispatch import ENGINES, find_engine
 
-__all__ = ["ENGINES", "Engine", "find_engine"]
+__all__ = ["ENGINES", "find_engine"]

@@ -1,7 +1,7 @@
-"""The finished tasks of an evaluation, one line each, kept until the results file is written.
+"""The finished jobs, one line each, kept until their results are written.
 
-A line is on the disk before the next task counts, so that whatever stops an evaluation, ``--resume`` goes on after the
-last finished task. A last line that was cut off is dropped; the task is played again.
+A line is on the disk before the next job counts, so that whatever stops the program, ``--resume`` goes on after the
+last finished job. A last line that was cut off is dropped; the job is done again.
 """
 
 from __future__ import annotations
@@ -10,62 +10,68 @@ import fcntl
 import json
 import os
 import stat
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Final, Self
+from typing import Any, Final, Generic, Self
 
-from gridworld.errors import EvaluationError
-from gridworld.evaluation.metrics import TaskBenchmarkResult
-from gridworld.runner.encoding import json_text
+from spca.common.encoding import json_text
+from spca.common.errors import SPCAError
 from spca.common.files import whole_lines
+from spca.common.jobs.work import R, Terms
 
 _VERSION: Final = 1
+_TERMS: Final = Terms()
 
 
-class Journal:
-    """An open journal, locked against a second evaluation with the same output.
+class Journal(Generic[R]):
+    """An open journal, locked against a second program with the same output.
 
     Args:
         path: of the file.
-        header: settings and tasks; of a resumed evaluation they must agree with those it began with.
+        header: ``settings``, and ``tasks`` as :meth:`Job.to_dict` tells of them; where the jobs are resumed they must
+            agree with those that were begun.
+        read: the inverse of the results' ``to_dict``; it raises KeyError, TypeError or ValueError.
         may_change: names of settings that need not.
         resume: go on with what there is, if there is anything.
         overwrite: begin again, whatever there is.
 
     Attributes:
-        header: as it was when the evaluation began.
-        finished: results by number of the task.
+        header: as it was when the jobs were begun.
+        finished: results by number of the job.
 
     Raises:
-        EvaluationError: there is a journal already and neither is wanted; it belongs to another evaluation, is broken
-            or in use; it cannot be written.
+        SPCAError: as ``terms`` says: there is a journal already and neither is wanted; it belongs to other jobs, is
+            broken or in use; it cannot be written.
     """
 
     def __init__(
         self,
         path: Path,
         header: Mapping[str, Any],
+        read: Callable[[Mapping[str, Any]], R],
         may_change: frozenset[str] = frozenset(),
         *,
         resume: bool = False,
         overwrite: bool = False,
+        terms: Terms = _TERMS,
     ) -> None:
         self.path = path
         self.header = dict(header)
-        self.finished: dict[int, TaskBenchmarkResult] = {}
+        self.finished: dict[int, R] = {}
+        self._of, self._terms = read, terms
         if path.exists() and not (resume or overwrite):
-            begun = "an evaluation was interrupted or still runs here"
-            raise EvaluationError(f"{path}: {begun}; add --resume to go on, or --overwrite")
+            begun = f"{terms.a_whole} was interrupted or still runs here"
+            raise terms.error(f"{path}: {begun}; add --resume to go on, or --overwrite")
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             self._file = open(path, "a+b")  # noqa: SIM115 - held open until close()
         except OSError as error:
-            raise EvaluationError(f"{path}: cannot be written: {error.strerror or error}") from None
+            raise terms.error(f"{path}: cannot be written: {error.strerror or error}") from None
         try:
             if not stat.S_ISREG(os.fstat(self._file.fileno()).st_mode):
-                raise EvaluationError(f"{path}: is not a regular file; choose another --output")
+                raise terms.error(f"{path}: is not a regular file; choose another {terms.flag}")
             self._lock()
             if resume and not overwrite:
                 self._read(may_change)
@@ -77,11 +83,11 @@ class Journal:
             self.close()
             raise
 
-    def add(self, index: int, result: TaskBenchmarkResult) -> None:
-        """Keep the result of a task.
+    def add(self, index: int, result: R) -> None:
+        """Keep the result of a job.
 
         Raises:
-            EvaluationError: it cannot be written.
+            SPCAError: it cannot be written.
         """
         self._write({"index": index, "result": result.to_dict()})
         self.finished[index] = result
@@ -107,13 +113,17 @@ class Journal:
         try:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
-            raise EvaluationError(f"{self.path}: another evaluation is writing it; choose another --output") from None
+            raise self._taken("is writing it") from None
         try:
             same = os.path.samestat(os.fstat(self._file.fileno()), os.stat(self.path))
         except OSError:
             same = False
         if not same:
-            raise EvaluationError(f"{self.path}: another evaluation has just finished here; choose another --output")
+            raise self._taken("has just finished here")
+
+    def _taken(self, how: str) -> SPCAError:
+        terms = self._terms
+        return terms.error(f"{self.path}: another {terms.whole} {how}; choose another {terms.flag}")
 
     def _write(self, line: Mapping[str, Any]) -> None:
         try:
@@ -121,7 +131,7 @@ class Journal:
             self._file.flush()
             os.fsync(self._file.fileno())
         except OSError as error:
-            raise EvaluationError(f"{self.path}: cannot be written: {error.strerror or error}") from None
+            raise self._terms.error(f"{self.path}: cannot be written: {error.strerror or error}") from None
 
     def _read(self, may_change: frozenset[str]) -> None:
         complete = whole_lines(self.path)
@@ -130,16 +140,16 @@ class Journal:
         header, *lines = complete
         began = self._parsed(header, 1)
         if began.pop("journal", None) != _VERSION:
-            raise EvaluationError(f"{self.path}: is not a journal of this version; --overwrite begins again")
+            raise self._terms.error(f"{self.path}: is not a journal of this version; --overwrite begins again")
         different = difference(began, self.header, may_change)
         if different:
-            raise EvaluationError(f"{self.path}: cannot go on: {different}; --overwrite begins again")
+            raise self._terms.error(f"{self.path}: cannot go on: {different}; --overwrite begins again")
         tasks = self.header["tasks"]
         self.header = began
         for number, line in enumerate(lines, start=2):
             data = self._parsed(line, number)
             try:
-                index, result = int(data["index"]), TaskBenchmarkResult.from_dict(data["result"])
+                index, result = int(data["index"]), self._of(data["result"])
                 if not (0 <= index < len(tasks) and tasks[index]["task_id"] == result.task_id):
                     raise ValueError(f"there is no task {index} called {result.task_id!a}")
             except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
@@ -152,8 +162,8 @@ class Journal:
         except (ValueError, TypeError, RecursionError) as error:
             raise self._broken(number, error) from None
 
-    def _broken(self, number: int, error: Exception) -> EvaluationError:
-        return EvaluationError(f"{self.path}: line {number} is broken ({error!s:.100}); --overwrite begins again")
+    def _broken(self, number: int, error: Exception) -> SPCAError:
+        return self._terms.error(f"{self.path}: line {number} is broken ({error!s:.100}); --overwrite begins again")
 
 
 def difference(began: Mapping[str, Any], now: Mapping[str, Any], may_change: frozenset[str]) -> str:
@@ -170,8 +180,8 @@ def _different_tasks(old: Sequence[Mapping[str, Any]], new: Sequence[Mapping[str
     for before, after in zip(old, new, strict=False):
         if before.get("task_id") != after["task_id"]:
             return f"task {before.get('task_id')!a} was there, now {after['task_id']!a}"
-        if before.get("sha256") != after["sha256"]:
-            return f"task {after['task_id']!a} has changed ({after['file']})"
+        if before.get("sha256") != after.get("sha256"):
+            return f"task {after['task_id']!a} has changed" + (f" ({after['file']})" if "file" in after else "")
     return f"there were {len(old)} tasks, now {len(new)}" if len(old) != len(new) else ""
 
 

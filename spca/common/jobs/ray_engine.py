@@ -1,87 +1,81 @@
-"""Tasks played by actors of Ray, on one machine or a cluster."""
+"""Jobs done by actors of Ray, on one machine or a cluster."""
 
 from __future__ import annotations
 
 import importlib
 import os
 from collections import Counter, deque
-from collections.abc import Generator, Sequence
-from typing import Any
+from collections.abc import Callable, Generator, Sequence
+from contextlib import ExitStack
+from typing import Any, Generic
 
-from gridworld.errors import EvaluationError, ModelError, missing_part
-from gridworld.evaluation.harness import EvaluationHarness
-from gridworld.evaluation.metrics import TaskBenchmarkResult
-from gridworld.evaluation.running.tasks import EvaluationTask
-from gridworld.evaluation.running.worker_setup import TRIES, Finished, WorkerSetup, lost
+from spca.common.jobs.work import TRIES, J, R, Setup, why_unusable
 
 
-def play_with_ray(setup: WorkerSetup, tasks: Sequence[EvaluationTask], workers: int) -> Generator[Finished]:
+def do_with_ray(setup: Setup[J, R], jobs: Sequence[J], workers: int) -> Generator[tuple[int, R]]:
     """By actors of Ray, in the cluster that ``RAY_ADDRESS`` names or one started here.
 
     Raises:
-        ModelError: the model cannot be used.
-        EvaluationError: Ray is not installed.
+        SPCAError: as ``setup`` says: no job can be done, or Ray is not installed.
     """
     try:
         ray: Any = importlib.import_module("ray")
     except ImportError:
-        raise EvaluationError("--engine ray needs Ray: pip install 'sense-plan-code-act[ray]'") from None
+        raise setup.terms.error("--engine ray needs Ray: pip install 'sense-plan-code-act[ray]'") from None
     started = not ray.is_initialized()
     if started:
         own = {} if os.environ.get("RAY_ADDRESS") else {"num_cpus": workers, "include_dashboard": False}
         ray.init(log_to_driver=setup.verbose, logging_level="ERROR", **own)
     try:
-        yield from _play(ray, setup, tasks, min(workers, len(tasks)))
+        yield from _do(ray, setup, jobs, min(workers, len(jobs)))
     finally:
         if started:
             ray.shutdown()
 
 
-class _Player:
+class _Doer(Generic[J, R]):
     """What an actor holds."""
 
-    def __init__(self, setup: WorkerSetup) -> None:
+    def __init__(self, setup: Setup[J, R]) -> None:
         self._setup = setup
-        self._harness: EvaluationHarness | None = None
+        self._held = ExitStack()
+        self._do: Callable[[J], R] | None = None
 
-    def judge(self, task: EvaluationTask) -> TaskBenchmarkResult | str:
-        """The result, or why the model cannot be used."""
+    def do(self, job: J) -> R | str:
+        """The result, or why no job can be done."""
         try:
-            self._harness = self._harness or self._setup.harness()
-            return self._harness.judge(task.spec, self._setup.verbose)
-        except ModelError as error:
-            return str(error)
-        except ImportError as error:
-            return str(missing_part(error, "the evaluation"))
+            self._do = self._do or self._held.enter_context(self._setup.opened())
+            return self._do(job)
+        except (self._setup.unusable, ImportError) as error:
+            return why_unusable(self._setup, error)
 
     def close(self) -> None:
-        if self._harness is not None:
-            self._harness.close()
+        self._held.close()
 
 
-def _play(ray: Any, setup: WorkerSetup, tasks: Sequence[EvaluationTask], workers: int) -> Generator[Finished]:
-    actor = ray.remote(_Player)
-    queue, tries = deque(tasks), Counter[int]()
-    running: dict[Any, tuple[EvaluationTask, Any]] = {}
+def _do(ray: Any, setup: Setup[J, R], jobs: Sequence[J], workers: int) -> Generator[tuple[int, R]]:
+    actor = ray.remote(_Doer)
+    queue, tries = deque(jobs), Counter[int]()
+    running: dict[Any, tuple[J, Any]] = {}
     idle = [actor.remote(setup) for _ in range(workers)]
     while queue or running:
         while queue and idle:
-            task, player = queue.popleft(), idle.pop()
-            running[player.judge.remote(task)] = (task, player)
+            job, doer = queue.popleft(), idle.pop()
+            running[doer.do.remote(job)] = (job, doer)
         [ready], _ = ray.wait(list(running), num_returns=1)
-        task, player = running.pop(ready)
+        job, doer = running.pop(ready)
         try:
             result = ray.get(ready)
         except ray.exceptions.RayActorError:
-            player = actor.remote(setup)
-            tries[task.index] += 1
-            if tries[task.index] < TRIES:
-                queue.appendleft(task)
+            doer = actor.remote(setup)
+            tries[job.index] += 1
+            if tries[job.index] < TRIES:
+                queue.appendleft(job)
             else:
-                yield task.index, lost(task, setup, "its actor died")
+                yield job.index, setup.lost(job, "its actor died")
         else:
             if isinstance(result, str):
-                raise ModelError(result)
-            yield task.index, result
-        idle.append(player)
-    ray.get([player.close.remote() for player in idle])
+                raise setup.unusable(result)
+            yield job.index, result
+        idle.append(doer)
+    ray.get([doer.close.remote() for doer in idle])

@@ -1,4 +1,4 @@
-"""When and with what an evaluation was made."""
+"""When and with what something was made."""
 
 from __future__ import annotations
 
@@ -6,15 +6,12 @@ import platform
 from contextlib import suppress
 from datetime import UTC, datetime
 from importlib import metadata
-from typing import Final
-
-_DISTRIBUTIONS: Final = ("sense-plan-code-act", "gymnasium", "minigrid", "numpy")
 
 
-def versions() -> dict[str, str]:
-    """Versions of what is installed; this project is not where it runs from a checkout."""
+def versions(*distributions: str) -> dict[str, str]:
+    """Versions of Python and of what is installed; this project is not where it runs from a checkout."""
     found = {"python": platform.python_version()}
-    for name in _DISTRIBUTIONS:
+    for name in distributions:
         with suppress(metadata.PackageNotFoundError):
             found[name] = metadata.version(name)
     return found
