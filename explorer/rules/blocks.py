@@ -1,0 +1,225 @@
+"""The blocks: vanilla's facts (Minecraft 1.16.5) and the few decisions that make them the rules of version "1".
+
+* A cell is a full cube or nothing for a body. Slabs, stairs, fences, gates, walls, beds, pots and trapdoors are cubes.
+  Carpets, rails, signs, torches, plants, ladders and other flat or thin things are nothing; water and vines too.
+* A closed door is a cube that bars sight; an open one is nothing. Only ``*_door`` blocks are doors.
+* What grows or lies in the ground breaks: :data:`NATURAL` is the whole list. A block with ``harvestTools`` needs one of
+  them, the others break by bare hands. What is built never breaks. Terracotta, sandstone and planks count as built.
+* A dig gives one item or none, never by chance: :data:`DROPS` says where that is not vanilla's own answer.
+* :data:`CLEAR` cubes are looked through, but not reached through. Leaves bar sight.
+* Grasses, vines and other :data:`SCENERY` are as good as air: passed, reached through and replaced by a placed block.
+
+Codes are places in :data:`BLOCKS`: the same in every scene of rules "1".
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any, Final, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from explorer.errors import UnknownNameError
+
+Kind = Literal[
+    "unseen", "air", "water", "lava", "natural", "built", "decor", "door", "device", "plate", "chest", "table"
+]
+"""``device``: levers and buttons; ``table``: to craft at; ``built``: cubes that never break; ``decor``: nothing to a
+body, and never breaks."""
+State = Literal["", "open", "on"]
+
+FACTS: Final[dict[str, list[Any]]] = json.loads(Path(__file__).with_name("minecraft.json").read_text("utf-8"))
+"""Rows of vanilla's tables, written by ``scripts/rules``."""
+
+NATURAL: Final = {
+    "earth": "dirt coarse_dirt grass_block podzol mycelium farmland grass_path sand red_sand gravel clay soul_sand"
+    " soul_soil snow snow_block ice packed_ice blue_ice",
+    "stone": "stone granite diorite andesite cobblestone mossy_cobblestone obsidian basalt blackstone netherrack"
+    " crimson_nylium warped_nylium end_stone",
+    "ores": "*_ore ancient_debris",
+    "trees": "*_log *_wood *crimson_stem *warped_stem *_hyphae *_leaves *_wart_block *_mushroom_block mushroom_stem"
+    " shroomlight",
+    "fields": "pumpkin melon hay_block cactus sugar_cane bamboo wheat carrots potatoes beetroots nether_wart cocoa"
+    " sweet_berry_bush",
+    "flowers": "dandelion poppy blue_orchid allium azure_bluet *_tulip oxeye_daisy cornflower lily_of_the_valley"
+    " wither_rose sunflower lilac rose_bush peony lily_pad",
+    "seedlings": "*_sapling *_mushroom *_fungus crimson_roots warped_roots",
+    "animals": "*_wool cobweb",
+}
+"""What breaks, as patterns of names; what grows in a pot does not."""
+
+DROPS: Final = {
+    "gravel": "gravel",
+    "cobweb": "string",
+    "snow": "snowball",
+    "wheat": "wheat",
+    "beetroots": "beetroot",
+    "potatoes": "potato",
+    **dict.fromkeys(("*_leaves", "*_mushroom_block"), None),
+}
+"""What a dig gives where vanilla gives one of several items by chance, age or tool, as patterns of names."""
+
+SCENERY: Final = (
+    "grass tall_grass fern large_fern dead_bush vine *_vines *_vines_plant nether_sprouts seagrass tall_seagrass kelp"
+    " kelp_plant bubble_column fire soul_fire structure_void moving_piston nether_portal end_portal end_gateway"
+)
+FLAT: Final = "*_carpet repeater comparator lily_pad ladder snow"
+"""Nothing to a body here, though vanilla gives them a thin box."""
+CLEAR: Final = (
+    "glass *_glass *glass_pane barrier iron_bars chain cobweb ice frosted_ice slime_block honey_block spawner beacon"
+    " conduit *_fence *_fence_gate scaffolding bamboo lantern soul_lantern end_rod bell brewing_stand flower_pot"
+    " potted_* *_skull *_head chorus_plant cake turtle_egg sea_pickle"
+)
+KINDS: Final[dict[str, Kind]] = {
+    "unseen": "unseen",
+    "air": "air",
+    "water": "water",
+    "lava": "lava",
+    "*_door": "door",
+    "lever": "device",
+    "*_button": "device",
+    "*_pressure_plate": "plate",
+    "chest": "chest",
+    "trapped_chest": "chest",
+    "barrel": "chest",
+    "*shulker_box": "chest",
+    "crafting_table": "table",
+}
+"""Kinds told by the name; the rest is natural, built or decor."""
+ALIASES: Final = {"cave_air": "air", "void_air": "air"}
+"""Names of vanilla that are the same block here."""
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """What a cell can hold.
+
+    Attributes:
+        code: its place in :data:`BLOCKS`.
+        name: without namespace.
+        state: ``open`` of a door, ``on`` of a lever, button or plate, else "".
+        solid: stops a body, and a ray that touches.
+        opaque: stops sight.
+        usable: a ray that touches stops here though a body may not.
+        replaceable: a placed block takes its cell.
+        breakable: natural.
+        tools: items that break it; empty: bare hands do.
+        drop: the item that a dig gives, None for nothing.
+        hardness: vanilla's; a dig takes ticks by it; -1 for what vanilla never digs.
+    """
+
+    code: int
+    name: str
+    state: State
+    kind: Kind
+    solid: bool
+    opaque: bool
+    usable: bool
+    replaceable: bool
+    breakable: bool
+    tools: frozenset[str]
+    drop: str | None
+    hardness: float
+
+
+def _matches(name: str, patterns: str) -> bool:
+    return any(fnmatchcase(name, pattern) for pattern in patterns.split())
+
+
+def _kind(name: str, solid: bool) -> Kind:
+    named = next((kind for pattern, kind in KINDS.items() if fnmatchcase(name, pattern)), None)
+    if named is not None:
+        return named
+    if not name.startswith("potted_") and any(_matches(name, patterns) for patterns in NATURAL.values()):
+        return "natural"
+    return "built" if solid else "decor"
+
+
+def _drop(name: str, drops: list[str]) -> str | None:
+    for pattern, drop in DROPS.items():
+        if fnmatchcase(name, pattern):
+            return drop
+    return drops[0] if drops else None
+
+
+def _states(kind: Kind) -> tuple[State, ...]:
+    if kind == "door":
+        return ("", "open")
+    return ("", "on") if kind in ("device", "plate") else ("",)
+
+
+def _blocks() -> Iterator[Block]:
+    """Yield every block: unseen, then vanilla's in vanilla's order, each with its states in a row."""
+    code = 0
+    for name, hardness, collides, tools, drops in [["unseen", -1, 0, [], []], *FACTS["blocks"]]:
+        if name in ALIASES:
+            continue
+        solid = (bool(collides) or name == "cobweb") and not _matches(name, FLAT)
+        kind = _kind(name, solid)
+        breakable = kind == "natural"
+        for state in _states(kind):
+            bars = solid and state != "open"
+            through = kind in ("unseen", "air", "water", "lava") or _matches(name, SCENERY)
+            yield Block(
+                code=code,
+                name=name,
+                state=state,
+                kind=kind,
+                solid=bars,
+                opaque=bars and not _matches(name, CLEAR),
+                usable=state != "open" and not through and (not solid or kind not in ("natural", "built")),
+                replaceable=through and kind != "unseen",
+                breakable=breakable,
+                tools=frozenset(tools) if breakable else frozenset(),
+                drop=_drop(name, drops) if breakable else None,
+                hardness=hardness,
+            )
+            code += 1
+
+
+BLOCKS: Final = tuple(_blocks())
+UNSEEN: Final = 0
+AIR: Final = 1
+_CODES: Final[dict[tuple[str, str], int]] = {(block.name, block.state): block.code for block in BLOCKS}
+LAVA: Final = _CODES["lava", ""]
+SOLID: Final = bytes(block.solid for block in BLOCKS)
+OPAQUE: Final = bytes(block.opaque for block in BLOCKS)
+USABLE: Final = bytes(block.usable for block in BLOCKS)
+REPLACEABLE: Final = bytes(block.replaceable for block in BLOCKS)
+"""Tables of 0 and 1 by code: indexing bytes is the fastest test of one cell."""
+
+
+def mask(table: bytes) -> NDArray[np.bool_]:
+    """Return a table such as :data:`SOLID` as an array, to be indexed by an array of codes."""
+    return np.frombuffer(table, np.bool_)
+
+
+def code(name: str, state: str = "") -> int:
+    """Return the code of a block, with or without ``minecraft:``.
+
+    Raises:
+        UnknownNameError: there is no such block, or it has no such state.
+    """
+    bare = name.removeprefix("minecraft:")
+    bare = ALIASES.get(bare, bare)
+    found = _CODES.get((bare, state))
+    if found is not None:
+        return found
+    states = [block.state for block in BLOCKS if block.name == bare]
+    if states:
+        raise UnknownNameError("state", state, filter(None, states), field=bare)
+    raise UnknownNameError("block", name, dict.fromkeys(block.name for block in BLOCKS))
+
+
+def variant(block: int, state: str) -> int:
+    """Return the code of the same block in another state.
+
+    Raises:
+        UnknownNameError: the block has no such state.
+    """
+    return code(BLOCKS[block].name, state)
