@@ -17,6 +17,7 @@ from multiprocessing.process import BaseProcess
 from types import FrameType
 from typing import Any, Final, Generic
 
+from spca.common.errors import SPCAError
 from spca.common.jobs.work import TRIES, J, R, Setup, why_unusable
 
 _PATIENCE_S: Final = 5.0
@@ -180,8 +181,17 @@ def _done(setup: Setup[J, R], do: Callable[[J], R], job: J) -> tuple[str, Any]:
     except (setup.unusable, ImportError) as error:
         return "unusable", why_unusable(setup, error)
     except Exception as error:  # a full disk, output that nobody reads, a defect of ours
-        error.add_note(traceback.format_exc())
-        return "failed", error
+        return "failed", _sendable(error, setup.terms.error, traceback.format_exc())
+
+
+def _sendable(error: Exception, plain: type[SPCAError], where: str) -> Exception:
+    """Return an error with a note where it was raised; one with the same message if it would not survive pickling."""
+    try:
+        pickle.loads(pickle.dumps(error))  # noqa: S301 - our own
+    except Exception:  # as its constructor likes
+        error = plain(str(error)) if isinstance(error, SPCAError) else RuntimeError(f"{type(error).__name__}: {error}")
+    error.add_note(where)
+    return error
 
 
 class _Leave(BaseException):
