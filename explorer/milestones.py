@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Literal
 
-from explorer.scene import Cell
+import numpy as np
+from numpy.typing import NDArray
+
+from explorer.graph import Edge, Graph
+from explorer.rules.blocks import BLOCKS
+from explorer.scene import FACINGS, Cell, Mob, Pose, WorldState
 
 Offset = tuple[float, float, float]
 """A point relative to the middle of the base of the spawn's cell, metres."""
@@ -89,3 +97,190 @@ class Milestone:
 def cell_offset(cell: Cell, spawn: Cell) -> Offset:
     """Return the offset of the middle of a cell's base."""
     return float(cell[0] - spawn[0]), float(cell[1] - spawn[1]), float(cell[2] - spawn[2])
+
+
+def bare(name: str) -> str:
+    """Return a name without its namespace."""
+    return name.removeprefix("minecraft:")
+
+
+def box_cells(low: Offset, high: Offset, spawn: Cell) -> tuple[Cell, Cell]:
+    """Return the least and the greatest cell of a spawn-relative box, both included; an empty box is crossed over."""
+    least = tuple(math.ceil(bound) + origin for bound, origin in zip(low, spawn, strict=True))
+    greatest = tuple(math.floor(bound) + origin for bound, origin in zip(high, spawn, strict=True))
+    return least, greatest  # type: ignore[return-value]  # zip forgets the length
+
+
+def inside_box(pose: Pose, rule: InsideBox, spawn: Pose) -> bool:
+    """Return whether a body is in the box of a rule."""
+    return all(low <= at <= high for low, at, high in zip(rule.min, _offset(pose, spawn), rule.max, strict=True))
+
+
+def near_with_facing(pose: Pose, rule: NearWithFacing, spawn: Pose) -> bool:
+    """Return whether a body is near the target of a rule and faces it.
+
+    A crosshair straight up or down faces as the body does; a target straight above or below is faced from anywhere.
+    """
+    dx, dy, dz = (to - at for to, at in zip(rule.target, _offset(pose, spawn), strict=True))
+    if math.sqrt(dx * dx + dy * dy + dz * dz) > rule.max_distance:
+        return False
+    fx, _, fz = pose.direction
+    if math.hypot(fx, fz) < _STEEP:
+        fx, _, fz = FACINGS[pose.facing]
+    away = abs(math.degrees(math.atan2(fx * dz - fz * dx, fx * dx + fz * dz)))
+    return away <= rule.facing_tolerance / 2 + _ROUNDING
+
+
+_STEEP = 1e-6
+"""Horizontal part of a crosshair that points straight up or down."""
+_ROUNDING = 1e-9
+"""Degrees that arithmetic may be off."""
+
+
+def _offset(pose: Pose, spawn: Pose) -> Offset:
+    x, y, z = pose.position
+    ox, oy, oz = spawn.position
+    return x - ox, y - oy, z - oz
+
+
+class Tracker:
+    """What has been achieved in an episode.
+
+    Args:
+        spawn: of the scene.
+    """
+
+    def __init__(self, milestones: Iterable[Milestone], spawn: Pose) -> None:
+        self._spawn = spawn
+        self._open = {each.milestone_id: each for each in milestones}
+        self._counts = {
+            rule: _Count(rule, spawn.cell)
+            for milestone in self._open.values()
+            for rule in milestone.rules
+            if isinstance(rule, AtLeast | AtMost)
+        }
+        self._blocks: NDArray[np.uint16] | None = None
+        self._latched: dict[str, int] = {}
+
+    @property
+    def latched(self) -> Mapping[str, int]:
+        """Milestone -> the first step after which it held."""
+        return MappingProxyType(self._latched)
+
+    @property
+    def complete(self) -> bool:
+        """Whether every milestone has latched."""
+        return not self._open
+
+    @property
+    def true_at_start(self) -> tuple[str, ...]:
+        """Milestones that held before the first step."""
+        return tuple(name for name, step in self._latched.items() if step == 0)
+
+    def observe(self, state: WorldState, seen: NDArray[np.uint16] | None = None) -> tuple[str, ...]:
+        """Judge a state; to be called on the initial one and after each step.
+
+        Args:
+            seen: :attr:`explorer.view.View.known`; None: everything counts as seen.
+
+        Returns:
+            ids of the milestones that latch now.
+        """
+        if self._open and self._counts:
+            self._count(state)
+        new = tuple(
+            name
+            for name, milestone in self._open.items()
+            if all(self._holds(rule, state, seen) for rule in milestone.rules)
+        )
+        for name in new:
+            self._latched[name] = state.step
+            del self._open[name]
+        return new
+
+    def _holds(self, rule: Rule, state: WorldState, seen: NDArray[np.uint16] | None) -> bool:
+        match rule:
+            case InventoryHas():
+                return state.inventory.get(bare(rule.item), 0) >= rule.min_count
+            case InsideBox():
+                return inside_box(state.pose, rule, self._spawn)
+            case NearWithFacing():
+                return near_with_facing(state.pose, rule, self._spawn)
+            case AtLeast():
+                count = self._counts[rule]
+                return count.now >= rule.min_count and (seen is None or count.in_view(state, seen))
+            case AtMost():
+                count = self._counts[rule]
+                return count.now <= rule.max_count < count.most
+
+    def _count(self, state: WorldState) -> None:
+        """Bring the counts up to date by what differs from the state before."""
+        before, after = self._blocks, state.blocks
+        if before is None:
+            self._blocks = after.copy()
+            for count in self._counts.values():
+                count.start(state)
+            return
+        y, z, x = np.nonzero(before != after)
+        cells, old, new = np.stack((x, y, z), axis=1), before[y, z, x], after[y, z, x]
+        before[y, z, x] = new
+        for count in self._counts.values():
+            count.update(state, cells, old, new)
+
+
+class _Count:
+    """How many of a rule's blocks or mobs are in its box: now, and at most until now."""
+
+    def __init__(self, rule: AtLeast | AtMost, spawn: Cell) -> None:
+        self._kind, self._object = rule.kind, bare(rule.object)
+        self._low, self._high = box_cells(rule.min, rule.max, spawn)
+        self._counted = np.array([block.name == self._object for block in BLOCKS])
+        self.now = self.most = 0
+
+    def start(self, state: WorldState) -> None:
+        """Count all of the box."""
+        self._set(state, int(self._counted[self._cut(state.blocks)].sum()))
+
+    def update(
+        self, state: WorldState, cells: NDArray[np.intp], old: NDArray[np.uint16], new: NDArray[np.uint16]
+    ) -> None:
+        """Count what differs.
+
+        Args:
+            cells: where, ``[n, x y z]``.
+            old, new: codes of these cells, ``[n]``.
+        """
+        here = np.all((self._low <= cells) & (cells <= self._high), axis=1)
+        gained = int(self._counted[new[here]].sum()) - int(self._counted[old[here]].sum())
+        self._set(state, self.now + gained)
+
+    def in_view(self, state: WorldState, seen: NDArray[np.uint16]) -> bool:
+        """Return whether one of those counted has been seen."""
+        if self._kind == "mob":
+            return any(seen[mob.cell[1], mob.cell[2], mob.cell[0]] for mob in self._mobs(state))
+        both = self._counted[self._cut(seen)] & self._counted[self._cut(state.blocks)]
+        return bool(both.any())
+
+    def _set(self, state: WorldState, blocks: int) -> None:
+        self.now = blocks if self._kind == "block" else len(self._mobs(state))
+        self.most = max(self.most, self.now)
+
+    def _mobs(self, state: WorldState) -> list[Mob]:
+        return [
+            mob
+            for mob in state.mobs
+            if mob.kind == self._object
+            and all(low <= at <= high for low, at, high in zip(self._low, mob.cell, self._high, strict=True))
+        ]
+
+    def _cut(self, blocks: NDArray[np.uint16]) -> NDArray[np.uint16]:
+        (x, y, z), (to_x, to_y, to_z) = self._low, self._high
+        return blocks[max(y, 0) : max(to_y + 1, 0), max(z, 0) : max(to_z + 1, 0), max(x, 0) : max(to_x + 1, 0)]
+
+
+def out_of_order(graph: Graph, latched: Mapping[str, int]) -> tuple[Edge, ...]:
+    """Return the edges whose ``after`` latched although its ``before`` had not, in any step up to that one."""
+    never = math.inf
+    return tuple(
+        edge for edge in graph.edges if edge.after in latched and latched.get(edge.before, never) > latched[edge.after]
+    )
