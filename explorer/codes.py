@@ -1,0 +1,49 @@
+"""The primitives of an episode as a short text: base64 of zlib of little-endian 16-bit codes."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import zlib
+from collections.abc import Iterable
+from typing import Final
+
+import numpy as np
+
+from explorer.errors import SceneError
+
+LONGEST: Final = 100_000
+"""Steps of an episode that are kept, at most."""
+
+
+def packed(codes: Iterable[int]) -> str:
+    """Return codes as a text.
+
+    Raises:
+        SceneError: they are more than :data:`LONGEST`.
+    """
+    array = np.fromiter(codes, np.dtype("<u2"))
+    if array.size > LONGEST:
+        raise SceneError(f"{array.size:,} steps are too many: {LONGEST:,} can be kept")
+    return base64.b64encode(zlib.compress(array.tobytes(), 9)).decode("ascii")
+
+
+def unpacked(text: str, source: str = "", field: str = "codes") -> tuple[int, ...]:
+    """Return the codes in a text.
+
+    Args:
+        source, field: where it stands, for the error.
+
+    Raises:
+        SceneError: the text is no such text, or holds more than :data:`LONGEST` codes.
+    """
+    try:
+        reader = zlib.decompressobj()
+        data = reader.decompress(base64.b64decode(text.encode("ascii"), validate=True), 2 * LONGEST + 1)
+    except (ValueError, binascii.Error, zlib.error):  # ValueError: not ASCII
+        raise SceneError("it is not base64 of zlib data: restore it as it was written", source, field) from None
+    if len(data) > 2 * LONGEST:
+        raise SceneError(f"it holds more than {LONGEST:,} steps", source, field)
+    if not reader.eof or reader.unused_data or len(data) % 2:
+        raise SceneError("it is torn: restore it as it was written", source, field)
+    return tuple(np.frombuffer(data, np.dtype("<u2")).tolist())
