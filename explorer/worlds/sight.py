@@ -1,0 +1,240 @@
+"""Line of sight by a table: at a lattice pose the eye is at a fixed offset, so each ray crosses fixed cells.
+
+A ray goes on until it has touched an opaque cell or is :data:`RANGE` long; the cells that it touches are seen, air
+too. The rays of a pitch, 2,300 to 2,500, are chosen such that in the open each face that is turned to the eye, within
+range and :data:`WIDTH` x :data:`HEIGHT` degrees, is entered by at least one. Rays that begin with the same cells share
+them: the table is a forest of 30,000 cells in depth-first order, in which all that is behind a cell is one run. The
+other facings are the same table, rotated.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from explorer.scene import EYE_HEIGHT, PITCH_STEP, Cell, Pose
+
+RANGE: Final = 16
+"""Metres that an eye sees."""
+WIDTH: Final = 100
+"""Degrees between the left and the right edge of the field of view."""
+HEIGHT: Final = 84
+"""Degrees between its upper and lower edge."""
+LIT: Final = 3
+"""Metres from the eye to the middle of a cell that is seen in the dark without a light."""
+LIGHT: Final = 6
+"""Metres from the middle of a light block to that of a cell that is seen by it."""
+_EYE: Final = np.array([0.5, EYE_HEIGHT, 0.5])
+_HEAD: Final = np.array([0, math.floor(EYE_HEIGHT), 0])
+_FELT: Final = ((0, 0, 0), (0, -1, 0))
+"""Cells that a body knows by touch: its feet's and the one below."""
+_REACH: Final = RANGE + 2
+_ASIDE: Final = 0.03
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Table:
+    """The cells that the rays of a facing and pitch touch, as a forest in depth-first order.
+
+    Attributes:
+        cells: offsets from the feet's cell, int ``(n, 3)``; x, y, z. A cell occurs once for each way to it.
+        ends: where the cells end that are reached through this one, ``(n,)``.
+        near: whether it is within :data:`LIT` of the eye.
+    """
+
+    cells: NDArray[np.int64]
+    ends: NDArray[np.int32]
+    near: NDArray[np.bool_]
+
+
+class Layout:
+    """How the cells of an arena lie in a flat array: a border one cell thick around it, then a margin at both ends.
+
+    No offset of a :class:`Table` leaves the array, and no ray leaves the arena without crossing the border.
+    """
+
+    def __init__(self, shape: tuple[int, int, int]) -> None:
+        """``shape`` of the arena: y, z, x."""
+        self.shape = shape
+        self._padded = tuple(side + 2 for side in shape)
+        self.strides = (1, self._padded[1] * self._padded[2], self._padded[2])
+        self._margin = _REACH * sum(self.strides)
+        self.size = math.prod(self._padded) + 2 * self._margin
+        self._tables: dict[tuple[int, int], tuple[int, NDArray[np.intp]]] = {}
+
+    def index(self, cell: Cell) -> int:
+        """Return where a cell is in a flat array."""
+        x, y, z = cell
+        across, up, along = self.strides
+        return self._margin + (x + 1) * across + (y + 1) * up + (z + 1) * along
+
+    def cell(self, index: int) -> Cell:
+        """Return the cell at a place of a flat array."""
+        y, rest = divmod(index - self._margin, self.strides[1])
+        z, x = divmod(rest, self.strides[2])
+        return x - 1, y - 1, z - 1
+
+    def inner(self, flat: NDArray[Any]) -> NDArray[Any]:
+        """Return the arena within a flat array as a view ``[y, z, x]``."""
+        return flat[self._margin : -self._margin].reshape(self._padded)[1:-1, 1:-1, 1:-1]
+
+    def table(self, facing: int, pitch: int) -> tuple[int, NDArray[np.intp]]:
+        """Return the least offset of a table's cells in a flat array, and the offsets beyond it."""
+        if (facing, pitch) not in self._tables:
+            offsets = (table(facing, pitch).cells @ np.array(self.strides)).astype(np.intp)
+            least = int(offsets.min())
+            self._tables[facing, pitch] = least, offsets - least
+        return self._tables[facing, pitch]
+
+
+def see(
+    opaque: NDArray[np.bool_], layout: Layout, pose: Pose, lit: NDArray[np.bool_] | None = None
+) -> NDArray[np.intp]:
+    """Return the places of the cells in sight, in no order, some more than once.
+
+    Args:
+        opaque: flat; the border is opaque.
+        lit: flat, the cells within :data:`LIGHT` of a light; None: everything is.
+    """
+    forest = table(pose.facing, pose.pitch)
+    least, offsets = layout.table(pose.facing, pose.pitch)
+    start = layout.index(pose.cell) + least
+    bars = opaque[start:].take(offsets, mode="clip")
+    # A cell is hidden while an opaque one before it has an end beyond it; runs are nested or apart.
+    hidden_to = np.maximum.accumulate(forest.ends * bars)
+    seen = np.empty(len(bars), dtype=np.bool_)
+    seen[0] = True
+    np.less_equal(hidden_to[:-1], _numbers(len(bars))[1:], out=seen[1:])
+    if lit is not None:
+        seen &= forest.near | lit[start:].take(offsets, mode="clip")
+    return offsets[seen] + start
+
+
+def light(sources: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Return which cells are within :data:`LIGHT` of a source; both ``[y, z, x]``."""
+    lit = np.zeros_like(sources)
+    along = np.ogrid[tuple(slice(side) for side in sources.shape)]
+    for source in np.argwhere(sources).tolist():
+        lit |= sum((axis - at) ** 2 for axis, at in zip(along, source, strict=True)) <= LIGHT**2
+    return lit
+
+
+@cache
+def rays(facing: int, pitch: int) -> NDArray[np.float64]:
+    """Return the directions of the rays, unit vectors ``(rays, 3)``; none passes through an edge of a cell."""
+    if facing:
+        x, y, z = rays(facing - 1, pitch).T
+        return np.stack([-z, y, x], axis=1)
+    directions, faces = _candidates(pitch)
+    return directions[_chosen(_keys(*_march(directions)), _keys(*faces))]
+
+
+@cache
+def table(facing: int, pitch: int) -> Table:
+    """Return the table of a facing and a pitch."""
+    if facing:
+        before = table(facing - 1, pitch)
+        x, y, z = before.cells.T
+        return Table(np.stack([-z, y, x], axis=1), before.ends, before.near)
+    cells, axes = _march(rays(facing, pitch))
+    return _forest(cells, axes >= 0)
+
+
+@cache
+def _numbers(count: int) -> NDArray[np.int32]:
+    return np.arange(count, dtype=np.int32)
+
+
+def _candidates(pitch: int) -> tuple[NDArray[np.float64], tuple[NDArray[np.int64], NDArray[np.int64]]]:
+    """Unit vectors from the eye to the middles of the faces turned to it, the farthest first; each one's cell, axis."""
+    angle = math.radians(pitch * PITCH_STEP)
+    forward = np.array([0, -math.sin(angle), math.cos(angle)])
+    up = np.array([0, math.cos(angle), math.sin(angle)])
+    span = np.arange(-_REACH, _REACH + 1)
+    grid = np.stack(np.meshgrid(span, span, span, indexing="ij"), axis=-1).reshape(-1, 3)
+    vectors, cells, axes = [], [], []
+    for axis in range(3):
+        turned = grid[grid[:, axis] != _HEAD[axis]]
+        middle = turned + 0.5
+        middle[:, axis] = turned[:, axis] + (turned[:, axis] < _HEAD[axis])
+        if axis == 1:
+            # Off the middle, or a ray would go through edges, and which side it sees would be chance.
+            middle[:, 0] += _ASIDE * np.sign(turned[:, 0])
+        vectors.append(middle - _EYE)
+        cells.append(turned)
+        axes.append(np.full(len(turned), axis))
+    vector, cell, axis_of = np.concatenate(vectors), np.concatenate(cells), np.concatenate(axes)
+    length = np.linalg.norm(vector, axis=1)
+    ahead = vector @ forward
+    keep = (length <= RANGE) & (ahead > 0)
+    keep &= np.abs(vector[:, 0]) <= ahead * math.tan(math.radians(WIDTH / 2))
+    keep &= np.abs(vector @ up) <= ahead * math.tan(math.radians(HEIGHT / 2))
+    order = np.flatnonzero(keep)[np.argsort(-length[keep], kind="stable")]
+    return vector[order] / length[order, None], (cell[order], axis_of[order])
+
+
+def _march(directions: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Cells that each ray touches, ``(rays, steps, 3)``, and the axes of the faces it enters by, -1 after its end."""
+    rays = np.arange(len(directions))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        across = np.abs(1 / directions)
+        into = _EYE - _HEAD
+        due = np.where(directions > 0, 1 - into, into) * across
+    due = np.where(directions == 0, np.inf, due)
+    cell = np.tile(_HEAD, (len(rays), 1))
+    cells, axes = [cell.copy()], [np.zeros(len(rays), dtype=np.int64)]
+    while True:
+        axis = due.argmin(axis=1)
+        going = due[rays, axis] <= RANGE
+        if not going.any():
+            return np.stack(cells, axis=1), np.stack(axes, axis=1)
+        cell[rays[going], axis[going]] += np.sign(directions[rays, axis]).astype(np.int64)[going]
+        due[rays, axis] += across[rays, axis]
+        cells.append(cell.copy())
+        axes.append(np.where(going, axis, -1))
+
+
+def _keys(cells: NDArray[np.int64], axes: NDArray[np.int64]) -> NDArray[np.int64]:
+    """A number for each face of each cell, the last one where there is none."""
+    span = 2 * _REACH + 1
+    places = cells + _REACH
+    numbers = ((places[..., 0] * span + places[..., 1]) * span + places[..., 2]) * 3 + axes
+    return np.where(axes < 0, 3 * span**3, numbers)
+
+
+def _chosen(entered: NDArray[np.int64], wanted: NDArray[np.int64]) -> list[int]:
+    """Numbers of the rays that enter together all of the wanted faces; ray i goes to face i."""
+    covered = np.zeros(3 * (2 * _REACH + 1) ** 3 + 1, dtype=np.bool_)
+    chosen = []
+    for ray, face in enumerate(wanted.tolist()):
+        if not covered[face]:
+            chosen.append(ray)
+            covered[entered[ray]] = True
+    return chosen
+
+
+def _forest(cells: NDArray[np.int64], touched: NDArray[np.bool_]) -> Table:
+    """The rays' cells as a table; beginnings that rays have in common occur once."""
+    numbers = np.where(touched, _keys(cells, np.zeros_like(cells[..., 0])), -1)
+    order = np.lexsort(numbers.T[::-1])
+    cells, numbers = cells[order], numbers[order]
+    # Of a ray, the cells from the first that differs from the ray before are its own.
+    own = np.empty(len(numbers), dtype=np.int64)
+    own[0] = 0
+    own[1:] = (numbers[1:] != numbers[:-1]).argmax(axis=1)
+    steps = np.arange(numbers.shape[1])
+    kept = (steps >= own[:, None]) & (numbers >= 0)
+    begins = np.concatenate([[0], kept.sum(axis=1).cumsum()])
+    ends = np.empty(kept.shape, dtype=np.int32)
+    for step in steps:
+        new = np.flatnonzero(own <= step)
+        ends[new, step] = begins[np.append(new[1:], len(own))]
+    offsets = np.concatenate([cells[kept], _FELT])
+    ends_kept = np.concatenate([ends[kept], begins[-1] + 1 + np.arange(len(_FELT), dtype=np.int32)])
+    near = np.linalg.norm(offsets + 0.5 - _EYE, axis=1) <= LIT
+    return Table(offsets, ends_kept.astype(np.int32), near)
