@@ -1,0 +1,109 @@
+"""Rates by hops, with their intervals (pure).
+
+* TSR, the task success rate: the share of episodes in which every milestone latched, in one life.
+* MSR, the milestone success rate: the share of milestones that latched, of all milestones of the episodes.
+
+Intervals are Wilson's at 95 % (E. B. Wilson, JASA 22, 1927). That of the MSR takes milestones as independent, which
+those of one scene are not, so it is rather too narrow.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from explorer.evaluation.results import Episode
+
+_Z: Final = 1.959963984540054
+"""Quantile of the normal distribution that leaves 2.5 % above it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """So many of so many."""
+
+    good: int
+    total: int
+
+    @property
+    def value(self) -> float:
+        """The share, 0.0 of none."""
+        return self.good / self.total if self.total else 0.0
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Wilson's interval at 95 %; (0.0, 1.0) where nothing was counted."""
+        if not self.total:
+            return 0.0, 1.0
+        share, weight = self.value, _Z * _Z / self.total
+        middle = share + weight / 2
+        half = _Z * math.sqrt((share * (1 - share) + weight / 4) / self.total)
+        low, high = (middle - half) / (1 + weight), (middle + half) / (1 + weight)
+        return (max(0.0, low) if self.good else 0.0), (min(1.0, high) if self.good < self.total else 1.0)
+
+    def __str__(self) -> str:
+        low, high = self.interval
+        return f"{self.value:.1%} ({low:.1%} to {high:.1%})"
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-able."""
+        low, high = self.interval
+        return {"good": self.good, "total": self.total, "rate": self.value, "low": low, "high": high}
+
+
+@dataclass(frozen=True, slots=True)
+class HopMetrics:
+    """How the scenes of one number of hops went.
+
+    Attributes:
+        hops: None for all together.
+        tsr: in one life.
+        tsr_restored: restores allowed.
+        steps: mean of all lives; ``calls``, ``tokens``, ``cost`` likewise.
+        refuted: episodes that refute the certificate of their scene.
+        failed: episodes that an error of the agent ended.
+    """
+
+    hops: int | None
+    tsr: Rate
+    tsr_restored: Rate
+    msr: Rate
+    steps: float
+    calls: float
+    tokens: float
+    cost: float
+    refuted: int
+    failed: int
+
+    @classmethod
+    def of(cls, hops: int | None, episodes: Sequence[Episode]) -> HopMetrics:
+        """Return the figures of at least one episode."""
+        count = len(episodes)
+        return cls(
+            hops=hops,
+            tsr=Rate(sum(each.solved and not each.restores for each in episodes), count),
+            tsr_restored=Rate(sum(each.solved for each in episodes), count),
+            msr=Rate(sum(len(each.latched) for each in episodes), sum(each.hops for each in episodes)),
+            steps=math.fsum(each.steps for each in episodes) / count,
+            calls=math.fsum(each.calls for each in episodes) / count,
+            tokens=math.fsum(each.tokens for each in episodes) / count,
+            cost=math.fsum(each.cost for each in episodes) / count,
+            refuted=sum(each.certificate_refuted for each in episodes),
+            failed=sum(bool(each.error) for each in episodes),
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-able."""
+        data = {name: getattr(self, name) for name in self.__slots__}
+        return {name: value.to_dict() if isinstance(value, Rate) else value for name, value in data.items()}
+
+
+def by_hops(episodes: Iterable[Episode]) -> tuple[HopMetrics, ...]:
+    """Return the figures of each number of hops, in order, and of all together; () for no episodes."""
+    groups: dict[int, list[Episode]] = {}
+    for episode in episodes:
+        groups.setdefault(episode.hops, []).append(episode)
+    rows = [HopMetrics.of(hops, groups[hops]) for hops in sorted(groups)]
+    return (*rows, HopMetrics.of(None, [each for group in groups.values() for each in group])) if rows else ()

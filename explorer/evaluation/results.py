@@ -1,0 +1,161 @@
+"""Results: one line of JSON an episode, whoever played it."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from explorer.codes import packed, unpacked
+from explorer.errors import EpisodeError
+from spca.common.encoding import json_text
+from spca.common.errors import FileError, SettingsError
+from spca.common.files import LARGEST, read_bytes, replace_file, whole_lines, write_line
+
+MOST_HOPS: Final = 1000
+"""Milestones of a scene in results, at most."""
+_MOST: Final = 10**15
+
+
+@dataclass(frozen=True, slots=True)
+class Episode:
+    """How a scene was played.
+
+    Attributes:
+        scene: its name.
+        hops: milestones of the scene, the goal included.
+        model: who played.
+        latched: milestone -> the step after which it held.
+        solved: every milestone latched.
+        steps: of all lives.
+        restores: how often an earlier state was gone back to; 0 is one life.
+        calls, tokens, cost: of models; USD.
+        codes: primitives of the last life, in order.
+        out_of_order: (before, after): edges of the graph whose ``after`` latched first.
+        certificate_refuted: the scene is certified, and the goal latched before the hops that it is proven to need.
+        state_hash: of the last state, which proves a replay; "" if nothing was played.
+        ended: "goal", "done", "lava", "max_steps"; "" if the agent failed.
+        error: how the agent failed, "" if it did not.
+        seed: of the agent.
+        source: folder of the scene as it was named, "" if it was in none.
+    """
+
+    scene: str
+    hops: int
+    model: str
+    latched: Mapping[str, int] = field(default_factory=dict)
+    solved: bool = False
+    steps: int = 0
+    restores: int = 0
+    calls: int = 0
+    tokens: int = 0
+    cost: float = 0.0
+    codes: tuple[int, ...] = ()
+    out_of_order: tuple[tuple[str, str], ...] = ()
+    certificate_refuted: bool = False
+    state_hash: str = ""
+    ended: str = ""
+    error: str = ""
+    seed: int = 0
+    source: str = ""
+
+    @property
+    def task_id(self) -> str:
+        """The name of the scene."""
+        return self.scene
+
+    def to_dict(self) -> dict[str, Any]:
+        """As in results."""
+        data = {name: getattr(self, name) for name in self.__slots__}
+        pairs = [list(pair) for pair in self.out_of_order]
+        return {**data, "latched": dict(self.latched), "codes": packed(self.codes), "out_of_order": pairs}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Episode:
+        """The inverse of :meth:`to_dict`; fields that are not known are ignored.
+
+        Raises:
+            KeyError, TypeError, ValueError: it is not what :meth:`to_dict` wrote.
+        """
+        latched = {str(name): int(step) for name, step in dict(data["latched"]).items()}
+        read: dict[str, Any] = {
+            **{name: str(data[name]) for name in ("scene", "model", "state_hash")},
+            **{name: str(data.get(name, "")) for name in ("ended", "error", "source")},
+            **{name: _whole(data[name], name) for name in ("hops", "steps", "restores", "calls", "tokens")},
+            "seed": _whole(data.get("seed", 0), "seed"),
+            "latched": latched,
+            "solved": data["solved"],
+            "cost": float(data["cost"]),
+            "codes": unpacked(str(data["codes"])),
+            "out_of_order": tuple((str(before), str(after)) for before, after in data["out_of_order"]),
+            "certificate_refuted": bool(data["certificate_refuted"]),
+        }
+        if not len(latched) <= read["hops"] <= MOST_HOPS or data["solved"] is not (0 < len(latched) == read["hops"]):
+            raise ValueError(f"solved is {data['solved']!a:.20} with {len(latched)} of {read['hops']} hops latched")
+        return cls(**read)
+
+
+def _whole(value: Any, name: str) -> int:
+    if type(value) is not int or not 0 <= value <= _MOST:
+        raise ValueError(f"{name} is {value!a:.40}, not a whole number from 0 to {_MOST}")
+    return value
+
+
+def read_episodes(path: Path) -> list[Episode]:
+    """Return the episodes of a file of results; a last line that was cut off is left out.
+
+    Raises:
+        EpisodeError: it cannot be read, or a line is no episode; names file, line and field.
+    """
+    try:
+        *lines, last = read_bytes(path, LARGEST).split(b"\n")
+    except FileError as error:
+        raise EpisodeError(str(error)) from None
+    with suppress(ValueError, RecursionError):
+        json.loads(last)
+        lines.append(last)
+    return [_episode(line, f"{path}: line {number}") for number, line in enumerate(lines, start=1) if line.strip()]
+
+
+def _episode(line: bytes, where: str) -> Episode:
+    try:
+        data = json.loads(line)
+        if not isinstance(data, dict):
+            raise TypeError("it is not an object")
+        return Episode.from_dict(data)
+    except KeyError as error:
+        raise EpisodeError(f"{where}: {error.args[0]} is missing: these are no results of the explorer") from None
+    except (TypeError, ValueError, AttributeError, OverflowError, RecursionError) as error:
+        raise EpisodeError(f"{where}: {error!s:.200}: restore the line, or take it out") from None
+
+
+def append_episode(path: Path, episode: Episode) -> None:
+    """Add an episode to a file of results, such as one that a person has played; folder and file are made.
+
+    Raises:
+        EpisodeError: it cannot be written.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        whole_lines(path)  # cuts off what a kill has torn
+        write_line(path, json_text(episode.to_dict()))
+    except (FileError, SettingsError, OSError) as error:
+        raise EpisodeError(f"{path}: the episode cannot be written: {error}") from None
+
+
+def write_episodes(path: Path, episodes: Iterable[Episode]) -> None:
+    """Write a file of results, whole or not at all.
+
+    Raises:
+        EpisodeError: it cannot be written.
+    """
+    lines = "".join(f"{json_text(episode.to_dict())}\n" for episode in episodes)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        replace_file(path, lines.encode())
+    except OSError as error:
+        raise EpisodeError(f"{os.fspath(path)}: cannot be written: {error.strerror or error}") from None

@@ -1,0 +1,53 @@
+"""Rates by hops."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import binomtest  # type: ignore[import-untyped]
+
+from explorer.evaluation.metrics import Rate, by_hops
+from explorer.evaluation.results import Episode
+
+
+def episode(hops: int, latched: int, restores: int = 0, calls: int = 0) -> Episode:
+    names = {f"m{number}": number for number in range(latched)}
+    return Episode("s", hops, "m", names, solved=latched == hops, steps=10 * hops, restores=restores, calls=calls)
+
+
+@pytest.mark.parametrize(("good", "total"), [(0, 100), (5, 100), (50, 100), (100, 100), (1, 1), (3, 7), (0, 1)])
+def test_wilsons_interval_is_that_of_scipy(good: int, total: int) -> None:
+    theirs = binomtest(good, total).proportion_ci(method="wilson")
+    assert Rate(good, total).interval == pytest.approx((theirs.low, theirs.high), abs=1e-12)
+
+
+@given(st.integers(1, 10**6).flatmap(lambda total: st.tuples(st.integers(0, total), st.just(total))))
+def test_an_interval_solves_wilsons_equation_and_holds_the_share(counted: tuple[int, int]) -> None:
+    rate = Rate(*counted)
+    low, high = rate.interval
+    assert 0 <= low <= rate.value <= high <= 1
+    for bound in (low, high):
+        if 0 < bound < 1:
+            deviation = abs(rate.value - bound) / math.sqrt(bound * (1 - bound) / rate.total)
+            assert deviation == pytest.approx(1.959964, rel=1e-3)
+
+
+def test_nothing_counted_says_nothing() -> None:
+    assert Rate(0, 0).interval == (0.0, 1.0)
+    assert by_hops([]) == ()
+
+
+def test_episodes_are_counted_by_hops() -> None:
+    played = [episode(2, 2), episode(2, 2, restores=1), episode(2, 0), episode(1, 1), episode(4, 3, calls=8)]
+    one, two, four, everything = by_hops(played)
+    assert [row.hops for row in (one, two, four, everything)] == [1, 2, 4, None]
+    assert (two.tsr, two.tsr_restored, two.msr) == (Rate(1, 3), Rate(2, 3), Rate(4, 6))
+    assert (everything.tsr, everything.msr) == (Rate(2, 5), Rate(8, 11))
+    assert four.calls == 8
+    assert everything.steps == pytest.approx(22)
+    assert json.loads(json.dumps(everything.to_dict()))["msr"]["good"] == 8
+    assert str(one.tsr) == "100.0% (20.7% to 100.0%)"
