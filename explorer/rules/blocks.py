@@ -156,7 +156,7 @@ def _states(kind: Kind) -> tuple[State, ...]:
 def _blocks() -> Iterator[Block]:
     """Yield every block: unseen, then vanilla's in vanilla's order, each with its states in a row."""
     code = 0
-    for name, hardness, collides, tools, drops in [["unseen", -1, 0, [], []], *FACTS["blocks"]]:
+    for name, hardness, collides, _, tools, drops in [["unseen", -1, 0, "", [], []], *FACTS["blocks"]]:
         if name in ALIASES:
             continue
         solid = (bool(collides) or name == "cobweb") and not _matches(name, FLAT)

@@ -31,7 +31,7 @@ from explorer.rules.blocks import (
     variant,
 )
 
-ITEMS = {name for name, _ in FACTS["items"]}
+ITEMS = set(FACTS["items"])
 TABLE_OF_RULES_1 = "5890a28160e800550ce64f8b895d9fe2b3e5888acc5a20fe2927663f71e412ba"
 """Files, replays and certificates keep codes, so whatever changes this is a new version of the rules."""
 PICKAXES = [f"{material}_pickaxe" for material in ("wooden", "golden", "stone", "iron", "diamond", "netherite")]
@@ -192,7 +192,7 @@ def test_all_that_breaks_can_be_dug_and_gives_items() -> None:
 
 
 def test_no_drop_is_drawn_by_chance_or_choice() -> None:
-    for name, _, _, _, drops in FACTS["blocks"]:
+    for name, *_, drops in FACTS["blocks"]:
         if name in {block.name for block in BLOCKS if block.breakable} and len(drops) > 1:
             assert any(fnmatchcase(name, pattern) for pattern in DROPS), f"{name} gives one of {drops}"
 
