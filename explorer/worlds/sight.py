@@ -79,9 +79,23 @@ class Layout:
         z, x = divmod(rest, self.strides[2])
         return x - 1, y - 1, z - 1
 
+    def square_distances(self, places: NDArray[np.int64], to: int) -> NDArray[np.int64]:
+        """Return the squares of the distances of cells from one of them."""
+        y, rest = np.divmod(places - self._margin, self.strides[1])
+        z, x = np.divmod(rest, self.strides[2])
+        at_x, at_y, at_z = self.cell(to)
+        squares: NDArray[np.int64] = (x - 1 - at_x) ** 2 + (y - 1 - at_y) ** 2 + (z - 1 - at_z) ** 2
+        return squares
+
     def inner(self, flat: NDArray[Any]) -> NDArray[Any]:
         """Return the arena within a flat array as a view ``[y, z, x]``."""
         return flat[self._margin : -self._margin].reshape(self._padded)[1:-1, 1:-1, 1:-1]
+
+    def reading(self, flat: NDArray[Any]) -> NDArray[Any]:
+        """Return the arena within a flat array as a view ``[y, z, x]`` that cannot be written."""
+        view = self.inner(flat)
+        view.flags.writeable = False
+        return view
 
     def table(self, facing: int, pitch: int) -> tuple[int, NDArray[np.intp]]:
         """Return the least offset of a table's cells in a flat array, and the offsets beyond it."""

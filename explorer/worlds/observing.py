@@ -1,0 +1,108 @@
+"""What an agent has seen of a scene: the blocks as they were when last in sight, and the things among them.
+
+A world tells an :class:`Observer` what changes (:meth:`~Observer.follow`) and where the body stands after a step
+(:meth:`~Observer.look`). What changes out of sight is not known until it is seen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from copy import copy
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from explorer.rules.blocks import BLOCKS, OPAQUE, mask
+from explorer.scene import Cell, Change, Mob, Pose, Scene, Stack
+from explorer.view import Thing
+from explorer.worlds.sight import Layout, light, see
+from explorer.worlds.things import JOINING, Things
+
+LIGHTS: Final = (
+    "torch wall_torch soul_torch soul_wall_torch lantern soul_lantern glowstone sea_lantern shroomlight jack_o_lantern"
+    " end_rod campfire soul_campfire beacon fire soul_fire lava"
+)
+"""Blocks that let the cells around them be seen in the dark."""
+_LIGHTS: Final = np.array([block.name in LIGHTS.split() for block in BLOCKS])
+_OPAQUE: Final = mask(OPAQUE)
+
+
+class Observer:
+    """Eyes and memory of an agent; sees nothing before the first :meth:`look`."""
+
+    def __init__(self, scene: Scene) -> None:
+        self._layout = Layout(scene.blocks.shape)
+        self._blocks = np.zeros(self._layout.size, dtype=np.uint16)
+        self._layout.inner(self._blocks)[:] = scene.blocks
+        self._opaque = np.ones(self._layout.size, dtype=np.bool_)
+        self._layout.inner(self._opaque)[:] = _OPAQUE[scene.blocks]
+        self._known = np.zeros_like(self._blocks)
+        self._seen_at = np.full(self._layout.size, -1, dtype=np.int32)
+        self._lit = np.zeros_like(self._opaque) if scene.dark else None
+        self._things = Things(self._layout)
+        self._pose, self._step = scene.spawn, 0
+        self._shine()
+
+    @property
+    def known(self) -> NDArray[np.uint16]:
+        """Codes as they were when last seen, 0 where nothing was; ``[y, z, x]``, a read-only view that goes on."""
+        return self._layout.reading(self._known)
+
+    @property
+    def seen_at(self) -> NDArray[np.int32]:
+        """Step at which each cell was last in sight, -1 for never; a read-only view that goes on."""
+        return self._layout.reading(self._seen_at)
+
+    def copy(self) -> Observer:
+        """Return a copy that does not follow, for a checkpoint."""
+        other = copy(self)
+        for name in ("_blocks", "_opaque", "_known", "_seen_at", "_things"):
+            setattr(other, name, getattr(self, name).copy())
+        other._lit = None if self._lit is None else self._lit.copy()
+        return other
+
+    def follow(self, changes: Iterable[Change]) -> None:
+        """Let the world be as it is after some changes; whether they are seen is for the next :meth:`look`."""
+        shone = False
+        for change in changes:
+            if change.cell is None:
+                continue
+            place = self._layout.index(change.cell)
+            if change.kind == "block":
+                shone |= bool(_LIGHTS[self._blocks[place]] | _LIGHTS[change.code])
+                self._blocks[place] = change.code
+                self._opaque[place] = _OPAQUE[change.code]
+            elif change.kind == "placed":
+                self._things.place(place)
+            elif change.kind == "chest":
+                self._things.empty(place)
+        if shone:
+            self._shine()
+
+    def look(self, pose: Pose, step: int, items: Mapping[Cell, tuple[Stack, ...]], mobs: Iterable[Mob]) -> None:
+        """See what is in sight after a step; ``items`` and ``mobs`` are those of the whole world."""
+        self._pose, self._step = pose, step
+        places = see(self._opaque, self._layout, pose, self._lit)
+        seen_at = self._seen_at
+        seen_at[places] = step
+        differ = np.unique(places[self._blocks[places] != self._known[places]])
+        if len(differ):
+            before, now = self._known[differ], self._blocks[differ]
+            self._known[differ] = now
+            self._notice(differ, before, now)
+        self._things.meet(items, mobs, lambda place: bool(seen_at[place] == step))
+
+    def things(self) -> tuple[Thing, ...]:
+        """Return the things seen, in order of first sight."""
+        return self._things.listed(self._known, self._seen_at, self._step, self._pose.cell)
+
+    def _notice(self, places: NDArray[np.intp], before: NDArray[np.uint16], now: NDArray[np.uint16]) -> None:
+        matter = np.flatnonzero(JOINING[before] | JOINING[now])
+        near = self._layout.square_distances(places[matter], self._layout.index(self._pose.cell))
+        for i in matter[np.argsort(near, kind="stable")].tolist():
+            self._things.notice(int(places[i]), int(before[i]), int(now[i]))
+
+    def _shine(self) -> None:
+        if self._lit is not None:
+            self._layout.inner(self._lit)[:] = light(_LIGHTS[self._layout.inner(self._blocks)])
