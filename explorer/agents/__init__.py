@@ -1,0 +1,1 @@
+"""Who plays: agents by name."""
