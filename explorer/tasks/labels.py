@@ -1,0 +1,36 @@
+"""The capabilities that an atomic task exercises, after MineExplorer (arXiv 2605.30931), section 3."""
+
+from __future__ import annotations
+
+from typing import Final, Literal
+
+Label = Literal[
+    "spatial",
+    "temporal",
+    "entity",
+    "state",
+    "inventory",
+    "common_sense",
+    "causal",
+    "relational",
+    "move",
+    "jump",
+    "collect",
+    "place",
+    "craft",
+    "attack",
+]
+
+PERCEPTION: Final[tuple[Label, ...]] = ("spatial", "temporal", "entity", "state", "inventory")
+REASONING: Final[tuple[Label, ...]] = ("common_sense", "causal", "relational")
+ACTION: Final[tuple[Label, ...]] = ("move", "jump", "collect", "place", "craft", "attack")
+LABELS: Final = (*PERCEPTION, *REASONING, *ACTION)
+
+_SHORT: Final[dict[str, Label]] = dict(
+    zip(["sp", "te", "en", "st", "in", "cs", "ca", "re", "m", "j", "c", "p", "cr", "a"], LABELS, strict=True),
+)
+
+
+def labels(short: str) -> frozenset[Label]:
+    """Return the labels of a list such as ``"sp cs m"``."""
+    return frozenset(_SHORT[each] for each in short.split())

@@ -1,0 +1,102 @@
+"""The pool of atomic tasks: those that scenes are made of, and those that were dropped, with the reason."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from dataclasses import dataclass
+from functools import cache
+
+from explorer.errors import UnknownNameError
+from explorer.tasks.filter import candidates, coloured, reason_to_drop
+from explorer.tasks.labels import LABELS, Label
+from explorer.tasks.schemas import RuleType, Where
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One observable achievement.
+
+    Attributes:
+        id: such as ``take_item_emerald``.
+        object: the item, block, mob or look that it is about.
+        text: one sentence that asks for it as a goal.
+        worlds: where it exists.
+        why: the reason for which it was dropped, "" if it was kept.
+    """
+
+    id: str
+    schema: str
+    object: str
+    text: str
+    labels: frozenset[Label]
+    rule: RuleType
+    sources: tuple[str, ...]
+    worlds: tuple[Where, ...]
+    why: str = ""
+
+    @property
+    def kept(self) -> bool:
+        """Whether scenes may ask for it."""
+        return not self.why
+
+
+@cache
+def pool() -> dict[str, Task]:
+    """Return every candidate by id, kept or dropped, in a fixed order."""
+    tasks: dict[str, Task] = {}
+    kept, by_colour = Counter[str](), Counter[str]()
+    for candidate in candidates():
+        schema = candidate.schema
+        why = reason_to_drop(candidate, kept[schema.name], by_colour[schema.name])
+        if not why:
+            kept[schema.name] += 1
+            by_colour[schema.name] += coloured(candidate.object)
+        words = candidate.object.replace("_", " ")
+        tasks[candidate.id] = Task(
+            candidate.id,
+            schema.name,
+            candidate.object,
+            schema.text.format(words),
+            schema.labels,
+            schema.rule,
+            schema.sources,
+            schema.worlds,
+            why,
+        )
+    return tasks
+
+
+def kept_tasks() -> tuple[Task, ...]:
+    """Return the tasks that scenes may ask for."""
+    return tuple(each for each in pool().values() if each.kept)
+
+
+def task(name: str) -> Task:
+    """Return a kept task by its id.
+
+    Raises:
+        UnknownNameError: there is none.
+    """
+    found = pool().get(name)
+    if found is None or not found.kept:
+        raise UnknownNameError("task", name, [each.id for each in kept_tasks()])
+    return found
+
+
+def as_json() -> str:
+    """Return the whole pool as ``pool.json`` keeps it: the kept tasks in full, of the others id and reason."""
+    kept = [
+        {
+            "id": each.id,
+            "schema": each.schema,
+            "text": each.text,
+            "labels": [label for label in LABELS if label in each.labels],
+            "rule": each.rule,
+            "sources": each.sources,
+            "worlds": each.worlds,
+        }
+        for each in kept_tasks()
+    ]
+    dropped = {each.id: each.why for each in pool().values() if not each.kept}
+    return json.dumps({"kept": kept, "dropped": dropped}, indent=1) + "\n"

@@ -1,0 +1,280 @@
+"""Schemas of atomic tasks: one achievement each, multiplied by the objects, looks and materials that it exists with."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from explorer.tasks.labels import Label, labels
+
+RuleType = Literal["inventory", "box", "near", "at_least", "at_most"]
+Where = Literal["voxel", "flat"]
+
+DYES: Final = (
+    *("white", "orange", "magenta", "light_blue", "yellow", "lime", "pink", "gray"),
+    *("light_gray", "cyan", "purple", "blue", "brown", "green", "red", "black"),
+)
+WOODS: Final = ("oak", "spruce", "birch", "jungle", "acacia", "dark_oak")
+
+
+@dataclass(frozen=True, slots=True)
+class Schema:
+    """One achievement with an object left open.
+
+    Attributes:
+        text: of a goal; ``{}`` is the object in words.
+        rule: type of its rule (:mod:`explorer.milestones`).
+        objects: an item, block, mob or look each.
+        sources: how its object comes into the world.
+    """
+
+    name: str
+    text: str
+    rule: RuleType
+    labels: frozenset[Label]
+    objects: tuple[str, ...]
+    sources: tuple[str, ...]
+    worlds: tuple[Where, ...] = ("voxel",)
+
+
+def _schema(name: str, rule: RuleType, short: str, objects: str, sources: str, text: str, flat: bool = False) -> Schema:
+    worlds: tuple[Where, ...] = ("voxel", "flat") if flat else ("voxel",)
+    return Schema(name, text, rule, labels(short), tuple(objects.split()), tuple(sources.split()), worlds)
+
+
+def _each(pattern: str, kinds: tuple[str, ...] | str) -> str:
+    return " ".join(pattern.format(kind) for kind in (kinds.split() if isinstance(kinds, str) else kinds))
+
+
+_GO: Final = (
+    _schema(
+        *("enter_room", "box", "sp cs m"),
+        "red blue green yellow white purple brick quartz sandstone prismarine",
+        "room",
+        "Get into the room with the {} floor.",
+        flat=True,
+    ),
+    _schema("reach_high", "box", "sp cs m j", "roof tower gallery", "room", "Get up to the {}."),
+    _schema("reach_place", "box", "sp cs m", "island cellar maze_exit far_bank", "room", "Get to the {}."),
+    _schema(
+        *("climb_ledge", "box", "sp cs m j", "stone_bricks bricks sandstone quartz_block", "room"),
+        "Get onto the ledge of {}.",
+    ),
+    _schema("jump_over_trench", "box", "sp cs m j", "lava pit", "room", "Get to the other side of the {} trench."),
+)
+_FIND: Final = (
+    _schema(
+        *("find_block", "near", "sp en re m"),
+        "gold_block diamond_block emerald_block bookshelf bell jukebox anvil lectern cauldron jack_o_lantern",
+        "room",
+        "Stand in front of the {} and look at it.",
+    ),
+    _schema(
+        *("find_banner", "near", "sp en re m", _each("{}_banner", "red blue green yellow white black"), "room"),
+        "Stand in front of the {} and look at it.",
+    ),
+    _schema(
+        *("find_animal", "near", "sp en re m", "cow pig sheep chicken rabbit", "mob"),
+        "Stand in front of the {} and look at it.",
+    ),
+    _schema(
+        *("find_odd", "near", "sp en re m"),
+        "cracked_stone_bricks mossy_stone_bricks chiseled_stone_bricks chiseled_quartz_block",
+        "room",
+        "Look closely at the only block of {} in its wall.",
+    ),
+    _schema(
+        *("find_pair", "near", "sp en re m", "red_concrete gold_block lapis_block", "room"),
+        "Look closely at the two blocks of {} that stand beside each other.",
+    ),
+    _schema(
+        *("find_tallest", "near", "sp en re m", "sandstone bricks", "room"),
+        "Stand in front of the tallest pillar of {} and look at it.",
+    ),
+    _schema(
+        *("find_flower", "near", "sp en re m", "poppy dandelion blue_orchid oxeye_daisy", "ground"),
+        "Stand in front of the {} and look at it.",
+    ),
+)
+_TAKE: Final = (
+    _schema(
+        *("take_item", "inventory", "sp in cs c"),
+        "compass emerald clock bucket book map saddle name_tag diamond gold_ingot",
+        "lying",
+        "Get the {}.",
+        flat=True,
+    ),
+    _schema(
+        *("take_from_chest", "inventory", "sp in cs c"),
+        "gold_nugget iron_ingot apple egg quartz paper cookie amethyst_shard glass_bottle leather_boots",
+        "chest",
+        "Get the {} out of its chest.",
+    ),
+    _schema(
+        *("take_from_third_chest", "inventory", "sp in re c", "heart_of_the_sea golden_apple music_disc_cat", "chest"),
+        "Get the {}; it is in one of several chests.",
+    ),
+    _schema(
+        "take_tool",
+        "inventory",
+        "sp in cs c",
+        "shears iron_sword iron_pickaxe diamond_pickaxe",
+        "lying chest",
+        "Get the {}.",
+    ),
+    _schema(
+        "take_handle",
+        "inventory",
+        "sp in cs c",
+        "lever stone_button oak_button birch_button",
+        "lying chest",
+        "Get the {}.",
+    ),
+)
+_GATHER: Final = (
+    _schema("chop_log", "inventory", "en in cs c", _each("{}_log", WOODS), "ground", "Put an {} into your inventory."),
+    _schema(
+        *("dig_ground", "inventory", "en in cs c", "dirt sand red_sand gravel coarse_dirt podzol", "ground"),
+        "Put a block of {} into your inventory.",
+    ),
+    _schema(
+        *("take_wool", "inventory", "en in cs c", _each("{}_wool", "red blue green yellow black brown"), "ground"),
+        "Put a block of {} into your inventory.",
+    ),
+    _schema(
+        *("pick_flower", "inventory", "en in cs c", "cornflower allium azure_bluet lily_of_the_valley", "ground"),
+        "Put an {} into your inventory.",
+    ),
+    _schema(
+        *("harvest", "inventory", "en in cs c"),
+        "pumpkin melon_slice hay_block brown_mushroom red_mushroom cactus",
+        "ground",
+        "Put {} into your inventory.",
+    ),
+    _schema("cut_cobweb", "inventory", "en in cs c", "string", "ground", "Put a {} into your inventory."),
+    _schema(
+        *("clear_leaves", "at_most", "en st ca c", _each("{}_leaves", "oak spruce birch"), "ground"),
+        "Clear the way of {}.",
+    ),
+)
+_MINE: Final = (
+    _schema(
+        *("mine_stone", "inventory", "en st ca c", "cobblestone granite diorite andesite", "ground"),
+        "Put a block of {} into your inventory.",
+    ),
+    _schema(
+        *("mine_ore", "inventory", "en st ca c", "coal iron_ore gold_ore lapis_lazuli redstone", "ground"),
+        "Put {} into your inventory.",
+    ),
+    _schema(
+        *("clear_plug", "at_most", "en st ca c", "stone granite diorite andesite cobblestone", "ground"),
+        "Clear the {} out of the way.",
+    ),
+)
+_OPEN: Final = (
+    _schema("pull_lever", "box", "st ca m", "lever", "device", "Get through the iron door.", flat=True),
+    _schema(
+        *("press_button", "box", "st ca te m", "stone_button oak_button birch_button", "device"),
+        "Get through the iron door.",
+    ),
+    _schema(
+        *("stand_on_plate", "box", "st ca te m"),
+        "stone_pressure_plate oak_pressure_plate heavy_weighted_pressure_plate",
+        "device",
+        "Get through the iron door.",
+        flat=True,
+    ),
+    _schema("use_two_levers", "box", "st ca m", "lever", "device", "Get through the iron door.", flat=True),
+    _schema("use_lever_and_button", "box", "st ca te m", "stone_button", "device", "Get through the iron door."),
+    _schema(
+        *("pass_timed_door", "box", "st ca te m"),
+        "spruce_button jungle_button acacia_button dark_oak_button",
+        "device",
+        "Get through the iron door before it closes.",
+    ),
+    _schema("place_lever", "box", "st ca p m", "lever", "lying chest", "Get through the iron door."),
+    _schema(
+        *("place_button", "box", "st ca p m", "stone_button oak_button birch_button", "lying chest"),
+        "Get through the iron door.",
+    ),
+    _schema(
+        *("open_wooden_door", "box", "st cs m", _each("{}_door", "oak spruce birch jungle"), "device"),
+        "Get through the {}.",
+    ),
+)
+_PLACE: Final = (
+    _schema(
+        *("bridge_moat", "at_least", "sp ca p"),
+        "oak_planks spruce_planks birch_planks dirt sand cobblestone",
+        "chest ground",
+        "Lay {} across the moat.",
+    ),
+    _schema(
+        *("bridge_chasm", "at_least", "sp ca p", "jungle_planks acacia_planks gravel andesite", "chest ground"),
+        "Lay {} across the chasm.",
+    ),
+    _schema(
+        *("put_on_pedestal", "at_least", "sp ca p"),
+        "gold_block diamond_block pumpkin melon red_wool blue_wool",
+        "chest ground",
+        "Put a {} onto the pedestal.",
+        flat=True,
+    ),
+    _schema(
+        *("fill_hole", "at_least", "sp ca p", "dirt sand cobblestone oak_planks", "chest ground"),
+        "Fill the hole in the floor with {}.",
+        flat=True,
+    ),
+    _schema(
+        *("build_step", "at_least", "sp ca p j", "dirt cobblestone oak_planks", "chest ground"),
+        "Build a step of {} before the ledge.",
+    ),
+    _schema(
+        *("close_gap", "at_least", "sp ca p", _each("{}_fence", "oak spruce birch"), "chest"),
+        "Close the gap in the fence with an {}.",
+    ),
+)
+_CRAFT: Final = (
+    _schema("craft_planks", "inventory", "in ca cr", _each("{}_planks", WOODS), "recipe", "Craft {}."),
+    _schema(
+        *("craft_wooden_tool", "inventory", "in ca cr"),
+        _each("wooden_{}", "pickaxe axe shovel sword hoe"),
+        "recipe",
+        "Craft a {}.",
+    ),
+    _schema(
+        *("craft_stone_tool", "inventory", "in ca cr", _each("stone_{}", "pickaxe axe shovel sword hoe"), "recipe"),
+        "Craft a {}.",
+    ),
+    _schema(
+        *("craft_furniture", "inventory", "in ca cr"),
+        "crafting_table chest barrel ladder bookshelf composter loom scaffolding",
+        "recipe",
+        "Craft a {}.",
+    ),
+    _schema(
+        *("craft_part", "inventory", "in ca cr"),
+        "stick bowl oak_door oak_fence oak_boat oak_sign oak_button oak_pressure_plate",
+        "recipe",
+        "Craft a {}.",
+    ),
+    _schema("craft_bed", "inventory", "in ca cr", _each("{}_bed", "white red blue yellow"), "recipe", "Craft a {}."),
+    _schema(
+        *("craft_gear", "inventory", "in ca cr", "painting item_frame bow fishing_rod torch armor_stand", "recipe"),
+        "Craft a {}.",
+    ),
+    _schema("craft_food", "inventory", "in ca cr", "bread mushroom_stew pumpkin_pie cookie", "recipe", "Craft {}."),
+)
+_HUNT: Final = (
+    _schema(
+        *("hunt", "at_most", "en ca a", "cow pig sheep chicken rabbit spider", "mob"), "Hunt the {}; none may be left."
+    ),
+    _schema(
+        *("get_drop", "inventory", "en in ca a"),
+        "leather porkchop white_wool feather rabbit_hide bone",
+        "mob",
+        "Put {} into your inventory.",
+    ),
+)
+
+SCHEMAS: Final = (*_GO, *_FIND, *_TAKE, *_GATHER, *_MINE, *_OPEN, *_PLACE, *_CRAFT, *_HUNT)
