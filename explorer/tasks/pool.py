@@ -100,3 +100,7 @@ def as_json() -> str:
     ]
     dropped = {each.id: each.why for each in pool().values() if not each.kept}
     return json.dumps({"kept": kept, "dropped": dropped}, indent=1) + "\n"
+
+
+if __name__ == "__main__":
+    print(as_json(), end="")
