@@ -29,8 +29,8 @@ LORE: Final = {
     "breeding": "*_spawn_egg turtle_* scute lead *_horse_armor carrot_on_a_stick",
     "circuits": "*piston* repeater comparator observer dispenser dropper hopper* redstone_* tripwire_hook *rail"
     " daylight_detector target note_block *minecart tnt",
-    "biomes": "*coral* *kelp* prismarine_* sea_* *sponge conduit nautilus_shell *ice bamboo cocoa_beans sweet_berries"
-    " honey* bee* *nest",
+    "biomes": "*coral* *kelp* prismarine_* sea_* *sponge conduit nautilus_shell ice packed_ice blue_ice bamboo"
+    " cocoa_beans sweet_berries honey* bee* *nest",
     "spawn rules": "spawner infested_* *_head *_skull wither_*",
     "rare drops": "trident totem_of_undying music_disc_* nether_star heart_of_the_sea phantom_membrane name_tag",
     "commands": "*command_block* barrier structure_* jigsaw debug_stick knowledge_book petrified_* player_head",

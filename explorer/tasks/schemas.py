@@ -106,7 +106,7 @@ _TAKE: Final = (
     ),
     _schema(
         *("take_from_chest", "inventory", "sp in cs c"),
-        "gold_nugget iron_ingot apple egg quartz paper cookie amethyst_shard glass_bottle leather_boots",
+        "gold_nugget iron_ingot apple egg quartz paper cookie prismarine_shard glass_bottle leather_boots",
         "chest",
         "Get the {} out of its chest.",
     ),
@@ -134,7 +134,7 @@ _TAKE: Final = (
 _GATHER: Final = (
     _schema("chop_log", "inventory", "en in cs c", _each("{}_log", WOODS), "ground", "Put an {} into your inventory."),
     _schema(
-        *("dig_ground", "inventory", "en in cs c", "dirt sand red_sand gravel coarse_dirt podzol", "ground"),
+        *("dig_ground", "inventory", "en in cs c", "dirt sand red_sand gravel coarse_dirt clay_ball", "ground"),
         "Put a block of {} into your inventory.",
     ),
     _schema(
@@ -260,10 +260,10 @@ _CRAFT: Final = (
     ),
     _schema("craft_bed", "inventory", "in ca cr", _each("{}_bed", "white red blue yellow"), "recipe", "Craft a {}."),
     _schema(
-        *("craft_gear", "inventory", "in ca cr", "painting item_frame bow fishing_rod torch armor_stand", "recipe"),
+        *("craft_gear", "inventory", "in ca cr", "painting item_frame bow fishing_rod torch campfire", "recipe"),
         "Craft a {}.",
     ),
-    _schema("craft_food", "inventory", "in ca cr", "bread mushroom_stew pumpkin_pie cookie", "recipe", "Craft {}."),
+    _schema("craft_food", "inventory", "in ca cr", "bread mushroom_stew sugar", "recipe", "Craft {}."),
 )
 _HUNT: Final = (
     _schema(

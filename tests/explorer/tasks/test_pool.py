@@ -5,10 +5,10 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from explorer.rules.blocks import BLOCKS
-from explorer.rules.items import ITEMS
 
 from explorer.errors import UnknownNameError
+from explorer.rules.blocks import BLOCKS
+from explorer.rules.items import ITEMS
 from explorer.rules.mobs import MOBS
 from explorer.tasks import pool as pool_module
 from explorer.tasks.filter import MOST_BY_COLOUR, MOST_OF_A_SCHEMA, coloured
