@@ -1,3 +1,5 @@
+"""The pool of atomic tasks: its limits, its reasons, and the file that holds it."""
+
 from __future__ import annotations
 
 import json
