@@ -18,7 +18,8 @@ class Thing:
     Attributes:
         name: ``lever_2``, numbered in order of first sight.
         kind: name of the block, item or mob.
-        state: "", "on", "open", or of an item how many.
+        state: "", "on", "open", "empty" of a chest that the agent emptied; of items and blocks that break how many.
+        cell: of several blocks the nearest.
         seen_at: step at which it was last in view.
     """
 

@@ -6,7 +6,7 @@ A world tells an :class:`Observer` what changes (:meth:`~Observer.follow`) and w
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from copy import copy
 from typing import Final
 
@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from explorer.rules.blocks import BLOCKS, OPAQUE, mask
 from explorer.scene import Cell, Change, Mob, Pose, Scene, Stack
-from explorer.view import Thing
+from explorer.view import Offer, Thing
+from explorer.worlds.offers import offers
 from explorer.worlds.sight import Layout, light, see
 from explorer.worlds.things import JOINING, Things
 
@@ -96,6 +97,10 @@ class Observer:
     def things(self) -> tuple[Thing, ...]:
         """Return the things seen, in order of first sight."""
         return self._things.listed(self._known, self._seen_at, self._step, self._pose.cell)
+
+    def offers(self, inventory: Mapping[str, int], table_in_reach: Callable[[], bool]) -> tuple[Offer, ...]:
+        """Return the recipes that what is held and was seen could be for (:func:`explorer.worlds.offers.offers`)."""
+        return offers(inventory, self._things.materials, table_in_reach)
 
     def _notice(self, places: NDArray[np.intp], before: NDArray[np.uint16], now: NDArray[np.uint16]) -> None:
         matter = np.flatnonzero(JOINING[before] | JOINING[now])

@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from explorer.rules.blocks import BLOCKS, Block
+from explorer.rules.mobs import mob_kind
 from explorer.scene import Cell, Mob, Stack
 from explorer.view import Thing
 from explorer.worlds.sight import Layout
@@ -91,7 +92,13 @@ class Things:
         self._loose: dict[Hashable, _Loose] = {}
         self._placed: set[int] = set()
         self._emptied: set[int] = set()
+        self._materials: set[str] = set()
         self._sorted: _Sorted | None = None
+
+    @property
+    def materials(self) -> frozenset[str]:
+        """Items that what was seen until now gives: those on the ground, and drops of blocks and mobs."""
+        return frozenset(self._materials)
 
     def copy(self) -> Things:
         """Return a copy that does not follow."""
@@ -103,6 +110,7 @@ class Things:
         other._loose = self._loose.copy()
         other._placed = self._placed.copy()
         other._emptied = self._emptied.copy()
+        other._materials = self._materials.copy()
         other._sorted = self._sorted
         return other
 
@@ -123,7 +131,9 @@ class Things:
         joining = int(JOINING[code])
         if not joining or (place in self._placed and BLOCKS[code].breakable):
             return
-        name = BLOCKS[code].name
+        name, drop = BLOCKS[code].name, BLOCKS[code].drop
+        if drop:
+            self._materials.add(drop)
         beside = {
             self._oldest(self._at[place + step]) for step in self._neighbours[joining] if place + step in self._at
         }
@@ -135,17 +145,18 @@ class Things:
         self, items: Mapping[Cell, tuple[Stack, ...]], mobs: Iterable[Mob], in_view: Callable[[int], bool]
     ) -> None:
         """Notice items and mobs that are there and in view, and forget those in view that are not there any more."""
-        present: dict[Hashable, tuple[str, int, str]] = {}
+        present: dict[Hashable, tuple[str, int, str, str]] = {}
         for cell, stacks in items.items():
             place = self._layout.index(cell)
             for stack in stacks:
-                present[place, stack.item] = stack.item, place, str(stack.count)
+                present[place, stack.item] = stack.item, place, str(stack.count), stack.item
         for mob in mobs:
-            present[mob.name] = mob.kind, self._layout.index(mob.cell), ""
+            present[mob.name] = mob.kind, self._layout.index(mob.cell), "", mob_kind(mob.kind).drop.item
         for key in [key for key, thing in self._loose.items() if key not in present and in_view(thing.place)]:
             del self._loose[key]
-        for key, (kind, place, state) in present.items():
+        for key, (kind, place, state, gives) in present.items():
             if in_view(place):
+                self._materials.add(gives)
                 before = self._loose.get(key)
                 self._loose[key] = _Loose(before.label if before else self._named(kind), place, state)
 

@@ -211,3 +211,14 @@ def test_a_copy_does_not_follow() -> None:
     again = look(kept, 1)
     assert again["lever_1"].in_view
     assert list(look(observer, 2)) == []
+
+
+def test_the_recipe_book_knows_what_was_seen() -> None:
+    observer = Observer(scene({(8, 1, 4): "stone", (8, 1, 0): "oak_log"}))
+    sheep = (Mob("a", "sheep", (7, 1, 4)),)
+    look(observer, mobs=sheep, items={(9, 1, 4): (Stack("stick"),)})
+    names = {offer.recipe for offer in observer.offers({}, lambda: False)}
+    assert {"stone_pickaxe", "painting"} <= names
+    assert "crafting_table" not in names
+    look(observer, 1, SPAWN.turned(2), mobs=sheep)
+    assert "crafting_table" in {offer.recipe for offer in observer.offers({}, lambda: False)}
