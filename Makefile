@@ -1,8 +1,11 @@
 # Aliases of the scripts; make run ARGS="--only goal_navigation"
-.PHONY: run demo-robot test check lock
+.PHONY: run explore demo-robot test check lock
 
 run:
 	sh scripts/run $(ARGS)
+
+explore:
+	sh scripts/explore $(ARGS)
 
 demo-robot:
 	sh scripts/demo-robot $(ARGS)
