@@ -56,12 +56,19 @@ def _first(row: list[Any]) -> list[int]:
     return [item(kinds[0]) for kinds, _ in row[4]]
 
 
+def _by_first_need() -> dict[str, list[int]]:
+    """Return for each item the recipes whose first group holds it, so that few are looked at."""
+    found: dict[str, list[int]] = {}
+    for number, each in enumerate(RECIPES):
+        for name in each.needs[0][0]:
+            found.setdefault(name, []).append(number)
+    return found
+
+
 RECIPES: Final = _recipes()
 """A recipe's number, as in codes to craft by it, is its place here, the same in every scene of rules "1"."""
-_BY_FIRST_NEED: Final = {
-    name: tuple(number for number, recipe in enumerate(RECIPES) if name in recipe.needs[0][0]) for name in ITEMS
-}
 _NUMBERS: Final = {recipe.name: number for number, recipe in enumerate(RECIPES)}
+_BY_FIRST_NEED: Final = _by_first_need()
 
 
 def recipe(name: str) -> int:

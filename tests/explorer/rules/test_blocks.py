@@ -32,7 +32,7 @@ from explorer.rules.blocks import (
 )
 
 ITEMS = set(FACTS["items"])
-TABLE_OF_RULES_1 = "5890a28160e800550ce64f8b895d9fe2b3e5888acc5a20fe2927663f71e412ba"
+TABLE_OF_RULES_1 = "34be0cf7b721cc77bb07938cfe2306b22b94646a534e8674bf691abf45758bb1"
 """Files, replays and certificates keep codes, so whatever changes this is a new version of the rules."""
 PICKAXES = [f"{material}_pickaxe" for material in ("wooden", "golden", "stone", "iron", "diamond", "netherite")]
 
