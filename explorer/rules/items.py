@@ -14,9 +14,7 @@ from explorer.rules.blocks import BLOCKS, FACTS, Block, code
 
 ITEMS: Final[tuple[str, ...]] = tuple(FACTS["items"])
 """Names; an item's number, as in codes to hold it, is its place here, the same in every scene of rules "1"."""
-TOOLS: Final = frozenset(tool for block in BLOCKS for tool in block.tools)
-"""Items that break what hands do not."""
-DIG_FACTOR: Final = 30
+TICKS_TO_DIG: Final = 30
 """Ticks to dig a block of hardness 1 at speed 1 with what it asks for, as in vanilla."""
 
 _NUMBERS: Final = {name: number for number, name in enumerate(ITEMS)}
@@ -65,7 +63,7 @@ def dig_ticks(held: str | None, block: Block) -> int:
         held: what :func:`digs` the block, None for bare hands.
     """
     speed = _SPEEDS.get(_MATERIALS[block.name], {}).get(held or "", 1)
-    return max(1, math.ceil(block.hardness * DIG_FACTOR / speed))
+    return max(1, math.ceil(block.hardness * TICKS_TO_DIG / speed))
 
 
 @cache

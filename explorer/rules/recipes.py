@@ -56,19 +56,9 @@ def _first(row: list[Any]) -> list[int]:
     return [item(kinds[0]) for kinds, _ in row[4]]
 
 
-def _by_first_need() -> dict[str, list[int]]:
-    """Return for each item the recipes whose first group holds it, so that few are looked at."""
-    found: dict[str, list[int]] = {}
-    for number, each in enumerate(RECIPES):
-        for name in each.needs[0][0]:
-            found.setdefault(name, []).append(number)
-    return found
-
-
 RECIPES: Final = _recipes()
 """A recipe's number, as in codes to craft by it, is its place here, the same in every scene of rules "1"."""
 _NUMBERS: Final = {recipe.name: number for number, recipe in enumerate(RECIPES)}
-_BY_FIRST_NEED: Final = _by_first_need()
 
 
 def recipe(name: str) -> int:
@@ -112,9 +102,4 @@ def craftable(inventory: Mapping[str, int], table: bool) -> tuple[Recipe, ...]:
     Args:
         table: a crafting table is in reach.
     """
-    candidates = sorted({number for name in inventory for number in _BY_FIRST_NEED.get(name, ())})
-    return tuple(
-        each
-        for each in map(RECIPES.__getitem__, candidates)
-        if (table or not each.table) and used(each, inventory) is not None
-    )
+    return tuple(each for each in RECIPES if (table or not each.table) and used(each, inventory) is not None)

@@ -9,7 +9,7 @@ import pytest
 from explorer.errors import UnknownNameError
 from explorer.rules.actions import decode, hold
 from explorer.rules.blocks import BLOCKS, Block, code
-from explorer.rules.items import ITEMS, TOOLS, block_of, dig_ticks, digs, item, tool_needed
+from explorer.rules.items import ITEMS, block_of, dig_ticks, digs, item, tool_needed
 from explorer.rules.mobs import MOBS
 
 TABLE_OF_RULES_1 = "0530e9297a52d9571532a387dbfcb4f5072fe106368cb7162c40a5a2ed45dd55"
@@ -111,9 +111,3 @@ def test_what_is_needed_in_words(name: str, words: str) -> None:
 def test_digs_take_vanillas_time(held: str | None, name: str, seconds: float) -> None:
     """Times of the game's own table of digging, at 20 ticks a second."""
     assert dig_ticks(held, block(name)) == round(seconds * 20)
-
-
-def test_tools_are_what_some_block_asks_for() -> None:
-    assert TOOLS <= set(ITEMS)
-    assert "shears" in TOOLS
-    assert not TOOLS & {"stick", "wooden_hoe", "bucket"}
