@@ -1,0 +1,168 @@
+"""The one judge of what hands do and what devices answer, in every world.
+
+:func:`apply` is pure: it reads a state, and says what is different afterwards or why nothing is. Where a body gets to
+is said by :mod:`explorer.rules.moves`, which cell it means by :mod:`explorer.rules.reach`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from explorer.rules.blocks import AIR, BLOCKS, REPLACEABLE, SOLID, variant
+from explorer.rules.devices import tick
+from explorer.rules.items import block_of, digs, tool_needed
+from explorer.rules.mobs import mob_kind
+from explorer.rules.moves import stands
+from explorer.rules.reach import table_in_reach
+from explorer.rules.recipes import RECIPES, recipe, used
+from explorer.rules.state import RuleState
+from explorer.scene import Cell, Change, Event, Stack
+
+
+@dataclass(frozen=True, slots=True)
+class Applied:
+    """What an event does.
+
+    Attributes:
+        changes: in order, none if it was refused.
+        refusal: why it was, "" if it was not.
+    """
+
+    changes: tuple[Change, ...] = ()
+    refusal: str = ""
+
+
+def apply(state: RuleState, event: Event) -> Applied:
+    """Return what an event does to a state.
+
+    Of ``arrive`` and ``tick`` the state's pose is the one after the step.
+    """
+    return _JUDGES[event.kind](state, event)
+
+
+def _arrive(state: RuleState, _: Event) -> Applied:
+    stacks = state.items.get(state.pose.cell, ())
+    return Applied((Change("items", state.pose.cell), *_gained(stacks)) if stacks else ())
+
+
+def _tick(state: RuleState, _: Event) -> Applied:
+    return Applied(tuple(tick(state)))
+
+
+def _use(state: RuleState, event: Event) -> Applied:
+    cell = _cell(event)
+    block = BLOCKS[state.block(cell)]
+    if block.kind == "device":
+        if block.state == "on" and block.name != "lever":
+            return Applied(refusal="already pressed")
+        return Applied((Change("block", cell, code=variant(block.code, "" if block.state else "on")),))
+    if block.kind == "chest":
+        stacks = state.chests.get(cell, ())
+        return Applied((Change("chest", cell), *_gained(stacks))) if stacks else Applied(refusal="empty")
+    if block.kind == "door":
+        if any(cell in door.cells for door in state.doors):
+            return Applied(refusal="it has no handle")
+        opened = variant(block.code, "open")
+        return Applied(tuple(Change("block", each, code=opened) for each in _door(state, cell, block.code)))
+    return Applied(refusal="craft by name" if block.kind == "table" else "nothing to use")
+
+
+def _dig(state: RuleState, event: Event) -> Applied:
+    cell = _cell(event)
+    block = BLOCKS[state.block(cell)]
+    if cell in state.placed:
+        return Applied(refusal="placed blocks are final")
+    if not block.breakable:
+        return Applied(refusal="cannot be broken")
+    if not digs(state.held, block):
+        return Applied(refusal=f"needs {tool_needed(block)}")
+    return Applied((Change("block", cell, code=AIR), *_gained((Stack(block.drop),) if block.drop else ())))
+
+
+def _attack(state: RuleState, event: Event) -> Applied:
+    mob = next((mob for mob in state.mobs if mob.name == event.name), None)
+    if mob is None:
+        return Applied(refusal="nothing to attack")
+    return Applied((Change("mob", mob.cell, mob.name), *_gained((mob_kind(mob.kind).drop,))))
+
+
+def _place(state: RuleState, event: Event) -> Applied:
+    """The cell of the feet stands for place_below: the body rises onto the block."""
+    cell = _cell(event)
+    placed = block_of(state.held) if state.held else None
+    if state.held is None or placed is None:
+        return Applied(refusal="nothing to place in hand")
+    if cell == state.pose.cell and not SOLID[placed]:
+        return Applied(refusal="it carries no body")
+    if not REPLACEABLE[state.block(cell)]:
+        return Applied(refusal="something is in the way")
+    filled = Change("block", cell, code=placed), Change("placed", cell)
+    return Applied((*filled, *_spent(state, {state.held: 1})))
+
+
+def _hold(state: RuleState, event: Event) -> Applied:
+    if not state.inventory.get(event.name):
+        return Applied(refusal=f"no {event.name} in the inventory")
+    return Applied((Change("hold", name=event.name),) if state.held != event.name else ())
+
+
+def _drop(state: RuleState, event: Event) -> Applied:
+    cell = _cell(event)
+    if state.held is None:
+        return Applied(refusal="nothing in hand")
+    if not stands(state, cell):
+        return Applied(refusal="no room for it in front")
+    return Applied((Change("items", cell, stacks=(Stack(state.held),)), *_spent(state, {state.held: 1})))
+
+
+def _craft(state: RuleState, event: Event) -> Applied:
+    made = RECIPES[recipe(event.name)]
+    taken = used(made, state.inventory)
+    if taken is None:
+        return Applied(refusal="ingredients are missing")
+    if made.table and not table_in_reach(state):
+        return Applied(refusal="needs a crafting table in reach")
+    return Applied((*_spent(state, taken), *_gained((Stack(made.makes, made.count),))))
+
+
+def _door(state: RuleState, cell: Cell, code: int) -> Iterable[Cell]:
+    """The cells above and below one, itself included, that hold the same door in the same state."""
+    x, low, z = cell
+    while state.block((x, low - 1, z)) == code:
+        low -= 1
+    level = low
+    while state.block((x, level, z)) == code:
+        yield x, level, z
+        level += 1
+
+
+def _gained(stacks: Iterable[Stack]) -> tuple[Change, ...]:
+    return tuple(Change("inventory", name=stack.item, count=stack.count) for stack in stacks)
+
+
+def _spent(state: RuleState, taken: Mapping[str, int]) -> tuple[Change, ...]:
+    """Less in the inventory, and bare hands if what was held runs out."""
+    changes = tuple(Change("inventory", name=name, count=-count) for name, count in taken.items())
+    held = state.held
+    return (*changes, Change("hold")) if held and taken.get(held, 0) >= state.inventory.get(held, 0) else changes
+
+
+def _cell(event: Event) -> Cell:
+    if event.cell is None:
+        raise ValueError(f"{event.kind} without a cell")
+    return event.cell
+
+
+_JUDGES: Final[dict[str, Callable[[RuleState, Event], Applied]]] = {
+    "arrive": _arrive,
+    "tick": _tick,
+    "use": _use,
+    "dig": _dig,
+    "attack": _attack,
+    "place": _place,
+    "hold": _hold,
+    "drop": _drop,
+    "craft": _craft,
+}

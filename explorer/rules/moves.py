@@ -1,0 +1,117 @@
+"""Where a step of the body ends: the lattice, of which physics is one way to carry it out.
+
+All that is asked of a world is the block of a cell, outside the arena too: there it is solid.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final, Literal, Protocol
+
+from explorer.rules.actions import Primitive
+from explorer.rules.blocks import LAVA, SOLID, code
+from explorer.scene import FACINGS, Cell, Pose
+
+DEEPEST: Final = 3
+"""Cells that a move may fall."""
+OUTSIDE: Final = code("bedrock")
+"""What a cell outside the arena holds: solid, opaque, never broken."""
+_TURNS: Final = {Primitive.FORWARD: 0, Primitive.BACK: 2, Primitive.LEFT: 3, Primitive.RIGHT: 1, Primitive.JUMP: 0}
+
+
+class Terrain(Protocol):
+    """Blocks that can be asked for."""
+
+    def block(self, cell: Cell) -> int:
+        """Return the code of a cell, :data:`OUTSIDE` outside the arena."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """Where a move ends.
+
+    Attributes:
+        cell: of the feet afterwards.
+        end: ``moved``, ``refused`` (then ``cell`` is where it began) or ``lava``.
+        reason: why it was refused.
+        kind: what the body does: walks (and falls), jumps up, jumps over a gap.
+    """
+
+    cell: Cell
+    end: Literal["moved", "refused", "lava"]
+    reason: str = ""
+    kind: Literal["walk", "up", "over"] = "walk"
+
+
+def heading(pose: Pose, primitive: Primitive) -> Cell:
+    """Return the unit cell towards which a move goes."""
+    return FACINGS[(pose.facing + _TURNS[primitive]) % 4]
+
+
+def move(terrain: Terrain, pose: Pose, primitive: Primitive) -> Way:
+    """Return where forward, back, left, right or jump ends."""
+    towards = heading(pose, primitive)
+    return _jump(terrain, pose.cell, towards) if primitive is Primitive.JUMP else _walk(terrain, pose.cell, towards)
+
+
+def fall(terrain: Terrain, cell: Cell) -> Way:
+    """Return where a body comes to rest that is left to itself in a cell: it falls however deep."""
+    x, y, z = cell
+    while True:
+        if _lava(terrain, ((x, y, z), (x, y + 1, z))):
+            return Way((x, y, z), "lava")
+        if SOLID[terrain.block((x, y - 1, z))]:
+            return Way((x, y, z), "moved")
+        y -= 1
+
+
+def stands(terrain: Terrain, cell: Cell) -> bool:
+    """Return whether a body can stand in a cell: room for two, neither of it lava, on solid ground."""
+    x, y, z = cell
+    room = (cell, (x, y + 1, z))
+    return _free(terrain, room) and not _lava(terrain, room) and SOLID[terrain.block((x, y - 1, z))] != 0
+
+
+def _walk(terrain: Terrain, cell: Cell, towards: Cell) -> Way:
+    x, y, z = cell[0] + towards[0], cell[1], cell[2] + towards[2]
+    if not _free(terrain, ((x, y, z), (x, y + 1, z))):
+        return Way(cell, "refused", "bumped")
+    if _lava(terrain, ((x, y, z), (x, y + 1, z))):
+        return Way((x, y, z), "lava")
+    for below in range(DEEPEST + 1):
+        if terrain.block((x, y - below, z)) == LAVA:
+            return Way((x, y - below, z), "lava")
+        if SOLID[terrain.block((x, y - below - 1, z))]:
+            return Way((x, y - below, z), "moved")
+    return Way(cell, "refused", "too deep")
+
+
+def _jump(terrain: Terrain, cell: Cell, towards: Cell) -> Way:
+    x, y, z = cell
+    front = x + towards[0], y, z + towards[2]
+    if SOLID[terrain.block(front)]:
+        up = front[0], y + 1, front[2]
+        return _jumped(terrain, cell, up, ((x, y + 2, z), up, (up[0], y + 2, up[2])), "up")
+    if SOLID[terrain.block((front[0], y - 1, front[2]))]:
+        return Way(cell, "refused", "nothing to jump on")
+    far = x + 2 * towards[0], y, z + 2 * towards[2]
+    if not SOLID[terrain.block((far[0], y - 1, far[2]))]:
+        return Way(cell, "refused", "nothing to jump on")
+    way = (x, y + 2, z), *((a, y + rise, b) for a, _, b in (front, far) for rise in range(3))
+    return _jumped(terrain, cell, far, way, "over")
+
+
+def _jumped(terrain: Terrain, cell: Cell, goal: Cell, way: tuple[Cell, ...], kind: Literal["up", "over"]) -> Way:
+    if not _free(terrain, way):
+        return Way(cell, "refused", "bumped", kind)
+    return Way(goal, "lava" if _lava(terrain, way) else "moved", "", kind)
+
+
+def _free(terrain: Terrain, cells: Iterable[Cell]) -> bool:
+    return not any(SOLID[terrain.block(cell)] for cell in cells)
+
+
+def _lava(terrain: Terrain, cells: Iterable[Cell]) -> bool:
+    return any(terrain.block(cell) == LAVA for cell in cells)

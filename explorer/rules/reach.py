@@ -1,0 +1,146 @@
+"""What an agent means by a primitive: the event, on the cell that it can reach."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import partial
+from typing import Final
+
+from explorer.rules.actions import FARTHEST_AIM, Decoded, Primitive
+from explorer.rules.blocks import BLOCKS, REPLACEABLE, SOLID, USABLE
+from explorer.rules.items import ITEMS
+from explorer.rules.mobs import mob_kind
+from explorer.rules.moves import heading
+from explorer.rules.raycast import Crossing, ray
+from explorer.rules.recipes import RECIPES
+from explorer.rules.state import RuleState
+from explorer.scene import Cell, Deed, Event, Mob, Pose
+
+OUT_OF_REACH: Final = "out of reach"
+
+
+def intended(state: RuleState, decoded: Decoded) -> Event | str:
+    """Return the event that a primitive of the hands means, or why it means none.
+
+    Args:
+        decoded: use, dig, attack, place, place_ahead, place_below, drop, hold or craft.
+    """
+    if decoded.kind != "primitive":
+        return _named(decoded)
+    return _INTENTIONS[decoded.primitive](state)
+
+
+def _named(decoded: Decoded) -> Event | str:
+    if decoded.kind == "hold":
+        return Event("hold", name=ITEMS[decoded.operand]) if decoded.operand < len(ITEMS) else "no such item"
+    known = decoded.operand < len(RECIPES)
+    return Event("craft", name=RECIPES[decoded.operand].name) if known else "no such recipe"
+
+
+def touched(state: RuleState, pose: Pose | None = None) -> Crossing | None:
+    """Return the first solid or usable cell along the crosshair, None if none is within reach.
+
+    The eye's own cell does not count.
+
+    Args:
+        pose: instead of the state's.
+    """
+    pose = pose or state.pose
+    for crossing in ray(pose)[1:]:
+        code = state.block(_at(pose, crossing.offset))
+        if SOLID[code] or USABLE[code]:
+            return crossing
+    return None
+
+
+def mob_hit(state: RuleState) -> Mob | None:
+    """Return the first mob along the crosshair, before anything solid and within reach."""
+    cells = {cell: mob for mob in reversed(tuple(state.mobs)) for cell in mob_cells(mob)}
+    if cells:
+        for crossing in ray(state.pose):
+            cell = _at(state.pose, crossing.offset)
+            if SOLID[state.block(cell)]:
+                return None
+            if cell in cells:
+                return cells[cell]
+    return None
+
+
+def mob_cells(mob: Mob) -> tuple[Cell, ...]:
+    """Return the cells that a mob fills."""
+    x, y, z = mob.cell
+    return ((x, y, z), (x, y + 1, z)) if mob_kind(mob.kind).tall else ((x, y, z),)
+
+
+def table_in_reach(state: RuleState) -> bool:
+    """Return whether the ray from the eye to the middle of some crafting table touches it first."""
+    return any(
+        (hit := touched(state, replace(state.pose, aim=offset))) is not None and hit.offset == offset
+        for offset in _tables(state)
+    )
+
+
+def _tables(state: RuleState) -> Iterator[Cell]:
+    x, y, z = state.pose.cell
+    span = range(-FARTHEST_AIM, FARTHEST_AIM + 1)
+    for up in span:
+        for along in span:
+            for aside in span:
+                if BLOCKS[state.block((x + aside, y + up, z + along))].kind == "table":
+                    yield aside, up, along
+
+
+def _on(deed: Deed, state: RuleState) -> Event | str:
+    hit = touched(state)
+    return Event(deed, _at(state.pose, hit.offset)) if hit else OUT_OF_REACH
+
+
+def _attack(state: RuleState) -> Event | str:
+    mob = mob_hit(state)
+    return Event("attack", mob.cell, mob.name) if mob else "nothing to attack"
+
+
+def _place(state: RuleState) -> Event | str:
+    hit = touched(state)
+    if hit is None:
+        return OUT_OF_REACH
+    cell = _at(state.pose, hit.offset)
+    empty = cell if REPLACEABLE[state.block(cell)] else _at(state.pose, hit.before)
+    x, y, z = state.pose.cell
+    return "the body is in the way" if empty in ((x, y, z), (x, y + 1, z)) else Event("place", empty)
+
+
+def _place_ahead(state: RuleState) -> Event | str:
+    front = _front(state.pose)
+    if SOLID[state.block(front)]:
+        return "something is in the way"
+    return Event("place", (front[0], front[1] - 1, front[2]))
+
+
+def _place_below(state: RuleState) -> Event | str:
+    x, y, z = state.pose.cell
+    return "no head-room" if SOLID[state.block((x, y + 2, z))] else Event("place", (x, y, z))
+
+
+def _drop(state: RuleState) -> Event | str:
+    return Event("drop", _front(state.pose))
+
+
+def _front(pose: Pose) -> Cell:
+    return _at(pose, heading(pose, Primitive.FORWARD))
+
+
+def _at(pose: Pose, offset: Cell) -> Cell:
+    return pose.cell[0] + offset[0], pose.cell[1] + offset[1], pose.cell[2] + offset[2]
+
+
+_INTENTIONS: Final[dict[Primitive, Callable[[RuleState], Event | str]]] = {
+    Primitive.USE: partial(_on, "use"),
+    Primitive.DIG: partial(_on, "dig"),
+    Primitive.ATTACK: _attack,
+    Primitive.PLACE: _place,
+    Primitive.PLACE_AHEAD: _place_ahead,
+    Primitive.PLACE_BELOW: _place_below,
+    Primitive.DROP: _drop,
+}

@@ -1,0 +1,138 @@
+"""What the rules read: any state that answers these, a world's own storage or a :class:`WorldState`."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Set
+from dataclasses import dataclass
+from typing import Final, Literal, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from explorer.rules.blocks import BLOCKS
+from explorer.rules.moves import OUTSIDE
+from explorer.scene import Cell, Mob, Pose, Scene, Stack, WorldState
+
+PRESSED: Final = tuple(block.code for block in BLOCKS if block.kind == "plate" and block.state == "on")
+"""Codes of plates that are on."""
+IRON: Final = tuple(block.code for block in BLOCKS if block.name == "iron_door")
+"""Codes of the door that no hand opens."""
+SIDES: Final[tuple[Cell, ...]] = ((1, 0, 0), (-1, 0, 0), (0, 1, 0), (0, -1, 0), (0, 0, 1), (0, 0, -1))
+
+
+@dataclass(frozen=True, slots=True)
+class Door:
+    """Cells of a door that open and close as one, not by hand, and what does it.
+
+    Attributes:
+        name: of its wire; of a door without one, made of its lowest cell.
+        needs, mode, holds: see :class:`explorer.scene.Wire`.
+        beside: of an iron door the cells where a placed lever or button opens it too, else none.
+    """
+
+    name: str
+    cells: tuple[Cell, ...]
+    needs: tuple[Cell, ...]
+    mode: Literal["all", "any"]
+    holds: int | None
+    beside: frozenset[Cell]
+
+
+def doors_of(scene: Scene) -> tuple[Door, ...]:
+    """Return the doors that hands do not open: the wired ones, and iron doors without a wire."""
+    iron = {(x, y, z) for y, z, x in np.argwhere(np.isin(scene.blocks, IRON)).tolist()}
+    doors = [Door(w.door, w.cells, w.needs, w.mode, w.holds, _beside(w.cells, iron)) for w in scene.wires]
+    loose = iron.difference(*(door.cells for door in doors))
+    for x, y, z in sorted(loose):
+        if (x, y - 1, z) not in loose:
+            top = next(level for level in range(y, scene.size[1] + 1) if (x, level, z) not in loose)
+            cells = tuple((x, level, z) for level in range(y, top))
+            doors.append(Door(f"iron_door {x} {y} {z}", cells, (), "any", None, _beside(cells, iron)))
+    return tuple(doors)
+
+
+def _beside(cells: tuple[Cell, ...], iron: set[Cell]) -> frozenset[Cell]:
+    return frozenset((x + a, y + b, z + c) for x, y, z in iron.intersection(cells) for a, b, c in SIDES) - set(cells)
+
+
+def pressed_plates(blocks: NDArray[np.uint16]) -> frozenset[Cell]:
+    """Return where plates are on; blocks ``[y, z, x]``."""
+    return frozenset((x, y, z) for y, z, x in np.argwhere(np.isin(blocks, PRESSED)).tolist())
+
+
+class RuleState(Protocol):
+    """A state that events happen to. The rules never change it."""
+
+    @property
+    def pose(self) -> Pose:
+        """Where the body stands."""
+        ...
+
+    @property
+    def items(self) -> Mapping[Cell, tuple[Stack, ...]]:
+        """What lies on the ground."""
+        ...
+
+    @property
+    def chests(self) -> Mapping[Cell, tuple[Stack, ...]]:
+        """What chests hold."""
+        ...
+
+    @property
+    def mobs(self) -> Collection[Mob]:
+        """Those that are left."""
+        ...
+
+    @property
+    def inventory(self) -> Mapping[str, int]:
+        """Items and their counts, none of them 0."""
+        ...
+
+    @property
+    def held(self) -> str | None:
+        """The item in hand."""
+        ...
+
+    @property
+    def placed(self) -> Set[Cell]:
+        """Cells of blocks that the agent placed."""
+        ...
+
+    @property
+    def timers(self) -> Mapping[str, int]:
+        """Steps until a door closes."""
+        ...
+
+    @property
+    def doors(self) -> tuple[Door, ...]:
+        """Of the scene, see :func:`doors_of`."""
+        ...
+
+    @property
+    def pressed(self) -> Set[Cell]:
+        """Cells of plates that are on."""
+        ...
+
+    def block(self, cell: Cell) -> int:
+        """Return the code of a cell, :data:`explorer.rules.moves.OUTSIDE` outside the arena."""
+        ...
+
+
+class Still:
+    """A :class:`WorldState` as the rules read it.
+
+    Args:
+        doors: of its scene.
+    """
+
+    def __init__(self, state: WorldState, doors: tuple[Door, ...]) -> None:
+        self.pose, self.items, self.chests, self.mobs = state.pose, state.items, state.chests, state.mobs
+        self.inventory, self.held, self.placed, self.timers = state.inventory, state.held, state.placed, state.timers
+        self.doors, self.pressed, self._blocks = doors, pressed_plates(state.blocks), state.blocks
+
+    def block(self, cell: Cell) -> int:
+        """Return the code of a cell."""
+        x, y, z = cell
+        height, depth, width = self._blocks.shape
+        inside = 0 <= x < width and 0 <= y < height and 0 <= z < depth
+        return int(self._blocks[y, z, x]) if inside else OUTSIDE

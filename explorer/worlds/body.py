@@ -1,0 +1,232 @@
+"""A body that walks, jumps and falls among full cells, tick by tick, with the constants of vanilla (1.16.5).
+
+20 ticks a second. Source of the constants: ``LivingEntity.travel`` and ``Entity.move`` of the game, as also implemented
+by prismarine-physics. It can be driven at will: what it can reach, a player can.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from math import ceil, cos, floor, radians, sin
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from explorer.rules.blocks import LAVA, SOLID
+from explorer.scene import Cell
+
+GRAVITY: Final = 0.08
+"""Metres per tick squared."""
+FALL_DRAG: Final = 0.98
+JUMP: Final = 0.42
+"""Metres per tick, upwards."""
+GROUND_SLIP: Final = 0.6 * 0.91
+AIR_SLIP: Final = 0.91
+GROUND_PUSH: Final = 0.1
+AIR_PUSH: Final = 0.02
+SPRINT: Final = 1.3
+INPUT: Final = 0.98
+SPRINT_JUMP: Final = 0.2
+HALF_WIDTH: Final = 0.3
+HEIGHT: Final = 1.8
+STILL: Final = 0.003
+"""Slower than this is at rest."""
+EDGE: Final = 1e-7
+"""What a box may reach into a cell without being in it."""
+
+FORWARD, BACK, LEFT, RIGHT, JUMPING, SPRINTING = 1, 2, 4, 8, 16, 32
+"""Keys, to be added up."""
+FREE, BARRED, DEADLY = 0, 1, 2
+"""What a cell is to a body."""
+
+
+class Solids:
+    """What each cell is to a body, as bytes: a mirror of the blocks with one barred cell all round.
+
+    Args:
+        blocks: uint16 ``[y, z, x]``.
+    """
+
+    __slots__ = ("across", "cells", "deadly", "layer", "size")
+
+    def __init__(self, blocks: NDArray[np.uint16]) -> None:
+        height, depth, width = blocks.shape
+        self.size: Cell = width, height, depth
+        self.across: int = width + 2
+        self.layer: int = (width + 2) * (depth + 2)
+        self.cells = bytearray(b"\1") * (self.layer * (height + 2))
+        for y in range(height):
+            for z in range(depth):
+                start = self.at(0, y, z)
+                self.cells[start : start + width] = bytes(map(kind, blocks[y, z].tolist()))
+        self.deadly = DEADLY in self.cells
+
+    def at(self, x: int, y: int, z: int) -> int:
+        """Return where in ``cells`` a cell is, one outside the arena included."""
+        return (y + 1) * self.layer + (z + 1) * self.across + x + 1
+
+    def put(self, cell: Cell, code: int) -> None:
+        """Mirror a changed block."""
+        self.cells[self.at(*cell)] = kind(code)
+        self.deadly = self.deadly or code == LAVA
+
+
+def kind(code: int) -> int:
+    """Return what a block is to a body."""
+    return DEADLY if code == LAVA else int(SOLID[code])
+
+
+@lru_cache(maxsize=1024)
+def _unit(yaw: float) -> tuple[float, float]:
+    return sin(radians(yaw)), cos(radians(yaw))
+
+
+class Body:
+    """A box of 0.6 x 1.8 x 0.6 m.
+
+    Attributes:
+        x, y, z: middle of its base, metres.
+        vx, vy, vz: metres per tick.
+        on_ground: whether it came down on something in the last tick, before it moved sideways.
+        burnt: whether it has ever touched lava.
+        ticks: since it was made.
+    """
+
+    __slots__ = ("burnt", "on_ground", "solids", "ticks", "vx", "vy", "vz", "x", "y", "z")
+
+    def __init__(self, solids: Solids, cell: Cell) -> None:
+        self.solids = solids
+        self.burnt = False
+        self.ticks = 0
+        self.place(cell)
+
+    def place(self, cell: Cell) -> None:
+        """Put it at rest in the middle of a cell."""
+        self.x, self.y, self.z = cell[0] + 0.5, float(cell[1]), cell[2] + 0.5
+        self.vx = self.vz = 0.0
+        self.vy = -GRAVITY * FALL_DRAG
+        self.on_ground = True
+
+    @property
+    def cell(self) -> Cell:
+        """The cell of its feet."""
+        return floor(self.x), floor(self.y + EDGE), floor(self.z)
+
+    def tick(self, keys: int, yaw: float) -> None:
+        """Let a twentieth of a second pass with some keys held.
+
+        Args:
+            yaw: degrees, 0 south, 90 west.
+        """
+        self.ticks += 1
+        vx = self.vx if abs(self.vx) >= STILL else 0.0
+        vy = self.vy if abs(self.vy) >= STILL else 0.0
+        vz = self.vz if abs(self.vz) >= STILL else 0.0
+        slip = GROUND_SLIP if self.on_ground else AIR_SLIP
+        if keys:
+            vx, vy, vz = self._driven(keys, yaw, vx, vy, vz)
+        moved = self._rise(vy)
+        self.on_ground = vy < 0 and moved != vy
+        if moved != vy:
+            vy = 0.0
+        if abs(vx) < abs(vz):
+            if vz and self._south(vz) != vz:
+                vz = 0.0
+            if vx and self._east(vx) != vx:
+                vx = 0.0
+        else:
+            if vx and self._east(vx) != vx:
+                vx = 0.0
+            if vz and self._south(vz) != vz:
+                vz = 0.0
+        self.vx, self.vy, self.vz = vx * slip, (vy - GRAVITY) * FALL_DRAG, vz * slip
+        if self.solids.deadly and not self.burnt and DEADLY in self._box():
+            self.burnt = True
+
+    def _driven(self, keys: int, yaw: float, vx: float, vy: float, vz: float) -> tuple[float, float, float]:
+        """Return velocities after what the legs do."""
+        s, c = _unit(yaw)
+        sprinting = keys & SPRINTING and keys & FORWARD
+        push = (GROUND_PUSH if self.on_ground else AIR_PUSH) * (SPRINT if sprinting else 1)
+        if keys & JUMPING and self.on_ground:
+            vy = JUMP
+            if sprinting:
+                vx -= s * SPRINT_JUMP
+                vz += c * SPRINT_JUMP
+        ahead = INPUT * ((keys & FORWARD != 0) - (keys & BACK != 0))
+        aside = INPUT * ((keys & LEFT != 0) - (keys & RIGHT != 0))
+        if ahead and aside:
+            push /= (ahead * ahead + aside * aside) ** 0.5
+        return vx + push * (aside * c - ahead * s), vy, vz + push * (ahead * c + aside * s)
+
+    def _rise(self, by: float) -> float:
+        """Move up or down as far as there is room; how far."""
+        y = self.y
+        if by < 0:
+            new = y + by
+            below = floor(y + EDGE) - 1
+            if new < below + 1:
+                for level in range(below, floor(new) - 1, -1):
+                    if self._floor(level):
+                        self.y = float(level + 1)
+                        return self.y - y if new < level + 1 else by
+            self.y = new
+            return by
+        top = y + HEIGHT
+        above = ceil(top - EDGE)
+        if top + by > above and self._floor(above):
+            self.y = above - HEIGHT
+            return self.y - y
+        self.y = y + by
+        return by
+
+    def _floor(self, level: int) -> bool:
+        """Whether a cell over or under the body at a level is barred."""
+        cells, across = self.solids.cells, self.solids.across
+        at = (level + 1) * self.solids.layer
+        north = at + (floor(self.z - HALF_WIDTH + EDGE) + 1) * across
+        south = at + (floor(self.z + HALF_WIDTH - EDGE) + 1) * across
+        west, east = floor(self.x - HALF_WIDTH + EDGE) + 1, floor(self.x + HALF_WIDTH - EDGE) + 1
+        return BARRED in (cells[north + west], cells[north + east], cells[south + west], cells[south + east])
+
+    def _east(self, by: float) -> float:
+        x = self.x
+        if by > 0:
+            wall = ceil(x + HALF_WIDTH - EDGE)
+            if x + by + HALF_WIDTH > wall and self._side(wall, None):
+                self.x = wall - HALF_WIDTH
+                return self.x - x
+        else:
+            wall = floor(x - HALF_WIDTH + EDGE)
+            if x + by - HALF_WIDTH < wall and self._side(wall - 1, None):
+                self.x = wall + HALF_WIDTH
+                return self.x - x
+        self.x = x + by
+        return by
+
+    def _south(self, by: float) -> float:
+        z = self.z
+        if by > 0:
+            wall = ceil(z + HALF_WIDTH - EDGE)
+            if z + by + HALF_WIDTH > wall and self._side(None, wall):
+                self.z = wall - HALF_WIDTH
+                return self.z - z
+        else:
+            wall = floor(z - HALF_WIDTH + EDGE)
+            if z + by - HALF_WIDTH < wall and self._side(None, wall - 1):
+                self.z = wall + HALF_WIDTH
+                return self.z - z
+        self.z = z + by
+        return by
+
+    def _side(self, x: int | None, z: int | None) -> bool:
+        """Whether a cell beside the body, in column x or row z, is barred."""
+        return any(value == BARRED for value in self._box(x, z))
+
+    def _box(self, x: int | None = None, z: int | None = None) -> list[int]:
+        solids = self.solids
+        xs = (x, x) if x is not None else (floor(self.x - HALF_WIDTH + EDGE), floor(self.x + HALF_WIDTH - EDGE))
+        zs = (z, z) if z is not None else (floor(self.z - HALF_WIDTH + EDGE), floor(self.z + HALF_WIDTH - EDGE))
+        levels = range(floor(self.y + EDGE), floor(self.y + HEIGHT - EDGE) + 1)
+        return [solids.cells[solids.at(a, b, c)] for b in levels for c in {*zs} for a in {*xs}]

@@ -1,0 +1,126 @@
+"""Carries out a step of the lattice with a body: a closed loop over ticks that chooses keys by where they would lead.
+
+A step ends with the body at rest in the middle of a cell, velocity zero, or back where it began.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from explorer.rules.actions import Primitive
+from explorer.rules.moves import Way, heading
+from explorer.scene import Cell, Pose
+from explorer.worlds.body import (
+    AIR_PUSH,
+    AIR_SLIP,
+    BACK,
+    FALL_DRAG,
+    FORWARD,
+    GRAVITY,
+    GROUND_PUSH,
+    GROUND_SLIP,
+    INPUT,
+    JUMPING,
+    LEFT,
+    RIGHT,
+    SPRINTING,
+    Body,
+)
+
+LONGEST: Final = 60
+"""Ticks after which a move is given up; a fall has no limit."""
+NEAR: Final = 0.18
+"""Metres from the middle within which a body held by nothing but its own cell's ground comes to rest."""
+CREEP: Final = 0.16
+"""Metres per tick towards a drop: a walking body cannot be braked in the air."""
+SLOW: Final = 0.03
+_KEYS: Final = {
+    Primitive.FORWARD: (FORWARD, BACK),
+    Primitive.BACK: (BACK, FORWARD),
+    Primitive.LEFT: (LEFT, RIGHT),
+    Primitive.RIGHT: (RIGHT, LEFT),
+    Primitive.JUMP: (FORWARD, BACK),
+}
+
+
+def carry_out(body: Body, pose: Pose, primitive: Primitive, way: Way) -> bool:
+    """Move a body the way that the lattice says; whether it got there (else it is back where it began)."""
+    dx, _, dz = heading(pose, primitive)
+    on, off = _KEYS[primitive]
+    yaw = 90.0 * pose.facing
+    end = (way.cell[0] + 0.5) * dx + (way.cell[2] + 0.5) * dz
+    drop = way.kind == "walk" and way.cell[1] < pose.cell[1]
+    rested = 0
+    for tick in range(LONGEST):
+        here, speed = body.x * dx + body.z * dz, body.vx * dx + body.vz * dz
+        keys = (0, on, off)[_push(body, end - here, speed, way.cell[1], drop)]
+        if tick == 0 and primitive is Primitive.JUMP:
+            keys = on | JUMPING | (SPRINTING if way.kind == "over" else 0)
+        body.tick(keys, yaw)
+        rested = rested + 1 if _rests(body, way.cell) else 0
+        if rested == 2:
+            body.place(way.cell)
+            return True
+    body.place(pose.cell)
+    return False
+
+
+def drop_down(body: Body) -> Cell:
+    """Let a body fall until it rests; the cell it comes to."""
+    while True:
+        body.tick(0, 0.0)
+        if body.on_ground or body.burnt:
+            body.place(body.cell)
+            return body.cell
+
+
+def rise(body: Body, put: Callable[[], None]) -> bool:
+    """Jump on the spot and put a block below at the top; whether the body stands on it."""
+    start = body.cell
+    body.tick(JUMPING, 0.0)
+    for _ in range(LONGEST):
+        if body.y >= start[1] + 1:
+            put()
+            drop_down(body)
+            return True
+        if body.on_ground:
+            break
+        body.tick(0, 0.0)
+    body.place(start)
+    return False
+
+
+def _push(body: Body, left: float, speed: float, floor: int, drop: bool) -> int:
+    """Return the key whose coasting ends nearest: 0 none, 1 on, -1 back (indices of (none, on, off))."""
+    grounded = body.on_ground
+    push = INPUT * (GROUND_PUSH if grounded else AIR_PUSH)
+    if grounded and not (drop and body.y > floor):
+        reach = 1 / (1 - GROUND_SLIP)
+    elif grounded:
+        return max((-1, 0, 1), key=lambda k: (speed + k * push <= CREEP, k))
+    else:
+        reach = _glide(body.y - floor, body.vy)
+    return min((0, 1, -1), key=lambda k: abs(left - (speed + k * push) * reach))
+
+
+def _glide(height: float, vy: float) -> float:
+    """Return how far a body in the air gets for each metre per tick, until it has landed and slid to rest."""
+    far, share = 0.0, 1.0
+    while height > 0 or vy > 0:
+        far += share
+        share *= AIR_SLIP
+        height += vy
+        vy = (vy - GRAVITY) * FALL_DRAG
+    return far + share / (1 - GROUND_SLIP)
+
+
+def _rests(body: Body, cell: Cell) -> bool:
+    return (
+        body.on_ground
+        and body.y == cell[1]
+        and abs(body.x - cell[0] - 0.5) <= NEAR
+        and abs(body.z - cell[2] - 0.5) <= NEAR
+        and abs(body.vx) <= SLOW
+        and abs(body.vz) <= SLOW
+    )

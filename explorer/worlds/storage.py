@@ -1,0 +1,128 @@
+"""The mutable state of the voxel world, which answers what the rules ask and carries out what they say."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from explorer.rules.moves import OUTSIDE
+from explorer.rules.state import PRESSED, doors_of, pressed_plates
+from explorer.scene import Cell, Change, Mob, Pose, Reason, Scene, Stack, WorldState
+from explorer.worlds.body import Solids
+
+
+class Storage:
+    """A scene as it is now.
+
+    Blocks are kept in an array, of which single cells are read as bytes, and mirrored for the body.
+    """
+
+    def __init__(self, scene: Scene) -> None:
+        self._blocks = np.array(scene.blocks, np.uint16, order="C")
+        self._cells = self._blocks.data.cast("B").cast("H")
+        self._copy: NDArray[np.uint16] | None = None
+        self.solids = Solids(scene.blocks)
+        self.doors = doors_of(scene)
+        self.pressed = set(pressed_plates(scene.blocks))
+        self.pose: Pose = scene.spawn
+        self.items: dict[Cell, tuple[Stack, ...]] = dict(scene.items)
+        self.chests: dict[Cell, tuple[Stack, ...]] = dict(scene.chests)
+        self.inventory: dict[str, int] = {name: count for name, count in scene.inventory.items() if count}
+        self.held: str | None = None
+        self.placed: set[Cell] = set()
+        self.timers: dict[str, int] = {}
+        self.over: Reason = ""
+        self._mobs = {mob.name: mob for mob in scene.mobs}
+        self._width, self._height, self._depth = scene.size
+
+    @property
+    def mobs(self) -> Collection[Mob]:
+        """Those that are left."""
+        return self._mobs.values()
+
+    def block(self, cell: Cell) -> int:
+        """Return the code of a cell."""
+        x, y, z = cell
+        if 0 <= x < self._width and 0 <= y < self._height and 0 <= z < self._depth:
+            return self._cells[(y * self._depth + z) * self._width + x]
+        return OUTSIDE
+
+    def do(self, changes: Iterable[Change]) -> None:
+        """Carry out changes."""
+        for change in changes:
+            match change.kind:
+                case "block":
+                    self._put(_cell(change), change.code)
+                case "items" if change.stacks:
+                    self.items[_cell(change)] = (*self.items.get(_cell(change), ()), *change.stacks)
+                case "items":
+                    del self.items[_cell(change)]
+                case "chest":
+                    del self.chests[_cell(change)]
+                case "mob":
+                    del self._mobs[change.name]
+                case "inventory":
+                    self._count(change.name, change.count)
+                case "hold":
+                    self.held = change.name or None
+                case "placed":
+                    self.placed.add(_cell(change))
+                case "timer" if change.count < 0:
+                    del self.timers[change.name]
+                case "timer":
+                    self.timers[change.name] = change.count
+                case "over":
+                    self.over = change.name  # type: ignore[assignment]
+
+    def frozen(self, step: int) -> WorldState:
+        """Return what is, as a value."""
+        if self._copy is None:
+            self._copy = self._blocks.copy()
+            self._copy.flags.writeable = False
+        return WorldState(
+            pose=self.pose,
+            blocks=self._copy,
+            items=dict(self.items),
+            chests=dict(self.chests),
+            mobs=tuple(self._mobs.values()),
+            inventory=dict(self.inventory),
+            held=self.held,
+            placed=frozenset(self.placed),
+            timers=dict(self.timers),
+            step=step,
+            over=self.over,
+        )
+
+    def thaw(self, state: WorldState) -> None:
+        """Become a state of the same scene."""
+        if state.blocks is not self._copy:
+            self._blocks[:] = state.blocks
+            self.solids = Solids(state.blocks)
+        self.pressed = set(pressed_plates(state.blocks))
+        self.pose, self.held, self.over = state.pose, state.held, state.over
+        self.items, self.chests = dict(state.items), dict(state.chests)
+        self.inventory, self.timers, self.placed = dict(state.inventory), dict(state.timers), set(state.placed)
+        self._mobs = {mob.name: mob for mob in state.mobs}
+        self._copy = state.blocks
+
+    def _put(self, cell: Cell, code: int) -> None:
+        x, y, z = cell
+        self._cells[(y * self._depth + z) * self._width + x] = code
+        self.solids.put(cell, code)
+        (self.pressed.add if code in PRESSED else self.pressed.discard)(cell)
+        self._copy = None
+
+    def _count(self, name: str, more: int) -> None:
+        count = self.inventory.get(name, 0) + more
+        if count:
+            self.inventory[name] = count
+        else:
+            del self.inventory[name]
+
+
+def _cell(change: Change) -> Cell:
+    if change.cell is None:
+        raise ValueError(f"a change of {change.kind} without a cell")
+    return change.cell

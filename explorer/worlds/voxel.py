@@ -1,0 +1,218 @@
+"""The world that ships: blocks in memory, a body with vanilla physics, sight by a table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Final
+
+import numpy as np
+
+from explorer.errors import ActionError, SceneError
+from explorer.rules.actions import Decoded, Primitive, decode
+from explorer.rules.apply import apply
+from explorer.rules.blocks import BLOCKS
+from explorer.rules.items import dig_ticks
+from explorer.rules.moves import Way, fall, move, stands
+from explorer.rules.reach import intended
+from explorer.scene import STEEPEST, Cell, Change, Event, Happened, Pose, Reason, Scene, WorldState
+from explorer.view import View
+from explorer.worlds.body import Body
+from explorer.worlds.controller import carry_out, drop_down, rise
+from explorer.worlds.observing import Observer
+from explorer.worlds.protocol import Checkpoint
+from explorer.worlds.storage import Storage
+
+_MOVES: Final = (Primitive.FORWARD, Primitive.BACK, Primitive.LEFT, Primitive.RIGHT, Primitive.JUMP)
+_QUARTERS: Final = {Primitive.TURN_LEFT: -1, Primitive.TURN_RIGHT: 1}
+_LOOKS: Final = {Primitive.LOOK_UP: -1, Primitive.LOOK_DOWN: 1}
+_ARRIVE: Final = Event("arrive")
+_TICK: Final = Event("tick")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Kept:
+    scene: Scene
+    state: WorldState
+    observer: Observer | None
+    max_steps: int | None
+    last: Happened
+
+
+class VoxelWorld:
+    """See :class:`explorer.worlds.protocol.World`.
+
+    Args:
+        observe: False: nothing is ever seen, for those who read :meth:`state` and want five times the speed.
+    """
+
+    def __init__(self, *, observe: bool = True) -> None:
+        self._observer: Observer | None = None
+        self._observe = observe
+        self._step = 0
+        self._last = Happened(done=True)
+
+    def reset(self, scene: Scene, max_steps: int | None = None) -> View:
+        """Begin an episode.
+
+        Raises:
+            SceneError: nobody can stand where it spawns.
+        """
+        self._scene, self._max_steps = scene, max_steps
+        self._now = Storage(scene)
+        if not stands(self._now, scene.spawn.cell):
+            raise SceneError(f"nobody can stand at the spawn {scene.spawn.cell}: leave 2 cells free on solid ground")
+        self._observer = Observer(scene) if self._observe else None
+        self._body = Body(self._now.solids, scene.spawn.cell)
+        self._step, self._last = 0, Happened(done=True)
+        self._look(())
+        return self.view()
+
+    def step(self, code: int) -> Happened:
+        """Carry out a primitive."""
+        if self._now.over:
+            raise ActionError(f"the episode is over ({self._now.over}): reset the world")
+        decoded = decode(code)
+        before = self._body.ticks
+        happened = self._do(decoded)
+        changes = list(happened.changes)
+        if not self._now.over:
+            self._settle(changes)
+        if not self._now.over:
+            changes += self._judged(_TICK)
+            self._settle(changes)
+        self._step += 1
+        if self._max_steps is not None and self._step >= self._max_steps and not self._now.over:
+            changes.append(self._end("max_steps"))
+        self._look(changes)
+        ticks = happened.ticks + self._body.ticks - before
+        self._last = replace(happened, ticks=ticks, changes=tuple(changes))
+        return self._last
+
+    def view(self) -> View:
+        """What the agent knows now."""
+        now, observer = self._now, self._observer
+        return View(
+            known=observer.known.copy() if observer else np.zeros_like(self._scene.blocks),
+            origin=self._scene.spawn.cell,
+            pose=now.pose,
+            inventory=dict(now.inventory),
+            held=now.held,
+            things=observer.things() if observer else (),
+            recipes=(),
+            step=self._step,
+            max_steps=self._max_steps,
+            last=self._last,
+        )
+
+    def state(self) -> WorldState:
+        """All there is now."""
+        return self._now.frozen(self._step)
+
+    def checkpoint(self) -> Checkpoint:
+        """Keep the present state and what is known."""
+        observer = self._observer.copy() if self._observer else None
+        return _Kept(self._scene, self.state(), observer, self._max_steps, self._last)
+
+    def restore(self, checkpoint: Checkpoint) -> None:
+        """Go back to a kept state.
+
+        Raises:
+            TypeError: another kind of world made it.
+        """
+        if not isinstance(checkpoint, _Kept):
+            raise TypeError("this is no checkpoint of a voxel world")
+        if checkpoint.scene is not self._scene:
+            self.reset(checkpoint.scene)
+        self._now.thaw(checkpoint.state)
+        self._observer = checkpoint.observer.copy() if checkpoint.observer else None
+        self._step, self._max_steps = checkpoint.state.step, checkpoint.max_steps
+        self._last = checkpoint.last
+        self._body = Body(self._now.solids, checkpoint.state.pose.cell)
+
+    def close(self) -> None:
+        """There is nothing to release."""
+
+    def _do(self, decoded: Decoded) -> Happened:
+        """Carry out a primitive, but for the end of the step."""
+        now, primitive = self._now, decoded.primitive
+        if decoded.kind == "aim":
+            now.pose = now.pose.aimed(decoded.offset)
+        elif decoded.kind != "primitive":
+            return self._act(decoded)
+        elif primitive in _MOVES:
+            return self._move(primitive)
+        elif primitive in _QUARTERS:
+            now.pose = now.pose.turned(_QUARTERS[primitive])
+        elif primitive in _LOOKS:
+            pitch = now.pose.pitch + _LOOKS[primitive]
+            if abs(pitch) > STEEPEST:
+                return Happened(done=False, reason="no steeper")
+            now.pose = replace(now.pose, pitch=pitch, aim=None)
+        elif primitive is Primitive.DONE:
+            return Happened(done=True, changes=(self._end("done"),))
+        elif primitive is not Primitive.WAIT:
+            return self._act(decoded)
+        return Happened(done=True, ticks=1)
+
+    def _move(self, primitive: Primitive) -> Happened:
+        way = move(self._now, self._now.pose, primitive)
+        if way.end == "refused":
+            return Happened(done=False, reason=way.reason)
+        if way.end == "lava":
+            return Happened(done=True, changes=(self._burn(way),))
+        if not carry_out(self._body, self._now.pose, primitive, way):
+            return Happened(done=False, reason="bumped")
+        self._stand(way.cell)
+        return Happened(done=True)
+
+    def _act(self, decoded: Decoded) -> Happened:
+        """Do something with the hands."""
+        now = self._now
+        event = intended(now, decoded)
+        if isinstance(event, str):
+            return Happened(done=False, reason=event)
+        applied = apply(now, event)
+        if applied.refusal:
+            return Happened(done=False, reason=applied.refusal)
+        ticks = 1
+        if event.kind == "dig" and event.cell is not None:
+            ticks = dig_ticks(now.held, BLOCKS[now.block(event.cell)])
+        if event.kind == "place" and event.cell == now.pose.cell:
+            rise(self._body, lambda: now.do(applied.changes))
+            self._stand(self._body.cell)
+        else:
+            now.do(applied.changes)
+        return Happened(done=True, ticks=ticks, changes=applied.changes)
+
+    def _settle(self, changes: list[Change]) -> None:
+        """Fall where the ground is gone, and pick up what lies there."""
+        way = fall(self._now, self._now.pose.cell)
+        if way.end == "lava":
+            changes.append(self._burn(way))
+            return
+        if way.cell != self._now.pose.cell:
+            self._stand(drop_down(self._body))
+        changes += self._judged(_ARRIVE)
+
+    def _judged(self, event: Event) -> Iterable[Change]:
+        changes = apply(self._now, event).changes
+        self._now.do(changes)
+        return changes
+
+    def _burn(self, way: Way) -> Change:
+        self._stand(way.cell)
+        return self._end("lava")
+
+    def _end(self, reason: Reason) -> Change:
+        self._now.over = reason
+        return Change("over", name=reason)
+
+    def _stand(self, cell: Cell) -> None:
+        self._now.pose = Pose(cell, self._now.pose.facing, self._now.pose.pitch)
+        self._body.place(cell)
+
+    def _look(self, changes: Iterable[Change]) -> None:
+        if self._observer:
+            self._observer.follow(changes)
+            self._observer.look(self._now.pose, self._step, self._now.items, self._now.mobs)
