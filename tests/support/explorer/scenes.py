@@ -8,9 +8,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from explorer.milestones import InsideBox, InventoryHas, Milestone, cell_offset
+from explorer.milestones import InventoryHas, Milestone
 from explorer.rules.blocks import AIR, code
 from explorer.scene import Cell, Mob, Pose, Scene, Stack, Wire
+from explorer.solver.forbid import whole_cells
 
 
 class Puzzle(NamedTuple):
@@ -129,9 +130,8 @@ def mapped(rows: str, legend: Mapping[str, str], height: int = 3) -> Builder:
 
 
 def inside(build: Builder, task: str, name: str, low: Cell, high: Cell) -> Milestone:
-    """The body is in a box of cells."""
-    origin = build.spawn.cell
-    return Milestone(task, name, name, (InsideBox(cell_offset(low, origin), cell_offset(high, origin)),))
+    """The body is in a box of whole cells."""
+    return Milestone(task, name, name, (whole_cells(low, high, build.spawn.cell),))
 
 
 def having(task: str, name: str, item: str, count: int = 1) -> Milestone:

@@ -1,0 +1,333 @@
+"""All that could ever be: a fixpoint in which nothing that was possible once ceases to be.
+
+Blocks dug stay both way and ground, doors opened stay open, ingredients are never used up, blocks placed bar nothing,
+timers never run out. What is not in it, no play of any length can bring about, on ticks or in steps; what is in it
+may still be impossible. :mod:`explorer.solver.flood` says where a body could be, :mod:`explorer.solver.touch` what it
+could touch, :mod:`explorer.solver.stock` what it could have.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from explorer.rules.blocks import BLOCKS, REPLACEABLE, SOLID, Block, mask
+from explorer.rules.mobs import mob_kind
+from explorer.rules.reach import mob_cells
+from explorer.rules.state import Door, doors_of
+from explorer.scene import Cell, Scene, Stack
+from explorer.solver.flood import Bytes, Flood, Space
+from explorer.solver.stock import bounds, has_handle, most_blocks, most_of_block
+from explorer.solver.touch import Touch
+
+
+@cache
+def _kinds(*kinds: str) -> NDArray[np.bool_]:
+    return np.array([block.kind in kinds for block in BLOCKS])
+
+
+class Arena:
+    """What never changes of a scene, laid out for closures.
+
+    Attributes:
+        free: cells that are not solid to begin with; ``lava``: those of them that burn.
+        ground: cells that are, or could be by a door that closes, solid without a placed block.
+        lasting: cells that are solid for good.
+        fillable: cells that take a placed block.
+        natural: what breaks: code -> places.
+    """
+
+    def __init__(self, scene: Scene) -> None:
+        self.scene = scene
+        blocks = scene.blocks
+        self.space = Space(scene.size)
+        solid, lava = mask(SOLID)[blocks], _kinds("lava")[blocks]
+        doors = _kinds("door")[blocks]
+        self.free, self.lava = self.space.flat(~solid), self.space.flat(lava)
+        self.ground = self.space.flat(solid | doors)
+        self.lasting = self.space.flat(solid & ~doors & ~_kinds("natural")[blocks])
+        self.fillable = self.space.flat(mask(REPLACEABLE)[blocks])
+        self.natural = self._breakable()
+        self.chests = {self.space.at(cell): stacks for cell, stacks in scene.chests.items() if self.space.holds(cell)}
+        self.devices = dict(self._of("device"))
+        self.plates = dict(self._of("plate"))
+        self.tables = tuple(at for at, _ in self._of("table"))
+        self.doors = doors_of(scene)
+        wired = {cell for door in self.doors for cell in door.cells}
+        self.handled = tuple(at for at, _ in self._of("door") if self.space.cell(at) not in wired)
+
+    def block(self, cell: Cell) -> Block:
+        """Return what a cell of the arena holds to begin with."""
+        x, y, z = cell
+        return BLOCKS[int(self.scene.blocks[y, z, x])]
+
+    def places(self, cells: Iterable[Cell]) -> list[int]:
+        """Return where cells are in the row; those outside the arena are left out."""
+        return [self.space.at(cell) for cell in cells if self.space.holds(cell)]
+
+    def _of(self, kind: str) -> list[tuple[int, Block]]:
+        y, z, x = np.nonzero(_kinds(kind)[self.scene.blocks])
+        cells = zip(x.tolist(), y.tolist(), z.tolist(), strict=True)
+        return [(self.space.at(cell), self.block(cell)) for cell in cells]
+
+    def _breakable(self) -> dict[int, NDArray[np.intp]]:
+        mine = _kinds("natural")[self.scene.blocks]
+        places = np.flatnonzero(self.space.flat(mine))
+        codes = self.scene.blocks[mine]
+        return {int(code): places[codes == code] for code in np.unique(codes)}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Restraint:
+    """What a history has to refrain from so that a milestone stays open.
+
+    Attributes:
+        shut: mask of cells where feet may not be.
+        through: mask of cells where they may not rest either, but that a body may fall through.
+        caps: item -> most of it at a time.
+        spared: cells whose blocks may not be removed; mobs by ``spared_mobs``.
+        unless: name of the block that may be removed from ``spared`` once one of it could be placed in ``beside``.
+        empty: mask of cells where ``block`` may be placed at most ``most`` times.
+    """
+
+    shut: Bytes | None = None
+    through: Bytes | None = None
+    caps: Mapping[str, int] = field(default_factory=dict)
+    spared: frozenset[Cell] = frozenset()
+    spared_mobs: frozenset[str] = frozenset()
+    unless: str = ""
+    beside: frozenset[Cell] = frozenset()
+    empty: Bytes | None = None
+    block: str = ""
+    most: int = 0
+
+
+NOTHING = Restraint()
+"""A restraint that is none."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Closure:
+    """All that could be.
+
+    Attributes:
+        cells: where feet could be, ``[y, z, x]``.
+        most: item -> the most of it, in the course of an episode.
+        removed: cells whose blocks could be broken.
+        hunted: names of mobs that could be.
+        states: how many cells and numbers of placements were told apart.
+        restraint: that it keeps to.
+    """
+
+    cells: NDArray[np.bool_]
+    most: Mapping[str, int]
+    removed: frozenset[Cell]
+    hunted: frozenset[str]
+    states: int
+    restraint: Restraint
+    _arena: Arena
+    _touch: Touch
+    _fillable: Bytes
+
+    def placeable(self, cells: Iterable[Cell]) -> int:
+        """Return in how many of some cells a block could be placed."""
+        places = np.array([at for at in self._arena.places(cells) if self._fillable[at]], np.intp)
+        return int(self._touch.among(places).sum())
+
+
+def closure(arena: Arena, restraint: Restraint = NOTHING) -> Closure:
+    """Return all that could be in histories that keep to a restraint."""
+    return _Growing(arena, restraint).fixpoint()
+
+
+class _Growing:
+    """A closure on its way to the fixpoint."""
+
+    def __init__(self, arena: Arena, restraint: Restraint) -> None:
+        scene = arena.scene
+        self._arena, self._restraint = arena, restraint
+        self._flood, self._touch = Flood(arena.space, scene.spawn.cell), Touch(arena.space)
+        self._open, self._fillable = arena.free.copy(), arena.fillable.copy()
+        self._gained: Counter[str] = Counter(scene.inventory)
+        self._most: dict[str, int] = {}
+        self._natural = dict(arena.natural)
+        self._spared = self._spare()
+        self._chests, self._items = dict(arena.chests), dict(scene.items)
+        self._mobs = {mob.name: mob for mob in scene.mobs if mob.name not in restraint.spared_mobs}
+        self._doors, self._handled = list(arena.doors), set(arena.handled)
+        self._has_table = False
+        self._removed: list[NDArray[np.intp]] = []
+        self._hunted: set[str] = set()
+
+    def fixpoint(self) -> Closure:
+        """Return all that could be."""
+        while self._round():
+            pass
+        space = self._arena.space
+        return Closure(
+            cells=space.solid(self._feet),
+            most=self._most,
+            removed=frozenset(space.cell(at) for places in self._removed for at in places.tolist()),
+            hunted=frozenset(self._hunted),
+            states=self._flood.states,
+            restraint=self._restraint,
+            _arena=self._arena,
+            _touch=self._touch,
+            _fillable=self._fillable,
+        )
+
+    def _round(self) -> bool:
+        """Let everything happen that can now; whether anything did."""
+        most = self._bounds()
+        self._feet = self._flood.grow(*self._rooms(), self._arena.ground, self._supports(most), most_blocks(most))
+        self._touch.update(self._feet, self._open)
+        steps = (
+            *(self._pick_up, self._open_chests, self._hunt, self._dig),
+            *(self._spoil, self._open_doors, self._open_by_hand, self._find_table),
+        )
+        happened = [step() for step in steps]
+        return any(happened)
+
+    def _bounds(self) -> dict[str, int]:
+        table = self._has_table or "crafting_table" in self._most
+        most = bounds(self._gained, table, self._restraint.caps)
+        if not table and "crafting_table" in most:
+            most = bounds(self._gained, True, self._restraint.caps)
+        self._most = most
+        return most
+
+    def _rooms(self) -> tuple[Bytes, Bytes]:
+        """Return where a body fits, and where it may only fall through."""
+        up = self._arena.space.up
+        room = self._open & ~self._arena.lava
+        room[:-up] &= room[up:]
+        room[-up:] = 0
+        shut, through = self._restraint.shut, self._restraint.through
+        if shut is None or through is None:
+            return room, np.zeros_like(room)
+        return room & ~(shut | through), room & through
+
+    def _supports(self, most: Mapping[str, int]) -> Bytes:
+        """Return the cells that can take a block to stand on."""
+        restraint = self._restraint
+        if restraint.empty is None or restraint.most > 0:
+            return self._fillable
+        others = most_blocks(most) - most_of_block(most, restraint.block)
+        return self._fillable if others > 0 else self._fillable & ~restraint.empty
+
+    def _gain(self, *stacks: Stack) -> bool:
+        """Take in items, unless that is more of one at a time than there may be."""
+        bundle: Counter[str] = Counter()
+        for stack in stacks:
+            bundle[stack.item] += stack.count
+        if any(count > self._restraint.caps.get(name, count) for name, count in bundle.items()):
+            return False
+        self._gained += bundle
+        return True
+
+    def _pick_up(self) -> bool:
+        at = self._arena.space.at
+        taken = [cell for cell, stacks in self._items.items() if self._feet[at(cell)] and self._gain(*stacks)]
+        for cell in taken:
+            del self._items[cell]
+        return bool(taken)
+
+    def _open_chests(self) -> bool:
+        taken = [at for at, stacks in self._chests.items() if self._touch.reaches(at) and self._gain(*stacks)]
+        for at in taken:
+            del self._chests[at]
+        return bool(taken)
+
+    def _hunt(self) -> bool:
+        places, reaches = self._arena.places, self._touch.reaches
+        hit = [mob for mob in self._mobs.values() if any(map(reaches, places(mob_cells(mob))))]
+        hunted = [mob.name for mob in hit if self._gain(mob_kind(mob.kind).drop)]
+        for name in hunted:
+            del self._mobs[name]
+        self._hunted.update(hunted)
+        return bool(hunted)
+
+    def _dig(self) -> bool:
+        dug = False
+        for code, places in list(self._natural.items()):
+            block = BLOCKS[code]
+            if (block.tools and not block.tools & self._most.keys()) or self._restraint.caps.get(block.drop or "") == 0:
+                continue
+            touched = self._touch.among(places)
+            if touched.any():
+                dug = True
+                self._remove(block, places[touched])
+                self._natural[code] = places[~touched]
+        return dug
+
+    def _remove(self, block: Block, places: NDArray[np.intp]) -> None:
+        self._open[places] = self._fillable[places] = 255
+        self._removed.append(places)
+        if block.drop:
+            self._gained[block.drop] += len(places)
+
+    def _spare(self) -> dict[int, NDArray[np.intp]]:
+        """Set apart what may not be removed: code -> places."""
+        spared = {}
+        kept = np.array(self._arena.places(self._restraint.spared), np.intp)
+        for code, places in self._natural.items():
+            mine = np.isin(places, kept)
+            if mine.any():
+                spared[code], self._natural[code] = places[mine], places[~mine]
+        return spared
+
+    def _spoil(self) -> bool:
+        """Let what was spared be removed where a placed block would still count in its stead."""
+        restraint = self._restraint
+        if not self._spared or not most_of_block(self._most, restraint.unless):
+            return False
+        beside = [at for at in self._arena.places(restraint.beside) if self._fillable[at]]
+        if not any(map(self._touch.reaches, beside)):
+            return False
+        for code, places in self._spared.items():
+            self._natural[code] = np.concatenate((self._natural[code], places))
+        self._spared = {}
+        return True
+
+    def _open_doors(self) -> bool:
+        opened = [door for door in self._doors if self._opens(door)]
+        for door in opened:
+            self._open[self._arena.places(door.cells)] = 255
+            self._doors.remove(door)
+        return bool(opened)
+
+    def _opens(self, door: Door) -> bool:
+        on = [self._turns_on(at) for at in self._arena.places(door.needs)]
+        met = any(on) if door.mode == "any" else bool(on) and all(on)
+        return met or any(map(self._takes_handle, self._arena.places(door.beside)))
+
+    def _turns_on(self, at: int) -> bool:
+        arena = self._arena
+        if at in arena.devices:
+            return self._touch.reaches(at) or arena.devices[at].state == "on"
+        if at in arena.plates:
+            return bool(self._feet[at]) or arena.plates[at].state == "on"
+        return self._takes_handle(at)
+
+    def _takes_handle(self, at: int) -> bool:
+        return bool(self._fillable[at]) and has_handle(self._most) and self._touch.reaches(at)
+
+    def _open_by_hand(self) -> bool:
+        opened = {at for at in self._handled if self._touch.reaches(at)}
+        up = self._arena.space.up
+        while more := {at + by for at in opened for by in (up, -up)} & self._handled - opened:
+            opened |= more
+        self._open[list(opened)] = 255
+        self._handled -= opened
+        return bool(opened)
+
+    def _find_table(self) -> bool:
+        if self._has_table or not any(map(self._touch.reaches, self._arena.tables)):
+            return False
+        self._has_table = True
+        return True

@@ -1,0 +1,179 @@
+"""Where a body could ever be, taken generously: more than any play on ticks can reach, so that a "no" is a proof.
+
+From a cell stood in, a body rises at most one cell, flies at most :data:`FLIGHT` cells sideways (in 8 neighbours) and
+one more for each level that it falls below the take-off, as deep as it likes. It needs two cells of room. A cell
+without ground is stood in by placing a block below, at a cost of one; how many blocks there are bounds the cost of all
+of a way. Vanilla's longest sprint jump clears 4 cells, 3 upwards; a body stands on what its box overlaps by up to 0.3.
+
+Cells are kept flat with a border of barred ones, so that a neighbour is a constant away and one operation of numpy
+looks at the neighbours of all. What is left of a flight is one number, ``2 * cells + 1``, and 1 more where the level is
+not above the take-off: of two ways to be in a cell, the one with the greater number can do all that the other can.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from explorer.scene import Cell
+
+Bytes = NDArray[np.uint8]
+"""Flat, a byte a cell: 0 or 255 of a mask, so that ``&`` cuts numbers too."""
+
+FLIGHT: Final = 5
+"""Cells sideways from ground to ground of the same level, over four missing ones."""
+_STANDING: Final = np.uint8(2 * FLIGHT + 2)
+_RISEN: Final = np.uint8(2 * FLIGHT + 1)
+_SIDE: Final = np.uint8(2)
+_MOST: Final = np.uint8(252)
+"""More is left of no flight: falls from greater heights count as this, far beyond any arena's width."""
+
+
+class Space:
+    """Cells of an arena in a row.
+
+    Attributes:
+        up, south, east: how far on the neighbouring cell is.
+    """
+
+    def __init__(self, size: Cell) -> None:
+        width, height, depth = self.size = size
+        self._shape = height + 3, depth + 2, width + 2
+        self.east, self.south, self.up = 1, width + 2, (width + 2) * (depth + 2)
+        self.length = (height + 3) * self.up
+
+    def at(self, cell: Cell) -> int:
+        """Return where a cell is."""
+        x, y, z = cell
+        return (y + 1) * self.up + (z + 1) * self.south + x + 1
+
+    def cell(self, at: int) -> Cell:
+        """Return the cell that is there."""
+        y, rest = divmod(at, self.up)
+        z, x = divmod(rest, self.south)
+        return x - 1, y - 1, z - 1
+
+    def holds(self, cell: Cell) -> bool:
+        """Return whether a cell lies in the arena."""
+        return all(0 <= value < limit for value, limit in zip(cell, self.size, strict=True))
+
+    def flat(self, mask: NDArray[np.bool_]) -> Bytes:
+        """Return a mask ``[y, z, x]`` in a row; the border is 0."""
+        whole = np.zeros(self._shape, np.uint8)
+        whole[1:-2, 1:-1, 1:-1] = mask
+        return (whole * np.uint8(255)).ravel()
+
+    def solid(self, flat: Bytes) -> NDArray[np.bool_]:
+        """Return a row as a mask ``[y, z, x]``."""
+        inner: Bytes = flat.reshape(self._shape)[1:-2, 1:-1, 1:-1]
+        return inner.astype(np.bool_)
+
+    def where(self, flat: Bytes) -> Iterator[Cell]:
+        """Yield the cells of a mask."""
+        return map(self.cell, np.flatnonzero(flat).tolist())
+
+    def mask(self, cells: Iterable[Cell]) -> Bytes:
+        """Return the mask of some cells; those outside the arena are left out."""
+        flat = np.zeros(self.length, np.uint8)
+        flat[[self.at(cell) for cell in cells if self.holds(cell)]] = 255
+        return flat
+
+
+def shifted(flat: Bytes, by: int) -> Bytes:
+    """Return a row moved on by so many cells: what was below, north or west (``by`` > 0) of each."""
+    moved = np.zeros_like(flat)
+    if by > 0:
+        moved[by:] = flat[:-by]
+    else:
+        moved[:by] = flat[-by:]
+    return moved
+
+
+class Flood:
+    """Where a body could be by each number of placements; it only ever grows, and goes on from where it was.
+
+    Args:
+        start: of the body.
+    """
+
+    def __init__(self, space: Space, start: Cell) -> None:
+        self._space = space
+        self._ways = [np.zeros(space.length, np.uint8)]
+        self._ways[0][space.at(start)] = _STANDING
+
+    @property
+    def states(self) -> int:
+        """How many pairs of a cell and a number of placements were reached."""
+        return sum(int(np.count_nonzero(ways)) for ways in self._ways)
+
+    def grow(self, room: Bytes, through: Bytes, ground: Bytes, fillable: Bytes, placements: int) -> Bytes:
+        """Return the mask of the cells where feet could be.
+
+        Args:
+            room: where a body fits, feet in the cell.
+            through: what it may only fall through once there, acting on nothing.
+            ground: cells that are solid to begin with.
+            fillable: cells that may take a placed block.
+            placements: most blocks that can be placed.
+        """
+        up = self._space.up
+        spread = _Spread(self._space, room, room | through)
+        stand, filled = shifted(ground, up) & room, shifted(fillable, up) & room
+        spread(self._ways[0], stand)
+        before: Bytes | None = None
+        for level in range(placements):
+            below = self._ways[level]
+            raised = (below > 0) * filled
+            if not (raised & ~stand).any() or (before is not None and np.array_equal(raised, before)):
+                del self._ways[level + 1 :]
+                break
+            before = raised
+            if level + 1 == len(self._ways):
+                self._ways.append(below.copy())
+            else:
+                np.maximum(below, self._ways[level + 1], out=self._ways[level + 1])
+            spread(self._ways[level + 1], stand | raised)
+        return (self._ways[-1] > 0) * room
+
+
+class _Spread:
+    """Lets flights go on until nothing more is reached."""
+
+    def __init__(self, space: Space, room: Bytes, fall: Bytes) -> None:
+        self._up, self._room, self._fall = space.up, room, fall
+        self._south, self._east = space.south, space.east
+        self._square = fall.copy()
+        for by in (space.east, space.south, space.south + space.east):
+            self._square[:-by] &= fall[by:]
+
+    def __call__(self, ways: Bytes, stand: Bytes) -> None:
+        """Bring ``ways`` to its fixpoint in place."""
+        up, south, east, room, fall = self._up, self._south, self._east, self._room, self._fall
+        rise = np.zeros_like(stand)
+        rise[up:] = stand[:-up] & room[up:]
+        while True:
+            new = np.maximum(ways, (ways > 0) * (stand & _STANDING))
+            np.maximum(new[up:], (ways[:-up] > 0) * (rise[up:] & _RISEN), out=new[up:])
+            left = (np.maximum(new, _SIDE) - _SIDE) & room
+            for by in (east, south):
+                np.maximum(new[by:], left[:-by] & fall[by:], out=new[by:])
+                np.maximum(new[:-by], left[by:] & fall[:-by], out=new[:-by])
+            self._cross(new, left, south + east, 0)
+            self._cross(new, left, south - east, east)
+            fallen = np.minimum(new, _MOST)
+            fallen += (_SIDE - (fallen & 1)) * (fallen > 0)
+            np.maximum(new[:-up], fallen[up:] & fall[:-up], out=new[:-up])
+            if np.array_equal(new, ways):
+                return
+            np.copyto(ways, new)
+
+    def _cross(self, new: Bytes, left: Bytes, by: int, first: int) -> None:
+        """Let flights cross the middle of squares of four free cells, both ways along one diagonal."""
+        length = len(new) - by - first
+        square = self._square[:length]
+        one, other = slice(first, first + length), slice(first + by, first + by + length)
+        np.maximum(new[other], left[one] & square, out=new[other])
+        np.maximum(new[one], left[other] & square, out=new[one])

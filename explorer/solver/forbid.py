@@ -1,0 +1,174 @@
+"""What it takes that a milestone is never achieved, and what could be achieved all the same.
+
+A history in which a milestone stays open keeps to a :class:`explorer.solver.closure.Restraint`. If even all that could
+be under it does not hold the goal, the milestone is necessary; what it does not hold comes after the milestone.
+
+A body is anywhere in a cell, so a box is shut only where all of the cell is inside, and counts as entered where any of
+it is. :func:`whole_cells` makes a box of nothing but whole cells. A rule whose necessity is to be proven needs one from
+wall to wall, from the ground up to where nobody gets.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from explorer.milestones import (
+    AtLeast,
+    AtMost,
+    InsideBox,
+    InventoryHas,
+    Milestone,
+    NearWithFacing,
+    Rule,
+    bare,
+    box_cells,
+)
+from explorer.scene import Cell
+from explorer.solver.closure import Arena, Closure, Restraint
+from explorer.solver.stock import ANY, most_of_block
+
+THINNEST: Final = 2
+"""Cells along x and z of a box that no step of the lattice can cross without ending in it: a jump spans two."""
+_HALF: Final = (0.5, 0.0, 0.5)
+"""From the middle of a cell's base, where a spawn-relative point counts from, to where the cell begins."""
+_REST: Final = (0.5, 1.0, 0.5)
+_SPAN: Final = 1.0
+
+
+def whole_cells(low: Cell, high: Cell, spawn: Cell) -> InsideBox:
+    """Return the rule of a box that is made of whole cells, both corners included: nobody slips by along its walls."""
+    x, y, z = (a - b for a, b in zip(low, spawn, strict=True))
+    to_x, to_y, to_z = (a - b for a, b in zip(high, spawn, strict=True))
+    return InsideBox((x - 0.5, float(y), z - 0.5), (to_x + 0.5, to_y + 1.0, to_z + 0.5))
+
+
+def restraint(arena: Arena, milestone: Milestone) -> Restraint | None:
+    """Return what a history keeps to in which a milestone stays open, None if that forbids nothing that can be told."""
+    if len(milestone.rules) != 1:
+        return None
+    rule = milestone.rules[0]
+    match rule:
+        case InventoryHas():
+            return Restraint(caps={bare(rule.item): rule.min_count - 1}) if rule.min_count > 0 else None
+        case InsideBox():
+            return _outside(arena, rule)
+        case AtLeast():
+            return _unlaid(arena, rule)
+        case AtMost():
+            return _unremoved(arena, rule)
+        case NearWithFacing():
+            return None
+
+
+def possible(arena: Arena, closure: Closure, milestone: Milestone) -> bool:
+    """Return whether a milestone could be achieved within a closure."""
+    return all(_possible(arena, closure, rule) for rule in milestone.rules)
+
+
+def _outside(arena: Arena, rule: InsideBox) -> Restraint | None:
+    """No feet in the box. Where it has no ground of its own a step may end below it, so a fall leads through."""
+    spawn = arena.scene.spawn.cell
+    low = tuple(math.ceil(bound + half) for bound, half in zip(rule.min, _HALF, strict=True))
+    high = tuple(math.floor(bound - rest) for bound, rest in zip(rule.max, _REST, strict=True))
+    if min(high[0] - low[0], high[2] - low[2]) + 1 < THINNEST or high[1] < low[1]:
+        return None
+    x, y, z = (slice(max(a + o, 0), max(b + o + 1, 0)) for a, b, o in zip(low, high, spawn, strict=True))
+    whole = np.zeros(arena.scene.blocks.shape, np.bool_)
+    whole[y, z, x] = True
+    ground = arena.space.solid(arena.lasting)[max(low[1] + spawn[1] - 1, 0), z, x]
+    grounded = np.zeros_like(whole)
+    grounded[y, z, x] = ground | (low[1] + spawn[1] <= 0)
+    return Restraint(shut=arena.space.flat(grounded), through=arena.space.flat(whole & ~grounded))
+
+
+def _unlaid(arena: Arena, rule: AtLeast) -> Restraint | None:
+    """Too few of a block in the box; where there are enough to begin with, seeing them is enough."""
+    cells = _box(arena, rule)
+    held = [cell for cell in cells if arena.block(cell).name == bare(rule.object)]
+    if rule.kind == "mob" or len(held) >= rule.min_count:
+        return None
+    removable = sum(arena.block(cell).breakable for cell in held)
+    most = rule.min_count - 1 - len(held) + removable
+    return Restraint(empty=arena.space.mask(cells), block=bare(rule.object), most=most)
+
+
+def _unremoved(arena: Arena, rule: AtMost) -> Restraint | None:
+    """None of those in the box is removed: the first one would be one too many."""
+    if rule.kind == "mob":
+        mobs = _mobs(arena, rule)
+        return Restraint(spared_mobs=frozenset(mobs)) if len(mobs) == rule.max_count + 1 else None
+    cells = _box(arena, rule)
+    held = {cell for cell in cells if arena.block(cell).name == bare(rule.object)}
+    if len(held) != rule.max_count + 1:
+        return None
+    return Restraint(spared=frozenset(held), unless=bare(rule.object), beside=frozenset(cells) - held)
+
+
+def _possible(arena: Arena, closure: Closure, rule: Rule) -> bool:
+    match rule:
+        case InventoryHas():
+            most = min(closure.most.get(bare(rule.item), 0), closure.restraint.caps.get(bare(rule.item), ANY))
+            return most >= min(rule.min_count, ANY)
+        case InsideBox():
+            lows, highs = _reaching(arena, closure)
+            inside = (lows + _SPAN > rule.min) & (lows <= rule.max)
+            return bool(inside.all(axis=1).any())
+        case NearWithFacing():
+            lows, highs = _reaching(arena, closure)
+            away = np.maximum(np.maximum(lows - rule.target, rule.target - highs), 0)
+            return bool(((away**2).sum(axis=1) <= rule.max_distance**2).any())
+        case AtLeast():
+            return _can_lay(arena, closure, rule)
+        case AtMost():
+            return _can_remove(arena, closure, rule)
+
+
+def _reaching(arena: Arena, closure: Closure) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the least and greatest offsets from the spawn in each cell that feet could be in, ``[n, 3]``."""
+    y, z, x = np.nonzero(closure.cells)
+    lows = np.stack((x, y, z), axis=1) - np.array(arena.scene.spawn.cell) - np.array(_HALF)
+    return lows, lows + _SPAN
+
+
+def _can_lay(arena: Arena, closure: Closure, rule: AtLeast) -> bool:
+    if rule.kind == "mob":
+        return len(_mobs(arena, rule)) >= rule.min_count
+    cells = _box(arena, rule)
+    held = sum(arena.block(cell).name == bare(rule.object) for cell in cells)
+    if held >= rule.min_count:
+        return True
+    laid = most_of_block(closure.most, bare(rule.object))
+    return held + min(laid, closure.placeable(cells) if laid else 0) >= rule.min_count
+
+
+def _can_remove(arena: Arena, closure: Closure, rule: AtMost) -> bool:
+    if rule.kind == "mob":
+        mobs = _mobs(arena, rule)
+        return len(mobs) > rule.max_count >= len(mobs - closure.hunted)
+    cells = _box(arena, rule)
+    held = {cell for cell in cells if arena.block(cell).name == bare(rule.object)}
+    if len(held - closure.removed) > rule.max_count:
+        return False
+    laid = most_of_block(closure.most, bare(rule.object))
+    return len(held) > rule.max_count or (laid > 0 and closure.placeable(cells) > 0)
+
+
+def _box(arena: Arena, rule: AtLeast | AtMost) -> list[Cell]:
+    """Return the cells of a rule's box that lie in the arena."""
+    low, high = box_cells(rule.min, rule.max, arena.scene.spawn.cell)
+    x, y, z = (range(max(a, 0), min(b + 1, n)) for a, b, n in zip(low, high, arena.scene.size, strict=True))
+    return list(itertools.product(x, y, z))
+
+
+def _mobs(arena: Arena, rule: AtLeast | AtMost) -> frozenset[str]:
+    low, high = box_cells(rule.min, rule.max, arena.scene.spawn.cell)
+    return frozenset(
+        mob.name
+        for mob in arena.scene.mobs
+        if mob.kind == bare(rule.object) and all(a <= n <= b for a, n, b in zip(low, mob.cell, high, strict=True))
+    )

@@ -1,0 +1,94 @@
+"""How many of each item there could ever be: bounds from above, because what a recipe takes is never used up here."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from functools import cache
+from typing import Final
+
+from explorer.rules.blocks import BLOCKS
+from explorer.rules.items import block_of
+from explorer.rules.recipes import RECIPES, Recipe
+
+ANY: Final = 4096
+"""As many as one likes: the bound of what two recipes turn into each other, and of all that is more."""
+_TURNS: Final = 24
+"""Recipes in a row after which what still grows has no bound."""
+
+
+@cache
+def _uses() -> Mapping[str, tuple[int, ...]]:
+    """Return the numbers of the recipes that an item can go into."""
+    uses: dict[str, list[int]] = {}
+    for number, recipe in enumerate(RECIPES):
+        for name in frozenset().union(*(kinds for kinds, _ in recipe.needs)):
+            uses.setdefault(name, []).append(number)
+    return {name: tuple(numbers) for name, numbers in uses.items()}
+
+
+def bounds(gained: Mapping[str, int], table: bool, caps: Mapping[str, int]) -> dict[str, int]:
+    """Return the most that there could be of each item in the course of an episode.
+
+    Args:
+        gained: the most that is found, dug and hunted.
+        table: a crafting table could be in reach.
+        caps: items of which there are never more than so many at a time, because a milestone is not achieved.
+    """
+    base = Counter({name: min(count, ANY) for name, count in gained.items() if count > 0 and caps.get(name, 1) > 0})
+    total = base
+    for turn in range(3 * _TURNS):
+        made = base.copy()
+        for recipe in _begun(total):
+            barred = (recipe.table and not table) or recipe.count > caps.get(recipe.makes, ANY)
+            if not barred and (times := _times(recipe, total, caps)):
+                made[recipe.makes] += recipe.count * times
+        grown = {name for name, count in made.items() if count > total[name]}
+        if not grown:
+            return dict(total)
+        total = Counter({name: ANY if turn > _TURNS and name in grown else min(n, ANY) for name, n in made.items()})
+    return dict.fromkeys(total, ANY)
+
+
+def _begun(total: Mapping[str, int]) -> Iterable[Recipe]:
+    """Return the recipes of which some ingredient is there."""
+    uses = _uses()
+    return [RECIPES[number] for number in sorted({number for name in total for number in uses.get(name, ())})]
+
+
+def _times(recipe: Recipe, total: Mapping[str, int], caps: Mapping[str, int]) -> int:
+    """Return how often a recipe could be used."""
+    times = ANY
+    for kinds, number in recipe.needs:
+        at_once = sum(min(total.get(name, 0), caps.get(name, ANY)) for name in kinds)
+        times = min(times, sum(total.get(name, 0) for name in kinds) // number if at_once >= number else 0)
+        if not times:
+            break
+    return times
+
+
+def most_blocks(total: Mapping[str, int]) -> int:
+    """Return how many solid blocks could ever be placed."""
+    return sum(count for name, count in total.items() if _solid(name))
+
+
+def has_handle(total: Mapping[str, int]) -> bool:
+    """Return whether there could be something that opens a door once placed beside it."""
+    return any(count for name, count in total.items() if _handle(name))
+
+
+def most_of_block(total: Mapping[str, int], block: str) -> int:
+    """Return how many blocks of a name could ever be placed."""
+    return sum(count for name, count in total.items() if (code := block_of(name)) and BLOCKS[code].name == block)
+
+
+@cache
+def _solid(name: str) -> bool:
+    code = block_of(name)
+    return code is not None and BLOCKS[code].solid
+
+
+@cache
+def _handle(name: str) -> bool:
+    code = block_of(name)
+    return code is not None and BLOCKS[code].kind in ("device", "plate")

@@ -1,0 +1,131 @@
+"""What a body could ever touch: generously, for an eye anywhere in its cell and a ray to anywhere in the target's.
+
+A cell is touched from an eye whose cell's middle is within :data:`FARTHEST` of its own, if cells that are not solid
+join the two within a box around the target. So no lever is pulled through a wall.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from explorer.rules.raycast import REACH
+from explorer.scene import Cell
+from explorer.solver.flood import Bytes, Space
+
+FARTHEST: Final = REACH + 3**0.5
+"""Half of a cell's diagonal more at both ends."""
+AROUND: Final = 7
+"""Cells along each axis from the target to the faces of its box."""
+_SIDE: Final = 2 * AROUND + 1
+_NEARBY: Final = (np.indices((_SIDE,) * 3) - AROUND).astype(np.int64)
+_WITHIN: Final = (_NEARBY**2).sum(axis=0) <= FARTHEST**2
+_SURE: Final = 6
+"""Steps between free cells, the last one into the target, after which an eye is surely within :data:`FARTHEST`."""
+_FAR: Final = 11
+"""More steps than that take any ray outside its reach: a ray of length r crosses at most r * sqrt(3) + 1 faces."""
+
+
+class Touch:
+    """Whether targets could be touched, while more and more cells are open and seen from.
+
+    Attributes:
+        eyes: cells where an eye could be.
+    """
+
+    def __init__(self, space: Space) -> None:
+        self._space = space
+        self._open = self.eyes = np.zeros(space.length, np.uint8)
+        self._joined: dict[int, NDArray[np.intp]] = {}
+        self._near = self._sure = self.eyes
+
+    def update(self, feet: Bytes, open_: Bytes) -> None:
+        """Take in where feet could be by now, and which cells are not solid.
+
+        An eye is in the cell above the feet, or one higher in the course of a jump or fall.
+        """
+        up = self._space.up
+        head = np.zeros_like(feet)
+        head[up:] = feet[:-up]
+        self.eyes = head.copy()
+        self.eyes[up:] |= head[:-up]
+        self.eyes &= open_
+        opened = np.flatnonzero(open_ & ~self._open)
+        if self._open.any():
+            self._forget(opened)
+        self._open = open_.copy()
+        seen = self.eyes
+        for step in range(1, _FAR + 1):
+            seen = self._next_to(seen)
+            if step == _SURE:
+                self._sure = seen
+            if step < _FAR:
+                seen = seen & open_
+        self._near = seen
+
+    def among(self, targets: NDArray[np.intp]) -> NDArray[np.bool_]:
+        """Return which of some targets could be touched."""
+        touched = self._sure[targets].astype(np.bool_)
+        for number in np.flatnonzero((self._near[targets] != 0) & ~touched).tolist():
+            touched[number] = self.reaches(int(targets[number]))
+        return touched
+
+    def reaches(self, target: int) -> bool:
+        """Return whether a target, solid or not, could be touched."""
+        if self._sure[target]:
+            return True
+        return bool(self._near[target]) and bool(self.eyes[self._eyes_of(target)].any())
+
+    def _forget(self, opened: NDArray[np.intp]) -> None:
+        """Drop what was worked out about the surroundings of cells that are open now."""
+        cells = [self._space.cell(at) for at in opened.tolist()]
+        for target in list(self._joined):
+            here = self._space.cell(target)
+            if any(_apart(here, cell) <= AROUND for cell in cells):
+                del self._joined[target]
+
+    def _eyes_of(self, target: int) -> NDArray[np.intp]:
+        """Return the places from which an eye could touch a target."""
+        found = self._joined.get(target)
+        if found is None:
+            found = self._joined[target] = self._join(target)
+        return found
+
+    def _join(self, target: int) -> NDArray[np.intp]:
+        x, y, z = self._space.cell(target)
+        base = _NEARBY[0] + y, _NEARBY[1] + z, _NEARBY[2] + x
+        width, height, depth = self._space.size
+        inside = (base[0] >= 0) & (base[0] < height) & (base[1] >= 0) & (base[1] < depth)
+        inside &= (base[2] >= 0) & (base[2] < width)
+        places = (base[0] + 1) * self._space.up + (base[1] + 1) * self._space.south + base[2] + 1
+        free = inside & (self._open[np.where(inside, places, 0)] != 0)
+        joined = np.zeros_like(free)
+        joined[AROUND, AROUND, AROUND] = True
+        while True:
+            grown = joined.copy()
+            for axis in range(3):
+                ahead = [slice(None)] * 3
+                behind = [slice(None)] * 3
+                ahead[axis], behind[axis] = slice(1, None), slice(None, -1)
+                grown[tuple(ahead)] |= joined[tuple(behind)]
+                grown[tuple(behind)] |= joined[tuple(ahead)]
+            grown &= free
+            grown[AROUND, AROUND, AROUND] = True
+            if np.array_equal(grown, joined):
+                eyes: NDArray[np.intp] = places[joined & _WITHIN]
+                return eyes
+            joined = grown
+
+    def _next_to(self, cells: Bytes) -> Bytes:
+        """Return some cells and the six neighbours of each."""
+        grown = cells.copy()
+        for by in (self._space.east, self._space.south, self._space.up):
+            grown[by:] |= cells[:-by]
+            grown[:-by] |= cells[by:]
+        return grown
+
+
+def _apart(one: Cell, other: Cell) -> int:
+    return max(abs(a - b) for a, b in zip(one, other, strict=True))
