@@ -4,7 +4,8 @@
 
     ExplorerError
     ├── SceneError           a scene, milestone or file of one that cannot be used (also a ValueError)
-    │   └── UnknownNameError     a block, item, recipe or mob that the rules do not know
+    │   ├── UnknownNameError     a block, item, recipe or mob that the rules do not know
+    │   └── OutsideArenaError    a part of a scene that is outside its world
     ├── ActionError          a code that is no primitive, or a step after the end (also a ValueError)
     ├── GenerationError      no scene as asked for could be made
     └── EpisodeError         results or settings of an evaluation that cannot be used
@@ -16,6 +17,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
+from typing import Self
 
 from spca.common.errors import SPCAError
 
@@ -34,8 +36,21 @@ class SceneError(ExplorerError, ValueError):
     """
 
     def __init__(self, problem: str, source: str = "", field: str = "") -> None:
-        super().__init__(": ".join(filter(None, (source, field, problem))))
+        super().__init__(problem)
         self.problem, self.source, self.field = problem, source, field
+
+    def __str__(self) -> str:
+        return ": ".join(filter(None, (self.source, self.field, self.problem)))
+
+    def at(self, source: str, field: str = "") -> Self:
+        """Return this error with the place where it was found.
+
+        Args:
+            field: what the error's own field is inside of.
+        """
+        self.source = source
+        self.field = ".".join(filter(None, (field, self.field)))
+        return self
 
 
 class UnknownNameError(SceneError):
@@ -52,6 +67,10 @@ class UnknownNameError(SceneError):
         hint = f"; did you mean {' or '.join(near)}?" if near else ""
         super().__init__(f"unknown {kind} {name[:80]!a}{hint}", source, field)
         self.kind, self.name = kind, name
+
+
+class OutsideArenaError(SceneError):
+    """A part of a scene that is outside its world, or a world larger than any can be."""
 
 
 class ActionError(ExplorerError, ValueError):
