@@ -1,0 +1,199 @@
+"""Deeds of commands, carried out on an empty arena."""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from explorer.errors import OutsideArenaError, SceneError
+from explorer.files.commands import Clear, Deed, Fill, Give, Kill, Lay, Stand, Summon
+from explorer.rules.blocks import AIR, BLOCKS, code
+from explorer.scene import Cell, Mob, Pose, Stack
+
+LARGEST: Final[Cell] = (128, 64, 128)
+"""Cells of an arena along x, y and z, at most."""
+MOST_FILLED: Final = 64_000_000
+"""Cells that all commands together may set; it takes less than a second."""
+MOST_MOBS: Final = 1_000
+
+Box = tuple[Cell, Cell]
+"""Least and greatest cell, both included, relative to the spawn."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Built:
+    """What deeds make, in cells of the arena.
+
+    Attributes:
+        moved: from the cell that commands count from to where the player was put in the end.
+    """
+
+    blocks: NDArray[np.uint16]
+    spawn: Pose
+    moved: Cell
+    items: dict[Cell, tuple[Stack, ...]]
+    chests: dict[Cell, tuple[Stack, ...]]
+    mobs: tuple[Mob, ...]
+    inventory: dict[str, int]
+
+
+def bounds_of(deeds: Iterable[Deed]) -> Box:
+    """Return the least arena for deeds that leaves the player room to stand, on ground of one layer."""
+    corners: list[Cell] = [(0, -1, 0), (0, 1, 0)]
+    for deed in deeds:
+        match deed:
+            case Fill():
+                corners += (deed.low, deed.high)
+            case Stand(at):
+                corners += ((at[0], at[1] - 1, at[2]), (at[0], at[1] + 1, at[2]))
+            case Lay(at) | Summon(at):
+                corners.append(at)
+    low, high = ([bound(axis) for axis in zip(*corners, strict=True)] for bound in (min, max))
+    return (low[0], low[1], low[2]), (high[0], high[1], high[2])
+
+
+def size_of(arena: Box) -> Cell:
+    """Return the cells of an arena along each axis.
+
+    Raises:
+        OutsideArenaError: they are less than 1 or more than :data:`LARGEST`.
+    """
+    x, y, z = (high - low + 1 for low, high in zip(*arena, strict=True))
+    if any(not 1 <= cells <= most for cells, most in zip((x, y, z), LARGEST, strict=True)):
+        raise OutsideArenaError(
+            f"an arena of {x} x {y} x {z} cells: at most {' x '.join(map(str, LARGEST))} can be built"
+        )
+    return x, y, z
+
+
+def build(deeds: Sequence[Deed], arena: Box, ground: int = AIR) -> Built:
+    """Return what deeds make of an arena of air.
+
+    Args:
+        ground: code of what is below the spawn before the first deed.
+
+    Raises:
+        OutsideArenaError: a deed is outside the arena, or the arena is too large.
+        SceneError: the deeds are too much work.
+    """
+    x, y, z = size_of(arena)
+    _check_work(deeds)
+    blocks = np.full((y, z, x), AIR, np.uint16)
+    blocks[: max(0, -arena[0][1])] = ground
+    builder = _Builder(blocks, arena)
+    for deed in deeds:
+        builder.do(deed)
+    return builder.built()
+
+
+def _check_work(deeds: Sequence[Deed]) -> None:
+    filled = sum(
+        (x - ax + 1) * (y - ay + 1) * (z - az + 1)
+        for (ax, ay, az), (x, y, z) in ((deed.low, deed.high) for deed in deeds if isinstance(deed, Fill))
+    )
+    if filled > MOST_FILLED:
+        raise SceneError(f"the commands set {filled:,} blocks: at most {MOST_FILLED:,} can be set")
+    if sum(isinstance(deed, Summon | Lay) for deed in deeds) > MOST_MOBS:
+        raise SceneError(f"more than {MOST_MOBS:,} mobs and items are summoned")
+
+
+class _Builder:
+    def __init__(self, blocks: NDArray[np.uint16], arena: Box) -> None:
+        self._blocks, self._arena = blocks, arena
+        self._stand = Stand((0, 0, 0), None, None)
+        self._items: dict[Cell, tuple[Stack, ...]] = {}
+        self._chests: dict[Cell, tuple[Stack, ...]] = {}
+        self._mobs: list[Summon] = []
+        self._inventory: Counter[str] = Counter()
+
+    def do(self, deed: Deed) -> None:
+        match deed:
+            case Fill():
+                self._fill(deed)
+            case Give(stack):
+                self._inventory[stack.item] += stack.count
+            case Lay(at, stack):
+                cell = self._cell(at)
+                self._items[cell] = (*self._items.get(cell, ()), stack)
+            case Summon(at):
+                self._cell(at)
+                self._mobs.append(deed)
+            case Stand(at):
+                self._cell(at)
+                self._stand = deed
+            case Clear():
+                self._inventory.clear()
+            case Kill(kind):
+                self._mobs = [mob for mob in self._mobs if kind not in ("", mob.kind)]
+                if kind in ("", "item"):
+                    self._items.clear()
+
+    def built(self) -> Built:
+        facing, pitch = self._stand.facing or 0, self._stand.pitch or 0
+        spawn = Pose(self._cell(self._stand.at), facing, pitch)
+        kept = {cell: stacks for cell, stacks in self._chests.items() if self._holds(cell)}
+        mobs = _named(self._mobs, self._cell)
+        return Built(self._blocks, spawn, self._stand.at, self._items, kept, mobs, dict(self._inventory))
+
+    def _holds(self, cell: Cell) -> bool:
+        return bool(BLOCKS[self._blocks[cell[1], cell[2], cell[0]]].kind == "chest")
+
+    def _cell(self, at: Cell) -> Cell:
+        """Return the cell of the arena for one relative to the spawn."""
+        low, high = self._arena
+        if any(not least <= value <= most for least, value, most in zip(low, at, high, strict=True)):
+            raise OutsideArenaError(f"{_tilde(at)} is outside the arena, which is from {_tilde(low)} to {_tilde(high)}")
+        return at[0] - low[0], at[1] - low[1], at[2] - low[2]
+
+    def _fill(self, deed: Fill) -> None:
+        (ax, ay, az), (x, y, z) = self._cell(deed.low), self._cell(deed.high)
+        box = self._blocks[ay : y + 1, az : z + 1, ax : x + 1]
+        if deed.mode == "keep":
+            box[box == AIR] = deed.code
+        elif deed.mode in ("hollow", "outline"):
+            inner = box[1:-1, 1:-1, 1:-1].copy()
+            box[...] = deed.code
+            box[1:-1, 1:-1, 1:-1] = AIR if deed.mode == "hollow" else inner
+        elif deed.only is not None:
+            box[np.isin(box, list(deed.only))] = deed.code
+        else:
+            box[...] = deed.code
+            for cell in [
+                cell for cell in self._chests if ax <= cell[0] <= x and ay <= cell[1] <= y and az <= cell[2] <= z
+            ]:
+                del self._chests[cell]
+        if deed.stacks is not None:
+            columns = itertools.product(range(ax, x + 1), range(ay, y + 1), range(az, z + 1))
+            self._chests.update(dict.fromkeys(itertools.islice(columns, MOST_MOBS), deed.stacks))
+
+
+def _tilde(cell: Cell) -> str:
+    return " ".join(f"~{value}" for value in cell)
+
+
+def _named(summoned: Iterable[Summon], cell: Callable[[Cell], Cell]) -> tuple[Mob, ...]:
+    """Return the mobs, numbered by kind where they have no name."""
+    numbers: Counter[str] = Counter()
+    mobs = []
+    for each in summoned:
+        numbers[each.kind] += 1
+        mobs.append(Mob(each.name or default_name(each.kind, numbers[each.kind]), each.kind, cell(each.at)))
+    twice = [name for name, count in Counter(mob.name for mob in mobs).items() if count > 1]
+    if twice:
+        raise SceneError(f"two mobs are called {twice[0]!a}: give each its own CustomName")
+    return tuple(mobs)
+
+
+def default_name(kind: str, number: int) -> str:
+    """Return what the ``number``-th mob of a kind is called if nothing else is said."""
+    return f"{kind}_{number}"
+
+
+GROUND: Final = code("grass_block")
+"""What a published scene stands on where no command says."""

@@ -1,0 +1,337 @@
+"""Minecraft's commands, as far as they can set up a scene: a list of texts becomes a list of deeds.
+
+Known are those of ``COMMANDS``, with or without slash and namespace. Coordinates are relative to the spawn (``~3``); an
+absolute one, which means another place in every world, is refused.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Final, Literal
+
+from explorer.errors import OutsideArenaError, SceneError, UnknownNameError
+from explorer.files.snbt import Tag, parse_snbt
+from explorer.rules.blocks import BLOCKS, code
+from explorer.rules.items import item
+from explorer.rules.mobs import mob_kind
+from explorer.scene import Cell, Stack
+
+LONGEST: Final = 8_000
+"""Characters of a command; the game's chat takes 256, its command blocks 32,500."""
+FARTHEST: Final = 256
+"""Blocks from the spawn along an axis that a command may name."""
+MOST_ITEMS: Final = 100_000
+"""Of one item, at once."""
+Mode = Literal["replace", "hollow", "outline", "keep", "destroy"]
+_MODES: Final = ("replace", "hollow", "outline", "keep", "destroy")
+_PLAYERS: Final = ("@s", "@p", "@a", "@r")
+_QUIET: Final = frozenset({"NoAI", "Silent", "PersistenceRequired", "Invulnerable", "PickupDelay", "Age", "Slot"})
+"""Data that says what the rules say anyway."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fill:
+    """Blocks set in a box.
+
+    Attributes:
+        low, high: relative to the spawn, both included.
+        code: of the block.
+        only: the codes that ``replace`` replaces, None for all.
+        stacks: what is in the chest, None if that is not said.
+    """
+
+    low: Cell
+    high: Cell
+    code: int
+    mode: Mode = "replace"
+    only: frozenset[int] | None = None
+    stacks: tuple[Stack, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Give:
+    """Something put into the inventory."""
+
+    stack: Stack
+
+
+@dataclass(frozen=True, slots=True)
+class Lay:
+    """Something laid on the ground."""
+
+    at: Cell
+    stack: Stack
+
+
+@dataclass(frozen=True, slots=True)
+class Summon:
+    """A mob; ``name`` is "" if it has none of its own."""
+
+    at: Cell
+    kind: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Stand:
+    """Where the player is put."""
+
+    at: Cell
+    facing: int | None
+    pitch: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Clear:
+    """An inventory emptied."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kill:
+    """Mobs removed: those of a kind, "item" for what lies on the ground, "" for all of both."""
+
+    kind: str
+
+
+Deed = Fill | Give | Lay | Summon | Stand | Clear | Kill
+
+
+@dataclass(slots=True)
+class Parsed:
+    """What a list of commands does.
+
+    Attributes:
+        deeds: in order.
+        notes: what was left out, a line each.
+        faults: commands that cannot be carried out, with their places in the list.
+    """
+
+    deeds: list[Deed] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    faults: list[tuple[int, SceneError]] = field(default_factory=list)
+
+
+def parse_commands(commands: Iterable[str]) -> Parsed:
+    """Return what commands do; one that cannot be understood is a fault and does nothing."""
+    reader = _Reader()
+    for number, text in enumerate(commands):
+        try:
+            reader.read(text)
+        except SceneError as error:
+            reader.parsed.faults.append((number, error))
+    return reader.parsed
+
+
+def words_of(text: str) -> list[str]:
+    """Return the words of a command; brackets, braces and quotes keep what is in them together."""
+    words, word, depth, quote, escaped = [], "", 0, "", False
+    for letter in text:
+        if quote:
+            quote = "" if letter == quote and not escaped else quote
+            escaped = letter == "\\" and not escaped
+        elif letter in "\"'" and depth:
+            quote = letter
+        elif letter == " " and depth <= 0:
+            words.append(word)
+            word = ""
+            continue
+        depth += (letter in "{[" and not quote) - (letter in "}]" and not quote)
+        word += letter
+    return [word for word in (*words, word) if word]
+
+
+class _Reader:
+    """Reads commands one after the other; ``/tp`` moves what ``~`` counts from."""
+
+    def __init__(self) -> None:
+        self.parsed = Parsed()
+        self._origin: Cell = (0, 0, 0)
+
+    def read(self, text: str) -> None:
+        if len(text) > LONGEST:
+            raise SceneError(f"the command has more than {LONGEST:,} characters")
+        name, *words = words_of(text.strip().removeprefix("/")) or [""]
+        name = name.removeprefix("minecraft:")
+        if name not in COMMANDS:
+            raise UnknownNameError("command", name, COMMANDS)
+        COMMANDS[name](self, words)
+
+    def nothing(self, words: list[str]) -> None:
+        """What has no meaning here: mode, time, weather, effects."""
+
+    def clear(self, words: list[str]) -> None:
+        if len(words) > 1:
+            self.parsed.notes.append("/clear of single items is left out")
+            return
+        self.parsed.deeds.append(Clear())
+
+    def kill(self, words: list[str]) -> None:
+        selector = words[0] if words else "@s"
+        kinds = re.findall(r"type=(!?)(?:minecraft:)?([a-z_]+)", selector)
+        if not selector.startswith("@e[") or len(kinds) != 1 or (kinds[0][0] and kinds[0][1] != "player"):
+            self.parsed.notes.append(f"/kill {selector} is left out: only @e[type=...] and @e[type=!player] are known")
+            return
+        self.parsed.deeds.append(Kill("" if kinds[0][0] else kinds[0][1]))
+
+    def fill(self, words: list[str]) -> None:
+        if not 7 <= len(words) <= 9:
+            raise SceneError("write /fill ~x ~y ~z ~x ~y ~z block [replace|hollow|outline|keep|destroy]")
+        (ax, ay, az), (bx, by, bz) = self._cell(words[:3]), self._cell(words[3:6])
+        low, high = (min(ax, bx), min(ay, by), min(az, bz)), (max(ax, bx), max(ay, by), max(az, bz))
+        mode = words[7] if len(words) > 7 else "replace"
+        if mode not in _MODES:
+            raise UnknownNameError("mode of /fill", mode, _MODES)
+        if len(words) > 8 and mode != "replace":
+            raise SceneError(f"a filter belongs to replace, not to {mode}")
+        only = None if len(words) < 9 else self._filter(words[8])
+        block, stacks = self._block(words[6])
+        self.parsed.deeds.append(Fill(low, high, block, mode, only, stacks))  # type: ignore[arg-type]  # see above
+
+    def setblock(self, words: list[str]) -> None:
+        if not 4 <= len(words) <= 5:
+            raise SceneError("write /setblock ~x ~y ~z block [replace|keep|destroy]")
+        mode = words[4] if len(words) > 4 else "replace"
+        if mode not in ("replace", "keep", "destroy"):
+            raise UnknownNameError("mode of /setblock", mode, ("replace", "keep", "destroy"))
+        cell = self._cell(words[:3])
+        block, stacks = self._block(words[3])
+        self.parsed.deeds.append(Fill(cell, cell, block, mode, None, stacks))  # type: ignore[arg-type]  # see above
+
+    def give(self, words: list[str]) -> None:
+        if not 2 <= len(words) <= 3 or not words[0].startswith(_PLAYERS):
+            raise SceneError("write /give @s item [count]")
+        name, _, data = words[1].partition("{")
+        if data:
+            self.parsed.notes.append(f"the data of {name} is left out")
+        self.parsed.deeds.append(Give(_stack(name, words[2] if len(words) > 2 else "1")))
+
+    def summon(self, words: list[str]) -> None:
+        if not words or 1 < len(words) < 4 or len(words) > 5:
+            raise SceneError("write /summon mob ~x ~y ~z [{data}]")
+        kind = words[0].removeprefix("minecraft:")
+        at = self._cell(words[1:4]) if len(words) > 1 else self._origin
+        data = parse_snbt(words[4]) if len(words) > 4 else {}
+        if kind == "item":
+            self.parsed.deeds.append(Lay(at, _laid(data.pop("Item", None))))
+        else:
+            self.parsed.deeds.append(Summon(at, mob_kind(kind).name, _named(data.pop("CustomName", ""))))
+        self._left_out(kind, data)
+
+    def tp(self, words: list[str]) -> None:
+        target = words.pop(0) if len(words) in (4, 6) else "@s"
+        if not target.startswith(_PLAYERS):
+            self.parsed.notes.append(f"/tp {target} is left out: mobs stand still")
+            return
+        if len(words) not in (3, 5):
+            raise SceneError("write /tp @s ~x ~y ~z [yaw pitch]")
+        self._origin = self._cell(words[:3])
+        facing = pitch = None
+        if len(words) == 5:
+            facing, pitch = round(_number(words[3]) / 90) % 4, max(-3, min(3, round(_number(words[4]) / 30)))
+        self.parsed.deeds.append(Stand(self._origin, facing, pitch))
+
+    def _cell(self, words: list[str]) -> Cell:
+        """Return the cell of three coordinates; the player stands in the middle of its own."""
+        x, y, z = (_coordinate(word) for word in words)
+        cell = (
+            math.floor(x + 0.5) + self._origin[0],
+            math.floor(y) + self._origin[1],
+            math.floor(z + 0.5) + self._origin[2],
+        )
+        if max(map(abs, cell)) > FARTHEST:
+            raise OutsideArenaError(f"{' '.join(words)} is outside the arena: at most {FARTHEST} blocks from the spawn")
+        return cell
+
+    def _block(self, word: str) -> tuple[int, tuple[Stack, ...] | None]:
+        name, states, data = _block_parts(word)
+        stacks: tuple[Stack, ...] | None = None
+        block = BLOCKS[code(name, _state(name, states))]
+        if block.code == 0:
+            raise UnknownNameError("block", name, ())
+        if data:
+            tags = parse_snbt(data)
+            if block.kind == "chest" and "Items" in tags:
+                stacks = _contents(tags.pop("Items"))
+            self._left_out(name, tags)
+        return block.code, stacks
+
+    def _filter(self, word: str) -> frozenset[int]:
+        name, states, _ = _block_parts(word)
+        if states:
+            return frozenset({code(name, _state(name, states))})
+        named = BLOCKS[code(name)].name
+        return frozenset(block.code for block in BLOCKS if block.name == named)
+
+    def _left_out(self, what: str, data: dict[str, Tag]) -> None:
+        ignored = sorted(set(data) - _QUIET)
+        if ignored:
+            self.parsed.notes.append(f"the data of {what} is left out: {', '.join(ignored)[:80]}")
+
+
+COMMANDS: Final[dict[str, Callable[[_Reader, list[str]], None]]] = {
+    **dict.fromkeys(("gamemode", "time", "weather", "effect", "gamerule", "difficulty"), _Reader.nothing),
+    "clear": _Reader.clear,
+    "kill": _Reader.kill,
+    "fill": _Reader.fill,
+    "setblock": _Reader.setblock,
+    "give": _Reader.give,
+    "summon": _Reader.summon,
+    "tp": _Reader.tp,
+    "teleport": _Reader.tp,
+}
+
+
+def _coordinate(word: str) -> float:
+    if not word.startswith("~"):
+        raise SceneError(f"the coordinate {word[:20]!a} is not relative to the spawn: write ~ before it")
+    return _number(word[1:]) if word != "~" else 0.0
+
+
+def _number(word: str) -> float:
+    if re.fullmatch(r"[+-]?\d{1,6}(\.\d{0,9})?|[+-]?\.\d{1,9}", word) is None:
+        raise SceneError(f"{word[:20]!a} is no number")
+    return float(word)
+
+
+def _block_parts(word: str) -> tuple[str, str, str]:
+    parts = re.fullmatch(r"([^\[{]+)(?:\[([^\]]*)\])?(\{.*\})?", word, re.DOTALL)
+    if parts is None:
+        raise SceneError(f"cannot read the block {word[:40]!a}: write name[state=value]")
+    return parts[1], parts[2] or "", parts[3] or ""
+
+
+def _state(name: str, states: str) -> Literal["", "open", "on"]:
+    """Return which of our states vanilla's stand for; those that only turn a block mean nothing here."""
+    given = {key.strip(): value.strip() for key, _, value in (part.partition("=") for part in states.split(","))}
+    kind = BLOCKS[code(name)].kind
+    if kind == "door":
+        return "open" if given.get("open") == "true" else ""
+    return "on" if kind in ("device", "plate") and given.get("powered") == "true" else ""
+
+
+def _stack(name: str, count: str) -> Stack:
+    if re.fullmatch(r"\d{1,6}", count) is None or not 1 <= int(count) <= MOST_ITEMS:
+        raise SceneError(f"a count of {count[:20]!a}: expected 1 to {MOST_ITEMS:,}")
+    item(name)
+    return Stack(name.removeprefix("minecraft:"), int(count))
+
+
+def _laid(tag: Tag | None) -> Stack:
+    if not isinstance(tag, dict) or not isinstance(tag.get("id"), str):
+        raise SceneError('an item that is summoned needs {Item:{id:"name",Count:1b}}')
+    return _stack(str(tag["id"]), str(tag.get("Count", 1)))
+
+
+def _contents(items: Tag) -> tuple[Stack, ...]:
+    if not isinstance(items, list):
+        raise SceneError('a chest is filled by {Items:[{Slot:0b,id:"name",Count:1b}]}')
+    return tuple(_laid(each) for each in items)
+
+
+def _named(tag: Tag) -> str:
+    """Return a name of letters, digits and underscores, in quotes or not; of another one, ""."""
+    found = re.fullmatch(r'(?:\{"text":)?"?([A-Za-z0-9_]{1,40})"?\}?', str(tag))
+    return found[1] if found else ""

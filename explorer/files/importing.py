@@ -1,0 +1,208 @@
+"""Scenes of others, as they were published: what cannot be had here is noted, what is wrong is a finding.
+
+Such files say nothing of wires: a lever, button or plate within two cells of an iron door opens it for good. Chests
+hold what their commands say. Below the spawn, where no command says, there is grass.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
+from typing import Final
+
+import numpy as np
+
+from explorer.errors import OutsideArenaError, SceneError, UnknownNameError
+from explorer.files.building import GROUND, bounds_of, build
+from explorer.files.checking import CycleInGraphError, graph_problems, milestone_problems, scene_problems
+from explorer.files.commands import parse_commands
+from explorer.files.loaded import Loaded
+from explorer.files.reading import milestone_of, rule_of, scene_of
+from explorer.files.schema import GraphFile, MetadataFile, MilestonesFile
+from explorer.findings import FaultKind, Finding
+from explorer.graph import Edge, Graph, Node
+from explorer.milestones import (
+    AtLeast,
+    AtMost,
+    InsideBox,
+    InventoryHas,
+    Milestone,
+    NearWithFacing,
+    Offset,
+    Rule,
+)
+from explorer.rules.blocks import BLOCKS
+from explorer.scene import Cell, Scene, Wire
+
+NEAR: Final = 2
+"""Cells along each axis between a device and the door that it opens, at most."""
+KINDS: Final[dict[type[SceneError], FaultKind]] = {
+    UnknownNameError: FaultKind.UNKNOWN_NAME,
+    OutsideArenaError: FaultKind.OUTSIDE_ARENA,
+    CycleInGraphError: FaultKind.UNORDERED,
+}
+"""Errors that are findings in files of others."""
+
+
+def import_scene(
+    metadata: MetadataFile, hops: MilestonesFile, edges: GraphFile | None, sources: Mapping[str, str], source: str
+) -> Loaded:
+    """Return a published scene, with notes and faults.
+
+    Args:
+        edges: None if there is no graph: then the milestones are taken in order.
+        sources: the file of each document.
+
+    Raises:
+        SceneError: nothing can be built, or no milestone can be judged.
+    """
+    told = _Told()
+    scene, moved = _scene(metadata, told, sources["metadata"])
+    milestones = tuple(_milestones(hops, moved, told, sources["milestones"]))
+    if not milestones:
+        raise SceneError("no milestone can be judged: each needs a rule of a known type", sources["milestones"])
+    for name, problem in milestone_problems(milestones, scene):
+        told.problem(problem.at(sources["milestones"]), name)
+    graph = _graph(edges, milestones, told, sources["reasoning_graph"])
+    about = {"scene_description": metadata.scene_description, "design_notes": metadata.design_notes}
+    return Loaded(
+        scene,
+        milestones,
+        graph,
+        metadata.task_text,
+        metadata=about,
+        source=source,
+        published=True,
+        notes=tuple(told.notes),
+        faults=tuple(told.faults),
+    )
+
+
+class _Told:
+    """What there is to say about a scene."""
+
+    def __init__(self) -> None:
+        self.notes: list[str] = []
+        self.faults: list[Finding] = []
+
+    def problem(self, error: SceneError, milestone: str = "") -> None:
+        """Take an error as a finding if it is of a kind of fault, else as a note."""
+        kind = KINDS.get(type(error))
+        if kind is None:
+            self.notes.append(str(error))
+        else:
+            self.faults.append(Finding(kind, error.problem, milestone, error.source, error.field))
+
+
+def _scene(metadata: MetadataFile, told: _Told, source: str) -> tuple[Scene, Cell]:
+    """Return the scene, and how far the player was moved from where commands count."""
+    parsed = parse_commands(metadata.commands)
+    for number, error in parsed.faults:
+        told.problem(error.at(source, f"commands[{number}]"))
+    told.notes += parsed.notes
+    arena = bounds_of(parsed.deeds)
+    try:
+        built = build(parsed.deeds, arena, GROUND)
+    except SceneError as error:
+        raise error.at(source, "commands") from None
+    told.notes.append("the world ends at the outermost block that a command names; below the spawn it is grass")
+    scene = scene_of(built, metadata.scene_name, ())
+    wires = tuple(default_wires(scene))
+    told.notes += [f"{wire.door} is opened for good by any of {len(wire.needs)} devices near it" for wire in wires]
+    scene = scene_of(built, metadata.scene_name, wires)
+    for problem in scene_problems(scene):
+        told.problem(problem.at(source))
+    return scene, built.moved
+
+
+def default_wires(scene: Scene) -> Iterator[Wire]:
+    """Return a wire for each iron door near which there are devices."""
+    doors = [cell for cell in _cells_of(scene, ("door",)) if _is(scene, cell, "iron_door")]
+    devices = _cells_of(scene, ("device", "plate"))
+    for number, cells in enumerate(_joined(doors), 1):
+        near = tuple(device for device in devices if any(_apart(device, cell) <= NEAR for cell in cells))
+        if near:
+            yield Wire(f"door_{number}", cells, near)
+
+
+def _joined(cells: Iterable[Cell]) -> Iterator[tuple[Cell, ...]]:
+    """Return cells one above the other together."""
+    left = set(cells)
+    for cell in sorted(left):
+        x, y, z = cell
+        column = []
+        while (x, y, z) in left:
+            left.remove((x, y, z))
+            column.append((x, y, z))
+            y += 1
+        if column:
+            yield tuple(column)
+
+
+def _apart(one: Cell, other: Cell) -> int:
+    return max(abs(a - b) for a, b in zip(one, other, strict=True))
+
+
+def _is(scene: Scene, cell: Cell, name: str) -> bool:
+    return bool(BLOCKS[scene.blocks[cell[1], cell[2], cell[0]]].name == name)
+
+
+def _cells_of(scene: Scene, kinds: Sequence[str]) -> list[Cell]:
+    of_kind = np.array([block.kind in kinds for block in BLOCKS])
+    return [(x, y, z) for y, z, x in np.argwhere(of_kind[scene.blocks]).tolist()]
+
+
+def _milestones(hops: MilestonesFile, moved: Cell, told: _Told, source: str) -> Iterator[Milestone]:
+    """Return the milestones that can be judged, relative to the spawn."""
+    for number, text in enumerate(hops.milestones):
+        rules = []
+        for place, rule in enumerate(text.rules):
+            try:
+                rules.append(_moved(rule_of(rule, source, f"milestones[{number}].rules[{place}]"), moved))
+            except SceneError as error:
+                told.problem(error, text.milestone_id)
+                break
+        else:
+            if rules:
+                yield milestone_of(text, rules)
+                continue
+        told.notes.append(f"{text.milestone_id} is left out: it has no rule that can be judged here")
+
+
+def _moved(rule: Rule, by: Cell) -> Rule:
+    match rule:
+        case InventoryHas():
+            return rule
+        case NearWithFacing():
+            return NearWithFacing(_less(rule.target, by), rule.max_distance, rule.facing_tolerance)
+        case InsideBox():
+            return InsideBox(_less(rule.min, by), _less(rule.max, by))
+        case AtLeast():
+            return AtLeast(rule.kind, rule.object, _less(rule.min, by), _less(rule.max, by), rule.min_count)
+        case AtMost():
+            return AtMost(rule.kind, rule.object, _less(rule.min, by), _less(rule.max, by), rule.max_count)
+
+
+def _less(offset: Offset, by: Cell) -> Offset:
+    return offset[0] - by[0], offset[1] - by[1], offset[2] - by[2]
+
+
+def _graph(edges: GraphFile | None, milestones: Sequence[Milestone], told: _Told, source: str) -> Graph:
+    """Return the graph over the ids of milestones; published ones name tasks."""
+    ids = [each.milestone_id for each in milestones]
+    nodes = tuple(Node(each.milestone_id, each.task) for each in milestones)
+    if edges is None:
+        told.notes.append("there is no graph: the milestones are taken in order")
+        chain = tuple(Edge(a, b, "in the order of the file") for a, b in pairwise(ids))
+        return Graph(nodes, chain)
+    by_task = {each.task: each.milestone_id for each in milestones} | {name: name for name in ids}
+    kept = []
+    for number, edge in enumerate(edges.edges):
+        if edge.before in by_task and edge.after in by_task:
+            kept.append(Edge(by_task[edge.before], by_task[edge.after], edge.reason))
+        else:
+            told.notes.append(f"edges[{number}] is left out: it names no milestone")
+    graph = Graph(nodes, tuple(kept))
+    for problem in graph_problems(graph, ids):
+        told.problem(problem.at(source))
+    return graph

@@ -1,0 +1,103 @@
+"""JSON that somebody wrote: bounded in size, each key once, every number finite, types taken strictly."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any, Final, NoReturn, TypeVar
+
+from pydantic import TypeAdapter, ValidationError
+
+from explorer.errors import SceneError
+from spca.common.errors import FileError
+from spca.common.files import read_text
+from spca.common.text import one_line
+
+LARGEST: Final = 1 << 20
+"""Bytes of a file of a scene, at most; ours have a few thousand."""
+
+T = TypeVar("T")
+_WORDS: Final = {
+    "missing": "is missing: add it",
+    "extra_forbidden": "is no field of this format: remove it or mend its name",
+    "int_type": "expected a whole number",
+    "int_from_float": "expected a whole number",
+    "float_type": "expected a number",
+    "finite_number": "expected a finite number",
+    "string_type": "expected a text",
+    "bool_type": "expected true or false",
+    "list_type": "expected a list",
+    "tuple_type": "expected a list",
+    "dict_type": "expected an object",
+    "model_type": "expected an object",
+    "dataclass_type": "expected an object",
+}
+"""By pydantic's kinds of errors; its own words for the rest."""
+
+
+def file_text(path: Path) -> str:
+    """Return the text of a file.
+
+    Raises:
+        SceneError: there is no such file, or it has more than :data:`LARGEST` bytes or is not UTF-8.
+    """
+    try:
+        return read_text(path, LARGEST)
+    except FileError as error:
+        raise SceneError(f"cannot be read: {error.reason}", str(path)) from None
+
+
+def json_value(text: str, source: str) -> Any:
+    """Return the value in a text.
+
+    Raises:
+        SceneError: it is not JSON, gives a key twice in one object, or holds a number that is not finite.
+    """
+    twice: list[str] = []
+
+    def made(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        twice.extend(key for key, count in Counter(key for key, _ in pairs).items() if count > 1)
+        return dict(pairs)
+
+    try:
+        value = json.loads(text, object_pairs_hook=made, parse_constant=_not_finite)
+    except json.JSONDecodeError as error:
+        raise SceneError(f"is not JSON: line {error.lineno} column {error.colno}: {error.msg}", source) from None
+    except RecursionError:
+        raise SceneError("is nested too deeply", source) from None
+    except ValueError as error:
+        raise SceneError(one_line(str(error))[:80], source) from None
+    if twice:
+        raise SceneError(f"the key {twice[0][:80]!a} is given more than once: keep one", source)
+    return value
+
+
+def _not_finite(word: str) -> NoReturn:
+    raise ValueError(f"holds {word}: expected a finite number")
+
+
+def validated(kind: TypeAdapter[T], value: object, source: str, inside: str = "") -> T:
+    """Return what a JSON value describes, types taken strictly: true is no number, "3" neither.
+
+    Args:
+        inside: the path of the field that the value stands in.
+
+    Raises:
+        SceneError: names the first field that is wrong, and why.
+    """
+    try:
+        return kind.validate_json(json.dumps(value), strict=True)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+    field = inside + "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in first["loc"])
+    problem = _WORDS.get(first["type"], first["msg"][:1].lower() + first["msg"][1:])
+    if first["type"] not in ("missing", "extra_forbidden"):
+        problem += f", not {_shown(first['input'])}"
+    raise SceneError(one_line(problem), source, one_line(field.removeprefix("."))[:120])
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, dict | list):
+        return "an object" if isinstance(value, dict) else "a list"
+    return json.dumps(value)[:60]

@@ -1,0 +1,130 @@
+"""From the files of a scene to values: ours strictly, those of others as :mod:`explorer.files.importing` can."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from pydantic import TypeAdapter
+
+from explorer.certificate import Certificate
+from explorer.errors import SceneError
+from explorer.files.building import Box, build
+from explorer.files.checking import graph_problems, milestone_problems, scene_problems
+from explorer.files.commands import parse_commands
+from explorer.files.importing import import_scene
+from explorer.files.json_text import file_text, json_value, validated
+from explorer.files.loaded import Loaded
+from explorer.files.reading import first, milestone_of, rule_of, scene_of
+from explorer.files.saving import NAMES
+from explorer.files.schema import GRAPH, METADATA, MILESTONES, Extension, GraphFile, MetadataFile, MilestonesFile
+from explorer.graph import Edge, Graph, Node
+from explorer.milestones import Milestone
+from explorer.scene import Cell, Scene, Wire
+
+CERTIFICATE: Final = TypeAdapter(Certificate)
+
+
+def load_scene(folder: Path) -> Loaded:
+    """Return the scene in a folder; published ones with notes and faults.
+
+    Raises:
+        SceneError: a file is missing or malformed, or, of ours, says what the rules do not know. Names file and field.
+    """
+    files = {name: folder / f"{name}.json" for name in NAMES}
+    given = {name: path for name, path in files.items() if name == "metadata" or path.exists()}
+    documents = {name: json_value(file_text(path), str(path)) for name, path in given.items()}
+    return _loaded(documents, {name: str(path) for name, path in files.items()}, str(folder))
+
+
+def scene_of_line(line: str, source: str) -> Loaded:
+    """Return the scene in a line of JSON Lines.
+
+    Args:
+        source: file and line, for errors.
+
+    Raises:
+        SceneError: as :func:`load_scene`.
+    """
+    documents = json_value(line, source)
+    if not isinstance(documents, dict) or "metadata" not in documents:
+        raise SceneError("expected an object with metadata, milestones and reasoning_graph", source)
+    return _loaded(documents, {name: f"{source}: {name}" for name in NAMES}, source)
+
+
+def _loaded(documents: Mapping[str, Any], sources: Mapping[str, str], source: str) -> Loaded:
+    metadata = validated(METADATA, documents["metadata"], sources["metadata"])
+    milestones, graph = (
+        documents.get(name, documents["metadata"].get(name)) for name in ("milestones", "reasoning_graph")
+    )
+    if milestones is None:
+        raise SceneError("there is no such file: a scene needs its milestones", sources["milestones"])
+    hops = validated(MILESTONES, milestones, sources["milestones"])
+    edges = None if graph is None else validated(GRAPH, graph, sources["reasoning_graph"])
+    if metadata.explorer is None:
+        return import_scene(metadata, hops, edges, sources, source)
+    if edges is None:
+        raise SceneError("there is no such file: a scene needs its graph", sources["reasoning_graph"])
+    certificate = documents.get("certificate")
+    proven = None if certificate is None else validated(CERTIFICATE, certificate, sources["certificate"])
+    return _ours(metadata, metadata.explorer, hops, edges, proven, sources, source)
+
+
+def _ours(
+    metadata: MetadataFile,
+    extension: Extension,
+    hops: MilestonesFile,
+    edges: GraphFile,
+    certificate: Certificate | None,
+    sources: Mapping[str, str],
+    source: str,
+) -> Loaded:
+    scene = _scene(metadata, extension, sources["metadata"])
+    milestones = _milestones(hops, sources["milestones"])
+    first((problem for _, problem in milestone_problems(milestones, scene)), sources["milestones"])
+    if metadata.atomic_tasks_ordered != [each.task for each in milestones]:
+        raise SceneError("expected the tasks of the milestones, in order", sources["metadata"], "atomic_tasks_ordered")
+    graph = Graph(
+        tuple(Node(node.id, node.task or node.id, node.gate, node.key) for node in edges.nodes),
+        tuple(Edge(edge.before, edge.after, edge.reason) for edge in edges.edges),
+    )
+    first(graph_problems(graph, [each.milestone_id for each in milestones]), sources["reasoning_graph"])
+    about: dict[str, Any] = extension.model_dump(include={"knobs", "seed", "index"}, exclude_unset=True)
+    about |= {"scene_description": metadata.scene_description, "design_notes": metadata.design_notes}
+    return Loaded(scene, milestones, graph, metadata.task_text, certificate, about, source)
+
+
+def _scene(metadata: MetadataFile, extension: Extension, source: str) -> Scene:
+    parsed = parse_commands(metadata.commands)
+    for number, error in parsed.faults:
+        raise error.at(source, f"commands[{number}]")
+    arena = extension.arena.min, extension.arena.max
+    try:
+        built = build(parsed.deeds, arena)
+    except SceneError as error:
+        raise error.at(source, "commands") from None
+    if built.moved != (0, 0, 0):
+        raise SceneError("/tp has to put the player on ~0 ~0 ~0", source, "commands")
+    wires = tuple(
+        Wire(wire.door, _cells(wire.cells, arena), _cells(wire.needs, arena), wire.mode, wire.holds)
+        for wire in extension.wires
+    )
+    scene = scene_of(built, metadata.scene_name, wires, dark=extension.dark)
+    first(scene_problems(scene), source)
+    return scene
+
+
+def _milestones(hops: MilestonesFile, source: str) -> tuple[Milestone, ...]:
+    return tuple(
+        milestone_of(
+            text,
+            [rule_of(rule, source, f"milestones[{hop}].rules[{place}]") for place, rule in enumerate(text.rules)],
+        )
+        for hop, text in enumerate(hops.milestones)
+    )
+
+
+def _cells(offsets: Iterable[Cell], arena: Box) -> tuple[Cell, ...]:
+    (x, y, z), _ = arena
+    return tuple((at[0] - x, at[1] - y, at[2] - z) for at in offsets)

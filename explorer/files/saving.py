@@ -1,0 +1,127 @@
+"""From a scene to the published files: the same scene gives the same bytes."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, fields
+from pathlib import Path
+from typing import Any, Final
+
+from explorer.errors import SceneError
+from explorer.files.exporting import commands_of
+from explorer.files.loaded import Loaded
+from explorer.files.schema import RULES
+from explorer.graph import Graph
+from explorer.milestones import InventoryHas, Milestone, Rule
+from explorer.scene import RULES as VERSION
+from explorer.scene import Cell, Scene, Wire
+from spca.common.files import json_text, make_folder, write_atomic
+
+NAMES: Final = ("metadata", "milestones", "reasoning_graph", "certificate")
+"""Of the files of a scene, without ``.json``."""
+_TYPES: Final = {rule: name for name, rule in RULES.items()}
+
+
+def documents_of(loaded: Loaded) -> dict[str, Any]:
+    """Return what stands in the files, by name; no ``certificate`` where there is none.
+
+    Raises:
+        SceneError: the scene cannot be said in this format.
+    """
+    _check(loaded.scene)
+    documents = {
+        "metadata": _metadata(loaded),
+        "milestones": {"milestones": [_milestone(each) for each in loaded.milestones]},
+        "reasoning_graph": _graph(loaded.graph),
+    }
+    if loaded.certificate is not None:
+        documents["certificate"] = asdict(loaded.certificate)
+    return documents
+
+
+def save_scene(folder: Path, loaded: Loaded) -> None:
+    """Write the files of a scene into a folder of its own, which is made; the certificate last.
+
+    Raises:
+        SceneError: the scene cannot be said in this format.
+        SettingsError: the file system refuses.
+    """
+    documents = documents_of(loaded)
+    make_folder(folder)
+    for name, document in documents.items():
+        write_atomic(folder / f"{name}.json", json_text(document, indent=1) + "\n")
+
+
+def scene_line(loaded: Loaded) -> str:
+    """Return a scene as one line of JSON Lines, without the line feed.
+
+    Raises:
+        SceneError: the scene cannot be said in this format.
+    """
+    return json.dumps(documents_of(loaded), separators=(",", ":"))
+
+
+def _check(scene: Scene) -> None:
+    if scene.spawn.aim is not None:
+        raise SceneError("a spawn cannot aim at a cell: give it a facing and a pitch", field="spawn.aim")
+    if int(scene.blocks.min(initial=1)) < 1:
+        raise SceneError("an unseen cell cannot be saved: fill it with air", field="blocks")
+
+
+def _metadata(loaded: Loaded) -> dict[str, Any]:
+    scene, about = loaded.scene, loaded.metadata
+    made = {name: about[name] for name in ("knobs", "seed", "index") if name in about}
+    return {
+        "scene_name": scene.name,
+        "scene_description": about.get("scene_description", ""),
+        "task_text": loaded.text,
+        "atomic_tasks_ordered": [each.task for each in loaded.milestones],
+        "commands": commands_of(scene),
+        "design_notes": about.get("design_notes", ""),
+        "requires": "explorer",
+        "explorer": {"rules": VERSION, "arena": _arena(scene), **_extras(scene), **made},
+    }
+
+
+def _arena(scene: Scene) -> dict[str, Any]:
+    last = tuple(cells - 1 for cells in scene.size)
+    return {"min": _offset(scene, (0, 0, 0)), "max": _offset(scene, last)}
+
+
+def _extras(scene: Scene) -> dict[str, Any]:
+    wires = [_wire(scene, wire) for wire in scene.wires]
+    return {**({"wires": wires} if wires else {}), **({"dark": True} if scene.dark else {})}
+
+
+def _wire(scene: Scene, wire: Wire) -> dict[str, Any]:
+    return {
+        "door": wire.door,
+        "cells": [_offset(scene, cell) for cell in wire.cells],
+        "needs": [_offset(scene, cell) for cell in wire.needs],
+        "mode": wire.mode,
+        "holds": wire.holds,
+    }
+
+
+def _offset(scene: Scene, cell: Cell | tuple[int, ...]) -> list[int]:
+    return [value - origin for value, origin in zip(cell, scene.spawn.cell, strict=True)]
+
+
+def _milestone(milestone: Milestone) -> dict[str, Any]:
+    return {
+        "task": milestone.task,
+        "milestone_id": milestone.milestone_id,
+        "description": milestone.description,
+        "rules": [{"type": _TYPES[type(rule)], "params": _params(rule)} for rule in milestone.rules],
+    }
+
+
+def _params(rule: Rule) -> dict[str, Any]:
+    values = {each.name: getattr(rule, each.name) for each in fields(rule)}
+    frame = {} if isinstance(rule, InventoryHas) else {"coordinate_frame": "spawn_relative"}
+    return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()} | frame
+
+
+def _graph(graph: Graph) -> dict[str, Any]:
+    nodes = [{name: value for name, value in asdict(node).items() if value is not None} for node in graph.nodes]
+    return {"nodes": nodes, "edges": [{"from": e.before, "to": e.after, "reason": e.reason} for e in graph.edges]}

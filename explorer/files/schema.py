@@ -1,0 +1,175 @@
+"""What may stand in the files of a scene: the published keys, and ours below ``explorer``."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Annotated, Any, Final, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, TypeAdapter, create_model, model_validator
+
+from explorer.milestones import AtLeast, AtMost, InsideBox, InventoryHas, NearWithFacing, Rule
+
+MOST_HOPS: Final = 64
+MOST_COMMANDS: Final = 20_000
+MOST_WIRES: Final = 256
+MOST_CELLS: Final = 256
+"""Of one wire."""
+
+Number = Annotated[float, Field(ge=-1_000, le=1_000)]
+Point = tuple[Number, Number, Number]
+Whole = Annotated[int, Field(ge=-1_000, le=1_000)]
+Place = tuple[Whole, Whole, Whole]
+Count = Annotated[int, Field(ge=0, le=1_000_000)]
+Name = Annotated[str, Field(min_length=1, max_length=200)]
+Text = Annotated[str, Field(max_length=20_000)]
+
+
+class Strict(BaseModel):
+    """Refuses what it does not know."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+
+class Lenient(BaseModel):
+    """Passes over what it does not know: others keep more in these files."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True, allow_inf_nan=False)
+
+
+class RuleText(Strict):
+    """A rule; its parameters are checked by its type."""
+
+    type: Name
+    params: dict[str, JsonValue]
+
+
+class MilestoneText(Strict):
+    """A milestone; published ones have no rules where no program can judge."""
+
+    task: Name
+    milestone_id: Name
+    description: Text = ""
+    rules: Annotated[list[RuleText], Field(max_length=16)]
+
+
+class MilestonesFile(Strict):
+    """``milestones.json``."""
+
+    milestones: Annotated[list[MilestoneText], Field(min_length=1, max_length=MOST_HOPS)]
+
+
+class NodeText(Lenient):
+    """A hop; a published one is often the bare name of its task."""
+
+    id: Name
+    task: Name | None = None
+    gate: Name | None = None
+    key: Name | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _named(cls, value: object) -> object:
+        return {"id": value} if isinstance(value, str) else value
+
+
+class EdgeText(Strict):
+    """Why one hop comes before another."""
+
+    before: Name = Field(alias="from")
+    after: Name = Field(alias="to")
+    reason: Text = ""
+
+
+class GraphFile(Lenient):
+    """``reasoning_graph.json``."""
+
+    nodes: Annotated[list[NodeText], Field(min_length=1, max_length=MOST_HOPS)]
+    edges: Annotated[list[EdgeText], Field(max_length=MOST_HOPS * MOST_HOPS)] = []
+
+
+class WireText(Strict):
+    """What opens a door, relative to the spawn."""
+
+    door: Name
+    cells: Annotated[list[Place], Field(min_length=1, max_length=MOST_CELLS)]
+    needs: Annotated[list[Place], Field(max_length=MOST_CELLS)]
+    mode: Literal["all", "any"] = "any"
+    holds: Annotated[int, Field(ge=0, le=100_000)] | None = None
+
+
+class ArenaText(Strict):
+    """The first and the last cell of the world, relative to the spawn."""
+
+    min: Place
+    max: Place
+
+
+class Extension(Strict):
+    """What the published format cannot say.
+
+    Attributes:
+        knobs, seed, index: how the scene was made.
+    """
+
+    rules: Literal["1"]
+    arena: ArenaText
+    wires: Annotated[list[WireText], Field(max_length=MOST_WIRES)] = []
+    dark: bool = False
+    knobs: dict[str, JsonValue] = {}
+    seed: Annotated[int, Field(ge=0)] | None = None
+    index: Annotated[int, Field(ge=0)] | None = None
+
+
+class MetadataFile(Lenient):
+    """``metadata.json``; ``reasoning_graph`` and ``milestones`` stand here too in published ones."""
+
+    scene_name: Name
+    scene_description: Text = ""
+    task_text: Annotated[str, Field(min_length=1, max_length=20_000)]
+    atomic_tasks_ordered: Annotated[list[Name], Field(max_length=MOST_HOPS)]
+    commands: Annotated[list[str], Field(max_length=MOST_COMMANDS)]
+    design_notes: JsonValue = ""
+    explorer: Extension | None = None
+    reasoning_graph: JsonValue = None
+    milestones: JsonValue = None
+
+
+METADATA: Final = TypeAdapter(MetadataFile)
+MILESTONES: Final = TypeAdapter(MilestonesFile)
+GRAPH: Final = TypeAdapter(GraphFile)
+
+RULES: Final[dict[str, type[Rule]]] = {
+    "inventory_has": InventoryHas,
+    "position_near_with_facing": NearWithFacing,
+    "position_inside_box": InsideBox,
+    "count_in_box_at_least": AtLeast,
+    "count_in_box_at_most": AtMost,
+}
+"""The published types."""
+_FIELDS: Final[dict[str, Any]] = {
+    "item": Name,
+    "kind": Literal["block", "mob"],
+    "object": Name,
+    "min": Point,
+    "max": Point,
+    "target": Point,
+    "min_count": Count,
+    "max_count": Count,
+    "max_distance": Annotated[float, Field(ge=0, le=1_000)],
+    "facing_tolerance": Annotated[float, Field(ge=0, le=360)],
+}
+"""Parameters of rules, strictly."""
+
+
+def _params(rule: type[Rule]) -> TypeAdapter[BaseModel]:
+    """Return what checks the parameters of a rule: the fields of its class, and the frame that they are in."""
+    fields: dict[str, Any] = {
+        each.name: (_FIELDS[each.name], ... if each.default is dataclasses.MISSING else each.default)
+        for each in dataclasses.fields(rule)
+    }
+    if rule is not InventoryHas:
+        fields["coordinate_frame"] = (Literal["spawn_relative"], "spawn_relative")
+    return TypeAdapter(create_model(rule.__name__, __base__=Strict, **fields))
+
+
+PARAMS: Final = {name: _params(rule) for name, rule in RULES.items()}
