@@ -5,6 +5,7 @@ from __future__ import annotations
 from random import Random
 from typing import Final
 
+from explorer.agents.agent import Usage
 from explorer.rules.actions import FARTHEST_AIM, Primitive, aim, craft, hold
 from explorer.rules.items import item
 from explorer.rules.recipes import recipe
@@ -20,6 +21,8 @@ class RandomAgent:
     Aim, hold and craft count as one primitive each where there is something to aim at, to hold or to craft; what, is
     drawn uniformly too: a thing in view within reach of an aim, an item of the inventory, a craftable recipe.
     """
+
+    usage = Usage()
 
     def reset(self, view: View, task_text: str, seed: int) -> None:
         """Begin an episode; seed, text and spawn decide what is drawn, so that no two scenes get the same."""

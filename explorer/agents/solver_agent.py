@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from explorer.agents.agent import Usage
 from explorer.rules.actions import Primitive
 from explorer.view import View
 
@@ -14,6 +15,8 @@ class SolverAgent:
     Args:
         codes: of the witness.
     """
+
+    usage = Usage()
 
     def __init__(self, codes: Iterable[int]) -> None:
         self._codes = tuple(codes)

@@ -36,12 +36,13 @@ class Episode:
         calls, tokens, cost: of models; USD.
         codes: primitives of the last life, in order.
         out_of_order: (before, after): edges of the graph whose ``after`` latched first.
-        certificate_refuted: the scene is certified, and the goal latched before the hops that it is proven to need.
+        certificate_refuted: the scene is certified, and the goal latched without a hop that it is proven to need, or a
+            hop before one that is proven to come first.
         state_hash: of the last state, which proves a replay; "" if nothing was played.
         ended: "goal", "done", "lava", "max_steps"; "" if the agent failed.
         error: how the agent failed, "" if it did not.
         seed: of the agent.
-        source: folder of the scene as it was named, "" if it was in none.
+        source: where the scene was read, "" if it was made on the spot.
     """
 
     scene: str

@@ -1,0 +1,39 @@
+"""What an agent is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from explorer.view import View
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What an agent spent on models in an episode: calls, tokens read and written, USD."""
+
+    calls: int = 0
+    tokens: int = 0
+    cost: float = 0.0
+
+
+class Agent(Protocol):
+    """Plays one episode after another."""
+
+    @property
+    def usage(self) -> Usage:
+        """Since the last :meth:`reset`."""
+        ...
+
+    def reset(self, view: View, task_text: str, seed: int) -> None:
+        """Begin an episode.
+
+        Args:
+            view: what is seen from the spawn.
+            task_text: the goal, and nothing else.
+        """
+        ...
+
+    def act(self, view: View) -> int:
+        """Return the next code (:mod:`explorer.rules.actions`); ``DONE`` ends the episode."""
+        ...

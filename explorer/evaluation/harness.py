@@ -1,0 +1,192 @@
+"""An agent on many scenes; whatever stops it, nothing that is finished is lost."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, ClassVar, Final
+
+import numpy as np
+
+from explorer.agents.registry import AGENTS, AgentEntry, find_agent
+from explorer.errors import EpisodeError, ExplorerError
+from explorer.evaluation.episode import play
+from explorer.evaluation.metrics import by_hops
+from explorer.evaluation.results import Episode, read_episodes, write_episodes
+from explorer.files import Loaded
+from explorer.worlds.protocol import World
+from explorer.worlds.voxel import VoxelWorld
+from spca.common.encoding import json_text
+from spca.common.files import write_atomic
+from spca.common.jobs.dispatch import do_what_is_left
+from spca.common.jobs.journal import Journal
+from spca.common.jobs.stamps import now, versions
+from spca.common.jobs.work import TRIES, Job, Setup, Terms
+
+OnProgress = Callable[[int, int, int], None]
+"""Called with finished episodes, all episodes, solved episodes."""
+
+_NO_BLOCKS: Final = np.zeros((0, 0, 0), np.uint16)
+_DISTRIBUTIONS: Final = ("sense-plan-code-act", "numpy")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SceneJob(Job):
+    """A scene to be played.
+
+    It goes to worker processes whole, so that nothing is read twice and scenes need not be in files.
+    """
+
+    loaded: Loaded
+
+
+@dataclass(frozen=True, slots=True)
+class How:
+    """What decides the results of an evaluation (``seed``, ``max_steps``), and how it is carried out.
+
+    Attributes:
+        max_steps: None: as each certificate says.
+        resume: go on with what was interrupted.
+        overwrite: begin again, whatever there is.
+    """
+
+    seed: int = 0
+    max_steps: int | None = None
+    workers: int = 1
+    engine: str = "local"
+    resume: bool = False
+    overwrite: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SceneSetup(Setup[SceneJob, Episode]):
+    """How a worker makes its world and, for each scene, its agent."""
+
+    terms: ClassVar[Terms] = Terms("evaluation", "agent", "--output", EpisodeError)
+    unusable: ClassVar[type[ExplorerError]] = EpisodeError
+
+    name: str
+    entry: AgentEntry
+    how: How = field(default_factory=How)
+    verbose: bool = False
+
+    @contextmanager
+    def opened(self) -> Iterator[Callable[[SceneJob], Episode]]:
+        with closing(VoxelWorld()) as world:
+            yield lambda job: self._play(world, job.loaded)
+
+    def lost(self, job: SceneJob, how: str) -> Episode:
+        error, source = f"{how}, {TRIES} times", job.loaded.source
+        return Episode(job.id, job.loaded.hops, self.name, error=error, seed=self.how.seed, source=source)
+
+    def _play(self, world: World, loaded: Loaded) -> Episode:
+        agent = self.entry.make(loaded)
+        return play(world, loaded, agent, self.name, seed=self.how.seed, max_steps=self.how.max_steps)
+
+
+class Evaluation:
+    """An agent on scenes.
+
+    Args:
+        scenes: no two of one name.
+        agent: its name.
+        output: the results file, JSON Lines in the order of the scenes; beside it, ``*.run.json`` tells how they
+            were had.
+        agents: those that can be named.
+
+    Attributes:
+        finished: number of finished episodes, also after an interruption.
+
+    Raises:
+        EpisodeError: there is no such agent, there are no scenes, or two have one name.
+    """
+
+    def __init__(
+        self,
+        scenes: Iterable[Loaded],
+        agent: str,
+        output: Path,
+        how: How | None = None,
+        agents: Mapping[str, AgentEntry] = AGENTS,
+    ) -> None:
+        self._how, self.output = how or How(), output
+        self._setup = SceneSetup(agent, find_agent(agent, agents), self._how)
+        self._jobs = _jobs(scenes)
+        self.finished = 0
+
+    def run(self, on_progress: OnProgress = lambda *_: None) -> tuple[Episode, ...]:
+        """Play what is not finished yet, write the results and return them.
+
+        Raises:
+            ExplorerError: the agent cannot be used, a file cannot be written, or the output belongs to something else.
+        """
+        how, path = self._how, self.output.with_name(f"{self.output.name}.partial.jsonl")
+        header = {
+            "settings": {"agent": self._setup.name, "seed": how.seed, "max_steps": how.max_steps},
+            "tasks": [job.to_dict() for job in self._jobs],
+            "started": now(),
+        }
+        if self.output.exists() and not how.overwrite and not path.exists():
+            return self._already_there()
+        read, terms = Episode.from_dict, self._setup.terms
+        with Journal(path, header, read, resume=how.resume, overwrite=how.overwrite, terms=terms) as journal:
+            try:
+                self._play(journal, on_progress)
+            finally:
+                self.finished = len(journal.finished)
+                if not self.finished:
+                    journal.remove()
+            episodes = tuple(journal.finished[job.index] for job in self._jobs)
+            self._write(episodes, journal.header)
+            journal.remove()
+        return episodes
+
+    def _play(self, journal: Journal[Episode], on_progress: OnProgress) -> None:
+        solved = sum(episode.solved for episode in journal.finished.values())
+        on_progress(len(journal.finished), len(self._jobs), solved)
+        doing = do_what_is_left(self._setup, self._jobs, journal, self._how.workers, self._how.engine)
+        with closing(doing) as playing:
+            for episode in playing:
+                solved += episode.solved
+                on_progress(len(journal.finished), len(self._jobs), solved)
+
+    def _write(self, episodes: Sequence[Episode], header: Mapping[str, Any]) -> None:
+        rates = [row.to_dict() for row in by_hops(episodes)]
+        run = {**header, "finished": now(), "versions": versions(*_DISTRIBUTIONS), "rates": rates}
+        write_episodes(self.output, episodes)
+        write_atomic(self.output.with_suffix(".run.json"), json_text(run, indent=1) + "\n")
+
+    def _already_there(self) -> tuple[Episode, ...]:
+        if not self._how.resume:
+            raise EpisodeError(f"{self.output}: exists; choose another --output, or --overwrite it")
+        found = read_episodes(self.output)
+        played = [(episode.scene, episode.model, episode.seed) for episode in found]
+        if played != [(job.id, self._setup.name, self._how.seed) for job in self._jobs]:
+            raise EpisodeError(f"{self.output}: is of another evaluation; choose another --output")
+        self.finished = len(found)
+        return tuple(found)
+
+
+def _jobs(scenes: Iterable[Loaded]) -> list[SceneJob]:
+    jobs: dict[str, SceneJob] = {}
+    for number, loaded in enumerate(scenes):
+        name = loaded.scene.name
+        if name in jobs:
+            where = " and ".join(filter(None, (jobs[name].loaded.source, loaded.source)))
+            raise EpisodeError(f"two scenes are called {name!a}{f' ({where})' if where else ''}: rename one")
+        jobs[name] = SceneJob(number, name, _digest(loaded), loaded=loaded)
+    if not jobs:
+        raise EpisodeError("there are no scenes to play")
+    return list(jobs.values())
+
+
+def _digest(loaded: Loaded) -> str:
+    """Return a hash of all that an episode depends on."""
+    scene = loaded.scene
+    said = (replace(scene, blocks=_NO_BLOCKS), loaded.milestones, loaded.graph, loaded.text, loaded.certificate)
+    digest = hashlib.sha256(f"{scene.blocks.shape} {said}".encode())
+    digest.update(scene.blocks.tobytes())
+    return digest.hexdigest()

@@ -1,0 +1,99 @@
+"""Episodes: what latches when, how they end, and what an agent may do wrong."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from explorer.agents.registry import HUMAN
+from explorer.agents.solver_agent import SolverAgent
+from explorer.errors import ActionError
+from explorer.evaluation.episode import DEFAULT_MAX_STEPS, Game, play
+from explorer.evaluation.results import append_episode, read_episodes
+from explorer.files import Loaded
+from explorer.rules.actions import Primitive
+from explorer.worlds.voxel import VoxelWorld
+from spca.common.errors import BudgetReached
+from tests.support.explorer.played import GOES_ROUND, WINS, Scripted, walk
+
+
+def played(*answers: Any, loaded: Loaded | None = None, **how: Any) -> Any:
+    return play(VoxelWorld(), loaded or walk(), Scripted(*answers), "scripted", **how)
+
+
+def test_an_episode_ends_when_the_goal_latches() -> None:
+    agent = Scripted(*WINS, Primitive.BACK)
+    episode = play(VoxelWorld(), walk(), agent, "scripted", seed=7)
+    assert agent.told == [("Go to the corner.", 7)]
+    assert (episode.latched, episode.solved, episode.ended) == ({"emerald": 2, "corner": 3}, True, "goal")
+    assert (episode.steps, episode.codes, episode.hops, episode.seed) == (3, WINS, 2, 7)
+    assert (episode.calls, episode.tokens, episode.cost) == (3, 500, 0.25)
+    assert (episode.out_of_order, episode.certificate_refuted, episode.error) == ((), False, "")
+    assert (episode.scene, episode.source, episode.model) == ("walk", "scenes/walk", "scripted")
+
+
+@pytest.mark.parametrize("certified", [True, False])
+def test_a_goal_without_its_hops_refutes_a_certificate(certified: bool) -> None:
+    episode = played(*GOES_ROUND, loaded=walk(certified=certified))
+    assert (episode.latched, episode.solved, episode.ended) == ({"corner": 5}, False, "goal")
+    assert episode.out_of_order == (("emerald", "corner"),)
+    assert episode.certificate_refuted is certified
+
+
+@pytest.mark.parametrize(
+    ("answers", "how", "steps", "ended"),
+    [
+        ((Primitive.FORWARD, Primitive.DONE), {}, 2, "done"),
+        ((Primitive.LEFT,), {"loaded": walk(lava=True)}, 1, "lava"),
+        ((), {}, 20, "max_steps"),
+        ((), {"max_steps": 4}, 4, "max_steps"),
+        ((), {"loaded": walk(certified=False)}, DEFAULT_MAX_STEPS, "max_steps"),
+    ],
+)
+def test_an_episode_ends_otherwise(answers: tuple[int, ...], how: dict[str, Any], steps: int, ended: str) -> None:
+    episode = played(*answers, **how)
+    assert (episode.steps, episode.ended, episode.solved, episode.error) == (steps, ended, False, "")
+
+
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        (99, "code 99 is no primitive"),
+        (-1, "code -1 is no primitive"),
+        (70_000, "code 70000 is no primitive"),
+        (None, "TypeError: "),
+        ("forward", "TypeError: "),
+        (1.0, "TypeError: "),
+        (ZeroDivisionError("one\nline\x1b"), "ZeroDivisionError: one line␛"),
+    ],
+)
+def test_a_defect_of_an_agent_ends_its_episode(answer: Any, words: str) -> None:
+    episode = played(Primitive.FORWARD, answer)
+    assert episode.error.startswith(words)
+    assert (episode.steps, episode.ended, episode.codes) == (1, "", (Primitive.FORWARD,))
+
+
+def test_what_ends_everything_is_passed_on() -> None:
+    with pytest.raises(BudgetReached):
+        played(BudgetReached("1 USD is spent", "--max-cost"))
+
+
+def test_codes_give_back_the_state() -> None:
+    first = played(Primitive.FORWARD, Primitive.TURN_LEFT, Primitive.WAIT, Primitive.DONE)
+    again = play(VoxelWorld(), walk(), SolverAgent(first.codes), "replay")
+    assert again.state_hash == first.state_hash != played(Primitive.WAIT, Primitive.DONE).state_hash
+
+
+def test_a_person_plays_into_the_same_results(tmp_path: Path) -> None:
+    game = Game(VoxelWorld(), walk())
+    assert not game.over
+    assert [game.step(code) for code in WINS] == [(), ("emerald",), ("corner",)]
+    assert (game.over, game.latched, game.view.last.done) == ("goal", {"emerald": 2, "corner": 3}, True)
+    with pytest.raises(ActionError, match="the episode is over: goal"):
+        game.step(Primitive.WAIT)
+    append_episode(tmp_path / "human.jsonl", game.episode(HUMAN))
+    [episode] = read_episodes(tmp_path / "human.jsonl")
+    assert episode == game.episode("human")
+    assert episode.solved
