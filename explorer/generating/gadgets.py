@@ -1,0 +1,357 @@
+"""Gates and their keys: each gadget spends some hops on hiding an area behind something that another thing opens."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+from explorer.generating.keys import DROPPED, block, bridges, source_block, taken_apart, tasks_for, tasks_of
+from explorer.generating.knobs import Knobs
+from explorer.generating.plan import Area, Gate, Hop, Plan, Thing, Unfit
+from explorer.tasks.pool import Task
+
+FOUND_TOOLS: Final = ("shears", "iron_sword", "iron_pickaxe", "diamond_pickaxe")
+PLUGS: Final = ("stone", "granite", "diorite", "andesite", "cobblestone", "coal_ore")
+FIELDS: Final = ("dirt", "sand", "red_sand", "gravel", "coarse_dirt")
+MOST_AREAS: Final = 9
+BLOCKS_OF_A_BRIDGE: Final = 7
+BLOCKS_OF_A_PILLAR: Final = 4
+
+
+class Draw:
+    """A plan in the drawing.
+
+    Every method that takes ``hops`` spends exactly that many of them, its own included, and raises Unfit if it cannot.
+    """
+
+    def __init__(self, rng: random.Random, knobs: Knobs) -> None:
+        self.rng, self.knobs = rng, knobs
+        self.plan = Plan()
+        self.root = self.plan.add_area()
+        self._looks: set[str] = set()
+        self._tasks: set[str] = set()
+
+    # areas
+
+    def extend(self, area: Area, hops: int) -> Area:
+        """Return an area that is reached from another by ``hops`` hops."""
+        if hops == 0:
+            return self._wander(area)
+        fitting = [gadget for gadget in GADGETS if gadget.least <= hops]
+        gadget = self.rng.choices(fitting, [gadget.weight for gadget in fitting])[0]
+        return gadget.build(self, area, hops)
+
+    def merge(self, area: Area, hops: int) -> Area:
+        """Return an area that needs two branches from another: at least 1 hop each, and its own."""
+        first = self.rng.randint(1, hops - 2)
+        second = hops - 1 - first
+        kind = self.rng.choice(("two_devices", "device", "key", "key"))
+        if kind == "two_devices":
+            ends = self.extend(area, first), self.extend(area, second)
+            return self._two_devices(area, *ends)
+        if kind == "device":
+            parent = self.extend(area, first)
+            return self.device_door(parent, self.extend(area, second))
+        parent = self.extend(area, first)
+        return self.rng.choice((self.handle_door, self.moat, self.ledge, self.plug, self.curtain))(area, second + 1, parent)
+
+    def _wander(self, area: Area) -> Area:
+        """Return the area itself or a doorless room beside it."""
+        if len(self.plan.areas) >= MOST_AREAS or self.rng.random() > 0.25 * self.knobs.distance:
+            return area
+        return self.plan.add_area(area, Gate("", "open"))
+
+    def split(self, area: Area, hops: int, key: int) -> tuple[Area, Area]:
+        """Return the parent of a new gate and where its key is hidden, after all hops but the gate's and key's own."""
+        where = self.extend(area, hops - 1 - key)
+        return self.rng.choice((area, where)), where
+
+    def _gated(self, parent: Area, gate: Gate, schema: str, thing: str = "", roomy: float = 0.25) -> Area:
+        """Add an area behind a gate, with the hop of passing it."""
+        area = self.plan.add_area(parent, gate)
+        task = None if thing and self.rng.random() > roomy else self._room()
+        if task is None:
+            task = self._task(schema, thing)
+        elif task.schema == "enter_room":
+            area.look = task.object
+        gate.hop = self.hop(task, "enter", area)
+        return area
+
+    def _room(self) -> Task | None:
+        free = [task for task in tasks_of("enter_room") if task.object not in self._looks]
+        if not free:
+            return None
+        task = self.rng.choice(free)
+        self._looks.add(task.object)
+        return task
+
+    # hops
+
+    def hop(self, task: Task, aim: str, target: Area | Thing, item: str = "") -> Hop:
+        """Add a hop; each task at most once a scene."""
+        if task.id in self._tasks:
+            raise Unfit("plan: a task twice")
+        self._tasks.add(task.id)
+        return self.plan.add_hop(Hop(task.schema, task.object, aim, target, item))  # type: ignore[arg-type]
+
+    def _task(self, schema: str, thing: str = "") -> Task:
+        """Return a task of a schema, about a thing if one is named."""
+        fitting = [task for task in tasks_of(schema) if not thing or task.object == thing]
+        if not fitting:
+            raise Unfit(f"plan: no task {schema} {thing}".rstrip())
+        return self.rng.choice(fitting)
+
+    def thing(self, kind: str, area: Area, item: str = "", count: int = 1, of: str = "") -> Thing:
+        """Add a thing to an area."""
+        return self.plan.add_thing(Thing(kind, area, item, count, of))  # type: ignore[arg-type]
+
+    # keys
+
+    def obtain(self, item: str, area: Area, hops: int, count: int = 1, schema: str = "") -> Area:
+        """Hide an item so that having it takes ``hops`` hops; return the area in which one stands then."""
+        tasks = [task for task in tasks_for(item) if not schema or task.schema == schema]
+        if not tasks:
+            raise Unfit(f"plan: no task for {item}")
+        task = self.rng.choice(tasks)
+        if task.schema.startswith("craft_"):
+            return self.craft(task, area, hops, count)
+        tool = self._tool_for(source_block(item)) if task.schema in ("mine_stone", "mine_ore", "cut_cobweb") else ""
+        if tool:
+            if hops < 2:
+                raise Unfit("plan: no hop left for a tool")
+            before = self.rng.randint(0, hops - 2)
+            where = self.extend(area, before)
+            self.obtain(tool, where, hops - 1 - before)
+        else:
+            where = self.extend(area, hops - 1)
+        found = self._source(task, item, where, count)
+        self.hop(task, "item", found, item)
+        return where
+
+    def _source(self, task: Task, item: str, where: Area, count: int) -> Thing:
+        schema = task.schema
+        if schema == "get_drop":
+            return self.thing("mob", where, item, count, DROPPED[item])
+        if schema == "chop_log":
+            return self.thing("tree", where, item, max(count, 4), item)
+        if schema in ("take_from_chest", "take_from_third_chest"):
+            for _ in range(2 if schema == "take_from_third_chest" else 0):
+                self.thing("chest", where)
+            return self.thing("chest", where, item, count)
+        if schema in ("take_item", "take_tool", "take_handle"):
+            return self.thing(self.rng.choice(("lying", "lying", "chest")), where, item, count)
+        return self.thing("block", where, item, count, source_block(item))
+
+    def _tool_for(self, name: str) -> str:
+        """Return a tool that digs a block, "" if hands do."""
+        tools = block(name).tools
+        if not tools:
+            return ""
+        options = [tool for tool in FOUND_TOOLS if tool in tools]
+        options += [tool for tool in ("wooden_pickaxe", "stone_pickaxe") if tool in tools]
+        if not options:
+            raise Unfit(f"plan: no tool for {name}")
+        return self.rng.choice(options)
+
+    def craft(self, task: Task, area: Area, hops: int, count: int = 1) -> Area:
+        """Hide what an item is made of; the first ingredient takes all the hops but one."""
+        item = task.object
+        whole = frozenset(self.rng.choice(_PARTS)) if hops > 1 else frozenset(("oak_planks",))
+        raw, times = taken_apart(item, count, whole)
+        names = sorted(raw)
+        main = [name for name in names if hops > 1 and any(_fits(each, hops - 1) for each in tasks_for(name))]
+        if hops > 1 and not main:
+            raise Unfit(f"plan: nothing to hide of {item}")
+        chosen = self.rng.choice(main) if main else ""
+        where = self.obtain(chosen, area, hops - 1, raw[chosen]) if chosen else self.extend(area, 0)
+        for name in names:
+            if name != chosen:
+                self.supply(name, raw[name], where)
+        if any(_needs_table(name) for name, _ in times):
+            self.thing("table", where, of="crafting_table")
+        self.plan.crafts[item] = times
+        self.hop(task, "item", where, item)
+        self.plan.gadgets.append("recipe")
+        return where
+
+    def supply(self, item: str, count: int, area: Area) -> None:
+        """Lay out an ingredient that is no hop."""
+        if item in DROPPED and self.rng.random() < 0.5:
+            self.thing("mob", area, item, count, DROPPED[item])
+        elif item.endswith("_log"):
+            self.thing("tree", area, item, max(count, 4), item)
+        else:
+            self.thing("chest", area, item, count)
+
+    # gates: each spends one hop on itself
+
+    def device_door(self, parent: Area, where: Area) -> Area:
+        """A door that a lever, button or plate opens for good."""
+        schema = self.rng.choice(("pull_lever", "press_button", "stand_on_plate"))
+        task = self._task(schema)
+        kind = "plate" if schema == "stand_on_plate" else "device"
+        device = self.thing(kind, where, of=task.object)
+        gadget = {"pull_lever": "lever_door", "press_button": "button_door", "stand_on_plate": "plate_door"}[schema]
+        return self._gated(parent, Gate(gadget, "iron_door", "devices", "iron_door", [device]), schema, task.object)
+
+    def _two_devices(self, parent: Area, first: Area, second: Area) -> Area:
+        schema = self.rng.choice(("use_two_levers", "use_lever_and_button"))
+        task = self._task(schema)
+        devices = [self.thing("device", first, of="lever"), self.thing("device", second, of=task.object)]
+        gate = Gate("two_device_door", "iron_door", "devices", "iron_door", devices, mode="all")
+        return self._gated(parent, gate, schema, task.object)
+
+    def timed_door(self, area: Area, hops: int, parent: Area | None = None) -> Area:
+        """A door that closes again, with its button in the same room."""
+        parent = parent or self.extend(area, hops - 1)
+        task = self._task("pass_timed_door")
+        gate = Gate("timed_door", "iron_door", "devices", "iron_door", [self.thing("device", parent, of=task.object)])
+        gate.holds = 0
+        return self._gated(parent, gate, "pass_timed_door", task.object, roomy=0)
+
+    def handle_door(self, area: Area, hops: int, parent: Area | None = None) -> Area:
+        """A door without a device; a lever or button lies elsewhere."""
+        schema = self.rng.choice(("place_lever", "place_button"))
+        task = self._task(schema)
+        where = self.obtain(task.object, area, hops - 1)
+        gate = Gate("handle_door", "iron_door", "handle", "iron_door", item=task.object)
+        return self._gated(parent or self.rng.choice((area, where)), gate, schema, task.object)
+
+    def moat(self, area: Area, hops: int, parent: Area | None = None) -> Area:
+        """Lava or a chasm, 7 wide: blocks bridge it."""
+        liquid, schema = self.rng.choice((("lava", "bridge_moat"), ("", "bridge_chasm")))
+        item, where = self._blocks(area, hops - 1, BLOCKS_OF_A_BRIDGE, [task.object for task in tasks_of(schema)])
+        gate = Gate("moat" if liquid else "chasm", "moat", "blocks", liquid, item=item)
+        return self._laid(parent or self.rng.choice((area, where)), gate, schema, ("far_bank", "island"))
+
+    def ledge(self, area: Area, hops: int, parent: Area | None = None) -> Area:
+        """A step 4 high: blocks to pillar up."""
+        item, where = self._blocks(area, hops - 1, BLOCKS_OF_A_PILLAR, [task.object for task in tasks_of("build_step")])
+        material = self._task("climb_ledge").object
+        gate = Gate("ledge", "ledge", "blocks", material, item=item)
+        new = self.plan.add_area(parent or self.rng.choice((area, where)), gate)
+        built = [task for task in tasks_of("build_step") if task.object == item]
+        if built and self.rng.random() < 0.4:
+            gate.hop = self.hop(built[0], "lay", new, item)
+        else:
+            gate.hop = self.hop(self._task("climb_ledge", material), "enter", new)
+        return new
+
+    def _laid(self, parent: Area, gate: Gate, schema: str, places: tuple[str, ...]) -> Area:
+        """Add an area across a moat: the hop is the bridge, if the pool has that block, or the far side."""
+        built = [task for task in tasks_of(schema) if task.object == gate.item]
+        if built and self.rng.random() < 0.7:
+            area = self.plan.add_area(parent, gate)
+            gate.hop = self.hop(built[0], "lay", area, gate.item)
+            return area
+        return self._gated(parent, gate, "reach_place", self.rng.choice(places), roomy=0.4)
+
+    def _blocks(self, area: Area, hops: int, count: int, known: list[str]) -> tuple[str, Area]:
+        """Hide blocks to lay; return which, and where."""
+        count += self.knobs.spare
+        if hops == 0 or self.rng.random() < 0.25:
+            where = self.extend(area, hops)
+            item = self.rng.choice([name for name in known if name.endswith("_planks")])
+            self.thing("chest", where, item, count)
+            return item, where
+        pools = {
+            "dig_ground": 3,
+            "take_wool": 2,
+            "harvest": 1,
+            "mine_stone": 2 if hops > 1 else 0,
+            "chop_log": 1,
+        }
+        schema = self.rng.choices(list(pools), list(pools.values()))[0]
+        items = [task.object for task in tasks_of(schema) if bridges(task.object)]
+        item = self.rng.choice([name for name in items if name in known] or items)
+        where = self.obtain(item, area, hops, count, schema)
+        return item, where
+
+    def plug(self, area: Area, hops: int, parent: Area | None = None) -> Area:
+        """Natural stone in the way: a pickaxe clears it."""
+        name = self.rng.choice(PLUGS)
+        where = self.obtain(self._tool_for(name), area, hops - 1)
+        gate = Gate("plug", "plug", "tool", name)
+        return self._cleared(parent or self.rng.choice((area, where)), gate, "clear_plug")
+
+    def curtain(self, area: Area, hops: int, parent: Area | None = None) -> Area:
+        """Cobweb in the way: shears or a sword cut it."""
+        where = self.obtain(self.rng.choice(("shears", "iron_sword")), area, hops - 1)
+        gate = Gate("curtain", "plug", "tool", "cobweb")
+        return self._cleared(parent or self.rng.choice((area, where)), gate, "")
+
+    def leaves(self, area: Area, hops: int, parent: Area | None = None) -> Area:
+        """Leaves in the way: bare hands will do."""
+        parent = parent or self.extend(area, hops - 1)
+        gate = Gate("leaves", "plug", "tool", self._task("clear_leaves").object)
+        return self._cleared(parent, gate, "clear_leaves", roomy=0.1)
+
+    def _cleared(self, parent: Area, gate: Gate, schema: str, roomy: float = 0.3) -> Area:
+        known = [task for task in tasks_of(schema) if task.object == gate.block] if schema else []
+        if not known or self.rng.random() < roomy:
+            return self._gated(parent, gate, "reach_place")
+        area = self.plan.add_area(parent, gate)
+        gate.hop = self.hop(known[0], "gone", area)
+        return area
+
+    def free(self, area: Area, hops: int, parent: Area | None = None) -> Area:
+        """A way without a key: a wooden door, a trench, stairs, a maze, or a mere room."""
+        parent = parent or self.extend(area, hops - 1)
+        kind = self.rng.choice(("wooden_door", "wooden_door", "trench", "stairs_up", "stairs_down", "maze", "room"))
+        if kind == "wooden_door":
+            task = self._task("open_wooden_door")
+            return self._gated(parent, Gate(kind, "wooden_door", block=task.object), task.schema, task.object)
+        if kind == "trench":
+            task = self._task("jump_over_trench")
+            return self._gated(parent, Gate(kind, "trench", block=task.object), task.schema, task.object)
+        if kind == "stairs_up":
+            return self._gated(parent, Gate(kind, "stairs"), "reach_high", self._task("reach_high").object, roomy=0)
+        if kind == "stairs_down":
+            return self._gated(parent, Gate(kind, "stairs"), "reach_place", "cellar", roomy=0)
+        if kind == "maze":
+            return self._gated(parent, Gate(kind, "maze"), "reach_place", "maze_exit", roomy=0)
+        return self._gated(parent, Gate("room", "open"), "enter_room", roomy=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Gadget:
+    """A way to gate an area.
+
+    Attributes:
+        least: hops that it takes.
+        weight: of its being drawn.
+    """
+
+    least: int
+    weight: float
+    build: Callable[[Draw, Area, int], Area]
+
+
+def _device(draw: Draw, area: Area, hops: int) -> Area:
+    return draw.device_door(*draw.split(area, hops, 0))
+
+
+def _needs_table(name: str) -> bool:
+    from explorer.rules.recipes import RECIPES, recipe
+
+    return RECIPES[recipe(name)].table
+
+
+def _fits(task: Task, hops: int) -> bool:
+    return hops > 1 or task.schema not in ("mine_stone", "mine_ore", "cut_cobweb")
+
+
+_PARTS: Final = (("oak_planks",), ("oak_log",), ("oak_planks", "stick"), ("stick",))
+GADGETS: Final = (
+    Gadget(1, 3, _device),
+    Gadget(1, 1.5, Draw.timed_door),
+    Gadget(2, 2, Draw.handle_door),
+    Gadget(2, 3, Draw.moat),
+    Gadget(2, 2.5, Draw.ledge),
+    Gadget(2, 3, Draw.plug),
+    Gadget(2, 2, Draw.curtain),
+    Gadget(1, 1, Draw.leaves),
+    Gadget(1, 3, Draw.free),
+)

@@ -1,0 +1,152 @@
+"""What opens what: the blocks that bridge, the tools that dig, the handles that open, and how things are made."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from functools import cache
+from typing import Final
+
+from explorer.generating.plan import Unfit
+from explorer.rules.blocks import BLOCKS, Block, code
+from explorer.rules.items import ITEMS, block_of
+from explorer.rules.recipes import RECIPES, Recipe, recipes_for
+from explorer.tasks.pool import Task, kept_tasks
+
+LEAVES: Final[dict[str, str]] = {
+    "#planks": "oak_planks",
+    "#log": "oak_log",
+    "#wool": "white_wool",
+}
+DROPPED: Final[dict[str, str]] = {
+    "leather": "cow",
+    "porkchop": "pig",
+    "white_wool": "sheep",
+    "feather": "chicken",
+    "rabbit_hide": "rabbit",
+    "bone": "skeleton",
+    "string": "spider",
+}
+"""Item -> the mob that it is from."""
+
+
+def block(name: str) -> Block:
+    """Return a block by name."""
+    return BLOCKS[code(name)]
+
+
+@cache
+def bridges(item: str) -> bool:
+    """Whether an item can be laid down and stood on."""
+    laid = block_of(item)
+    return laid is not None and BLOCKS[laid].solid
+
+
+def is_handle(item: str) -> bool:
+    """Whether an item opens an iron door beside which it is placed."""
+    return item == "lever" or item.endswith("_button")
+
+
+@cache
+def tasks_of(schema: str) -> tuple[Task, ...]:
+    """Return the tasks of a schema that scenes may use, in the pool's order."""
+    return tuple(task for task in kept_tasks() if task.schema == schema)
+
+
+@cache
+def tasks_for(item: str) -> tuple[Task, ...]:
+    """Return the tasks whose rule is to have an item."""
+    return tuple(task for task in kept_tasks() if task.rule == "inventory" and task.object == item)
+
+
+@cache
+def source_block(item: str) -> str:
+    """Return the block of nature that drops an item, "" if none does; the one of the same name first."""
+    names = [each.name for each in BLOCKS if each.breakable and each.drop == item]
+    plain = {"cobblestone": "stone", "coal": "coal_ore", "string": "cobweb", "redstone": "redstone_ore"}
+    return item if item in names else plain.get(item, names[0] if names else "")
+
+
+@cache
+def _recipes_by_need() -> dict[str, tuple[Recipe, ...]]:
+    found: defaultdict[str, list[Recipe]] = defaultdict(list)
+    for recipe in RECIPES:
+        for name in sorted(recipe.needs[0][0]):
+            found[name].append(recipe)
+    return {name: tuple(each) for name, each in found.items()}
+
+
+def made_from(have: set[str], table: bool, never: str = "") -> None:
+    """Add to ``have`` all that can be crafted from it, however much it takes.
+
+    Args:
+        table: a crafting table is in reach.
+        never: an item that must not be made.
+    """
+    fresh = list(have)
+    table = table or "crafting_table" in have
+    while fresh:
+        near = {recipe for name in fresh for recipe in _recipes_by_need().get(name, ())}
+        near |= {recipe for recipe in _with_more_needs() if any(not kinds.isdisjoint(fresh) for kinds, _ in recipe.needs)}
+        fresh = []
+        for recipe in near:
+            if recipe.makes in have or recipe.makes == never or (recipe.table and not table):
+                continue
+            if all(not kinds.isdisjoint(have) for kinds, _ in recipe.needs):
+                have.add(recipe.makes)
+                fresh.append(recipe.makes)
+        if not table and "crafting_table" in have:
+            table, fresh = True, list(have)
+
+
+@cache
+def _with_more_needs() -> tuple[Recipe, ...]:
+    return tuple(recipe for recipe in RECIPES if len(recipe.needs) > 1)
+
+
+def taken_apart(item: str, count: int, whole: frozenset[str]) -> tuple[dict[str, int], tuple[tuple[str, int], ...]]:
+    """Return what is needed to craft an item from nature, and the recipes with their times, in order.
+
+    Args:
+        whole: items that are had as they are and not crafted.
+
+    Raises:
+        Unfit: it cannot be made.
+    """
+    raw: Counter[str] = Counter()
+    times: Counter[str] = Counter()
+    order: list[str] = []
+    _take_apart(item, count, whole, raw, times, order, depth=0)
+    return dict(raw), tuple((name, times[name]) for name in order)
+
+
+def _take_apart(
+    item: str,
+    count: int,
+    whole: frozenset[str],
+    raw: Counter[str],
+    needed: Counter[str],
+    order: list[str],
+    depth: int,
+) -> None:
+    ways = recipes_for(item)
+    if (depth and item in whole) or not ways or (depth and source_block(item) and not item.endswith("_planks")):
+        raw[item] += count
+        return
+    if depth > 5:
+        raise Unfit(f"{item} is too deep to craft")
+    recipe = ways[0]
+    times = -(-count // recipe.count)
+    for kinds, number in recipe.needs:
+        kind = next((name for name in sorted(whole) if name in kinds), "") or _plain(kinds)
+        _take_apart(kind, number * times, whole, raw, needed, order, depth + 1)
+    needed[recipe.name] += times
+    if recipe.name in order:
+        order.remove(recipe.name)
+    order.append(recipe.name)
+
+
+def _plain(kinds: frozenset[str]) -> str:
+    for name in ("oak_planks", "oak_log", "white_wool", "cobblestone", "coal"):
+        if name in kinds:
+            return name
+    return min(kinds, key=ITEMS.index)

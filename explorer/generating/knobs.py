@@ -1,0 +1,60 @@
+"""What a set of scenes should be like, and which of it falls to the scene of an index."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass, replace
+from typing import Final, Literal, get_args
+
+from explorer.errors import GenerationError
+
+Shape = Literal["chain", "join", "fork", "diamond"]
+"""``join``: hops with no common prerequisite meet; ``fork``: one hop opens two branches that meet at the goal;
+``diamond``: they meet before the goal."""
+SHAPES: Final[tuple[Shape, ...]] = get_args(Shape)
+LEAST_HOPS: Final[dict[Shape, int]] = {"chain": 1, "join": 3, "fork": 4, "diamond": 5}
+MOST_HOPS: Final = 6
+_SHARES: Final[dict[Shape, int]] = {"chain": 10, "join": 4, "fork": 3, "diamond": 3}
+
+
+@dataclass(frozen=True, slots=True)
+class Knobs:
+    """Settings of the generator.
+
+    Attributes:
+        hops: of each scene, 0 for 1 to 6 in turn.
+        shape: of the graph, "" for a mix.
+        distractors: things without a use in each scene: levers, chests, tools.
+        spare: blocks more than a bridge or pillar needs; 0 makes a wasted block final.
+        occlusion: 1: nothing of the first hops is in sight at the spawn; 0: it may be.
+        distance: how many doorless rooms lie on the way to hidden things, 0 to 2.
+    """
+
+    hops: int = 0
+    shape: Shape | Literal[""] = ""
+    distractors: int = 1
+    spare: int = 2
+    occlusion: int = 1
+    distance: int = 1
+
+    def __post_init__(self) -> None:
+        bounds = {"hops": MOST_HOPS, "distractors": 6, "spare": 32, "occlusion": 1, "distance": 2}
+        for name, most in bounds.items():
+            if not 0 <= (value := getattr(self, name)) <= most:
+                raise GenerationError(f"{name} {value} is out of range: give 0 to {most}")
+        if self.shape and self.shape not in SHAPES:
+            raise GenerationError(f"unknown shape {self.shape!a}; choose from {', '.join(SHAPES)}")
+        if self.shape and self.hops and self.hops < LEAST_HOPS[self.shape]:
+            raise GenerationError(f"a {self.shape} needs {LEAST_HOPS[self.shape]} hops or more, not {self.hops}")
+
+    def at(self, seed: int, index: int) -> Knobs:
+        """Return the knobs of one scene: hops and shape are settled, by seed and index alone."""
+        if seed < 0 or index < 0:
+            raise GenerationError(f"seed {seed} and index {index} have to be 0 or more")
+        least = LEAST_HOPS[self.shape] if self.shape else 1
+        hops = self.hops or least + (seed + index) % (MOST_HOPS - least + 1)
+        if self.shape:
+            return replace(self, hops=hops)
+        shapes = [shape for shape in SHAPES if LEAST_HOPS[shape] <= hops]
+        drawn = random.Random(f"shape {seed} {index}").choices(shapes, [_SHARES[shape] for shape in shapes])
+        return replace(self, hops=hops, shape=drawn[0])

@@ -1,0 +1,146 @@
+"""The plan of a scene before it has a place: areas behind gates, things in areas, and the hops among both."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Literal
+
+from explorer.errors import GenerationError
+
+GateKind = Literal["open", "iron_door", "wooden_door", "plug", "moat", "ledge", "trench", "stairs", "maze"]
+Opener = Literal["none", "devices", "handle", "tool", "blocks"]
+ThingKind = Literal["lying", "chest", "block", "tree", "mob", "device", "plate", "table", "pedestal", "hole", "gap"]
+Aim = Literal["item", "enter", "lay", "gone", "look", "put"]
+"""What a hop asks: an item in the inventory; to be in an area; a block laid in a gate; a plug or mob gone; to look at a
+thing; a block put at a thing."""
+
+
+class Unfit(Exception):  # noqa: N818  # a draw that does not fit is no error
+    """A draw that leads to no scene; ``str`` is the reason that is counted."""
+
+
+@dataclass(slots=True, eq=False)
+class Hop:
+    """A milestone in the making.
+
+    Attributes:
+        schema, object: of the atomic task.
+        target: what its rule is about.
+        item: of ``item``, ``lay`` and ``put``.
+    """
+
+    schema: str
+    object: str
+    aim: Aim
+    target: Area | Thing
+    item: str = ""
+
+    @property
+    def task(self) -> str:
+        """Id of the atomic task."""
+        return f"{self.schema}_{self.object}"
+
+
+@dataclass(slots=True, eq=False)
+class Thing:
+    """Something in an area.
+
+    Attributes:
+        item, count: what can be had from it, "" for nothing.
+        block: what it is made of, or the kind of a mob.
+        hop: the milestone of having it.
+    """
+
+    kind: ThingKind
+    area: Area
+    item: str = ""
+    count: int = 1
+    block: str = ""
+    hop: Hop | None = None
+    alike: int = 0
+
+
+@dataclass(slots=True, eq=False)
+class Gate:
+    """What lies between an area and its parent.
+
+    Attributes:
+        gadget: name under which its use is counted.
+        block: what it is made of: the plug, the liquid of a moat, the door.
+        devices: levers, buttons and plates that open it.
+        holds: steps that it stays open; None: for good.
+        item: the key that the witness uses.
+        hop: the milestone of passing it; None if it is none.
+    """
+
+    gadget: str
+    kind: GateKind
+    opener: Opener = "none"
+    block: str = ""
+    devices: list[Thing] = field(default_factory=list)
+    mode: Literal["all", "any"] = "any"
+    holds: int | None = None
+    item: str = ""
+    hop: Hop | None = None
+
+
+@dataclass(slots=True, eq=False)
+class Area:
+    """A room, reached from its parent through its gate; the first area has neither.
+
+    Attributes:
+        look: key of :data:`explorer.generating.looks.FLOORS`.
+    """
+
+    number: int
+    parent: Area | None = None
+    gate: Gate | None = None
+    look: str = ""
+
+    def way(self) -> Iterator[Area]:
+        """Yield the area and all before it."""
+        area: Area | None = self
+        while area is not None:
+            yield area
+            area = area.parent
+
+
+@dataclass(slots=True, eq=False)
+class Plan:
+    """A whole scene without places.
+
+    Attributes:
+        crafts: item -> how it is meant to be made: (recipe's product, times), in order.
+    """
+
+    areas: list[Area] = field(default_factory=list)
+    things: list[Thing] = field(default_factory=list)
+    hops: list[Hop] = field(default_factory=list)
+    crafts: dict[str, tuple[tuple[str, int], ...]] = field(default_factory=dict)
+    gadgets: list[str] = field(default_factory=list)
+
+    def add_area(self, parent: Area | None = None, gate: Gate | None = None) -> Area:
+        """Add an area behind a gate."""
+        area = Area(len(self.areas), parent, gate)
+        self.areas.append(area)
+        if gate is not None and gate.gadget:
+            self.gadgets.append(gate.gadget)
+        return area
+
+    def add_thing(self, thing: Thing) -> Thing:
+        """Add a thing to its area."""
+        self.things.append(thing)
+        return thing
+
+    def add_hop(self, hop: Hop) -> Hop:
+        """Add a hop; the goal comes last."""
+        self.hops.append(hop)
+        return hop
+
+    @property
+    def goal(self) -> Hop:
+        """The hop that the agent is told."""
+        if not self.hops:
+            raise GenerationError("a plan without hops has no goal")
+        return self.hops[-1]
