@@ -10,7 +10,7 @@ from explorer.errors import GenerationError
 
 GateKind = Literal["open", "iron_door", "wooden_door", "plug", "moat", "ledge", "trench", "stairs", "maze"]
 Opener = Literal["none", "devices", "handle", "tool", "blocks"]
-ThingKind = Literal["lying", "chest", "block", "tree", "mob", "device", "plate", "table", "pedestal", "hole", "gap"]
+ThingKind = Literal["lying", "chest", "block", "tree", "mob", "device", "plate", "table", "pedestal", "hole", "gap", "target"]
 Aim = Literal["item", "enter", "lay", "gone", "look", "put"]
 """What a hop asks: an item in the inventory; to be in an area; a block laid in a gate; a plug or mob gone; to look at a
 thing; a block put at a thing."""
@@ -49,7 +49,7 @@ class Thing:
     Attributes:
         item, count: what can be had from it, "" for nothing.
         block: what it is made of, or the kind of a mob.
-        hop: the milestone of having it.
+        role: of a target, the schema that tells how it looks.
     """
 
     kind: ThingKind
@@ -57,8 +57,7 @@ class Thing:
     item: str = ""
     count: int = 1
     block: str = ""
-    hop: Hop | None = None
-    alike: int = 0
+    role: str = ""
 
 
 @dataclass(slots=True, eq=False)

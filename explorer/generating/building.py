@@ -1,0 +1,193 @@
+"""Rooms, passages and gates as blocks."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from typing import Final
+
+from explorer.generating.draft import MASONRY, Box, Draft
+from explorer.generating.looks import Look
+from explorer.generating.rooms import Layout, Passage, Room, Spot
+from explorer.scene import Cell
+
+MOAT: Final = 7
+PIT: Final = 6
+HEADROOM: Final = 3
+
+
+def build(rng: random.Random, layout: Layout, looks: list[Look]) -> Draft:
+    """Return the rooms and gates of a layout, without devices and things."""
+    draft = Draft.of(layout.size, looks[0].wall)
+    for room, look in zip(layout.rooms, looks, strict=True):
+        _room(draft, room, look)
+    for passage in layout.passages.values():
+        _BUILDERS[passage.gate.kind](rng, draft, passage, looks[passage.child.area.number])
+    return draft
+
+
+def door_name(passage: Passage) -> str:
+    """Return the name of the door of a passage."""
+    return f"door_{passage.child.area.number}"
+
+
+def door_cells(passage: Passage) -> tuple[Cell, Cell]:
+    """Return the two cells of a door, the lower first."""
+    x, z = passage.middle[passage.first]
+    return (x, passage.parent.floor, z), (x, passage.parent.floor + 1, z)
+
+
+def plug_box(passage: Passage) -> Box:
+    """Return the cells of a plug."""
+    (x, z), (u, w) = passage.middle[passage.first], passage.middle[passage.last]
+    floor = passage.parent.floor
+    return Box((min(x, u), floor, min(z, w)), (max(x, u), floor + 1, max(z, w)))
+
+
+def _room(draft: Draft, room: Room, look: Look) -> None:
+    (x, y, z), (u, v, w) = room.inside.least, room.inside.most
+    draft.fill(room.inside.grown(1), look.wall)
+    draft.fill(Box((x - 1, v + 1, z - 1), (u + 1, v + 1, w + 1)), look.ceiling)
+    draft.fill(Box((x - 1, y - 1, z - 1), (u + 1, y - 1, w + 1)), look.floor)
+    draft.carve(room.inside, room.area.number)
+    for a in range(x + 2, u, 4):
+        for b in range(z + 2, w, 4):
+            draft.put((a, v + 1, b), look.lamp)
+
+
+def _column(draft: Draft, spot: Spot, low: int, high: int, owner: int, floor: str = "") -> None:
+    """Empty a column from ``low`` up to ``high``, and floor it below."""
+    draft.carve(Box((spot[0], low, spot[1]), (spot[0], high, spot[1])), owner)
+    if floor:
+        draft.put((spot[0], low - 1, spot[1]), floor)
+
+
+def _tunnel(draft: Draft, passage: Passage, height: int, floor: str) -> None:
+    """Carve a level passage; what is behind its gate is the child's."""
+    level = passage.parent.floor
+    for number, row in enumerate(passage.lanes):
+        owner = (passage.parent if number <= passage.last else passage.child).area.number
+        for spot in row:
+            _column(draft, spot, level, level + height - 1, owner, floor)
+
+
+def _open(rng: random.Random, draft: Draft, passage: Passage, look: Look) -> None:
+    passage.first, passage.last = 0, 0
+    _tunnel(draft, passage, HEADROOM, look.floor)
+
+
+def _iron_door(rng: random.Random, draft: Draft, passage: Passage, look: Look) -> None:
+    _door(draft, passage, look, "iron_door")
+    if rng.random() < 0.3:
+        _window(rng, draft, passage)
+
+
+def _wooden_door(rng: random.Random, draft: Draft, passage: Passage, look: Look) -> None:
+    _door(draft, passage, look, passage.gate.block)
+
+
+def _door(draft: Draft, passage: Passage, look: Look, name: str) -> None:
+    passage.first = passage.last = 1
+    _tunnel(draft, passage, 2, look.floor)
+    for cell in door_cells(passage):
+        draft.put(cell, name)
+
+
+def _plug(rng: random.Random, draft: Draft, passage: Passage, look: Look) -> None:
+    passage.first, passage.last = 1, rng.choice((1, 1, 2))
+    _tunnel(draft, passage, 2, look.floor)
+    draft.fill(plug_box(passage), passage.gate.block)
+
+
+def _moat(rng: random.Random, draft: Draft, passage: Passage, look: Look) -> None:
+    passage.first, passage.last = 1, MOAT
+    level = passage.parent.floor
+    _tunnel(draft, passage, HEADROOM + 1, look.floor)
+    for row in passage.lanes[1 : MOAT + 1]:
+        for spot in row:
+            _pit(draft, spot, level, passage.gate.block)
+
+
+def _trench(rng: random.Random, draft: Draft, passage: Passage, look: Look) -> None:
+    passage.first = passage.last = 2
+    _tunnel(draft, passage, HEADROOM + 1, look.floor)
+    for spot in passage.lanes[2]:
+        _pit(draft, spot, passage.parent.floor, "lava" if passage.gate.block == "lava" else "")
+
+
+def _pit(draft: Draft, spot: Spot, level: int, liquid: str) -> None:
+    x, z = spot
+    depth = 1 if liquid else PIT
+    draft.carve(Box((x, level - depth, z), (x, level - 1, z)), MASONRY)
+    if liquid:
+        draft.put((x, level - depth - 1, z), liquid)
+
+
+def _ledge(rng: random.Random, draft: Draft, passage: Passage, look: Look) -> None:
+    low, high = passage.parent.floor, passage.child.floor
+    passage.first = passage.last = 3
+    for number, row in enumerate(passage.lanes):
+        up = number > passage.last
+        owner = passage.child if up else passage.parent
+        for spot in row:
+            _column(draft, spot, high if up else low, high + HEADROOM, owner.area.number, look.floor)
+            if number == passage.last + 1:
+                draft.fill(Box((spot[0], low - 1, spot[1]), (spot[0], high - 1, spot[1])), passage.gate.block)
+
+
+def _stairs(rng: random.Random, draft: Draft, passage: Passage, look: Look) -> None:
+    low, high = passage.parent.floor, passage.child.floor
+    passage.first, passage.last = 0, len(passage.lanes) - 1
+    step = 1 if high > low else -1
+    for number, row in enumerate(passage.lanes):
+        level = low + step * min(number, abs(high - low))
+        for spot in row:
+            _column(draft, spot, level, max(level, level - step) + HEADROOM, passage.parent.area.number, look.wall)
+
+
+def _maze(rng: random.Random, draft: Draft, passage: Passage, look: Look) -> None:
+    """Walls across, each with one opening, at alternating ends or at random."""
+    passage.first, passage.last = 0, len(passage.lanes) - 1
+    _tunnel(draft, passage, HEADROOM, look.floor)
+    level = passage.parent.floor
+    before = -1
+    for row in passage.lanes[1:-1:2]:
+        before = rng.choice([number for number in range(len(row)) if number != before])
+        for number, (x, z) in enumerate(row):
+            if number != before:
+                draft.fill(Box((x, level, z), (x, level + HEADROOM - 1, z)), look.wall)
+
+
+def _window(rng: random.Random, draft: Draft, passage: Passage) -> None:
+    """A slit of glass beside the door: it shows what is behind and lets nobody touch it."""
+    if passage.parent.floor != passage.child.floor:
+        return
+    along_x = passage.middle[0][1] == passage.middle[-1][1]
+    offset = rng.choice((-2, 2))
+    spots = [(x, z + offset) if along_x else (x + offset, z) for x, z in passage.middle]
+    ends = [_beside(spots, -1), _beside(spots, 1)]
+    level = passage.parent.floor + 1
+    if not all(draft.owner[level, z, x] != MASONRY for x, z in ends):
+        return
+    for x, z in spots:
+        draft.put((x, level, z), "air")
+    for x, z in (spots[0], spots[-1]):
+        draft.put((x, level, z), "glass")
+
+
+def _beside(spots: list[Spot], step: int) -> Spot:
+    (x, z), (u, w) = (spots[0], spots[1]) if step < 0 else (spots[-1], spots[-2])
+    return 2 * x - u, 2 * z - w
+
+
+_BUILDERS: Final[dict[str, Callable[[random.Random, Draft, Passage, Look], None]]] = {
+    "open": _open,
+    "iron_door": _iron_door,
+    "wooden_door": _wooden_door,
+    "plug": _plug,
+    "moat": _moat,
+    "ledge": _ledge,
+    "trench": _trench,
+    "stairs": _stairs,
+    "maze": _maze,
+}

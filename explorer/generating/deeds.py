@@ -1,0 +1,172 @@
+"""What the witness of a scene does, in the order in which its gates open, and the order of the hops that follows."""
+
+from __future__ import annotations
+
+from explorer.generating.building import door_cells, door_name, plug_box
+from explorer.generating.draft import Box
+from explorer.generating.furnishing import Furnished
+from explorer.generating.plan import Area, Gate, Hop, Plan, Thing, Unfit
+from explorer.generating.rooms import Passage
+from explorer.solver import steps as do
+from explorer.solver.steps import Step
+
+
+class Deeds:
+    """The abstract steps of a plan that has its place.
+
+    Attributes:
+        steps: of :func:`explorer.solver.witness.carry_out`.
+        hops: in the order in which they are done.
+    """
+
+    def __init__(self, plan: Plan, placed: Furnished) -> None:
+        self._plan, self._placed = plan, placed
+        self.steps: list[Step] = []
+        self.hops: list[Hop] = []
+        self._areas: set[Area] = {plan.areas[0]}
+        self._things: set[Thing] = set()
+        self._used: set[Thing] = set()
+        self._do(plan.goal)
+
+    def _do(self, hop: Hop) -> None:
+        """Do a hop, and first all that it needs."""
+        target = hop.target
+        if isinstance(target, Area):
+            if hop.aim == "item":
+                self._have(hop.item)
+            else:
+                self._enter(target)
+        elif hop.aim == "item":
+            self._have(hop.item)
+        elif hop.aim == "gone":
+            self._get(target)
+        elif hop.aim == "put":
+            self._have(hop.item)
+            self._enter(target.area)
+            self.steps.append(do.Place(self._placed.cells[target][0], hop.item))
+        else:
+            self._enter(target.area)
+            self.steps.append(do.LookAt(self._placed.cells[target][0], 4.0))
+        self._done(hop)
+
+    def _done(self, hop: Hop | None) -> None:
+        if hop is not None and hop not in self.hops:
+            self.hops.append(hop)
+
+    # areas
+
+    def _enter(self, area: Area) -> None:
+        """Be able to go to an area from now on."""
+        if area in self._areas:
+            return
+        assert area.parent is not None and area.gate is not None
+        self._enter(area.parent)
+        passage = self._placed.layout.passages[area.number]
+        self._pass(area.gate, passage)
+        inside = room_box(passage)
+        self.steps.append(do.Enter(inside.least, inside.most))
+        self._areas.add(area)
+        self._done(area.gate.hop)
+
+    def _pass(self, gate: Gate, passage: Passage) -> None:
+        if gate.kind == "iron_door":
+            for device in gate.devices:
+                self._enter(device.area)
+                cell = self._placed.cells[device][0]
+                self.steps.append(do.GoTo(cell) if device.kind == "plate" else do.Use(cell))
+            if gate.opener == "handle":
+                self._have(gate.item)
+                self.steps.append(do.PlaceBeside(door_name(passage), gate.item))
+        elif gate.kind == "wooden_door":
+            self.steps.append(do.Use(door_cells(passage)[0]))
+        elif gate.opener == "blocks":
+            self._have(gate.item)
+            x, z = passage.middle[passage.last + 1]
+            far = (x, passage.child.floor, z)
+            self.steps.append(do.BridgeTo(far, gate.item) if gate.kind == "moat" else do.PillarTo(far, gate.item))
+        elif gate.kind == "plug":
+            self._tool(gate.block)
+            rows = passage.middle[passage.first : passage.last + 1]
+            level = passage.parent.floor
+            self.steps.extend(do.Dig((x, level + height, z)) for x, z in rows for height in (1, 0))
+
+    def _tool(self, name: str) -> None:
+        from explorer.generating.keys import block
+
+        tools = block(name).tools
+        if not tools:
+            return
+        for hop in self._plan.hops:
+            if hop.aim == "item" and hop.item in tools:
+                self._have(hop.item)
+                return
+        raise Unfit(f"deeds: no tool for {name}")
+
+    # items
+
+    def _have(self, item: str) -> None:
+        hop = next((hop for hop in self._plan.hops if hop.aim == "item" and hop.item == item), None)
+        if item in self._plan.crafts:
+            self._craft(item)
+        else:
+            found = [thing for thing in self._plan.things if thing.item == item]
+            if hop is not None and isinstance(hop.target, Thing):
+                found = [hop.target]
+            if not found:
+                raise Unfit(f"deeds: no {item}")
+            for thing in found:
+                self._get(thing)
+        self._done(hop)
+
+    def _get(self, thing: Thing) -> None:
+        if thing in self._things:
+            return
+        self._things.add(thing)
+        self._enter(thing.area)
+        cells = self._placed.cells[thing]
+        if thing.kind == "chest":
+            self.steps.append(do.TakeChest(cells[0]))
+        elif thing.kind == "lying":
+            self.steps.append(do.PickUp(cells[0]))
+        elif thing.kind == "mob":
+            first = self._placed.names[thing]
+            kind, number = first.rsplit("_", 1)
+            self.steps.extend(do.Hunt(f"{kind}_{int(number) + more}") for more in range(len(cells)))
+        else:
+            self._tool(thing.block)
+            self.steps.extend(do.Dig(cell) for cell in cells[: thing.count])
+
+    def _craft(self, item: str) -> None:
+        recipes = self._plan.crafts[item]
+        if item in self._crafted:
+            return
+        self._crafted.add(item)
+        hop = next(hop for hop in self._plan.hops if hop.aim == "item" and hop.item == item)
+        area = hop.target if isinstance(hop.target, Area) else hop.target.area
+        for raw in self._plan.raws[item]:
+            self._have(raw)
+        table = next((thing for thing in self._plan.things if thing.kind == "table" and thing.area is area), None)
+        if table is not None:
+            self._enter(area)
+            self.steps.append(do.GoTo(self._before(table)))
+        self.steps.extend(do.Craft(name, times) for name, times in recipes)
+
+    def _before(self, table: Thing) -> tuple[int, int, int]:
+        """Return a cell beside a table from which it is in reach."""
+        x, y, z = self._placed.cells[table][0]
+        for i, j in ((1, 0), (-1, 0), (0, 1), (0, -1)):
+            cell = (x + i, y, z + j)
+            head = (x + i, y + 1, z + j)
+            if self._placed.draft.is_air(cell) and self._placed.draft.is_air(head):
+                return cell
+        raise Unfit("deeds: nobody can stand at the table")
+
+
+def room_box(passage: Passage) -> Box:
+    """Return the cells that count as being behind a gate: the room, and its passage from the gate on."""
+    box = passage.child.inside
+    for number, row in enumerate(passage.lanes):
+        if number > passage.last + 1 or (number > passage.last and passage.gate.kind != "moat"):
+            for x, z in row:
+                box = box.joined((x, passage.child.floor, z))
+    return box

@@ -1,0 +1,312 @@
+"""Things in rooms: where a chest, a lever, a tree or a sheep stands so that it is reached from its room alone."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Final
+
+from explorer.generating.building import door_cells, door_name
+from explorer.generating.draft import Box, Draft
+from explorer.generating.keys import block
+from explorer.generating.looks import Look
+from explorer.generating.plan import Area, Plan, Thing, Unfit
+from explorer.generating.rooms import Layout, Room, Spot
+from explorer.scene import EYE_HEIGHT, Cell, Mob, Stack, Wire
+
+OUT_OF_TOUCH: Final = 7.2
+"""Metres from the eye of a body that has not yet passed a gate to what it must not touch; the proof grants 6.2."""
+OUT_OF_LOOK: Final = 6.2
+"""Metres from places outside a room to what has to be looked at from within 4."""
+
+
+@dataclass(slots=True, eq=False)
+class Furnished:
+    """Where the things of a plan are.
+
+    Attributes:
+        cells: of each thing, the first is the one to aim at or stand in.
+        names: of mobs.
+    """
+
+    draft: Draft
+    layout: Layout
+    rng: random.Random
+    cells: dict[Thing, list[Cell]] = field(default_factory=dict)
+    names: dict[Thing, str] = field(default_factory=dict)
+    taken: set[Spot] = field(default_factory=set)
+
+    def room(self, area: Area) -> Room:
+        """Return the room of an area."""
+        return self.layout.rooms[area.number]
+
+    def spots(self, thing: Thing, edge: bool | None = None, clear: int = 1) -> list[Spot]:
+        """Return the free columns for a thing, in random order.
+
+        Args:
+            edge: along walls only, away from them only, or anywhere.
+            clear: columns around it that hold nothing else.
+        """
+        room = self.room(thing.area)
+        aisles = self._aisles(room)
+        found = [
+            spot
+            for spot in room.columns
+            if (edge is None or room.on_edge(spot) == edge)
+            and spot not in aisles
+            and not any((spot[0] + i, spot[1] + j) in self.taken for i in range(-clear, clear + 1) for j in range(-clear, clear + 1))
+            and self._is_guarded(thing, (spot[0], room.floor, spot[1]))
+        ]
+        self.rng.shuffle(found)
+        return found
+
+    def take(self, thing: Thing, spots: Iterable[Spot], height: int = 0) -> list[Cell]:
+        """Take columns for a thing; return their cells at a height above the floor."""
+        floor = self.room(thing.area).floor
+        cells = [(x, floor + height, z) for x, z in spots]
+        if not cells:
+            raise Unfit(f"things: no place for a {thing.kind}")
+        self.taken.update((x, z) for x, _, z in cells)
+        self.cells[thing] = cells
+        return cells
+
+    def _aisles(self, room: Room) -> set[Spot]:
+        """Return the columns before the openings of a room."""
+        found: set[Spot] = set()
+        for passage in self.layout.passages.values():
+            ends = [passage.lanes[0]] if passage.parent is room else []
+            ends += [passage.lanes[-1]] if passage.child is room else []
+            found.update((x + i, z + j) for end in ends for x, z in end for i in range(-3, 4) for j in range(-3, 4) if abs(i) + abs(j) < 4)
+        return found
+
+    def _is_guarded(self, thing: Thing, cell: Cell) -> bool:
+        """Whether a cell is out of touch from before each gate that guards it."""
+        for area in thing.area.way():
+            if area.gate is None or area.gate.hop is None:
+                continue
+            passage = self.layout.passages[area.number]
+            for x, z in passage.lanes[min(passage.last + 1, len(passage.lanes) - 1)]:
+                if math.dist((x, passage.parent.floor + EYE_HEIGHT, z), (cell[0], cell[1] + 0.5, cell[2])) < OUT_OF_TOUCH:
+                    return False
+        return True
+
+
+def furnish(rng: random.Random, plan: Plan, layout: Layout, draft: Draft, looks: list[Look]) -> Furnished:
+    """Put the things of a plan into its rooms, and wire its doors.
+
+    Raises:
+        Unfit: a thing has no place from which only its own room reaches it.
+    """
+    placed = Furnished(draft, layout, rng)
+    bulky = ("block", "tree", "target")
+    for thing in sorted(plan.things, key=lambda thing: thing.kind not in bulky):
+        _PLACERS[thing.kind](placed, thing)
+    for number, passage in layout.passages.items():
+        gate = layout.rooms[number].area.gate
+        if gate is not None and gate.kind == "iron_door":
+            needs = tuple(placed.cells[device][0] for device in gate.devices)
+            holds = None if gate.holds is None else _time_to_pass(needs[0], door_cells(passage)[0])
+            draft.wires.append(Wire(door_name(passage), door_cells(passage), needs, gate.mode, holds))
+    return placed
+
+
+def _time_to_pass(device: Cell, door: Cell) -> int:
+    return abs(device[0] - door[0]) + abs(device[2] - door[2]) + 8
+
+
+def _lying(placed: Furnished, thing: Thing) -> None:
+    cell = placed.take(thing, placed.spots(thing)[:1])[0]
+    placed.draft.items[cell] = (Stack(thing.item, thing.count),)
+
+
+def _chest(placed: Furnished, thing: Thing) -> None:
+    cell = placed.take(thing, placed.spots(thing, edge=True)[:1])[0]
+    placed.draft.put(cell, "chest")
+    if thing.item:
+        placed.draft.chests[cell] = (Stack(thing.item, thing.count),)
+
+
+def _table(placed: Furnished, thing: Thing) -> None:
+    placed.draft.put(placed.take(thing, placed.spots(thing, edge=True)[:1])[0], "crafting_table")
+
+
+def _device(placed: Furnished, thing: Thing) -> None:
+    placed.draft.put(placed.take(thing, placed.spots(thing, edge=True)[:1], height=1)[0], thing.block)
+
+
+def _plate(placed: Furnished, thing: Thing) -> None:
+    placed.draft.put(placed.take(thing, placed.spots(thing)[:1])[0], thing.block)
+
+
+def _mob(placed: Furnished, thing: Thing) -> None:
+    draft = placed.draft
+    cells = placed.take(thing, placed.spots(thing, edge=False, clear=0)[: max(1, thing.count)])
+    for cell in cells:
+        draft.mobs.append(Mob(f"{thing.block}_{sum(mob.kind == thing.block for mob in draft.mobs) + 1}", thing.block, cell))
+    placed.names[thing] = draft.mobs[-len(cells)].name
+
+
+def _block(placed: Furnished, thing: Thing) -> None:
+    """Ground as a patch in the floor, what is hard in the wall, the rest on the floor along the walls."""
+    if thing.block in ("dirt", "sand", "red_sand", "gravel", "coarse_dirt"):
+        _patch(placed, thing)
+    elif block(thing.block).tools and thing.block != "cobweb":
+        _vein(placed, thing)
+    else:
+        solid = block(thing.block).solid
+        spots = placed.spots(thing, edge=solid or None, clear=0)
+        cells = placed.take(thing, _together(spots, thing.count))
+        for cell in cells:
+            placed.draft.put(cell, thing.block)
+
+
+def _together(spots: list[Spot], count: int) -> list[Spot]:
+    """Return ``count`` columns near the first."""
+    if len(spots) < count:
+        raise Unfit("things: no place for a heap")
+    x, z = spots[0]
+    return sorted(spots, key=lambda spot: (abs(spot[0] - x) + abs(spot[1] - z), spot))[:count]
+
+
+def _patch(placed: Furnished, thing: Thing) -> None:
+    cells = placed.take(thing, _together(placed.spots(thing, edge=False, clear=0), thing.count), height=-1)
+    for cell in cells:
+        placed.draft.put(cell, thing.block)
+
+
+def _vein(placed: Furnished, thing: Thing) -> None:
+    room = placed.room(thing.area)
+    spots = _together(placed.spots(thing, edge=True, clear=0), -(-thing.count // 2))
+    placed.take(thing, spots)
+    cells = [cell for height in (1, 0) for spot in spots for cell in [_in_wall(room, spot, height)]][: thing.count]
+    if len(set(cells)) < thing.count:
+        raise Unfit("things: no place for a vein")
+    placed.cells[thing] = cells
+    for cell in cells:
+        placed.draft.put(cell, thing.block)
+
+
+def _in_wall(room: Room, spot: Spot, height: int) -> Cell:
+    (x, _, z), (u, _, w) = room.inside.least, room.inside.most
+    a, b = spot
+    if a in (x, u):
+        return (a - 1 if a == x else a + 1), room.floor + height, b
+    return a, room.floor + height, (b - 1 if b == z else b + 1)
+
+
+def _tree(placed: Furnished, thing: Thing) -> None:
+    """Trunks of at most 3 logs, with leaves where there is space."""
+    room = placed.room(thing.area)
+    needed = -(-thing.count // 3)
+    spots: list[Spot] = []
+    for spot in placed.spots(thing, edge=False):
+        if all(max(abs(spot[0] - x), abs(spot[1] - z)) > 1 for x, z in spots):
+            spots.append(spot)
+    if len(spots) < needed:
+        raise Unfit("things: no place for a tree")
+    placed.take(thing, spots[:needed])
+    cells = [(x, room.floor + height, z) for height in range(3) for x, z in spots[:needed]]
+    placed.cells[thing] = cells
+    leaves = thing.block.replace("_log", "_leaves")
+    for x, y, z in cells:
+        placed.draft.put((x, y, z), thing.block)
+    for x, z in spots[:needed]:
+        for i, j in ((1, 0), (-1, 0), (0, 1), (0, -1), (0, 0)):
+            cell = (x + i, room.floor + (3 if (i, j) == (0, 0) else 2), z + j)
+            if placed.draft.is_air(cell) and cell[1] <= room.inside.most[1]:
+                placed.draft.put(cell, leaves)
+
+
+def _pedestal(placed: Furnished, thing: Thing) -> None:
+    x, y, z = placed.take(thing, placed.spots(thing, edge=False)[:1])[0]
+    placed.draft.put((x, y, z), "chiseled_quartz_block")
+    placed.cells[thing] = [(x, y + 1, z)]
+
+
+def _hole(placed: Furnished, thing: Thing) -> None:
+    cell = placed.take(thing, placed.spots(thing, edge=False)[:1], height=-1)[0]
+    placed.draft.carve(Box(cell, cell), thing.area.number)
+
+
+def _gap(placed: Furnished, thing: Thing) -> None:
+    """Three fences in a row whose middle one is missing."""
+    for x, z in placed.spots(thing, edge=False, clear=2):
+        for i, j in ((1, 0), (0, 1)):
+            ends = [(x - i, z - j), (x + i, z + j)]
+            if all(end in placed.room(thing.area).columns for end in ends):
+                cell = placed.take(thing, [(x, z), *ends])[0]
+                for other in placed.cells[thing][1:]:
+                    placed.draft.put(other, thing.block)
+                placed.cells[thing] = [cell]
+                return
+    raise Unfit("things: no place for a fence")
+
+
+def _target(placed: Furnished, thing: Thing) -> None:
+    """Something to find, far from all places outside its room, and what is like it but not it."""
+    draft, room = placed.draft, placed.room(thing.area)
+    edge = {"find_block": True, "find_banner": None, "find_flower": None}.get(thing.role, thing.role == "find_odd")
+    outside = _open_outside(placed, room)
+    spots = [spot for spot in placed.spots(thing, edge=edge) if _is_far((spot[0], room.floor, spot[1]), outside)]
+    spots = spots[:1]
+    cell = placed.take(thing, spots)[0]
+    x, y, z = cell
+    if thing.role == "find_odd":
+        cell = _in_wall(room, (x, z), 1)
+        draft.put(cell, thing.block)
+    elif thing.role == "find_pair":
+        for other in ((x, y, z), (x + 1, y, z)):
+            draft.put(other, thing.block)
+        placed.taken.add((x + 1, z))
+        _alone(placed, thing, 1)
+    elif thing.role == "find_tallest":
+        cell = (x, y + 1, z)
+        draft.fill(Box((x, y, z), (x, y + 2, z)), thing.block)
+        _alone(placed, thing, 2)
+        _alone(placed, thing, 1)
+    else:
+        draft.put(cell, thing.block)
+    placed.cells[thing] = [cell]
+
+
+def _alone(placed: Furnished, thing: Thing, height: int) -> None:
+    """Add a lone pillar of the target's block."""
+    spots = placed.spots(thing, edge=False, clear=2)
+    if spots:
+        (x, z), floor = spots[0], placed.room(thing.area).floor
+        placed.taken.add((x, z))
+        placed.draft.fill(Box((x, floor, z), (x, floor + height - 1, z)), thing.block)
+
+
+def _open_outside(placed: Furnished, room: Room) -> list[Cell]:
+    import numpy as np
+
+    owner = placed.draft.owner
+    near = room.inside.grown(7)
+    low = tuple(max(0, each) for each in near.least)
+    y, z, x = np.nonzero(owner[Box((low[0], low[1], low[2]), near.most).slices] >= 0)
+    cells = zip((x + low[0]).tolist(), (y + low[1]).tolist(), (z + low[2]).tolist(), strict=True)
+    inside = room.inside
+    return [cell for cell in cells if not all(a <= c <= b for a, c, b in zip(inside.least, cell, inside.most, strict=True))]
+
+
+def _is_far(cell: Cell, outside: list[Cell]) -> bool:
+    return all(math.dist(cell, other) > OUT_OF_LOOK for other in outside)
+
+
+_PLACERS: Final[dict[str, Callable[[Furnished, Thing], None]]] = {
+    "lying": _lying,
+    "chest": _chest,
+    "block": _block,
+    "tree": _tree,
+    "mob": _mob,
+    "device": _device,
+    "plate": _plate,
+    "table": _table,
+    "pedestal": _pedestal,
+    "hole": _hole,
+    "gap": _gap,
+    "target": _target,
+}
