@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from explorer.generating.building import door_cells, door_name, plug_box
-from explorer.generating.draft import Box
-from explorer.generating.furnishing import Furnished
-from explorer.generating.plan import Area, Gate, Hop, Plan, Thing, Unfit
-from explorer.generating.rooms import Passage
+from explorer.generating.places.gates import door_cells, door_name, plug_box
+from explorer.generating.places.draft import Box
+from explorer.generating.places.furnishing import Furnished
+from explorer.generating.plans.keys import block
+from explorer.generating.plans.plan import Area, Gate, Hop, Plan, Thing, Unfit
+from explorer.generating.places.rooms import Passage
 from explorer.solver import steps as do
 from explorer.solver.steps import Step
 
@@ -25,7 +26,7 @@ class Deeds:
         self.hops: list[Hop] = []
         self._areas: set[Area] = {plan.areas[0]}
         self._things: set[Thing] = set()
-        self._used: set[Thing] = set()
+        self._crafted: set[str] = set()
         self._do(plan.goal)
 
     def _do(self, hop: Hop) -> None:
@@ -59,14 +60,14 @@ class Deeds:
         """Be able to go to an area from now on."""
         if area in self._areas:
             return
-        assert area.parent is not None and area.gate is not None
-        self._enter(area.parent)
+        parent, gate = area.entrance
+        self._enter(parent)
         passage = self._placed.layout.passages[area.number]
-        self._pass(area.gate, passage)
+        self._pass(gate, passage)
         inside = room_box(passage)
         self.steps.append(do.Enter(inside.least, inside.most))
         self._areas.add(area)
-        self._done(area.gate.hop)
+        self._done(gate.hop)
 
     def _pass(self, gate: Gate, passage: Passage) -> None:
         if gate.kind == "iron_door":
@@ -91,8 +92,6 @@ class Deeds:
             self.steps.extend(do.Dig((x, level + height, z)) for x, z in rows for height in (1, 0))
 
     def _tool(self, name: str) -> None:
-        from explorer.generating.keys import block
-
         tools = block(name).tools
         if not tools:
             return
@@ -141,8 +140,7 @@ class Deeds:
         if item in self._crafted:
             return
         self._crafted.add(item)
-        hop = next(hop for hop in self._plan.hops if hop.aim == "item" and hop.item == item)
-        area = hop.target if isinstance(hop.target, Area) else hop.target.area
+        area = next(hop.area for hop in self._plan.hops if hop.aim == "item" and hop.item == item)
         for raw in self._plan.raws[item]:
             self._have(raw)
         table = next((thing for thing in self._plan.things if thing.kind == "table" and thing.area is area), None)

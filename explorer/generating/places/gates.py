@@ -6,9 +6,9 @@ import random
 from collections.abc import Callable
 from typing import Final
 
-from explorer.generating.draft import MASONRY, Box, Draft
-from explorer.generating.looks import Look
-from explorer.generating.rooms import Layout, Passage, Room, Spot
+from explorer.generating.places.draft import MASONRY, Box, Draft
+from explorer.generating.places.styles import Look
+from explorer.generating.places.rooms import Layout, Passage, Room, Spot
 from explorer.scene import Cell
 
 MOAT: Final = 7

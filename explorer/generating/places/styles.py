@@ -45,5 +45,6 @@ def looks(rng: random.Random, named: list[str]) -> list[Look]:
     ceilings = rng.sample(_CEILINGS, 2)
     lamp = rng.choice(_LAMPS)
     return [
-        Look(FLOORS[name] if name else rng.choice(floors), rng.choice(walls), rng.choice(ceilings), lamp) for name in named
+        Look(FLOORS[name] if name else rng.choice(floors), rng.choice(walls), rng.choice(ceilings), lamp)
+        for name in named
     ]

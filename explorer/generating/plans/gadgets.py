@@ -7,12 +7,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from explorer.generating.keys import DROPPED, block, bridges, source_block, taken_apart, tasks_for, tasks_of
+from explorer.generating.plans.keys import DROPPED, block, bridges, source_block, taken_apart, tasks_for, tasks_of
 from explorer.generating.knobs import Knobs
-from explorer.generating.plan import Area, Gate, Hop, Plan, Thing, Unfit
+from explorer.generating.plans.plan import Area, Gate, Hop, Plan, Thing, Unfit
+from explorer.rules.recipes import RECIPES, recipe
 from explorer.tasks.pool import Task
 
-FOUND_TOOLS: Final = ("shears", "iron_sword", "iron_pickaxe", "diamond_pickaxe")
+FOUND_TOOLS: Final[tuple[str, ...]] = ("shears", "iron_sword", "iron_pickaxe", "diamond_pickaxe")
 PLUGS: Final = ("stone", "granite", "diorite", "andesite", "cobblestone", "coal_ore")
 FIELDS: Final = ("dirt", "sand", "red_sand", "gravel", "coarse_dirt")
 MOST_AREAS: Final = 9
@@ -55,7 +56,9 @@ class Draw:
             parent = self.extend(area, first)
             return self.device_door(parent, self.extend(area, second))
         parent = self.extend(area, first)
-        return self.rng.choice((self.handle_door, self.moat, self.ledge, self.plug, self.curtain))(area, second + 1, parent)
+        return self.rng.choice((self.handle_door, self.moat, self.ledge, self.plug, self.curtain))(
+            area, second + 1, parent
+        )
 
     def _wander(self, area: Area) -> Area:
         """Return the area itself or a doorless room beside it."""
@@ -171,7 +174,7 @@ class Draw:
                 self.supply(name, raw[name], where)
         if any(_needs_table(name) for name, _ in times):
             self.thing("table", where, of="crafting_table")
-        self.plan.crafts[item] = times
+        self.plan.crafts[item], self.plan.raws[item] = times, tuple(names)
         self.hop(task, "item", where, item)
         self.plan.gadgets.append("recipe")
         return where
@@ -334,8 +337,6 @@ def _device(draw: Draw, area: Area, hops: int) -> Area:
 
 
 def _needs_table(name: str) -> bool:
-    from explorer.rules.recipes import RECIPES, recipe
-
     return RECIPES[recipe(name)].table
 
 

@@ -6,9 +6,9 @@ the building of scenes whose keys feed each other's gates; it proves nothing.
 
 from __future__ import annotations
 
-from explorer.generating.keys import block, bridges, is_handle, made_from
+from explorer.generating.plans.keys import block, bridges, is_handle, made_from
 from explorer.generating.knobs import Shape
-from explorer.generating.plan import Area, Gate, Hop, Plan, Thing, Unfit
+from explorer.generating.plans.plan import Area, Gate, Hop, Plan, Thing, Unfit
 
 Order = dict[Hop, frozenset[Hop]]
 """Hop -> all that have to come before it."""
@@ -26,7 +26,9 @@ def order(plan: Plan) -> Order:
     without = {hop: _Reach(plan, hop).achieved() for hop in plan.hops}
     if any(plan.goal in achieved for hop, achieved in without.items() if hop is not plan.goal):
         raise Unfit("plan: a hop is not needed")
-    return {hop: frozenset(each for each in plan.hops if each is not hop and hop not in without[each]) for hop in plan.hops}
+    return {
+        hop: frozenset(each for each in plan.hops if each is not hop and hop not in without[each]) for hop in plan.hops
+    }
 
 
 def direct(before: Order) -> dict[Hop, tuple[Hop, ...]]:

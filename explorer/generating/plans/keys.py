@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from functools import cache
 from typing import Final
 
-from explorer.generating.plan import Unfit
+from explorer.generating.plans.plan import Unfit
 from explorer.rules.blocks import BLOCKS, Block, code
 from explorer.rules.items import ITEMS, block_of
 from explorer.rules.recipes import RECIPES, Recipe, recipes_for
@@ -86,7 +86,9 @@ def made_from(have: set[str], table: bool, never: str = "") -> None:
     table = table or "crafting_table" in have
     while fresh:
         near = {recipe for name in fresh for recipe in _recipes_by_need().get(name, ())}
-        near |= {recipe for recipe in _with_more_needs() if any(not kinds.isdisjoint(fresh) for kinds, _ in recipe.needs)}
+        near |= {
+            recipe for recipe in _with_more_needs() if any(not kinds.isdisjoint(fresh) for kinds, _ in recipe.needs)
+        }
         fresh = []
         for recipe in near:
             if recipe.makes in have or recipe.makes == never or (recipe.table and not table):

@@ -24,7 +24,9 @@ class Box:
     def grown(self, cells: int) -> Box:
         """Return the box with a shell around it."""
         low, high = (self.least, self.most)
-        return Box((low[0] - cells, low[1] - cells, low[2] - cells), (high[0] + cells, high[1] + cells, high[2] + cells))
+        return Box(
+            (low[0] - cells, low[1] - cells, low[2] - cells), (high[0] + cells, high[1] + cells, high[2] + cells)
+        )
 
     def joined(self, cell: Cell) -> Box:
         """Return the least box around this one and a cell."""

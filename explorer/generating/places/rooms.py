@@ -6,8 +6,8 @@ import random
 from dataclasses import dataclass, field
 from typing import Final
 
-from explorer.generating.draft import Box
-from explorer.generating.plan import Area, Gate, Plan, Unfit
+from explorer.generating.places.draft import Box
+from explorer.generating.plans.plan import Area, Gate, Plan, Unfit
 from explorer.scene import Cell
 
 MARGIN: Final = 2
@@ -123,8 +123,8 @@ def _embed(rng: random.Random, plan: Plan) -> list[tuple[Spot, ...]]:
         taken: list[tuple[Spot, ...]] = [tuple((number, 0) for number in range(long))]
         used = set(taken[0])
         for area in plan.areas[1:]:
-            assert area.parent is not None
-            sides = [(x + i, z + j) for x, z in taken[area.parent.number] for i, j in STEPS]
+            parent, _ = area.entrance
+            sides = [(x + i, z + j) for x, z in taken[parent.number] for i, j in STEPS]
             free = [spot for spot in sides if spot not in used]
             if not free:
                 break
@@ -146,7 +146,9 @@ class _Bands:
         for line in lines:
             width = max(self._wide[id(room)] for room in rooms for spot in room.spots if spot[axis] == line)
             self._starts[line], self._widths[line] = start, width
-            start += width + max([3, *(self._length(room, rooms) for room in rooms if self._crosses(room, rooms, line))])
+            start += width + max(
+                [3, *(self._length(room, rooms) for room in rooms if self._crosses(room, rooms, line))]
+            )
         self.end = start
 
     def _width(self, rng: random.Random, room: Room) -> int:
@@ -161,10 +163,6 @@ class _Bands:
             return False
         ends = neighbours(rooms[room.area.parent.number], room)
         return {spot[self._axis] for spot in ends} == {line, line + 1}
-
-    def _length(self, room: Room, rooms: list[Room]) -> int:
-        assert room.area.gate is not None
-        return LENGTHS[room.area.gate.kind]
 
     def middle(self, line: int) -> int:
         """Return the coordinate that every room on a line contains, with 2 cells on both sides."""
@@ -191,9 +189,8 @@ def neighbours(parent: Room, child: Room) -> tuple[Spot, Spot]:
 
 
 def _passage(rng: random.Random, rooms: list[Room], child: Room, columns: _Bands, rows: _Bands) -> Passage:
-    gate = child.area.gate
-    assert gate is not None and child.area.parent is not None
-    parent = rooms[child.area.parent.number]
+    before, gate = child.area.entrance
+    parent = rooms[before.number]
     start, end = neighbours(parent, child)
     along = 0 if start[1] == end[1] else 1
     across = (rows if along == 0 else columns).middle(end[1 - along])
@@ -206,6 +203,7 @@ def _passage(rng: random.Random, rooms: list[Room], child: Room, columns: _Bands
     middle = across + rng.randint(half - 2, 2 - half)
     rows_across = [[middle + offset for offset in range(-half, half + 1)] for _ in line]
     lanes = [
-        [(at, other) if along == 0 else (other, at) for other in others] for at, others in zip(line, rows_across, strict=True)
+        [(at, other) if along == 0 else (other, at) for other in others]
+        for at, others in zip(line, rows_across, strict=True)
     ]
     return Passage(gate, parent, child, lanes)

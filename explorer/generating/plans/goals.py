@@ -6,16 +6,24 @@ import random
 from collections.abc import Callable
 from typing import Final
 
-from explorer.generating.gadgets import Draw
-from explorer.generating.keys import DROPPED, tasks_of
+from explorer.generating.plans.gadgets import Draw
+from explorer.generating.plans.keys import DROPPED, tasks_of
 from explorer.generating.knobs import Knobs
-from explorer.generating.plan import Area, Plan, Unfit
-from explorer.generating.shapes import Order, order, shape
+from explorer.generating.plans.plan import Area, Plan, Unfit
+from explorer.generating.plans.shapes import Order, order, shape
 
 _FIND: Final = ("find_block", "find_banner", "find_animal", "find_odd", "find_pair", "find_tallest", "find_flower")
 _HAVE: Final = (
     *("take_item", "take_from_chest", "take_from_third_chest", "pick_flower", "harvest", "take_wool", "mine_ore"),
-    *("craft_furniture", "craft_part", "craft_gear", "craft_food", "craft_bed", "craft_stone_tool", "craft_wooden_tool"),
+    *(
+        "craft_furniture",
+        "craft_part",
+        "craft_gear",
+        "craft_food",
+        "craft_bed",
+        "craft_stone_tool",
+        "craft_wooden_tool",
+    ),
     *("get_drop", "mine_stone", "chop_log", "dig_ground", "craft_planks", "cut_cobweb"),
 )
 

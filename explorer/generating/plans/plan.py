@@ -10,7 +10,9 @@ from explorer.errors import GenerationError
 
 GateKind = Literal["open", "iron_door", "wooden_door", "plug", "moat", "ledge", "trench", "stairs", "maze"]
 Opener = Literal["none", "devices", "handle", "tool", "blocks"]
-ThingKind = Literal["lying", "chest", "block", "tree", "mob", "device", "plate", "table", "pedestal", "hole", "gap", "target"]
+ThingKind = Literal[
+    "lying", "chest", "block", "tree", "mob", "device", "plate", "table", "pedestal", "hole", "gap", "target"
+]
 Aim = Literal["item", "enter", "lay", "gone", "look", "put"]
 """What a hop asks: an item in the inventory; to be in an area; a block laid in a gate; a plug or mob gone; to look at a
 thing; a block put at a thing."""
@@ -35,6 +37,11 @@ class Hop:
     aim: Aim
     target: Area | Thing
     item: str = ""
+
+    @property
+    def area(self) -> Area:
+        """Where it is."""
+        return self.target if isinstance(self.target, Area) else self.target.area
 
     @property
     def task(self) -> str:
@@ -89,13 +96,24 @@ class Area:
     """A room, reached from its parent through its gate; the first area has neither.
 
     Attributes:
-        look: key of :data:`explorer.generating.looks.FLOORS`.
+        look: key of :data:`explorer.generating.places.styles.FLOORS`.
     """
 
     number: int
     parent: Area | None = None
     gate: Gate | None = None
     look: str = ""
+
+    @property
+    def entrance(self) -> tuple[Area, Gate]:
+        """The parent and the gate.
+
+        Raises:
+            GenerationError: it is the first area.
+        """
+        if self.parent is None or self.gate is None:
+            raise GenerationError("the first area has no entrance")
+        return self.parent, self.gate
 
     def way(self) -> Iterator[Area]:
         """Yield the area and all before it."""
@@ -110,13 +128,15 @@ class Plan:
     """A whole scene without places.
 
     Attributes:
-        crafts: item -> how it is meant to be made: (recipe's product, times), in order.
+        crafts: item -> how it is meant to be made: (recipe, times), in order.
+        raws: item -> what it is made of.
     """
 
     areas: list[Area] = field(default_factory=list)
     things: list[Thing] = field(default_factory=list)
     hops: list[Hop] = field(default_factory=list)
     crafts: dict[str, tuple[tuple[str, int], ...]] = field(default_factory=dict)
+    raws: dict[str, tuple[str, ...]] = field(default_factory=dict)
     gadgets: list[str] = field(default_factory=list)
 
     def add_area(self, parent: Area | None = None, gate: Gate | None = None) -> Area:

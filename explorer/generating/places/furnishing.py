@@ -8,12 +8,13 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Final
 
-from explorer.generating.building import door_cells, door_name
-from explorer.generating.draft import Box, Draft
-from explorer.generating.keys import block
-from explorer.generating.looks import Look
-from explorer.generating.plan import Area, Plan, Thing, Unfit
-from explorer.generating.rooms import Layout, Room, Spot
+import numpy as np
+
+from explorer.generating.places.gates import door_cells, door_name
+from explorer.generating.places.draft import Box, Draft
+from explorer.generating.plans.keys import block
+from explorer.generating.plans.plan import Area, Plan, Thing, Unfit
+from explorer.generating.places.rooms import Layout, Room, Spot
 from explorer.scene import EYE_HEIGHT, Cell, Mob, Stack, Wire
 
 OUT_OF_TOUCH: Final = 7.2
@@ -56,7 +57,11 @@ class Furnished:
             for spot in room.columns
             if (edge is None or room.on_edge(spot) == edge)
             and spot not in aisles
-            and not any((spot[0] + i, spot[1] + j) in self.taken for i in range(-clear, clear + 1) for j in range(-clear, clear + 1))
+            and not any(
+                (spot[0] + i, spot[1] + j) in self.taken
+                for i in range(-clear, clear + 1)
+                for j in range(-clear, clear + 1)
+            )
             and self._is_guarded(thing, (spot[0], room.floor, spot[1]))
         ]
         self.rng.shuffle(found)
@@ -78,7 +83,14 @@ class Furnished:
         for passage in self.layout.passages.values():
             ends = [passage.lanes[0]] if passage.parent is room else []
             ends += [passage.lanes[-1]] if passage.child is room else []
-            found.update((x + i, z + j) for end in ends for x, z in end for i in range(-3, 4) for j in range(-3, 4) if abs(i) + abs(j) < 4)
+            found.update(
+                (x + i, z + j)
+                for end in ends
+                for x, z in end
+                for i in range(-3, 4)
+                for j in range(-3, 4)
+                if abs(i) + abs(j) < 4
+            )
         return found
 
     def _is_guarded(self, thing: Thing, cell: Cell) -> bool:
@@ -88,12 +100,15 @@ class Furnished:
                 continue
             passage = self.layout.passages[area.number]
             for x, z in passage.lanes[min(passage.last + 1, len(passage.lanes) - 1)]:
-                if math.dist((x, passage.parent.floor + EYE_HEIGHT, z), (cell[0], cell[1] + 0.5, cell[2])) < OUT_OF_TOUCH:
+                if (
+                    math.dist((x, passage.parent.floor + EYE_HEIGHT, z), (cell[0], cell[1] + 0.5, cell[2]))
+                    < OUT_OF_TOUCH
+                ):
                     return False
         return True
 
 
-def furnish(rng: random.Random, plan: Plan, layout: Layout, draft: Draft, looks: list[Look]) -> Furnished:
+def furnish(rng: random.Random, plan: Plan, layout: Layout, draft: Draft) -> Furnished:
     """Put the things of a plan into its rooms, and wire its doors.
 
     Raises:
@@ -144,7 +159,9 @@ def _mob(placed: Furnished, thing: Thing) -> None:
     draft = placed.draft
     cells = placed.take(thing, placed.spots(thing, edge=False, clear=0)[: max(1, thing.count)])
     for cell in cells:
-        draft.mobs.append(Mob(f"{thing.block}_{sum(mob.kind == thing.block for mob in draft.mobs) + 1}", thing.block, cell))
+        draft.mobs.append(
+            Mob(f"{thing.block}_{sum(mob.kind == thing.block for mob in draft.mobs) + 1}", thing.block, cell)
+        )
     placed.names[thing] = draft.mobs[-len(cells)].name
 
 
@@ -189,7 +206,7 @@ def _vein(placed: Furnished, thing: Thing) -> None:
 
 
 def _in_wall(room: Room, spot: Spot, height: int) -> Cell:
-    (x, _, z), (u, _, w) = room.inside.least, room.inside.most
+    (x, _, z), (u, _, _) = room.inside.least, room.inside.most
     a, b = spot
     if a in (x, u):
         return (a - 1 if a == x else a + 1), room.floor + height, b
@@ -281,15 +298,15 @@ def _alone(placed: Furnished, thing: Thing, height: int) -> None:
 
 
 def _open_outside(placed: Furnished, room: Room) -> list[Cell]:
-    import numpy as np
-
     owner = placed.draft.owner
     near = room.inside.grown(7)
     low = tuple(max(0, each) for each in near.least)
     y, z, x = np.nonzero(owner[Box((low[0], low[1], low[2]), near.most).slices] >= 0)
     cells = zip((x + low[0]).tolist(), (y + low[1]).tolist(), (z + low[2]).tolist(), strict=True)
     inside = room.inside
-    return [cell for cell in cells if not all(a <= c <= b for a, c, b in zip(inside.least, cell, inside.most, strict=True))]
+    return [
+        cell for cell in cells if not all(a <= c <= b for a, c, b in zip(inside.least, cell, inside.most, strict=True))
+    ]
 
 
 def _is_far(cell: Cell, outside: list[Cell]) -> bool:

@@ -1,0 +1,133 @@
+"""What a plan's hops are judged by: rules over cells, and the graph with its reasons."""
+
+from __future__ import annotations
+
+from explorer.generating.places.gates import plug_box
+from explorer.generating.places.deeds import room_box
+from explorer.generating.places.draft import Box
+from explorer.generating.places.furnishing import Furnished
+from explorer.generating.plans.plan import Area, Gate, Hop, Thing
+from explorer.generating.plans.shapes import Order, direct
+from explorer.graph import Edge, Graph, Node
+from explorer.milestones import (
+    AtLeast,
+    AtMost,
+    InsideBox,
+    InventoryHas,
+    Milestone,
+    NearWithFacing,
+    Offset,
+    Rule,
+    cell_offset,
+)
+from explorer.scene import Cell
+from explorer.tasks.pool import task
+
+LOOK_WITHIN = 4.0
+LOOK_TOLERANCE = 60.0
+
+
+def milestones(hops: list[Hop], placed: Furnished, spawn: Cell) -> tuple[Milestone, ...]:
+    """Return the milestones of hops that are in the order of the witness."""
+    return tuple(
+        Milestone(hop.task, milestone_id(number, hop), task(hop.task).text, (_rule(hop, placed, spawn),))
+        for number, hop in enumerate(hops, 1)
+    )
+
+
+def milestone_id(number: int, hop: Hop) -> str:
+    """Return the id of the hop of a number, from 1."""
+    return f"m{number}_{hop.task}"
+
+
+def graph(hops: list[Hop], before: Order) -> Graph:
+    """Return the graph of hops; its edges are those that no other edges imply."""
+    ids = {hop: milestone_id(number, hop) for number, hop in enumerate(hops, 1)}
+    gates = {hop: gate_of(hop) for hop in hops}
+    nodes = tuple(Node(ids[hop], hop.task, gate and gate.gadget, _key(gate)) for hop, gate in gates.items())
+    near = direct(before)
+    edges = tuple(
+        Edge(ids[earlier], ids[hop], _reason(earlier)) for hop in hops for earlier in hops if earlier in near[hop]
+    )
+    return Graph(nodes, edges)
+
+
+def gate_of(hop: Hop) -> Gate | None:
+    """Return the gate that bars the way to what a hop is about."""
+    return next((each.gate for each in hop.area.way() if each.gate is not None and each.gate.gadget), None)
+
+
+def _key(gate: Gate | None) -> str | None:
+    if gate is None or gate.opener == "none":
+        return None
+    if gate.opener == "devices":
+        return " and ".join(device.block for device in gate.devices)
+    return gate.item or f"tool for {gate.block}"
+
+
+def _rule(hop: Hop, placed: Furnished, spawn: Cell) -> Rule:
+    target = hop.target
+    if hop.aim == "item":
+        return InventoryHas(hop.item)
+    if isinstance(target, Thing):
+        return _thing_rule(hop, target, placed, spawn)
+    passage = placed.layout.passages[target.number]
+    if hop.aim == "enter":
+        return InsideBox(*_body_bounds(room_box(passage), spawn))
+    if hop.aim == "gone":
+        return AtMost("block", passage.gate.block, *_bounds(plug_box(passage), spawn))
+    if passage.gate.kind == "moat":
+        rows, box = passage.lanes[1 : MOAT + 1], None
+    else:
+        rows, box = passage.lanes[: passage.last + 1], passage.parent.inside
+    for row in rows:
+        for x, z in row:
+            box = (box or Box((x, passage.parent.floor, z), (x, passage.parent.floor, z))).joined(
+                (x, passage.parent.floor, z)
+            )
+    assert box is not None
+    (x, y, z), (u, _, w) = box.least, box.most
+    return AtLeast("block", hop.item, *_bounds(Box((x, y - 8, z), (u, y + 8, w)), spawn))
+
+
+def _thing_rule(hop: Hop, thing: Thing, placed: Furnished, spawn: Cell) -> Rule:
+    cell = placed.cells[thing][0]
+    if hop.aim == "look":
+        return NearWithFacing(cell_offset(cell, spawn), LOOK_WITHIN, LOOK_TOLERANCE)
+    if hop.aim == "put":
+        return AtLeast("block", hop.item, *_bounds(Box(cell, cell), spawn))
+    return AtMost("mob", thing.block, *_bounds(placed.room(thing.area).inside, spawn))
+
+
+def _bounds(box: Box, spawn: Cell) -> tuple[Offset, Offset]:
+    return cell_offset(box.least, spawn), cell_offset(box.most, spawn)
+
+
+def _body_bounds(box: Box, spawn: Cell) -> tuple[Offset, Offset]:
+    """Return the bounds that hold every place of a body in the cells of a box."""
+    (x, y, z), (u, v, w) = _bounds(box, spawn)
+    return (x - 0.5, y, z - 0.5), (u + 0.5, v, w + 0.5)
+
+
+def _reason(earlier: Hop) -> str:
+    """Return why one hop comes before another, in 15 to 25 words."""
+    if earlier.aim == "item":
+        return (
+            f"Without {_words(earlier.item)} in the inventory the way to what the later step asks for stays shut, "
+            "and the scene has no second source."
+        )
+    if earlier.aim == "lay":
+        return (
+            "The later step lies beyond a gap or height that no body clears, so the blocks have to be laid there first."
+        )
+    if earlier.aim == "gone":
+        return (
+            "The later step lies beyond what fills the passage or needs what it leaves behind, so that goes first."
+        )
+    return (
+        "What the later step needs lies behind this place, walls and ceiling leave no way round it, so it comes first."
+    )
+
+
+def _words(name: str) -> str:
+    return name.replace("_", " ")

@@ -1,0 +1,52 @@
+"""Whether a text gives away what is to be found out."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from explorer.generating.plans.plan import Hop
+
+_VERBS: Final = {
+    "chop_log": "chop cut",
+    "dig_ground": "dig",
+    "mine_stone": "mine",
+    "mine_ore": "mine",
+    "harvest": "harvest pick",
+    "pick_flower": "pick",
+    "cut_cobweb": "cut cobweb",
+    "clear_leaves": "clear leaves",
+    "clear_plug": "clear",
+    "climb_ledge": "climb ledge",
+    "jump_over_trench": "jump trench",
+    "pull_lever": "pull lever iron_door",
+    "press_button": "press button iron_door",
+    "stand_on_plate": "stand_on plate iron_door",
+    "use_two_levers": "lever iron_door",
+    "use_lever_and_button": "lever button iron_door",
+    "pass_timed_door": "button iron_door",
+    "place_lever": "place lever iron_door",
+    "place_button": "place button iron_door",
+    "open_wooden_door": "open wooden_door",
+    "bridge_moat": "bridge moat lay",
+    "bridge_chasm": "bridge chasm lay",
+    "build_step": "build step ledge",
+    "reach_high": "climb",
+    "hunt": "hunt",
+    "get_drop": "hunt",
+    "take_handle": "lever button",
+    "take_from_chest": "chest",
+    "take_from_third_chest": "chests",
+}
+"""Schema -> verbs, and objects besides the task's own, that a text must not name. ``craft_*`` is "craft"."""
+
+
+def named_in(text: str, hop: Hop) -> str:
+    """Return the word of a hop that a text names, "" if there is none."""
+    words = [*_VERBS.get(hop.schema, "craft" if hop.schema.startswith("craft_") else "").split(), hop.object]
+    lower = text.lower()
+    for word in words:
+        phrase = word.replace("_", " ")
+        if re.search(rf"\b{re.escape(phrase)}(s|es)?\b", lower):
+            return phrase
+    return ""

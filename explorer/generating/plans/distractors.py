@@ -1,0 +1,35 @@
+"""Things without a use: levers that are wired to nothing, empty chests, tools for other work."""
+
+from __future__ import annotations
+
+import random
+from typing import Final
+
+from explorer.generating.knobs import Knobs
+from explorer.generating.plans.plan import Plan, Thing
+
+_TOOLS: Final = (
+    "wooden_hoe",
+    "golden_axe",
+    "iron_shovel",
+    "stone_axe",
+    "golden_hoe",
+    "fishing_rod",
+    "arrow",
+    "clay_ball",
+)
+
+
+def distract(rng: random.Random, plan: Plan, knobs: Knobs) -> None:
+    """Add as many useless things to a plan as its knob says."""
+    wanted = {hop.item for hop in plan.hops} | {raw for raws in plan.raws.values() for raw in raws}
+    idle = [tool for tool in _TOOLS if tool not in wanted]
+    for _ in range(knobs.distractors):
+        area = rng.choice(plan.areas)
+        kind = rng.choice(("device", "chest", "lying", "chest"))
+        if kind == "device":
+            plan.add_thing(Thing("device", area, block=rng.choice(("lever", "stone_button"))))
+        elif kind == "chest":
+            plan.add_thing(Thing("chest", area))
+        else:
+            plan.add_thing(Thing("lying", area, rng.choice(idle)))

@@ -1,0 +1,43 @@
+"""The one sentence that an agent is told."""
+
+from __future__ import annotations
+
+import random
+from typing import Final
+
+from explorer.generating.lint import named_in
+from explorer.generating.plans.plan import Hop, Unfit
+from explorer.tasks.pool import task
+
+_MORE: Final = {
+    "enter_room": ("Go and stand in the room with the {} floor.", "Find the room with the {} floor and go in."),
+    "find_block": ("Find the {} and look at it from close by.",),
+    "find_banner": ("Find the {} and look at it from close by.",),
+    "find_animal": ("Find the {} and look at it from close by.",),
+    "find_flower": ("Find the {} and look at it from close by.",),
+    "take_item": ("Bring the {} into your possession.", "Put the {} into your inventory."),
+    "take_from_chest": ("Put the {} into your inventory.",),
+    "take_from_third_chest": ("Put the {} into your inventory.",),
+    "hunt": ("Leave no {} alive.",),
+}
+"""Schema -> sentences besides that of the task; ``{}`` is its object."""
+_HAVE: Final = ("Have at least one {} in your inventory.", "Get hold of {}.")
+"""For every goal that asks for an item."""
+
+
+def goal_text(rng: random.Random, goal: Hop, others: list[Hop]) -> str:
+    """Return a sentence that asks for the goal and names nothing of other hops.
+
+    Raises:
+        Unfit: every sentence names something.
+    """
+    about = task(goal.task)
+    words = goal.object.replace("_", " ")
+    sentences = [about.text, *(each.format(words) for each in _MORE.get(goal.schema, ()))]
+    if goal.aim == "item":
+        sentences += [each.format(words) for each in _HAVE]
+    rng.shuffle(sentences)
+    for sentence in sentences:
+        if not any(named_in(sentence, hop) for hop in others):
+            return sentence
+    raise Unfit("text: names a hop")
