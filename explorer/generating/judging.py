@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from explorer.generating.places.gates import plug_box
 from explorer.generating.places.deeds import room_box
 from explorer.generating.places.draft import Box
 from explorer.generating.places.furnishing import Furnished
-from explorer.generating.plans.plan import Area, Gate, Hop, Thing
+from explorer.generating.places.rooms import Passage
+from explorer.generating.plans.plan import Gate, Hop, Thing
 from explorer.generating.plans.shapes import Order, direct
 from explorer.graph import Edge, Graph, Node
 from explorer.milestones import (
     AtLeast,
     AtMost,
-    InsideBox,
     InventoryHas,
     Milestone,
     NearWithFacing,
@@ -21,6 +20,7 @@ from explorer.milestones import (
     cell_offset,
 )
 from explorer.scene import Cell
+from explorer.solver.forbid import whole_cells
 from explorer.tasks.pool import task
 
 LOOK_WITHIN = 4.0
@@ -44,7 +44,7 @@ def graph(hops: list[Hop], before: Order) -> Graph:
     """Return the graph of hops; its edges are those that no other edges imply."""
     ids = {hop: milestone_id(number, hop) for number, hop in enumerate(hops, 1)}
     gates = {hop: gate_of(hop) for hop in hops}
-    nodes = tuple(Node(ids[hop], hop.task, gate and gate.gadget, _key(gate)) for hop, gate in gates.items())
+    nodes = tuple(Node(ids[hop], hop.task, gate.gadget if gate else None, _key(gate)) for hop, gate in gates.items())
     near = direct(before)
     edges = tuple(
         Edge(ids[earlier], ids[hop], _reason(earlier)) for hop in hops for earlier in hops if earlier in near[hop]
@@ -73,19 +73,16 @@ def _rule(hop: Hop, placed: Furnished, spawn: Cell) -> Rule:
         return _thing_rule(hop, target, placed, spawn)
     passage = placed.layout.passages[target.number]
     if hop.aim == "enter":
-        return InsideBox(*_body_bounds(room_box(passage), spawn))
+        box = room_box(passage)
+        return whole_cells(box.least, box.most, spawn)
     if hop.aim == "gone":
-        return AtMost("block", passage.gate.block, *_bounds(plug_box(passage), spawn))
-    if passage.gate.kind == "moat":
-        rows, box = passage.lanes[1 : MOAT + 1], None
-    else:
-        rows, box = passage.lanes[: passage.last + 1], passage.parent.inside
-    for row in rows:
-        for x, z in row:
-            box = (box or Box((x, passage.parent.floor, z), (x, passage.parent.floor, z))).joined(
-                (x, passage.parent.floor, z)
-            )
-    assert box is not None
+        cell = _core(passage)
+        return AtMost("block", passage.gate.block, *_bounds(Box(cell, cell), spawn))
+    level = passage.parent.floor
+    cells = [(x, level, z) for row in passage.lanes[passage.first : passage.last + 1] for x, z in row]
+    box = Box(cells[0], cells[0]) if passage.gate.kind == "moat" else passage.parent.inside
+    for cell in cells:
+        box = box.joined(cell)
     (x, y, z), (u, _, w) = box.least, box.most
     return AtLeast("block", hop.item, *_bounds(Box((x, y - 8, z), (u, y + 8, w)), spawn))
 
@@ -103,10 +100,10 @@ def _bounds(box: Box, spawn: Cell) -> tuple[Offset, Offset]:
     return cell_offset(box.least, spawn), cell_offset(box.most, spawn)
 
 
-def _body_bounds(box: Box, spawn: Cell) -> tuple[Offset, Offset]:
-    """Return the bounds that hold every place of a body in the cells of a box."""
-    (x, y, z), (u, v, w) = _bounds(box, spawn)
-    return (x - 0.5, y, z - 0.5), (u + 0.5, v, w + 0.5)
+def _core(passage: Passage) -> Cell:
+    """Return the cell of a plug that is dug last; nobody passes before."""
+    x, z = passage.middle[passage.last]
+    return x, passage.parent.floor, z
 
 
 def _reason(earlier: Hop) -> str:
@@ -121,9 +118,7 @@ def _reason(earlier: Hop) -> str:
             "The later step lies beyond a gap or height that no body clears, so the blocks have to be laid there first."
         )
     if earlier.aim == "gone":
-        return (
-            "The later step lies beyond what fills the passage or needs what it leaves behind, so that goes first."
-        )
+        return "The later step lies beyond what fills the passage or needs what it leaves behind, so that goes first."
     return (
         "What the later step needs lies behind this place, walls and ceiling leave no way round it, so it comes first."
     )

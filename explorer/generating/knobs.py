@@ -56,5 +56,5 @@ class Knobs:
         if self.shape:
             return replace(self, hops=hops)
         shapes = [shape for shape in SHAPES if LEAST_HOPS[shape] <= hops]
-        drawn = random.Random(f"shape {seed} {index}").choices(shapes, [_SHARES[shape] for shape in shapes])
+        drawn = random.Random(f"shape {seed} {index}").choices(shapes, [_SHARES[shape] for shape in shapes])  # noqa: S311
         return replace(self, hops=hops, shape=drawn[0])

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from explorer.generating.places.gates import door_cells, door_name, plug_box
 from explorer.generating.places.draft import Box
 from explorer.generating.places.furnishing import Furnished
+from explorer.generating.places.gates import door_cells, door_name
+from explorer.generating.places.rooms import Passage
 from explorer.generating.plans.keys import block
 from explorer.generating.plans.plan import Area, Gate, Hop, Plan, Thing, Unfit
-from explorer.generating.places.rooms import Passage
 from explorer.solver import steps as do
 from explorer.solver.steps import Step
 

@@ -10,11 +10,11 @@ from typing import Final
 
 import numpy as np
 
-from explorer.generating.places.gates import door_cells, door_name
 from explorer.generating.places.draft import Box, Draft
+from explorer.generating.places.gates import door_cells, door_name
+from explorer.generating.places.rooms import Layout, Room, Spot
 from explorer.generating.plans.keys import block
 from explorer.generating.plans.plan import Area, Plan, Thing, Unfit
-from explorer.generating.places.rooms import Layout, Room, Spot
 from explorer.scene import EYE_HEIGHT, Cell, Mob, Stack, Wire
 
 OUT_OF_TOUCH: Final = 7.2

@@ -7,8 +7,9 @@ from collections.abc import Callable
 from typing import Final
 
 from explorer.generating.places.draft import MASONRY, Box, Draft
-from explorer.generating.places.styles import Look
 from explorer.generating.places.rooms import Layout, Passage, Room, Spot
+from explorer.generating.places.styles import Look
+from explorer.generating.plans.plan import GateKind
 from explorer.scene import Cell
 
 MOAT: Final = 7
@@ -21,8 +22,9 @@ def build(rng: random.Random, layout: Layout, looks: list[Look]) -> Draft:
     draft = Draft.of(layout.size, looks[0].wall)
     for room, look in zip(layout.rooms, looks, strict=True):
         _room(draft, room, look)
+    gates = _Gates(rng, draft)
     for passage in layout.passages.values():
-        _BUILDERS[passage.gate.kind](rng, draft, passage, looks[passage.child.area.number])
+        _BUILDERS[passage.gate.kind](gates, passage, looks[passage.child.area.number])
     return draft
 
 
@@ -71,50 +73,6 @@ def _tunnel(draft: Draft, passage: Passage, height: int, floor: str) -> None:
             _column(draft, spot, level, level + height - 1, owner, floor)
 
 
-def _open(rng: random.Random, draft: Draft, passage: Passage, look: Look) -> None:
-    passage.first, passage.last = 0, 0
-    _tunnel(draft, passage, HEADROOM, look.floor)
-
-
-def _iron_door(rng: random.Random, draft: Draft, passage: Passage, look: Look) -> None:
-    _door(draft, passage, look, "iron_door")
-    if rng.random() < 0.3:
-        _window(rng, draft, passage)
-
-
-def _wooden_door(rng: random.Random, draft: Draft, passage: Passage, look: Look) -> None:
-    _door(draft, passage, look, passage.gate.block)
-
-
-def _door(draft: Draft, passage: Passage, look: Look, name: str) -> None:
-    passage.first = passage.last = 1
-    _tunnel(draft, passage, 2, look.floor)
-    for cell in door_cells(passage):
-        draft.put(cell, name)
-
-
-def _plug(rng: random.Random, draft: Draft, passage: Passage, look: Look) -> None:
-    passage.first, passage.last = 1, rng.choice((1, 1, 2))
-    _tunnel(draft, passage, 2, look.floor)
-    draft.fill(plug_box(passage), passage.gate.block)
-
-
-def _moat(rng: random.Random, draft: Draft, passage: Passage, look: Look) -> None:
-    passage.first, passage.last = 1, MOAT
-    level = passage.parent.floor
-    _tunnel(draft, passage, HEADROOM + 1, look.floor)
-    for row in passage.lanes[1 : MOAT + 1]:
-        for spot in row:
-            _pit(draft, spot, level, passage.gate.block)
-
-
-def _trench(rng: random.Random, draft: Draft, passage: Passage, look: Look) -> None:
-    passage.first = passage.last = 2
-    _tunnel(draft, passage, HEADROOM + 1, look.floor)
-    for spot in passage.lanes[2]:
-        _pit(draft, spot, passage.parent.floor, "lava" if passage.gate.block == "lava" else "")
-
-
 def _pit(draft: Draft, spot: Spot, level: int, liquid: str) -> None:
     x, z = spot
     depth = 1 if liquid else PIT
@@ -123,71 +81,113 @@ def _pit(draft: Draft, spot: Spot, level: int, liquid: str) -> None:
         draft.put((x, level - depth - 1, z), liquid)
 
 
-def _ledge(rng: random.Random, draft: Draft, passage: Passage, look: Look) -> None:
-    low, high = passage.parent.floor, passage.child.floor
-    passage.first = passage.last = 3
-    for number, row in enumerate(passage.lanes):
-        up = number > passage.last
-        owner = passage.child if up else passage.parent
-        for spot in row:
-            _column(draft, spot, high if up else low, high + HEADROOM, owner.area.number, look.floor)
-            if number == passage.last + 1:
-                draft.fill(Box((spot[0], low - 1, spot[1]), (spot[0], high - 1, spot[1])), passage.gate.block)
-
-
-def _stairs(rng: random.Random, draft: Draft, passage: Passage, look: Look) -> None:
-    low, high = passage.parent.floor, passage.child.floor
-    passage.first, passage.last = 0, len(passage.lanes) - 1
-    step = 1 if high > low else -1
-    for number, row in enumerate(passage.lanes):
-        level = low + step * min(number, abs(high - low))
-        for spot in row:
-            _column(draft, spot, level, max(level, level - step) + HEADROOM, passage.parent.area.number, look.wall)
-
-
-def _maze(rng: random.Random, draft: Draft, passage: Passage, look: Look) -> None:
-    """Walls across, each with one opening, at alternating ends or at random."""
-    passage.first, passage.last = 0, len(passage.lanes) - 1
-    _tunnel(draft, passage, HEADROOM, look.floor)
-    level = passage.parent.floor
-    before = -1
-    for row in passage.lanes[1:-1:2]:
-        before = rng.choice([number for number in range(len(row)) if number != before])
-        for number, (x, z) in enumerate(row):
-            if number != before:
-                draft.fill(Box((x, level, z), (x, level + HEADROOM - 1, z)), look.wall)
-
-
-def _window(rng: random.Random, draft: Draft, passage: Passage) -> None:
-    """A slit of glass beside the door: it shows what is behind and lets nobody touch it."""
-    if passage.parent.floor != passage.child.floor:
-        return
-    along_x = passage.middle[0][1] == passage.middle[-1][1]
-    offset = rng.choice((-2, 2))
-    spots = [(x, z + offset) if along_x else (x + offset, z) for x, z in passage.middle]
-    ends = [_beside(spots, -1), _beside(spots, 1)]
-    level = passage.parent.floor + 1
-    if not all(draft.owner[level, z, x] != MASONRY for x, z in ends):
-        return
-    for x, z in spots:
-        draft.put((x, level, z), "air")
-    for x, z in (spots[0], spots[-1]):
-        draft.put((x, level, z), "glass")
-
-
 def _beside(spots: list[Spot], step: int) -> Spot:
     (x, z), (u, w) = (spots[0], spots[1]) if step < 0 else (spots[-1], spots[-2])
     return 2 * x - u, 2 * z - w
 
 
-_BUILDERS: Final[dict[str, Callable[[random.Random, Draft, Passage, Look], None]]] = {
-    "open": _open,
-    "iron_door": _iron_door,
-    "wooden_door": _wooden_door,
-    "plug": _plug,
-    "moat": _moat,
-    "ledge": _ledge,
-    "trench": _trench,
-    "stairs": _stairs,
-    "maze": _maze,
+class _Gates:
+    """Builds the gate of a passage, by its kind."""
+
+    def __init__(self, rng: random.Random, draft: Draft) -> None:
+        self.rng, self.draft = rng, draft
+
+    def open(self, passage: Passage, look: Look) -> None:
+        passage.first, passage.last = 0, 0
+        _tunnel(self.draft, passage, HEADROOM, look.floor)
+
+    def iron_door(self, passage: Passage, look: Look) -> None:
+        self.door(passage, look, "iron_door")
+        if self.rng.random() < 0.3:
+            self._window(passage)
+
+    def wooden_door(self, passage: Passage, look: Look) -> None:
+        self.door(passage, look, passage.gate.block)
+
+    def door(self, passage: Passage, look: Look, name: str) -> None:
+        passage.first = passage.last = 1
+        _tunnel(self.draft, passage, 2, look.floor)
+        for cell in door_cells(passage):
+            self.draft.put(cell, name)
+
+    def plug(self, passage: Passage, look: Look) -> None:
+        passage.first, passage.last = 1, self.rng.choice((1, 1, 2))
+        _tunnel(self.draft, passage, 2, look.floor)
+        self.draft.fill(plug_box(passage), passage.gate.block)
+
+    def moat(self, passage: Passage, look: Look) -> None:
+        passage.first, passage.last = 1, MOAT
+        level = passage.parent.floor
+        _tunnel(self.draft, passage, HEADROOM + 1, look.floor)
+        for row in passage.lanes[1 : MOAT + 1]:
+            for spot in row:
+                _pit(self.draft, spot, level, passage.gate.block)
+
+    def trench(self, passage: Passage, look: Look) -> None:
+        passage.first = passage.last = 2
+        _tunnel(self.draft, passage, HEADROOM + 1, look.floor)
+        for spot in passage.lanes[2]:
+            _pit(self.draft, spot, passage.parent.floor, "lava" if passage.gate.block == "lava" else "")
+
+    def ledge(self, passage: Passage, look: Look) -> None:
+        low, high = passage.parent.floor, passage.child.floor
+        passage.first = passage.last = 3
+        for number, row in enumerate(passage.lanes):
+            up = number > passage.last
+            owner = passage.child if up else passage.parent
+            for spot in row:
+                _column(self.draft, spot, high if up else low, high + HEADROOM, owner.area.number, look.floor)
+                if number == passage.last + 1:
+                    self.draft.fill(Box((spot[0], low - 1, spot[1]), (spot[0], high - 1, spot[1])), passage.gate.block)
+
+    def stairs(self, passage: Passage, look: Look) -> None:
+        low, high = passage.parent.floor, passage.child.floor
+        passage.first, passage.last = 0, len(passage.lanes) - 1
+        step = 1 if high > low else -1
+        for number, row in enumerate(passage.lanes):
+            level = low + step * min(number, abs(high - low))
+            for spot in row:
+                _column(
+                    self.draft, spot, level, max(level, level - step) + HEADROOM, passage.parent.area.number, look.wall
+                )
+
+    def maze(self, passage: Passage, look: Look) -> None:
+        """Walls across, each with one opening, at alternating ends or at random."""
+        passage.first, passage.last = 0, len(passage.lanes) - 1
+        _tunnel(self.draft, passage, HEADROOM, look.floor)
+        level = passage.parent.floor
+        before = -1
+        for row in passage.lanes[1:-1:2]:
+            before = self.rng.choice([number for number in range(len(row)) if number != before])
+            for number, (x, z) in enumerate(row):
+                if number != before:
+                    self.draft.fill(Box((x, level, z), (x, level + HEADROOM - 1, z)), look.wall)
+
+    def _window(self, passage: Passage) -> None:
+        """A slit of glass beside the door: it shows what is behind and lets nobody touch it."""
+        if passage.parent.floor != passage.child.floor:
+            return
+        along_x = passage.middle[0][1] == passage.middle[-1][1]
+        offset = self.rng.choice((-2, 2))
+        spots = [(x, z + offset) if along_x else (x + offset, z) for x, z in passage.middle]
+        ends = [_beside(spots, -1), _beside(spots, 1)]
+        level = passage.parent.floor + 1
+        if not all(self.draft.owner[level, z, x] != MASONRY for x, z in ends):
+            return
+        for x, z in spots:
+            self.draft.put((x, level, z), "air")
+        for x, z in (spots[0], spots[-1]):
+            self.draft.put((x, level, z), "glass")
+
+
+_BUILDERS: Final[dict[GateKind, Callable[[_Gates, Passage, Look], None]]] = {
+    "open": _Gates.open,
+    "iron_door": _Gates.iron_door,
+    "wooden_door": _Gates.wooden_door,
+    "plug": _Gates.plug,
+    "moat": _Gates.moat,
+    "ledge": _Gates.ledge,
+    "trench": _Gates.trench,
+    "stairs": _Gates.stairs,
+    "maze": _Gates.maze,
 }

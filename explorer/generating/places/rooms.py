@@ -147,7 +147,7 @@ class _Bands:
             width = max(self._wide[id(room)] for room in rooms for spot in room.spots if spot[axis] == line)
             self._starts[line], self._widths[line] = start, width
             start += width + max(
-                [3, *(self._length(room, rooms) for room in rooms if self._crosses(room, rooms, line))]
+                [3, *(LENGTHS[room.area.entrance[1].kind] for room in rooms if self._crosses(room, rooms, line))]
             )
         self.end = start
 

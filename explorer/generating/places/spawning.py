@@ -6,9 +6,9 @@ import math
 import random
 from typing import Final
 
+from explorer.generating.judging import LOOK_WITHIN
 from explorer.generating.places.draft import Draft
 from explorer.generating.places.furnishing import Furnished
-from explorer.generating.judging import LOOK_WITHIN
 from explorer.generating.plans.plan import Area, Hop, Plan, Thing, Unfit
 from explorer.generating.plans.shapes import Order
 from explorer.rules.blocks import BLOCKS

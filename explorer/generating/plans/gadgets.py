@@ -7,8 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from explorer.generating.plans.keys import DROPPED, block, bridges, source_block, taken_apart, tasks_for, tasks_of
 from explorer.generating.knobs import Knobs
+from explorer.generating.plans.keys import DROPPED, block, bridges, source_block, taken_apart, tasks_for, tasks_of
 from explorer.generating.plans.plan import Area, Gate, Hop, Plan, Thing, Unfit
 from explorer.rules.recipes import RECIPES, recipe
 from explorer.tasks.pool import Task

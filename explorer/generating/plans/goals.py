@@ -6,9 +6,9 @@ import random
 from collections.abc import Callable
 from typing import Final
 
+from explorer.generating.knobs import Knobs
 from explorer.generating.plans.gadgets import Draw
 from explorer.generating.plans.keys import DROPPED, tasks_of
-from explorer.generating.knobs import Knobs
 from explorer.generating.plans.plan import Area, Plan, Unfit
 from explorer.generating.plans.shapes import Order, order, shape
 

@@ -1,13 +1,13 @@
 """Whether a plan is what it says: which hop is needed for which, told without places, in a fraction of a millisecond.
 
-The relation is that of the certificate (delete relaxation with one hop forbidden), on areas in place of cells. It spares
-the building of scenes whose keys feed each other's gates; it proves nothing.
+The relation is that of the certificate (delete relaxation with one hop forbidden), on areas in place of cells. It
+spares the building of scenes whose keys feed each other's gates; it proves nothing.
 """
 
 from __future__ import annotations
 
-from explorer.generating.plans.keys import block, bridges, is_handle, made_from
 from explorer.generating.knobs import Shape
+from explorer.generating.plans.keys import block, bridges, is_handle, made_from
 from explorer.generating.plans.plan import Area, Gate, Hop, Plan, Thing, Unfit
 
 Order = dict[Hop, frozenset[Hop]]
