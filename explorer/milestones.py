@@ -228,6 +228,13 @@ class Tracker:
             count.update(state, cells, old, new)
 
 
+def counted(rule: AtLeast | AtMost, state: WorldState, spawn: Pose) -> int:
+    """Return how many of a rule's blocks or mobs are in its box."""
+    count = _Count(rule, spawn.cell)
+    count.start(state)
+    return count.now
+
+
 class _Count:
     """How many of a rule's blocks or mobs are in its box: now, and at most until now."""
 

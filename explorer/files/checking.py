@@ -8,6 +8,7 @@ from graphlib import CycleError, TopologicalSorter
 from typing import Final
 
 from explorer.errors import OutsideArenaError, SceneError, UnknownNameError
+from explorer.findings import FaultKind
 from explorer.graph import Graph
 from explorer.milestones import AtLeast, AtMost, InsideBox, InventoryHas, Milestone, NearWithFacing, Rule, box_cells
 from explorer.rules.blocks import BLOCKS, Block, code
@@ -16,6 +17,18 @@ from explorer.rules.mobs import mob_kind
 from explorer.scene import Cell, Scene
 
 _DEVICES: Final = ("device", "plate")
+
+
+class CycleInGraphError(SceneError):
+    """Hops that wait for each other."""
+
+
+KINDS: Final[dict[type[SceneError], FaultKind]] = {
+    UnknownNameError: FaultKind.UNKNOWN_NAME,
+    OutsideArenaError: FaultKind.OUTSIDE_ARENA,
+    CycleInGraphError: FaultKind.UNORDERED,
+}
+"""Errors that are faults of the scene; any other says that its files are malformed."""
 
 
 def scene_problems(scene: Scene) -> Iterator[SceneError]:
@@ -133,7 +146,3 @@ def graph_problems(graph: Graph, ids: Sequence[str]) -> Iterator[SceneError]:
     for number, edge in enumerate(graph.edges):
         if place.get(edge.before, -1) > place.get(edge.after, len(nodes)):
             yield SceneError("the edge goes back: put the nodes in an order that edges allow", field=f"edges[{number}]")
-
-
-class CycleInGraphError(SceneError):
-    """Hops that wait for each other."""

@@ -12,14 +12,14 @@ from typing import Final
 
 import numpy as np
 
-from explorer.errors import OutsideArenaError, SceneError, UnknownNameError
+from explorer.errors import SceneError
 from explorer.files.building import GROUND, bounds_of, build
-from explorer.files.checking import CycleInGraphError, graph_problems, milestone_problems, scene_problems
+from explorer.files.checking import KINDS, graph_problems, milestone_problems, scene_problems
 from explorer.files.commands import parse_commands
 from explorer.files.loaded import Loaded
 from explorer.files.reading import milestone_of, rule_of, scene_of
 from explorer.files.schema import GraphFile, MetadataFile, MilestonesFile
-from explorer.findings import FaultKind, Finding
+from explorer.findings import Finding
 from explorer.graph import Edge, Graph, Node
 from explorer.milestones import (
     AtLeast,
@@ -36,12 +36,6 @@ from explorer.scene import Cell, Scene, Wire
 
 NEAR: Final = 2
 """Cells along each axis between a device and the door that it opens, at most."""
-KINDS: Final[dict[type[SceneError], FaultKind]] = {
-    UnknownNameError: FaultKind.UNKNOWN_NAME,
-    OutsideArenaError: FaultKind.OUTSIDE_ARENA,
-    CycleInGraphError: FaultKind.UNORDERED,
-}
-"""Errors that are findings in files of others."""
 
 
 def import_scene(

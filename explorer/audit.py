@@ -1,0 +1,192 @@
+"""What holds of a scene, whoever made it: every fault that can be told without playing, by its kind.
+
+A fault is a proof that something is wrong, or that something which a scene has to be cannot be proven. What is not
+refuted is not thereby won: only a witness shows that (:mod:`explorer.solver.certificate`).
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
+from typing import Final
+
+import numpy as np
+
+from explorer.errors import SceneError
+from explorer.files import Loaded
+from explorer.files.checking import KINDS, graph_problems, milestone_problems, scene_problems
+from explorer.findings import FaultKind, Finding
+from explorer.milestones import (
+    AtLeast,
+    AtMost,
+    InventoryHas,
+    Milestone,
+    NearWithFacing,
+    Rule,
+    Tracker,
+    bare,
+    counted,
+)
+from explorer.rules.blocks import BLOCKS
+from explorer.rules.mobs import mob_kind
+from explorer.scene import Scene
+from explorer.solver.closure import Arena, closure
+from explorer.solver.forbid import possible, restraint
+from explorer.solver.stock import bounds
+from explorer.worlds.storage import Storage
+
+_VERBLESS: Final = re.compile(r"^[a-z0-9]+_")
+"""The verb of a task's id: ``craft_`` of ``craft_wooden_pickaxe``."""
+
+
+def audit(loaded: Loaded) -> tuple[Finding, ...]:
+    """Return all that is wrong with a scene, nothing if no fault was found; each once, in the order of the checks."""
+    findings = [*loaded.faults]
+    if not loaded.published:
+        findings += _malformed(loaded)
+    if not any(finding.kind in (FaultKind.UNKNOWN_NAME, FaultKind.OUTSIDE_ARENA) for finding in findings):
+        findings += _at_start(loaded)
+    findings += [*_looks(loaded), *_names(loaded)]
+    findings += _proofs(loaded, {each.milestone for each in findings if each.kind is not FaultKind.HOP_NAMED_IN_TEXT})
+    return tuple(dict.fromkeys(findings))
+
+
+def finding_of(error: SceneError) -> Finding | None:
+    """Return the finding that an error of reading is, None if the files are malformed rather than the scene."""
+    kind = KINDS.get(type(error))
+    return None if kind is None else Finding(kind, error.problem, source=error.source, field=error.field)
+
+
+def _malformed(loaded: Loaded) -> Iterator[Finding]:
+    """Say what reading would refuse, of a scene that was never written."""
+    problems = [("", problem) for problem in scene_problems(loaded.scene)]
+    problems += milestone_problems(loaded.milestones, loaded.scene)
+    problems += [
+        ("", problem) for problem in graph_problems(loaded.graph, [each.milestone_id for each in loaded.milestones])
+    ]
+    for milestone, problem in problems:
+        kind = KINDS.get(type(problem))
+        if kind is not None:
+            yield Finding(kind, problem.problem, milestone, loaded.source, problem.field)
+
+
+def _at_start(loaded: Loaded) -> Iterator[Finding]:
+    """Say which milestones hold before the first step, and which counts can never be crossed."""
+    state, spawn = Storage(loaded.scene).frozen(0), loaded.scene.spawn
+    for name in Tracker(loaded.milestones, spawn).observe(state):
+        yield Finding(FaultKind.TRUE_AT_START, "it holds before the first step: ask for what is not there yet", name)
+    for milestone, rule in _rules(loaded.milestones):
+        name = milestone.milestone_id
+        match rule:
+            case InventoryHas() | AtLeast() if rule.min_count < 1:
+                yield Finding(FaultKind.VACUOUS_COUNT, "at least 0 always holds: ask for 1 or more", name)
+            case AtMost():
+                count = counted(rule, state, spawn)
+                if count <= rule.max_count:
+                    problem = f"at most {rule.max_count} of {bare(rule.object)}, and there are {count} to begin with"
+                    yield Finding(FaultKind.VACUOUS_COUNT, f"{problem}: put more there", name)
+
+
+def _looks(loaded: Loaded) -> Iterator[Finding]:
+    """Say which targets are near the spawn, and which hops before the goal are mere looks."""
+    for milestone, rule in _rules(loaded.milestones):
+        if isinstance(rule, NearWithFacing) and math.hypot(*rule.target) <= rule.max_distance:
+            problem = f"the target is {math.hypot(*rule.target):.1f} from the spawn, within {rule.max_distance:g}"
+            yield Finding(FaultKind.NEAR_AT_SPAWN, f"{problem}: move it away", milestone.milestone_id)
+    for milestone in loaded.milestones[:-1]:
+        if _mere_look(milestone):
+            problem = "only the goal can be a look: one can walk past anything backwards"
+            yield Finding(FaultKind.FIND_HOP_NOT_LAST, problem, milestone.milestone_id)
+
+
+def _mere_look(milestone: Milestone) -> bool:
+    return all(isinstance(rule, NearWithFacing) for rule in milestone.rules)
+
+
+def _rules(milestones: Iterable[Milestone]) -> Iterator[tuple[Milestone, Rule]]:
+    return ((milestone, rule) for milestone in milestones for rule in milestone.rules)
+
+
+def _names(loaded: Loaded) -> Iterator[Finding]:
+    """Say which hops before the goal the text names, by their object; what the goal is about may be named."""
+    text, goal = loaded.text.lower(), _objects(loaded.milestones[-1])
+    for milestone in loaded.milestones[:-1]:
+        for name in sorted(_objects(milestone)):
+            about_goal = any(re.search(rf"\b{re.escape(name)}\b", other) for other in goal)
+            if not about_goal and re.search(rf"\b{re.escape(name)}(s|es)?\b", text):
+                problem = f"the text says {name!a}, which is to be found out: tell the goal alone"
+                yield Finding(FaultKind.HOP_NAMED_IN_TEXT, problem, milestone.milestone_id)
+                break
+
+
+def _objects(milestone: Milestone) -> set[str]:
+    """Return what a milestone is about, in words."""
+    names = {_VERBLESS.sub("", milestone.task)}
+    for rule in milestone.rules:
+        if isinstance(rule, InventoryHas):
+            names.add(bare(rule.item))
+        elif isinstance(rule, AtLeast | AtMost):
+            names.add(bare(rule.object))
+    return {name.replace("_", " ").lower() for name in names}
+
+
+def _proofs(loaded: Loaded, known: set[str]) -> Iterator[Finding]:
+    """Say what can never be reached, what the goal does not need, and which edges nothing enforces.
+
+    Args:
+        known: milestones of which something is wrong anyway; that they are free then follows, and is not said.
+    """
+    arena, goal = Arena(loaded.scene), loaded.milestones[-1]
+    free = closure(arena)
+    most = _most(loaded.scene)
+    for milestone in loaded.milestones:
+        if not possible(arena, free, milestone):
+            yield _unreachable(milestone, most)
+    for milestone in loaded.milestones[:-1]:
+        name = milestone.milestone_id
+        if name in known:
+            continue
+        kept = restraint(arena, milestone)
+        without = free if kept is None else closure(arena, kept)
+        if possible(arena, without, goal):
+            why = "nothing shows that the goal needs it" if kept is None else "the goal can be reached without it"
+            yield Finding(FaultKind.UNNECESSARY, f"{why}: put a gate before the goal that it opens", name)
+        for later in loaded.milestones:
+            edge = any((each.before, each.after) == (name, later.milestone_id) for each in loaded.graph.edges)
+            if edge and later is not goal and later.milestone_id not in known and possible(arena, without, later):
+                problem = f"{later.milestone_id} can be had before it: nothing enforces the edge"
+                yield Finding(FaultKind.UNORDERED, problem, name)
+
+
+def _unreachable(milestone: Milestone, most: Mapping[str, int]) -> Finding:
+    for rule in milestone.rules:
+        if isinstance(rule, InventoryHas) and most.get(bare(rule.item), 0) < rule.min_count:
+            had = most.get(bare(rule.item), 0)
+            problem = f"{rule.min_count} of {bare(rule.item)} are asked for, and at most {had} can be had or made here"
+            return Finding(FaultKind.IMPOSSIBLE_CRAFT, problem, milestone.milestone_id)
+    return Finding(FaultKind.UNREACHABLE, "no plan of any length reaches it", milestone.milestone_id)
+
+
+def _most(scene: Scene) -> dict[str, int]:
+    """Return the most of each item that the scene could give if nothing barred the way."""
+    gained: Counter[str] = Counter(scene.inventory)
+    drops = [mob_kind(mob.kind).drop for mob in scene.mobs]
+    for stack in (*chain(*scene.items.values(), *scene.chests.values()), *drops):
+        gained[stack.item] += stack.count
+    codes, counts = np.unique(scene.blocks, return_counts=True)
+    blocks = [(BLOCKS[code], count) for code, count in zip(codes.tolist(), counts.tolist(), strict=True)]
+    left = [(block, count) for block, count in blocks if block.breakable and block.drop]
+    while True:
+        table = any(block.kind == "table" for block, _ in blocks) or "crafting_table" in bounds(
+            gained, table=False, caps={}
+        )
+        most = bounds(gained, table, caps={})
+        dug = [(block, count) for block, count in left if not block.tools or block.tools & most.keys()]
+        if not dug:
+            return most
+        left = [each for each in left if each not in dug]
+        for block, count in dug:
+            gained[str(block.drop)] += count
