@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
 from explorer.milestones import Tracker
@@ -9,8 +11,10 @@ from explorer.rules.actions import Primitive, aim, craft, hold
 from explorer.rules.items import item
 from explorer.rules.recipes import recipe
 from explorer.scene import Happened
+from explorer.worlds.protocol import World
 from explorer.worlds.voxel import VoxelWorld
 from tests.support.explorer.scenes import Puzzle, emerald, hall, handle, moat, plug
+from tests.support.explorer.world_suite import WorldSuite
 
 F, B, L, R, J = Primitive.FORWARD, Primitive.BACK, Primitive.LEFT, Primitive.RIGHT, Primitive.JUMP
 
@@ -60,17 +64,10 @@ def test_a_lever_placed_beside_the_door_opens_it() -> None:
     assert list(tracker.latched) == ["lever", "behind_the_door"]
 
 
-def test_the_checkpoint_is_exact() -> None:
-    world = VoxelWorld()
-    world.reset(emerald().scene)
-    kept = world.checkpoint()
-    before = world.view()
-    for code in [F] * 4 + [L] * 3 + [aim(1, 0, 0), Primitive.USE]:
-        world.step(code)
-    world.restore(kept)
-    after = world.view()
-    assert (before.known == after.known).all()
-    assert (before.things, before.pose, before.step) == (after.things, after.pose, after.step)
+class TestVoxelWorld(WorldSuite):
+    @pytest.fixture
+    def make(self) -> Callable[[], World]:
+        return VoxelWorld
 
 
 @pytest.mark.parametrize("code", [F, B, L, R, J])

@@ -1,0 +1,262 @@
+"""What every world of the explorer keeps: the rules of docs/explorer_rules.md, exact checkpoints, equal replays.
+
+Derive a test class from :class:`WorldSuite` and give it a ``make`` fixture: a callable that makes a new world. The
+scenes are small halls that any world of blocks can build.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import fields, replace
+
+import numpy as np
+import pytest
+
+from explorer.errors import ActionError, SceneError
+from explorer.rules.actions import Primitive, aim, craft, hold
+from explorer.rules.blocks import AIR, BLOCKS, code
+from explorer.rules.items import item
+from explorer.rules.moves import move
+from explorer.rules.recipes import recipe
+from explorer.rules.state import Still, doors_of
+from explorer.scene import Cell, Happened, Pose, Scene, WorldState
+from explorer.view import View
+from explorer.worlds.protocol import World
+from explorer.worlds.state_hash import state_hash
+from tests.support.explorer.rule_cases import (
+    AHEAD,
+    ATTACK,
+    BACK,
+    BELOW,
+    CASES,
+    DIG,
+    DONE,
+    DROP,
+    FORWARD,
+    JUMP,
+    LEFT,
+    LOOK_DOWN,
+    LOOK_UP,
+    PLACE,
+    RIGHT,
+    TURN_LEFT,
+    TURN_RIGHT,
+    USE,
+    WAIT,
+)
+from tests.support.explorer.scenes import emerald, hall, handle, moat, plug
+
+MOVES = (FORWARD, BACK, LEFT, RIGHT, JUMP)
+COMMON = (WAIT, *MOVES * 3, TURN_LEFT, TURN_RIGHT, LOOK_UP, LOOK_DOWN, USE, USE, DIG, ATTACK, PLACE, AHEAD, BELOW, DROP)
+SCENES = {"emerald": emerald, "moat": moat, "plug": plug, "handle": handle}
+
+
+def codes(count: int, seed: int) -> list[int]:
+    """Primitives at random, some of them with an operand."""
+    drawn = random.Random(seed)
+    named = [hold(item(name)) for name in ("oak_planks", "oak_log", "lever", "wooden_pickaxe")]
+    named += [craft(recipe(name)) for name in ("oak_planks", "stick", "wooden_pickaxe", "chest")]
+    near = [(x, y, z) for x in (-1, 0, 1, 2) for y in (-1, 0, 1) for z in (-2, -1, 0, 1)]
+    kinds = (lambda: drawn.choice(COMMON), lambda: drawn.choice(named), lambda: aim(*drawn.choice(near)))
+    return [drawn.choices(kinds, (3, 1, 1))[0]() for _ in range(count)]
+
+
+def unlike(before: WorldState, after: WorldState) -> str:
+    """The hash of a state as if it were at the step of another."""
+    return state_hash(replace(after, step=before.step))
+
+
+def said(view: View) -> tuple[object, ...]:
+    """All of a view but what is known."""
+    return tuple(getattr(view, each.name) for each in fields(view) if each.name != "known")
+
+
+class WorldSuite:
+    """Inherit and override ``make``."""
+
+    @pytest.fixture
+    def make(self) -> Callable[[], World]:
+        raise NotImplementedError
+
+    @pytest.fixture
+    def world(self, make: Callable[[], World]) -> Iterator[World]:
+        with closing(make()) as world:
+            yield world
+
+    # -- what is given
+
+    def test_the_first_view(self, world: World) -> None:
+        scene = emerald().scene
+        view = world.reset(scene, 50)
+        assert (view.pose, view.origin, view.step, view.max_steps) == (scene.spawn, scene.spawn.cell, 0, 50)
+        assert view.known.shape == scene.blocks.shape
+        assert view.known.dtype == np.uint16
+        assert {thing.name for thing in view.things} == {"iron_door_1"}
+        assert view.known[1, 3, 5] == AIR
+        assert not view.known[:, 9:].any(), "behind the door"
+
+    def test_what_is_known_is_true_or_was(self, world: World) -> None:
+        scene = moat().scene
+        world.reset(scene)
+        past = {index: {int(value)} for index, value in np.ndenumerate(scene.blocks)}
+        for code_ in codes(60, 1):
+            world.step(code_)
+            for index in np.argwhere(world.state().blocks != scene.blocks).tolist():
+                past[tuple(index)].add(int(world.state().blocks[tuple(index)]))
+            if world.state().over:
+                break
+        known = world.view().known
+        assert all(known[index] == 0 or int(known[index]) in values for index, values in past.items())
+
+    def test_a_view_does_not_follow(self, world: World) -> None:
+        view = world.reset(emerald().scene)
+        known, state, blocks = view.known.copy(), world.state(), world.state().blocks.copy()
+        for code_ in (FORWARD, FORWARD, FORWARD, FORWARD, LEFT, LEFT, LEFT, aim(1, 0, 0), USE):
+            world.step(code_)
+        assert np.array_equal(view.known, known)
+        assert np.array_equal(state.blocks, blocks)
+        assert (state.step, view.step, world.state().step, world.view().step) == (0, 0, 9, 9)
+
+    # -- what the rules say
+
+    @pytest.mark.parametrize("name", CASES)
+    def test_rule(self, world: World, name: str) -> None:
+        case = CASES[name]
+        scene = case.build.scene()
+        world.reset(scene)
+        reasons = [world.step(code_).reason for code_, _ in case.codes]
+        state = world.state()
+        assert reasons == [reason for _, reason in case.codes]
+        assert tuple(np.subtract(state.pose.cell, scene.spawn.cell).tolist()) == case.cell
+        assert dict(state.inventory) == dict(case.inventory)
+        assert (state.over, state.held, state.step) == (case.over, case.held, len(case.codes))
+        for offset, block in case.blocks.items():
+            x, y, z = np.add(scene.spawn.cell, offset)
+            assert BLOCKS[state.blocks[y, z, x]] == BLOCKS[code(*block.split())]
+
+    @pytest.mark.parametrize("name", SCENES)
+    def test_moves_end_where_the_lattice_says(self, world: World, name: str) -> None:
+        scene = SCENES[name]().scene
+        doors = doors_of(scene)
+        world.reset(scene)
+        drawn = random.Random(name)
+        for _ in range(120):
+            before = world.state()
+            if before.over:
+                break
+            primitive = Primitive(drawn.choice(MOVES))
+            way = move(Still(before, doors), before.pose, primitive)
+            happened = world.step(primitive)
+            assert (happened.done, happened.reason) == (way.end != "refused", way.reason)
+            assert world.state().pose.cell == way.cell
+            assert (world.state().over == "lava") == (way.end == "lava")
+            world.step(drawn.choice((WAIT, TURN_LEFT))) if not world.state().over else None
+
+    @pytest.mark.parametrize("name", SCENES)
+    def test_what_is_refused_changes_nothing(self, world: World, name: str) -> None:
+        world.reset(SCENES[name]().scene)
+        refused = 0
+        for code_ in codes(150, 2):
+            before = world.state()
+            if before.over:
+                break
+            happened = world.step(code_)
+            if not happened.done:
+                refused += 1
+                assert happened.reason
+                assert not happened.changes
+                assert happened.ticks == 0
+                assert unlike(before, world.state()) == state_hash(before)
+        assert refused
+
+    def test_the_limit_of_steps(self, world: World) -> None:
+        world.reset(hall().scene(), 3)
+        assert [world.step(WAIT).done for _ in range(3)] == [True] * 3
+        assert (world.state().over, world.view().step) == ("max_steps", 3)
+
+    @pytest.mark.parametrize("last", [DONE, FORWARD])
+    def test_after_the_end_nothing_is_done(self, world: World, last: int) -> None:
+        scene = hall().put("lava", (4, 1, 5)).scene()
+        world.reset(scene)
+        world.step(last)
+        state = world.state()
+        assert state.over == {DONE: "done", FORWARD: "lava"}[last]
+        with pytest.raises(ActionError):
+            world.step(WAIT)
+        assert state_hash(world.state()) == state_hash(state)
+        world.reset(scene)
+        assert world.step(WAIT).done
+
+    @pytest.mark.parametrize("code_", [18, 99, 4331, -1, 65535])
+    def test_a_code_that_means_nothing_is_no_step(self, world: World, code_: int) -> None:
+        world.reset(hall().scene())
+        before = state_hash(world.state())
+        with pytest.raises(ActionError):
+            world.step(code_)
+        assert state_hash(world.state()) == before
+
+    @pytest.mark.parametrize("code_", [hold(1899), craft(999)])
+    def test_an_operand_that_names_nothing_is_refused(self, world: World, code_: int) -> None:
+        world.reset(hall().scene())
+        assert world.step(code_).reason in ("no such item", "no such recipe")
+
+    @pytest.mark.parametrize("cell", [(4, 2, 4), (4, 0, 4), (0, 1, 1), (40, 1, 4)])
+    def test_a_spawn_where_nobody_can_stand_is_refused(self, world: World, cell: Cell) -> None:
+        with pytest.raises(SceneError, match="spawn"):
+            world.reset(hall(spawn=Pose(cell)).scene())
+
+    # -- again
+
+    @pytest.mark.parametrize("name", SCENES)
+    def test_equal_codes_make_equal_states(self, make: Callable[[], World], name: str) -> None:
+        played = codes(120, 3)
+        with closing(make()) as one, closing(make()) as other:
+            assert self.hashes(one, SCENES[name]().scene, played) == self.hashes(other, SCENES[name]().scene, played)
+
+    @pytest.mark.parametrize("name", SCENES)
+    def test_a_checkpoint_is_exact_wherever_the_world_has_got_to(self, world: World, name: str) -> None:
+        scene, played = SCENES[name]().scene, codes(90, 4)
+        world.reset(scene, 500)
+        self.play(world, played[:30])
+        kept, view, state = world.checkpoint(), world.view(), state_hash(world.state())
+        ends = []
+        for _ in range(2):
+            happened = self.play(world, played[30:])
+            ends.append((state_hash(world.state()), happened, world.view().things, world.view().known.tobytes()))
+            world.restore(kept)
+            assert state_hash(world.state()) == state
+            assert np.array_equal(world.view().known, view.known)
+            assert said(world.view()) == said(view)
+        assert ends[0] == ends[1]
+
+    def test_a_checkpoint_outlives_a_reset(self, world: World) -> None:
+        scene = emerald().scene
+        world.reset(scene)
+        self.play(world, [FORWARD, FORWARD])
+        kept, state = world.checkpoint(), state_hash(world.state())
+        world.reset(moat().scene)
+        world.restore(kept)
+        assert state_hash(world.state()) == state
+        assert world.step(FORWARD).done
+
+    @staticmethod
+    def play(world: World, played: Sequence[int]) -> list[Happened]:
+        """Play until the end of the codes or of the episode."""
+        happened = []
+        for code_ in played:
+            if world.state().over:
+                break
+            happened.append(world.step(code_))
+        return happened
+
+    def hashes(self, world: World, scene: Scene, played: Sequence[int]) -> list[str]:
+        """The hash of the state after each step."""
+        world.reset(scene)
+        hashes = [state_hash(world.state())]
+        for code_ in played:
+            if not self.play(world, [code_]):
+                break
+            hashes.append(state_hash(world.state()))
+        return hashes
