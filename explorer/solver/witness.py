@@ -1,0 +1,342 @@
+"""Carries out abstract steps in the real world, so that every code of a witness has really happened.
+
+Nothing is searched but ways and standpoints: the order of the deeds comes from the composer. What does not come out as
+asked for is a failure with a reason, and no exception.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from copy import copy
+from functools import singledispatchmethod
+from typing import Final
+
+import numpy as np
+
+from explorer.rules import actions
+from explorer.rules.actions import FARTHEST_AIM, Primitive
+from explorer.rules.blocks import BLOCKS, OPAQUE, REPLACEABLE
+from explorer.rules.items import digs, item
+from explorer.rules.raycast import walk
+from explorer.rules.reach import mob_cells, mob_hit, table_in_reach, touched
+from explorer.rules.recipes import RECIPES, recipe
+from explorer.rules.state import SIDES, Still, doors_of
+from explorer.scene import Cell, Mob, Pose, Scene
+from explorer.solver.routes import Box, Leg, Routes
+from explorer.solver.steps import (
+    BridgeTo,
+    Carried,
+    Craft,
+    Dig,
+    Enter,
+    GoTo,
+    Hold,
+    Hunt,
+    LookAt,
+    PickUp,
+    PillarTo,
+    Place,
+    PlaceBeside,
+    Step,
+    TakeChest,
+    Use,
+    Wait,
+)
+from explorer.worlds.voxel import VoxelWorld
+
+ATTEMPTS: Final = 3
+"""Ways planned for one step: a door may close on the first."""
+_WALKS: Final = (Primitive.FORWARD, Primitive.RIGHT, Primitive.BACK, Primitive.LEFT)
+"""By quarters to the right of the facing."""
+_TABLES: Final = np.array([block.kind == "table" for block in BLOCKS])
+Vantage = Callable[[Cell], Pose | None]
+"""From a cell to stand in to the pose from which something is reached, None if it is not."""
+
+
+class _Failure(Exception):  # noqa: N818  # the end of a witness is a result, not an error
+    """A step that could not be carried out; ``str`` is the reason."""
+
+
+def carry_out(scene: Scene, steps: Iterable[Step]) -> Carried:
+    """Return the codes that carry out some steps one after the other, from the beginning of a scene.
+
+    Raises:
+        SceneError: the scene cannot be built.
+        UnknownNameError: a step names an item or recipe that there is not.
+    """
+    carrier = _Carrier(scene)
+    for number, step in enumerate(steps):
+        try:
+            carrier.do(step)
+        except _Failure as failure:
+            return Carried(tuple(carrier.codes), carrier.ticks, number, str(failure))
+    return Carried(tuple(carrier.codes), carrier.ticks)
+
+
+class _Carrier:
+    """A world in which steps are carried out."""
+
+    def __init__(self, scene: Scene) -> None:
+        self.codes: list[int] = []
+        self.ticks = 0
+        self._scene, self._doors = scene, doors_of(scene)
+        self._world = VoxelWorld(observe=False)
+        self._world.reset(scene)
+        self._now = self._world.state()
+        self._state = Still(self._now, self._doors)
+        self._routes = Routes(self._state)
+
+    @singledispatchmethod
+    def do(self, step: Step) -> None:
+        """Carry out a step.
+
+        Raises:
+            _Failure: it cannot be.
+        """
+        raise TypeError(f"{step!r} is no abstract step")
+
+    @do.register
+    def _(self, step: GoTo) -> None:
+        self._go(lambda cell: cell == step.cell, (step.cell, step.cell))
+
+    @do.register
+    def _(self, step: Enter) -> None:
+        self._go(lambda cell: _in(cell, (step.least, step.most)), (step.least, step.most))
+
+    @do.register
+    def _(self, step: BridgeTo) -> None:
+        self._hold(step.item)
+        self._go(lambda cell: cell == step.cell, (step.cell, step.cell), ahead=True)
+
+    @do.register
+    def _(self, step: PillarTo) -> None:
+        self._hold(step.item)
+        self._go(lambda cell: cell == step.cell, (step.cell, step.cell), ahead=True, below=True)
+
+    @do.register
+    def _(self, step: PickUp) -> None:
+        if step.cell not in self._now.items:
+            raise _Failure("nothing lies there")
+        self._go(lambda cell: cell == step.cell, (step.cell, step.cell))
+
+    @do.register
+    def _(self, step: Use | TakeChest) -> None:
+        self._reach((step.cell,), lambda cell: self._touching(cell, step.cell))
+        self._act(Primitive.USE)
+
+    @do.register
+    def _(self, step: Dig) -> None:
+        block = BLOCKS[self._state.block(step.cell)]
+        names = (step.tool,) if step.tool else (self._now.held, None, *self._now.inventory)
+        tool = next((name for name in names if digs(name, block)), None)
+        if not digs(tool, block):
+            raise _Failure(f"nothing at hand digs {block.name}")
+        if tool is not None:
+            self._hold(tool)
+        self._reach((step.cell,), lambda cell: self._touching(cell, step.cell))
+        self._act(Primitive.DIG)
+
+    @do.register
+    def _(self, step: Hunt) -> None:
+        mob = next((mob for mob in self._now.mobs if mob.name == step.mob), None)
+        if mob is None:
+            raise _Failure(f"there is no {step.mob}")
+        cells = mob_cells(mob)
+        self._reach(cells, lambda cell: self._hitting(cell, mob, cells))
+        self._act(Primitive.ATTACK)
+
+    @do.register
+    def _(self, step: Craft) -> None:
+        number = recipe(step.recipe)
+        if RECIPES[number].table:
+            tables = self._tables()
+            if not tables:
+                raise _Failure("there is no crafting table")
+            self._go(lambda cell: self._at_table(cell, tables), _around(tables))
+        for _ in range(step.times):
+            self._act(actions.craft(number))
+
+    @do.register
+    def _(self, step: Hold) -> None:
+        self._hold(step.item)
+
+    @do.register
+    def _(self, step: Place) -> None:
+        self._hold(step.item)
+        self._place((step.cell,))
+
+    @do.register
+    def _(self, step: PlaceBeside) -> None:
+        door = next((door for door in self._doors if step.door == door.name or step.door in door.cells), None)
+        if door is None or not door.beside:
+            raise _Failure("there is no such iron door")
+        self._hold(step.item)
+        cell = self._place(tuple(sorted(door.beside)))
+        if BLOCKS[self._state.block(door.cells[0])].state != "open":
+            self.do(GoTo(cell) if BLOCKS[self._state.block(cell)].kind == "plate" else Use(cell))
+
+    @do.register
+    def _(self, step: LookAt) -> None:
+        self._reach((step.cell,), lambda cell: self._seeing(cell, step))
+
+    @do.register
+    def _(self, step: Wait) -> None:
+        for _ in range(step.times):
+            self._act(Primitive.WAIT)
+
+    # one primitive
+
+    def _act(self, code: int) -> None:
+        """Carry out a primitive that has to have its effect."""
+        if self._now.over:
+            raise _Failure(f"the episode is over ({self._now.over})")
+        happened = self._world.step(code)
+        self.codes.append(int(code))
+        self.ticks += happened.ticks
+        self._now = self._world.state()
+        if any(change.kind == "block" for change in happened.changes):
+            self._state = Still(self._now, self._doors)
+            self._routes = Routes(self._state)
+        self._state.pose, self._state.mobs = self._now.pose, self._now.mobs
+        if not happened.done:
+            raise _Failure(happened.reason)
+
+    def _hold(self, name: str) -> None:
+        if not self._now.inventory.get(name):
+            raise _Failure(f"no {name} in the inventory")
+        if self._now.held != name:
+            self._act(actions.hold(item(name)))
+
+    # ways
+
+    def _go(self, goal: Callable[[Cell], bool], near: Box, *, ahead: bool = False, below: bool = False) -> None:
+        """Walk to the nearest goal; plan again where the world did not do what was planned."""
+        refused = ""
+        for _ in range(ATTEMPTS):
+            way = self._routes.find(self._now.pose.cell, goal, near, ahead=ahead, below=below)
+            if way is None:
+                raise _Failure(f"no way to {near[0]}" + (f" after it was {refused}" if refused else ""))
+            try:
+                for leg in way:
+                    self._take(leg)
+            except _Failure as failure:
+                refused = str(failure)
+                continue
+            if goal(self._now.pose.cell):
+                return
+            refused = "missed"
+        raise _Failure(refused)
+
+    def _take(self, leg: Leg) -> None:
+        quarters = (leg.facing - self._now.pose.facing) % 4
+        if leg.kind == "below":
+            self._act(Primitive.PLACE_BELOW)
+        elif leg.kind == "walk":
+            self._act(_WALKS[quarters])
+        else:
+            self._turn(quarters)
+            if leg.kind == "ahead":
+                self._act(Primitive.PLACE_AHEAD)
+            self._act(Primitive.JUMP if leg.kind == "jump" else Primitive.FORWARD)
+        if self._now.pose.cell != leg.cell:
+            raise _Failure("missed")
+
+    def _turn(self, quarters: int) -> None:
+        if quarters == 3:
+            self._act(Primitive.TURN_LEFT)
+        else:
+            for _ in range(quarters):
+                self._act(Primitive.TURN_RIGHT)
+
+    # standpoints
+
+    def _reach(self, targets: tuple[Cell, ...], vantage: Vantage) -> None:
+        """Go to the nearest cell from which a target is reached, and aim at it."""
+        near = _around(targets)
+        self._go(lambda cell: _in(cell, near) and vantage(cell) is not None, near)
+        pose = vantage(self._now.pose.cell)
+        if pose is None or pose.aim is None:
+            raise _Failure("out of reach")
+        if self._now.pose.aim != pose.aim:
+            self._act(actions.aim(*pose.aim))
+
+    def _aimed(self, cell: Cell, target: Cell) -> Pose | None:
+        """Return the pose in a cell that aims at a target, None if that is too far."""
+        x, y, z = (a - b for a, b in zip(target, cell, strict=True))
+        if max(abs(x), abs(y), abs(z)) > FARTHEST_AIM:
+            return None
+        return self._now.pose.aimed((x, y, z)) if cell == self._now.pose.cell else Pose(cell).aimed((x, y, z))
+
+    def _touching(self, cell: Cell, target: Cell) -> Pose | None:
+        pose = self._aimed(cell, target)
+        hit = touched(self._state, pose) if pose else None
+        return pose if pose and hit and hit.offset == pose.aim else None
+
+    def _facing(self, cell: Cell, target: Cell) -> Pose | None:
+        """Return the pose in a cell in which placing fills a target: it is before a face that is touched."""
+        for side in SIDES:
+            behind = _moved(target, side)
+            pose = self._touching(cell, behind)
+            hit = touched(self._state, pose) if pose else None
+            body = cell, _moved(cell, (0, 1, 0))
+            if hit and _moved(cell, hit.before) == target and target not in body:
+                return pose
+        return None
+
+    def _seeing(self, cell: Cell, step: LookAt) -> Pose | None:
+        pose = self._aimed(cell, step.cell)
+        if pose is None or np.linalg.norm(np.subtract(cell, step.cell)) > step.within:
+            return None
+        for crossing in walk((0.5, pose.eye[1] - cell[1], 0.5), pose.direction, 2.0 * FARTHEST_AIM)[1:]:
+            if crossing.offset == pose.aim:
+                return pose
+            if OPAQUE[self._state.block(_moved(cell, crossing.offset))]:
+                return None
+        return None
+
+    def _hitting(self, cell: Cell, mob: Mob, targets: Iterable[Cell]) -> Pose | None:
+        poses = (self._aimed(cell, target) for target in targets)
+        return next((pose for pose in poses if pose and mob_hit(_posed(self._state, pose)) == mob), None)
+
+    def _tables(self) -> tuple[Cell, ...]:
+        return tuple((x, y, z) for y, z, x in np.argwhere(_TABLES[self._now.blocks]).tolist())
+
+    def _at_table(self, cell: Cell, tables: Iterable[Cell]) -> bool:
+        near = any(self._touching(cell, table) for table in tables)
+        return near and table_in_reach(_posed(self._state, Pose(cell)))
+
+    def _place(self, targets: tuple[Cell, ...]) -> Cell:
+        """Fill one of some cells with what is held; which."""
+        free = tuple(cell for cell in targets if REPLACEABLE[self._state.block(cell)])
+        if not free:
+            raise _Failure("something is in the way")
+
+        def facing(cell: Cell) -> Pose | None:
+            return next((pose for target in free if (pose := self._facing(cell, target))), None)
+
+        self._reach(free, facing)
+        before = self._now.placed
+        self._act(Primitive.PLACE)
+        return next(iter(self._now.placed - before))
+
+
+def _posed(state: Still, pose: Pose) -> Still:
+    """Return a state in which the body is elsewhere."""
+    posed = copy(state)
+    posed.pose = pose
+    return posed
+
+
+def _around(cells: Iterable[Cell]) -> Box:
+    """Return the box of the cells from which some cells can be aimed at."""
+    x, y, z = (sorted(values) for values in zip(*cells, strict=True))
+    least = x[0] - FARTHEST_AIM, y[0] - FARTHEST_AIM, z[0] - FARTHEST_AIM
+    return least, (x[-1] + FARTHEST_AIM, y[-1] + FARTHEST_AIM, z[-1] + FARTHEST_AIM)
+
+
+def _in(cell: Cell, box: Box) -> bool:
+    return all(low <= value <= high for low, value, high in zip(box[0], cell, box[1], strict=True))
+
+
+def _moved(cell: Cell, by: Cell) -> Cell:
+    return cell[0] + by[0], cell[1] + by[1], cell[2] + by[2]
