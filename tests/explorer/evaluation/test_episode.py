@@ -13,10 +13,15 @@ from explorer.errors import ActionError
 from explorer.evaluation.episode import DEFAULT_MAX_STEPS, Game, play
 from explorer.evaluation.results import append_episode, read_episodes
 from explorer.files import Loaded
-from explorer.rules.actions import Primitive
+from explorer.graph import Graph, Node
+from explorer.milestones import AtLeast, Milestone, cell_offset
+from explorer.rules.actions import Primitive, hold
+from explorer.rules.items import item
+from explorer.scene import STEEPEST, Pose
 from explorer.worlds.voxel import VoxelWorld
 from spca.common.errors import BudgetReached
 from tests.support.explorer.played import GOES_ROUND, WINS, Scripted, walk
+from tests.support.explorer.scenes import hall, inside
 
 
 def played(*answers: Any, loaded: Loaded | None = None, **how: Any) -> Any:
@@ -97,3 +102,19 @@ def test_a_person_plays_into_the_same_results(tmp_path: Path) -> None:
     [episode] = read_episodes(tmp_path / "human.jsonl")
     assert episode == game.episode("human")
     assert episode.solved
+
+
+def test_a_bridge_that_nobody_looked_at_counts() -> None:
+    """Else an agent that looks up all the way would reach the goal without the hop before it."""
+    build = hall(5, 10, 14, Pose((2, 4, 2), pitch=-STEEPEST))
+    build.fill((1, 1, 1), (3, 3, 3)).fill((1, 1, 9), (3, 3, 12)).inventory["oak_planks"] = 5
+    low, high = (cell_offset((x, 3, z), (2, 4, 2)) for x, z in ((1, 4), (3, 8)))
+    bridge = Milestone("bridge_moat", "bridge", "", (AtLeast("block", "oak_planks", low, high, 5),))
+    hops = (bridge, inside(build, "enter_vault", "far", (1, 4, 9), (3, 6, 12)))
+    graph = Graph(tuple(Node(hop.milestone_id, hop.task) for hop in hops), ())
+    loaded = Loaded(build.scene("moat"), hops, graph, "Cross.")
+    crossing = (Primitive.PLACE_AHEAD, Primitive.FORWARD) * 5
+    codes = (hold(item("oak_planks")), Primitive.FORWARD, *crossing, Primitive.FORWARD)
+    episode = play(VoxelWorld(), loaded, SolverAgent(codes), "blind", max_steps=100)
+    assert episode.ended == "goal"
+    assert episode.latched == {"bridge": 11, "far": 13}

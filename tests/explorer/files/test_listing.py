@@ -1,0 +1,45 @@
+"""Scenes by the paths that a user names."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from explorer.errors import SceneError
+from explorer.files import save_scene, scene_line
+from explorer.files.listing import scenes_at
+from tests.support.explorer.played import walk
+
+
+def names(*paths: Path) -> list[tuple[str, str]]:
+    return [(loaded.scene.name, loaded.source) for loaded in scenes_at(paths)]
+
+
+def test_folders_and_lines_are_found_in_order(tmp_path: Path) -> None:
+    for name in ("two", "one", "three"):
+        save_scene(tmp_path / "set" / name, walk(name))
+    (tmp_path / "set" / "notes").mkdir()
+    lines = tmp_path / "set.jsonl"
+    lines.write_text(f"{scene_line(walk('first'))}\n\n{scene_line(walk('second'))}")
+    folder = tmp_path / "set"
+    assert names(folder) == [(name, str(folder / name)) for name in ("one", "three", "two")]
+    assert names(lines, folder / "two") == [
+        ("first", f"{lines}:1"),
+        ("second", f"{lines}:3"),
+        ("two", str(folder / "two")),
+    ]
+
+
+def test_nothing_and_broken_scenes_are_named(tmp_path: Path) -> None:
+    empty, broken = tmp_path / "empty.jsonl", tmp_path / "broken.jsonl"
+    empty.write_text("\n")
+    broken.write_text(f"{scene_line(walk())}\n{{}}\n")
+    for path, words in (
+        (tmp_path, f"^{tmp_path}: no scenes are there: name a folder"),
+        (tmp_path / "nowhere", "nowhere: no scenes can be read: No such file"),
+        (empty, r"empty\.jsonl: no scenes are there: the file is empty"),
+        (broken, r"broken\.jsonl:2: expected an object with metadata"),
+    ):
+        with pytest.raises(SceneError, match=words):
+            names(path)
