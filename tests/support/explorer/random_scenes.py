@@ -70,7 +70,7 @@ def scenes(draw: st.DrawFn) -> Scene:
 def _wire(draw: st.DrawFn, name: str, cells: tuple[Cell, ...], devices: list[Cell]) -> Wire:
     needs = tuple(draw(st.permutations(devices)))
     holds = draw(st.none() | st.integers(0, 99))
-    return Wire(name, cells, needs, draw(st.sampled_from(["all", "any"])), holds)  # type: ignore[arg-type]
+    return Wire(name, cells, needs, draw(st.sampled_from(["all", "any"])), holds)
 
 
 @st.composite
