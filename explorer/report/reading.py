@@ -14,12 +14,11 @@ from explorer.files import Loaded, load_scene
 from explorer.report.document import document
 from explorer.report.film import film, scene_told
 from explorer.report.looks import Looks
-from spca import __version__
 from spca.common.errors import SPCAError
 from spca.common.text import one_line
 
 REPORT: Final = "openReport"
-PROGRAM: Final = f"sense-plan-code-act {__version__}"
+PROGRAM: Final = "sense-plan-code-act: explorer"
 MOST_FILMS: Final = 400
 """Episodes of one page that can be played; more would take long to open."""
 
