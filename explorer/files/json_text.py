@@ -15,7 +15,7 @@ from spca.common.files import read_text
 from spca.common.text import one_line
 
 LARGEST: Final = 1 << 20
-"""Bytes of a file of a scene, at most; ours have a few thousand."""
+"""Bytes of a file of a scene, or of a line of a set, at most; ours have a few thousand."""
 
 T = TypeVar("T")
 _WORDS: Final = {
@@ -36,14 +36,14 @@ _WORDS: Final = {
 """By pydantic's kinds of errors; its own words for the rest."""
 
 
-def file_text(path: Path) -> str:
+def file_text(path: Path, limit: int = LARGEST) -> str:
     """Return the text of a file.
 
     Raises:
-        SceneError: there is no such file, or it has more than :data:`LARGEST` bytes or is not UTF-8.
+        SceneError: there is no such file, or it has more than ``limit`` bytes or is not UTF-8.
     """
     try:
-        return read_text(path, LARGEST)
+        return read_text(path, limit)
     except FileError as error:
         raise SceneError(f"cannot be read: {error.reason}", str(path)) from None
 
