@@ -16,6 +16,7 @@ SCENES: Final = Path("scenes")
 
 _HELP: Final = {
     "play": "play a scene in the browser, or in the terminal",
+    "run": "let an agent play scenes, and measure how well it does",
     "report": "write results as one page: rates, episodes, and a player of each",
     "show": "print a scene: its task, its hops and why they are in this order, its certificate, its map",
     "generate": "make scenes, each with its proof",
@@ -31,7 +32,8 @@ examples:
   %(prog)s play                                a new scene of two hops, in the browser
   %(prog)s report                              what you have played, as one page
   %(prog)s generate --count 100 --seed 7 --output my_scenes --workers 2
-  %(prog)s certify my_scenes"""
+  %(prog)s certify my_scenes
+  %(prog)s run my_scenes --agent random --workers 2"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +43,8 @@ class Settings:
     command: str
     scene: Path | None = None
     paths: tuple[Path, ...] = ()
+    agent: str = "random"
+    max_steps: int | None = None
     seed: int = 1
     hops: tuple[int, ...] = ()
     count: int = 1
@@ -91,6 +95,20 @@ def _add_play(parser: argparse.ArgumentParser) -> None:
     add("--no-browser", dest="browser", action="store_false", help="print the address only")
 
 
+def _add_run(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("paths", nargs="+", type=Path, metavar="SCENES", help="scenes, folders of scenes, or files with one a line")
+    add("--agent", metavar="NAME", help="random (default), or solver: the proof's own steps, an upper bound")
+    add("--seed", type=whole(0), metavar="S", help="of the agent (default 1)")
+    add("--max-steps", type=whole(1, 100_000), metavar="N", help="of an episode (default: as each certificate says)")
+    add("--output", type=Path, metavar="FILE", help=f"results in JSON Lines (default {RESULTS.parent}/NAME.jsonl)")
+    add("--workers", type=whole(1, 1024), metavar="N", help="processes (default 1); the results are the same")
+    again = parser.add_mutually_exclusive_group().add_argument
+    again("--resume", action="store_true", help="go on where an earlier command was interrupted")
+    again("--overwrite", action="store_true", help="begin again, whatever there is")
+    add("--quiet", action="store_true", help="show no progress")
+
+
 def _add_report(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("paths", nargs="*", type=Path, metavar="RESULTS", help=f"results in JSON Lines (default {RESULTS})")
@@ -122,6 +140,7 @@ def _add_certify(parser: argparse.ArgumentParser) -> None:
 
 _OPTIONS: Final[dict[str, Callable[[argparse.ArgumentParser], None]]] = {
     "play": _add_play,
+    "run": _add_run,
     "report": _add_report,
     "show": _add_show,
     "generate": _add_generate,

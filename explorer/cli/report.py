@@ -6,13 +6,13 @@ from pathlib import Path
 
 from explorer.cli.parser import RESULTS, Settings
 from explorer.errors import EpisodeError
-from explorer.evaluation.metrics import by_hops
+from explorer.evaluation.metrics import rate_lines
 from explorer.evaluation.results import read_episodes
 from explorer.report.reading import Read, Shelf, report
 from spca.common.command import EXIT_FINISHED
 from spca.common.files import make_folder, write_atomic
 from spca.common.jobs.progress import Bar
-from spca.common.text import counted, one_line
+from spca.common.text import one_line
 
 
 def run(settings: Settings) -> int:
@@ -39,10 +39,8 @@ def run(settings: Settings) -> int:
 
         page = report(episodes, _title(paths), Shelf(folder=settings.scenes), drawn)
     write_atomic(output, page)
-    for model in sorted({each.episode.model for each in episodes}):
-        for row in by_hops(each.episode for each in episodes if each.episode.model == model):
-            hops = "all" if row.hops is None else counted(row.hops, "hop")
-            print(one_line(f"{model}, {hops}: {counted(row.tsr.total, 'episode')}, TSR {row.tsr}, MSR {row.msr}"))
+    for line in rate_lines(each.episode for each in episodes):
+        print(one_line(line))
     print(one_line(f"report: {output}"))
     return EXIT_FINISHED
 

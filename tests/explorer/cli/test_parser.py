@@ -10,7 +10,7 @@ from explorer.cli import main
 from explorer.cli.parser import parse
 
 
-@pytest.mark.parametrize("command", ["", "play", "report", "show", "generate", "certify"])
+@pytest.mark.parametrize("command", ["", "play", "run", "report", "show", "generate", "certify"])
 def test_help_says_what_there_is(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ended:
         main([*command.split(), "--help"])
@@ -31,6 +31,7 @@ def test_hops_are_numbers_ranges_and_lists(text: str, hops: tuple[int, ...]) -> 
         "", "nothing", "generate --hops 7", "generate --hops 4-2", "generate --hops 0", "generate --hops x",
         "generate --hops 1-", "generate --count 0", "generate --count 1e3", "generate --seed -1", "play --port 70000",
         "play a b", "certify", "show", "generate --worker 2",
+        "run", "run x --resume --overwrite", "run x --max-steps 0",
     ],
 )  # fmt: skip
 def test_a_mistake_is_one_line_and_exit_code_2(line: str, capsys: pytest.CaptureFixture[str]) -> None:
