@@ -63,6 +63,7 @@ WRONG: list[tuple[Path_, object, str]] = [
     (("metadata", "commands", 3), "/setblock ~99 ~ ~ stone", "metadata: commands: ~99 ~0 ~0 is outside the arena"),
     (("metadata", "commands", -1), "/tp ~1 ~ ~", "/tp has to put the player on ~0 ~0 ~0"),
     (("metadata", "commands", -1), "/setblock ~ ~1 ~ stone", "the spawn is in a block of stone: leave two cells free"),
+    (("metadata", "commands", -1), "/setblock ~ ~-1 ~ air", "the spawn is on a block of air: put solid ground below"),
     (
         ("metadata", "atomic_tasks_ordered"),
         ["x"],
