@@ -26,8 +26,8 @@ def run(settings: Settings) -> int:
         with Bar(settings.quiet, "episodes") as bar:
             episodes = evaluation.run(bar.update)
     except KeyboardInterrupt:
-        finished = counted(evaluation.finished, "episode")
-        complain(f"interrupted; {finished} finished: go on with the same command and --resume")
+        more = ": go on with the same command and --resume" if evaluation.finished else ""
+        complain(f"interrupted; {counted(evaluation.finished, 'episode')} finished{more}")
         return EXIT_INTERRUPTED
     for episode in episodes:
         if episode.error:

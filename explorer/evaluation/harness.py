@@ -56,7 +56,6 @@ class How:
     seed: int = 0
     max_steps: int | None = None
     workers: int = 1
-    engine: str = "local"
     resume: bool = False
     overwrite: bool = False
 
@@ -148,7 +147,7 @@ class Evaluation:
     def _play(self, journal: Journal[Episode], on_progress: OnProgress) -> None:
         solved = sum(episode.solved for episode in journal.finished.values())
         on_progress(len(journal.finished), len(self._jobs), solved)
-        doing = do_what_is_left(self._setup, self._jobs, journal, self._how.workers, self._how.engine)
+        doing = do_what_is_left(self._setup, self._jobs, journal, self._how.workers)
         with closing(doing) as playing:
             for episode in playing:
                 solved += episode.solved

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -11,6 +15,9 @@ from explorer.cli import main
 from explorer.evaluation.results import read_episodes
 from explorer.files import save_scene
 from tests.support.explorer.played import GOES_ROUND, walk
+from tests.support.processes import Process
+from tests.support.spca.doubles import ROOT
+from tests.support.waiting import PATIENCE, becomes
 
 
 @pytest.fixture
@@ -59,3 +66,15 @@ def test_a_mistake_is_one_line(line: str, words: str, capsys: pytest.CaptureFixt
     said = capsys.readouterr()
     assert words in said.err
     assert (said.out, said.err.count("\n")) == ("", 1)
+
+
+def test_an_interrupted_run_says_how_to_go_on(scenes: Path) -> None:
+    line = ["-m", "explorer", "run", "scenes", "--max-steps", "100000"]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    with Process([sys.executable, *line], env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as running:
+        assert becomes(lambda: (scenes.parent / "results/explorer/random.jsonl.partial.jsonl").exists())
+        os.killpg(running.pid, signal.SIGINT)
+        out, err = running.communicate(timeout=PATIENCE)
+    assert (running.returncode, out) == (130, "")
+    assert err == "interrupted; 0 episodes finished\n"
+    assert not (scenes.parent / "results/explorer/random.jsonl.partial.jsonl").exists()
