@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from explorer.generating.places.deeds import room_box
 from explorer.generating.places.draft import Box
 from explorer.generating.places.furnishing import Furnished
-from explorer.generating.places.rooms import Passage
+from explorer.generating.places.rooms import DEPTHS, Passage
 from explorer.generating.plans.plan import Gate, Hop, Thing
 from explorer.generating.plans.shapes import Order, direct
 from explorer.graph import Edge, Graph, Node
@@ -23,8 +25,10 @@ from explorer.scene import Cell
 from explorer.solver.forbid import whole_cells
 from explorer.tasks.pool import task
 
-LOOK_WITHIN = 4.0
-LOOK_TOLERANCE = 60.0
+LOOK_WITHIN: Final = 4.0
+LOOK_TOLERANCE: Final = 60.0
+HIGHEST: Final = 8
+"""Cells above the feet to which the space over a moat or before a cliff reaches at most."""
 
 
 def milestones(hops: list[Hop], placed: Furnished, spawn: Cell) -> tuple[Milestone, ...]:
@@ -84,7 +88,8 @@ def _rule(hop: Hop, placed: Furnished, spawn: Cell) -> Rule:
     for cell in cells:
         box = box.joined(cell)
     (x, y, z), (u, _, w) = box.least, box.most
-    return AtLeast("block", hop.item, *_bounds(Box((x, y - 8, z), (u, y + 8, w)), spawn))
+    low = y - DEPTHS["moat"] if passage.gate.kind == "moat" else y
+    return AtLeast("block", hop.item, *_bounds(Box((x, low, z), (u, y + HIGHEST, w)), spawn))
 
 
 def _thing_rule(hop: Hop, thing: Thing, placed: Furnished, spawn: Cell) -> Rule:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Final
 
 import numpy as np
@@ -15,7 +14,7 @@ from explorer.rules.apply import apply
 from explorer.rules.blocks import BLOCKS
 from explorer.rules.items import dig_ticks
 from explorer.rules.moves import Way, fall, move, stands
-from explorer.rules.reach import intended, table_in_reach
+from explorer.rules.reach import intended
 from explorer.scene import STEEPEST, Cell, Change, Event, Happened, Pose, Reason, Scene, WorldState
 from explorer.view import View
 from explorer.worlds.body import Body
@@ -100,7 +99,7 @@ class VoxelWorld:
             inventory=dict(now.inventory),
             held=now.held,
             things=observer.things() if observer else (),
-            recipes=observer.offers(now.inventory, partial(table_in_reach, now)) if observer else (),
+            recipes=(),
             step=self._step,
             max_steps=self._max_steps,
             last=self._last,

@@ -6,7 +6,6 @@ from explorer.generating.places.draft import Box
 from explorer.generating.places.furnishing import Furnished
 from explorer.generating.places.gates import door_cells, door_name
 from explorer.generating.places.rooms import Passage
-from explorer.generating.plans.keys import block
 from explorer.generating.plans.plan import Area, Gate, Hop, Plan, Thing, Unfit
 from explorer.solver import steps as do
 from explorer.solver.steps import Step
@@ -25,6 +24,7 @@ class Deeds:
         self.steps: list[Step] = []
         self.hops: list[Hop] = []
         self._areas: set[Area] = {plan.areas[0]}
+        self._at = plan.areas[0]
         self._things: set[Thing] = set()
         self._crafted: set[str] = set()
         self._do(plan.goal)
@@ -43,10 +43,10 @@ class Deeds:
             self._get(target)
         elif hop.aim == "put":
             self._have(hop.item)
-            self._enter(target.area)
+            self._go(target.area)
             self.steps.append(do.Place(self._placed.cells[target][0], hop.item))
         else:
-            self._enter(target.area)
+            self._go(target.area)
             self.steps.append(do.LookAt(self._placed.cells[target][0], 4.0))
         self._done(hop)
 
@@ -62,44 +62,55 @@ class Deeds:
             return
         parent, gate = area.entrance
         self._enter(parent)
-        passage = self._placed.layout.passages[area.number]
-        self._pass(gate, passage)
-        inside = room_box(passage)
-        self.steps.append(do.Enter(inside.least, inside.most))
+        if gate.item:
+            self._have(gate.item)
+        for device in gate.devices[: 1 if gate.timed else None]:
+            self._go(device.area)
+            cell = self._placed.cells[device][0]
+            self.steps.append(do.GoTo(cell) if device.kind == "plate" else do.Use(cell))
+        self._go(parent)
+        self._pass(gate, self._placed.layout.passages[area.number])
+        self._step_in(area)
         self._areas.add(area)
         self._done(gate.hop)
 
+    def _go(self, area: Area) -> None:
+        """Go to an area, through doors that have closed again on the way."""
+        self._enter(area)
+        here, there = list(self._at.way()), list(area.way())
+        for each in here:
+            if each not in there and each.entrance[1].timed:
+                self._use(each.entrance[1].devices[1])
+                x, z = self._placed.layout.passages[each.number].middle[0]
+                self.steps.append(do.GoTo((x, self._placed.room(each.entrance[0]).floor, z)))
+        for each in reversed(there):
+            if each not in here and each.entrance[1].timed:
+                self._use(each.entrance[1].devices[0])
+                self._step_in(each)
+        self._at = area
+
+    def _use(self, device: Thing) -> None:
+        self.steps.append(do.Use(self._placed.cells[device][0]))
+
+    def _step_in(self, area: Area) -> None:
+        inside = room_box(self._placed.layout.passages[area.number])
+        self.steps.append(do.Enter(inside.least, inside.most))
+        self._at = area
+
     def _pass(self, gate: Gate, passage: Passage) -> None:
-        if gate.kind == "iron_door":
-            for device in gate.devices:
-                self._enter(device.area)
-                cell = self._placed.cells[device][0]
-                self.steps.append(do.GoTo(cell) if device.kind == "plate" else do.Use(cell))
-            if gate.opener == "handle":
-                self._have(gate.item)
-                self.steps.append(do.PlaceBeside(door_name(passage), gate.item))
+        """Undo what bars a gate, from before it and with its key in hand."""
+        if gate.opener == "handle":
+            self.steps.append(do.PlaceBeside(door_name(passage), gate.item))
         elif gate.kind == "wooden_door":
             self.steps.append(do.Use(door_cells(passage)[0]))
         elif gate.opener == "blocks":
-            self._have(gate.item)
             x, z = passage.middle[passage.last + 1]
             far = (x, passage.child.floor, z)
             self.steps.append(do.BridgeTo(far, gate.item) if gate.kind == "moat" else do.PillarTo(far, gate.item))
         elif gate.kind == "plug":
-            self._tool(gate.block)
             rows = passage.middle[passage.first : passage.last + 1]
             level = passage.parent.floor
             self.steps.extend(do.Dig((x, level + height, z)) for x, z in rows for height in (1, 0))
-
-    def _tool(self, name: str) -> None:
-        tools = block(name).tools
-        if not tools:
-            return
-        for hop in self._plan.hops:
-            if hop.aim == "item" and hop.item in tools:
-                self._have(hop.item)
-                return
-        raise Unfit(f"deeds: no tool for {name}")
 
     # items
 
@@ -121,7 +132,9 @@ class Deeds:
         if thing in self._things:
             return
         self._things.add(thing)
-        self._enter(thing.area)
+        if thing.tool:
+            self._have(thing.tool)
+        self._go(thing.area)
         cells = self._placed.cells[thing]
         if thing.kind == "chest":
             self.steps.append(do.TakeChest(cells[0]))
@@ -132,7 +145,6 @@ class Deeds:
             kind, number = first.rsplit("_", 1)
             self.steps.extend(do.Hunt(f"{kind}_{int(number) + more}") for more in range(len(cells)))
         else:
-            self._tool(thing.block)
             self.steps.extend(do.Dig(cell) for cell in cells[: thing.count])
 
     def _craft(self, item: str) -> None:
@@ -145,7 +157,7 @@ class Deeds:
             self._have(raw)
         table = next((thing for thing in self._plan.things if thing.kind == "table" and thing.area is area), None)
         if table is not None:
-            self._enter(area)
+            self._go(area)
             self.steps.append(do.GoTo(self._before(table)))
         self.steps.extend(do.Craft(name, times) for name, times in recipes)
 

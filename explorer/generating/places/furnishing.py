@@ -9,16 +9,18 @@ from dataclasses import dataclass, field
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from explorer.generating.places.draft import Box, Draft
 from explorer.generating.places.gates import door_cells, door_name
 from explorer.generating.places.rooms import Layout, Room, Spot
 from explorer.generating.plans.keys import block
 from explorer.generating.plans.plan import Area, Plan, Thing, Unfit
-from explorer.scene import EYE_HEIGHT, Cell, Mob, Stack, Wire
+from explorer.scene import Cell, Mob, Stack, Wire
+from explorer.solver.touch import FARTHEST
 
-OUT_OF_TOUCH: Final = 7.2
-"""Metres from the eye of a body that has not yet passed a gate to what it must not touch; the proof grants 6.2."""
+OUT_OF_TOUCH: Final = FARTHEST + 0.1
+"""Metres between the cell of an eye that has not yet passed a gate and that of what it must not touch."""
 OUT_OF_LOOK: Final = 6.2
 """Metres from places outside a room to what has to be looked at from within 4."""
 
@@ -38,17 +40,19 @@ class Furnished:
     cells: dict[Thing, list[Cell]] = field(default_factory=dict)
     names: dict[Thing, str] = field(default_factory=dict)
     taken: set[Spot] = field(default_factory=set)
+    _eyes: dict[Area, NDArray[np.intp]] = field(default_factory=dict)
 
     def room(self, area: Area) -> Room:
         """Return the room of an area."""
         return self.layout.rooms[area.number]
 
-    def spots(self, thing: Thing, edge: bool | None = None, clear: int = 1) -> list[Spot]:
+    def spots(self, thing: Thing, edge: bool | None = None, clear: int = 1, *, guarded: bool = True) -> list[Spot]:
         """Return the free columns for a thing, in random order.
 
         Args:
             edge: along walls only, away from them only, or anywhere.
             clear: columns around it that hold nothing else.
+            guarded: out of touch from before each gate.
         """
         room = self.room(thing.area)
         aisles = self._aisles(room)
@@ -62,7 +66,7 @@ class Furnished:
                 for i in range(-clear, clear + 1)
                 for j in range(-clear, clear + 1)
             )
-            and self._is_guarded(thing, (spot[0], room.floor, spot[1]))
+            and (not guarded or self._is_guarded(thing, (spot[0], room.floor, spot[1])))
         ]
         self.rng.shuffle(found)
         return found
@@ -95,17 +99,19 @@ class Furnished:
 
     def _is_guarded(self, thing: Thing, cell: Cell) -> bool:
         """Whether a cell is out of touch from before each gate that guards it."""
-        for area in thing.area.way():
-            if area.gate is None or area.gate.hop is None:
-                continue
+        gated = (area for area in thing.area.way() if area.gate is not None and area.gate.hop is not None)
+        return all((((self._eyes_before(area) - cell) ** 2).sum(axis=1) > OUT_OF_TOUCH**2).all() for area in gated)
+
+    def _eyes_before(self, area: Area) -> NDArray[np.intp]:
+        """Return the cells of eyes that have not passed the gate of an area, or hardly, ``[n, x y z]``."""
+        found = self._eyes.get(area)
+        if found is None:
             passage = self.layout.passages[area.number]
-            for x, z in passage.lanes[min(passage.last + 1, len(passage.lanes) - 1)]:
-                if (
-                    math.dist((x, passage.parent.floor + EYE_HEIGHT, z), (cell[0], cell[1] + 0.5, cell[2]))
-                    < OUT_OF_TOUCH
-                ):
-                    return False
-        return True
+            y, z, x = np.nonzero(self.draft.owner == passage.parent.area.number)
+            edge = passage.lanes[min(passage.last + 1, len(passage.lanes) - 1)]
+            cells = [*zip(x, y, z, strict=True), *((a, passage.parent.floor, b) for a, b in edge)]
+            found = self._eyes[area] = np.array(cells, np.intp) + np.array((0, 1, 0))
+        return found
 
 
 def furnish(rng: random.Random, plan: Plan, layout: Layout, draft: Draft) -> Furnished:
@@ -122,7 +128,7 @@ def furnish(rng: random.Random, plan: Plan, layout: Layout, draft: Draft) -> Fur
         gate = layout.rooms[number].area.gate
         if gate is not None and gate.kind == "iron_door":
             needs = tuple(placed.cells[device][0] for device in gate.devices)
-            holds = None if gate.holds is None else _time_to_pass(needs[0], door_cells(passage)[0])
+            holds = max(_time_to_pass(cell, door_cells(passage)[0]) for cell in needs) if gate.timed else None
             draft.wires.append(Wire(door_name(passage), door_cells(passage), needs, gate.mode, holds))
     return placed
 

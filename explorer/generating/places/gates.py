@@ -130,6 +130,7 @@ class _Gates:
             _pit(self.draft, spot, passage.parent.floor, "lava" if passage.gate.block == "lava" else "")
 
     def ledge(self, passage: Passage, look: Look) -> None:
+        """A cliff with a step before it, from which it is 3 high: nobody climbs it, and a fall is survived."""
         low, high = passage.parent.floor, passage.child.floor
         passage.first = passage.last = 3
         for number, row in enumerate(passage.lanes):
@@ -139,6 +140,8 @@ class _Gates:
                 _column(self.draft, spot, high if up else low, high + HEADROOM, owner.area.number, look.floor)
                 if number == passage.last + 1:
                     self.draft.fill(Box((spot[0], low - 1, spot[1]), (spot[0], high - 1, spot[1])), passage.gate.block)
+                elif number == passage.last:
+                    self.draft.put((spot[0], low, spot[1]), passage.gate.block)
 
     def stairs(self, passage: Passage, look: Look) -> None:
         low, high = passage.parent.floor, passage.child.floor

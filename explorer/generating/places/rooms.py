@@ -11,8 +11,8 @@ from explorer.generating.plans.plan import Area, Gate, Plan, Unfit
 from explorer.scene import Cell
 
 MARGIN: Final = 2
-BASE: Final = 12
-"""Level of the feet in the first room; below is space for cellars and pits."""
+DEPTHS: Final = {"moat": 8, "trench": 8}
+"""Cells below the feet that a gate digs into; other places need 2."""
 LENGTHS: Final = {
     "open": 3,
     "iron_door": 4,
@@ -100,19 +100,28 @@ def lay_out(rng: random.Random, plan: Plan) -> Layout:
     """
     spots = _embed(rng, plan)
     rooms = [Room(area, spots[area.number]) for area in plan.areas]
+    base = max(_depth(area) for area in plan.areas)
     columns = _Bands(rng, rooms, axis=0)
     rows = _Bands(rng, rooms, axis=1)
     for room in rooms:
-        floor = _floor(room.area)
+        floor = base + _rise(room.area)
         (x, u), (z, w) = columns.span(room), rows.span(room)
         room.inside = Box((x, floor, z), (u, floor + rng.choice((3, 3, 4)), w))
     passages = {room.area.number: _passage(rng, rooms, room, columns, rows) for room in rooms if room.area.gate}
     top = max(room.inside.most[1] for room in rooms)
-    return Layout(rooms, passages, (columns.end + MARGIN, top + 8, rows.end + MARGIN))
+    return Layout(rooms, passages, (columns.end + MARGIN, top + 4, rows.end + MARGIN))
 
 
-def _floor(area: Area) -> int:
-    return BASE + sum(RISES.get(each.gate.gadget, 0) for each in area.way() if each.gate is not None)
+def _rise(area: Area) -> int:
+    """Return how far an area lies above the first one."""
+    return sum(RISES.get(each.gate.gadget, 0) for each in area.way() if each.gate is not None)
+
+
+def _depth(area: Area) -> int:
+    """Return how far the masonry below an area reaches down from the level of the first one."""
+    if area.parent is None or area.gate is None:
+        return MARGIN
+    return max(MARGIN - _rise(area), DEPTHS.get(area.gate.kind, 0) - _rise(area.parent))
 
 
 def _embed(rng: random.Random, plan: Plan) -> list[tuple[Spot, ...]]:

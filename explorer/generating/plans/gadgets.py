@@ -18,7 +18,7 @@ PLUGS: Final = ("stone", "granite", "diorite", "andesite", "cobblestone", "coal_
 FIELDS: Final = ("dirt", "sand", "red_sand", "gravel", "coarse_dirt")
 MOST_AREAS: Final = 9
 BLOCKS_OF_A_BRIDGE: Final = 7
-BLOCKS_OF_A_PILLAR: Final = 4
+BLOCKS_OF_A_PILLAR: Final = 3
 
 
 class Draw:
@@ -130,6 +130,7 @@ class Draw:
         else:
             where = self.extend(area, hops - 1)
         found = self._source(task, item, where, count)
+        found.tool = tool
         self.hop(task, "item", found, item)
         return where
 
@@ -207,12 +208,14 @@ class Draw:
         return self._gated(parent, gate, schema, task.object)
 
     def timed_door(self, area: Area, hops: int, parent: Area | None = None) -> Area:
-        """A door that closes again, with its button in the same room."""
+        """A door that closes again, with a button on both sides."""
         parent = parent or self.extend(area, hops - 1)
         task = self._task("pass_timed_door")
-        gate = Gate("timed_door", "iron_door", "devices", "iron_door", [self.thing("device", parent, of=task.object)])
-        gate.holds = 0
-        return self._gated(parent, gate, "pass_timed_door", task.object, roomy=0)
+        outside = self.thing("device", parent, of=task.object)
+        gate = Gate("timed_door", "iron_door", "devices", "iron_door", [outside], timed=True)
+        area = self._gated(parent, gate, "pass_timed_door", task.object, roomy=0)
+        gate.devices.append(self.thing("device", area, of=task.object))
+        return area
 
     def handle_door(self, area: Area, hops: int, parent: Area | None = None) -> Area:
         """A door without a device; a lever or button lies elsewhere."""
@@ -230,13 +233,15 @@ class Draw:
         return self._laid(parent or self.rng.choice((area, where)), gate, schema, ("far_bank", "island"))
 
     def ledge(self, area: Area, hops: int, parent: Area | None = None) -> Area:
-        """A step 4 high: blocks to pillar up."""
+        """A cliff: blocks to pillar up."""
         item, where = self._blocks(area, hops - 1, BLOCKS_OF_A_PILLAR, [task.object for task in tasks_of("build_step")])
         material = self._task("climb_ledge").object
         gate = Gate("ledge", "ledge", "blocks", material, item=item)
-        new = self.plan.add_area(parent or self.rng.choice((area, where)), gate)
+        parent = parent or self.rng.choice((area, where))
+        new = self.plan.add_area(parent, gate)
         built = [task for task in tasks_of("build_step") if task.object == item]
-        if built and self.rng.random() < 0.4:
+        lies_there = any(thing.area is parent and thing.block == item for thing in self.plan.things)
+        if built and not lies_there and self.rng.random() < 0.6:
             gate.hop = self.hop(built[0], "lay", new, item)
         else:
             gate.hop = self.hop(self._task("climb_ledge", material), "enter", new)
@@ -275,14 +280,16 @@ class Draw:
     def plug(self, area: Area, hops: int, parent: Area | None = None) -> Area:
         """Natural stone in the way: a pickaxe clears it."""
         name = self.rng.choice(PLUGS)
-        where = self.obtain(self._tool_for(name), area, hops - 1)
-        gate = Gate("plug", "plug", "tool", name)
+        tool = self._tool_for(name)
+        where = self.obtain(tool, area, hops - 1)
+        gate = Gate("plug", "plug", "tool", name, item=tool)
         return self._cleared(parent or self.rng.choice((area, where)), gate, "clear_plug")
 
     def curtain(self, area: Area, hops: int, parent: Area | None = None) -> Area:
         """Cobweb in the way: shears or a sword cut it."""
-        where = self.obtain(self.rng.choice(("shears", "iron_sword")), area, hops - 1)
-        gate = Gate("curtain", "plug", "tool", "cobweb")
+        tool = self.rng.choice(("shears", "iron_sword"))
+        where = self.obtain(tool, area, hops - 1)
+        gate = Gate("curtain", "plug", "tool", "cobweb", item=tool)
         return self._cleared(parent or self.rng.choice((area, where)), gate, "")
 
     def leaves(self, area: Area, hops: int, parent: Area | None = None) -> Area:

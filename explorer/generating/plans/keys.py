@@ -42,8 +42,8 @@ def bridges(item: str) -> bool:
 
 
 def is_handle(item: str) -> bool:
-    """Whether an item opens an iron door beside which it is placed."""
-    return item == "lever" or item.endswith("_button")
+    """Whether an item might open an iron door beside which it is placed."""
+    return item == "lever" or item.endswith(("_button", "_pressure_plate"))
 
 
 @cache

@@ -56,6 +56,7 @@ class Thing:
     Attributes:
         item, count: what can be had from it, "" for nothing.
         block: what it is made of, or the kind of a mob.
+        tool: that the witness digs it with.
         role: of a target, the schema that tells how it looks.
     """
 
@@ -65,6 +66,7 @@ class Thing:
     count: int = 1
     block: str = ""
     role: str = ""
+    tool: str = ""
 
 
 @dataclass(slots=True, eq=False)
@@ -75,7 +77,7 @@ class Gate:
         gadget: name under which its use is counted.
         block: what it is made of: the plug, the liquid of a moat, the door.
         devices: levers, buttons and plates that open it.
-        holds: steps that it stays open; None: for good.
+        timed: it closes again; its first device is before it, its second behind.
         item: the key that the witness uses.
         hop: the milestone of passing it; None if it is none.
     """
@@ -86,7 +88,7 @@ class Gate:
     block: str = ""
     devices: list[Thing] = field(default_factory=list)
     mode: Literal["all", "any"] = "any"
-    holds: int | None = None
+    timed: bool = False
     item: str = ""
     hop: Hop | None = None
 
