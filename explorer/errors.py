@@ -6,6 +6,7 @@
     ├── SceneError           a scene, milestone or file of one that cannot be used (also a ValueError)
     │   ├── UnknownNameError     a block, item, recipe or mob that the rules do not know
     │   └── OutsideArenaError    a part of a scene that is outside its world
+    ├── RefutedError         a scene of which something does not hold or cannot be proven
     ├── ActionError          a code that is no primitive, or a step after the end (also a ValueError)
     ├── GenerationError      no scene as asked for could be made
     └── EpisodeError         results or settings of an evaluation that cannot be used
@@ -19,6 +20,7 @@ import difflib
 from collections.abc import Iterable
 from typing import Self
 
+from explorer.findings import Finding
 from spca.common.errors import SPCAError
 
 
@@ -71,6 +73,18 @@ class UnknownNameError(SceneError):
 
 class OutsideArenaError(SceneError):
     """A part of a scene that is outside its world, or a world larger than any can be."""
+
+
+class RefutedError(ExplorerError):
+    """A scene that cannot be certified.
+
+    Args:
+        findings: what does not hold, or cannot be proven; at least one.
+    """
+
+    def __init__(self, findings: Iterable[Finding]) -> None:
+        self.findings = tuple(findings)
+        super().__init__("; ".join(map(str, self.findings)))
 
 
 class ActionError(ExplorerError, ValueError):

@@ -10,12 +10,10 @@ wall to wall, from the ground up to where nobody gets.
 
 from __future__ import annotations
 
-import itertools
 import math
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from explorer.milestones import (
     AtLeast,
@@ -26,18 +24,15 @@ from explorer.milestones import (
     NearWithFacing,
     Rule,
     bare,
-    box_cells,
 )
 from explorer.scene import Cell
 from explorer.solver.closure import Arena, Closure, Restraint
+from explorer.solver.places import CORNER, box_of, counted_cells, mobs_of, where_holds
 from explorer.solver.stock import ANY, most_of_block
 
 THINNEST: Final = 2
 """Cells along x and z of a box that no step of the lattice can cross without ending in it: a jump spans two."""
-_HALF: Final = (0.5, 0.0, 0.5)
-"""From the middle of a cell's base, where a spawn-relative point counts from, to where the cell begins."""
 _REST: Final = (0.5, 1.0, 0.5)
-_SPAN: Final = 1.0
 
 
 def whole_cells(low: Cell, high: Cell, spawn: Cell) -> InsideBox:
@@ -73,7 +68,7 @@ def possible(arena: Arena, closure: Closure, milestone: Milestone) -> bool:
 def _outside(arena: Arena, rule: InsideBox) -> Restraint | None:
     """No feet in the box. Where it has no ground of its own a step may end below it, so a fall leads through."""
     spawn = arena.scene.spawn.cell
-    low = tuple(math.ceil(bound + half) for bound, half in zip(rule.min, _HALF, strict=True))
+    low = tuple(math.ceil(bound + half) for bound, half in zip(rule.min, CORNER, strict=True))
     high = tuple(math.floor(bound - rest) for bound, rest in zip(rule.max, _REST, strict=True))
     if min(high[0] - low[0], high[2] - low[2]) + 1 < THINNEST or high[1] < low[1]:
         return None
@@ -88,25 +83,24 @@ def _outside(arena: Arena, rule: InsideBox) -> Restraint | None:
 
 def _unlaid(arena: Arena, rule: AtLeast) -> Restraint | None:
     """Too few of a block in the box; where there are enough to begin with, seeing them is enough."""
-    cells = _box(arena, rule)
-    held = [cell for cell in cells if arena.block(cell).name == bare(rule.object)]
+    held = counted_cells(arena, rule)
     if rule.kind == "mob" or len(held) >= rule.min_count:
         return None
     removable = sum(arena.block(cell).breakable for cell in held)
     most = rule.min_count - 1 - len(held) + removable
-    return Restraint(empty=arena.space.mask(cells), block=bare(rule.object), most=most)
+    return Restraint(empty=arena.space.mask(box_of(arena, rule)), block=bare(rule.object), most=most)
 
 
 def _unremoved(arena: Arena, rule: AtMost) -> Restraint | None:
     """None of those in the box is removed: the first one would be one too many."""
     if rule.kind == "mob":
-        mobs = _mobs(arena, rule)
+        mobs = mobs_of(arena, rule)
         return Restraint(spared_mobs=frozenset(mobs)) if len(mobs) == rule.max_count + 1 else None
-    cells = _box(arena, rule)
-    held = {cell for cell in cells if arena.block(cell).name == bare(rule.object)}
+    cells = box_of(arena, rule)
+    held = counted_cells(arena, rule)
     if len(held) != rule.max_count + 1:
         return None
-    return Restraint(spared=frozenset(held), unless=bare(rule.object), beside=frozenset(cells) - held)
+    return Restraint(spared=held, unless=bare(rule.object), beside=frozenset(cells) - held)
 
 
 def _possible(arena: Arena, closure: Closure, rule: Rule) -> bool:
@@ -114,61 +108,31 @@ def _possible(arena: Arena, closure: Closure, rule: Rule) -> bool:
         case InventoryHas():
             most = min(closure.most.get(bare(rule.item), 0), closure.restraint.caps.get(bare(rule.item), ANY))
             return most >= min(rule.min_count, ANY)
-        case InsideBox():
-            lows, highs = _reaching(arena, closure)
-            inside = (lows + _SPAN > rule.min) & (lows <= rule.max)
-            return bool(inside.all(axis=1).any())
-        case NearWithFacing():
-            lows, highs = _reaching(arena, closure)
-            away = np.maximum(np.maximum(lows - rule.target, rule.target - highs), 0)
-            return bool(((away**2).sum(axis=1) <= rule.max_distance**2).any())
+        case InsideBox() | NearWithFacing():
+            return bool(where_holds(arena, closure.cells, rule).any())
         case AtLeast():
             return _can_lay(arena, closure, rule)
         case AtMost():
             return _can_remove(arena, closure, rule)
 
 
-def _reaching(arena: Arena, closure: Closure) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the least and greatest offsets from the spawn in each cell that feet could be in, ``[n, 3]``."""
-    y, z, x = np.nonzero(closure.cells)
-    lows = np.stack((x, y, z), axis=1) - np.array(arena.scene.spawn.cell) - np.array(_HALF)
-    return lows, lows + _SPAN
-
-
 def _can_lay(arena: Arena, closure: Closure, rule: AtLeast) -> bool:
     if rule.kind == "mob":
-        return len(_mobs(arena, rule)) >= rule.min_count
-    cells = _box(arena, rule)
-    held = sum(arena.block(cell).name == bare(rule.object) for cell in cells)
+        return len(mobs_of(arena, rule)) >= rule.min_count
+    held = len(counted_cells(arena, rule))
     if held >= rule.min_count:
         return True
     laid = most_of_block(closure.most, bare(rule.object))
-    return held + min(laid, closure.placeable(cells) if laid else 0) >= rule.min_count
+    return held + min(laid, closure.placeable(box_of(arena, rule)) if laid else 0) >= rule.min_count
 
 
 def _can_remove(arena: Arena, closure: Closure, rule: AtMost) -> bool:
     if rule.kind == "mob":
-        mobs = _mobs(arena, rule)
+        mobs = mobs_of(arena, rule)
         return len(mobs) > rule.max_count >= len(mobs - closure.hunted)
-    cells = _box(arena, rule)
-    held = {cell for cell in cells if arena.block(cell).name == bare(rule.object)}
+    cells = box_of(arena, rule)
+    held = counted_cells(arena, rule)
     if len(held - closure.removed) > rule.max_count:
         return False
     laid = most_of_block(closure.most, bare(rule.object))
     return len(held) > rule.max_count or (laid > 0 and closure.placeable(cells) > 0)
-
-
-def _box(arena: Arena, rule: AtLeast | AtMost) -> list[Cell]:
-    """Return the cells of a rule's box that lie in the arena."""
-    low, high = box_cells(rule.min, rule.max, arena.scene.spawn.cell)
-    x, y, z = (range(max(a, 0), min(b + 1, n)) for a, b, n in zip(low, high, arena.scene.size, strict=True))
-    return list(itertools.product(x, y, z))
-
-
-def _mobs(arena: Arena, rule: AtLeast | AtMost) -> frozenset[str]:
-    low, high = box_cells(rule.min, rule.max, arena.scene.spawn.cell)
-    return frozenset(
-        mob.name
-        for mob in arena.scene.mobs
-        if mob.kind == bare(rule.object) and all(a <= n <= b for a, n, b in zip(low, mob.cell, high, strict=True))
-    )

@@ -1,0 +1,93 @@
+"""Where in an arena the things are that a rule is about."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from explorer.milestones import AtLeast, AtMost, InsideBox, InventoryHas, NearWithFacing, Rule, bare, box_cells
+from explorer.rules.blocks import BLOCKS
+from explorer.rules.mobs import mob_kind
+from explorer.rules.reach import mob_cells
+from explorer.scene import Cell
+from explorer.solver.closure import Arena
+
+CORNER: Final = (0.5, 0.0, 0.5)
+"""From where a cell begins to the middle of its base, where a spawn-relative point counts from."""
+
+
+def where_holds(arena: Arena, cells: NDArray[np.bool_], rule: InsideBox | NearWithFacing) -> NDArray[np.bool_]:
+    """Return the cells among some in which a body could be at some point where a rule holds, ``[y, z, x]``."""
+    y, z, x = np.nonzero(cells)
+    lows = np.stack((x, y, z), axis=1) - np.array(arena.scene.spawn.cell) - np.array(CORNER)
+    highs = lows + 1.0
+    if isinstance(rule, InsideBox):
+        holds = ((highs > rule.min) & (lows <= rule.max)).all(axis=1)
+    else:
+        away = np.maximum(np.maximum(lows - rule.target, rule.target - highs), 0)
+        holds = (away**2).sum(axis=1) <= rule.max_distance**2
+    found = np.zeros_like(cells)
+    found[y[holds], z[holds], x[holds]] = True
+    return found
+
+
+def box_of(arena: Arena, rule: AtLeast | AtMost) -> list[Cell]:
+    """Return the cells of a rule's box that lie in the arena."""
+    low, high = box_cells(rule.min, rule.max, arena.scene.spawn.cell)
+    x, y, z = (range(max(a, 0), min(b + 1, n)) for a, b, n in zip(low, high, arena.scene.size, strict=True))
+    return list(itertools.product(x, y, z))
+
+
+def counted_cells(arena: Arena, rule: AtLeast | AtMost) -> frozenset[Cell]:
+    """Return the cells of the blocks, or of the mobs that a rule counts to begin with."""
+    if rule.kind == "mob":
+        names = mobs_of(arena, rule)
+        return frozenset(cell for mob in arena.scene.mobs if mob.name in names for cell in mob_cells(mob))
+    return frozenset(cell for cell in box_of(arena, rule) if arena.block(cell).name == bare(rule.object))
+
+
+def mobs_of(arena: Arena, rule: AtLeast | AtMost) -> frozenset[str]:
+    """Return the names of the mobs that a rule counts to begin with."""
+    low, high = box_cells(rule.min, rule.max, arena.scene.spawn.cell)
+    return frozenset(
+        mob.name
+        for mob in arena.scene.mobs
+        if mob.kind == bare(rule.object) and all(a <= n <= b for a, n, b in zip(low, mob.cell, high, strict=True))
+    )
+
+
+def lying(arena: Arena, item: str) -> Iterator[Cell]:
+    """Yield the cells where an item lies on the ground."""
+    yield from (cell for cell, stacks in arena.scene.items.items() if any(stack.item == item for stack in stacks))
+
+
+def sources(arena: Arena, item: str) -> Iterator[Cell]:
+    """Yield the cells where hands get an item: of chests, natural blocks and mobs."""
+    scene = arena.scene
+    yield from (cell for cell, stacks in scene.chests.items() if any(stack.item == item for stack in stacks))
+    for code, places in arena.natural.items():
+        if BLOCKS[code].drop == item:
+            yield from map(arena.space.cell, places.tolist())
+    for mob in scene.mobs:
+        if mob_kind(mob.kind).drop.item == item:
+            yield from mob_cells(mob)
+
+
+def about(arena: Arena, rule: Rule) -> Iterable[Cell]:
+    """Return the cells of what a rule is about; of a box for the body those that are not solid."""
+    match rule:
+        case InventoryHas():
+            return [*lying(arena, bare(rule.item)), *sources(arena, bare(rule.item))]
+        case InsideBox():
+            inside = where_holds(arena, arena.space.solid(arena.free), rule)
+            return [(x, y, z) for y, z, x in np.argwhere(inside).tolist()]
+        case NearWithFacing():
+            x, y, z = (math.floor(to + at + 0.5) for to, at in zip(rule.target, arena.scene.spawn.cell, strict=True))
+            return [(x, y, z)] if arena.space.holds((x, y, z)) else []
+        case AtLeast() | AtMost():
+            return counted_cells(arena, rule) or box_of(arena, rule)
