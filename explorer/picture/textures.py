@@ -84,7 +84,7 @@ def sprite(kind: str) -> Pixels:
     if depiction:
         return _drawn(depiction)
     code = _CODES.get(kind)
-    if code is None or not texture(kind).any(axis=(0, 1))[3]:
+    if code is None or not texture(kind)[..., 3].any():
         return _drawn(depictions.Depiction("unknown", palette.own_colour(kind)))
     return _small_cube(kind) if shape(BLOCKS[code]) in ("cube", "panel") else texture(kind)
 

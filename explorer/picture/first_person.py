@@ -1,0 +1,105 @@
+"""What the agent's eyes see, drawn from what it knows."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from explorer.picture.lettering import write
+from explorer.picture.raycasting import Camera
+from explorer.picture.shading import Picture, Standing, picture
+from explorer.rules.blocks import BLOCKS, SOLID, USABLE
+from explorer.rules.raycast import ray
+from explorer.scene import PITCH_STEP, Cell, Pose
+from explorer.view import Thing
+
+TALL: Final = 70
+"""Degrees from the lower to the upper edge; 86 degrees wide at 4 : 3, within what is in sight."""
+_ITEM_SIZE: Final = 0.5
+_MOB_SIZES: Final = {"chicken": 0.8, "rabbit": 0.6, "sheep": 1.3, "cow": 1.4, "skeleton": 1.9, "zombie": 1.9}
+_NEAREST: Final = 0.5
+"""Metres ahead from which things are named."""
+_CROSS: Final = 0.02
+"""Half of the crosshair, as a share of the picture's height."""
+
+
+def render(
+    known: NDArray[np.uint16],
+    pose: Pose,
+    things: Iterable[Thing] = (),
+    width: int = 320,
+    height: int = 240,
+    *,
+    labels: bool = False,
+) -> NDArray[np.uint8]:
+    """Return a picture, ``[height, width, 3]``; what is unknown is dark.
+
+    The cell that the crosshair touches has bright edges.
+
+    Args:
+        known: codes ``[y, z, x]``, as in a view.
+        things: of the view; items and mobs are drawn, and with ``labels`` all are named.
+    """
+    yaw, pitch = pose.facing * math.pi / 2, math.radians(pose.pitch * PITCH_STEP)
+    camera = Camera.turned(pose.eye, yaw, pitch, math.radians(TALL))
+    things = tuple(things)
+    drawn = picture(known, camera, width, height, standing(known, things), touched(known, pose))
+    image = np.rint(drawn.colours * 255).astype(np.uint8)
+    if labels:
+        _label(image, drawn, camera, things)
+    _cross(image, camera, pose)
+    return image
+
+
+def standing(known: NDArray[np.uint16], things: Iterable[Thing]) -> list[Standing]:
+    """Return the things that are no blocks: items and mobs."""
+    return [
+        Standing(thing.kind, thing.cell, _ITEM_SIZE if thing.state else _MOB_SIZES.get(thing.kind, 1.0))
+        for thing in things
+        if BLOCKS[known[thing.cell[1], thing.cell[2], thing.cell[0]]].name != thing.kind
+    ]
+
+
+def touched(known: NDArray[np.uint16], pose: Pose) -> Cell | None:
+    """Return the cell that the crosshair touches, as far as it is known."""
+    for crossing in ray(pose)[1:]:
+        x, y, z = (at + offset for at, offset in zip(pose.cell, crossing.offset, strict=True))
+        if not (0 <= x < known.shape[2] and 0 <= y < known.shape[0] and 0 <= z < known.shape[1]):
+            return None
+        code = int(known[y, z, x])
+        if SOLID[code] or USABLE[code]:
+            return x, y, z
+    return None
+
+
+def _cross(image: NDArray[np.uint8], camera: Camera, pose: Pose) -> None:
+    """Draw the crosshair, which an aim takes off the middle."""
+    height, width, _ = image.shape
+    x, y, z = (at + part for at, part in zip(pose.eye, pose.direction, strict=True))
+    column, row, _ = camera.project((x, y, z), width, height)
+    size, thick = max(2, round(height * _CROSS)), max(1, height // 240)
+    for across, along in ((size, thick), (thick, size)):
+        top, bottom = (max(0, round(row + part)) for part in (-along, along))
+        left, right = (max(0, round(column + part)) for part in (-across, across))
+        image[top:bottom, left:right] = 255 - (255 - image[top:bottom, left:right]) // 3
+
+
+def _label(image: NDArray[np.uint8], drawn: Picture, camera: Camera, things: tuple[Thing, ...]) -> None:
+    """Name the things in view that nothing hides, the nearest first."""
+    height, width, _ = image.shape
+    names = []
+    for thing in things:
+        column, row, ahead = camera.project(_middle(thing), width, height)
+        inside = ahead > _NEAREST and 0 <= column < width and 0 <= row < height
+        if inside and thing.in_view and drawn.far[int(row), int(column)] > ahead - 1:
+            names.append((ahead, thing.name, column, row))
+    write(image, [name[1:] for name in sorted(names)], max(1, height // 300))
+
+
+def _middle(thing: Thing) -> tuple[float, float, float]:
+    x, y, z = thing.cell
+    return x + 0.5, y + 0.5, z + 0.5

@@ -1,0 +1,198 @@
+"""The map of what an agent knows: each column of cells from above, as the ceilings were taken off.
+
+A column shows its highest known block with known air above it, below the ceiling over the agent. A column of which no
+top is known is a wall, or a ledge seen from below: it is dark.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cache
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from explorer.picture.lettering import write
+from explorer.picture.patterns import SIDE
+from explorer.picture.shading import FOG
+from explorer.picture.textures import atlas, shape, sprite, texture
+from explorer.rules.blocks import BLOCKS
+from explorer.rules.mobs import MOBS
+from explorer.scene import FACINGS, Pose
+from explorer.view import Thing
+
+Image = NDArray[np.uint8]
+
+_STEP: Final = 0.09
+"""How much brighter a level is than the one below."""
+_WALL: Final = 0.34
+"""Brightness of walls."""
+_SHADOW: Final = 0.62
+"""Brightness of a floor's edge beside what is higher."""
+_MARKS: Final = {"item": (255, 214, 64), "mob": (255, 110, 90), "device": (120, 200, 255)}
+_MARKED: Final = ("device", "plate", "chest", "table", "door")
+_SHAPES: Final = np.array([shape(block) for block in BLOCKS])
+_OPEN: Final = (_SHAPES != "cube") & (_SHAPES != "unseen")
+_GROUND: Final = _SHAPES == "cube"
+_LAID: Final = np.isin(_SHAPES, ("upright", "flat", "panel"))
+
+
+def render(
+    known: NDArray[np.uint16],
+    pose: Pose,
+    things: Iterable[Thing] = (),
+    cell_px: int = 12,
+    *,
+    labels: bool = False,
+) -> Image:
+    """Return the map, north up, ``[depth * cell_px, width * cell_px, 3]``; what is unknown is dark.
+
+    Brightness tells the height over the agent's feet. Items are marked yellow, mobs red, devices, doors, chests and
+    tables blue.
+
+    Args:
+        known: codes ``[y, z, x]``, as in a view.
+        things: of the view.
+        labels: write the names of items, mobs, devices, doors, chests and tables.
+    """
+    levels, codes, top = _surface(known, _ceiling(known, pose))
+    image = _ground(levels, codes, top, pose, cell_px)
+    over = _above(known, levels)
+    for z, x in np.argwhere(top & _LAID[over]).tolist():
+        _stamp(image, _small(cell_px)[_sides()[over[z, x]]], x, z)
+    marked = [(thing, mark) for thing in things if (mark := _mark(known, thing))]
+    for thing, mark in marked:
+        x, _, z = thing.cell
+        tile = texture(thing.kind, thing.state) if mark == "device" else sprite(thing.kind)
+        _stamp(image, _shrunk(tile[None], cell_px)[0], x, z)
+        _frame(image[z * cell_px : (z + 1) * cell_px, x * cell_px : (x + 1) * cell_px], _MARKS[mark])
+    _arrow(image, pose, cell_px)
+    if labels:
+        write(
+            image, [(each.name, (each.cell[0] + 0.5) * cell_px, (each.cell[2] + 1) * cell_px + 4) for each, _ in marked]
+        )
+    return image
+
+
+def _ceiling(known: NDArray[np.uint16], pose: Pose) -> int:
+    """The level of the ceiling over the agent, the height of the arena if none is known."""
+    x, y, z = pose.cell
+    above = np.flatnonzero(_GROUND[known[y + 2 :, z, x]])
+    return y + 2 + int(above[0]) if len(above) else len(known)
+
+
+def _surface(known: NDArray[np.uint16], ceiling: int) -> tuple[NDArray[np.intp], NDArray[np.uint16], NDArray[np.bool_]]:
+    """Level and code of what each column shows, ``[z, x]``, and whether its top is known."""
+    ground = _GROUND[known[:ceiling]]
+    free = np.zeros_like(ground)
+    free[: len(known) - 1] = _OPEN[known[1 : ceiling + 1]]
+    tops = ground & free
+    top = tops.any(axis=0)
+    levels = np.where(top, _last(tops), _last(ground))
+    return levels, np.take_along_axis(known, levels[None], axis=0)[0], top
+
+
+def _last(cells: NDArray[np.bool_]) -> NDArray[np.intp]:
+    """The highest level that is true, 0 if none is."""
+    highest: NDArray[np.intp] = (len(cells) - 1 - cells[::-1].argmax(axis=0)) * cells.any(axis=0)
+    return highest
+
+
+def _above(known: NDArray[np.uint16], levels: NDArray[np.intp]) -> NDArray[np.uint16]:
+    """Codes of the cells above the surface."""
+    above = np.minimum(levels + 1, len(known) - 1)
+    codes: NDArray[np.uint16] = np.take_along_axis(known, above[None], axis=0)[0]
+    return codes
+
+
+def _ground(
+    levels: NDArray[np.intp], codes: NDArray[np.uint16], top: NDArray[np.bool_], pose: Pose, cell_px: int
+) -> Image:
+    """The surface with light by height and shadows beside what is higher."""
+    depth, width = levels.shape
+    light = np.where(top, np.clip(1 + _STEP * (levels + 1 - pose.cell[1]), 0.4, 1.5), _WALL)
+    shade = np.repeat(np.repeat(light, cell_px, axis=0), cell_px, axis=1)
+    heights = np.pad(np.where(top, levels, levels.max() + 1), 1, mode="edge")
+    edge = max(1, cell_px // 8)
+    cells = shade.reshape(depth, cell_px, width, cell_px)
+    for rows, columns, part in (
+        (0, 1, np.s_[:, :edge]),
+        (2, 1, np.s_[:, -edge:]),
+        (1, 0, np.s_[:, :, :, :edge]),
+        (1, 2, np.s_[:, :, :, -edge:]),
+    ):
+        lower = top & (heights[rows : rows + depth, columns : columns + width] > levels)
+        cells[part] *= np.where(lower, _SHADOW, 1)[:, None, :, None]
+    tiles = _small(cell_px)[_tops()[codes]][..., :3]
+    flat = tiles.swapaxes(1, 2).reshape(depth * cell_px, width * cell_px, 3) * shade[..., None]
+    unknown = np.repeat(np.repeat(codes == 0, cell_px, axis=0), cell_px, axis=1)
+    flat[unknown] = np.array(FOG) * 255
+    image: Image = np.clip(flat, 0, 255).astype(np.uint8)
+    return image
+
+
+@cache
+def _tops() -> NDArray[np.intp]:
+    looks = atlas(range(len(BLOCKS))).looks
+    return np.array([looks[block.code].top for block in BLOCKS])
+
+
+@cache
+def _sides() -> NDArray[np.intp]:
+    looks = atlas(range(len(BLOCKS))).looks
+    return np.array([looks[block.code].side for block in BLOCKS])
+
+
+@cache
+def _small(size: int) -> Image:
+    return _shrunk(atlas(range(len(BLOCKS))).tiles, size)
+
+
+def _shrunk(tiles: Image, size: int) -> Image:
+    """Tiles of another size, by the share that each old pixel has of a new one."""
+    edges = np.arange(size + 1) * SIDE / size
+    old = np.arange(SIDE)
+    share = np.clip(np.minimum(edges[1:, None], old + 1) - np.maximum(edges[:-1, None], old), 0, None) * size / SIDE
+    wide = tiles.astype(np.float32)
+    wide[..., :3] *= wide[..., 3:] / 255
+    made = np.einsum("ar,trcx,bc->tabx", share, wide, share, optimize=True)
+    made[..., :3] *= 255 / np.maximum(made[..., 3:], 1)
+    smaller: Image = np.clip(np.rint(made), 0, 255).astype(np.uint8)
+    return smaller
+
+
+def _stamp(image: Image, tile: Image, x: int, z: int) -> None:
+    size = len(tile)
+    part = image[z * size : (z + 1) * size, x * size : (x + 1) * size]
+    alpha = tile[..., 3:] / 255
+    part[:] = np.rint(part * (1 - alpha) + tile[..., :3] * alpha)
+
+
+def _mark(known: NDArray[np.uint16], thing: Thing) -> str:
+    """How a thing is marked: ``item``, ``mob``, ``device``, or "" for not at all."""
+    x, y, z = thing.cell
+    block = BLOCKS[known[y, z, x]]
+    if block.name == thing.kind:
+        return "device" if block.kind in _MARKED else ""
+    return "mob" if thing.kind in MOBS and not thing.state else "item"
+
+
+def _frame(part: Image, colour: tuple[int, int, int]) -> None:
+    part[0] = part[-1] = part[:, 0] = part[:, -1] = colour
+
+
+def _arrow(image: Image, pose: Pose, cell_px: int) -> None:
+    """A white arrow head with a dark edge, a cell and a half long, on the agent's cell."""
+    (x, _, z), side = pose.cell, cell_px // 2
+    rows = np.arange(max(0, z * cell_px - side), min(len(image), (z + 1) * cell_px + side))
+    columns = np.arange(max(0, x * cell_px - side), min(image.shape[1], (x + 1) * cell_px + side))
+    down = ((rows + 0.5) / cell_px - z - 0.5)[:, None]
+    right = ((columns + 0.5) / cell_px - x - 0.5)[None, :]
+    east, _, south = FACINGS[pose.facing]
+    ahead, aside = down * south + right * east, np.abs(down * east - right * south)
+    # Positive inside: between the two long edges, and not in the notch at the back.
+    depth = np.minimum(0.66 - ahead - 1.7 * aside, ahead + 0.62 - 0.5 * (0.6 - aside))
+    part = image[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1]
+    part[depth > -0.12] = 22
+    part[depth > 0.04] = 255

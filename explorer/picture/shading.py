@@ -1,0 +1,330 @@
+"""Light and colour of what rays come to: textures by distance, faces, corners, fog, pictures that turn to the eye."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cache
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from explorer.picture.patterns import SIDE
+from explorer.picture.raycasting import HIT, LOST, PASSED, THROUGH, Camera, Floats, Hits, Integers, march
+from explorer.picture.textures import atlas, sprite
+from explorer.rules.blocks import AIR, BLOCKS
+from explorer.scene import Cell
+
+FOG: Final = (0.105, 0.125, 0.165)
+"""Colour of what is unknown or far: red, green and blue from 0 to 1."""
+_DENSITY: Final = 0.028
+"""Of the fog, a metre."""
+_LIGHT: Final = np.array([0.8, 0.8, 0.64, 1.0, 0.9, 0.9], dtype=np.float32)
+"""Of the faces west, east, bottom, top, north, south."""
+_CORNER: Final = 0.15
+"""What a cube beside a face takes from the light of the face's corner."""
+_LEVELS: Final = 4
+"""Of detail; each has half the pixels of the one before."""
+_THIN: Final = 0.06
+"""Metres that sheets lie off the side of their cell."""
+_EDGE: Final = 0.04
+"""Width of the bright edge of the target."""
+_BRIGHT: Final = (1.0, 0.86, 0.3)
+_STEEP: Final = 0.15
+"""Least slope to a face by which its detail is chosen."""
+_SHOWN: Final = 0.5
+"""Alpha from which something hides what is behind it."""
+_TILTS: Final = 0.75
+"""Rise of the camera's forward from which pictures lean back."""
+_NEAR: Final = 0.05
+"""Metres from the eye in which nothing is drawn."""
+_GLOWING: Final = "lava fire soul_fire glowstone sea_lantern shroomlight jack_o_lantern magma_block"
+_CUBE, _UPRIGHT, _FLAT, _PANEL = 0, 1, 2, 3
+_SHAPES: Final = {"none": _CUBE, "unseen": _CUBE, "cube": _CUBE, "upright": _UPRIGHT, "flat": _FLAT, "panel": _PANEL}
+
+
+Layer = tuple[Floats, Floats, Floats]
+"""Of some rays: colours ``[3, n]``, alpha, distance."""
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What stands or lies in a cell and is no block: a picture of ``size`` metres that turns to the eye."""
+
+    kind: str
+    cell: Cell
+    size: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Picture:
+    """A picture and how far it is to what it shows.
+
+    Attributes:
+        colours: from 0 to 1, ``[height, width, 3]``.
+        far: along the camera's forward; infinite where nothing is known.
+    """
+
+    colours: Floats
+    far: Floats
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Looks:
+    """Tables by code of block, and all texels.
+
+    Attributes:
+        faces: tiles of sides, bottom and top, ``[3, codes]``.
+        texels: colours and alpha from 0 to 1, ``[levels * tiles * 256, 4]``; all levels are as big as the first.
+        standing: kind of what is no block -> its tile.
+    """
+
+    kinds: NDArray[np.uint8]
+    shapes: NDArray[np.uint8]
+    faces: Integers
+    texels: Floats
+    standing: dict[str, int]
+    glow: NDArray[np.bool_]
+
+
+def picture(
+    blocks: NDArray[np.uint16],
+    camera: Camera,
+    width: int,
+    height: int,
+    standing: Iterable[Standing] = (),
+    target: Cell | None = None,
+) -> Picture:
+    """Return what a camera sees.
+
+    Args:
+        blocks: codes ``[y, z, x]``; of 0 and what is around nothing is known.
+        target: a cell whose edges are bright.
+    """
+    return _Shading(blocks, camera, (width, height), tuple(standing), target).picture()
+
+
+@cache
+def _looks(standing: tuple[str, ...]) -> _Looks:
+    blocks = atlas(range(len(BLOCKS)))
+    pixels = np.concatenate([blocks.tiles, *(sprite(kind)[None] for kind in standing)])
+    tiles: Floats = pixels.astype(np.float32) / np.float32(255)
+    looks = [blocks.looks[block.code] for block in BLOCKS]
+    whole = tiles[..., 3].min(axis=(1, 2)) == 1
+    kinds = {"none": PASSED, "unseen": LOST}
+    return _Looks(
+        kinds=np.array(
+            [kinds.get(each.shape, HIT if each.shape == "cube" and whole[each.side] else THROUGH) for each in looks],
+            dtype=np.uint8,
+        ),
+        shapes=np.array([_SHAPES[each.shape] for each in looks], dtype=np.uint8),
+        faces=np.array([[each.side, each.bottom, each.top] for each in looks], dtype=np.int32).T.copy(),
+        texels=np.concatenate([_coarser(tiles, 2**level) for level in range(_LEVELS)]).reshape(-1, 4),
+        glow=np.array([each.name in _GLOWING.split() for each in looks]),
+        standing={kind: len(blocks.tiles) + number for number, kind in enumerate(standing)},
+    )
+
+
+def _coarser(tiles: Floats, size: int) -> Floats:
+    """Tiles of which each square of ``size`` pixels has one colour, the mean of what is not clear."""
+    squares = tiles.reshape(len(tiles), SIDE // size, size, SIDE // size, size, 4)
+    alpha = squares[..., 3:].mean(axis=(2, 4), keepdims=True)
+    colour = (squares[..., :3] * squares[..., 3:]).mean(axis=(2, 4), keepdims=True) / np.maximum(alpha, 1e-6)
+    return np.broadcast_to(np.concatenate([colour, alpha], axis=-1), squares.shape).reshape(tiles.shape)
+
+
+class _Shading:
+    """A picture while it is made; colours are ``[3, n]``, red, green and blue from 0 to 1."""
+
+    def __init__(
+        self,
+        blocks: NDArray[np.uint16],
+        camera: Camera,
+        size: tuple[int, int],
+        standing: tuple[Standing, ...],
+        target: Cell | None,
+    ) -> None:
+        self._looks = _looks(tuple(sorted({each.kind for each in standing})))
+        codes = np.pad(blocks, 1)
+        self._shape = codes.shape
+        self._strides = np.array([1, codes.shape[1] * codes.shape[2], codes.shape[2]], dtype=np.int32)
+        self._codes = codes.ravel()
+        self._kinds = self._looks.kinds[self._codes]
+        self._solid = (self._kinds == HIT).astype(np.float32)
+        self._camera, self._size = camera, size
+        self._eye = np.array(camera.eye, dtype=np.float32)[:, None]
+        self._rays = camera.rays(*size)
+        self._texel = np.float32(camera.tall * 2 / size[1] * SIDE)
+        self._target = -1 if target is None else self._index(target)
+        self._standing = {self._index(cell): each for each in standing for cell in _filled(each)}
+        for index in self._standing:
+            if self._kinds[index] == PASSED:
+                self._kinds[index] = THROUGH
+
+    def picture(self) -> Picture:
+        """Return the picture."""
+        width, height = self._size
+        colours = np.zeros((3, width * height), dtype=np.float32)
+        left = np.ones(width * height, dtype=np.float32)
+        far = np.full(width * height, np.inf, dtype=np.float32)
+        cubes = []
+        for hits in march(self._kinds.reshape(self._shape), self._camera.eye, self._rays):
+            opaque = self._kinds[hits.cells] == HIT
+            cubes.append(hits.take(opaque))
+            if not opaque.all():
+                through = hits.take(~opaque)
+                self._lay(through, self._through(through), colours, left, far)
+        if cubes:
+            ends = Hits(*(np.concatenate([getattr(each, name) for each in cubes]) for name in Hits.__slots__))
+            self._lay(ends, self._cubes(ends), colours, left, far)
+        rise = self._rays[1] / np.sqrt(np.square(self._rays).sum(axis=0))
+        colours += np.array(FOG, dtype=np.float32)[:, None] * (left * (1 + 0.35 * rise))
+        return Picture(np.clip(colours, 0, 1).T.reshape(height, width, 3), far.reshape(height, width))
+
+    def _lay(self, hits: Hits, shaded: Layer, colours: Floats, left: Floats, far: Floats) -> None:
+        """Lay colours, alpha and distances of hits over what is behind them, with fog before them."""
+        colour, alpha, distance = shaded
+        rays = self._rays[:, hits.rays]
+        clear = np.exp(-_DENSITY * distance * np.sqrt(np.square(rays).sum(axis=0)))
+        share = alpha * left[hits.rays]
+        fog = np.array(FOG, dtype=np.float32)[:, None]
+        colours[:, hits.rays] += share * (fog + clear * (colour - fog))
+        left[hits.rays] -= share
+        shown = alpha > _SHOWN
+        far[hits.rays[shown]] = np.minimum(far[hits.rays[shown]], distance[shown])
+
+    def _cubes(self, hits: Hits) -> Layer:
+        """Faces of cubes: texture, light, darker corners, and the edges of the target."""
+        rays, axes = self._rays[:, hits.rays], hits.axes
+        at = self._eye + hits.far * rays
+        at -= np.floor(at)
+        level = axes == 1
+        u = np.where(axes == 0, at[2], at[0])
+        v = np.where(level, at[2], at[1])
+        along = np.choose(axes, rays)
+        positive = along < 0
+        codes = self._codes[hits.cells]
+        tile = self._looks.faces[np.where(level, 1 + positive, 0), codes]
+        slope = np.maximum(np.abs(along) / np.sqrt(np.square(rays).sum(axis=0)), _STEEP)
+        texels = self._texels(tile, u, np.where(level, v, 1 - v), hits.far / slope)
+        light = _LIGHT[2 * axes + positive] * (1 - _CORNER * self._corners(hits, positive, u, v))
+        light = np.where(self._looks.glow[codes], 1.1, light)
+        colour = texels[:3] * light
+        chosen = hits.cells == self._target
+        if chosen.any():
+            rim = np.minimum(np.minimum(u, 1 - u), np.minimum(v, 1 - v)) < _EDGE
+            colour[:, chosen & rim] = np.array(_BRIGHT, dtype=np.float32)[:, None]
+        return colour, texels[3], hits.far
+
+    def _corners(self, hits: Hits, positive: NDArray[np.bool_], u: Floats, v: Floats) -> Floats:
+        """How many cubes stand round the nearest corner of each face, from 0 to 3, smoothly over the face."""
+        across, up, along = self._strides
+        before = hits.cells + np.where(positive, 1, -1).astype(np.int32) * self._strides[hits.axes]
+        aside = np.array([along, across, across], dtype=np.int32)[hits.axes]
+        above = np.array([up, along, up], dtype=np.int32)[hits.axes]
+
+        def solid(cells: Integers) -> Floats:
+            found: Floats = self._solid.take(cells, mode="clip")
+            return found
+
+        left, right, low, high = (solid(before + step) for step in (-aside, aside, -above, above))
+        low_left = left + low + np.maximum(left * low, solid(before - aside - above))
+        low_right = right + low + np.maximum(right * low, solid(before + aside - above))
+        high_left = left + high + np.maximum(left * high, solid(before - aside + above))
+        high_right = right + high + np.maximum(right * high, solid(before + aside + above))
+        below = low_left + u * (low_right - low_left)
+        dim: Floats = below + v * (high_left + u * (high_right - high_left) - below)
+        return dim
+
+    def _texels(self, tiles: Integers, u: Floats, down: Floats, far: Floats) -> Floats:
+        """Colours and alpha ``[4, n]`` of points of tiles, in the detail that the distance asks for."""
+        level = np.clip(np.log2(np.maximum(far * self._texel, 1e-3)) + 0.3, 0, _LEVELS - 1).astype(np.int32)
+        row, column = (np.clip(part * SIDE, 0, SIDE - 1).astype(np.int32) for part in (down, u))
+        count = len(self._looks.texels) // (_LEVELS * SIDE * SIDE)
+        texels: Floats = self._looks.texels[((level * count + tiles) * SIDE + row) * SIDE + column].T
+        return texels
+
+    def _through(self, hits: Hits) -> Layer:
+        """What is seen and seen through: panes, liquids, plants, sheets, items, mobs."""
+        codes = self._codes[hits.cells]
+        shapes = self._looks.shapes[codes]
+        colour, alpha, far = np.zeros((3, len(codes)), np.float32), np.zeros(len(codes), np.float32), hits.far.copy()
+
+        def put(which: NDArray[np.bool_], shaded: Layer) -> None:
+            colour[:, which], alpha[which], far[which] = shaded
+
+        cubes = (shapes == _CUBE) & (codes != AIR)
+        if cubes.any():
+            panes = hits.take(cubes)
+            faces = self._cubes(panes)
+            # Between two cells of water there is no face.
+            steps = np.where(np.choose(panes.axes, self._rays[:, panes.rays]) > 0, 1, -1) * self._strides[panes.axes]
+            put(cubes, (faces[0], faces[1] * (self._codes[panes.cells - steps] != codes[cubes]), faces[2]))
+        for shape, shade in ((_UPRIGHT, self._uprights), (_FLAT, self._sheets), (_PANEL, self._leaves)):
+            which = shapes == shape
+            if which.any():
+                put(which, shade(hits.take(which), self._looks.faces[0, codes[which]]))
+        for index in (
+            np.unique(hits.cells[np.isin(hits.cells, list(self._standing))]).tolist() if self._standing else ()
+        ):
+            which = hits.cells == index
+            thing = self._standing[index]
+            x, y, z = thing.cell
+            middle = np.array([x + 0.5, y + thing.size / 2, z + 0.5], dtype=np.float32)[:, None]
+            shaded = self._facing(hits.take(which), middle, thing.size, self._looks.standing[thing.kind])
+            which[which] = shaded[1] > 0
+            put(which, tuple(part[..., shaded[1] > 0] for part in shaded))  # type: ignore[arg-type]
+        return colour, alpha, far
+
+    def _uprights(self, hits: Hits, tiles: Integers) -> Layer:
+        return self._facing(hits, self._corner(hits) + 0.5, 1.0, tiles)
+
+    def _facing(self, hits: Hits, middle: Floats, size: float, tiles: Integers | int) -> Layer:
+        """Pictures that turn to the eye; upright unless it looks steeply."""
+        right, up, forward = self._camera.turn.astype(np.float32)
+        if abs(forward[1]) < _TILTS:
+            up, forward = np.array([0, 1, 0], np.float32), np.array([right[2], 0, -right[0]], np.float32)
+        rays = self._rays[:, hits.rays]
+        ahead = forward @ rays
+        far = (forward @ (middle - self._eye)) / np.where(np.abs(ahead) < 1e-6, 1e-6, ahead)
+        apart = self._eye + far * rays - middle
+        u, v = right @ apart / size + 0.5, up @ apart / size + 0.5
+        return self._cut(tiles, u, v, far)
+
+    def _sheets(self, hits: Hits, tiles: Integers) -> Layer:
+        """Sheets on the floor of their cells."""
+        corner, rays = self._corner(hits), self._rays[:, hits.rays]
+        far = (corner[1] + _THIN - self._eye[1]) / rays[1]
+        apart = self._eye + far * rays - corner
+        return self._cut(tiles, apart[0], 1 - apart[2], far)
+
+    def _leaves(self, hits: Hits, tiles: Integers) -> Layer:
+        """Open doors, at the side of their cells."""
+        corner, rays = self._corner(hits), self._rays[:, hits.rays]
+        by_x = (self._solid[hits.cells - 1] + self._solid[hits.cells + 1]) > 0
+        slope = np.where(by_x, rays[0], rays[2])
+        far = (np.where(by_x, corner[0], corner[2]) + _THIN - np.where(by_x, self._eye[0], self._eye[2])) / slope
+        apart = self._eye + far * rays - corner
+        return self._cut(tiles, np.where(by_x, apart[2], apart[0]), apart[1], far)
+
+    def _cut(self, tiles: Integers | int, u: Floats, v: Floats, far: Floats) -> Layer:
+        """Texels where a point is on its picture and before the eye, else clear."""
+        texels = self._texels(np.asarray(tiles, dtype=np.int32), u, 1 - v, far)
+        inside = (far > _NEAR) & (u >= 0) & (u <= 1) & (v >= 0) & (v <= 1)
+        return texels[:3], texels[3] * inside, np.where(inside, far, np.inf).astype(np.float32)
+
+    def _corner(self, hits: Hits) -> Floats:
+        """Least corners of cells, ``[3, n]``."""
+        y, rest = np.divmod(hits.cells, self._strides[1])
+        z, x = np.divmod(rest, self._strides[2])
+        return np.stack([x, y, z]).astype(np.float32) - 1
+
+    def _index(self, cell: Cell) -> int:
+        return int(np.dot(np.array(cell) + 1, self._strides))
+
+
+def _filled(thing: Standing) -> tuple[Cell, ...]:
+    x, y, z = thing.cell
+    return tuple((x, y + above, z) for above in range(math.ceil(thing.size)))
