@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import chain
 from typing import Final
 
@@ -54,10 +54,23 @@ def audit(loaded: Loaded) -> tuple[Finding, ...]:
     return tuple(dict.fromkeys(findings))
 
 
-def finding_of(error: SceneError) -> Finding | None:
-    """Return the finding that an error of reading is, None if the files are malformed rather than the scene."""
-    kind = KINDS.get(type(error))
-    return None if kind is None else Finding(kind, error.problem, source=error.source, field=error.field)
+def examine(read: Callable[[], Loaded]) -> tuple[Loaded | None, tuple[Finding, ...]]:
+    """Return a scene that is to be read, None if a fault keeps it from being made, and all that is wrong with it.
+
+    Args:
+        read: as :func:`explorer.files.listing.places_at` gives it.
+
+    Raises:
+        SceneError: the files are malformed rather than the scene.
+    """
+    try:
+        loaded = read()
+    except SceneError as error:
+        kind = KINDS.get(type(error))
+        if kind is None:
+            raise
+        return None, (Finding(kind, error.problem, source=error.source, field=error.field),)
+    return loaded, audit(loaded)
 
 
 def _malformed(loaded: Loaded) -> Iterator[Finding]:

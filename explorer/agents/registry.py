@@ -14,9 +14,6 @@ from explorer.codes import unpacked
 from explorer.errors import EpisodeError
 from explorer.files import Loaded
 
-HUMAN: Final = "human"
-"""What results call a person."""
-
 
 @dataclass(frozen=True, slots=True)
 class AgentEntry:

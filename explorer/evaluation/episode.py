@@ -8,6 +8,7 @@ from typing import Final, TypeVar
 
 from explorer.agents.agent import Agent, Usage
 from explorer.certificate import Certificate
+from explorer.codes import LONGEST
 from explorer.errors import ActionError
 from explorer.evaluation.results import Episode
 from explorer.files import Loaded
@@ -32,7 +33,7 @@ class Game:
     Args:
         world: in which it is played; it is reset.
         loaded: the scene with its milestones.
-        max_steps: None: as the certificate says, else :data:`DEFAULT_MAX_STEPS`.
+        max_steps: None: as the certificate says, else :data:`DEFAULT_MAX_STEPS`; at most as many as can be kept.
 
     Attributes:
         view: what the player knows.
@@ -47,7 +48,7 @@ class Game:
         self._world, self._loaded = world, loaded
         self._codes: list[int] = []
         self._tracker = Tracker(loaded.milestones, loaded.scene.spawn)
-        self.view: View = world.reset(loaded.scene, proven if max_steps is None else max_steps)
+        self.view: View = world.reset(loaded.scene, min(proven if max_steps is None else max_steps, LONGEST))
         self.over = ""
         self._judge()
 

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Final
 import numpy as np
 
 from explorer.agents.registry import AGENTS, AgentEntry, find_agent
-from explorer.errors import EpisodeError, ExplorerError
+from explorer.errors import EpisodeError, ExplorerError, SceneError
 from explorer.evaluation.episode import play
 from explorer.evaluation.metrics import by_hops
 from explorer.evaluation.results import Episode, read_episodes, write_episodes
@@ -56,7 +56,6 @@ class How:
     seed: int = 0
     max_steps: int | None = None
     workers: int = 1
-    engine: str = "local"
     resume: bool = False
     overwrite: bool = False
 
@@ -102,6 +101,7 @@ class Evaluation:
 
     Raises:
         EpisodeError: there is no such agent, there are no scenes, or two have one name.
+        SceneError: a scene cannot be played.
     """
 
     def __init__(
@@ -147,7 +147,7 @@ class Evaluation:
     def _play(self, journal: Journal[Episode], on_progress: OnProgress) -> None:
         solved = sum(episode.solved for episode in journal.finished.values())
         on_progress(len(journal.finished), len(self._jobs), solved)
-        doing = do_what_is_left(self._setup, self._jobs, journal, self._how.workers, self._how.engine)
+        doing = do_what_is_left(self._setup, self._jobs, journal, self._how.workers)
         with closing(doing) as playing:
             for episode in playing:
                 solved += episode.solved
@@ -172,11 +172,16 @@ class Evaluation:
 
 def _jobs(scenes: Iterable[Loaded]) -> list[SceneJob]:
     jobs: dict[str, SceneJob] = {}
+    world = VoxelWorld(observe=False)
     for number, loaded in enumerate(scenes):
-        name = loaded.scene.name
+        name, source = loaded.scene.name, loaded.source
         if name in jobs:
-            where = " and ".join(filter(None, (jobs[name].loaded.source, loaded.source)))
+            where = " and ".join(filter(None, (jobs[name].loaded.source, source)))
             raise EpisodeError(f"two scenes are called {name!a}{f' ({where})' if where else ''}: rename one")
+        try:
+            world.reset(loaded.scene)
+        except SceneError as error:
+            raise error.at(source or name) from None
         jobs[name] = SceneJob(number, name, _digest(loaded), loaded=loaded)
     if not jobs:
         raise EpisodeError("there are no scenes to play")

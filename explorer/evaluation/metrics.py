@@ -10,11 +10,12 @@ those of one scene are not, so it is rather too narrow.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 from explorer.evaluation.results import Episode
+from spca.common.text import counted
 
 _Z: Final = 1.959963984540054
 """Quantile of the normal distribution that leaves 2.5 % above it."""
@@ -107,3 +108,14 @@ def by_hops(episodes: Iterable[Episode]) -> tuple[HopMetrics, ...]:
         groups.setdefault(episode.hops, []).append(episode)
     rows = [HopMetrics.of(hops, groups[hops]) for hops in sorted(groups)]
     return (*rows, HopMetrics.of(None, [each for group in groups.values() for each in group])) if rows else ()
+
+
+def rate_lines(episodes: Iterable[Episode]) -> Iterator[str]:
+    """Yield a line for each model and number of hops; texts of the episodes stand in it as they are."""
+    models: dict[str, list[Episode]] = {}
+    for episode in episodes:
+        models.setdefault(episode.model, []).append(episode)
+    for model in sorted(models):
+        for row in by_hops(models[model]):
+            hops = "all" if row.hops is None else counted(row.hops, "hop")
+            yield f"{model}, {hops}: {counted(row.tsr.total, 'episode')}, TSR {row.tsr}, MSR {row.msr}"

@@ -33,11 +33,14 @@ KINDS: Final[dict[type[SceneError], FaultKind]] = {
 
 def scene_problems(scene: Scene) -> Iterator[SceneError]:
     """Say what is wrong with the spawn and the wires; fields are those of ``metadata.json``."""
-    for height in (0, 1):
-        x, y, z = scene.spawn.cell
-        block = _block(scene, (x, y + height, z))
+    x, y, z = scene.spawn.cell
+    for cell in ((x, y, z), (x, y + 1, z)):
+        block = _block(scene, cell)
         if block is None or block.solid or block.kind == "lava":
             yield SceneError(f"the spawn is in {_named(block)}: leave two cells free", field="commands")
+    ground = _block(scene, (x, y - 1, z))
+    if ground is not None and not ground.solid:
+        yield SceneError(f"the spawn is on {_named(ground)}: put solid ground below ~0 ~0 ~0", field="commands")
     doors = Counter(wire.door for wire in scene.wires)
     wired = Counter(cell for wire in scene.wires for cell in wire.cells)
     for number, wire in enumerate(scene.wires):

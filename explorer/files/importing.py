@@ -83,7 +83,7 @@ class _Told:
         """Take an error as a finding if it is of a kind of fault, else as a note."""
         kind = KINDS.get(type(error))
         if kind is None:
-            self.notes.append(str(error))
+            self.notes.append(f"left out: {error}")
         else:
             self.faults.append(Finding(kind, error.problem, milestone, error.source, error.field))
 

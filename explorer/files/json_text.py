@@ -15,7 +15,7 @@ from spca.common.files import read_text
 from spca.common.text import one_line
 
 LARGEST: Final = 1 << 20
-"""Bytes of a file of a scene, at most; ours have a few thousand."""
+"""Bytes of a file of a scene, or of a line of a set, at most; ours have a few thousand."""
 
 T = TypeVar("T")
 _WORDS: Final = {
@@ -36,14 +36,14 @@ _WORDS: Final = {
 """By pydantic's kinds of errors; its own words for the rest."""
 
 
-def file_text(path: Path) -> str:
+def file_text(path: Path, limit: int = LARGEST) -> str:
     """Return the text of a file.
 
     Raises:
-        SceneError: there is no such file, or it has more than :data:`LARGEST` bytes or is not UTF-8.
+        SceneError: there is no such file, or it has more than ``limit`` bytes or is not UTF-8.
     """
     try:
-        return read_text(path, LARGEST)
+        return read_text(path, limit)
     except FileError as error:
         raise SceneError(f"cannot be read: {error.reason}", str(path)) from None
 
@@ -54,6 +54,8 @@ def json_value(text: str, source: str) -> Any:
     Raises:
         SceneError: it is not JSON, gives a key twice in one object, or holds a number that is not finite.
     """
+    if len(text) > LARGEST:
+        raise SceneError(f"has more than {LARGEST >> 20} MB", source)
     twice: list[str] = []
 
     def made(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -61,20 +63,22 @@ def json_value(text: str, source: str) -> Any:
         return dict(pairs)
 
     try:
-        value = json.loads(text, object_pairs_hook=made, parse_constant=_not_finite)
+        value = json.loads(text, object_pairs_hook=made, parse_constant=lambda word: _refuse(word, source))
     except json.JSONDecodeError as error:
         raise SceneError(f"is not JSON: line {error.lineno} column {error.colno}: {error.msg}", source) from None
     except RecursionError:
         raise SceneError("is nested too deeply", source) from None
-    except ValueError as error:
-        raise SceneError(one_line(str(error))[:80], source) from None
+    except SceneError:
+        raise
+    except ValueError:  # CPython converts integers of a limited length only
+        raise SceneError("holds a number of thousands of digits", source) from None
     if twice:
         raise SceneError(f"the key {twice[0][:80]!a} is given more than once: keep one", source)
     return value
 
 
-def _not_finite(word: str) -> NoReturn:
-    raise ValueError(f"holds {word}: expected a finite number")
+def _refuse(word: str, source: str) -> NoReturn:
+    raise SceneError(f"holds {word}: expected a finite number", source)
 
 
 def validated(kind: TypeAdapter[T], value: object, source: str, inside: str = "") -> T:

@@ -39,6 +39,8 @@ FORWARD, BACK, LEFT, RIGHT, JUMPING, SPRINTING = 1, 2, 4, 8, 16, 32
 """Keys, to be added up."""
 FREE, BARRED, DEADLY = 0, 1, 2
 """What a cell is to a body."""
+_TO_A_BODY: Final = np.frombuffer(SOLID, np.uint8).copy()
+_TO_A_BODY[LAVA] = DEADLY
 
 
 class Solids:
@@ -55,11 +57,7 @@ class Solids:
         self.size: Cell = width, height, depth
         self.across: int = width + 2
         self.layer: int = (width + 2) * (depth + 2)
-        self.cells = bytearray(b"\1") * (self.layer * (height + 2))
-        for y in range(height):
-            for z in range(depth):
-                start = self.at(0, y, z)
-                self.cells[start : start + width] = bytes(map(kind, blocks[y, z].tolist()))
+        self.cells = bytearray(np.pad(_TO_A_BODY[blocks], 1, constant_values=BARRED).tobytes())
         self.deadly = DEADLY in self.cells
 
     def at(self, x: int, y: int, z: int) -> int:
@@ -68,13 +66,8 @@ class Solids:
 
     def put(self, cell: Cell, code: int) -> None:
         """Mirror a changed block."""
-        self.cells[self.at(*cell)] = kind(code)
+        self.cells[self.at(*cell)] = _TO_A_BODY[code]
         self.deadly = self.deadly or code == LAVA
-
-
-def kind(code: int) -> int:
-    """Return what a block is to a body."""
-    return DEADLY if code == LAVA else int(SOLID[code])
 
 
 @lru_cache(maxsize=1024)

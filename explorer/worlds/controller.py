@@ -70,7 +70,7 @@ def drop_down(body: Body) -> Cell:
     """Let a body fall until it rests; the cell it comes to."""
     while True:
         body.tick(0, 0.0)
-        if body.on_ground or body.burnt:
+        if body.on_ground:
             body.place(body.cell)
             return body.cell
 

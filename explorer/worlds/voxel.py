@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Final
 
 import numpy as np
@@ -14,7 +15,7 @@ from explorer.rules.apply import apply
 from explorer.rules.blocks import BLOCKS
 from explorer.rules.items import dig_ticks
 from explorer.rules.moves import Way, fall, move, stands
-from explorer.rules.reach import intended
+from explorer.rules.reach import intended, table_in_reach
 from explorer.scene import STEEPEST, Cell, Change, Event, Happened, Pose, Reason, Scene, WorldState
 from explorer.view import View
 from explorer.worlds.body import Body
@@ -99,7 +100,7 @@ class VoxelWorld:
             inventory=dict(now.inventory),
             held=now.held,
             things=observer.things() if observer else (),
-            recipes=(),
+            recipes=observer.offers(now.inventory, partial(table_in_reach, now)) if observer else (),
             step=self._step,
             max_steps=self._max_steps,
             last=self._last,

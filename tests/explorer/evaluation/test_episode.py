@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from explorer.agents.registry import HUMAN
 from explorer.agents.solver_agent import SolverAgent
+from explorer.codes import LONGEST
 from explorer.errors import ActionError
 from explorer.evaluation.episode import DEFAULT_MAX_STEPS, Game, play
 from explorer.evaluation.results import append_episode, read_episodes
@@ -62,6 +63,13 @@ def test_an_episode_ends_otherwise(answers: tuple[int, ...], how: dict[str, Any]
     assert (episode.steps, episode.ended, episode.solved, episode.error) == (steps, ended, False, "")
 
 
+def test_no_episode_is_longer_than_can_be_kept() -> None:
+    endless = walk()
+    assert endless.certificate is not None
+    endless = replace(endless, certificate=replace(endless.certificate, max_steps=10**12))
+    assert Game(VoxelWorld(), endless).view.max_steps == LONGEST
+
+
 @pytest.mark.parametrize(
     ("answer", "words"),
     [
@@ -98,10 +106,10 @@ def test_a_person_plays_into_the_same_results(tmp_path: Path) -> None:
     assert (game.over, game.latched, game.view.last.done) == ("goal", {"emerald": 2, "corner": 3}, True)
     with pytest.raises(ActionError, match="the episode is over: goal"):
         game.step(Primitive.WAIT)
-    append_episode(tmp_path / "human.jsonl", game.episode(HUMAN))
+    append_episode(tmp_path / "human.jsonl", game.episode("human"))
     [episode] = read_episodes(tmp_path / "human.jsonl")
+    assert (episode.model, episode.solved) == ("human", True)
     assert episode == game.episode("human")
-    assert episode.solved
 
 
 def test_a_bridge_that_nobody_looked_at_counts() -> None:

@@ -7,14 +7,16 @@ import os
 import signal
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from explorer.errors import EpisodeError
+from explorer.errors import EpisodeError, SceneError
 from explorer.evaluation.harness import Evaluation, How
 from explorer.evaluation.results import Episode, read_episodes
+from explorer.scene import Pose
 from tests.support.explorer.played import ENTRIES, GOES_ROUND, WINS, walk
 from tests.support.processes import Process
 from tests.support.waiting import PATIENCE, becomes
@@ -111,6 +113,10 @@ def test_what_cannot_be_played_is_named_and_leaves_nothing(tmp_path: Path) -> No
     ):
         with pytest.raises(EpisodeError, match=words):
             run(tmp_path / "r.jsonl", scenes=scenes)
+    walled = walk("two")
+    buried = replace(walled, scene=replace(walled.scene, spawn=Pose((0, 0, 0))))
+    with pytest.raises(SceneError, match=r"scenes/two: nobody can stand at the spawn \(0, 0, 0\)"):
+        run(tmp_path / "r.jsonl", scenes=[walk("one"), buried])
     with pytest.raises(EpisodeError, match="no agent is called 'nobody'"):
         run(tmp_path / "r.jsonl", "nobody")
     with pytest.raises(EpisodeError, match="there is none"):

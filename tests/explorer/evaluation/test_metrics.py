@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binomtest  # type: ignore[import-untyped]
 
-from explorer.evaluation.metrics import Rate, by_hops
+from explorer.evaluation.metrics import Rate, by_hops, rate_lines
 from explorer.evaluation.results import Episode
 
 
@@ -51,3 +52,14 @@ def test_episodes_are_counted_by_hops() -> None:
     assert everything.steps == pytest.approx(22)
     assert json.loads(json.dumps(everything.to_dict()))["msr"]["good"] == 8
     assert str(one.tsr) == "100.0% (20.7% to 100.0%)"
+
+
+def test_lines_tell_models_and_hops() -> None:
+    played = [episode(1, 1), episode(2, 1), replace(episode(2, 2), model="b")]
+    assert list(rate_lines(played)) == [
+        "b, 2 hops: 1 episode, TSR 100.0% (20.7% to 100.0%), MSR 100.0% (34.2% to 100.0%)",
+        "b, all: 1 episode, TSR 100.0% (20.7% to 100.0%), MSR 100.0% (34.2% to 100.0%)",
+        "m, 1 hop: 1 episode, TSR 100.0% (20.7% to 100.0%), MSR 100.0% (20.7% to 100.0%)",
+        "m, 2 hops: 1 episode, TSR 0.0% (0.0% to 79.3%), MSR 50.0% (9.5% to 90.5%)",
+        "m, all: 2 episodes, TSR 50.0% (9.5% to 90.5%), MSR 66.7% (20.8% to 93.9%)",
+    ]

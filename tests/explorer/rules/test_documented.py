@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from explorer.rules.actions import Primitive, aim, craft, hold
 from explorer.rules.blocks import BLOCKS, CLEAR, FLAT, KINDS, NATURAL, SCENERY
 from explorer.rules.items import tool_needed
+from explorer.rules.mobs import MOBS
 from explorer.rules.recipes import RECIPES, recipe
 
 PAGE = (Path(__file__).resolve().parents[3] / "docs" / "explorer_rules.md").read_text(encoding="utf-8")
@@ -65,3 +67,20 @@ def kinds(group: str) -> list[str]:
     if group in ("planks", "wool"):
         return [block.name for block in BLOCKS if block.name.endswith(f"_{group}")]
     return group.split(" or ")
+
+
+def test_mobs() -> None:
+    told = {name: (*drop.split(" "), tall == "yes") for name, drop, tall in table("mob")}
+    assert told == {mob.name: (str(mob.drop.count), mob.drop.item, mob.tall) for mob in MOBS.values()}
+
+
+def test_primitives() -> None:
+    rows = [(re.findall(r"\d+", codes), names.split(", ")) for codes, names, _ in table("code")]
+    told = {int(number): name for numbers, names in rows for number, name in zip(numbers, names, strict=False)}
+    plain = {primitive.value: primitive.name.lower().replace("_", " ") for primitive in Primitive}
+    assert told == {
+        **plain,
+        hold(0): "hold item i",
+        craft(0): "craft by recipe r",
+        aim(-5, -5, -5): told[aim(-5, -5, -5)],
+    }

@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 
 from explorer.rules.actions import Primitive
 from explorer.rules.blocks import AIR, code
-from explorer.rules.moves import heading, move, stands
+from explorer.rules.moves import OUTSIDE, heading, move, stands
 from explorer.scene import Cell, Pose
 from explorer.worlds.body import BACK, FORWARD, JUMPING, LEFT, RIGHT, Body, Solids
 from explorer.worlds.controller import carry_out, drop_down, rise
 
-STONE = code("stone")
+STONE, LAVA = code("stone"), code("lava")
 MOVES = (Primitive.FORWARD, Primitive.BACK, Primitive.LEFT, Primitive.RIGHT, Primitive.JUMP)
 KEYS = dict(zip(MOVES, (FORWARD, BACK, LEFT, RIGHT, FORWARD | JUMPING), strict=True))
 SIZE = 8
@@ -25,19 +25,20 @@ SIZE = 8
 class Rocks:
     """Random terrain: columns of random height, some holes in them and some blocks in the air."""
 
-    def __init__(self, seed: int) -> None:
+    def __init__(self, seed: int, lava: float = 0) -> None:
         random = np.random.default_rng(seed)
         heights = random.integers(1, 6, (SIZE, SIZE)) - random.integers(0, 3)
         levels = np.arange(SIZE)[:, None, None]
         rock = (levels < heights) & (random.random((SIZE, SIZE, SIZE)) < 0.95)
         rock |= random.random((SIZE, SIZE, SIZE)) < random.choice([0, 0.05, 0.15])
         self.blocks = np.where(rock, STONE, AIR).astype(np.uint16)
+        self.blocks[~rock & (random.random(rock.shape) < lava)] = LAVA
         self.solids = Solids(self.blocks)
 
     def block(self, cell: Cell) -> int:
         x, y, z = cell
         inside = all(0 <= value < SIZE for value in cell)
-        return int(self.blocks[y, z, x]) if inside else STONE
+        return int(self.blocks[y, z, x]) if inside else OUTSIDE
 
     def poses(self) -> Iterator[Pose]:
         cells = [(x, y, z) for x in range(SIZE) for y in range(SIZE) for z in range(SIZE)]
@@ -58,6 +59,25 @@ def test_the_lattice_foretells_each_move(seed: int) -> None:
                 assert (body.x % 1, body.y % 1, body.z % 1) == (0.5, 0, 0.5)
                 assert (body.vx, body.vz) == (0, 0)
                 assert body.ticks <= 30
+
+
+def brushes_lava(rocks: Rocks, pose: Pose) -> bool:
+    """Whether a jump would touch lava by the 5 cm that it rises into the cells above its head-room."""
+    (x, y, z), (dx, _, dz) = pose.cell, heading(pose, Primitive.JUMP)
+    return LAVA in (rocks.block((x + far * dx, y + 3, z + far * dz)) for far in range(3))
+
+
+@given(st.integers(0, 10**6), st.sampled_from([0.02, 0.1]))
+@settings(max_examples=30, deadline=None)
+def test_no_move_that_is_carried_out_touches_lava_but_overhead(seed: int, lava: float) -> None:
+    rocks = Rocks(seed, lava)
+    for pose in rocks.poses():
+        for primitive in MOVES:
+            way = move(rocks, pose, primitive)
+            if way.end == "moved":
+                body = Body(rocks.solids, pose.cell)
+                assert carry_out(body, pose, primitive, way)
+                assert not body.burnt or brushes_lava(rocks, pose), (pose, primitive, way)
 
 
 @given(st.integers(0, 10**6))

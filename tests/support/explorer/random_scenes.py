@@ -43,6 +43,7 @@ def scenes(draw: st.DrawFn) -> Scene:
     for name, places in (("chest", chests), ("iron_door", doors), ("lever", devices)):
         for at in places:
             blocks[at[1], at[2], at[0]] = code(name)
+    blocks[max(spawn[1] - 1, 0), spawn[2], spawn[0]] = code("stone")
     for at in taken:
         blocks[at[1], at[2], at[0]] = code("air")
     doors = [at for at in doors if BLOCKS[blocks[at[1], at[2], at[0]]].kind == "door"]
@@ -70,7 +71,7 @@ def scenes(draw: st.DrawFn) -> Scene:
 def _wire(draw: st.DrawFn, name: str, cells: tuple[Cell, ...], devices: list[Cell]) -> Wire:
     needs = tuple(draw(st.permutations(devices)))
     holds = draw(st.none() | st.integers(0, 99))
-    return Wire(name, cells, needs, draw(st.sampled_from(["all", "any"])), holds)  # type: ignore[arg-type]
+    return Wire(name, cells, needs, draw(st.sampled_from(["all", "any"])), holds)
 
 
 @st.composite

@@ -1,0 +1,38 @@
+"""``python -m explorer COMMAND``: one module a command, each imported when it is called."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+
+from explorer.cli.parser import parse
+from spca.common.command import EXIT_USER_ERROR, Ending, complain
+from spca.common.errors import SPCAError
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run a command.
+
+    Args:
+        argv: arguments; None takes those of the process.
+
+    Returns:
+        the exit code: 0 done, 1 the answer is no, 2 a mistake in what was asked, 130 interrupted.
+    """
+    settings = parse(argv)
+    for stream in (sys.stdout, sys.stderr):  # names of scenes are anybody's
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
+    code = 0
+    with Ending() as ending:
+        try:
+            code = import_module(f"explorer.cli.{settings.command}").run(settings)
+            print(end="", flush=True)
+        except BrokenPipeError:  # whoever read our output has left; what is written to files is complete
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        except (SPCAError, OSError) as error:
+            complain(f"error: {error}")
+            return getattr(error, "exit_code", EXIT_USER_ERROR)
+    return ending.code or code

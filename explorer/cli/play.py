@@ -1,0 +1,84 @@
+"""``play``: a person plays a scene."""
+
+from __future__ import annotations
+
+import webbrowser
+from contextlib import suppress
+from pathlib import Path
+
+from explorer.cli.parser import RESULTS, Settings
+from explorer.cli.scenes import made_scene
+from explorer.errors import EpisodeError
+from explorer.evaluation.episode import Game
+from explorer.evaluation.results import Episode, append_episode
+from explorer.files import Loaded, load_scene
+from explorer.worlds.voxel import VoxelWorld
+from spca.common.command import EXIT_FINISHED, EXIT_INTERRUPTED, complain, program
+from spca.common.text import counted, one_line
+
+
+def run(settings: Settings) -> int:
+    """Play, and add the episode to the results."""
+    output = settings.output or RESULTS
+    if output.is_dir():
+        raise EpisodeError(f"{output}: is a folder; name a file for --output")
+    loaded = load_scene(settings.scene) if settings.scene else made_scene(settings, output.parent / "scenes")
+    return _on_terminal(loaded, output) if settings.terminal else _in_browser(loaded, output, settings)
+
+
+def _on_terminal(loaded: Loaded, output: Path) -> int:
+    from explorer.play.hands import MODEL
+    from explorer.play.terminal import Terminal
+
+    world = VoxelWorld()
+    game = Game(world, loaded)
+    with suppress(KeyboardInterrupt):  # what was played until then counts
+        Terminal(game, loaded.text, world.state).play()
+    return _kept(game.episode(MODEL), loaded, output)
+
+
+def _in_browser(loaded: Loaded, output: Path, settings: Settings) -> int:
+    from explorer.play.server import served
+    from explorer.play.session import Session
+    from explorer.report.reading import PROGRAM, Read, Shelf, report
+
+    session = Session(loaded)
+
+    def page() -> str:
+        return report([Read(session.episode())], "Your episode", Shelf([loaded]))
+
+    with served(session, PROGRAM, page, settings.port) as server:
+        print(one_line(f"Task: {loaded.text}"))
+        print(f"{server.address} (Ctrl-C ends)", flush=True)
+        if settings.browser:
+            webbrowser.open(server.address)
+        try:
+            session.finished.wait()
+            _kept(session.episode(), loaded, output)
+            print("The page stays open until Ctrl-C.", flush=True)
+            session.closed.wait()
+        except KeyboardInterrupt:
+            if session.finished.is_set():
+                return EXIT_FINISHED
+            if session.game.view.step:
+                return _kept(session.episode(), loaded, output)
+            complain("interrupted; no step was taken, so nothing was recorded")
+            return EXIT_INTERRUPTED
+    return EXIT_FINISHED
+
+
+def _kept(episode: Episode, loaded: Loaded, output: Path) -> int:
+    append_episode(output, episode)
+    print(told(episode, loaded))
+    print(one_line(f"added to {output}; the report: {program('python -m explorer')} report {output}"), flush=True)
+    return EXIT_FINISHED
+
+
+def told(episode: Episode, loaded: Loaded) -> str:
+    """Return what an episode came to, a line for each milestone."""
+    reached = f"{len(episode.latched)} of {counted(episode.hops, 'milestone')} in {counted(episode.steps, 'step')}"
+    lines = [f"{'solved' if episode.solved else 'not solved'}: {reached}"]
+    for milestone in loaded.milestones:
+        at = episode.latched.get(milestone.milestone_id)
+        lines.append(one_line(f"  {'never' if at is None else f'step {at}':>9}  {milestone.description}"))
+    return "\n".join(lines)

@@ -1,0 +1,49 @@
+"""``report``: results as one HTML file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from explorer.cli.parser import RESULTS, Settings
+from explorer.errors import EpisodeError
+from explorer.evaluation.metrics import rate_lines
+from explorer.evaluation.results import read_episodes
+from explorer.report.reading import Read, Shelf, report
+from spca.common.command import EXIT_FINISHED
+from spca.common.files import make_folder, write_atomic
+from spca.common.jobs.progress import Bar
+from spca.common.text import one_line
+
+
+def run(settings: Settings) -> int:
+    """Write the page.
+
+    Raises:
+        EpisodeError: results cannot be read, or there are none.
+    """
+    paths = settings.paths or (RESULTS,)
+    episodes = [Read(episode, path.parent) for path in paths for episode in read_episodes(path)]
+    if not episodes:
+        raise EpisodeError(f"{paths[0]}: holds no episode: play one first")
+    output = settings.output or paths[0].with_suffix(".html")
+    if output in paths:
+        raise EpisodeError(f"{output}: is the results; choose another --output")
+    make_folder(output.parent)
+    done = 0
+    with Bar(jobs="episodes", good="drawn") as bar:
+
+        def drawn() -> None:
+            nonlocal done
+            done += 1
+            bar.update(done, len(episodes), done)
+
+        page = report(episodes, _title(paths), Shelf(folder=settings.scenes), drawn)
+    write_atomic(output, page)
+    for line in rate_lines(each.episode for each in episodes):
+        print(one_line(line))
+    print(one_line(f"report: {output}"))
+    return EXIT_FINISHED
+
+
+def _title(paths: tuple[Path, ...]) -> str:
+    return "Exploration results" if len(paths) > 1 else f"Exploration results: {paths[0].stem}"

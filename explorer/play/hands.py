@@ -1,0 +1,89 @@
+"""What a person means who points at something: the primitives that get the hands there and do what fits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from explorer.errors import UnknownNameError
+from explorer.rules.actions import FARTHEST_AIM, Primitive, aim, craft, hold
+from explorer.rules.blocks import BLOCKS
+from explorer.rules.items import item
+from explorer.rules.mobs import MOBS
+from explorer.rules.reach import mob_hit, touched
+from explorer.rules.recipes import recipe
+from explorer.rules.state import Still
+from explorer.scene import Cell, Pose, WorldState
+from explorer.view import Thing, View
+
+MODEL = "human"
+"""Name of a person in results."""
+
+
+def codes_for(state: WorldState, view: View, cell: Cell, *, place: bool = False) -> tuple[int, ...] | str:
+    """Return the codes that aim at a cell and attack, use or dig what is there, or place what is in hand.
+
+    Returns:
+        why it would be in vain, where the crosshair cannot get there; that takes no step.
+    """
+    offset = _offset(view.pose.cell, cell)
+    if max(map(abs, offset)) > FARTHEST_AIM:
+        return "too far away"
+    deed = Primitive.PLACE if place else _fitting(replace(state, pose=view.pose.aimed(offset)), offset, cell)
+    if isinstance(deed, str):
+        return deed
+    return (int(deed),) if view.pose.aim == offset else (aim(*offset), int(deed))
+
+
+def _fitting(state: WorldState, offset: Cell, cell: Cell) -> Primitive | str:
+    still = Still(state, ())
+    mob = mob_hit(still)
+    if mob is not None and cell in (mob.cell, (mob.cell[0], mob.cell[1] + 1, mob.cell[2])):
+        return Primitive.ATTACK
+    hit = touched(still)
+    if hit is None:
+        return "out of reach"
+    if hit.offset != offset:
+        return "something is in the way"
+    block = BLOCKS[still.block(cell)]
+    return Primitive.DIG if block.breakable or not block.usable else Primitive.USE
+
+
+def targets(view: View) -> Iterator[Thing]:
+    """Yield the things in view that a crosshair can be put on, nearest first."""
+    here = view.pose.cell
+    near = (each for each in view.things if each.in_view and max(map(abs, _offset(here, each.cell))) <= FARTHEST_AIM)
+    yield from sorted(near, key=lambda each: sum(part * part for part in _offset(here, each.cell)))
+
+
+def named_code(kind: str, name: str) -> int | None:
+    """Return the code to hold an item or to craft by a recipe, None if there is no such name."""
+    try:
+        return hold(item(name)) if kind == "hold" else craft(recipe(name)) if kind == "craft" else None
+    except UnknownNameError:
+        return None
+
+
+def is_mob(thing: Thing) -> bool:
+    """Return whether it is an animal or monster."""
+    return thing.kind in MOBS
+
+
+def is_tall(kind: str) -> bool:
+    """Return whether it is a mob of two cells."""
+    return kind in MOBS and MOBS[kind].tall
+
+
+def is_loose(thing: Thing, view: View) -> bool:
+    """Return whether it stands or lies in its cell, rather than being the block of it."""
+    x, y, z = thing.cell
+    return is_mob(thing) or BLOCKS[int(view.known[y, z, x])].name != thing.kind
+
+
+def spawn_relative(view: View, pose: Pose) -> Cell:
+    """Return where a body is, counted from the spawn as files and texts do."""
+    return _offset(view.origin, pose.cell)
+
+
+def _offset(here: Cell, there: Cell) -> Cell:
+    return there[0] - here[0], there[1] - here[1], there[2] - here[2]

@@ -1,0 +1,69 @@
+"""Single keys of a terminal, by name."""
+
+from __future__ import annotations
+
+import os
+import select
+import sys
+import termios
+import tty
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Final
+
+from spca.common.errors import UserError
+
+_SEQUENCES: Final = {
+    "[A": "up", "OA": "up", "[B": "down", "OB": "down", "[C": "right", "OC": "right", "[D": "left", "OD": "left",
+    "[5~": "page up", "[6~": "page down", "[Z": "back tab",
+}  # fmt: skip
+_PLAIN: Final = {"\r": "enter", "\n": "enter", "\t": "tab", " ": "space", "\x7f": "backspace", "\b": "backspace"}
+_ESCAPE_S: Final = 0.05
+"""Seconds within which the rest of a sequence follows; a key of its own is followed by nothing."""
+
+
+@contextmanager
+def raw_keys() -> Iterator[Keys]:
+    """Read keys without echo and without waiting for a line; Ctrl-C still interrupts.
+
+    Raises:
+        UserError: standard input is no terminal.
+    """
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise UserError("--terminal needs a terminal: run it in one, or play in the browser")
+    descriptor = sys.stdin.fileno()
+    before = termios.tcgetattr(descriptor)
+    try:
+        tty.setcbreak(descriptor)
+        yield Keys(descriptor)
+    finally:
+        termios.tcsetattr(descriptor, termios.TCSADRAIN, before)
+
+
+class Keys:
+    """Keys as they are pressed."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+        self._pending = ""
+
+    def next(self) -> str:
+        """Wait for a key: a letter, or ``up``, ``enter``, ``escape``; "" once there will be none."""
+        text = self._pending or self._read()
+        if text.startswith("\x1b"):
+            return self._sequence(text[1:])
+        self._pending = text[1:]
+        return _PLAIN.get(text[:1], text[:1])
+
+    def _sequence(self, text: str) -> str:
+        if not text and select.select([self._descriptor], [], [], _ESCAPE_S)[0]:
+            text = self._read()
+        for sequence, name in _SEQUENCES.items():
+            if text.startswith(sequence):
+                self._pending = text[len(sequence) :]
+                return name
+        self._pending = ""
+        return "unknown" if text else "escape"
+
+    def _read(self) -> str:
+        return os.read(self._descriptor, 64).decode(errors="replace")

@@ -1,0 +1,116 @@
+"""A scene played in the browser, over a small server on this machine.
+
+::
+
+    GET  /TOKEN/          the page
+    GET  /TOKEN/state     what the person knows
+    POST /TOKEN/ask       a step: {"do": "forward"}, {"hold": item}, {"craft": recipe}, {"touch": [x, y, z]}
+    GET  /TOKEN/report    the report of the episode, once it is over
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import secrets
+import socket
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from http import HTTPStatus
+from typing import Any, ClassVar, Final
+
+from explorer.errors import EpisodeError
+from explorer.play.session import Session
+from explorer.report.document import document, policy, shown
+from spca.common.web.access import LOOPBACK, Access
+from spca.common.web.token_server import Page, TokenHandler, TokenServer, answering
+
+PLAY: Final = "openPlay"
+_LARGEST: Final = 4096
+"""Bytes of a request."""
+
+
+class PlayHandler(TokenHandler):
+    """Answers from a :class:`Session`."""
+
+    server: PlayServer
+    allowed: ClassVar[str] = "GET, HEAD, POST"
+
+    def _answer(self) -> None:
+        asked = self.asked()
+        if asked == "":
+            self.send_page(self.server.page)
+        elif asked == "state":
+            self._tell(self.server.session.told())
+        elif asked == "report" and self.server.session.game.over:
+            self.send_page(self.server.report())
+        else:
+            self.send(HTTPStatus.NOT_FOUND)
+
+    do_GET = do_HEAD = _answer  # noqa: N815  # the names that http.server asks for
+
+    def do_POST(self) -> None:  # noqa: N802  # likewise
+        """Carry out what the page asks for."""
+        if self.asked() != "ask" or self.headers.get("Content-Type", "") != "application/json":
+            self.send(HTTPStatus.NOT_FOUND)
+            return
+        length = self.headers.get("Content-Length", "")
+        if not (length.isascii() and length.isdigit() and len(length) < 6 and int(length) <= _LARGEST):
+            self.send(HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
+            return
+        try:
+            wish = json.loads(self.rfile.read(int(length)))
+            answer = self.server.session.ask(wish) if isinstance(wish, dict) else None
+        except (ValueError, RecursionError):
+            answer = None
+        if answer is None:
+            self.send(HTTPStatus.BAD_REQUEST)
+        else:
+            self._tell(answer)
+
+    def _tell(self, value: dict[str, Any]) -> None:
+        text = json.dumps(shown(value), separators=(",", ":"))
+        self.send(HTTPStatus.OK, gzip.compress(text.encode("ascii"), 5, mtime=0))
+
+
+class PlayServer(TokenServer):
+    """Serves one session.
+
+    Args:
+        port: 0 takes any that is free.
+        report: makes the page that shows how it went.
+
+    Raises:
+        EpisodeError: the port cannot be had.
+    """
+
+    def __init__(self, session: Session, program: str, report: Callable[[], str], port: int = 0) -> None:
+        self.session, self._report = session, report
+        self.token = secrets.token_urlsafe(32)
+        html = document(session.loaded.text, {"scene": session.scene(), "program": program}, PLAY, connect=True)
+        self.page = Page.of(html, policy(PLAY, connect=True))
+        try:
+            super().__init__(socket.AF_INET, ("127.0.0.1", port), PlayHandler, Access(self.token, LOOPBACK))
+        except OSError as error:
+            raise EpisodeError(f"cannot listen on port {port}: {error.strerror or error}") from error
+
+    @property
+    def address(self) -> str:
+        """Of the page."""
+        return f"http://127.0.0.1:{self.port}/{self.token}/"
+
+    def report(self) -> Page:
+        """Return the page that shows how it went."""
+        return Page.of(self._report(), policy("openReport"))
+
+
+@contextmanager
+def served(session: Session, program: str, report: Callable[[], str], port: int = 0) -> Iterator[PlayServer]:
+    """Serve a session meanwhile.
+
+    Raises:
+        EpisodeError: as :class:`PlayServer`.
+    """
+    server = PlayServer(session, program, report, port)
+    with answering(server):
+        yield server

@@ -1,0 +1,179 @@
+"""An episode that a page plays: what it asks for becomes steps, what it is told is what the person has seen."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping
+from typing import Any, Final
+
+import numpy as np
+
+from explorer.evaluation.episode import Game
+from explorer.evaluation.results import Episode
+from explorer.files import Loaded
+from explorer.play.hands import MODEL, codes_for, is_loose, is_mob, is_tall, named_code
+from explorer.play.obtainable import obtainable
+from explorer.report.film import in_words, runs
+from explorer.report.looks import Looks
+from explorer.rules.actions import Primitive
+from explorer.rules.blocks import BLOCKS, variant
+from explorer.rules.items import ITEMS, block_of
+from explorer.scene import Cell
+from explorer.view import Offer, Thing, View
+from explorer.worlds.voxel import VoxelWorld
+
+BY_NAME: Final = {primitive.name.lower(): int(primitive) for primitive in Primitive}
+
+
+class Session:
+    """One episode; any thread may ask.
+
+    Attributes:
+        finished: set once the episode is over.
+        closed: set by whoever wants its server to stop.
+    """
+
+    def __init__(self, loaded: Loaded) -> None:
+        self.loaded = loaded
+        self._world = VoxelWorld()
+        self.game = Game(self._world, loaded)
+        self._lock = threading.Lock()
+        self.looks = looks_of(loaded)
+        self._known = [self.looks.numbers(self.game.view.known)]
+        self._changes: list[list[tuple[int, int]]] = []
+        self._said: list[tuple[str, str]] = []
+        self.finished, self.closed = threading.Event(), threading.Event()
+
+    def scene(self) -> dict[str, Any]:
+        """Return what never changes, JSON-able; nothing of it but the task tells about the scene."""
+        view = self.game.view
+        y, z, x = view.known.shape
+        return {
+            "text": self.loaded.text,
+            "size": (x, y, z),
+            "spawn": view.origin,
+            "dark": self.loaded.scene.dark,
+            **self.looks.told(),
+        }
+
+    def told(self, have: int | None = None, note: str = "") -> dict[str, Any]:
+        """Return what the person knows, JSON-able.
+
+        Args:
+            have: the step that the page knows of; None: nothing.
+            note: why what was asked for took no step.
+        """
+        with self._lock:
+            return self._told(have, note)
+
+    def ask(self, wish: Mapping[str, Any]) -> dict[str, Any]:
+        """Carry out what a page asks for: ``do``, ``hold``, ``craft`` or ``touch``.
+
+        Raises:
+            ValueError: it asks for nothing that there is.
+        """
+        have = wish.get("have")
+        with self._lock:
+            codes = self._codes(wish)
+            if isinstance(codes, str):
+                return self._told(have, codes)
+            for code in codes:
+                if not self.game.over:
+                    self._step(code)
+            if self.game.over:
+                self.finished.set()
+            return self._told(have, "")
+
+    def episode(self) -> Episode:
+        """Return the result; an episode that is not over is ended."""
+        with self._lock:
+            if not self.game.over:
+                self._step(Primitive.DONE)
+            return self.game.episode(MODEL)
+
+    def _codes(self, wish: Mapping[str, Any]) -> tuple[int, ...] | str:
+        if self.game.over:
+            return "the episode is over"
+        match wish:
+            case {"do": str(name)} if name in BY_NAME:
+                return (BY_NAME[name],)
+            case {"hold": str(name)} if (code := named_code("hold", name)) is not None:
+                return (code,)
+            case {"craft": str(name)} if (code := named_code("craft", name)) is not None:
+                return (code,)
+            case {"touch": [int(x), int(y), int(z)]}:
+                return self._hands((x, y, z), bool(wish.get("place")))
+        raise ValueError("it asks for nothing that there is")
+
+    def _hands(self, cell: Cell, place: bool) -> tuple[int, ...] | str:
+        width, height, depth = self.loaded.scene.size
+        if not (0 <= cell[0] < width and 0 <= cell[1] < height and 0 <= cell[2] < depth):
+            return "too far away"
+        return codes_for(self._world.state(), self.game.view, cell, place=place)
+
+    def _step(self, code: int) -> None:
+        self.game.step(code)
+        known = self.looks.numbers(self.game.view.known)
+        places = np.flatnonzero(known != self._known[0])
+        self._changes.append(list(zip(places.tolist(), known.ravel()[places].tolist(), strict=True)))
+        self._known[0] = known
+        last = self.game.view.last
+        self._said.append((in_words(code), "" if last.done else last.reason))
+
+    def _told(self, have: object, note: str) -> dict[str, Any]:
+        view = self.game.view
+        told: dict[str, Any] = {
+            "step": view.step,
+            "max": view.max_steps,
+            "pose": [*view.pose.cell, view.pose.facing, view.pose.pitch, *(view.pose.aim or ())],
+            "held": view.held,
+            "inventory": list(view.inventory.items()),
+            "recipes": [_recipe(offer) for offer in view.recipes],
+            "things": [_thing(each, view) for each in view.things],
+            "note": note,
+            "over": self.game.over,
+        }  # fmt: skip
+        if type(have) is int and 0 <= have <= view.step:
+            told["changes"] = [change for step in self._changes[have:] for change in step]
+            told["said"] = self._said[have:]
+        else:
+            told["known"] = runs(self._known[0])
+            told["said"] = self._said[-20:]
+        if self.game.over:
+            told["latched"], told["hops"] = len(self.game.latched), len(self.loaded.milestones)
+        return told
+
+
+def _thing(thing: Thing, view: View) -> dict[str, Any]:
+    return {
+        "kind": thing.kind,
+        "name": thing.name,
+        "state": thing.state,
+        "cell": thing.cell,
+        "mob": is_mob(thing),
+        "tall": is_tall(thing.kind),
+        "loose": is_loose(thing, view),
+        "near": thing.in_view,
+    }
+
+
+def _recipe(offer: Offer) -> dict[str, Any]:
+    needs = [[count, names[0], len(names)] for names, count in offer.needs]
+    return {"name": offer.recipe, "count": offer.makes.count, "needs": needs, "table": offer.table,
+            "craftable": offer.craftable}  # fmt: skip
+
+
+def looks_of(loaded: Loaded) -> Looks:
+    """Return the looks of all that may ever be in a scene, in an order that tells nothing about what is in it."""
+    scene = loaded.scene
+    items = obtainable(scene)
+    codes = {int(code) for code in np.unique(scene.blocks)}
+    codes |= {block for name in items if (block := block_of(name)) is not None}
+    codes |= {variant(code, state) for code in codes for state in _states(code)}
+    looks = Looks(sorted({mob.kind for mob in scene.mobs} | items, key=lambda name: (name not in ITEMS, name)))
+    looks.numbers(np.array(sorted(codes)))
+    return looks
+
+
+def _states(code: int) -> tuple[str, ...]:
+    return {"door": ("", "open"), "device": ("", "on"), "plate": ("", "on")}.get(BLOCKS[code].kind, ())

@@ -1,0 +1,140 @@
+"""A scene played by keys on a terminal, also over ssh."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from explorer.evaluation.episode import Game
+from explorer.play.hands import codes_for, named_code, targets
+from explorer.play.keys import Keys, raw_keys
+from explorer.play.screen import choice, inventory_lines, recipe_line, screen
+from explorer.rules.actions import Primitive
+from explorer.scene import Cell, WorldState
+from explorer.view import View
+from spca.common.text import one_line
+
+if TYPE_CHECKING:
+    from rich.live import Live
+
+PRIMITIVES: Final = {
+    "up": Primitive.FORWARD, "w": Primitive.FORWARD, "down": Primitive.BACK, "s": Primitive.BACK,
+    "a": Primitive.LEFT, "d": Primitive.RIGHT, "left": Primitive.TURN_LEFT, "right": Primitive.TURN_RIGHT,
+    "space": Primitive.JUMP, "page up": Primitive.LOOK_UP, "page down": Primitive.LOOK_DOWN, "r": Primitive.LOOK_UP,
+    "f": Primitive.LOOK_DOWN, "u": Primitive.USE, "x": Primitive.DIG, "k": Primitive.ATTACK, "p": Primitive.PLACE,
+    "b": Primitive.PLACE_AHEAD, "v": Primitive.PLACE_BELOW, "g": Primitive.DROP, ".": Primitive.WAIT,
+}  # fmt: skip
+_LETTERS: Final = "abcdefghijklmnopqrstuvwxyz"
+_LEAST_WIDTH: Final = 110
+"""Columns from which on there is room for the picture beside the map."""
+
+Draw = Callable[[View, int, int], NDArray[np.uint8]]
+
+
+class Terminal:
+    """One episode on a terminal.
+
+    Args:
+        task: what the person is told.
+        state: the present state of the world, from which the hands know what they touch.
+    """
+
+    def __init__(self, game: Game, task: str, state: Callable[[], WorldState], draw: Draw | None = None) -> None:
+        self._game, self._task, self._state, self._draw = game, task, state, draw
+        self._note = "Tab puts the crosshair on things near by."
+        self._chosen: Cell | None = None
+
+    def play(self) -> None:
+        """Play until the episode is over or the person ends it.
+
+        Raises:
+            UserError: this is no terminal.
+        """
+        from rich.live import Live
+
+        with raw_keys() as keys, Live(screen=True, auto_refresh=False) as live:
+            while not self._game.over:
+                self._show(live)
+                if not self._pressed(keys.next(), keys, live):
+                    break
+        if not self._game.over:
+            self._game.step(Primitive.DONE)
+
+    def _show(self, live: Live) -> None:
+        size = live.console.size
+        picture = None
+        if self._draw is not None and size.width >= _LEAST_WIDTH:
+            columns = min(96, size.width // 2)
+            picture = self._draw(self._game.view, columns, 2 * max(5, size.height - 11))
+        chosen = self._chosen
+        live.update(
+            screen(self._game.view, self._task, (size.width, size.height), picture, self._note, chosen), refresh=True
+        )
+
+    def _pressed(self, key: str, keys: Keys, live: Live) -> bool:
+        """Do what a key means; False: the person has had enough."""
+        if key in PRIMITIVES:
+            self._step(PRIMITIVES[key])
+            self._chosen = None
+        elif key == "tab":
+            self._aim_at_next()
+        elif key == "enter":
+            self._touch()
+        elif key == "h":
+            self._hold(keys, live)
+        elif key == "c":
+            self._craft(keys, live)
+        elif key in ("q", ""):
+            return False
+        return True
+
+    def _step(self, code: int) -> None:
+        self._game.step(code)
+        last = self._game.view.last
+        self._note = one_line(f"Not done: {last.reason}.") if not last.done else ""
+
+    def _aim_at_next(self) -> None:
+        near = list(targets(self._game.view))
+        if not near:
+            self._note = "Nothing is near enough to aim at."
+            return
+        cells = [each.cell for each in near]
+        at = (cells.index(self._chosen) + 1) % len(cells) if self._chosen in cells else 0
+        self._chosen = cells[at]
+        state = f" ({near[at].state})" if near[at].state else ""
+        self._note = one_line(f"{near[at].name.replace('_', ' ')}{state}: enter uses, digs or attacks it.")
+
+    def _touch(self) -> None:
+        if self._chosen is None:
+            self._step(Primitive.USE)
+            return
+        codes = codes_for(self._state(), self._game.view, self._chosen)
+        if isinstance(codes, str):
+            self._note = f"In vain: {codes}."
+            return
+        for code in codes:
+            if not self._game.over:
+                self._step(code)
+
+    def _hold(self, keys: Keys, live: Live) -> None:
+        names = list(self._game.view.inventory)
+        self._choose("Take in hand", inventory_lines(self._game.view), [("hold", name) for name in names], keys, live)
+
+    def _craft(self, keys: Keys, live: Live) -> None:
+        offers = [each for each in self._game.view.recipes if each.craftable]
+        if not offers:
+            self._note = "Nothing can be made of what you carry here."
+            return
+        lines = [recipe_line(each) for each in offers]
+        self._choose("Craft", lines, [("craft", each.recipe) for each in offers], keys, live)
+
+    def _choose(
+        self, title: str, lines: Sequence[str], named: Sequence[tuple[str, str]], keys: Keys, live: Live
+    ) -> None:
+        live.update(choice(title, lines), refresh=True)
+        at = _LETTERS.find(keys.next() or "?")
+        if 0 <= at < len(named) and (code := named_code(*named[at])) is not None:
+            self._step(code)

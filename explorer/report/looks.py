@@ -1,0 +1,45 @@
+"""What blocks, items and mobs look like on a page: numbers of looks, and one small picture with their tiles."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterable
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from explorer.picture.textures import atlas
+from explorer.rules.blocks import AIR, BLOCKS, UNSEEN
+from spca.common.images import png
+
+
+class Looks:
+    """Numbers the blocks that occur, and collects what stands or lies around.
+
+    Number 0 is what was never seen, 1 is air.
+    """
+
+    def __init__(self, kinds: Iterable[str] = ()) -> None:
+        self._numbers = np.full(len(BLOCKS), -1, np.int64)
+        self._codes: list[int] = []
+        self.kinds = set(kinds)
+        self.numbers(np.array([UNSEEN, AIR]))
+
+    def numbers(self, codes: NDArray[np.uint16] | NDArray[np.int64]) -> NDArray[np.uint16]:
+        """Return the numbers of blocks, new ones where they have none yet."""
+        for code in np.unique(codes).tolist():
+            if self._numbers[code] < 0:
+                self._numbers[code] = len(self._codes)
+                self._codes.append(code)
+        return self._numbers[codes].astype(np.uint16)
+
+    def told(self) -> dict[str, Any]:
+        """Return everything, JSON-able; the tiles as PNG in base64."""
+        made = atlas(self._codes, self.kinds)
+        return {
+            "looks": [asdict(made.looks[code]) for code in self._codes],
+            "sprites": made.sprites,
+            "atlas": base64.b64encode(png(made.sheet(), optimize=True)).decode("ascii"),
+        }

@@ -1,0 +1,80 @@
+"""``run``: agents on scenes in files."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from explorer.cli import main
+from explorer.evaluation.results import read_episodes
+from explorer.files import save_scene
+from tests.support.explorer.played import GOES_ROUND, walk
+from tests.support.processes import Process
+from tests.support.spca.doubles import ROOT
+from tests.support.waiting import PATIENCE, becomes
+
+
+@pytest.fixture
+def scenes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A working directory with a folder of two scenes."""
+    monkeypatch.chdir(tmp_path)
+    save_scene(tmp_path / "scenes" / "one", walk("one"))
+    save_scene(tmp_path / "scenes" / "two", walk("two", codes=GOES_ROUND))
+    return tmp_path / "scenes"
+
+
+def test_rates_are_printed_and_results_written(scenes: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", "scenes", "--agent", "solver", "--workers", "2"]) == 0
+    assert capsys.readouterr().out.splitlines() == [
+        "two: this episode refutes the certificate; please report it with the results",
+        "solver, 2 hops: 2 episodes, TSR 50.0% (9.5% to 90.5%), MSR 75.0% (30.1% to 95.4%)",
+        "solver, all: 2 episodes, TSR 50.0% (9.5% to 90.5%), MSR 75.0% (30.1% to 95.4%)",
+        "results: results/explorer/solver.jsonl; the report: python -m explorer report results/explorer/solver.jsonl",
+    ]
+    output = scenes.parent / "results" / "explorer" / "solver.jsonl"
+    assert [episode.source for episode in read_episodes(output)] == ["scenes/one", "scenes/two"]
+    assert main(["run", "scenes", "--agent", "solver"]) == 2
+    assert "exists; choose another --output, or --overwrite it" in capsys.readouterr().err
+    assert main(["run", "scenes", "--agent", "solver", "--resume"]) == 0
+
+
+def test_seed_and_steps_are_told(scenes: Path) -> None:
+    assert main(["run", str(scenes / "one"), "--seed", "4", "--max-steps", "5", "--output", "r.jsonl"]) == 0
+    [episode] = read_episodes(Path("r.jsonl"))
+    assert (episode.model, episode.seed, episode.steps) == ("random", 4, 5)
+    assert json.loads(Path("r.run.json").read_text())["settings"] == {"agent": "random", "seed": 4, "max_steps": 5}
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("run scenes --agent solvr", "no agent is called 'solvr'; did you mean solver?"),
+        ("run scenes --agent ../x", "no agent is called '../x'; there are random, solver"),
+        ("run nowhere", "nowhere: no scenes can be read: No such file"),
+        ("run scenes scenes/one", "two scenes are called 'one' (scenes/one and scenes/one): rename one"),
+    ],
+)
+@pytest.mark.usefixtures("scenes")
+def test_a_mistake_is_one_line(line: str, words: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(line.split()) == 2
+    said = capsys.readouterr()
+    assert words in said.err
+    assert (said.out, said.err.count("\n")) == ("", 1)
+
+
+def test_an_interrupted_run_says_how_to_go_on(scenes: Path) -> None:
+    line = ["-m", "explorer", "run", "scenes", "--max-steps", "100000"]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    with Process([sys.executable, *line], env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as running:
+        assert becomes(lambda: (scenes.parent / "results/explorer/random.jsonl.partial.jsonl").exists())
+        os.killpg(running.pid, signal.SIGINT)
+        out, err = running.communicate(timeout=PATIENCE)
+    assert (running.returncode, out) == (130, "")
+    assert err == "interrupted; 0 episodes finished\n"
+    assert not (scenes.parent / "results/explorer/random.jsonl.partial.jsonl").exists()
