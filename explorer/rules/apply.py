@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from explorer.rules.blocks import AIR, BLOCKS, REPLACEABLE, SOLID, variant
+from explorer.rules.blocks import AIR, BLOCKS, LAVA, REPLACEABLE, SOLID, variant
 from explorer.rules.devices import tick
 from explorer.rules.items import block_of, digs, tool_needed
 from explorer.rules.mobs import mob_kind
@@ -98,6 +98,8 @@ def _place(state: RuleState, event: Event) -> Applied:
         return Applied(refusal="it carries no body")
     if not REPLACEABLE[state.block(cell)]:
         return Applied(refusal="something is in the way")
+    if state.block(cell) == LAVA and not SOLID[placed]:
+        return Applied(refusal="lava burns it")
     filled = Change("block", cell, code=placed), Change("placed", cell)
     return Applied((*filled, *_spent(state, {state.held: 1})))
 

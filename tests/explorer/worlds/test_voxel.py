@@ -64,6 +64,17 @@ def test_a_lever_placed_beside_the_door_opens_it() -> None:
     assert list(tracker.latched) == ["lever", "behind_the_door"]
 
 
+def test_only_what_is_solid_covers_lava() -> None:
+    build = hall().put("lava", (4, 0, 5))
+    build.inventory = {"torch": 1, "dirt": 1}
+    world = VoxelWorld()
+    world.reset(build.scene())
+    world.step(hold(item("torch")))
+    assert world.step(Primitive.PLACE_AHEAD).reason == "lava burns it"
+    world.step(hold(item("dirt")))
+    assert world.step(Primitive.PLACE_AHEAD).done
+
+
 class TestVoxelWorld(WorldSuite):
     @pytest.fixture
     def make(self) -> Callable[[], World]:
