@@ -1,7 +1,7 @@
 """What an agent has seen of a scene: the blocks as they were when last in sight, and the things among them.
 
 A world tells an :class:`Observer` what changes (:meth:`~Observer.follow`) and where the body stands after a step
-(:meth:`~Observer.look`). What changes out of sight is not known until it is seen.
+(:meth:`~Observer.look`). What changes out of sight is not known until it is seen, but for what the own hands place.
 """
 
 from __future__ import annotations
@@ -42,6 +42,7 @@ class Observer:
         self._seen_at = np.full(self._layout.size, -1, dtype=np.int32)
         self._lit = np.zeros_like(self._opaque) if scene.dark else None
         self._things = Things(self._layout)
+        self._felt: list[int] = []
         self._pose, self._step = scene.spawn, 0
         self._shine()
 
@@ -58,7 +59,7 @@ class Observer:
     def copy(self) -> Observer:
         """Return a copy that does not follow, for a checkpoint."""
         other = copy(self)
-        for name in ("_blocks", "_opaque", "_known", "_seen_at", "_things"):
+        for name in ("_blocks", "_opaque", "_known", "_seen_at", "_things", "_felt"):
             setattr(other, name, getattr(self, name).copy())
         other._lit = None if self._lit is None else self._lit.copy()
         return other
@@ -76,6 +77,7 @@ class Observer:
                 self._opaque[place] = _OPAQUE[change.code]
             elif change.kind == "placed":
                 self._things.place(place)
+                self._felt.append(place)
             elif change.kind == "chest":
                 self._things.empty(place)
         if shone:
@@ -84,7 +86,8 @@ class Observer:
     def look(self, pose: Pose, step: int, items: Mapping[Cell, tuple[Stack, ...]], mobs: Iterable[Mob]) -> None:
         """See what is in sight after a step; ``items`` and ``mobs`` are those of the whole world."""
         self._pose, self._step = pose, step
-        places = see(self._opaque, self._layout, pose, self._lit)
+        places = np.append(see(self._opaque, self._layout, pose, self._lit), np.array(self._felt, np.intp))
+        self._felt.clear()
         seen_at = self._seen_at
         seen_at[places] = step
         differ = np.unique(places[self._blocks[places] != self._known[places]])

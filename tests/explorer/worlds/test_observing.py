@@ -139,6 +139,16 @@ def test_what_the_agent_placed_is_no_source_of_blocks() -> None:
     assert set(look(observer, 1, Pose((8, 1, 2), pitch=1))) == {"lever_1"}
 
 
+def test_what_the_agent_placed_is_known_wherever_it_looks() -> None:
+    observer = Observer(scene({}))
+    observer.follow([change((8, 1, 2), "lever"), Change("placed", (8, 1, 2))])
+    assert set(look(observer, 0, Pose((8, 1, 3), pitch=-3))) == {"lever_1"}
+    assert observer.known[1, 2, 8] == code("lever")
+    observer.follow([change((8, 1, 2), "lever", "on")])
+    look(observer, 1, Pose((8, 1, 3), pitch=-3))
+    assert observer.known[1, 2, 8] == code("lever")
+
+
 def test_a_chest_that_the_agent_emptied_is_said_to_be_empty() -> None:
     observer = Observer(scene({(8, 1, 5): "chest"}))
     assert look(observer)["chest_1"].state == ""
