@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from explorer.generating.judging import graph, milestones
 from explorer.generating.knobs import Knobs
 from explorer.generating.places.deeds import Deeds
+from explorer.generating.places.dressing import dress
 from explorer.generating.places.furnishing import furnish
 from explorer.generating.places.gates import build
 from explorer.generating.places.rooms import lay_out
@@ -54,6 +55,7 @@ def draft(rng: random.Random, plan: Plan, before: Order, knobs: Knobs, name: str
     layout = lay_out(rng, plan)
     styles = looks(rng, [area.look for area in plan.areas])
     placed = furnish(rng, plan, layout, build(rng, layout, styles))
+    dress(placed, styles)
     deeds = Deeds(plan, placed)
     pose = spawn(rng, plan, before, placed, knobs.occlusion)
     if set(deeds.hops) != set(plan.hops):

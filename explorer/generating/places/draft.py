@@ -80,6 +80,10 @@ class Draft:
         """Whether nothing is in a cell."""
         return bool(self.blocks[cell[1], cell[2], cell[0]] == AIR)
 
+    def holds(self, cell: Cell, name: str) -> bool:
+        """Whether a block is in a cell."""
+        return bool(self.blocks[cell[1], cell[2], cell[0]] == code(name))
+
     def scene(self, name: str, spawn: Pose) -> Scene:
         """Return the scene; its array is read-only."""
         blocks = self.blocks.copy()

@@ -19,12 +19,21 @@ FLOORS: Final = {
     "prismarine": "prismarine",
 }
 """Look of a room, as in ``enter_room_red`` -> its floor; other rooms have none of these."""
-_PLAIN: Final = ("oak_planks", "spruce_planks", "dark_oak_planks", "smooth_stone", "polished_andesite", "gray_concrete")
-_WALLS: Final = (
-    *("stone_bricks", "white_terracotta", "terracotta", "polished_diorite", "birch_planks", "light_gray_concrete"),
-    *("nether_bricks", "end_stone_bricks", "cyan_terracotta", "polished_granite", "red_nether_bricks"),
+_STYLES: Final = (
+    ("oak_planks", "stone_bricks", "spruce_planks"),
+    ("spruce_planks", "birch_planks", "dark_oak_planks"),
+    ("lime_terracotta", "green_terracotta", "light_blue_concrete"),
+    ("polished_blackstone", "polished_blackstone_bricks", "polished_basalt"),
+    ("terracotta", "smooth_sandstone", "orange_terracotta"),
+    ("light_blue_terracotta", "polished_diorite", "light_blue_stained_glass"),
+    ("nether_bricks", "red_nether_bricks", "nether_bricks"),
+    ("gray_concrete", "cyan_terracotta", "light_gray_concrete"),
+    ("polished_andesite", "white_terracotta", "smooth_stone"),
+    ("dark_oak_planks", "brown_terracotta", "jungle_planks"),
+    ("smooth_stone", "end_stone_bricks", "gray_terracotta"),
+    ("pink_terracotta", "magenta_terracotta", "light_gray_terracotta"),
 )
-_CEILINGS: Final = ("smooth_stone", "spruce_planks", "light_blue_concrete", "light_gray_terracotta", "dark_oak_planks")
+"""Floor, wall and ceiling; glass in a ceiling has masonry above it."""
 _LAMPS: Final = ("sea_lantern", "glowstone", "redstone_lamp")
 
 
@@ -40,11 +49,10 @@ class Look:
 
 def looks(rng: random.Random, named: list[str]) -> list[Look]:
     """Return a look for each area: of its name where it has one, else of the scene's few styles."""
-    walls = rng.sample(_WALLS, 3)
-    floors = rng.sample(_PLAIN, 3)
-    ceilings = rng.sample(_CEILINGS, 2)
+    styles = rng.sample(_STYLES, rng.choice((2, 3, 4)))
     lamp = rng.choice(_LAMPS)
-    return [
-        Look(FLOORS[name] if name else rng.choice(floors), rng.choice(walls), rng.choice(ceilings), lamp)
-        for name in named
-    ]
+    found = []
+    for name in named:
+        floor, wall, ceiling = rng.choice(styles)
+        found.append(Look(FLOORS[name] if name else floor, wall, ceiling, lamp))
+    return found

@@ -6,7 +6,7 @@ import random
 from typing import Final
 
 from explorer.generating.knobs import Knobs
-from explorer.generating.plans.plan import Plan, Thing
+from explorer.generating.plans.plan import Gate, Plan, Thing
 
 _TOOLS: Final = (
     "wooden_hoe",
@@ -20,8 +20,13 @@ _TOOLS: Final = (
 )
 
 
+_ROOMS: Final = 3
+
+
 def distract(rng: random.Random, plan: Plan, knobs: Knobs) -> None:
-    """Add as many useless things to a plan as its knob says."""
+    """Add as many useless things to a plan as its knob says, and rooms that lead nowhere to a small one."""
+    for _ in range(_ROOMS + knobs.distance - 1 - len(plan.areas)):
+        plan.add_area(rng.choice(plan.areas), Gate("", rng.choice(("open", "open", "stairs"))))
     wanted = {hop.item for hop in plan.hops} | {raw for raws in plan.raws.values() for raw in raws}
     idle = [tool for tool in _TOOLS if tool not in wanted]
     for _ in range(knobs.distractors):

@@ -237,9 +237,11 @@ class Draw:
         item, where = self._blocks(area, hops - 1, BLOCKS_OF_A_PILLAR, [task.object for task in tasks_of("build_step")])
         material = self._task("climb_ledge").object
         gate = Gate("ledge", "ledge", "blocks", material, item=item)
-        new = self.plan.add_area(parent or self.rng.choice((area, where)), gate)
+        parent = parent or self.rng.choice((area, where))
+        new = self.plan.add_area(parent, gate)
         built = [task for task in tasks_of("build_step") if task.object == item]
-        if built and self.rng.random() < 0.4:
+        lies_there = any(thing.area is parent and thing.block == item for thing in self.plan.things)
+        if built and not lies_there and self.rng.random() < 0.6:
             gate.hop = self.hop(built[0], "lay", new, item)
         else:
             gate.hop = self.hop(self._task("climb_ledge", material), "enter", new)

@@ -1,0 +1,75 @@
+"""What makes rooms look like places and hides one thing behind another: screens, pillars, furniture, floors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from explorer.generating.places.draft import Box
+from explorer.generating.places.furnishing import Furnished
+from explorer.generating.places.rooms import Room, Spot
+from explorer.generating.places.styles import Look
+from explorer.generating.plans.plan import Thing
+
+_FURNITURE: Final = ("cartography_table", "smithing_table", "fletching_table", "smoker", "blast_furnace", "stonecutter")
+
+
+def dress(placed: Furnished, looks: list[Look]) -> None:
+    """Add to each room what suits it; every way in it stays open."""
+    for room, look in zip(placed.layout.rooms, looks, strict=True):
+        for build in placed.rng.sample(_DRESSES, placed.rng.choice((1, 2, 2))):
+            build(placed, room, look)
+
+
+def _free(placed: Furnished, room: Room, *, edge: bool, clear: int) -> list[Spot]:
+    return placed.spots(Thing("target", room.area), edge=edge, clear=clear, guarded=False)
+
+
+def _wall(placed: Furnished, spot: Spot, room: Room, name: str, height: int) -> None:
+    (x, z), floor = spot, room.floor
+    placed.taken.add(spot)
+    placed.draft.fill(Box((x, floor, z), (x, floor + height - 1, z)), name)
+
+
+def _screens(placed: Furnished, room: Room, look: Look) -> None:
+    """Free-standing walls of 3, as high as the room or as a head."""
+    high = room.inside.most[1] - room.floor + 1
+    for _ in range(placed.rng.choice((1, 2))):
+        free = set(_free(placed, room, edge=False, clear=1))
+        height = placed.rng.choice((2, high))
+        for x, z in sorted(free, key=lambda _: placed.rng.random()):
+            i, j = placed.rng.choice(((1, 0), (0, 1)))
+            line = [(x - i, z - j), (x, z), (x + i, z + j)]
+            if free.issuperset(line):
+                for spot in line:
+                    _wall(placed, spot, room, look.wall, height)
+                break
+
+
+def _pillars(placed: Furnished, room: Room, look: Look) -> None:
+    """Pillars up to the ceiling."""
+    high = room.inside.most[1] - room.floor + 1
+    for _ in range(placed.rng.choice((2, 3, 4))):
+        for spot in _free(placed, room, edge=False, clear=1)[:1]:
+            _wall(placed, spot, room, look.ceiling if "glass" not in look.ceiling else look.wall, high)
+
+
+def _furniture(placed: Furnished, room: Room, _look: Look) -> None:
+    """Cubes along the walls."""
+    for _ in range(placed.rng.choice((1, 2, 3))):
+        for spot in _free(placed, room, edge=True, clear=1)[:1]:
+            _wall(placed, spot, room, placed.rng.choice(_FURNITURE), 1)
+
+
+def _border(placed: Furnished, room: Room, look: Look) -> None:
+    """A stripe of another block around the floor, where nothing is dug."""
+    name = placed.rng.choice((look.ceiling, look.wall))
+    if "glass" in name:
+        return
+    for x, z in room.columns:
+        y = room.floor - 1
+        if room.on_edge((x, z)) and placed.draft.holds((x, y, z), look.floor):
+            placed.draft.put((x, y, z), name)
+
+
+_DRESSES: Final[tuple[Callable[[Furnished, Room, Look], None], ...]] = (_screens, _pillars, _furniture, _border)
