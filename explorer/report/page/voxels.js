@@ -113,7 +113,7 @@ void main() {
 class Voxels {
   /** @param {HTMLCanvasElement} canvas @param {object} scene of {@link Scenery} @returns {Voxels|null} */
   static on(canvas, scene) {
-    const gl = canvas.getContext("webgl2", {antialias: false, alpha: false, preserveDrawingBuffer: true});
+    const gl = canvas.getContext("webgl2", {antialias: false, alpha: false});
     if (!gl || Math.max(...scene.size) > gl.getParameter(gl.MAX_3D_TEXTURE_SIZE)) return null;
     return new Voxels(canvas, gl, scene);
   }

@@ -1,0 +1,132 @@
+"""What a page asks for becomes steps, and what it is told is what was seen."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from explorer.play.session import Session
+from explorer.rules.actions import Primitive
+from tests.support.explorer.scenes import hall, having, plug
+from tests.support.explorer.told import EMERALD, TO_EMERALD, TO_LEVER, told
+from tests.support.explorer.world_suite import SCENES
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=6,
+)
+
+
+def do(session: Session, *names: str) -> dict[str, Any]:
+    return [session.ask({"do": name.lower(), "have": session.game.view.step}) for name in names][-1]
+
+
+def test_wishes_win_and_the_page_is_told_what_is_new() -> None:
+    session = Session(told())
+    first = session.told()
+    blocks = np.repeat(first["known"][::2], first["known"][1::2])
+    answers = [session.ask({"do": name.lower(), "have": at}) for at, name in enumerate(TO_LEVER.split())]
+    answers.append(session.ask({"touch": [9, 1, 6], "have": 8}))
+    answers += [session.ask({"do": name.lower(), "have": at}) for at, name in enumerate(TO_EMERALD.split(), 10)]
+    for answer in answers:
+        assert "known" not in answer
+        for cell, look in answer["changes"]:
+            blocks[cell] = look
+    assert (blocks == session.looks.numbers(session.game.view.known).ravel()).all()
+    assert [answer["over"] for answer in answers[:-1]] == [""] * (len(answers) - 1)
+    assert (answers[-1]["over"], answers[-1]["latched"], answers[-1]["hops"]) == ("goal", 2, 2)
+    assert session.finished.is_set()
+    episode = session.episode()
+    assert (episode.codes, episode.solved, episode.model) == (EMERALD, True, "human")
+
+
+def test_milestones_are_hidden_until_the_end() -> None:
+    session = Session(told())
+    texts = [str(session.scene()), str(session.told()), str(do(session, "forward", "turn_left"))]
+    assert not any("behind_the_door" in text or "latched" in text or "hops" in text for text in texts)
+
+
+def test_what_cannot_be_reached_takes_no_step() -> None:
+    session = Session(told())
+    for cell, why in {
+        (9, 1, 6): "something is in the way",
+        (5, 1, 8): "too far away",
+        (99, 0, 0): "too far away",
+    }.items():
+        answer = session.ask({"touch": list(cell), "have": 0})
+        assert (answer["step"], answer["note"]) == (0, why), cell
+
+
+def test_hands_dig_craft_and_hold() -> None:
+    session = Session(told(plug()))
+    do(session, "turn_right", "forward", "forward", "forward", "back")
+    session.ask({"touch": [1, 2, 1]})
+    do(session, "left")
+    for height in (2, 1, 3):
+        session.ask({"touch": [1, height, 1]})
+    inventory = dict(session.game.view.inventory)
+    assert inventory.get("oak_log", 0) >= 1, session.told()["said"]
+    session.ask({"craft": "oak_planks"})
+    assert session.game.view.inventory["oak_planks"] == 4
+    session.ask({"hold": "oak_planks"})
+    assert session.told()["held"] == "oak_planks"
+    session.ask({"touch": [2, 0, 2], "place": True})
+
+
+def test_a_mob_that_is_clicked_is_attacked() -> None:
+    build = hall().mob("sheep", (4, 1, 6))
+    session = Session(told((build.scene("pen"), (having("take_wool", "wool", "white_wool"),))))  # type: ignore[arg-type]
+    answer = session.ask({"touch": [4, 1, 6]})
+    assert answer["over"] == "goal"
+    assert session.game.view.inventory == {"white_wool": 1}
+
+
+@pytest.mark.parametrize("name", SCENES)
+def test_looks_are_all_there_from_the_beginning(name: str) -> None:
+    """A page gets its looks once."""
+    session = Session(told(SCENES[name]()))
+    before = session.scene()
+    for deed in ["forward", "use", "dig", "turn_left", "place", "jump"] * 10:
+        if not session.game.over:
+            do(session, deed)
+    assert session.scene() == before
+
+
+@pytest.mark.parametrize(
+    "wish",
+    [{}, {"do": "fly"}, {"do": 1}, {"hold": "nothing"}, {"craft": "x" * 1000}, {"touch": [1, 2]}, {"touch": "abc"}],
+)
+def test_wishes_for_nothing_are_refused(wish: dict[str, Any]) -> None:
+    session = Session(told())
+    with pytest.raises(ValueError, match="nothing that there is"):
+        session.ask(wish)
+    assert session.game.view.step == 0
+
+
+@given(st.dictionaries(st.sampled_from(["do", "hold", "craft", "touch", "place", "have"]), JSON))
+def test_whatever_is_asked_for_is_answered_or_refused(wish: dict[str, Any]) -> None:
+    session = Session(told())
+    try:
+        answer = session.ask(wish)
+    except ValueError:
+        return
+    assert answer["step"] <= 2
+
+
+def test_after_the_end_nothing_happens() -> None:
+    session = Session(told())
+    do(session, "done")
+    answer = session.ask({"do": "forward", "have": 1})
+    assert (answer["step"], answer["over"], answer["note"]) == (1, "done", "the episode is over")
+    assert session.episode().codes == (int(Primitive.DONE),)
+
+
+def test_an_episode_that_is_broken_off_is_ended() -> None:
+    session = Session(told())
+    do(session, "forward")
+    assert session.episode().codes == (int(Primitive.FORWARD), int(Primitive.DONE))

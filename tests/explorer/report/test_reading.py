@@ -1,0 +1,121 @@
+"""Results become a page: rates, rows, and films of those whose scenes are found."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from explorer.cli import main
+from explorer.evaluation.results import Episode, append_episode
+from explorer.files import save_scene
+from explorer.report.document import document, piece, policy, shown
+from explorer.report.reading import Read, Shelf, report
+from tests.support.explorer.told import EMERALD, told
+
+
+def pieces(page: str) -> dict[str, Any]:
+    found = re.findall(r'data-piece="([^"]+)">([^<]*)</script>', page)
+    return {name: json.loads(gzip.decompress(base64.b64decode(text))) for name, text in found}
+
+
+def episode(scene: str = "emerald", *, model: str = "human", solved: bool = True, source: str = "") -> Episode:
+    latched = {"behind_the_door": 17, "emerald": 20} if solved else {}
+    return Episode(
+        scene, 2, model, latched, solved, len(EMERALD), codes=EMERALD, ended="goal" if solved else "done", source=source
+    )
+
+
+def test_rates_rows_and_films() -> None:
+    played = [Read(episode()), Read(episode(model="random", solved=False)), Read(episode("lost"))]
+    made = pieces(report(played, "Title", Shelf([told()])))
+    assert set(made) == {"report", "look", "scene/0", "episode/0", "episode/1"}
+    assert [row["model"] for row in made["report"]["rates"]] == ["human", "random"]
+    assert [row["film"] for row in made["report"]["episodes"]] == [True, True, False]
+    assert made["report"]["episodes"][0]["lit"] == [True, True]
+    assert made["report"]["episodes"][2]["why"] == "no folder of the scene lost: name it by --scenes"
+    assert made["episode/0"]["latched"] == {"behind_the_door": 17, "emerald": 20}
+    assert [each["id"] for each in made["scene/0"]["milestones"]] == ["behind_the_door", "emerald"]
+
+
+def test_scenes_are_found_by_source_beside_the_results_and_by_folder(tmp_path: Path) -> None:
+    save_scene(tmp_path / "a" / "emerald", told())
+    found = [
+        Read(episode(source=str(tmp_path / "a" / "emerald"))),
+        Read(episode(source="moved/emerald"), tmp_path / "a"),
+        Read(episode()),
+        Read(episode(source="/nowhere/emerald")),
+    ]
+    made = pieces(report(found, "Title", Shelf(folder=tmp_path / "a")))
+    assert [row["film"] for row in made["report"]["episodes"]] == [True] * 4
+    made = pieces(report(found, "Title", Shelf()))
+    assert [row["film"] for row in made["report"]["episodes"]] == [True, True, False, False]
+    assert "nowhere" in made["report"]["episodes"][3]["why"]
+
+
+def test_a_scene_of_another_name_is_not_taken_for_it(tmp_path: Path) -> None:
+    save_scene(tmp_path / "emerald", told(name="other"))
+    (row,) = pieces(report([Read(episode(), tmp_path)], "Title", Shelf()))["report"]["episodes"]
+    assert not row["film"]
+
+
+def test_codes_that_do_not_play_are_a_row_that_says_so() -> None:
+    broken = Episode("emerald", 2, "human", codes=(17, 1), steps=2)
+    (row,) = pieces(report([Read(broken)], "Title", Shelf([told()])))["report"]["episodes"]
+    assert not row["film"]
+    assert row["why"].startswith("step 2 of 2 cannot be played")
+
+
+def test_the_page_asks_nobody_for_anything_and_the_same_results_give_the_same_page() -> None:
+    page = report([Read(episode())], "Title", Shelf([told()]))
+    assert page == report([Read(episode())], "Title", Shelf([told()]))
+    assert "default-src &#39;none&#39;" in page
+    assert not re.search(r"(?:src|href)=[\"']?(?:https?:)?//", page)
+    assert policy("openReport") != policy("openPlay")
+
+
+def test_hostile_texts_are_spelled_out() -> None:
+    nasty = "</script><img src=x onerror=alert(1)>\x1b[2J\u202e"
+    page = document(nasty, {"x": {"text": nasty, nasty: [nasty, 1]}}, "openReport")
+    assert "<img" not in page
+    assert "\x1b" not in page
+    assert "\u202e" not in page
+    assert pieces(page)["x"]["text"] == "</script><img src=x onerror=alert(1)>␛[2J⟨U+202E⟩"
+    assert shown([[1, 2], "a\x00"]) == [[1, 2], "a␀"]
+    assert piece({"a": 1}) == piece({"a": 1})
+
+
+def test_the_command_writes_a_page_beside_the_results(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    save_scene(tmp_path / "emerald", told())
+    append_episode(tmp_path / "mine.jsonl", episode())
+    append_episode(tmp_path / "mine.jsonl", episode(solved=False))
+    assert main(["report", str(tmp_path / "mine.jsonl")]) == 0
+    out = capsys.readouterr().out
+    assert "human, 2 hops: 2 episodes, TSR 50.0% (9.5% to 90.5%), MSR 50.0% (15.0% to 85.0%)\n" in out
+    assert f"report: {tmp_path / 'mine.html'}\n" in out
+    assert pieces((tmp_path / "mine.html").read_text())["report"]["episodes"][1]["film"]
+
+
+@pytest.mark.parametrize("content", [None, "", "{}\n", "nonsense\n", '{"scene": 1}\n'])
+def test_results_that_are_none_are_one_line(
+    content: str | None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "mine.jsonl"
+    if content is not None:
+        path.write_text(content)
+    assert main(["report", str(path)]) == 2
+    said = capsys.readouterr().err
+    assert said.startswith(f"error: {path}")
+    assert said.count("\n") == 1
+    assert not path.with_suffix(".html").exists()
+
+
+def test_the_page_never_replaces_the_results(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    append_episode(tmp_path / "mine.html", episode())
+    assert main(["report", str(tmp_path / "mine.html")]) == 2
+    assert "is the results; choose another --output" in capsys.readouterr().err
