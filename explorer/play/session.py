@@ -158,9 +158,14 @@ def _thing(thing: Thing, view: View) -> dict[str, Any]:
 
 
 def _recipe(offer: Offer) -> dict[str, Any]:
-    needs = [[count, names[0], len(names)] for names, count in offer.needs]
-    return {"name": offer.recipe, "count": offer.makes.count, "needs": needs, "table": offer.table,
-            "craftable": offer.craftable}  # fmt: skip
+    return {
+        "name": offer.recipe,
+        "makes": offer.makes.item,
+        "count": offer.makes.count,
+        "needs": [[count, names[0], len(names)] for names, count in offer.needs],
+        "table": offer.table,
+        "craftable": offer.craftable,
+    }
 
 
 def looks_of(loaded: Loaded) -> Looks:

@@ -8,6 +8,8 @@ class Play {
     this.said = el("ol", {class: "said", "aria-live": "polite", "aria-label": "What happened"});
     this.inventory = el("ul", {class: "things"});
     this.recipes = el("ul", {class: "things"});
+    this.wanted = el("input", {type: "search", placeholder: "Search the book", "aria-label": "Search the recipe book",
+      oninput: () => this.book()});
     this.around = el("ul", {class: "things"});
     this.where = el("p", {class: "where small muted"});
     this.ending = el("section", {class: "ending", hidden: true, tabindex: -1, "aria-label": "The end"});
@@ -28,7 +30,8 @@ class Play {
       el("div", {class: "task-line"}, this.where, this.give),
       this.ending, this.stage.element, this.stage.pointed, this.pad(), this.said,
       el("div", {class: "panes"}, pane("Inventory", this.inventory, "Click to take in hand."),
-        pane("Recipe book", this.recipes, "What you have seen or hold could be for these."),
+        pane("Recipe book", [this.wanted, this.recipes],
+          "What you have seen or hold could be for these."),
         pane("Seen so far", this.around, "Click what is near to aim and do what fits.")),
       el("p", {class: "rules small muted"}, "What is built cannot be broken; what grows or lies in the ground can, with " +
         "the right tool. Blocks that you place are final. The goal may need other things first: find out which."),
@@ -121,22 +124,29 @@ class Play {
       el("button", {type: "button", "aria-pressed": String(name === told.held), "data-item": name,
         onclick: () => this.wish({hold: name})}, this.picture(name), `${count} × ${spaced(name)}`,
       i < 9 && el("kbd", {"aria-hidden": "true"}, i + 1)))) : el("li", {class: "muted"}, "nothing"));
-    const needs = (recipe) => recipe.needs.map(([count, name, kinds]) =>
-      `${count} ${spaced(name)}${kinds > 1 ? " or the like" : ""}`).join(" + ") + (recipe.table ? ", at a table" : "");
-    const book = [...told.recipes].sort((a, b) => b.craftable - a.craftable);
-    refill(this.recipes, book.length ? book.map((recipe) => el("li", null,
-      el("button", {type: "button", disabled: !recipe.craftable, "data-recipe": recipe.name,
-        onclick: () => this.wish({craft: recipe.name})}, this.picture(recipe.name),
-      el("span", null, `${recipe.count} × ${spaced(recipe.name)}`, el("small", null, needs(recipe)))))) :
-      el("li", {class: "muted"}, "nothing yet"));
+    this.book();
     const far = (thing) => Math.hypot(...thing.cell.map((n, i) => n - pose.cell[i]));
     const things = [...told.things].sort((a, b) => far(a) - far(b)).slice(0, 40);
     refill(this.around, things.length ? things.map((thing) => el("li", null,
       el("button", {type: "button", "data-thing": thing.name, class: thing.near ? null : "remembered",
         onpointerenter: () => this.stage.hover({cell: thing.cell, what: spaced(thing.name)}),
         onpointerleave: () => this.stage.hover(null), onclick: () => this.wish({touch: thing.cell})},
-      el("span", null, spaced(thing.name), thing.state && el("small", null, thing.state)),
+      el("span", null, spaced(thing.name), thing.state && el("small", null, /^\d+$/.test(thing.state) ? `× ${thing.state}` : thing.state)),
       el("small", {class: "far"}, `${far(thing).toFixed(0)} m`)))) : el("li", {class: "muted"}, "nothing yet"));
+  }
+
+  /** The recipes that the words looked for are in, those first that can be made now. */
+  book() {
+    const words = this.wanted.value.toLowerCase().split(/\s+/).filter(Boolean);
+    const needs = (recipe) => recipe.needs.map(([count, name, kinds]) =>
+      `${count} ${spaced(name)}${kinds > 1 ? " or the like" : ""}`).join(" + ") + (recipe.table ? ", at a table" : "");
+    const found = this.told.recipes.filter((recipe) => words.every((word) => spaced(recipe.name).includes(word)))
+      .sort((a, b) => b.craftable - a.craftable);
+    refill(this.recipes, found.length ? found.map((recipe) => el("li", null,
+      el("button", {type: "button", disabled: !recipe.craftable, "data-recipe": recipe.name,
+        onclick: () => this.wish({craft: recipe.name})}, this.picture(recipe.makes),
+      el("span", null, `${recipe.count} × ${spaced(recipe.name)}`, el("small", null, needs(recipe)))))) :
+      el("li", {class: "muted"}, words.length ? "nothing of that name" : "nothing yet"));
   }
 
   picture(name) {

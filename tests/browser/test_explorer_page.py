@@ -1,0 +1,206 @@
+"""Playing a scene and its report, in a real browser."""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+import signal
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import urljoin
+
+import numpy as np
+import pytest
+from PIL import Image
+from playwright.sync_api import Browser, Locator, Page, expect
+
+from explorer.cli import main
+from explorer.evaluation.results import Episode, append_episode, read_episodes
+from explorer.files import save_scene
+from tests.support import browsing
+from tests.support.browsing import Visit
+from tests.support.explorer.told import EMERALD, TEXT, told
+from tests.support.processes import Process
+from tests.support.spca.doubles import ROOT
+from tests.support.waiting import PATIENCE
+
+FOGGY = 0.95
+"""Share of a map that nothing is known of in the beginning, at most."""
+HOSTILE = "</script><img src=x onerror=alert(1)><b>bold</b>"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A scene, results of it, and their report."""
+    made = tmp_path_factory.mktemp("explorer")
+    save_scene(made / "emerald", told())
+    for model in ("human", "random"):
+        append_episode(made / "mine.jsonl", episode(made, model))
+    assert main(["report", str(made / "mine.jsonl")]) == 0
+    return made
+
+
+def episode(folder: Path, model: str) -> Episode:
+    latched = {"behind_the_door": 17, "emerald": 20}
+    return Episode(
+        "emerald", 2, model, latched, True, len(EMERALD), codes=EMERALD, ended="goal", source=str(folder / "emerald")
+    )
+
+
+@pytest.fixture
+def playing(folder: Path, tmp_path: Path) -> Iterator[tuple[Process, str]]:
+    """The command, and the address that it prints."""
+    line = [sys.executable, "-m", "explorer", "play", str(folder / "emerald"), "--no-browser", "--output", "mine.jsonl"]
+    with Process(line, cwd=tmp_path, stdout=-1, stderr=-1, env={**os.environ, "PYTHONPATH": str(ROOT)}) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == f"Task: {TEXT}\n"
+        yield process, process.stdout.readline().split()[0]
+
+
+@pytest.fixture
+def visit(chromium: Browser) -> Iterator[Visit]:
+    """A small window, since there is no graphics card; it must not complain of anything."""
+    with browsing.visit(chromium, width=800, height=600) as made:
+        yield made
+    assert made.complaints == []
+
+
+def pixels(canvas: Locator) -> np.ndarray:
+    return np.asarray(Image.open(io.BytesIO(canvas.screenshot())).convert("RGB"))
+
+
+def is_drawn(canvas: Locator, most: float = 0.5) -> bool:
+    """Many colours, none of which covers more than ``most`` of it."""
+    colours, counts = np.unique(pixels(canvas).reshape(-1, 3), axis=0, return_counts=True)
+    return len(colours) > 50 and counts.max() < most * counts.sum()
+
+
+def press(page: Page, *keys: str) -> None:
+    """Press keys, each after the step of the one before."""
+    for key in keys:
+        step = int(page.evaluate("Number(document.body.dataset.step)"))
+        page.keyboard.press(key)
+        expect(page.locator("body")).to_have_attribute("data-step", str(step + 1))
+
+
+def test_keys_and_a_click_win_the_scene(visit: Visit, playing: tuple[Process, str], tmp_path: Path) -> None:
+    process, address = playing
+    page = visit.open(address)
+    expect(page.get_by_role("heading", level=1)).to_have_text(TEXT)
+    assert is_drawn(page.locator("canvas.first"))
+    assert is_drawn(page.locator("canvas.above"), FOGGY)
+    before = pixels(page.locator("canvas.first"))
+    press(page, *["KeyW"] * 4, "KeyQ", *["ArrowUp"] * 3)
+    assert (pixels(page.locator("canvas.first")) != before).any()
+    page.locator("[data-thing=lever_1]").click()
+    expect(page.locator("body")).to_have_attribute("data-step", "10")
+    expect(page.locator("body")).not_to_contain_text("milestone")
+    press(page, *["KeyS"] * 3, "KeyE", *["KeyW"] * 6)
+    expect(page.locator(".ending")).to_contain_text("2 of 2 milestones reached in 20 steps")
+    expect(page.locator(".things [data-item=emerald]")).to_be_visible()
+    with page.expect_popup() as opened:
+        page.get_by_role("link", name="See how it went").click()
+    expect(opened.value.locator(".player")).to_be_visible()
+    process.send_signal(signal.SIGINT)
+    said, trouble = process.communicate(timeout=PATIENCE)
+    assert (process.returncode, trouble) == (0, "")
+    assert "solved: 2 of 2 milestones in 20 steps" in said
+    (kept,) = read_episodes(tmp_path / "mine.jsonl")
+    assert (kept.codes, kept.model) == (EMERALD, "human")
+    visit.complaints[:] = [said for said in visit.complaints if not said.startswith("popup: ")]
+    assert all(asked.startswith((address, "data:image/png;base64,")) for asked in visit.requests)
+
+
+def test_a_click_on_the_picture_does_what_fits(visit: Visit, playing: tuple[Process, str]) -> None:
+    page = visit.open(playing[1])
+    press(page, *["KeyW"] * 4, "KeyQ", *["KeyW"] * 3)
+    box = page.locator("canvas.first").bounding_box()
+    assert box is not None
+    for down in np.linspace(0.55, 0.95, 9):
+        page.mouse.move(box["x"] + box["width"] / 2, box["y"] + down * box["height"])
+        if "lever" in (page.locator(".pointed").text_content() or ""):
+            break
+    page.mouse.down()
+    page.mouse.up()
+    expect(page.locator("[data-thing=lever_1]")).to_contain_text("on")
+    expect(page.locator(".said")).to_contain_text("use")
+
+
+def test_a_server_that_is_gone_is_said(visit: Visit, playing: tuple[Process, str]) -> None:
+    process, address = playing
+    page = visit.open(address)
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=PATIENCE)
+    assert process.returncode == 130
+    page.keyboard.press("KeyW")
+    expect(page.locator(".said")).to_contain_text("could not be reached")
+    visit.complaints.clear()  # the browser says so, too
+
+
+def test_the_report_plays_an_episode_and_milestones_light_up(visit: Visit, folder: Path) -> None:
+    page = visit.open(browsing.address(folder / "mine.html"))
+    player, hops = page.locator(".player"), page.locator(".hop")
+    expect(player).to_have_attribute("data-step", "0")
+    assert is_drawn(page.locator("canvas.first"))
+    fog = pixels(page.locator("canvas.above"))
+    expect(page.locator(".hop.lit")).to_have_count(0)
+    player.focus()
+    page.keyboard.press("End")
+    expect(page.locator(".hop.lit")).to_have_count(2)
+    expect(page.locator(".carried")).to_contain_text(re.compile("^Carries 1 . emerald$"))
+    page.keyboard.press("Home")
+    page.keyboard.press("t")
+    expect(player).to_have_attribute("data-truth", "true")
+    assert (pixels(page.locator("canvas.above")) != fog).any()
+    hops.nth(0).get_by_role("button", name="step 17").click()
+    expect(page.locator(".hop.lit")).to_have_count(1)
+    expect(page.locator(".deed")).to_contain_text("Step 17: forward")
+    page.get_by_label("Speed").select_option("5")
+    page.get_by_role("button", name="Play").click()
+    expect(player).to_have_attribute("data-step", "20")
+    assert all(asked.startswith("data:image/png;base64,") for asked in visit.requests)
+
+
+def test_an_episode_has_an_address(visit: Visit, folder: Path) -> None:
+    page = visit.open(browsing.address(folder / "mine.html", "/episode/1?step=5"))
+    expect(page.locator(".player")).to_have_attribute("data-step", "5")
+    expect(page.locator(".watched-head")).to_contain_text("random")
+    page.get_by_role("link", name=TEXT).first.click()
+    expect(page.locator(".watched-head")).to_contain_text("human")
+    assert page.url.endswith("#/episode/0")
+
+
+def test_without_webgl_there_is_the_map(visit: Visit, folder: Path) -> None:
+    visit.page.add_init_script(
+        "const real = HTMLCanvasElement.prototype.getContext;"
+        "HTMLCanvasElement.prototype.getContext = function (kind, ...more) {"
+        "  return kind === 'webgl2' ? null : real.call(this, kind, ...more); };"
+    )
+    page = visit.open(browsing.address(folder / "mine.html"))
+    expect(page.get_by_text("there is the map only")).to_be_visible()
+    assert is_drawn(page.locator("canvas.above"), FOGGY)
+    page.locator(".player").focus()
+    page.keyboard.press("End")
+    expect(page.locator(".hop.lit")).to_have_count(2)
+
+
+def test_hostile_texts_stay_texts(visit: Visit, tmp_path: Path) -> None:
+    save_scene(tmp_path / "emerald", told(text=HOSTILE))
+    append_episode(tmp_path / "mine.jsonl", episode(tmp_path, HOSTILE))
+    assert main(["report", str(tmp_path / "mine.jsonl")]) == 0
+    page = visit.open(browsing.address(tmp_path / "mine.html"))
+    expect(page.locator(".watched h2")).to_have_text(HOSTILE)
+    expect(page.locator("main b, main img")).to_have_count(0)
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_a_narrow_window_scrolls_one_way(chromium: Browser, folder: Path, dark: bool) -> None:
+    with browsing.visit(chromium, width=360, height=740, dark=dark) as visit:
+        page = visit.open(urljoin(browsing.address(folder / "mine.html"), ""))
+        expect(page.locator(".player")).to_be_visible()
+        assert page.evaluate("document.documentElement.scrollWidth") <= 360
+        assert page.evaluate("document.documentElement.dataset.theme") == ("dark" if dark else "light")
+        assert visit.complaints == []
+        assert re.search(r"rgb\((\d+)", page.evaluate("getComputedStyle(document.body).backgroundColor"))
