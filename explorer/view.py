@@ -18,7 +18,7 @@ class Thing:
     Attributes:
         name: ``lever_2``, numbered in order of first sight.
         kind: name of the block, item or mob.
-        state: "", "on", "open", "empty" of a chest that the agent emptied; of items and blocks that break how many.
+        state: "", "on", "open", "empty" of a chest that the agent used; of items and blocks that break how many.
         cell: of several blocks the nearest.
         seen_at: step at which it was last in view.
     """

@@ -79,9 +79,13 @@ class Observer:
                 self._things.place(place)
                 self._felt.append(place)
             elif change.kind == "chest":
-                self._things.empty(place)
+                self.empty(change.cell)
         if shone:
             self._shine()
+
+    def empty(self, cell: Cell) -> None:
+        """Remember that the agent emptied a chest, or found it empty."""
+        self._things.empty(self._layout.index(cell))
 
     def look(self, pose: Pose, step: int, items: Mapping[Cell, tuple[Stack, ...]], mobs: Iterable[Mob]) -> None:
         """See what is in sight after a step; ``items`` and ``mobs`` are those of the whole world."""

@@ -119,7 +119,7 @@ class Things:
         self._placed.add(place)
 
     def empty(self, place: int) -> None:
-        """Remember that the agent emptied the chest."""
+        """Remember that the agent knows the chest to be empty."""
         self._emptied.add(place)
 
     def notice(self, place: int, before: int, code: int) -> None:

@@ -175,6 +175,8 @@ class VoxelWorld:
             return Happened(done=False, reason=event)
         applied = apply(now, event)
         if applied.refusal:
+            if self._observer and event.cell and applied.refusal == "empty":
+                self._observer.empty(event.cell)
             return Happened(done=False, reason=applied.refusal)
         ticks = 1
         if event.kind == "dig" and event.cell is not None:
