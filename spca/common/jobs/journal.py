@@ -89,8 +89,12 @@ class Journal(Generic[R]):
         Raises:
             SPCAError: it cannot be written.
         """
-        self._write({"index": index, "result": result.to_dict()})
-        self.finished[index] = result
+        self.finished[index] = result  # before the line, which an interruption may follow at once
+        try:
+            self._write({"index": index, "result": result.to_dict()})
+        except SPCAError:
+            del self.finished[index]
+            raise
 
     def remove(self) -> None:
         """Delete the file: the results are written elsewhere."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -69,12 +70,15 @@ def test_a_mistake_is_one_line(line: str, words: str, capsys: pytest.CaptureFixt
 
 
 def test_an_interrupted_run_says_how_to_go_on(scenes: Path) -> None:
-    line = ["-m", "explorer", "run", "scenes", "--max-steps", "100000"]
+    for number in range(9):
+        save_scene(scenes / f"more {number}", walk(f"more {number}"))
+    line = ["-m", "explorer", "run", "scenes", "--max-steps", "2000"]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    journal = scenes.parent / "results" / "explorer" / "random.jsonl.partial.jsonl"
     with Process([sys.executable, *line], env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as running:
-        assert becomes(lambda: (scenes.parent / "results/explorer/random.jsonl.partial.jsonl").exists())
+        assert becomes(lambda: journal.exists() and journal.read_bytes().count(b"\n") >= 2)
         os.killpg(running.pid, signal.SIGINT)
         out, err = running.communicate(timeout=PATIENCE)
     assert (running.returncode, out) == (130, "")
-    assert err == "interrupted; 0 episodes finished\n"
-    assert not (scenes.parent / "results/explorer/random.jsonl.partial.jsonl").exists()
+    assert re.fullmatch(r"interrupted; [1-9] episodes? finished: go on with the same command and --resume\n", err)
+    assert journal.exists()

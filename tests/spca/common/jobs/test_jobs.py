@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import subprocess
 import sys
 from contextlib import closing
@@ -50,6 +52,26 @@ def test_what_is_finished_is_not_done_again(tmp_path: Path) -> None:
         assert list(do_what_is_left(Squares(tmp_path, needs="no_such_package"), JOBS, kept)) == []
     lines = [json.loads(line) for line in (tmp_path / "journal").read_text().splitlines()]
     assert [line.get("index") for line in lines] == [None, 0, 1, 2, 3, 4]
+
+
+def test_a_line_that_an_interruption_follows_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with journal(tmp_path) as kept:
+        monkeypatch.setattr(os, "fsync", interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            list(do_what_is_left(Squares(tmp_path), JOBS, kept))
+        assert kept.finished == {0: Square("1", 1)}
+        monkeypatch.setattr(os, "fsync", full)
+        with pytest.raises(SquaresError, match="No space left"):
+            list(do_what_is_left(Squares(tmp_path), JOBS, kept))
+        assert kept.finished == {0: Square("1", 1)}
+
+
+def interrupt(_descriptor: int) -> None:
+    raise KeyboardInterrupt
+
+
+def full(_descriptor: int) -> None:
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
 @pytest.mark.parametrize(("dies", "value"), [(("3", ""), -1), (("", "3"), 9)])
