@@ -1,0 +1,110 @@
+"""Scenes from a stream of draws: the first draw whose every proof holds is the scene of its seed and index."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import asdict, dataclass
+from typing import Final
+
+from explorer.certificate import Certificate
+from explorer.errors import GenerationError, RefutedError
+from explorer.files import Loaded
+from explorer.generating.drafting import Drafted, draft
+from explorer.generating.knobs import Knobs
+from explorer.generating.plans.goals import draw_plan
+from explorer.generating.plans.plan import Plan, Unfit
+from explorer.generating.plans.shapes import Order
+from explorer.solver.certificate import certify
+from explorer.solver.witness import carry_out
+
+MOST_DRAWS: Final = 200
+"""Drafts of a stream that may fail; about 1 in 5 does."""
+_MOST_PLANS: Final = 400
+
+
+@dataclass(frozen=True, slots=True)
+class Rejected:
+    """A draft that is no scene.
+
+    Attributes:
+        reason: as it is counted: a stage, a colon, and what was wrong.
+        gadgets: that it used, sorted.
+    """
+
+    reason: str
+    gadgets: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Composed:
+    """A scene and its proof.
+
+    Attributes:
+        codes: of the witness.
+        rejected: the drafts before it in its stream.
+    """
+
+    seed: int
+    index: int
+    drafted: Drafted
+    codes: tuple[int, ...]
+    certificate: Certificate
+    rejected: tuple[Rejected, ...]
+
+    def loaded(self) -> Loaded:
+        """Return the scene as its files hold it."""
+        drafted, knobs = self.drafted, asdict(self.drafted.knobs)
+        metadata = {
+            "scene_description": f"{drafted.knobs.hops} hops as a {drafted.knobs.shape}",
+            "design_notes": ", ".join(drafted.gadgets),
+            "knobs": knobs,
+            "seed": self.seed,
+            "index": self.index,
+        }
+        return Loaded(drafted.scene, drafted.milestones, drafted.graph, drafted.text, self.certificate, metadata)
+
+
+def compose(seed: int, index: int, knobs: Knobs) -> Composed:
+    """Return the certified scene of a seed and an index; nothing else decides about it.
+
+    Raises:
+        GenerationError: none of :data:`MOST_DRAWS` drafts is one, or a knob is out of range.
+    """
+    settled = knobs.at(seed, index)
+    rejected: list[Rejected] = []
+    for number in range(MOST_DRAWS):
+        rng = random.Random(f"scene {seed} {index} {number}")  # noqa: S311
+        plan, before = _plan(rng, settled)
+        gadgets = tuple(sorted(set(plan.gadgets)))
+        try:
+            drafted = draft(rng, plan, before, settled, f"scene_{seed}_{index:05}")
+            codes, certificate = _prove(drafted)
+        except Unfit as unfit:
+            rejected.append(Rejected(str(unfit), gadgets))
+        else:
+            return Composed(seed, index, drafted, codes, certificate, tuple(rejected))
+    reason = rejected[-1].reason
+    raise GenerationError(f"no scene for seed {seed}, index {index} in {MOST_DRAWS} drafts; the last: {reason}")
+
+
+def _plan(rng: random.Random, knobs: Knobs) -> tuple[Plan, Order]:
+    for _ in range(_MOST_PLANS):
+        try:
+            return draw_plan(rng, knobs)
+        except Unfit:
+            continue
+    raise GenerationError(f"no plan of {knobs.hops} hops as a {knobs.shape} in {_MOST_PLANS} draws")
+
+
+def _prove(drafted: Drafted) -> tuple[tuple[int, ...], Certificate]:
+    carried = carry_out(drafted.scene, drafted.steps)
+    if carried.failed is not None:
+        raise Unfit(f"witness: {type(drafted.steps[carried.failed]).__name__} failed")
+    try:
+        certificate = certify(drafted.scene, drafted.milestones, drafted.graph, carried.codes)
+    except RefutedError as error:
+        raise Unfit(f"certificate: {error.findings[0].kind}") from error
+    first = {node.id for node in drafted.graph.nodes} - {edge.after for edge in drafted.graph.edges}
+    if drafted.knobs.occlusion and first.intersection(certificate.seen_at_start):
+        raise Unfit("spawn: the first hop is in sight")
+    return carried.codes, certificate

@@ -1,0 +1,65 @@
+"""Sets of scenes: whatever the command line, a worker or a test asks of seed and count."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from explorer.generating.composer import Composed, compose
+from explorer.generating.knobs import Knobs
+
+
+def generate(seed: int, count: int, knobs: Knobs | None = None, first: int = 0) -> Iterator[Composed]:
+    """Yield the certified scenes of ``count`` indices from ``first`` on.
+
+    Each is what :func:`compose` makes of its index alone, so indices can be shared among workers and resumed anywhere.
+
+    Raises:
+        GenerationError: an index has no scene.
+    """
+    for index in range(first, first + count):
+        yield compose(seed, index, knobs or Knobs())
+
+
+@dataclass(slots=True)
+class Tally:
+    """Figures of a set of scenes.
+
+    Attributes:
+        shapes, hops, gadgets, tasks: scenes that have them.
+        rejected: drafts by the reason for which they were dropped.
+        drafts: by gadget, kept or not.
+    """
+
+    scenes: int = 0
+    hops: Counter[int] = field(default_factory=Counter)
+    shapes: Counter[str] = field(default_factory=Counter)
+    gadgets: Counter[str] = field(default_factory=Counter)
+    tasks: Counter[str] = field(default_factory=Counter)
+    rejected: Counter[str] = field(default_factory=Counter)
+    drafts: Counter[str] = field(default_factory=Counter)
+
+    def add(self, composed: Composed) -> None:
+        """Count a scene and the drafts before it."""
+        drafted = composed.drafted
+        self.scenes += 1
+        self.hops[drafted.knobs.hops] += 1
+        self.shapes[drafted.knobs.shape] += 1
+        self.gadgets.update(drafted.gadgets)
+        self.drafts.update(drafted.gadgets)
+        self.tasks.update(milestone.task for milestone in drafted.milestones)
+        for each in composed.rejected:
+            self.rejected[each.reason] += 1
+            self.drafts.update(each.gadgets)
+
+    def lines(self) -> Iterable[str]:
+        """Yield the figures, a line each."""
+        yield f"scenes {self.scenes}, drafts dropped {self.rejected.total()}, atomic tasks {len(self.tasks)}"
+        yield "hops " + ", ".join(f"{hops}: {self.hops[hops]}" for hops in sorted(self.hops))
+        yield "shapes " + ", ".join(f"{shape}: {count}" for shape, count in self.shapes.most_common())
+        for gadget, count in self.gadgets.most_common():
+            kept, share = count / self.drafts[gadget], count / self.scenes
+            yield f"gadget {gadget}: in {share:.1%} of scenes, {kept:.0%} of its drafts kept"
+        for reason, count in self.rejected.most_common():
+            yield f"dropped {reason}: {count}"
