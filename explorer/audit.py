@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
 from typing import Final
 
@@ -33,25 +33,52 @@ from explorer.milestones import (
 from explorer.rules.blocks import BLOCKS
 from explorer.rules.mobs import mob_kind
 from explorer.scene import Scene
-from explorer.solver.closure import Arena, closure
-from explorer.solver.forbid import possible, restraint
+from explorer.solver.certificate import check
+from explorer.solver.closure import Arena
+from explorer.solver.proving import faults, prove
 from explorer.solver.stock import bounds
 from explorer.worlds.storage import Storage
 
 _VERBLESS: Final = re.compile(r"^[a-z0-9]+_")
 """The verb of a task's id: ``craft_`` of ``craft_wooden_pickaxe``."""
+_FOLLOWING: Final = (FaultKind.ALTERED_WITNESS, FaultKind.HOP_NAMED_IN_TEXT)
+"""What is not the reason why the steps of a witness miss a milestone."""
+_OF_RULES: Final = (
+    *(FaultKind.TRUE_AT_START, FaultKind.NEAR_AT_SPAWN, FaultKind.VACUOUS_COUNT, FaultKind.FIND_HOP_NOT_LAST),
+    *(FaultKind.UNKNOWN_NAME, FaultKind.OUTSIDE_ARENA),
+)
+"""Faults of a milestone that nothing can enforce, because of what its rules ask for."""
 
 
 def audit(loaded: Loaded) -> tuple[Finding, ...]:
-    """Return all that is wrong with a scene, nothing if no fault was found; each once, in the order of the checks."""
-    findings = [*loaded.faults]
-    if not loaded.published:
-        findings += _malformed(loaded)
-    if not any(finding.kind in (FaultKind.UNKNOWN_NAME, FaultKind.OUTSIDE_ARENA) for finding in findings):
-        findings += _at_start(loaded)
-    findings += [*_looks(loaded), *_names(loaded)]
-    findings += _proofs(loaded, {each.milestone for each in findings if each.kind is not FaultKind.HOP_NAMED_IN_TEXT})
-    return tuple(dict.fromkeys(findings))
+    """Return all that is wrong with a scene, nothing if no fault was found. A certificate is checked.
+
+    Raises:
+        SceneError: the scene cannot be built.
+    """
+    told = [*loaded.faults, *([] if loaded.published else _malformed(loaded))]
+    if not any(each.kind in (FaultKind.UNKNOWN_NAME, FaultKind.OUTSIDE_ARENA) for each in told):
+        told += _at_start(loaded)
+    told += [*_looks(loaded), *_names(loaded)]
+    if loaded.certificate is not None:
+        told += check(loaded.scene, loaded.milestones, loaded.graph, loaded.certificate)
+    if told or loaded.certificate is None:
+        told += _proofs(loaded)
+    return tuple({(each.kind, each.milestone, each.field): each for each in _causes(told)}.values())
+
+
+def _causes(findings: Iterable[Finding]) -> Iterator[Finding]:
+    """Leave out what only follows: a milestone with a fault of its own is free as well, and missed by the witness."""
+    findings = list(findings)
+    faulty = {each.milestone for each in findings if each.kind not in _FOLLOWING}
+    ill_made = {each.milestone for each in findings if each.kind in _OF_RULES}
+    for each in findings:
+        follows = each.milestone and (
+            (each.kind is FaultKind.ALTERED_WITNESS and each.milestone in faulty)
+            or (each.kind in (FaultKind.UNNECESSARY, FaultKind.UNORDERED) and each.milestone in ill_made)
+        )
+        if not follows:
+            yield each
 
 
 def examine(read: Callable[[], Loaded]) -> tuple[Loaded | None, tuple[Finding, ...]]:
@@ -81,8 +108,7 @@ def _malformed(loaded: Loaded) -> Iterator[Finding]:
         ("", problem) for problem in graph_problems(loaded.graph, [each.milestone_id for each in loaded.milestones])
     ]
     for milestone, problem in problems:
-        kind = KINDS.get(type(problem))
-        if kind is not None:
+        if kind := KINDS.get(type(problem)):
             yield Finding(kind, problem.problem, milestone, loaded.source, problem.field)
 
 
@@ -146,41 +172,23 @@ def _objects(milestone: Milestone) -> set[str]:
     return {name.replace("_", " ").lower() for name in names}
 
 
-def _proofs(loaded: Loaded, known: set[str]) -> Iterator[Finding]:
-    """Say what can never be reached, what the goal does not need, and which edges nothing enforces.
-
-    Args:
-        known: milestones of which something is wrong anyway; that they are free then follows, and is not said.
-    """
-    arena, goal = Arena(loaded.scene), loaded.milestones[-1]
-    free = closure(arena)
-    most = _most(loaded.scene)
-    for milestone in loaded.milestones:
-        if not possible(arena, free, milestone):
-            yield _unreachable(milestone, most)
-    for milestone in loaded.milestones[:-1]:
-        name = milestone.milestone_id
-        if name in known:
-            continue
-        kept = restraint(arena, milestone)
-        without = free if kept is None else closure(arena, kept)
-        if possible(arena, without, goal):
-            why = "nothing shows that the goal needs it" if kept is None else "the goal can be reached without it"
-            yield Finding(FaultKind.UNNECESSARY, f"{why}: put a gate before the goal that it opens", name)
-        for later in loaded.milestones:
-            edge = any((each.before, each.after) == (name, later.milestone_id) for each in loaded.graph.edges)
-            if edge and later is not goal and later.milestone_id not in known and possible(arena, without, later):
-                problem = f"{later.milestone_id} can be had before it: nothing enforces the edge"
-                yield Finding(FaultKind.UNORDERED, problem, name)
+def _proofs(loaded: Loaded) -> Iterator[Finding]:
+    """Say what closures refute; of an item that cannot be reached, whether anything could ever give it."""
+    asked = {each.milestone_id: each for each in loaded.milestones}
+    proven = prove(Arena(loaded.scene), loaded.milestones)
+    for finding in faults(proven, loaded.milestones, loaded.graph):
+        unreachable = finding.kind is FaultKind.UNREACHABLE
+        yield (_impossible(asked[finding.milestone], loaded.scene) if unreachable else None) or finding
 
 
-def _unreachable(milestone: Milestone, most: Mapping[str, int]) -> Finding:
+def _impossible(milestone: Milestone, scene: Scene) -> Finding | None:
     for rule in milestone.rules:
-        if isinstance(rule, InventoryHas) and most.get(bare(rule.item), 0) < rule.min_count:
-            had = most.get(bare(rule.item), 0)
-            problem = f"{rule.min_count} of {bare(rule.item)} are asked for, and at most {had} can be had or made here"
-            return Finding(FaultKind.IMPOSSIBLE_CRAFT, problem, milestone.milestone_id)
-    return Finding(FaultKind.UNREACHABLE, "no plan of any length reaches it", milestone.milestone_id)
+        if isinstance(rule, InventoryHas):
+            had = _most(scene).get(bare(rule.item), 0)
+            if had < rule.min_count:
+                problem = f"{rule.min_count} of {bare(rule.item)}: at most {had} can be found, dug, hunted or made here"
+                return Finding(FaultKind.IMPOSSIBLE_CRAFT, problem, milestone.milestone_id)
+    return None
 
 
 def _most(scene: Scene) -> dict[str, int]:

@@ -19,14 +19,14 @@ from explorer.scene import Cell, Scene
 _DEVICES: Final = ("device", "plate")
 
 
-class CycleInGraphError(SceneError):
-    """Hops that wait for each other."""
+class GraphOrderError(SceneError):
+    """Edges that the order of the hops does not allow."""
 
 
 KINDS: Final[dict[type[SceneError], FaultKind]] = {
     UnknownNameError: FaultKind.UNKNOWN_NAME,
     OutsideArenaError: FaultKind.OUTSIDE_ARENA,
-    CycleInGraphError: FaultKind.UNORDERED,
+    GraphOrderError: FaultKind.UNORDERED,
 }
 """Errors that are faults of the scene; any other says that its files are malformed."""
 
@@ -144,8 +144,8 @@ def graph_problems(graph: Graph, ids: Sequence[str]) -> Iterator[SceneError]:
     try:
         sorter.prepare()
     except CycleError as error:
-        yield CycleInGraphError(f"hops wait for each other: {' <- '.join(error.args[1])[:200]}", field="edges")
+        yield GraphOrderError(f"hops wait for each other: {' <- '.join(error.args[1])[:200]}", field="edges")
         return
     for number, edge in enumerate(graph.edges):
         if place.get(edge.before, -1) > place.get(edge.after, len(nodes)):
-            yield SceneError("the edge goes back: put the nodes in an order that edges allow", field=f"edges[{number}]")
+            yield GraphOrderError("the edge goes back: list a hop after those that it needs", field=f"edges[{number}]")

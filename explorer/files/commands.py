@@ -26,6 +26,11 @@ FARTHEST: Final = 256
 MOST_ITEMS: Final = 100_000
 """Of one item, at once."""
 Mode = Literal["replace", "hollow", "outline", "keep", "destroy"]
+_SILENT: Final = (
+    *("gamemode", "time", "weather", "effect", "gamerule", "difficulty"),
+    *("say", "title", "tellraw", "spawnpoint", "setworldspawn"),
+)
+"""Commands that mean nothing here."""
 _MODES: Final = ("replace", "hollow", "outline", "keep", "destroy")
 _PLAYERS: Final = ("@s", "@p", "@a", "@r")
 _QUIET: Final = frozenset({"NoAI", "Silent", "PersistenceRequired", "Invulnerable", "PickupDelay", "Age", "Slot"})
@@ -160,7 +165,7 @@ class _Reader:
         COMMANDS[name](self, words)
 
     def nothing(self, words: list[str]) -> None:
-        """What has no meaning here: mode, time, weather, effects."""
+        """Do nothing: it is always day, and nothing hurts or talks."""
 
     def clear(self, words: list[str]) -> None:
         if len(words) > 1:
@@ -272,7 +277,7 @@ class _Reader:
 
 
 COMMANDS: Final[dict[str, Callable[[_Reader, list[str]], None]]] = {
-    **dict.fromkeys(("gamemode", "time", "weather", "effect", "gamerule", "difficulty"), _Reader.nothing),
+    **dict.fromkeys(_SILENT, _Reader.nothing),
     "clear": _Reader.clear,
     "kill": _Reader.kill,
     "fill": _Reader.fill,

@@ -4,28 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from itertools import pairwise
+from functools import partial
+from pathlib import Path
 
 import pytest
 
-from explorer.audit import audit
-from explorer.files import Loaded
+from explorer.audit import audit, examine
+from explorer.codes import packed
+from explorer.errors import SceneError
+from explorer.files import Loaded, load_scene, save_scene
 from explorer.findings import FaultKind
 from explorer.graph import Edge, Graph, Node
 from explorer.milestones import AtLeast, AtMost, InsideBox, InventoryHas, Milestone, NearWithFacing, Rule
 from explorer.rules.blocks import code
 from explorer.scene import Stack
+from explorer.solver.certificate import certify, fingerprint
 from tests.support.explorer.scenes import Puzzle, emerald, handle, moat, plug
+from tests.support.explorer.told import EMERALD, told
 
 EVERYWHERE = ((-99.0, -99.0, -99.0), (99.0, 99.0, 99.0))
-
-
-def chained(puzzle: Puzzle, text: str) -> Loaded:
-    """A puzzle whose hops wait for one another."""
-    ids = [each.milestone_id for each in puzzle.milestones]
-    nodes = tuple(Node(each.milestone_id, each.task) for each in puzzle.milestones)
-    edges = tuple(Edge(a, b, "it opens the way") for a, b in pairwise(ids))
-    return Loaded(puzzle.scene, puzzle.milestones, Graph(nodes, edges), text)
 
 
 def kinds(loaded: Loaded) -> dict[FaultKind, str]:
@@ -42,7 +39,7 @@ def kinds(loaded: Loaded) -> dict[FaultKind, str]:
     ],
 )
 def test_a_sound_scene_has_no_fault(make: Callable[[], Puzzle], text: str) -> None:
-    assert audit(chained(make(), text)) == ()
+    assert audit(told(make(), text)) == ()
 
 
 def with_rule(loaded: Loaded, number: int, *rules: Rule) -> Loaded:
@@ -67,12 +64,12 @@ FAULTS: dict[FaultKind, Callable[[Loaded], Loaded]] = {
 
 @pytest.mark.parametrize("kind", FAULTS)
 def test_each_kind_of_fault_is_named(kind: FaultKind) -> None:
-    found = kinds(FAULTS[kind](chained(emerald(), "Get the emerald.")))
+    found = kinds(FAULTS[kind](told()))
     assert kind in found
 
 
 def test_an_edge_that_nothing_enforces() -> None:
-    made = chained(plug(), "Get into the room with the blue floor.")
+    made = told(plug(), "Get into the room with the blue floor.")
     turned = replace(made, milestones=(made.milestones[1], made.milestones[0], made.milestones[2]))
     first, second, goal = (each.milestone_id for each in turned.milestones)
     nodes = tuple(Node(each.milestone_id, each.task) for each in turned.milestones)
@@ -81,7 +78,7 @@ def test_an_edge_that_nothing_enforces() -> None:
 
 
 def test_hops_that_wait_for_each_other() -> None:
-    made = chained(emerald(), "Get the emerald.")
+    made = told()
     back = Edge(made.graph.nodes[1].id, made.graph.nodes[0].id, "")
     assert FaultKind.UNORDERED in kinds(replace(made, graph=replace(made.graph, edges=(*made.graph.edges, back))))
 
@@ -103,12 +100,12 @@ def test_hops_that_wait_for_each_other() -> None:
     ],
 )
 def test_a_rule_that_cannot_be_meant(rule: Rule, kind: FaultKind) -> None:
-    made = with_rule(chained(emerald(), "Get the emerald."), 0, rule)
+    made = with_rule(told(), 0, rule)
     assert (kind, "behind_the_door") in {(finding.kind, finding.milestone) for finding in audit(made)}
 
 
 def test_a_recipe_that_lacks_an_ingredient() -> None:
-    made = chained(plug(), "Get into the room with the blue floor.")
+    made = told(plug(), "Get into the room with the blue floor.")
     blocks = made.scene.blocks.copy()
     blocks[blocks == code("oak_log")] = code("oak_fence")
     bare = replace(made, scene=replace(made.scene, blocks=blocks))
@@ -118,7 +115,7 @@ def test_a_recipe_that_lacks_an_ingredient() -> None:
 
 
 def test_an_item_whose_tool_is_missing_is_impossible() -> None:
-    made = chained(emerald(), "Get the emerald.")
+    made = told()
     blocks = made.scene.blocks.copy()
     blocks[1, 12, 2] = code("diamond_ore")
     ore = replace(made.scene, blocks=blocks)
@@ -129,12 +126,57 @@ def test_an_item_whose_tool_is_missing_is_impossible() -> None:
 
 
 def test_the_goal_may_be_named_though_a_hop_is_about_it_too() -> None:
-    made = chained(emerald(), "Get the emerald.")
+    made = told()
     hop = Milestone("take_emerald", "first", "", (InventoryHas("emerald"),))
     named = replace(made, milestones=(hop, *made.milestones[1:]))
     assert FaultKind.HOP_NAMED_IN_TEXT not in kinds(named)
 
 
 def test_findings_are_one_line() -> None:
-    made = with_rule(chained(emerald(), "x"), 0, InventoryHas("a\nb\x1b"))
+    made = with_rule(told(emerald(), "x"), 0, InventoryHas("a\nb\x1b"))
     assert all(line.isprintable() for line in map(str, audit(made)))
+
+
+def certified() -> Loaded:
+    made = told()
+    return replace(made, certificate=certify(made.scene, made.milestones, made.graph, EMERALD))
+
+
+def sealed(made: Loaded) -> Loaded:
+    """The same scene, its certificate naming it as it is now."""
+    assert made.certificate is not None
+    seal = fingerprint(made.scene, made.milestones, made.graph)
+    return replace(made, certificate=replace(made.certificate, fingerprint=seal))
+
+
+def test_a_certified_scene_is_sound_after_a_round_trip(tmp_path: Path) -> None:
+    save_scene(tmp_path, certified())
+    loaded, findings = examine(partial(load_scene, tmp_path))
+    assert findings == ()
+    assert loaded is not None
+    assert loaded.certificate == certified().certificate
+
+
+@pytest.mark.parametrize("kind", FAULTS)
+def test_each_kind_of_fault_is_named_in_certified_scenes(kind: FaultKind, tmp_path: Path) -> None:
+    save_scene(tmp_path, sealed(FAULTS[kind](certified())))
+    _, findings = examine(partial(load_scene, tmp_path))
+    assert kind in {finding.kind for finding in findings}
+    assert kind is FaultKind.UNREACHABLE or FaultKind.ALTERED_WITNESS not in {finding.kind for finding in findings}
+
+
+@pytest.mark.parametrize("keep", [0, 5, len(EMERALD) - 1])
+def test_a_witness_that_does_not_win_is_altered(keep: int, tmp_path: Path) -> None:
+    made = certified()
+    assert made.certificate is not None
+    witness = replace(made.certificate.witness, codes=packed(EMERALD[:keep]))
+    save_scene(tmp_path, replace(made, certificate=replace(made.certificate, witness=witness)))
+    _, findings = examine(partial(load_scene, tmp_path))
+    assert {finding.kind for finding in findings} == {FaultKind.ALTERED_WITNESS}
+
+
+def test_files_that_are_malformed_are_no_finding(tmp_path: Path) -> None:
+    save_scene(tmp_path, certified())
+    (tmp_path / "milestones.json").write_text("{")
+    with pytest.raises(SceneError, match="is not JSON"):
+        examine(partial(load_scene, tmp_path))
