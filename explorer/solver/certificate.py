@@ -12,12 +12,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import Final
 
+import numpy as np
+
 from explorer.certificate import Certificate, Proof, ProvenEdge, Witness
 from explorer.codes import packed, unpacked
 from explorer.errors import ActionError, RefutedError, SceneError
 from explorer.findings import FaultKind, Finding
 from explorer.graph import Graph
-from explorer.milestones import AtLeast, Milestone, NearWithFacing, Tracker
+from explorer.milestones import AtLeast, Milestone, NearWithFacing, Rule, Tracker
 from explorer.scene import RULES, Cell, Scene, Stack
 from explorer.solver.bounds import lower_bound
 from explorer.solver.closure import Arena
@@ -105,7 +107,7 @@ def fingerprint(scene: Scene, milestones: Sequence[Milestone], graph: Graph) -> 
         "inventory": sorted((name, count) for name, count in scene.inventory.items() if count),
         "dark": scene.dark,
         "milestones": [
-            [each.task, each.milestone_id, [[type(rule).__name__, asdict(rule)] for rule in each.rules]]
+            [each.task, each.milestone_id, [[type(rule).__name__, _numbers(rule)] for rule in each.rules]]
             for each in milestones
         ],
         "graph": [[asdict(node) for node in graph.nodes], [(edge.before, edge.after) for edge in graph.edges]],
@@ -113,6 +115,14 @@ def fingerprint(scene: Scene, milestones: Sequence[Milestone], graph: Graph) -> 
     digest = hashlib.sha256(json.dumps(said, separators=(",", ":"), sort_keys=True).encode("ascii"))
     digest.update(scene.blocks.astype("<u2", order="C").tobytes())
     return digest.hexdigest()
+
+
+def _numbers(rule: Rule) -> dict[str, object]:
+    """Return the fields of a rule, every number a float: files do not tell 1 from 1.0."""
+    return {
+        name: value if isinstance(value, str) else np.asarray(value, float).tolist()
+        for name, value in asdict(rule).items()
+    }
 
 
 def _stacks(where: Mapping[Cell, tuple[Stack, ...]]) -> list[object]:
