@@ -5,11 +5,9 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar, Final
-
-import numpy as np
 
 from explorer.agents.registry import AGENTS, AgentEntry, find_agent
 from explorer.errors import EpisodeError, ExplorerError, SceneError
@@ -17,6 +15,7 @@ from explorer.evaluation.episode import play
 from explorer.evaluation.metrics import by_hops
 from explorer.evaluation.results import Episode, read_episodes, write_episodes
 from explorer.files import Loaded
+from explorer.solver.certificate import fingerprint
 from explorer.worlds.protocol import World
 from explorer.worlds.voxel import VoxelWorld
 from spca.common.encoding import json_text
@@ -29,7 +28,6 @@ from spca.common.jobs.work import TRIES, Job, Setup, Terms
 OnProgress = Callable[[int, int, int], None]
 """Called with finished episodes, all episodes, solved episodes."""
 
-_NO_BLOCKS: Final = np.zeros((0, 0, 0), np.uint16)
 _DISTRIBUTIONS: Final = ("sense-plan-code-act", "numpy")
 
 
@@ -190,8 +188,5 @@ def _jobs(scenes: Iterable[Loaded]) -> list[SceneJob]:
 
 def _digest(loaded: Loaded) -> str:
     """Return a hash of all that an episode depends on."""
-    scene = loaded.scene
-    said = (replace(scene, blocks=_NO_BLOCKS), loaded.milestones, loaded.graph, loaded.text, loaded.certificate)
-    digest = hashlib.sha256(f"{scene.blocks.shape} {said}".encode())
-    digest.update(scene.blocks.tobytes())
-    return digest.hexdigest()
+    about = fingerprint(loaded.scene, loaded.milestones, loaded.graph)
+    return hashlib.sha256(f"{about} {loaded.text!a} {loaded.certificate!a}".encode()).hexdigest()
