@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from explorer.cli.parser import Settings
-from explorer.errors import SceneError
 from explorer.files import Loaded, load_scene
 from explorer.play.screen import map_text
+from explorer.view import Thing
 from explorer.worlds.voxel import VoxelWorld
 from spca.common.command import EXIT_FINISHED
+from spca.common.files import write_atomic
 from spca.common.text import counted, one_line
 
 
@@ -61,13 +63,21 @@ def lines(loaded: Loaded) -> Iterator[str]:
 
 def plan(loaded: Loaded) -> str:
     """Return the true map at the height of the spawn, with its legend."""
-    view = VoxelWorld().reset(loaded.scene)
-    view.known[:] = loaded.scene.blocks
-    width, _, depth = loaded.scene.size
+    scene = loaded.scene
+    things = [Thing(mob.name, mob.kind, "", mob.cell, 0, True) for mob in scene.mobs]
+    for cell, stacks in scene.items.items():
+        things += [Thing(stack.item, stack.item, str(stack.count), cell, 0, True) for stack in stacks]
+    view = replace(VoxelWorld().reset(scene), known=scene.blocks, things=tuple(things))
+    width, _, depth = scene.size
     text, legend = map_text(view, width, depth, middle=(width // 2, depth // 2))
     signs = "  ".join(f"{sign.text} {sign.means}" for sign in legend.values())
     return f"{text.plain.rstrip()}\n{one_line(signs)}"
 
 
 def _write_picture(loaded: Loaded, path: Path) -> None:
-    raise SceneError(f"no picture of {loaded.scene.name} can be drawn", str(path))
+    from explorer.picture.first_person import render
+    from spca.common.images import png
+
+    view = VoxelWorld().reset(loaded.scene)
+    write_atomic(path, png(render(view.known, view.pose, view.things, 640, 480)))
+    print(one_line(f"what is seen first: {path}"))

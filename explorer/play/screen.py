@@ -21,7 +21,7 @@ from spca.common.text import one_line
 
 FACING_WORDS: Final = ("south", "west", "north", "east")
 _ARROWS: Final = "v<^>"
-_WALL, _FLOOR, _LOW, _DEEP, _DARK = "█", "·", ":", " ", " "
+_WALL, _STONE, _STEP, _FLOOR, _LOW, _DEEP, _DARK = "█", "▒", "▄", "·", ":", " ", " "
 _SIGNS: Final = {
     "water": ("~", "blue"),
     "lava": ("≈", "bold red"),
@@ -84,10 +84,10 @@ def _words(block: Block) -> str:
 def map_text(
     view: View, columns: int, rows: int, chosen: Cell | None = None, middle: tuple[int, int] | None = None
 ) -> tuple[Text, Mapping[str, Sign]]:
-    """Return the map around the agent, and the signs on it that need words.
+    """Return the map around the agent, two characters a cell, and the signs on it that need words.
 
     Args:
-        columns, rows: of characters; north is up.
+        columns, rows: of cells; north is up.
         chosen: the cell that the crosshair is on.
         middle: x and z of the map's middle; None: where the agent is.
     """
@@ -108,10 +108,13 @@ def map_text(
                 mob = is_mob(thing)
                 sign = Sign(letter.upper() if mob else letter, "bold white on blue", thing.kind.replace("_", " "))
             if sign is None:
-                text.append(_DARK, "on grey11")
+                text.append(2 * _DARK, "on grey11")
                 continue
             marked = chosen is not None and (x, z) == (chosen[0], chosen[2])
-            text.append(sign.text, f"{sign.style} on yellow" if marked else sign.style)
+            twice = sign.text in (_WALL, _STONE, _STEP)
+            text.append(
+                2 * sign.text if twice else f"{sign.text} ", f"{sign.style} on yellow" if marked else sign.style
+            )
             if sign.text.strip() and sign.text not in (_FLOOR, _WALL):
                 legend[sign.text] = sign
         text.append("\n")
@@ -170,7 +173,7 @@ def screen(
         note: a line on what can be done now.
     """
     columns, rows = size
-    side = columns - 4 if picture is None else columns - picture.shape[1] - 6
+    side = (columns - 6 if picture is None else columns - picture.shape[1] - 10) // 2
     around, legend = map_text(view, max(8, side), max(5, rows - 11), chosen)
     table = Table.grid(padding=(0, 1))
     panels: list[RenderableType] = [] if picture is None else [Panel(half_blocks(picture), title="you see")]

@@ -5,16 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Final
 
-import numpy as np
-from numpy.typing import NDArray
-
 from explorer.evaluation.episode import Game
+from explorer.picture.first_person import render
 from explorer.play.hands import codes_for, named_code, targets
 from explorer.play.keys import Keys, raw_keys
 from explorer.play.screen import choice, inventory_lines, recipe_line, screen
 from explorer.rules.actions import Primitive
 from explorer.scene import Cell, WorldState
-from explorer.view import View
 from spca.common.text import one_line
 
 if TYPE_CHECKING:
@@ -31,8 +28,6 @@ _LETTERS: Final = "abcdefghijklmnopqrstuvwxyz"
 _LEAST_WIDTH: Final = 110
 """Columns from which on there is room for the picture beside the map."""
 
-Draw = Callable[[View, int, int], NDArray[np.uint8]]
-
 
 class Terminal:
     """One episode on a terminal.
@@ -42,8 +37,8 @@ class Terminal:
         state: the present state of the world, from which the hands know what they touch.
     """
 
-    def __init__(self, game: Game, task: str, state: Callable[[], WorldState], draw: Draw | None = None) -> None:
-        self._game, self._task, self._state, self._draw = game, task, state, draw
+    def __init__(self, game: Game, task: str, state: Callable[[], WorldState]) -> None:
+        self._game, self._task, self._state = game, task, state
         self._note = "Tab puts the crosshair on things near by."
         self._chosen: Cell | None = None
 
@@ -65,14 +60,13 @@ class Terminal:
 
     def _show(self, live: Live) -> None:
         size = live.console.size
-        picture = None
-        if self._draw is not None and size.width >= _LEAST_WIDTH:
-            columns = min(96, size.width // 2)
-            picture = self._draw(self._game.view, columns, 2 * max(5, size.height - 11))
-        chosen = self._chosen
-        live.update(
-            screen(self._game.view, self._task, (size.width, size.height), picture, self._note, chosen), refresh=True
-        )
+        view, picture = self._game.view, None
+        if size.width >= _LEAST_WIDTH:
+            rows = max(5, size.height - 11)
+            columns = min((size.width - 10) // 2, 3 * rows)
+            picture = render(view.known, view.pose, view.things, columns, 2 * rows)
+        shown = screen(view, self._task, (size.width, size.height), picture, self._note, self._chosen)
+        live.update(shown, refresh=True)
 
     def _pressed(self, key: str, keys: Keys, live: Live) -> bool:
         """Do what a key means; False: the person has had enough."""

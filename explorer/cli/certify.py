@@ -1,0 +1,99 @@
+"""``certify``: prove scenes again, and say per scene what holds."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from explorer.audit import examine
+from explorer.cli.parser import Settings
+from explorer.errors import SceneError
+from explorer.files import Loaded
+from explorer.files.listing import places_at
+from explorer.findings import Finding
+from explorer.solver.certificate import check
+from spca.common.command import EXIT_FAILED, EXIT_FINISHED, EXIT_USER_ERROR
+from spca.common.files import json_text
+from spca.common.jobs.progress import Bar
+from spca.common.text import counted, one_line
+
+UNPROVEN = "nothing is refuted, but it has no certificate: nobody has shown that it can be won"
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What holds of a scene.
+
+    Attributes:
+        source: where it is.
+        says: what is known of a scene that is certified, or why it cannot be said.
+        error: why it cannot be read, "" if it can.
+    """
+
+    source: str
+    certified: bool = False
+    says: str = ""
+    findings: tuple[Finding, ...] = ()
+    error: str = ""
+
+    def lines(self) -> Iterator[str]:
+        """Yield it as people read it."""
+        if self.error:
+            yield f"error: {self.error}"
+        elif self.certified:
+            yield f"{self.source}: certified: {self.says}"
+        else:
+            yield f"{self.source}: NOT certified{f': {self.says}' if self.says else ''}"
+            yield from (f"  {finding}" for finding in self.findings)
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-able."""
+        return {
+            "scene": self.source,
+            "certified": self.certified,
+            "says": self.says,
+            "findings": [asdict(finding) for finding in self.findings],
+            "error": self.error,
+        }
+
+
+def run(settings: Settings) -> int:
+    """Certify; 0 if all hold, 1 if not, 2 if any cannot be read.
+
+    Raises:
+        SceneError: nothing is where scenes should be.
+    """
+    places = list(places_at(settings.paths))
+    verdicts = list[Verdict]()
+    with Bar(not sys.stdout.isatty(), "scenes", "certified") as bar:  # a bar takes what is printed to its own stream
+        for source, read in places:
+            verdict = judged(source, read)
+            verdicts.append(verdict)
+            bar.update(len(verdicts), len(places), sum(each.certified for each in verdicts))
+            for line in [json_text(verdict.to_dict())] if settings.json else map(one_line, verdict.lines()):
+                print(line, flush=True)
+    certified = sum(each.certified for each in verdicts)
+    unusable = sum(bool(each.error) for each in verdicts)
+    if not settings.json:
+        others = f"{len(verdicts) - certified - unusable} not{f', {unusable} not usable' if unusable else ''}"
+        print(f"{counted(len(verdicts), 'scene')}: {certified} certified, {others}")
+    return EXIT_USER_ERROR if unusable else EXIT_FINISHED if certified == len(verdicts) else EXIT_FAILED
+
+
+def judged(source: str, read: Callable[[], Loaded]) -> Verdict:
+    """Return what holds of a scene."""
+    try:
+        loaded, findings = examine(read)
+        if loaded is not None and loaded.certificate is not None and not findings:
+            findings = check(loaded.scene, loaded.milestones, loaded.graph, loaded.certificate)
+    except SceneError as error:
+        return Verdict(source, error=str(error))
+    if loaded is None or findings:
+        return Verdict(source, findings=findings)
+    if loaded.certificate is None:
+        return Verdict(source, says=UNPROVEN)
+    steps = loaded.certificate.witness.steps
+    least = f"no way takes fewer than {loaded.certificate.lower_bound}"
+    return Verdict(source, True, f"{counted(loaded.hops, 'hop')}, wins in {counted(steps, 'step')}, {least}")
