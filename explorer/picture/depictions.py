@@ -170,6 +170,7 @@ _MOBS: Final = {
     "chicken": Depiction("chicken", 0xF2F2F0),
     "cow": Depiction("cow", 0x54391D),
     "pig": Depiction("pig", 0xE9A0A0),
+    "player": Depiction("player", 0x2E9BB5, 0x39418F),
     "rabbit": Depiction("rabbit", 0x7A5732),
     "sheep": Depiction("sheep", 0xF2F2F0),
     "skeleton": Depiction("skeleton", 0xF2F2F0),

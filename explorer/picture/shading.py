@@ -19,8 +19,8 @@ from explorer.scene import Cell
 
 FOG: Final = (0.105, 0.125, 0.165)
 """Colour of what is unknown or far: red, green and blue from 0 to 1."""
-_DENSITY: Final = 0.028
-"""Of the fog, a metre."""
+HAZE: Final = 0.028
+"""How dense the fog is, a metre."""
 _LIGHT: Final = np.array([0.8, 0.8, 0.64, 1.0, 0.9, 0.9], dtype=np.float32)
 """Of the faces west, east, bottom, top, north, south."""
 _CORNER: Final = 0.15
@@ -96,6 +96,7 @@ def picture(
     height: int,
     standing: Iterable[Standing] = (),
     target: Cell | None = None,
+    haze: float = HAZE,
 ) -> Picture:
     """Return what a camera sees.
 
@@ -103,7 +104,7 @@ def picture(
         blocks: codes ``[y, z, x]``; of 0 and what is around nothing is known.
         target: a cell whose edges are bright.
     """
-    return _Shading(blocks, camera, (width, height), tuple(standing), target).picture()
+    return _Shading(blocks, camera, (width, height), tuple(standing), target, haze).picture()
 
 
 @cache
@@ -145,6 +146,7 @@ class _Shading:
         size: tuple[int, int],
         standing: tuple[Standing, ...],
         target: Cell | None,
+        haze: float,
     ) -> None:
         self._looks = _looks(tuple(sorted({each.kind for each in standing})))
         codes = np.pad(blocks, 1)
@@ -157,6 +159,7 @@ class _Shading:
         self._eye = np.array(camera.eye, dtype=np.float32)[:, None]
         self._rays = camera.rays(*size)
         self._texel = np.float32(camera.tall * 2 / size[1] * SIDE)
+        self._haze = np.float32(haze)
         self._target = -1 if target is None else self._index(target)
         self._standing = {self._index(cell): each for each in standing for cell in _filled(each)}
         for index in self._standing:
@@ -187,7 +190,7 @@ class _Shading:
         """Lay colours, alpha and distances of hits over what is behind them, with fog before them."""
         colour, alpha, distance = shaded
         rays = self._rays[:, hits.rays]
-        clear = np.exp(-_DENSITY * distance * np.sqrt(np.square(rays).sum(axis=0)))
+        clear = np.exp(-self._haze * distance * np.sqrt(np.square(rays).sum(axis=0)))
         share = alpha * left[hits.rays]
         fog = np.array(FOG, dtype=np.float32)[:, None]
         colours[:, hits.rays] += share * (fog + clear * (colour - fog))
@@ -313,7 +316,7 @@ class _Shading:
         """Texels where a point is on its picture and before the eye, else clear."""
         texels = self._texels(np.asarray(tiles, dtype=np.int32), u, 1 - v, far)
         inside = (far > _NEAR) & (u >= 0) & (u <= 1) & (v >= 0) & (v <= 1)
-        return texels[:3], texels[3] * inside, np.where(inside, far, np.inf).astype(np.float32)
+        return texels[:3], texels[3] * inside, np.where(inside, far, 0).astype(np.float32)
 
     def _corner(self, hits: Hits) -> Floats:
         """Least corners of cells, ``[3, n]``."""

@@ -1,0 +1,94 @@
+"""Pictures of a whole scene, for people: these show the truth, so no agent is given them."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from explorer.picture import first_person, map_picture
+from explorer.picture.raycasting import Camera
+from explorer.picture.shading import FOG, Standing, picture
+from explorer.picture.textures import shape
+from explorer.rules.blocks import AIR, BLOCKS, SOLID, mask
+from explorer.scene import Scene
+from explorer.view import Thing
+
+Image = NDArray[np.uint8]
+
+_PLAYER: Final = "player"
+_TALL: Final = math.radians(24)
+_FILLED: Final = 0.95
+"""Share of the picture's height or width that a scene fills."""
+_LEAST: Final = 0.8
+"""Metres of items, which would be lost from afar."""
+_WALL: Final = 2
+"""Levels of a wall that are left above the floors beside it."""
+_CUBES: Final = np.array([shape(block) == "cube" for block in BLOCKS]) & mask(SOLID)
+
+
+def from_above(scene: Scene, cell_px: int = 12, *, labels: bool = False) -> Image:
+    """Return the map of a scene, as if all were known."""
+    return map_picture.render(scene.blocks, scene.spawn, _things(scene), cell_px, labels=labels)
+
+
+def cutaway(scene: Scene, width: int = 640, height: int = 400, *, yaw: float = 2.7, pitch: float = 0.85) -> Image:
+    """Return a scene from outside, without ceilings and with low walls, ``[height, width, 3]``.
+
+    Args:
+        yaw, pitch: where the camera looks, radians: 0 is south, right and down are positive.
+    """
+    blocks = _opened(scene.blocks)
+    standing = [replace(each, size=max(each.size, _LEAST)) for each in first_person.standing(blocks, _things(scene))]
+    standing.append(Standing(_PLAYER, scene.spawn.cell, 1.8))
+    cells = np.argwhere(blocks != AIR)[:, [2, 0, 1]]
+    corners = np.concatenate([cells + corner for corner in np.ndindex(2, 2, 2)])
+    camera = _fitting(corners, yaw, pitch, width / height)
+    drawn = picture(blocks, camera, width, height, standing, haze=0.0)
+    colours = np.where(np.isfinite(drawn.far)[..., None], drawn.colours, np.array(FOG))
+    image: Image = np.rint(colours * 255).astype(np.uint8)
+    return image
+
+
+def _things(scene: Scene) -> tuple[Thing, ...]:
+    """All things of a scene, the clusters of blocks left out."""
+    lying = [(stack.item, str(stack.count), cell) for cell, stacks in scene.items.items() for stack in stacks]
+    lying += [(mob.kind, "", mob.cell) for mob in scene.mobs]
+    for y, z, x in np.argwhere(_DEVICES[scene.blocks]).tolist():
+        block = BLOCKS[scene.blocks[y, z, x]]
+        lying.append((block.name, block.state, (x, y, z)))
+    return tuple(Thing(kind, kind, state, cell, 0, True) for kind, state, cell in lying)
+
+
+_DEVICES: Final = np.array([block.kind in ("device", "plate", "chest", "table", "door") for block in BLOCKS])
+
+
+def _opened(blocks: NDArray[np.uint16]) -> NDArray[np.uint16]:
+    """The blocks without what is above the highest free cell of each column, and walls cut low."""
+    cubes = _CUBES[blocks]
+    level = np.arange(len(blocks))[:, None, None]
+    free = ~cubes
+    highest = np.where(free.any(axis=0), (level * free).max(axis=0), -1)
+    floors = np.where(free.any(axis=0), np.where(cubes & (level < highest), level, 0).max(axis=0), -1)
+    beside = np.pad(np.where(floors >= 0, floors, len(blocks)), 1, constant_values=len(blocks))
+    depth, width = floors.shape
+    lowest = np.min([beside[z : z + depth, x : x + width] for z in range(3) for x in range(3)], axis=0)
+    top = np.where(highest >= 0, highest, np.where(lowest < len(blocks), lowest + _WALL, -1))
+    return np.where(level <= top, blocks, AIR).astype(np.uint16)
+
+
+def _fitting(points: NDArray[np.intp], yaw: float, pitch: float, aspect: float) -> Camera:
+    """The camera whose picture some points just fill."""
+    turn = Camera.turned((0.0, 0.0, 0.0), yaw, pitch, _TALL).turn
+    right, up, ahead = turn @ points.T
+    tall = math.tan(_TALL / 2) * _FILLED
+    wide = tall * aspect
+    # Each edge of the picture is a plane through the eye: the eye goes back until all points are between these planes.
+    left_end, right_end = (right + ahead * wide).min(), (right - ahead * wide).max()
+    low_end, high_end = (up + ahead * tall).min(), (up - ahead * tall).max()
+    back = min((left_end - right_end) / (2 * wide), (low_end - high_end) / (2 * tall))
+    eye = np.array([(left_end + right_end) / 2, (low_end + high_end) / 2, back]) @ turn
+    return Camera((float(eye[0]), float(eye[1]), float(eye[2])), turn, math.tan(_TALL / 2))
