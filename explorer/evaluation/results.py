@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from explorer.codes import packed, unpacked
 from explorer.errors import EpisodeError
@@ -19,6 +19,8 @@ from spca.common.files import LARGEST, read_bytes, replace_file, whole_lines, wr
 MOST_HOPS: Final = 1000
 """Milestones of a scene in results, at most."""
 _MOST: Final = 10**15
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,22 +84,29 @@ class Episode:
         Raises:
             KeyError, TypeError, ValueError: it is not what :meth:`to_dict` wrote.
         """
-        latched = {str(name): int(step) for name, step in dict(data["latched"]).items()}
+        latched = {str(name): _whole(step, "a step of latched") for name, step in dict(data["latched"]).items()}
         read: dict[str, Any] = {
-            **{name: str(data[name]) for name in ("scene", "model", "state_hash")},
-            **{name: str(data.get(name, "")) for name in ("ended", "error", "source")},
+            **{name: _of_type(str, data[name], name) for name in ("scene", "model", "state_hash")},
+            **{name: _of_type(str, data.get(name, ""), name) for name in ("ended", "error", "source")},
             **{name: _whole(data[name], name) for name in ("hops", "steps", "restores", "calls", "tokens")},
+            **{name: _of_type(bool, data[name], name) for name in ("solved", "certificate_refuted")},
             "seed": _whole(data.get("seed", 0), "seed"),
             "latched": latched,
-            "solved": data["solved"],
             "cost": float(data["cost"]),
-            "codes": unpacked(str(data["codes"])),
+            "codes": unpacked(_of_type(str, data["codes"], "codes")),
             "out_of_order": tuple((str(before), str(after)) for before, after in data["out_of_order"]),
-            "certificate_refuted": bool(data["certificate_refuted"]),
         }
-        if not len(latched) <= read["hops"] <= MOST_HOPS or data["solved"] is not (0 < len(latched) == read["hops"]):
-            raise ValueError(f"solved is {data['solved']!a:.20} with {len(latched)} of {read['hops']} hops latched")
+        if not 0 <= read["cost"] <= _MOST:
+            raise ValueError(f"cost is {read['cost']}, not an amount of USD")
+        if not len(latched) <= read["hops"] <= MOST_HOPS or read["solved"] is not (0 < len(latched) == read["hops"]):
+            raise ValueError(f"solved is {read['solved']} with {len(latched)} of {read['hops']} hops latched")
         return cls(**read)
+
+
+def _of_type(kind: type[T], value: Any, name: str) -> T:
+    if not isinstance(value, kind):
+        raise TypeError(f"{name} is {value!a:.40}, not a {'text' if kind is str else 'yes or no'}")
+    return value
 
 
 def _whole(value: Any, name: str) -> int:
