@@ -11,6 +11,7 @@ from explorer.errors import UnknownNameError
 from explorer.tasks.filter import candidates, coloured, reason_to_drop
 from explorer.tasks.labels import LABELS, Label
 from explorer.tasks.schemas import RuleType, Where
+from explorer.tasks.wording import one, words
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,12 +53,11 @@ def pool() -> dict[str, Task]:
         if not why:
             kept[schema.name] += 1
             by_colour[schema.name] += coloured(candidate.object)
-        words = candidate.object.replace("_", " ")
         tasks[candidate.id] = Task(
             candidate.id,
             schema.name,
             candidate.object,
-            schema.text.format(words),
+            schema.text.format(words(candidate.object), one=one(candidate.object)),
             schema.labels,
             schema.rule,
             schema.sources,

@@ -22,7 +22,7 @@ class Schema:
     """One achievement with an object left open.
 
     Attributes:
-        text: of a goal; ``{}`` is the object in words.
+        text: of a goal; ``{}`` is the object in words, ``{one}`` has its article.
         rule: type of its rule (:mod:`explorer.milestones`).
         objects: an item, block, mob or look each.
         sources: how its object comes into the world.
@@ -132,7 +132,7 @@ _TAKE: Final = (
     ),
 )
 _GATHER: Final = (
-    _schema("chop_log", "inventory", "en in cs c", _each("{}_log", WOODS), "ground", "Put an {} into your inventory."),
+    _schema("chop_log", "inventory", "en in cs c", _each("{}_log", WOODS), "ground", "Put {one} into your inventory."),
     _schema(
         *("dig_ground", "inventory", "en in cs c", "dirt sand red_sand gravel coarse_dirt clay_ball", "ground"),
         "Put a block of {} into your inventory.",
@@ -143,15 +143,15 @@ _GATHER: Final = (
     ),
     _schema(
         *("pick_flower", "inventory", "en in cs c", "cornflower allium azure_bluet lily_of_the_valley", "ground"),
-        "Put an {} into your inventory.",
+        "Put {one} into your inventory.",
     ),
     _schema(
         *("harvest", "inventory", "en in cs c"),
         "pumpkin melon_slice hay_block brown_mushroom red_mushroom cactus",
         "ground",
-        "Put {} into your inventory.",
+        "Put {one} into your inventory.",
     ),
-    _schema("cut_cobweb", "inventory", "en in cs c", "string", "ground", "Put a {} into your inventory."),
+    _schema("cut_cobweb", "inventory", "en in cs c", "string", "ground", "Put {one} into your inventory."),
     _schema(
         *("clear_leaves", "at_most", "en st ca c", _each("{}_leaves", "oak spruce birch"), "ground"),
         "Clear the way of {}.",
@@ -164,7 +164,7 @@ _MINE: Final = (
     ),
     _schema(
         *("mine_ore", "inventory", "en st ca c", "coal iron_ore gold_ore lapis_lazuli redstone", "ground"),
-        "Put {} into your inventory.",
+        "Put {one} into your inventory.",
     ),
     _schema(
         *("clear_plug", "at_most", "en st ca c", "stone granite diorite andesite cobblestone", "ground"),
@@ -217,7 +217,7 @@ _PLACE: Final = (
         *("put_on_pedestal", "at_least", "sp ca p"),
         "gold_block diamond_block pumpkin melon red_wool blue_wool",
         "chest ground",
-        "Put a {} onto the pedestal.",
+        "Put {one} onto the pedestal.",
         flat=True,
     ),
     _schema(
@@ -231,39 +231,39 @@ _PLACE: Final = (
     ),
     _schema(
         *("close_gap", "at_least", "sp ca p", _each("{}_fence", "oak spruce birch"), "chest"),
-        "Close the gap in the fence with an {}.",
+        "Close the gap in the fence with {one}.",
     ),
 )
 _CRAFT: Final = (
-    _schema("craft_planks", "inventory", "in ca cr", _each("{}_planks", WOODS), "recipe", "Craft {}."),
+    _schema("craft_planks", "inventory", "in ca cr", _each("{}_planks", WOODS), "recipe", "Craft {one}."),
     _schema(
         *("craft_wooden_tool", "inventory", "in ca cr"),
         _each("wooden_{}", "pickaxe axe shovel sword hoe"),
         "recipe",
-        "Craft a {}.",
+        "Craft {one}.",
     ),
     _schema(
         *("craft_stone_tool", "inventory", "in ca cr", _each("stone_{}", "pickaxe axe shovel sword hoe"), "recipe"),
-        "Craft a {}.",
+        "Craft {one}.",
     ),
     _schema(
         *("craft_furniture", "inventory", "in ca cr"),
         "crafting_table chest barrel ladder bookshelf composter loom scaffolding",
         "recipe",
-        "Craft a {}.",
+        "Craft {one}.",
     ),
     _schema(
         *("craft_part", "inventory", "in ca cr"),
         "stick bowl oak_door oak_fence oak_boat oak_sign oak_button oak_pressure_plate",
         "recipe",
-        "Craft a {}.",
+        "Craft {one}.",
     ),
-    _schema("craft_bed", "inventory", "in ca cr", _each("{}_bed", "white red blue yellow"), "recipe", "Craft a {}."),
+    _schema("craft_bed", "inventory", "in ca cr", _each("{}_bed", "white red blue yellow"), "recipe", "Craft {one}."),
     _schema(
         *("craft_gear", "inventory", "in ca cr", "painting item_frame bow fishing_rod torch campfire", "recipe"),
-        "Craft a {}.",
+        "Craft {one}.",
     ),
-    _schema("craft_food", "inventory", "in ca cr", "bread mushroom_stew sugar", "recipe", "Craft {}."),
+    _schema("craft_food", "inventory", "in ca cr", "bread mushroom_stew sugar", "recipe", "Craft {one}."),
 )
 _HUNT: Final = (
     _schema(
@@ -273,7 +273,7 @@ _HUNT: Final = (
         *("get_drop", "inventory", "en in ca a"),
         "leather porkchop white_wool feather rabbit_hide bone",
         "mob",
-        "Put {} into your inventory.",
+        "Put {one} into your inventory.",
     ),
 )
 
