@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from explorer.generating.judging import graph, milestones
 from explorer.generating.knobs import Knobs
@@ -50,10 +50,14 @@ def draft(rng: random.Random, plan: Plan, before: Order, knobs: Knobs, name: str
     """
     text = goal_text(rng, plan.goal, plan.hops[:-1])
     distract(rng, plan, knobs)
-    if order(plan) != before:
+    try:
+        unchanged = order(plan) == before
+    except Unfit:
+        unchanged = False
+    if not unchanged:
         raise Unfit("distractors: they change the plan")
     layout = lay_out(rng, plan)
-    styles = looks(rng, [area.look for area in plan.areas])
+    styles = looks(rng, [area.look for area in plan.areas], dark=bool(knobs.dark))
     placed = furnish(rng, plan, layout, build(rng, layout, styles))
     dress(placed, styles)
     deeds = Deeds(plan, placed)
@@ -61,7 +65,7 @@ def draft(rng: random.Random, plan: Plan, before: Order, knobs: Knobs, name: str
     if set(deeds.hops) != set(plan.hops):
         raise Unfit("deeds: a hop is left out")
     return Drafted(
-        placed.draft.scene(name, pose),
+        replace(placed.draft.scene(name, pose), dark=bool(knobs.dark)),
         milestones(deeds.hops, placed, pose.cell),
         graph(deeds.hops, {hop: before[hop] for hop in deeds.hops}),
         text,

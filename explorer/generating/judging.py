@@ -24,6 +24,7 @@ from explorer.milestones import (
 from explorer.scene import Cell
 from explorer.solver.forbid import whole_cells
 from explorer.tasks.pool import task
+from explorer.tasks.wording import words
 
 LOOK_WITHIN: Final = 4.0
 LOOK_TOLERANCE: Final = 60.0
@@ -115,7 +116,7 @@ def _reason(earlier: Hop) -> str:
     """Return why one hop comes before another, in 15 to 25 words."""
     if earlier.aim == "item":
         return (
-            f"Without {_words(earlier.item)} in the inventory the way to what the later step asks for stays shut, "
+            f"Without {words(earlier.item)} in the inventory the way to what the later step asks for stays shut, "
             "and the scene has no second source."
         )
     if earlier.aim == "lay":
@@ -127,7 +128,3 @@ def _reason(earlier: Hop) -> str:
     return (
         "What the later step needs lies behind this place, walls and ceiling leave no way round it, so it comes first."
     )
-
-
-def _words(name: str) -> str:
-    return name.replace("_", " ")

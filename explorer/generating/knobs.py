@@ -28,6 +28,7 @@ class Knobs:
         spare: blocks more than a bridge or pillar needs; 0 makes a wasted block final.
         occlusion: 1: nothing of the first hops is in sight at the spawn; 0: it may be.
         distance: how many doorless rooms lie on the way to hidden things, 0 to 2.
+        dark: 1: most rooms have no lamps, and what is not lit is seen from close by only.
     """
 
     hops: int = 0
@@ -36,9 +37,10 @@ class Knobs:
     spare: int = 2
     occlusion: int = 1
     distance: int = 1
+    dark: int = 0
 
     def __post_init__(self) -> None:
-        bounds = {"hops": MOST_HOPS, "distractors": 6, "spare": 32, "occlusion": 1, "distance": 2}
+        bounds = {"hops": MOST_HOPS, "distractors": 6, "spare": 32, "occlusion": 1, "distance": 2, "dark": 1}
         for name, most in bounds.items():
             if not 0 <= (value := getattr(self, name)) <= most:
                 raise GenerationError(f"{name} {value} is out of range: give 0 to {most}")

@@ -8,6 +8,7 @@ from typing import Final
 from explorer.generating.lint import named_in
 from explorer.generating.plans.plan import Hop, Unfit
 from explorer.tasks.pool import task
+from explorer.tasks.wording import one, words
 
 _MORE: Final = {
     "enter_room": ("Go and stand in the room with the {} floor.", "Find the room with the {} floor and go in."),
@@ -15,13 +16,13 @@ _MORE: Final = {
     "find_banner": ("Find the {} and look at it from close by.",),
     "find_animal": ("Find the {} and look at it from close by.",),
     "find_flower": ("Find the {} and look at it from close by.",),
-    "take_item": ("Bring the {} into your possession.", "Put the {} into your inventory."),
+    "take_item": ("Put the {} into your inventory.",),
     "take_from_chest": ("Put the {} into your inventory.",),
     "take_from_third_chest": ("Put the {} into your inventory.",),
     "hunt": ("Leave no {} alive.",),
 }
 """Schema -> sentences besides that of the task; ``{}`` is its object."""
-_HAVE: Final = ("Have at least one {} in your inventory.", "Get hold of {}.")
+_HAVE: Final = ("Have {} in your inventory.", "Get hold of {}.")
 """For every goal that asks for an item."""
 
 
@@ -32,10 +33,9 @@ def goal_text(rng: random.Random, goal: Hop, others: list[Hop]) -> str:
         Unfit: every sentence names something.
     """
     about = task(goal.task)
-    words = goal.object.replace("_", " ")
-    sentences = [about.text, *(each.format(words) for each in _MORE.get(goal.schema, ()))]
+    sentences = [about.text, *(each.format(words(goal.object)) for each in _MORE.get(goal.schema, ()))]
     if goal.aim == "item":
-        sentences += [each.format(words) for each in _HAVE]
+        sentences += [each.format(one(goal.object)) for each in _HAVE]
     rng.shuffle(sentences)
     for sentence in sentences:
         if not any(named_in(sentence, hop) for hop in others):

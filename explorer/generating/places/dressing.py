@@ -21,7 +21,7 @@ def dress(placed: Furnished, looks: list[Look]) -> None:
             build(placed, room, look)
 
 
-def _free(placed: Furnished, room: Room, *, edge: bool, clear: int) -> list[Spot]:
+def _free(placed: Furnished, room: Room, *, edge: bool | None, clear: int) -> list[Spot]:
     return placed.spots(Thing("target", room.area), edge=edge, clear=clear, guarded=False)
 
 
@@ -61,6 +61,24 @@ def _furniture(placed: Furnished, room: Room, _look: Look) -> None:
             _wall(placed, spot, room, placed.rng.choice(_FURNITURE), 1)
 
 
+def _corners(placed: Furnished, room: Room, look: Look) -> None:
+    """Corners filled up to the ceiling, so that the room is no box."""
+    (x, y, z), (u, v, w) = room.inside.least, room.inside.most
+    free = set(_free(placed, room, edge=None, clear=1))
+    size = placed.rng.choice((1, 2, 2, 3))
+    for a, b in ((x, z), (x, w), (u, z), (u, w)):
+        spots = {
+            (a + (i if a == x else -i), b + (j if b == z else -j))
+            for i in range(size)
+            for j in range(size)
+            if i + j < size
+        }
+        if free.issuperset(spots) and placed.rng.random() < 0.8:
+            placed.taken.update(spots)
+            for i, j in spots:
+                placed.draft.fill(Box((i, y, j), (i, v, j)), look.wall)
+
+
 def _border(placed: Furnished, room: Room, look: Look) -> None:
     """A stripe of another block around the floor, where nothing is dug."""
     name = placed.rng.choice((look.ceiling, look.wall))
@@ -72,4 +90,10 @@ def _border(placed: Furnished, room: Room, look: Look) -> None:
             placed.draft.put((x, y, z), name)
 
 
-_DRESSES: Final[tuple[Callable[[Furnished, Room, Look], None], ...]] = (_screens, _pillars, _furniture, _border)
+_DRESSES: Final[tuple[Callable[[Furnished, Room, Look], None], ...]] = (
+    _screens,
+    _pillars,
+    _furniture,
+    _border,
+    _corners,
+)

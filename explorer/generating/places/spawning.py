@@ -12,10 +12,11 @@ from explorer.generating.places.furnishing import Furnished
 from explorer.generating.plans.plan import Area, Hop, Plan, Thing, Unfit
 from explorer.generating.plans.shapes import Order
 from explorer.rules.blocks import BLOCKS
-from explorer.scene import Cell, Pose
+from explorer.scene import FACINGS, Cell, Pose
 from explorer.worlds.observing import Observer
 
 _TRIES: Final = 24
+_OUTLOOK: Final = 4
 
 
 def spawn(rng: random.Random, plan: Plan, before: Order, placed: Furnished, occlusion: int) -> Pose:
@@ -48,7 +49,13 @@ def _poses(rng: random.Random, root: Area, placed: Furnished) -> list[Pose]:
     ]
     poses = [Pose(cell, facing) for cell in free for facing in range(4)]
     rng.shuffle(poses)
-    return poses
+    return sorted(poses, key=lambda pose: not _looks_out(draft, pose))
+
+
+def _looks_out(draft: Draft, pose: Pose) -> bool:
+    """Whether the next cells ahead are free."""
+    (x, y, z), (i, _, j) = pose.cell, FACINGS[pose.facing]
+    return all(draft.is_air((x + i * away, y + 1, z + j * away)) for away in range(1, _OUTLOOK))
 
 
 def _is_clear(draft: Draft, cell: Cell) -> bool:

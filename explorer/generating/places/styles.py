@@ -34,7 +34,9 @@ _STYLES: Final = (
     ("pink_terracotta", "magenta_terracotta", "light_gray_terracotta"),
 )
 """Floor, wall and ceiling; glass in a ceiling has masonry above it."""
-_LAMPS: Final = ("sea_lantern", "glowstone", "redstone_lamp")
+_LAMPS: Final = ("sea_lantern", "glowstone")
+_LIT: Final = 0.35
+"""Share of rooms with lamps where it is dark."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,12 +49,17 @@ class Look:
     lamp: str
 
 
-def looks(rng: random.Random, named: list[str]) -> list[Look]:
-    """Return a look for each area: of its name where it has one, else of the scene's few styles."""
+def looks(rng: random.Random, named: list[str], *, dark: bool = False) -> list[Look]:
+    """Return a look for each area: of its name where it has one, else of the scene's few styles.
+
+    Args:
+        dark: most have no lamps.
+    """
     styles = rng.sample(_STYLES, rng.choice((2, 3, 4)))
     lamp = rng.choice(_LAMPS)
     found = []
     for name in named:
         floor, wall, ceiling = rng.choice(styles)
-        found.append(Look(FLOORS[name] if name else floor, wall, ceiling, lamp))
+        lit = not dark or rng.random() < _LIT
+        found.append(Look(FLOORS[name] if name else floor, wall, ceiling, lamp if lit else ceiling))
     return found

@@ -160,25 +160,42 @@ class Draw:
         return self.rng.choice(options)
 
     def craft(self, task: Task, area: Area, hops: int, count: int = 1) -> Area:
-        """Hide what an item is made of; the first ingredient takes all the hops but one."""
-        item = task.object
-        whole = frozenset(self.rng.choice(_PARTS)) if hops > 1 else frozenset(("oak_planks",))
-        raw, times = taken_apart(item, count, whole)
-        names = sorted(raw)
-        main = [name for name in names if hops > 1 and any(_fits(each, hops - 1) for each in tasks_for(name))]
+        """Hide what an item is made of; one ingredient takes all the hops but one."""
+        raw, times = self._recipe(task.object, count, hops)
+        main = [name for name in sorted(raw) if hops > 1 and _can_be_hidden(name, hops - 1)]
         if hops > 1 and not main:
-            raise Unfit(f"plan: nothing to hide of {item}")
+            raise Unfit(f"plan: nothing to hide of {task.object}")
         chosen = self.rng.choice(main) if main else ""
         where = self.obtain(chosen, area, hops - 1, raw[chosen]) if chosen else self.extend(area, 0)
-        for name in names:
-            if name != chosen:
-                self.supply(name, raw[name], where)
+        self._made(task, raw, times, where, {chosen})
+        return where
+
+    def craft_of_two(self, task: Task, area: Area, hops: int) -> None:
+        """Hide two ingredients of an item, each by hops of its own."""
+        raw, times = self._recipe(task.object, 1, hops)
+        first = self.rng.randint(1, hops - 2)
+        hidden = [name for name in sorted(raw) if _can_be_hidden(name, min(first, hops - 1 - first))]
+        if len(hidden) < 2:
+            raise Unfit(f"plan: nothing to hide of {task.object}")
+        one, other = self.rng.sample(hidden, 2)
+        where = self.obtain(one, area, first, raw[one])
+        self.obtain(other, area, hops - 1 - first, raw[other])
+        self._made(task, raw, times, where, {one, other})
+
+    def _recipe(self, item: str, count: int, hops: int) -> tuple[dict[str, int], tuple[tuple[str, int], ...]]:
+        return taken_apart(item, count, frozenset(self.rng.choice(_PARTS) if hops > 1 else ("oak_planks",)))
+
+    def _made(
+        self, task: Task, raw: dict[str, int], times: tuple[tuple[str, int], ...], where: Area, hidden: set[str]
+    ) -> None:
+        """Lay out the rest of what a recipe takes, and make it a hop."""
+        for name in sorted(raw.keys() - hidden):
+            self.supply(name, raw[name], where)
         if any(_needs_table(name) for name, _ in times):
             self.thing("table", where, of="crafting_table")
-        self.plan.crafts[item], self.plan.raws[item] = times, tuple(names)
-        self.hop(task, "item", where, item)
+        self.plan.crafts[task.object], self.plan.raws[task.object] = times, tuple(sorted(raw))
+        self.hop(task, "item", where, task.object)
         self.plan.gadgets.append("recipe")
-        return where
 
     def supply(self, item: str, count: int, area: Area) -> None:
         """Lay out an ingredient that is no hop."""
@@ -347,19 +364,21 @@ def _needs_table(name: str) -> bool:
     return RECIPES[recipe(name)].table
 
 
-def _fits(task: Task, hops: int) -> bool:
-    return hops > 1 or task.schema not in ("mine_stone", "mine_ore", "cut_cobweb")
+def _can_be_hidden(name: str, hops: int) -> bool:
+    """Whether some task asks for an item within so many hops, the tool for it included."""
+    needs_tool = ("mine_stone", "mine_ore", "cut_cobweb")
+    return any(hops > 1 or task.schema not in needs_tool for task in tasks_for(name))
 
 
 _PARTS: Final = (("oak_planks",), ("oak_log",), ("oak_planks", "stick"), ("stick",))
 GADGETS: Final = (
     Gadget(1, 3, _device),
-    Gadget(1, 1.5, Draw.timed_door),
+    Gadget(1, 0.8, Draw.timed_door),
     Gadget(2, 2, Draw.handle_door),
-    Gadget(2, 3, Draw.moat),
-    Gadget(2, 2.5, Draw.ledge),
-    Gadget(2, 3, Draw.plug),
+    Gadget(1, 3, Draw.moat),
+    Gadget(2, 4, Draw.ledge),
+    Gadget(2, 3.5, Draw.plug),
     Gadget(2, 2, Draw.curtain),
-    Gadget(1, 1, Draw.leaves),
+    Gadget(1, 0.6, Draw.leaves),
     Gadget(1, 3, Draw.free),
 )

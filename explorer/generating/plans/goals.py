@@ -26,6 +26,7 @@ _HAVE: Final = (
     ),
     *("get_drop", "mine_stone", "chop_log", "dig_ground", "craft_planks", "cut_cobweb"),
 )
+_OF_TWO: Final = ("craft_gear", "craft_gear", "craft_furniture", "craft_bed", "craft_food", "craft_stone_tool")
 
 
 def draw_plan(rng: random.Random, knobs: Knobs) -> tuple[Plan, Order]:
@@ -53,7 +54,11 @@ def _branched(draw: Draw, hops: int) -> None:
     shape = draw.knobs.shape
     first = 0 if shape == "join" else draw.rng.randint(1, hops - 3 - (shape == "diamond"))
     last = 0 if shape == "fork" else draw.rng.randint(int(shape == "diamond"), hops - first - 3)
-    area = draw.merge(draw.extend(draw.root, first), hops - first - last)
+    start = draw.extend(draw.root, first)
+    if not last and draw.rng.random() < 0.5:
+        _made_of_two(draw, start, hops - first)
+        return
+    area = draw.merge(start, hops - first - last)
     if last:
         draw.rng.choice((_have, _have, _find, _enter))(draw, area, last)
 
@@ -62,6 +67,11 @@ def _have(draw: Draw, area: Area, hops: int) -> None:
     schema = draw.rng.choice(_HAVE)
     task = draw.rng.choice(tasks_of(schema) or tasks_of("take_item"))
     draw.obtain(task.object, area, hops, schema=task.schema)
+
+
+def _made_of_two(draw: Draw, area: Area, hops: int) -> None:
+    """Something that is crafted from two things, each behind hops of its own."""
+    draw.craft_of_two(draw.rng.choice(tasks_of(draw.rng.choice(_OF_TWO))), area, hops)
 
 
 def _find(draw: Draw, area: Area, hops: int) -> None:

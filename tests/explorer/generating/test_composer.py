@@ -70,9 +70,10 @@ def test_scenes_survive_their_files(made, tmp_path):
 
 
 def test_knobs_are_obeyed():
-    knobs = Knobs(hops=3, shape="join", distractors=0, spare=0, distance=0)
+    knobs = Knobs(hops=3, shape="join", distractors=0, spare=0, distance=0, dark=1)
     drafted = compose(2, 5, knobs).drafted
     assert drafted.knobs == knobs
+    assert drafted.scene.dark
     assert len(drafted.graph.edges) == 2
     assert {edge.after for edge in drafted.graph.edges} == {drafted.graph.goal.id}
 
