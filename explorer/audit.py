@@ -41,13 +41,12 @@ from explorer.worlds.storage import Storage
 
 _VERBLESS: Final = re.compile(r"^[a-z0-9]+_")
 """The verb of a task's id: ``craft_`` of ``craft_wooden_pickaxe``."""
-_FOLLOWING: Final = (FaultKind.ALTERED_WITNESS, FaultKind.HOP_NAMED_IN_TEXT)
-"""What is not the reason why the steps of a witness miss a milestone."""
-_OF_RULES: Final = (
-    *(FaultKind.TRUE_AT_START, FaultKind.NEAR_AT_SPAWN, FaultKind.VACUOUS_COUNT, FaultKind.FIND_HOP_NOT_LAST),
-    *(FaultKind.UNKNOWN_NAME, FaultKind.OUTSIDE_ARENA),
+_MEANINGLESS: Final = frozenset(
+    {FaultKind.VACUOUS_COUNT, FaultKind.UNKNOWN_NAME, FaultKind.OUTSIDE_ARENA, FaultKind.IMPOSSIBLE_CRAFT}
 )
-"""Faults of a milestone that nothing can enforce, because of what its rules ask for."""
+"""Faults of rules that never hold."""
+_UNENFORCED: Final = frozenset({FaultKind.TRUE_AT_START, FaultKind.NEAR_AT_SPAWN, FaultKind.FIND_HOP_NOT_LAST})
+"""Faults of rules that hold whatever bars the way."""
 
 
 def audit(loaded: Loaded) -> tuple[Finding, ...]:
@@ -68,17 +67,25 @@ def audit(loaded: Loaded) -> tuple[Finding, ...]:
 
 
 def _causes(findings: Iterable[Finding]) -> Iterator[Finding]:
-    """Leave out what only follows: a milestone with a fault of its own is free as well, and missed by the witness."""
+    """Leave out what only follows from another fault of the same milestone."""
     findings = list(findings)
-    faulty = {each.milestone for each in findings if each.kind not in _FOLLOWING}
-    ill_made = {each.milestone for each in findings if each.kind in _OF_RULES}
+    kinds: dict[str, set[FaultKind]] = {each.milestone: set() for each in findings}
     for each in findings:
-        follows = each.milestone and (
-            (each.kind is FaultKind.ALTERED_WITNESS and each.milestone in faulty)
-            or (each.kind in (FaultKind.UNNECESSARY, FaultKind.UNORDERED) and each.milestone in ill_made)
-        )
-        if not follows:
-            yield each
+        kinds[each.milestone].add(each.kind)
+    return (each for each in findings if not each.milestone or kinds[each.milestone].isdisjoint(_follows(each.kind)))
+
+
+def _follows(kind: FaultKind) -> frozenset[FaultKind]:
+    """Return from which faults of a milestone a fault of that kind follows."""
+    match kind:
+        case FaultKind.ALTERED_WITNESS:
+            return frozenset(FaultKind) - {FaultKind.ALTERED_WITNESS, FaultKind.HOP_NAMED_IN_TEXT}
+        case FaultKind.UNREACHABLE:
+            return _MEANINGLESS
+        case FaultKind.UNNECESSARY | FaultKind.UNORDERED:
+            return _MEANINGLESS | _UNENFORCED
+        case _:
+            return frozenset()
 
 
 def examine(read: Callable[[], Loaded]) -> tuple[Loaded | None, tuple[Finding, ...]]:

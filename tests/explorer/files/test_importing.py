@@ -32,12 +32,7 @@ FAULTS: dict[str, set[tuple[Kind, str]]] = {
         (Kind.IMPOSSIBLE_CRAFT, "smelt_iron"),
         (Kind.IMPOSSIBLE_CRAFT, "craft_chestplate"),
     },
-    "0005": {
-        (Kind.UNORDERED, ""),
-        (Kind.UNORDERED, "hunt_spider"),
-        (Kind.VACUOUS_COUNT, "hunt_zombie"),
-        (Kind.UNREACHABLE, "hunt_zombie"),
-    },
+    "0005": {(Kind.UNORDERED, ""), (Kind.UNORDERED, "hunt_spider"), (Kind.VACUOUS_COUNT, "hunt_zombie")},
     "0006": set(),
 }
 
