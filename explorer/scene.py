@@ -131,7 +131,8 @@ class Scene:
         items: what lies on the ground, picked up by standing in the cell.
         chests: what is in the chest of a cell.
         inventory: what the agent begins with.
-        dark: only cells within :data:`explorer.worlds.sight.LIT` of the eye or of a torch are seen.
+        dark: only cells within :data:`explorer.worlds.sight.LIT` of the eye or
+            :data:`~explorer.worlds.sight.LIGHT` of a torch are seen.
     """
 
     name: str

@@ -29,7 +29,7 @@ _LEVELS: Final = 4
 """Of detail; each has half the pixels of the one before."""
 _THIN: Final = 0.06
 """Metres that sheets lie off the side of their cell."""
-_EDGE: Final = 0.04
+_EDGE: Final = 0.03
 """Width of the bright edge of the target."""
 _BRIGHT: Final = (1.0, 0.86, 0.3)
 _STEEP: Final = 0.15

@@ -29,11 +29,11 @@ from explorer.view import Thing
 from explorer.worlds.sight import Layout
 
 MASONRY: Final = (
-    "bedrock barrier iron_bars infested_* polished_* smooth_* cut_* chiseled_* quartz_* purpur_* *_planks *bricks"
-    " *sandstone *prismarine *glass *glass_pane *terracotta *_concrete *_concrete_powder *_coral_block"
-    " *_stairs *_slab *_wall *_fence *_fence_gate *_trapdoor"
+    "bedrock barrier iron_bars glowstone sea_lantern redstone_lamp infested_* polished_* smooth_* cut_* chiseled_*"
+    " quartz_* purpur_* *_planks *bricks *sandstone *prismarine *glass *glass_pane *terracotta *_concrete"
+    " *_concrete_powder *_coral_block *_stairs *_slab *_wall *_fence *_fence_gate *_trapdoor"
 )
-"""Built blocks of which walls are made, as patterns of names."""
+"""Built blocks of which walls and ceilings are made, as patterns of names."""
 _ALONE: Final = 1
 _COLUMN: Final = 2
 _CLUSTER: Final = 3

@@ -99,7 +99,10 @@ def test_devices_are_counted_one_by_one_and_blocks_by_cluster(block: str, count:
 
 
 def test_walls_are_no_things() -> None:
-    assert names({**screen(), (3, 1, 4): "glass", (4, 1, 4): "oak_planks", (5, 1, 4): "red_concrete"}) == []
+    beside: dict[Cell, str | int] = {
+        (5 + number, 1, 4): name for number, name in enumerate(("glass", "oak_planks", "red_concrete", "glowstone"))
+    }
+    assert names({**screen(), **beside}) == []
 
 
 def test_a_cluster_is_at_its_nearest_block_and_says_how_many_are_known() -> None:
