@@ -79,7 +79,8 @@ def test_a_step_of_one_is_not_climbed_without_a_jump() -> None:
     body = Body(Solids(blocks), (3, 8, 1))
     for _ in range(40):
         body.tick(FORWARD | SPRINTING, EAST)
-    assert (body.cell, body.x) == ((4, 8, 1), pytest.approx(4.7))
+    assert body.cell == (4, 8, 1)
+    assert body.x == pytest.approx(4.7)
 
 
 @pytest.mark.parametrize("yaw", range(0, 360, 15))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -100,33 +99,6 @@ class Builder:
 def hall(x: int = 9, y: int = 6, z: int = 9, spawn: Pose | None = None) -> Builder:
     """An empty hall; the spawn is in the middle of its floor and looks south."""
     return Builder((x, y, z), spawn or Pose((x // 2, 1, z // 2)))
-
-
-def mapped(rows: str, legend: Mapping[str, str], height: int = 3) -> Builder:
-    """A hall whose inner cells at floor level are drawn from north to south, one text line a row.
-
-    ``#`` is wall up to the ceiling, ``.`` air, ``@`` the spawn (which looks south), ``~`` a pit 4 deep; other letters
-    are blocks of the legend, doors being two high.
-    """
-    lines = rows.split()
-    build = Builder((len(lines[0]) + 2, height + 6, len(lines) + 2))
-    build.fill((0, 0, 0), (len(lines[0]) + 1, 4, len(lines) + 1))
-    for z, line in enumerate(lines, 1):
-        for x, letter in enumerate(line, 1):
-            match letter:
-                case "#":
-                    build.fill((x, 5, z), (x, 4 + height, z))
-                case "~":
-                    build.fill((x, 1, z), (x, 4, z), "air")
-                case "@":
-                    build.spawn = Pose((x, 5, z))
-                case ".":
-                    pass
-                case _ if legend[letter].endswith("_door"):
-                    build.door((x, 5, z), block=legend[letter])
-                case _:
-                    build.put(legend[letter], (x, 5, z))
-    return build
 
 
 def inside(build: Builder, task: str, name: str, low: Cell, high: Cell) -> Milestone:

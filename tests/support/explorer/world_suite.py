@@ -93,7 +93,8 @@ class EpisodeSuite:
     def test_the_first_view(self, world: World, scene: Scene) -> None:
         view, state = world.reset(scene, 50), world.state()
         assert (view.pose, view.origin, view.step, view.max_steps) == (scene.spawn, scene.spawn.cell, 0, 50)
-        assert (view.known.shape, view.known.dtype) == (scene.blocks.shape, np.uint16)
+        assert view.known.shape == scene.blocks.shape
+        assert view.known.dtype == np.uint16
         seen = view.known > 0
         assert 0 < seen.sum() < seen.size
         assert np.array_equal(view.known[seen], scene.blocks[seen])
