@@ -1,14 +1,16 @@
 """The cells that a ray from the eye crosses; at lattice poses they are fixed offsets, worked out once a direction.
 
 A ray is walked by a DDA (Amanatides and Woo 1987): from cell to neighbouring cell, never diagonally, so that it
-squeezes through no edge. Where it leaves a cell exactly at an edge it goes along x before y before z.
+squeezes through no edge. Where it leaves a cell exactly at an edge it goes along x before y before z; fractions tell
+exactly where that is.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cache
-from math import floor, inf
+from math import floor, hypot
 from typing import Final
 
 from explorer.scene import EYE_HEIGHT, Cell, Pose
@@ -16,7 +18,12 @@ from explorer.scene import EYE_HEIGHT, Cell, Pose
 REACH: Final = 4.5
 """Metres from the eye to where a ray enters a cell."""
 
-Point = tuple[float, float, float]
+Number = Fraction | float
+Vector = tuple[Number, ...]
+"""x, y, z: fractions where edges matter."""
+_EYE: Final = (Fraction(1, 2), Fraction(str(EYE_HEIGHT)), Fraction(1, 2))
+_FLAT: Final = 1e-9
+_NEVER: Final = Fraction(10**9)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,27 +48,32 @@ def ray(pose: Pose) -> tuple[Crossing, ...]:
 
 @cache
 def _crossings(facing: int, pitch: int, aim: Cell | None) -> tuple[Crossing, ...]:
-    return walk((0.5, EYE_HEIGHT, 0.5), Pose((0, 0, 0), facing, pitch, aim).direction, REACH)
+    if aim is None:
+        return walk(_EYE, tuple(map(Fraction, Pose((0, 0, 0), facing, pitch).direction)), REACH)
+    return walk(_EYE, tuple(goal + Fraction(1, 2) - eye for goal, eye in zip(aim, _EYE, strict=True)), REACH)
 
 
-def walk(start: Point, direction: Point, length: float) -> tuple[Crossing, ...]:
+def walk(start: Vector, direction: Vector, length: float) -> tuple[Crossing, ...]:
     """Return the cells that a ray crosses, the first one included.
 
     Args:
-        direction: a unit vector.
+        direction: of any length but 0; a part of it below 1e-9 counts as 0.
         length: of the ray, metres.
     """
     cell = [floor(value) for value in start]
-    step, each, ahead = [0, 0, 0], [inf, inf, inf], [inf, inf, inf]
+    norm = hypot(*direction)
+    step = [0, 0, 0]
+    each: list[Number] = [_NEVER] * 3
+    ahead: list[Number] = [_NEVER] * 3
     for axis, (value, slope) in enumerate(zip(start, direction, strict=True)):
-        if abs(slope) > 1e-9:
-            step[axis] = 1 if slope > 0 else -1
-            each[axis] = 1 / abs(slope)
-            ahead[axis] = ((cell[axis] + 1 - value) if slope > 0 else (value - cell[axis])) * each[axis]
+        if slope > _FLAT:
+            step[axis], each[axis], ahead[axis] = 1, 1 / slope, (cell[axis] + 1 - value) / slope
+        elif slope < -_FLAT:
+            step[axis], each[axis], ahead[axis] = -1, -1 / slope, (cell[axis] - value) / slope
     here = before = (cell[0], cell[1], cell[2])
     crossings = [Crossing(here, 0.0, before)]
-    while (distance := min(ahead)) <= length:
-        axis = ahead.index(distance)
+    while (distance := float(first := min(ahead)) * norm) <= length:
+        axis = ahead.index(first)
         cell[axis] += step[axis]
         ahead[axis] += each[axis]
         before, here = here, (cell[0], cell[1], cell[2])

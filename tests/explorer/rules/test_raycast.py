@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from fractions import Fraction
 from math import floor
 
 import numpy as np
@@ -62,7 +63,18 @@ def test_an_edge_is_passed_along_x_before_z() -> None:
     assert offsets[:4] == [(0, 1, 0), (1, 1, 0), (1, 1, 1), (2, 1, 1)]
 
 
+@pytest.mark.parametrize(("x", "z"), [(1, 3), (3, 1), (1, 1), (5, 3), (3, 5), (1, 5), (5, 5)])
+@pytest.mark.parametrize("y", range(-2, 4))
+def test_every_edge_is_passed_so(x: int, y: int, z: int) -> None:
+    """Odd offsets cross an edge half-way."""
+    pairs = itertools.pairwise(ray(Pose((0, 0, 0)).aimed((x, y, z)))[1:])
+    edges = [(one, other) for one, other in pairs if one.distance == other.distance]
+    assert edges
+    for one, other in edges:
+        assert (one.offset[0] - one.before[0], other.offset[2] - other.before[2]) == (1, 1)
+
+
 def test_a_ray_along_an_axis_keeps_its_row() -> None:
-    crossings = walk((0.5, 0.5, 0.5), (0.0, 0.0, -1.0), 3.0)
+    crossings = walk((Fraction(1, 2),) * 3, (Fraction(0), Fraction(0), Fraction(-2)), 3.0)
     assert [crossing.offset for crossing in crossings] == [(0, 0, 0), (0, 0, -1), (0, 0, -2), (0, 0, -3)]
     assert [crossing.distance for crossing in crossings] == [0, 0.5, 1.5, 2.5]
