@@ -3,16 +3,25 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from spca.common.command import Parser, program, whole
 
 MOST_HOPS: Final = 6
 RESULTS: Final = Path("results/explorer/human.jsonl")
 SCENES: Final = Path("scenes")
+
+_KNOBS: Final = {
+    "shape": ("", ""),
+    "distractors": ("things without a use in each scene", 1),
+    "spare": ("blocks more than a bridge or pillar needs; 0 makes a wasted block final", 2),
+    "occlusion": ("1: nothing of the first hops is in sight at the spawn; 0: it may be", 1),
+    "distance": ("rooms on the way to hidden things", 1),
+}
+"""Those of :class:`explorer.generating.knobs.Knobs`: what they say, and their defaults."""
 
 _HELP: Final = {
     "play": "play a scene in the browser, or in the terminal",
@@ -59,6 +68,7 @@ class Settings:
     overwrite: bool = False
     json: bool = False
     quiet: bool = False
+    knobs: Mapping[str, Any] = field(default_factory=dict)
 
 
 def build_parser() -> argparse.ArgumentParser:
@@ -81,14 +91,15 @@ def parse(argv: Sequence[str] | None = None) -> Settings:
     given = vars(build_parser().parse_args(argv))
     if "paths" in given:
         given["paths"] = tuple(given["paths"])
-    return Settings(**given)
+    knobs = {name: given.pop(name) for name in _KNOBS if name in given}
+    return Settings(**given, knobs=knobs)
 
 
 def _add_play(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("scene", nargs="?", type=Path, metavar="SCENE", help="folder of a scene (default: a new one is made)")
     add("--seed", type=whole(0), metavar="S", help="of the new scene (default 1)")
-    add("--hops", type=_hops, metavar="H", help=f"of the new scene, 1 to {MOST_HOPS} (default 2)")
+    add("--hops", type=_hop, metavar="H", help=f"of the new scene, 1 to {MOST_HOPS} (default 2)")
     add("--terminal", action="store_true", help="play here instead of in the browser, by keys; works over ssh")
     add("--output", type=Path, metavar="FILE", help=f"results that the episode is added to (default {RESULTS})")
     add("--port", type=whole(0, 65535), metavar="N", help="of the page's server on this machine (default: a free one)")
@@ -128,8 +139,19 @@ def _add_generate(parser: argparse.ArgumentParser) -> None:
     add("--hops", type=_hops, metavar="HOPS", help=f"3, 1-4 or 2,4 (default 1-{MOST_HOPS})")
     add("--output", type=Path, metavar="DIR", help=f"folder of the scenes (default {SCENES})")
     add("--workers", type=whole(1, 1024), metavar="N", help="processes (default 1); the scenes are the same")
-    add("--resume", action="store_true", help="go on where an earlier command was interrupted")
-    add("--quiet", action="store_true", help="print the summary only")
+    _add_knobs(parser)
+    again = parser.add_mutually_exclusive_group().add_argument
+    again("--resume", action="store_true", help="go on where an earlier command was interrupted")
+    again("--overwrite", action="store_true", help="begin again, whatever there is")
+    add("--quiet", action="store_true", help="show no progress")
+
+
+def _add_knobs(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument_group("knobs").add_argument
+    add("--shape", metavar="SHAPE", help="of the graph of hops: chain, join, fork or diamond (default: a mix)")
+    for name, (what, default) in _KNOBS.items():
+        if name != "shape":
+            add(f"--{name}", type=whole(0), metavar="N", help=f"{what} (default {default})")
 
 
 def _add_certify(parser: argparse.ArgumentParser) -> None:
@@ -146,6 +168,10 @@ _OPTIONS: Final[dict[str, Callable[[argparse.ArgumentParser], None]]] = {
     "generate": _add_generate,
     "certify": _add_certify,
 }
+
+
+def _hop(text: str) -> tuple[int, ...]:
+    return (whole(1, MOST_HOPS)(text),)
 
 
 def _hops(text: str) -> tuple[int, ...]:

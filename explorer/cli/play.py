@@ -7,11 +7,11 @@ from contextlib import suppress
 from pathlib import Path
 
 from explorer.cli.parser import RESULTS, Settings
-from explorer.cli.scenes import made_scene
+from explorer.cli.scenes import scene_of
 from explorer.errors import EpisodeError
 from explorer.evaluation.episode import Game
 from explorer.evaluation.results import Episode, append_episode
-from explorer.files import Loaded, load_scene
+from explorer.files import Loaded
 from explorer.worlds.voxel import VoxelWorld
 from spca.common.command import EXIT_FINISHED, EXIT_INTERRUPTED, complain, program
 from spca.common.text import counted, one_line
@@ -22,7 +22,7 @@ def run(settings: Settings) -> int:
     output = settings.output or RESULTS
     if output.is_dir():
         raise EpisodeError(f"{output}: is a folder; name a file for --output")
-    loaded = load_scene(settings.scene) if settings.scene else made_scene(settings, output.parent / "scenes")
+    loaded = scene_of(settings, output.parent / "scenes")
     return _on_terminal(loaded, output) if settings.terminal else _in_browser(loaded, output, settings)
 
 

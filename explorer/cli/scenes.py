@@ -1,14 +1,43 @@
-"""Scenes that a command line names, or has made."""
+"""The scene that a command line names, or has made."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 from explorer.cli.parser import Settings
-from explorer.errors import EpisodeError
-from explorer.files import Loaded
+from explorer.errors import SceneError
+from explorer.files import Loaded, load_scene, save_scene
+from explorer.files.listing import scenes_at
+
+NEW_HOPS = 2
 
 
-def made_scene(settings: Settings, folder: Path) -> Loaded:
-    """Return a new scene, kept in a folder of its own below ``folder``."""
-    raise EpisodeError(f"name the folder of a scene (none of seed {settings.seed} can be made for {folder})")
+def scene_of(settings: Settings, folder: Path) -> Loaded:
+    """Return the scene that is named, else a new one, which is kept in a folder of its own below ``folder``.
+
+    Raises:
+        SceneError: there is none, or it cannot be used.
+        GenerationError: none can be made.
+    """
+    if settings.scene is not None:
+        return only(scenes_at([settings.scene]), settings.scene)
+    from explorer.generating.composer import compose
+    from explorer.generating.knobs import Knobs
+
+    (hops,) = settings.hops or (NEW_HOPS,)
+    path = folder / f"seed_{settings.seed}_hops_{hops}"
+    save_scene(path, compose(settings.seed, 0, Knobs(hops=hops)).loaded())
+    return load_scene(path)
+
+
+def only(scenes: Iterator[Loaded], path: Path) -> Loaded:
+    """Return the first scene.
+
+    Raises:
+        SceneError: there are more.
+    """
+    first = next(scenes)
+    if next(scenes, None) is not None:
+        raise SceneError("there are several scenes: name the folder of one", str(path))
+    return first

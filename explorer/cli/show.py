@@ -7,7 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from explorer.cli.parser import Settings
-from explorer.files import Loaded, load_scene
+from explorer.cli.scenes import scene_of
+from explorer.files import Loaded
 from explorer.play.screen import map_text
 from explorer.view import Thing
 from explorer.worlds.voxel import VoxelWorld
@@ -18,7 +19,7 @@ from spca.common.text import counted, one_line
 
 def run(settings: Settings) -> int:
     """Print a scene."""
-    loaded = load_scene(settings.scene or Path())
+    loaded = scene_of(settings, Path())
     for line in lines(loaded):
         print(one_line(line))
     print()

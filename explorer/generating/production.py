@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from explorer.generating.composer import Composed, compose
+from explorer.generating.composer import Composed, Rejected, compose
 from explorer.generating.knobs import Knobs
 
 
@@ -20,6 +20,28 @@ def generate(seed: int, count: int, knobs: Knobs | None = None, first: int = 0) 
     """
     for index in range(first, first + count):
         yield compose(seed, index, knobs or Knobs())
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """What is counted of a scene.
+
+    Attributes:
+        rejected: the drafts before it.
+    """
+
+    hops: int
+    shape: str
+    gadgets: tuple[str, ...]
+    tasks: tuple[str, ...]
+    rejected: tuple[Rejected, ...]
+
+    @classmethod
+    def of(cls, composed: Composed) -> Figures:
+        """Return the figures of a scene."""
+        drafted = composed.drafted
+        tasks = tuple(milestone.task for milestone in drafted.milestones)
+        return cls(drafted.knobs.hops, drafted.knobs.shape, tuple(drafted.gadgets), tasks, composed.rejected)
 
 
 @dataclass(slots=True)
@@ -42,14 +64,17 @@ class Tally:
 
     def add(self, composed: Composed) -> None:
         """Count a scene and the drafts before it."""
-        drafted = composed.drafted
+        self.count(Figures.of(composed))
+
+    def count(self, made: Figures) -> None:
+        """Count a scene by its figures."""
         self.scenes += 1
-        self.hops[drafted.knobs.hops] += 1
-        self.shapes[drafted.knobs.shape] += 1
-        self.gadgets.update(drafted.gadgets)
-        self.drafts.update(drafted.gadgets)
-        self.tasks.update(milestone.task for milestone in drafted.milestones)
-        for each in composed.rejected:
+        self.hops[made.hops] += 1
+        self.shapes[made.shape] += 1
+        self.gadgets.update(made.gadgets)
+        self.drafts.update(made.gadgets)
+        self.tasks.update(made.tasks)
+        for each in made.rejected:
             self.rejected[each.reason] += 1
             self.drafts.update(each.gadgets)
 

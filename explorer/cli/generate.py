@@ -1,0 +1,55 @@
+"""``generate``: make scenes, each with its proof."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from explorer.cli.parser import SCENES, Settings
+from explorer.generating.batch import Made, Series, make_scenes
+from explorer.generating.knobs import Knobs
+from explorer.generating.production import Tally
+from spca.common.command import EXIT_FAILED, EXIT_FINISHED, EXIT_INTERRUPTED, complain
+from spca.common.jobs.progress import Bar
+from spca.common.text import counted, one_line
+
+
+def run(settings: Settings) -> int:
+    """Make scenes; 1 if some index has none.
+
+    Raises:
+        GenerationError: the knobs contradict each other, or the folder holds something else.
+    """
+    output = settings.output or SCENES
+    series = Series(settings.seed, settings.count, settings.hops, Knobs(**settings.knobs))
+    finished = 0
+    with Bar(settings.quiet, "scenes", "certified") as bar:
+
+        def on_progress(done: int, total: int, good: int) -> None:
+            nonlocal finished
+            finished = done
+            bar.update(done, total, good)
+
+        try:
+            made = make_scenes(
+                series, output, settings.workers,
+                resume=settings.resume, overwrite=settings.overwrite, on_progress=on_progress,
+            )  # fmt: skip
+        except KeyboardInterrupt:
+            complain(f"interrupted; {counted(finished, 'scene')} in {output}: go on with the same command and --resume")
+            return EXIT_INTERRUPTED
+    for line in told(made):
+        print(one_line(line))
+    kept = sum(not each.error for each in made)
+    print(one_line(f"{counted(kept, 'scene')} in {output}, each with its proof"))
+    return EXIT_FINISHED if kept == len(made) else EXIT_FAILED
+
+
+def told(made: Sequence[Made]) -> Iterator[str]:
+    """Yield what could not be made, and figures of the rest."""
+    tally = Tally()
+    for each in made:
+        if each.figures is None:
+            yield f"{each.task_id}: not made: {each.error}"
+        else:
+            tally.count(each.figures)
+    yield from tally.lines()

@@ -1,0 +1,150 @@
+"""Many scenes in files: jobs that may be interrupted, each of which makes what its seed and index decide."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing, contextmanager
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any, ClassVar, Final
+
+from explorer.errors import GenerationError
+from explorer.files import save_scene
+from explorer.generating.composer import Rejected, compose
+from explorer.generating.knobs import Knobs
+from explorer.generating.production import Figures
+from explorer.scene import RULES
+from spca.common.encoding import json_text
+from spca.common.files import write_atomic
+from spca.common.jobs.dispatch import do_what_is_left
+from spca.common.jobs.journal import Journal
+from spca.common.jobs.work import TRIES, Job, Setup, Terms
+
+INDEX: Final = "set.json"
+"""File beside the scenes that says how they were made."""
+OnProgress = Callable[[int, int, int], None]
+"""Called with finished scenes, all scenes, and those that could be made."""
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """What is asked for; it decides about every byte of the scenes.
+
+    Attributes:
+        hops: numbers of hops, taken in turn; () for all.
+    """
+
+    seed: int
+    count: int
+    hops: tuple[int, ...] = ()
+    knobs: Knobs = field(default_factory=Knobs)
+
+    def knobs_of(self, index: int) -> Knobs:
+        """Return the knobs of the scene of an index.
+
+        Raises:
+            GenerationError: they contradict each other.
+        """
+        return replace(self.knobs, hops=self.hops[index % len(self.hops)]) if self.hops else self.knobs
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-able."""
+        return {"rules": RULES, **asdict(self), "hops": list(self.hops)}
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """What became of an index.
+
+    Attributes:
+        task_id: name of the scene.
+        error: why there is none, "" if there is.
+    """
+
+    task_id: str
+    figures: Figures | None
+    error: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-able."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Made:
+        """The inverse of :meth:`to_dict`.
+
+        Raises:
+            KeyError, TypeError, ValueError: it is not what :meth:`to_dict` wrote.
+        """
+        figures = None
+        if (told := data["figures"]) is not None:
+            rejected = tuple(Rejected(str(each["reason"]), tuple(each["gadgets"])) for each in told["rejected"])
+            gadgets, tasks = tuple(map(str, told["gadgets"])), tuple(map(str, told["tasks"]))
+            figures = Figures(int(told["hops"]), str(told["shape"]), gadgets, tasks, rejected)
+        return cls(str(data["task_id"]), figures, str(data["error"]))
+
+
+@dataclass(frozen=True, slots=True)
+class Making(Setup[Job, Made]):
+    """How a worker makes scenes."""
+
+    terms: ClassVar[Terms] = Terms("generation", "generator", "--output", GenerationError)
+    unusable: ClassVar[type[GenerationError]] = GenerationError
+
+    series: Series
+    output: Path
+    verbose: bool = False
+
+    @contextmanager
+    def opened(self) -> Iterator[Callable[[Job], Made]]:
+        yield self._make
+
+    def lost(self, job: Job, how: str) -> Made:
+        return Made(job.id, None, f"{how}, {TRIES} times")
+
+    def _make(self, job: Job) -> Made:
+        try:
+            composed = compose(self.series.seed, job.index, self.series.knobs_of(job.index))
+        except GenerationError as error:
+            return Made(job.id, None, str(error))
+        save_scene(self.output / job.id, composed.loaded())
+        return Made(job.id, Figures.of(composed))
+
+
+def make_scenes(
+    series: Series,
+    output: Path,
+    workers: int = 1,
+    *,
+    resume: bool = False,
+    overwrite: bool = False,
+    on_progress: OnProgress = lambda *_: None,
+) -> tuple[Made, ...]:
+    """Make the scenes of a series that are not made yet, each in a folder of its own, and then :data:`INDEX`.
+
+    The same series gives the same files, however many workers make it and however often it was interrupted.
+
+    Raises:
+        GenerationError: the folder holds something else, or cannot be written.
+        SettingsError: likewise.
+    """
+    for index in range(len(series.hops)):
+        series.knobs_of(index)
+    jobs = [Job(index, f"scene_{series.seed}_{index:05}") for index in range(series.count)]
+    path, index_file = output / "set.partial.jsonl", output / INDEX
+    if index_file.exists() and not overwrite and not path.exists():
+        raise GenerationError(f"{index_file}: scenes were made here; choose another --output, or --overwrite them")
+    setup = Making(series, output)
+    header = {"settings": series.to_dict(), "tasks": [job.to_dict() for job in jobs]}
+    with Journal(path, header, Made.from_dict, resume=resume, overwrite=overwrite, terms=setup.terms) as journal:
+        good = sum(not made.error for made in journal.finished.values())
+        on_progress(len(journal.finished), len(jobs), good)
+        with closing(do_what_is_left(setup, jobs, journal, workers)) as making:
+            for made in making:
+                good += not made.error
+                on_progress(len(journal.finished), len(jobs), good)
+        all_made = tuple(journal.finished[job.index] for job in jobs)
+        names = [made.task_id for made in all_made if not made.error]
+        write_atomic(index_file, json_text({**series.to_dict(), "scenes": names}, indent=1) + "\n")
+        journal.remove()
+    return all_made
