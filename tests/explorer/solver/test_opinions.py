@@ -47,7 +47,7 @@ def test_a_search_agrees_on_more(seed: int) -> None:
 
 
 def test_a_closure_that_lacks_something_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(touch, "_FAR", 2)
+    monkeypatch.setattr(touch, "_FAR", 1)
     monkeypatch.setattr(touch, "_SURE", 1)
     build = scenes.hall(9, 8, 9).chest((4, 6, 6), emerald=1)
     assert list(disagreements(Puzzle(build.scene(), (scenes.having("take", "it", "emerald"),)), 100, placing=False))
