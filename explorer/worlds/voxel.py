@@ -59,10 +59,10 @@ class VoxelWorld:
         Raises:
             SceneError: nobody can stand where it spawns.
         """
-        self._scene, self._max_steps = scene, max_steps
-        self._now = Storage(scene)
-        if not stands(self._now, scene.spawn.cell):
+        now = Storage(scene)
+        if not stands(now, scene.spawn.cell):
             raise SceneError(f"nobody can stand at the spawn {scene.spawn.cell}: leave 2 cells free on solid ground")
+        self._scene, self._max_steps, self._now = scene, max_steps, now
         self._observer = Observer(scene) if self._observe else None
         self._body = Body(self._now.solids, scene.spawn.cell)
         self._step, self._last = 0, Happened(done=True)
@@ -123,7 +123,7 @@ class VoxelWorld:
         """
         if not isinstance(checkpoint, _Kept):
             raise TypeError("this is no checkpoint of a voxel world")
-        if checkpoint.scene is not self._scene:
+        if checkpoint.scene is not getattr(self, "_scene", None):
             self.reset(checkpoint.scene)
         self._now.thaw(checkpoint.state)
         self._observer = checkpoint.observer.copy() if checkpoint.observer else None
@@ -182,7 +182,8 @@ class VoxelWorld:
         if event.kind == "dig" and event.cell is not None:
             ticks = dig_ticks(now.held, BLOCKS[now.block(event.cell)])
         if event.kind == "place" and event.cell == now.pose.cell:
-            rise(self._body, lambda: now.do(applied.changes))
+            if not rise(self._body, lambda: now.do(applied.changes)):
+                return Happened(done=False, reason="no head-room")
             self._stand(self._body.cell)
         else:
             now.do(applied.changes)

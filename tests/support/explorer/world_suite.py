@@ -195,6 +195,14 @@ class EpisodeSuite:
         assert world.view().max_steps is None
         assert world.step(TURN_LEFT).done
 
+    def test_a_new_world_restores_it_too(self, make: Callable[[], World], world: World, scene: Scene) -> None:
+        world.reset(scene)
+        self.play(world, codes(20, 6))
+        with closing(make()) as other:
+            other.restore(world.checkpoint())
+            assert state_hash(other.state()) == state_hash(world.state())
+            assert said(other.view()) == said(world.view())
+
     def test_what_another_world_made_is_no_checkpoint(self, world: World, scene: Scene) -> None:
         world.reset(scene)
         with pytest.raises(TypeError):
@@ -281,5 +289,8 @@ class WorldSuite(EpisodeSuite):
 
     @pytest.mark.parametrize("cell", [(4, 2, 4), (4, 0, 4), (0, 1, 1), (40, 1, 4)])
     def test_a_spawn_where_nobody_can_stand_is_refused(self, world: World, cell: Cell) -> None:
+        world.reset(hall().scene())
+        before = state_hash(world.state())
         with pytest.raises(SceneError, match="spawn"):
             world.reset(hall(spawn=Pose(cell)).scene())
+        assert state_hash(world.state()) == before
