@@ -77,15 +77,13 @@ class _Looks:
 
     Attributes:
         faces: tiles of sides, bottom and top, ``[3, codes]``.
-        texels: colours and alpha from 0 to 1, ``[levels * tiles * 256, 4]``; all levels are as big as the first.
-        standing: kind of what is no block -> its tile.
+        texels: of the tiles, as of :func:`_detailed`.
     """
 
     kinds: NDArray[np.uint8]
     shapes: NDArray[np.uint8]
     faces: Integers
     texels: Floats
-    standing: dict[str, int]
     glow: NDArray[np.bool_]
 
 
@@ -102,18 +100,18 @@ def picture(
 
     Args:
         blocks: codes ``[y, z, x]``; of 0 and what is around nothing is known.
+        standing: of two in a cell the last is drawn.
         target: a cell whose edges are bright.
+        haze: how dense the fog is, a metre.
     """
     return _Shading(blocks, camera, (width, height), tuple(standing), target, haze).picture()
 
 
 @cache
-def _looks(standing: tuple[str, ...]) -> _Looks:
+def _looks() -> _Looks:
     blocks = atlas(range(len(BLOCKS)))
-    pixels = np.concatenate([blocks.tiles, *(sprite(kind)[None] for kind in standing)])
-    tiles: Floats = pixels.astype(np.float32) / np.float32(255)
     looks = [blocks.looks[block.code] for block in BLOCKS]
-    whole = tiles[..., 3].min(axis=(1, 2)) == 1
+    whole = blocks.tiles[..., 3].min(axis=(1, 2)) == 255
     kinds = {"none": PASSED, "unseen": LOST}
     return _Looks(
         kinds=np.array(
@@ -122,10 +120,20 @@ def _looks(standing: tuple[str, ...]) -> _Looks:
         ),
         shapes=np.array([_SHAPES[each.shape] for each in looks], dtype=np.uint8),
         faces=np.array([[each.side, each.bottom, each.top] for each in looks], dtype=np.int32).T.copy(),
-        texels=np.concatenate([_coarser(tiles, 2**level) for level in range(_LEVELS)]).reshape(-1, 4),
+        texels=_detailed(blocks.tiles),
         glow=np.array([each.name in _GLOWING.split() for each in looks]),
-        standing={kind: len(blocks.tiles) + number for number, kind in enumerate(standing)},
     )
+
+
+@cache
+def _sprite(kind: str) -> Floats:
+    return _detailed(sprite(kind)[None])
+
+
+def _detailed(tiles: NDArray[np.uint8]) -> Floats:
+    """Colours and alpha from 0 to 1, ``[levels * tiles * 256, 4]``; all levels of detail have as many pixels."""
+    exact: Floats = tiles.astype(np.float32) / np.float32(255)
+    return np.concatenate([_coarser(exact, 2**level) for level in range(_LEVELS)]).reshape(-1, 4)
 
 
 def _coarser(tiles: Floats, size: int) -> Floats:
@@ -148,7 +156,7 @@ class _Shading:
         target: Cell | None,
         haze: float,
     ) -> None:
-        self._looks = _looks(tuple(sorted({each.kind for each in standing})))
+        self._looks = _looks()
         codes = np.pad(blocks, 1)
         self._shape = codes.shape
         self._strides = np.array([1, codes.shape[1] * codes.shape[2], codes.shape[2]], dtype=np.int32)
@@ -241,12 +249,13 @@ class _Shading:
         dim: Floats = below + v * (high_left + u * (high_right - high_left) - below)
         return dim
 
-    def _texels(self, tiles: Integers, u: Floats, down: Floats, far: Floats) -> Floats:
-        """Colours and alpha ``[4, n]`` of points of tiles, in the detail that the distance asks for."""
+    def _texels(self, tiles: Integers, u: Floats, down: Floats, far: Floats, detailed: Floats | None = None) -> Floats:
+        """Colours and alpha ``[4, n]`` of points of tiles, those of blocks or others, as detailed as is far."""
+        detailed = self._looks.texels if detailed is None else detailed
         level = np.clip(np.log2(np.maximum(far * self._texel, 1e-3)) + 0.3, 0, _LEVELS - 1).astype(np.int32)
         row, column = (np.clip(part * SIDE, 0, SIDE - 1).astype(np.int32) for part in (down, u))
-        count = len(self._looks.texels) // (_LEVELS * SIDE * SIDE)
-        texels: Floats = self._looks.texels[((level * count + tiles) * SIDE + row) * SIDE + column].T
+        count = len(detailed) // (_LEVELS * SIDE * SIDE)
+        texels: Floats = detailed[((level * count + tiles) * SIDE + row) * SIDE + column].T
         return texels
 
     def _through(self, hits: Hits) -> Layer:
@@ -276,7 +285,7 @@ class _Shading:
             thing = self._standing[index]
             x, y, z = thing.cell
             middle = np.array([x + 0.5, y + thing.size / 2, z + 0.5], dtype=np.float32)[:, None]
-            shaded = self._facing(hits.take(which), middle, thing.size, self._looks.standing[thing.kind])
+            shaded = self._facing(hits.take(which), middle, thing.size, 0, _sprite(thing.kind))
             which[which] = shaded[1] > 0
             put(which, tuple(part[..., shaded[1] > 0] for part in shaded))  # type: ignore[arg-type]
         return colour, alpha, far
@@ -284,7 +293,9 @@ class _Shading:
     def _uprights(self, hits: Hits, tiles: Integers) -> Layer:
         return self._facing(hits, self._corner(hits) + 0.5, 1.0, tiles)
 
-    def _facing(self, hits: Hits, middle: Floats, size: float, tiles: Integers | int) -> Layer:
+    def _facing(
+        self, hits: Hits, middle: Floats, size: float, tiles: Integers | int, detailed: Floats | None = None
+    ) -> Layer:
         """Pictures that turn to the eye; upright unless it looks steeply."""
         right, up, forward = self._camera.turn.astype(np.float32)
         if abs(forward[1]) < _TILTS:
@@ -294,7 +305,7 @@ class _Shading:
         far = (forward @ (middle - self._eye)) / np.where(np.abs(ahead) < 1e-6, 1e-6, ahead)
         apart = self._eye + far * rays - middle
         u, v = right @ apart / size + 0.5, up @ apart / size + 0.5
-        return self._cut(tiles, u, v, far)
+        return self._cut(tiles, u, v, far, detailed)
 
     def _sheets(self, hits: Hits, tiles: Integers) -> Layer:
         """Sheets on the floor of their cells."""
@@ -312,9 +323,9 @@ class _Shading:
         apart = self._eye + far * rays - corner
         return self._cut(tiles, np.where(by_x, apart[2], apart[0]), apart[1], far)
 
-    def _cut(self, tiles: Integers | int, u: Floats, v: Floats, far: Floats) -> Layer:
+    def _cut(self, tiles: Integers | int, u: Floats, v: Floats, far: Floats, detailed: Floats | None = None) -> Layer:
         """Texels where a point is on its picture and before the eye, else clear."""
-        texels = self._texels(np.asarray(tiles, dtype=np.int32), u, 1 - v, far)
+        texels = self._texels(np.asarray(tiles, dtype=np.int32), u, 1 - v, far, detailed)
         inside = (far > _NEAR) & (u >= 0) & (u <= 1) & (v >= 0) & (v <= 1)
         return texels[:3], texels[3] * inside, np.where(inside, far, 0).astype(np.float32)
 

@@ -6,7 +6,7 @@ import zlib
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
-from functools import cache
+from functools import cache, lru_cache
 from typing import Final, Literal
 
 import numpy as np
@@ -140,7 +140,7 @@ _LIDS: Final = {
 """Tops and bottoms that differ from the sides."""
 
 
-@cache
+@lru_cache(maxsize=16)
 def _atlas(codes: tuple[int, ...], kinds: tuple[str, ...]) -> Atlas:
     tiles: list[Pixels] = []
     numbers: dict[int, int] = {}

@@ -48,7 +48,8 @@ def test_a_wall_has_its_colour(name: str, strongest: int) -> None:
 def test_the_picture_has_its_size_and_is_the_same_again() -> None:
     known, things = seen(hall(chest=(6, 1, 5)))
     image = render(known, SPAWN, things, 200, 90)
-    assert (image.shape, image.dtype) == ((90, 200, 3), np.uint8)
+    assert image.shape == (90, 200, 3)
+    assert image.dtype == np.uint8
     assert (image == render(known, SPAWN, things, 200, 90)).all()
 
 

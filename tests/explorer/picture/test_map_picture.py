@@ -30,7 +30,8 @@ def drawn(blocks: NDArray[np.uint16], pose: Pose = AWAY, **kwargs: object) -> ND
 
 def test_the_map_has_a_square_for_each_column() -> None:
     image = drawn(hall())
-    assert (image.shape, image.dtype) == ((20 * PX, 13 * PX, 3), np.uint8)
+    assert image.shape == (20 * PX, 13 * PX, 3)
+    assert image.dtype == np.uint8
 
 
 def test_ceilings_are_taken_off_and_walls_are_dark() -> None:

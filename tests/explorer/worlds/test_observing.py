@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -16,7 +18,7 @@ SPAWN = Pose((8, 1, 2))
 """Looks south, along z."""
 
 
-def scene(blocks: dict[Cell, str | int], *, dark: bool = False, size: int = 16) -> Scene:
+def scene(blocks: Mapping[Cell, str | int], *, dark: bool = False, size: int = 16) -> Scene:
     """A room of stone bricks, with some blocks in it."""
     cells = np.full((8, size, size), AIR, dtype=np.uint16)
     cells[0] = cells[7] = code("stone_bricks")
@@ -39,7 +41,7 @@ def look(observer: Observer, step: int = 0, pose: Pose = SPAWN, **loose: object)
     return {thing.name: thing for thing in observer.things()}
 
 
-def names(blocks: dict[Cell, str | int]) -> list[str]:
+def names(blocks: Mapping[Cell, str | int]) -> list[str]:
     return list(look(Observer(scene(blocks))))
 
 
@@ -195,7 +197,7 @@ def test_known_is_the_past_and_things_are_known(seed: int, dark: bool) -> None:
     observer, truth, past = Observer(built), built.blocks.copy(), {}
     for step in range(8):
         past[step] = truth.copy()
-        things = look(observer, step, Pose(SPAWN.cell, *map(int, rng.integers((0, -3), (4, 4)))))
+        things = look(observer, step, Pose(SPAWN.cell, int(rng.integers(4)), int(rng.integers(-3, 4))))
         seen_at, known = observer.seen_at, observer.known
         for at in range(step + 1):
             assert np.array_equal(known[seen_at == at], past[at][seen_at == at])

@@ -39,7 +39,8 @@ def seen(opaque: NDArray[np.bool_], pose: Pose, lit: NDArray[np.bool_] | None = 
 
 def inside(cell: Cell, opaque: NDArray[np.bool_]) -> bool:
     x, y, z = cell
-    return 0 <= x < opaque.shape[2] and 0 <= y < opaque.shape[0] and 0 <= z < opaque.shape[1]
+    height, depth, width = opaque.shape
+    return bool(0 <= x < width and 0 <= y < height and 0 <= z < depth)
 
 
 @cache
