@@ -25,6 +25,8 @@ FARTHEST: Final = 256
 """Blocks from the spawn along an axis that a command may name."""
 MOST_ITEMS: Final = 100_000
 """Of one item, at once."""
+MOB_NAME: Final = "[A-Za-z0-9_]{1,40}"
+"""Pattern of the names that mobs may have here."""
 Mode = Literal["replace", "hollow", "outline", "keep", "destroy"]
 _SILENT: Final = (
     *("gamemode", "time", "weather", "effect", "gamerule", "difficulty"),
@@ -337,6 +339,6 @@ def _contents(items: Tag) -> tuple[Stack, ...]:
 
 
 def _named(tag: Tag) -> str:
-    """Return a name of letters, digits and underscores, in quotes or not; of another one, ""."""
-    found = re.fullmatch(r'(?:\{"text":)?"?([A-Za-z0-9_]{1,40})"?\}?', str(tag))
+    """Return the name of a mob, in quotes or as vanilla's text; of a name that is no :data:`MOB_NAME`, ""."""
+    found = re.fullmatch(rf'(?:\{{"text":)?"?({MOB_NAME})"?\}}?', str(tag))
     return found[1] if found else ""

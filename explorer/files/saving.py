@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import asdict, fields
+from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 
 from explorer.errors import SceneError
+from explorer.files.building import size_of
+from explorer.files.commands import MOB_NAME, MOST_ITEMS
 from explorer.files.exporting import commands_of
 from explorer.files.loaded import Loaded
 from explorer.files.schema import RULES
 from explorer.graph import Graph
 from explorer.milestones import InventoryHas, Milestone, Rule
+from explorer.rules.blocks import AIR, BLOCKS
 from explorer.scene import RULES as VERSION
 from explorer.scene import Cell, Scene, Wire
 from spca.common.files import json_text, make_folder, write_atomic
@@ -62,10 +67,22 @@ def scene_line(loaded: Loaded) -> str:
 
 
 def _check(scene: Scene) -> None:
+    """Raise if what would be written could not be read again."""
+    size_of(((0, 0, 0), (scene.size[0] - 1, scene.size[1] - 1, scene.size[2] - 1)))
     if scene.spawn.aim is not None:
         raise SceneError("a spawn cannot aim at a cell: give it a facing and a pitch", field="spawn.aim")
-    if int(scene.blocks.min(initial=1)) < 1:
-        raise SceneError("an unseen cell cannot be saved: fill it with air", field="blocks")
+    if not AIR <= int(scene.blocks.min()) <= int(scene.blocks.max()) < len(BLOCKS):
+        raise SceneError("expected codes of blocks, and air where nothing is", field="blocks")
+    for mob in scene.mobs:
+        if re.fullmatch(MOB_NAME, mob.name) is None:
+            raise SceneError(f"a mob is called {mob.name[:80]!a}: use up to 40 letters, digits and _", field="mobs")
+    stacks = chain(*scene.items.values(), *scene.chests.values())
+    for name, count in (*((stack.item, stack.count) for stack in stacks), *scene.inventory.items()):
+        if not 1 <= count <= MOST_ITEMS:
+            raise SceneError(f"{count:,} of {name[:80]}: expected 1 to {MOST_ITEMS:,}", field="items")
+    for x, y, z in scene.chests:
+        if BLOCKS[int(scene.blocks[y, z, x])].kind != "chest":
+            raise SceneError(f"there is no chest at {x} {y} {z} for what it holds", field="chests")
 
 
 def _metadata(loaded: Loaded) -> dict[str, Any]:
