@@ -23,6 +23,8 @@ _ITEM_SIZE: Final = 0.5
 _MOB_SIZES: Final = {"chicken": 0.8, "rabbit": 0.6, "sheep": 1.3, "cow": 1.4, "skeleton": 1.9, "zombie": 1.9}
 _NEAREST: Final = 0.5
 """Metres ahead from which things are named."""
+_ABOVE: Final = 0.6
+"""Metres from the middle of a cell to its name."""
 _CROSS: Final = 0.02
 """Half of the crosshair, as a share of the picture's height."""
 
@@ -93,13 +95,10 @@ def _label(image: NDArray[np.uint8], drawn: Picture, camera: Camera, things: tup
     height, width, _ = image.shape
     names = []
     for thing in things:
-        column, row, ahead = camera.project(_middle(thing), width, height)
+        x, y, z = (part + 0.5 for part in thing.cell)
+        column, row, ahead = camera.project((x, y, z), width, height)
         inside = ahead > _NEAREST and 0 <= column < width and 0 <= row < height
         if inside and thing.in_view and drawn.far[int(row), int(column)] > ahead - 1:
-            names.append((ahead, thing.name, column, row))
+            over = camera.project((x, y + _ABOVE, z), width, height)
+            names.append((ahead, thing.name, over[0], over[1]))
     write(image, [name[1:] for name in sorted(names)], max(1, height // 300))
-
-
-def _middle(thing: Thing) -> tuple[float, float, float]:
-    x, y, z = thing.cell
-    return x + 0.5, y + 0.5, z + 0.5

@@ -176,7 +176,7 @@ def rings(draw: Generator, base: Tile, second: Tile) -> Tile:
 
 def bricks(draw: Generator, base: Tile, _second: Tile) -> Tile:
     """Four courses of bricks."""
-    return _courses(draw, base, 4, 8, base * 0.45 + 95)
+    return _courses(draw, base, 4, 8, base * 0.6 + 42)
 
 
 def blocks(draw: Generator, base: Tile, _second: Tile) -> Tile:
