@@ -37,6 +37,8 @@ from explorer.solver.certificate import check
 from explorer.solver.closure import Arena
 from explorer.solver.proving import faults, prove
 from explorer.solver.stock import bounds
+from explorer.tasks.naming import named_in
+from explorer.tasks.pool import pool
 from explorer.worlds.storage import Storage
 
 _VERBLESS: Final = re.compile(r"^[a-z0-9]+_")
@@ -157,15 +159,23 @@ def _rules(milestones: Iterable[Milestone]) -> Iterator[tuple[Milestone, Rule]]:
 
 
 def _names(loaded: Loaded) -> Iterator[Finding]:
-    """Say which hops before the goal the text names, by their object; what the goal is about may be named."""
-    text, goal = loaded.text.lower(), _objects(loaded.milestones[-1])
+    """Say which hops before the goal the text names."""
     for milestone in loaded.milestones[:-1]:
-        for name in sorted(_objects(milestone)):
-            about_goal = any(re.search(rf"\b{re.escape(name)}\b", other) for other in goal)
-            if not about_goal and re.search(rf"\b{re.escape(name)}(s|es)?\b", text):
-                problem = f"the text says {name!a}, which is to be found out: tell the goal alone"
-                yield Finding(FaultKind.HOP_NAMED_IN_TEXT, problem, milestone.milestone_id)
-                break
+        if name := _named(milestone, loaded.milestones[-1], loaded.text):
+            problem = f"the text says {name!a}, which is to be found out: tell the goal alone"
+            yield Finding(FaultKind.HOP_NAMED_IN_TEXT, problem, milestone.milestone_id)
+
+
+def _named(milestone: Milestone, goal: Milestone, text: str) -> str:
+    """Return the word of a hop that a text names; of tasks that are not ours, what the goal is about may be named."""
+    known = pool().get(milestone.task)
+    if known is not None:
+        return named_in(text, known.schema, known.object)
+    for name in sorted(_objects(milestone)):
+        about_goal = any(re.search(rf"\b{re.escape(name)}\b", other) for other in _objects(goal))
+        if not about_goal and re.search(rf"\b{re.escape(name)}(s|es)?\b", text.lower()):
+            return name
+    return ""
 
 
 def _objects(milestone: Milestone) -> set[str]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import random
 from typing import Final
 
-from explorer.generating.lint import named_in
 from explorer.generating.plans.plan import Hop, Unfit
+from explorer.tasks.naming import named_in
 from explorer.tasks.pool import task
 from explorer.tasks.wording import one, words
 
@@ -38,6 +38,6 @@ def goal_text(rng: random.Random, goal: Hop, others: list[Hop]) -> str:
         sentences += [each.format(one(goal.object)) for each in _HAVE]
     rng.shuffle(sentences)
     for sentence in sentences:
-        if not any(named_in(sentence, hop) for hop in others):
+        if not any(named_in(sentence, hop.schema, hop.object) for hop in others):
             return sentence
     raise Unfit("text: names a hop")

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from explorer.generating.lint import _VERBS, named_in
-from explorer.generating.plans.plan import Area, Hop
+from explorer.tasks.naming import _VERBS, named_in
 from explorer.tasks.schemas import SCHEMAS
 from tests.support.explorer.drafts import drafts
 
@@ -23,7 +22,7 @@ from tests.support.explorer.drafts import drafts
     ],
 )
 def test_words_of_a_hop_are_found(text, schema, thing, word):
-    assert named_in(text, Hop(schema, thing, "item", Area(0))) == word
+    assert named_in(text, schema, thing) == word
 
 
 def test_verbs_are_of_schemas_that_exist():

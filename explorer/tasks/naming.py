@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from explorer.generating.plans.plan import Hop
-
 _VERBS: Final = {
     "chop_log": "chop cut",
     "dig_ground": "dig",
@@ -41,9 +39,13 @@ _VERBS: Final = {
 """Schema -> verbs, and objects besides the task's own, that a text must not name. ``craft_*`` is "craft"."""
 
 
-def named_in(text: str, hop: Hop) -> str:
-    """Return the word of a hop that a text names, "" if there is none."""
-    words = [*_VERBS.get(hop.schema, "craft" if hop.schema.startswith("craft_") else "").split(), hop.object]
+def named_in(text: str, schema: str, thing: str) -> str:
+    """Return the word of a task that a text names, "" if there is none.
+
+    Args:
+        thing: the object of the task.
+    """
+    words = [*_VERBS.get(schema, "craft" if schema.startswith("craft_") else "").split(), thing]
     lower = text.lower()
     for word in words:
         phrase = word.replace("_", " ")
