@@ -58,9 +58,7 @@ def audit(loaded: Loaded) -> tuple[Finding, ...]:
         SceneError: the scene cannot be built.
     """
     told = [*loaded.faults, *([] if loaded.published else _malformed(loaded))]
-    if not any(each.kind in (FaultKind.UNKNOWN_NAME, FaultKind.OUTSIDE_ARENA) for each in told):
-        told += _at_start(loaded)
-    told += [*_looks(loaded), *_names(loaded)]
+    told += [*_at_start(loaded), *_looks(loaded), *_names(loaded)]
     if loaded.certificate is not None:
         told += check(loaded.scene, loaded.milestones, loaded.graph, loaded.certificate)
     if told or loaded.certificate is None:
@@ -82,6 +80,8 @@ def _follows(kind: FaultKind) -> frozenset[FaultKind]:
     match kind:
         case FaultKind.ALTERED_WITNESS:
             return frozenset(FaultKind) - {FaultKind.ALTERED_WITNESS, FaultKind.HOP_NAMED_IN_TEXT}
+        case FaultKind.VACUOUS_COUNT:
+            return frozenset({FaultKind.UNKNOWN_NAME, FaultKind.OUTSIDE_ARENA})
         case FaultKind.UNREACHABLE:
             return _MEANINGLESS
         case FaultKind.UNNECESSARY | FaultKind.UNORDERED:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -20,7 +19,7 @@ LARGEST: Final[Cell] = (128, 64, 128)
 """Cells of an arena along x, y and z, at most."""
 MOST_FILLED: Final = 64_000_000
 """Cells that all commands together may set; it takes less than a second."""
-MOST_MOBS: Final = 1_000
+MOST_THINGS: Final = 1_000
 
 Box = tuple[Cell, Cell]
 """Least and greatest cell, both included, relative to the spawn."""
@@ -99,8 +98,9 @@ def _check_work(deeds: Sequence[Deed]) -> None:
     )
     if filled > MOST_FILLED:
         raise SceneError(f"the commands set {filled:,} blocks: at most {MOST_FILLED:,} can be set")
-    if sum(isinstance(deed, Summon | Lay) for deed in deeds) > MOST_MOBS:
-        raise SceneError(f"more than {MOST_MOBS:,} mobs and items are summoned")
+    things = sum(isinstance(deed, Summon | Lay) or (isinstance(deed, Fill) and bool(deed.stacks)) for deed in deeds)
+    if things > MOST_THINGS:
+        raise SceneError(f"{things:,} mobs, items and filled chests: at most {MOST_THINGS:,} can be set up")
 
 
 class _Builder:
@@ -109,6 +109,7 @@ class _Builder:
         self._stand = Stand((0, 0, 0), None, None)
         self._items: dict[Cell, tuple[Stack, ...]] = {}
         self._chests: dict[Cell, tuple[Stack, ...]] = {}
+        self._filled = np.zeros(blocks.shape, np.bool_)
         self._mobs: list[Summon] = []
         self._inventory: Counter[str] = Counter()
 
@@ -164,13 +165,25 @@ class _Builder:
             box[np.isin(box, list(deed.only))] = deed.code
         else:
             box[...] = deed.code
-            for cell in [
-                cell for cell in self._chests if ax <= cell[0] <= x and ay <= cell[1] <= y and az <= cell[2] <= z
-            ]:
-                del self._chests[cell]
+        self._fill_chests(deed, (slice(ay, y + 1), slice(az, z + 1), slice(ax, x + 1)))
+
+    def _fill_chests(self, deed: Fill, box: tuple[slice, slice, slice]) -> None:
+        """Empty the chests in a box that was painted over, and fill those that a command says the contents of."""
+        if deed.mode in ("replace", "destroy") and deed.only is None and self._filled[box].any():
+            ys, zs, xs = (range(side.start, side.stop) for side in box)
+            kept = {
+                cell: s
+                for cell, s in self._chests.items()
+                if cell[0] not in xs or cell[1] not in ys or cell[2] not in zs
+            }
+            self._chests = kept
+            self._filled[box] = False
         if deed.stacks is not None:
-            columns = itertools.product(range(ax, x + 1), range(ay, y + 1), range(az, z + 1))
-            self._chests.update(dict.fromkeys(itertools.islice(columns, MOST_MOBS), deed.stacks))
+            if self._filled[box].size > 1:
+                raise SceneError("a chest with contents is set by /setblock, one at a time")
+            y, z, x = (side.start for side in box)
+            self._chests[x, y, z] = deed.stacks
+            self._filled[box] = True
 
 
 def _tilde(cell: Cell) -> str:

@@ -25,6 +25,8 @@ FARTHEST: Final = 256
 """Blocks from the spawn along an axis that a command may name."""
 MOST_ITEMS: Final = 100_000
 """Of one item, at once."""
+MOST_FAULTS: Final = 100
+"""Commands that cannot be carried out; the rest is not read."""
 MOB_NAME: Final = "[A-Za-z0-9_]{1,40}"
 """Pattern of the names that mobs may have here."""
 Mode = Literal["replace", "hollow", "outline", "keep", "destroy"]
@@ -35,7 +37,7 @@ _SILENT: Final = (
 """Commands that mean nothing here."""
 _MODES: Final = ("replace", "hollow", "outline", "keep", "destroy")
 _PLAYERS: Final = ("@s", "@p", "@a", "@r")
-_QUIET: Final = frozenset({"NoAI", "Silent", "PersistenceRequired", "Invulnerable", "PickupDelay", "Age", "Slot"})
+_QUIET: Final = frozenset({"NoAI", "Silent", "PersistenceRequired", "Invulnerable", "PickupDelay", "Age"})
 """Data that says what the rules say anyway."""
 
 
@@ -129,6 +131,9 @@ def parse_commands(commands: Iterable[str]) -> Parsed:
             reader.read(text)
         except SceneError as error:
             reader.parsed.faults.append((number, error))
+        if len(reader.parsed.faults) == MOST_FAULTS:
+            reader.parsed.notes.append(f"commands[{number}] is the last that is read: too many cannot be carried out")
+            break
     return reader.parsed
 
 

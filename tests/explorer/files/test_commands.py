@@ -190,8 +190,27 @@ def test_sizes_are_refused_before_memory_is_spent() -> None:
     fills = parsed(*["/fill ~-60 ~-30 ~-60 ~60 ~30 ~60 stone"] * 100).deeds
     with pytest.raises(SceneError, match="the commands set 89,310,100 blocks"):
         build(fills, huge)
-    with pytest.raises(SceneError, match="more than 1,000 mobs"):
+    with pytest.raises(SceneError, match="1,001 mobs, items and filled chests: at most 1,000 can be set up"):
         built(*["/summon cow ~ ~ ~"] * 1001)
+
+
+def test_reading_stops_where_too_much_is_wrong() -> None:
+    made = parse_commands(["/setblock ~ ~ ~ stoone"] * 20_000)
+    assert len(made.faults) == 100
+    assert made.notes == ["commands[99] is the last that is read: too many cannot be carried out"]
+
+
+def test_many_chests_and_fills_take_no_time() -> None:
+    deeds: list[Deed] = [
+        Fill((x, y, 0), (x, y, 0), code("chest"), stacks=(Stack("stick"),)) for x in range(50) for y in range(20)
+    ]
+    deeds += [Fill((0, 30, 0), (9, 30, 9), 1)] * 15_000
+    assert len(build(deeds, ((0, 0, 0), (60, 40, 60))).chests) == 1_000
+
+
+def test_chests_are_filled_one_by_one() -> None:
+    with pytest.raises(SceneError, match="one at a time"):
+        built("/fill ~ ~ ~ ~1 ~ ~ chest{Items:[]}")
 
 
 def test_two_mobs_of_one_name_are_refused() -> None:

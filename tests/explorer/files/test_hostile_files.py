@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import json
 import os
 import tracemalloc
@@ -19,6 +18,7 @@ from explorer.errors import OutsideArenaError, SceneError, UnknownNameError
 from explorer.files import Loaded, load_scene, save_scene, scene_of_line
 from explorer.files.saving import documents_of
 from explorer.graph import Edge, Graph, Node
+from tests.support.explorer.random_json import ANYTHING, Steps, paths_in, with_value
 from tests.support.explorer.scenes import emerald
 
 
@@ -34,26 +34,18 @@ def _sound() -> Loaded:
 
 
 SOUND: dict[str, Any] = json.loads(json.dumps(documents_of(_sound())))
-Path_ = tuple[str | int, ...]
 
 
-def changed(path: Path_, value: object) -> dict[str, Any]:
+def changed(path: Steps, value: object) -> dict[str, Any]:
     """The documents with one value replaced, or taken out for ``...``."""
-    made = copy.deepcopy(SOUND)
-    at: Any = made
-    for step in path[:-1]:
-        at = at[step]
-    if value is ...:
-        del at[path[-1]]
-    else:
-        at[path[-1]] = value
+    made: dict[str, Any] = with_value(SOUND, path, value)
     return made
 
 
-FIRST_RULE: Path_ = ("milestones", "milestones", 0, "rules", 0)
-SECOND_RULE: Path_ = ("milestones", "milestones", 1, "rules", 0)
-EXTRA: Path_ = ("metadata", "explorer")
-WRONG: list[tuple[Path_, object, str]] = [
+FIRST_RULE: Steps = ("milestones", "milestones", 0, "rules", 0)
+SECOND_RULE: Steps = ("milestones", "milestones", 1, "rules", 0)
+EXTRA: Steps = ("metadata", "explorer")
+WRONG: list[tuple[Steps, object, str]] = [
     (("metadata", "task_text"), ..., "metadata: task_text: is missing: add it"),
     (("metadata", "task_text"), "", 'metadata: task_text: string should have at least 1 character, not ""'),
     (("metadata", "commands"), "x", 'metadata: commands: expected a list, not "x"'),
@@ -118,7 +110,7 @@ WRONG: list[tuple[Path_, object, str]] = [
 
 
 @pytest.mark.parametrize(("path", "value", "words"), WRONG)
-def test_what_is_wrong_is_named_with_its_field(path: Path_, value: object, words: str) -> None:
+def test_what_is_wrong_is_named_with_its_field(path: Steps, value: object, words: str) -> None:
     with pytest.raises(SceneError) as caught:
         scene_of_line(json.dumps(changed(path, value)), "set.jsonl:7")
     assert str(caught.value).startswith("set.jsonl:7: ")
@@ -186,27 +178,8 @@ def test_a_sound_scene_is_read() -> None:
     assert scene_of_line(json.dumps(SOUND), "line").hops == 2
 
 
-def _paths(value: Any, before: Path_ = ()) -> list[Path_]:
-    steps = (
-        list(value.items()) if isinstance(value, dict) else list(enumerate(value)) if isinstance(value, list) else []
-    )
-    return [before, *(path for step, inner in steps for path in _paths(inner, (*before, step)))]
-
-
-ANYTHING = st.recursive(
-    st.none()
-    | st.booleans()
-    | st.integers()
-    | st.floats()
-    | st.text(max_size=8)
-    | st.sampled_from(["~1", "/fill", "oak_log"]),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
-    max_leaves=6,
-)
-
-
-@given(st.sampled_from([path for path in _paths(SOUND) if path]), ANYTHING)
-def test_any_value_in_any_place_is_read_or_refused(path: Path_, value: object) -> None:
+@given(st.sampled_from([path for path in paths_in(SOUND) if path]), ANYTHING)
+def test_any_value_in_any_place_is_read_or_refused(path: Steps, value: object) -> None:
     try:
         scene_of_line(json.dumps(changed(path, value)), "line")
     except SceneError as error:

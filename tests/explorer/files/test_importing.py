@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from explorer.audit import audit, examine
 from explorer.errors import SceneError
-from explorer.files import load_scene
+from explorer.files import load_scene, scene_of_line
 from explorer.files.listing import places_at
 from explorer.findings import FaultKind as Kind
 from explorer.milestones import InsideBox
 from explorer.scene import Pose, Stack, Wire
+from tests.support.explorer.random_json import ANYTHING, paths_in, with_value
 
 PUBLISHED = Path(__file__).parent / "published"
 FAULTS: dict[str, set[tuple[Kind, str]]] = {
@@ -113,3 +117,22 @@ def test_every_scene_of_a_folder_is_examined() -> None:
     found = {Path(source).name: examine(read)[1] for source, read in places_at([PUBLISHED])}
     assert sorted(found) == sorted(FAULTS)
     assert {name for name, findings in found.items() if findings} == {name for name, faults in FAULTS.items() if faults}
+
+
+DOCUMENTS = {
+    name: json.loads((PUBLISHED / "0005" / f"{name}.json").read_text())
+    for name in ("metadata", "milestones", "reasoning_graph")
+}
+
+
+@given(st.sampled_from([path for path in paths_in(DOCUMENTS) if path]), ANYTHING)
+def test_any_value_in_any_place_is_audited_or_refused(path: tuple[str | int, ...], value: object) -> None:
+    line = json.dumps(with_value(DOCUMENTS, path, value))
+    try:
+        loaded, findings = examine(partial(scene_of_line, line, "line"))
+    except SceneError as error:
+        assert str(error).startswith("line: ")  # noqa: PT017  # most values are as good as those that they replace
+        assert str(error).isprintable()  # noqa: PT017
+    else:
+        assert loaded is None or loaded.published
+        assert all(str(finding).isprintable() for finding in findings)
