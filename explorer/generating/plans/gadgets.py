@@ -61,8 +61,9 @@ class Draw:
         )
 
     def _wander(self, area: Area) -> Area:
-        """Return the area itself or a doorless room beside it."""
-        if len(self.plan.areas) >= MOST_AREAS or self.rng.random() > 0.25 * self.knobs.distance:
+        """Return the area itself or a doorless room beside it, which is likelier where the episode begins."""
+        likely = (0.7 if area is self.root else 0.2) * self.knobs.distance
+        if len(self.plan.areas) >= MOST_AREAS or self.rng.random() >= likely:
             return area
         return self.plan.add_area(area, Gate("", "open"))
 
