@@ -27,7 +27,7 @@ class Knobs:
         distractors: things without a use in each scene: levers, chests, tools.
         spare: blocks more than a bridge or pillar needs; 0 makes a wasted block final.
         occlusion: 1: nothing of the first hops is in sight at the spawn; 0: it may be.
-        distance: how many doorless rooms lie on the way to hidden things, 0 to 2.
+        distance: 0 to 2: how often things lie in a doorless room aside, and how many rooms there are at least.
         dark: 1: most rooms have no lamps, and what is not lit is seen from close by only.
     """
 

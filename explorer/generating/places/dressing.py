@@ -32,22 +32,22 @@ def _wall(placed: Furnished, spot: Spot, room: Room, name: str, height: int) -> 
 
 
 def _screens(placed: Furnished, room: Room, look: Look) -> None:
-    """Free-standing walls of 3, as high as the room or as a head."""
+    """Build free-standing walls of 3, as high as the room or as a head."""
     high = room.inside.most[1] - room.floor + 1
     for _ in range(placed.rng.choice((1, 2))):
-        free = set(_free(placed, room, edge=False, clear=1))
+        free = _free(placed, room, edge=False, clear=1)
         height = placed.rng.choice((2, high))
-        for x, z in sorted(free, key=lambda _: placed.rng.random()):
+        for x, z in free:
             i, j = placed.rng.choice(((1, 0), (0, 1)))
             line = [(x - i, z - j), (x, z), (x + i, z + j)]
-            if free.issuperset(line):
+            if set(free).issuperset(line):
                 for spot in line:
                     _wall(placed, spot, room, look.wall, height)
                 break
 
 
 def _pillars(placed: Furnished, room: Room, look: Look) -> None:
-    """Pillars up to the ceiling."""
+    """Build pillars up to the ceiling."""
     high = room.inside.most[1] - room.floor + 1
     for _ in range(placed.rng.choice((2, 3, 4))):
         for spot in _free(placed, room, edge=False, clear=1)[:1]:
@@ -55,14 +55,14 @@ def _pillars(placed: Furnished, room: Room, look: Look) -> None:
 
 
 def _furniture(placed: Furnished, room: Room, _look: Look) -> None:
-    """Cubes along the walls."""
+    """Put furniture along the walls."""
     for _ in range(placed.rng.choice((1, 2, 3))):
         for spot in _free(placed, room, edge=True, clear=1)[:1]:
             _wall(placed, spot, room, placed.rng.choice(_FURNITURE), 1)
 
 
 def _corners(placed: Furnished, room: Room, look: Look) -> None:
-    """Corners filled up to the ceiling, so that the room is no box."""
+    """Fill corners up to the ceiling, so that the room is no box."""
     (x, y, z), (u, v, w) = room.inside.least, room.inside.most
     free = set(_free(placed, room, edge=None, clear=1))
     size = placed.rng.choice((1, 2, 2, 3))
@@ -80,7 +80,7 @@ def _corners(placed: Furnished, room: Room, look: Look) -> None:
 
 
 def _border(placed: Furnished, room: Room, look: Look) -> None:
-    """A stripe of another block around the floor, where nothing is dug."""
+    """Lay a stripe of another block around the floor, where nothing is dug."""
     name = placed.rng.choice((look.ceiling, look.wall))
     if "glass" in name:
         return

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from explorer.generating.places.draft import Box, Draft
 from explorer.generating.places.gates import door_cells, door_name
 from explorer.generating.places.rooms import Layout, Room, Spot
-from explorer.generating.plans.keys import block
+from explorer.generating.plans.keys import FIELDS, block
 from explorer.generating.plans.plan import Area, Plan, Thing, Unfit
 from explorer.scene import Cell, Mob, Stack, Wire
 from explorer.solver.touch import FARTHEST
@@ -172,8 +172,8 @@ def _mob(placed: Furnished, thing: Thing) -> None:
 
 
 def _block(placed: Furnished, thing: Thing) -> None:
-    """Ground as a patch in the floor, what is hard in the wall, the rest on the floor along the walls."""
-    if thing.block in ("dirt", "sand", "red_sand", "gravel", "coarse_dirt"):
+    """Put ground into the floor, what is hard into the wall, the rest onto the floor along the walls."""
+    if thing.block in FIELDS:
         _patch(placed, thing)
     elif block(thing.block).tools and thing.block != "cobweb":
         _vein(placed, thing)
@@ -220,7 +220,7 @@ def _in_wall(room: Room, spot: Spot, height: int) -> Cell:
 
 
 def _tree(placed: Furnished, thing: Thing) -> None:
-    """Trunks of at most 3 logs, with leaves where there is space."""
+    """Plant trunks of at most 3 logs, with leaves where there is space."""
     room = placed.room(thing.area)
     needed = -(-thing.count // 3)
     spots: list[Spot] = []
@@ -254,7 +254,7 @@ def _hole(placed: Furnished, thing: Thing) -> None:
 
 
 def _gap(placed: Furnished, thing: Thing) -> None:
-    """Three fences in a row whose middle one is missing."""
+    """Build three fences in a row whose middle one is missing."""
     for x, z in placed.spots(thing, edge=False, clear=2):
         for i, j in ((1, 0), (0, 1)):
             ends = [(x - i, z - j), (x + i, z + j)]
@@ -268,7 +268,7 @@ def _gap(placed: Furnished, thing: Thing) -> None:
 
 
 def _target(placed: Furnished, thing: Thing) -> None:
-    """Something to find, far from all places outside its room, and what is like it but not it."""
+    """Put something to find far from all places outside its room, and what is like it but not it."""
     draft, room = placed.draft, placed.room(thing.area)
     edge = {"find_block": True, "find_banner": None, "find_flower": None}.get(thing.role, thing.role == "find_odd")
     outside = _open_outside(placed, room)

@@ -9,10 +9,10 @@ from typing import Final
 from explorer.generating.places.draft import MASONRY, Box, Draft
 from explorer.generating.places.rooms import Layout, Passage, Room, Spot
 from explorer.generating.places.styles import Look
+from explorer.generating.plans.gadgets import MOAT
 from explorer.generating.plans.plan import GateKind
 from explorer.scene import Cell
 
-MOAT: Final = 7
 PIT: Final = 6
 HEADROOM: Final = 3
 
@@ -130,7 +130,7 @@ class _Gates:
             _pit(self.draft, spot, passage.parent.floor, "lava" if passage.gate.block == "lava" else "")
 
     def ledge(self, passage: Passage, look: Look) -> None:
-        """A cliff with a step before it, from which it is 3 high: nobody climbs it, and a fall is survived."""
+        """Build a cliff with a step before it, from which it is 3 high: nobody climbs it, and a fall is survived."""
         low, high = passage.parent.floor, passage.child.floor
         passage.first = passage.last = 3
         for number, row in enumerate(passage.lanes):
@@ -155,7 +155,7 @@ class _Gates:
                 )
 
     def maze(self, passage: Passage, look: Look) -> None:
-        """Walls across, each with one opening, at alternating ends or at random."""
+        """Build walls across, each with one opening, at alternating ends or at random."""
         passage.first, passage.last = 0, len(passage.lanes) - 1
         _tunnel(self.draft, passage, HEADROOM, look.floor)
         level = passage.parent.floor
@@ -167,7 +167,7 @@ class _Gates:
                     self.draft.fill(Box((x, level, z), (x, level + HEADROOM - 1, z)), look.wall)
 
     def _window(self, passage: Passage) -> None:
-        """A slit of glass beside the door: it shows what is behind and lets nobody touch it."""
+        """Cut a slit of glass beside the door: it shows what is behind and lets nobody touch it."""
         if passage.parent.floor != passage.child.floor:
             return
         along_x = passage.middle[0][1] == passage.middle[-1][1]

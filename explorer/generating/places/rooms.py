@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from explorer.generating.places.draft import Box
+from explorer.generating.plans.gadgets import CLIFF
 from explorer.generating.plans.plan import Area, Gate, Plan, Unfit
 from explorer.scene import Cell
 
@@ -25,7 +26,7 @@ LENGTHS: Final = {
     "maze": 7,
 }
 """Least cells between the rooms on both sides of a gate."""
-RISES: Final = {"ledge": 4, "stairs_up": 4, "stairs_down": -4}
+RISES: Final = {"ledge": CLIFF + 1, "stairs_up": 4, "stairs_down": -4}
 STEPS: Final = ((1, 0), (-1, 0), (0, 1), (0, -1))
 Spot = tuple[int, int]
 """A place on the grid, or a column of cells (x, z)."""

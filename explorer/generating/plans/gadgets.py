@@ -9,16 +9,17 @@ from typing import Final
 
 from explorer.generating.knobs import Knobs
 from explorer.generating.plans.keys import DROPPED, block, bridges, source_block, taken_apart, tasks_for, tasks_of
-from explorer.generating.plans.plan import Area, Gate, Hop, Plan, Thing, Unfit
+from explorer.generating.plans.plan import Aim, Area, Gate, Hop, Plan, Thing, ThingKind, Unfit
 from explorer.rules.recipes import RECIPES, recipe
 from explorer.tasks.pool import Task
 
 FOUND_TOOLS: Final[tuple[str, ...]] = ("shears", "iron_sword", "iron_pickaxe", "diamond_pickaxe")
 PLUGS: Final = ("stone", "granite", "diorite", "andesite", "cobblestone", "coal_ore")
-FIELDS: Final = ("dirt", "sand", "red_sand", "gravel", "coarse_dirt")
 MOST_AREAS: Final = 9
-BLOCKS_OF_A_BRIDGE: Final = 7
-BLOCKS_OF_A_PILLAR: Final = 3
+MOAT: Final = 7
+"""Cells across a moat: a sprint and a pillar clear 5."""
+CLIFF: Final = 3
+"""Cells that a cliff rises above the step before it."""
 
 
 class Draw:
@@ -31,7 +32,6 @@ class Draw:
         self.rng, self.knobs = rng, knobs
         self.plan = Plan()
         self.root = self.plan.add_area()
-        self._looks: set[str] = set()
         self._tasks: set[str] = set()
 
     # areas
@@ -72,33 +72,30 @@ class Draw:
         where = self.extend(area, hops - 1 - key)
         return self.rng.choice((area, where)), where
 
-    def _gated(self, parent: Area, gate: Gate, schema: str, thing: str = "", roomy: float = 0.25) -> Area:
-        """Add an area behind a gate, with the hop of passing it."""
+    def _gated(self, parent: Area, gate: Gate, schema: str = "", thing: str = "", roomy: float = 0.25) -> Area:
+        """Add an area behind a gate, with the hop of passing it.
+
+        Args:
+            schema, thing: of the hop's task.
+            roomy: how often it is a room with a floor of its own instead; always, where no thing is named.
+        """
         area = self.plan.add_area(parent, gate)
-        task = None if thing and self.rng.random() > roomy else self._room()
-        if task is None:
+        if thing and self.rng.random() > roomy:
             task = self._task(schema, thing)
-        elif task.schema == "enter_room":
+        else:
+            task = self.rng.choice([each for each in tasks_of("enter_room") if each.id not in self._tasks])
             area.look = task.object
         gate.hop = self.hop(task, "enter", area)
         return area
 
-    def _room(self) -> Task | None:
-        free = [task for task in tasks_of("enter_room") if task.object not in self._looks]
-        if not free:
-            return None
-        task = self.rng.choice(free)
-        self._looks.add(task.object)
-        return task
-
     # hops
 
-    def hop(self, task: Task, aim: str, target: Area | Thing, item: str = "") -> Hop:
+    def hop(self, task: Task, aim: Aim, target: Area | Thing, item: str = "") -> Hop:
         """Add a hop; each task at most once a scene."""
         if task.id in self._tasks:
             raise Unfit("plan: a task twice")
         self._tasks.add(task.id)
-        return self.plan.add_hop(Hop(task.schema, task.object, aim, target, item))  # type: ignore[arg-type]
+        return self.plan.add_hop(Hop(task.schema, task.object, aim, target, item))
 
     def _task(self, schema: str, thing: str = "") -> Task:
         """Return a task of a schema, about a thing if one is named."""
@@ -107,9 +104,9 @@ class Draw:
             raise Unfit(f"plan: no task {schema} {thing}".rstrip())
         return self.rng.choice(fitting)
 
-    def thing(self, kind: str, area: Area, item: str = "", count: int = 1, of: str = "") -> Thing:
+    def thing(self, kind: ThingKind, area: Area, item: str = "", count: int = 1, of: str = "") -> Thing:
         """Add a thing to an area."""
-        return self.plan.add_thing(Thing(kind, area, item, count, of))  # type: ignore[arg-type]
+        return self.plan.add_thing(Thing(kind, area, item, count, of))
 
     # keys
 
@@ -210,10 +207,10 @@ class Draw:
     # gates: each spends one hop on itself
 
     def device_door(self, parent: Area, where: Area) -> Area:
-        """A door that a lever, button or plate opens for good."""
+        """Add a door that a lever, button or plate opens for good."""
         schema = self.rng.choice(("pull_lever", "press_button", "stand_on_plate"))
         task = self._task(schema)
-        kind = "plate" if schema == "stand_on_plate" else "device"
+        kind: ThingKind = "plate" if schema == "stand_on_plate" else "device"
         device = self.thing(kind, where, of=task.object)
         gadget = {"pull_lever": "lever_door", "press_button": "button_door", "stand_on_plate": "plate_door"}[schema]
         return self._gated(parent, Gate(gadget, "iron_door", "devices", "iron_door", [device]), schema, task.object)
@@ -226,7 +223,7 @@ class Draw:
         return self._gated(parent, gate, schema, task.object)
 
     def timed_door(self, area: Area, hops: int, parent: Area | None = None) -> Area:
-        """A door that closes again, with a button on both sides."""
+        """Add a door that closes again, with a button on both sides."""
         parent = parent or self.extend(area, hops - 1)
         task = self._task("pass_timed_door")
         outside = self.thing("device", parent, of=task.object)
@@ -236,7 +233,7 @@ class Draw:
         return area
 
     def handle_door(self, area: Area, hops: int, parent: Area | None = None) -> Area:
-        """A door without a device; a lever or button lies elsewhere."""
+        """Add a door without a device; a lever or button lies elsewhere."""
         schema = self.rng.choice(("place_lever", "place_button"))
         task = self._task(schema)
         where = self.obtain(task.object, area, hops - 1)
@@ -244,15 +241,15 @@ class Draw:
         return self._gated(parent or self.rng.choice((area, where)), gate, schema, task.object)
 
     def moat(self, area: Area, hops: int, parent: Area | None = None) -> Area:
-        """Lava or a chasm, 7 wide: blocks bridge it."""
+        """Add lava or a chasm that blocks bridge."""
         liquid, schema = self.rng.choice((("lava", "bridge_moat"), ("", "bridge_chasm")))
-        item, where = self._blocks(area, hops - 1, BLOCKS_OF_A_BRIDGE, [task.object for task in tasks_of(schema)])
+        item, where = self._blocks(area, hops - 1, MOAT, [task.object for task in tasks_of(schema)])
         gate = Gate("moat" if liquid else "chasm", "moat", "blocks", liquid, item=item)
         return self._laid(parent or self.rng.choice((area, where)), gate, schema, ("far_bank", "island"))
 
     def ledge(self, area: Area, hops: int, parent: Area | None = None) -> Area:
-        """A cliff: blocks to pillar up."""
-        item, where = self._blocks(area, hops - 1, BLOCKS_OF_A_PILLAR, [task.object for task in tasks_of("build_step")])
+        """Add a cliff that blocks pillar up."""
+        item, where = self._blocks(area, hops - 1, CLIFF, [task.object for task in tasks_of("build_step")])
         material = self._task("climb_ledge").object
         gate = Gate("ledge", "ledge", "blocks", material, item=item)
         parent = parent or self.rng.choice((area, where))
@@ -296,7 +293,7 @@ class Draw:
         return item, where
 
     def plug(self, area: Area, hops: int, parent: Area | None = None) -> Area:
-        """Natural stone in the way: a pickaxe clears it."""
+        """Add natural stone that a pickaxe clears away."""
         name = self.rng.choice(PLUGS)
         tool = self._tool_for(name)
         where = self.obtain(tool, area, hops - 1)
@@ -304,14 +301,14 @@ class Draw:
         return self._cleared(parent or self.rng.choice((area, where)), gate, "clear_plug")
 
     def curtain(self, area: Area, hops: int, parent: Area | None = None) -> Area:
-        """Cobweb in the way: shears or a sword cut it."""
+        """Add cobweb that shears or a sword cut."""
         tool = self.rng.choice(("shears", "iron_sword"))
         where = self.obtain(tool, area, hops - 1)
         gate = Gate("curtain", "plug", "tool", "cobweb", item=tool)
         return self._cleared(parent or self.rng.choice((area, where)), gate, "")
 
     def leaves(self, area: Area, hops: int, parent: Area | None = None) -> Area:
-        """Leaves in the way: bare hands will do."""
+        """Add leaves, for which bare hands will do."""
         parent = parent or self.extend(area, hops - 1)
         gate = Gate("leaves", "plug", "tool", self._task("clear_leaves").object)
         return self._cleared(parent, gate, "clear_leaves", roomy=0.1)
@@ -319,13 +316,13 @@ class Draw:
     def _cleared(self, parent: Area, gate: Gate, schema: str, roomy: float = 0.3) -> Area:
         known = [task for task in tasks_of(schema) if task.object == gate.block] if schema else []
         if not known or self.rng.random() < roomy:
-            return self._gated(parent, gate, "reach_place")
+            return self._gated(parent, gate)
         area = self.plan.add_area(parent, gate)
         gate.hop = self.hop(known[0], "gone", area)
         return area
 
     def free(self, area: Area, hops: int, parent: Area | None = None) -> Area:
-        """A way without a key: a wooden door, a trench, stairs, a maze, or a mere room."""
+        """Add a way without a key: a wooden door, a trench, stairs, a maze, or a mere room."""
         parent = parent or self.extend(area, hops - 1)
         kind = self.rng.choice(("wooden_door", "wooden_door", "trench", "stairs_up", "stairs_down", "maze", "room"))
         if kind == "wooden_door":
@@ -340,7 +337,7 @@ class Draw:
             return self._gated(parent, Gate(kind, "stairs"), "reach_place", "cellar", roomy=0)
         if kind == "maze":
             return self._gated(parent, Gate(kind, "maze"), "reach_place", "maze_exit", roomy=0)
-        return self._gated(parent, Gate("room", "open"), "enter_room", roomy=1)
+        return self._gated(parent, Gate("room", "open"))
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
 from typing import Final
 
 from explorer.generating.knobs import Knobs
 from explorer.generating.plans.gadgets import Draw
 from explorer.generating.plans.keys import DROPPED, tasks_of
-from explorer.generating.plans.plan import Area, Plan, Unfit
+from explorer.generating.plans.plan import Area, Plan, ThingKind, Unfit
 from explorer.generating.plans.shapes import Order, order, shape
 
 _FIND: Final = ("find_block", "find_banner", "find_animal", "find_odd", "find_pair", "find_tallest", "find_flower")
@@ -26,6 +25,7 @@ _HAVE: Final = (
     ),
     *("get_drop", "mine_stone", "chop_log", "dig_ground", "craft_planks", "cut_cobweb"),
 )
+_SPOTS: Final[dict[str, ThingKind]] = {"put_on_pedestal": "pedestal", "fill_hole": "hole", "close_gap": "gap"}
 _OF_TWO: Final = ("craft_gear", "craft_gear", "craft_furniture", "craft_bed", "craft_food", "craft_stone_tool")
 
 
@@ -78,8 +78,7 @@ def _find(draw: Draw, area: Area, hops: int) -> None:
     schema = draw.rng.choice(_FIND)
     task = draw.rng.choice(tasks_of(schema))
     where = draw.extend(area, hops - 1)
-    kind = "mob" if schema == "find_animal" else "target"
-    target = draw.thing(kind, where, of=task.object)
+    target = draw.thing("mob" if schema == "find_animal" else "target", where, of=task.object)
     target.role = schema
     draw.hop(task, "look", target)
 
@@ -90,13 +89,13 @@ def _enter(draw: Draw, area: Area, hops: int) -> None:
 
 def _other(draw: Draw, area: Area, hops: int) -> None:
     """Put something somewhere, or hunt."""
-    kind = draw.rng.choice(("put_on_pedestal", "fill_hole", "close_gap", "hunt"))
+    kind = draw.rng.choice((*_SPOTS, "hunt"))
     task = draw.rng.choice(tasks_of(kind))
     if kind == "hunt":
         mob = draw.thing("mob", draw.extend(area, hops - 1), _drop(task.object), of=task.object)
         draw.hop(task, "gone", mob)
         return
-    place = {"put_on_pedestal": "pedestal", "fill_hole": "hole", "close_gap": "gap"}[kind]
+    place = _SPOTS[kind]
     where = draw.extend(area, hops - 1)
     spot = draw.thing(place, where, of=task.object)
     chest = draw.thing("chest", where if draw.rng.random() < 0.5 else area, task.object, 1 + draw.knobs.spare)
@@ -105,6 +104,3 @@ def _other(draw: Draw, area: Area, hops: int) -> None:
 
 def _drop(mob: str) -> str:
     return next(item for item, kind in DROPPED.items() if kind == mob)
-
-
-Goal = Callable[[Draw, Area, int], None]

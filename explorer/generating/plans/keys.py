@@ -12,11 +12,8 @@ from explorer.rules.items import ITEMS, block_of
 from explorer.rules.recipes import RECIPES, Recipe, recipes_for
 from explorer.tasks.pool import Task, kept_tasks
 
-LEAVES: Final[dict[str, str]] = {
-    "#planks": "oak_planks",
-    "#log": "oak_log",
-    "#wool": "white_wool",
-}
+FIELDS: Final = ("dirt", "sand", "red_sand", "gravel", "coarse_dirt")
+"""Ground that lies in a floor and is dug by hand."""
 DROPPED: Final[dict[str, str]] = {
     "leather": "cow",
     "porkchop": "pig",

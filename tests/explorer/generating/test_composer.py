@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import pytest
 
 from explorer.errors import GenerationError
@@ -98,3 +101,14 @@ def test_a_stream_without_a_scene_ends_with_the_reason(monkeypatch):
     monkeypatch.setattr(composer, "MOST_DRAWS", 2)
     with pytest.raises(GenerationError, match="no scene for seed 1, index 4 in 2 drafts; the last: rooms: no place"):
         compose(1, 4, Knobs())
+
+
+def test_the_order_of_hashes_decides_nothing(made):
+    code = (
+        "from explorer.generating.composer import compose; from explorer.generating.knobs import Knobs;"
+        f"print(*(compose({SEED}, index, Knobs()).certificate.fingerprint for index in (4, 5)))"
+    )
+    told = subprocess.run(  # our own interpreter
+        [sys.executable, "-c", code], env={"PYTHONHASHSEED": "99"}, capture_output=True, text=True, check=True
+    )
+    assert told.stdout.split() == [made[index].certificate.fingerprint for index in (4, 5)]

@@ -13,6 +13,8 @@ from explorer.milestones import Tracker
 from explorer.rules.blocks import BLOCKS
 from explorer.solver.closure import Arena, closure
 from explorer.solver.forbid import possible, restraint
+from explorer.solver.proving import faults, prove
+from explorer.solver.witness import carry_out
 from explorer.tasks.pool import task
 from explorer.worlds.voxel import VoxelWorld
 from tests.support.explorer.drafts import drafts
@@ -104,3 +106,23 @@ def test_named_rooms_have_a_floor_of_their_own(made):
                 found += floors[look] in names
                 assert floors[look] in names
     assert found
+
+
+def test_every_gadget_is_used_and_proven():
+    wanted = {
+        *("lever_door", "button_door", "plate_door", "two_device_door", "timed_door", "handle_door", "wooden_door"),
+        *("moat", "chasm", "ledge", "plug", "curtain", "leaves", "trench", "stairs_up", "stairs_down", "maze", "room"),
+        "recipe",
+    }
+    for each in drafts(seed=8, count=150):
+        fresh = wanted.intersection(each.gadgets)
+        if not fresh:
+            continue
+        carried = carry_out(each.scene, each.steps)
+        if carried.failed is None:
+            proven = prove(Arena(each.scene), each.milestones)
+            if not list(faults(proven, each.milestones, each.graph)):
+                wanted -= fresh
+        if not wanted:
+            break
+    assert not wanted
