@@ -98,8 +98,8 @@ class Evaluation:
         finished: number of finished episodes, also after an interruption.
 
     Raises:
-        EpisodeError: there is no such agent, there are no scenes, or two have one name.
-        SceneError: a scene cannot be played.
+        EpisodeError: there is no such agent, there are no scenes, two have one name, or the output is not a file.
+        SceneError: a scene cannot be played, or its certificate is of another one.
     """
 
     def __init__(
@@ -112,6 +112,8 @@ class Evaluation:
     ) -> None:
         self._how, self.output = how or How(), output
         self._setup = SceneSetup(agent, find_agent(agent, agents), self._how)
+        if output.exists() and not output.is_file():
+            raise EpisodeError(f"{output}: is not a regular file; --output names a file")
         self._jobs = _jobs(scenes)
         self.finished = 0
 
@@ -119,7 +121,7 @@ class Evaluation:
         """Play what is not finished yet, write the results and return them.
 
         Raises:
-            ExplorerError: the agent cannot be used, a file cannot be written, or the output belongs to something else.
+            SPCAError: the agent cannot be used, a file cannot be written, or the output belongs to something else.
         """
         how, path = self._how, self.output.with_name(f"{self.output.name}.partial.jsonl")
         header = {
@@ -178,15 +180,22 @@ def _jobs(scenes: Iterable[Loaded]) -> list[SceneJob]:
             raise EpisodeError(f"two scenes are called {name!a}{f' ({where})' if where else ''}: rename one")
         try:
             world.reset(loaded.scene)
+            digest = _digest(loaded)
         except SceneError as error:
             raise error.at(source or name) from None
-        jobs[name] = SceneJob(number, name, _digest(loaded), loaded=loaded)
+        jobs[name] = SceneJob(number, name, digest, loaded=loaded)
     if not jobs:
         raise EpisodeError("there are no scenes to play")
     return list(jobs.values())
 
 
 def _digest(loaded: Loaded) -> str:
-    """Return a hash of all that an episode depends on."""
-    about = fingerprint(loaded.scene, loaded.milestones, loaded.graph)
-    return hashlib.sha256(f"{about} {loaded.text!a} {loaded.certificate!a}".encode()).hexdigest()
+    """Return a hash of all that an episode depends on.
+
+    Raises:
+        SceneError: the certificate is not that of the scene.
+    """
+    about, certificate = fingerprint(loaded.scene, loaded.milestones, loaded.graph), loaded.certificate
+    if certificate is not None and certificate.fingerprint != about:
+        raise SceneError("its certificate is of another scene: restore the files, or certify the scene again")
+    return hashlib.sha256(f"{about} {loaded.text!a} {certificate!a}".encode()).hexdigest()

@@ -113,10 +113,14 @@ def test_what_cannot_be_played_is_named_and_leaves_nothing(tmp_path: Path) -> No
     ):
         with pytest.raises(EpisodeError, match=words):
             run(tmp_path / "r.jsonl", scenes=scenes)
-    walled = walk("two")
-    buried = replace(walled, scene=replace(walled.scene, spawn=Pose((0, 0, 0))))
-    with pytest.raises(SceneError, match=r"scenes/two: nobody can stand at the spawn \(0, 0, 0\)"):
-        run(tmp_path / "r.jsonl", scenes=[walk("one"), buried])
+    good = walk("two")
+    buried = replace(good, scene=replace(good.scene, spawn=Pose((0, 0, 0))))
+    changed = replace(good, scene=replace(good.scene, inventory={"lever": 1}))
+    for bad, words in ((buried, "nobody can stand at the spawn"), (changed, "its certificate is of another scene")):
+        with pytest.raises(SceneError, match=rf"^scenes/two: {words}"):
+            run(tmp_path / "r.jsonl", scenes=[walk("one"), bad])
+    with pytest.raises(EpisodeError, match=rf"^{tmp_path}: is not a regular file; --output names a file"):
+        run(tmp_path, overwrite=True)
     with pytest.raises(EpisodeError, match="no agent is called 'nobody'"):
         run(tmp_path / "r.jsonl", "nobody")
     with pytest.raises(EpisodeError, match="there is none"):

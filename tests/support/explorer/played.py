@@ -19,6 +19,7 @@ from explorer.files import Loaded
 from explorer.graph import Edge, Graph, Node
 from explorer.rules.actions import Primitive
 from explorer.scene import Scene
+from explorer.solver.certificate import fingerprint
 from explorer.view import View
 from tests.support.explorer.scenes import hall, having, inside
 from tests.support.waiting import AGES
@@ -45,7 +46,7 @@ def walk(name: str = "walk", *, certified: bool = True, codes: Iterable[int] = W
     proofs = (Proof("emerald", True, (), 2), Proof("corner", True, ("emerald",), 3))
     certificate = Certificate(
         rules="1",
-        fingerprint="",
+        fingerprint=fingerprint(scene, hops, graph),
         milestones=proofs,
         edges=(ProvenEdge("emerald", "corner", True),),
         true_at_start=(),
