@@ -107,7 +107,7 @@ def _place(state: RuleState, event: Event) -> Applied:
 def _hold(state: RuleState, event: Event) -> Applied:
     if not state.inventory.get(event.name):
         return Applied(refusal=f"no {event.name} in the inventory")
-    return Applied((Change("hold", name=event.name),) if state.held != event.name else ())
+    return Applied((Change("hold", name=event.name),))
 
 
 def _drop(state: RuleState, event: Event) -> Applied:

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Final
 
 from explorer.rules.actions import FARTHEST_AIM, Decoded, Primitive
-from explorer.rules.blocks import BLOCKS, REPLACEABLE, SOLID, USABLE
+from explorer.rules.blocks import BLOCKS, SOLID, USABLE
 from explorer.rules.items import ITEMS
 from explorer.rules.mobs import mob_kind
 from explorer.rules.moves import heading
@@ -105,8 +105,7 @@ def _place(state: RuleState) -> Event | str:
     hit = touched(state)
     if hit is None:
         return OUT_OF_REACH
-    cell = _at(state.pose, hit.offset)
-    empty = cell if REPLACEABLE[state.block(cell)] else _at(state.pose, hit.before)
+    empty = _at(state.pose, hit.before)
     x, y, z = state.pose.cell
     return "the body is in the way" if empty in ((x, y, z), (x, y + 1, z)) else Event("place", empty)
 

@@ -52,7 +52,7 @@ def doors_of(scene: Scene) -> tuple[Door, ...]:
 
 
 def _beside(cells: tuple[Cell, ...], iron: set[Cell]) -> frozenset[Cell]:
-    return frozenset((x + a, y + b, z + c) for x, y, z in iron.intersection(cells) for a, b, c in SIDES) - set(cells)
+    return frozenset((x + a, y + b, z + c) for x, y, z in iron.intersection(cells) for a, b, c in SIDES)
 
 
 def pressed_plates(blocks: NDArray[np.uint16]) -> frozenset[Cell]:

@@ -119,3 +119,13 @@ def test_a_fall_has_an_end() -> None:
     blocks = np.full((9, 1, 1), AIR, np.uint16)
     still = Still(Storage(Scene("shaft", Pose((0, 0, 0)), blocks)).frozen(0), ())
     assert fall(still, (0, 8, 0)).cell == (0, 0, 0)
+
+
+def test_iron_doors_without_a_wire_are_one_for_each_column() -> None:
+    build = hall().door((4, 1, 6)).door((5, 1, 6)).door((2, 1, 2), (1, 1, 1))
+    doors = doors_of(build.scene())
+    assert [(door.name, door.cells) for door in doors] == [
+        ("door_1", ((2, 1, 2), (2, 2, 2))),
+        ("iron_door 4 1 6", ((4, 1, 6), (4, 2, 6))),
+        ("iron_door 5 1 6", ((5, 1, 6), (5, 2, 6))),
+    ]

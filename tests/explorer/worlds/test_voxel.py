@@ -8,14 +8,18 @@ import pytest
 
 from explorer.milestones import Tracker
 from explorer.rules.actions import Primitive, aim, craft, hold
-from explorer.rules.items import item
+from explorer.rules.blocks import BLOCKS
+from explorer.rules.blocks import code as block
+from explorer.rules.items import dig_ticks, item
 from explorer.rules.recipes import recipe
-from explorer.scene import Happened
+from explorer.scene import Happened, Pose
 from explorer.worlds.protocol import World
 from explorer.worlds.voxel import VoxelWorld
 from tests.support.explorer.scenes import Puzzle, emerald, hall, handle, moat, plug
 from tests.support.explorer.world_suite import WorldSuite
 
+FALL_OF_5 = 12
+"""Ticks: 5 m at 0.08 m a tick squared, with drag."""
 F, B, L, R, J = Primitive.FORWARD, Primitive.BACK, Primitive.LEFT, Primitive.RIGHT, Primitive.JUMP
 
 
@@ -79,6 +83,14 @@ class TestVoxelWorld(WorldSuite):
     @pytest.fixture
     def make(self) -> Callable[[], World]:
         return VoxelWorld
+
+
+def test_a_fall_takes_its_ticks() -> None:
+    build = hall(5, 10, 5, Pose((2, 6, 2))).fill((1, 5, 1), (3, 5, 3), "dirt")
+    world = VoxelWorld()
+    world.reset(build.scene())
+    world.step(aim(0, -1, 0))
+    assert world.step(Primitive.DIG).ticks == dig_ticks(None, BLOCKS[block("dirt")]) + FALL_OF_5
 
 
 @pytest.mark.parametrize("code", [F, B, L, R, J])

@@ -125,6 +125,12 @@ CASES: Final[dict[str, Case]] = {
     "digs within 4.5 m": Case(hall(9, 6, 16).put("dirt", (4, 2, 13)), ok(DIG), inventory={"dirt": 1}),
     "digs the nearest": Case(beside("dirt").put("cobweb", (4, 2, 5)), no(DIG, "needs a sword or shears")),
     "digs not through glass": Case(beside("dirt").put("glass", (4, 2, 5)), no(DIG, "cannot be broken")),
+    "digs past what is at the eye": Case(beside("dirt").put("torch", (4, 2, 4)), ok(DIG), inventory={"dirt": 1}),
+    "places into grass": Case(
+        with_items(hall().put("grass", (4, 1, 5)), dirt=1),
+        [*holding("dirt"), *ok(aim(0, -1, 1), PLACE)],
+        blocks={(0, 0, 1): "dirt"},
+    ),
     "digs past water and grass": Case(beside("dirt").put("grass", (4, 2, 5)), ok(DIG), inventory={"dirt": 1}),
     "digs not without the tool": Case(beside("stone"), no(DIG, "needs a pickaxe")),
     "digs with the tool": Case(
