@@ -1,10 +1,12 @@
 """Line of sight by a table: at a lattice pose the eye is at a fixed offset, so each ray crosses fixed cells.
 
 A ray goes on until it has touched an opaque cell or is :data:`RANGE` long; the cells that it touches are seen, air
-too. The rays of a pitch, 2,300 to 2,500, are chosen such that in the open each face that is turned to the eye, within
-range and :data:`WIDTH` x :data:`HEIGHT` degrees, is entered by at least one. Rays that begin with the same cells share
-them: the table is a forest of 30,000 cells in depth-first order, in which all that is behind a cell is one run. The
-other facings are the same table, rotated.
+too. The rays of a pitch, about 3,700, are chosen such that in the open each face that is turned to the eye, within
+range and :data:`WIDTH` x :data:`HEIGHT` degrees, is entered by :data:`RAYS` of them or by one to its middle. Of the
+cells with the middle of a face in sight, they miss 2 in 100 among scattered blocks and 5 among dense ones.
+
+Rays that begin with the same cells share them: the table is a forest of 46,000 cells in depth-first order, in which all
+that is behind a cell is one run. The other facings are the same table, rotated.
 """
 
 from __future__ import annotations
@@ -25,6 +27,8 @@ WIDTH: Final = 100
 """Degrees between the left and the right edge of the field of view."""
 HEIGHT: Final = 84
 """Degrees between its upper and lower edge."""
+RAYS: Final = 3
+"""Rays that enter a face in the open; more would see more between things, and take longer."""
 LIT: Final = 3
 """Metres from the eye to the middle of a cell that is seen in the dark without a light."""
 LIGHT: Final = 6
@@ -222,13 +226,13 @@ def _keys(cells: NDArray[np.int64], axes: NDArray[np.int64]) -> NDArray[np.int64
 
 
 def _chosen(entered: NDArray[np.int64], wanted: NDArray[np.int64]) -> list[int]:
-    """Numbers of the rays that enter together all of the wanted faces; ray i goes to face i."""
-    covered = np.zeros(3 * (2 * _REACH + 1) ** 3 + 1, dtype=np.bool_)
+    """Numbers of the rays that enter together all of the wanted faces; ray i goes to the middle of face i."""
+    times = np.zeros(3 * (2 * _REACH + 1) ** 3 + 1, dtype=np.int32)
     chosen = []
     for ray, face in enumerate(wanted.tolist()):
-        if not covered[face]:
+        if times[face] < RAYS:
             chosen.append(ray)
-            covered[entered[ray]] = True
+            times[entered[ray]] += 1
     return chosen
 
 
