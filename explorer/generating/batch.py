@@ -107,7 +107,10 @@ class Making(Setup[Job, Made]):
             composed = compose(self.series.seed, job.index, self.series.knobs_of(job.index))
         except GenerationError as error:
             return Made(job.id, None, str(error))
-        save_scene(self.output / job.id, composed.loaded())
+        folder = self.output / job.id
+        for torn in folder.glob(".*.tmp"):  # of a write that was killed
+            torn.unlink()
+        save_scene(folder, composed.loaded())
         return Made(job.id, Figures.of(composed))
 
 

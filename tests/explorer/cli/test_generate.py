@@ -62,6 +62,13 @@ def test_a_kill_loses_no_scene_and_resuming_gives_the_same_files(made: Path, tmp
     assert files(tmp_path / "scenes") == files(made)
 
 
+def test_what_a_killed_write_left_is_taken_away(made: Path, tmp_path: Path) -> None:
+    (tmp_path / "scene_5_00001").mkdir()
+    (tmp_path / "scene_5_00001" / ".0123456789abcdef.tmp").write_text("torn")
+    make_scenes(Series(5, 3, (1, 2)), tmp_path)
+    assert files(tmp_path) == files(made)
+
+
 def test_a_folder_that_holds_scenes_is_left_alone(made: Path, capsys: pytest.CaptureFixture[str]) -> None:
     before = files(made)
     assert main(["generate", "--output", str(made)]) == 2
