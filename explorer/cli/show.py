@@ -41,7 +41,7 @@ def lines(loaded: Loaded) -> Iterator[str]:
         node, proof = nodes.get(milestone.milestone_id), proofs.get(milestone.milestone_id)
         yield f"{number}. {milestone.milestone_id}: {milestone.description} ({milestone.task})"
         if node is not None and node.gate:
-            yield f"   behind a {node.gate}, which {node.key or 'nothing'} opens"
+            yield f"   behind a {node.gate}{f', which {node.key} opens' if node.key else ''}".replace("_", " ")
         for edge in loaded.graph.edges:
             if edge.after == milestone.milestone_id:
                 yield f"   after {edge.before}: {edge.reason}"

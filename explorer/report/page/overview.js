@@ -1,6 +1,8 @@
 // The report: rates by hops, the table of episodes, and the player of the one that is chosen.
 
-const ENDINGS = {goal: "goal reached", done: "gave up", lava: "fell into lava", max_steps: "ran out of steps", "": "failed"};
+const ENDINGS = {
+  goal: "goal reached", done: "gave up", lava: "fell into lava", max_steps: "ran out of steps", "": "failed",
+};
 
 function percent(share) {
   return `${(100 * share).toFixed(1)} %`;
@@ -34,7 +36,7 @@ function ratesTable({model, rows}) {
 
 /** Lamps of an episode's milestones in the order of the scene. */
 function lamps(row) {
-  return el("span", {class: "lamps", role: "img", "aria-label": `${row.latched} of ${row.hops} milestones`},
+  return el("span", {class: "lamps", role: "img", "aria-label": `${row.latched} of ${plural(row.hops, "milestone")}`},
     Array.from({length: row.hops}, (_, i) => el("i", {class: row.lit[i] ? "lit" : null})));
 }
 
@@ -99,7 +101,8 @@ class Overview {
     this.player = new Player(new Film(scene, told, episode), Number(step ?? 0));
     const heading = el("h2", {tabindex: -1}, told.text || told.name);
     this.holder.replaceChildren(el("div", {class: "watched-head"}, heading,
-      el("p", {class: "muted"}, `${row.model}, ${plural(row.steps, "step")}, ${row.latched} of ${row.hops} milestones`)),
+      el("p", {class: "muted"}, row.model, `, ${plural(row.steps, "step")}, `,
+        `${row.latched} of ${plural(row.hops, "milestone")}`)),
     this.player.element);
     for (const each of this.body.children) {
       each.toggleAttribute("aria-current", each.dataset.episode === String(row.number));

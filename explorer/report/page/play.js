@@ -131,7 +131,8 @@ class Play {
       el("button", {type: "button", "data-thing": thing.name, class: thing.near ? null : "remembered",
         onpointerenter: () => this.stage.hover({cell: thing.cell, what: spaced(thing.name)}),
         onpointerleave: () => this.stage.hover(null), onclick: () => this.wish({touch: thing.cell})},
-      el("span", null, spaced(thing.name), thing.state && el("small", null, /^\d+$/.test(thing.state) ? `× ${thing.state}` : thing.state)),
+      el("span", null, spaced(thing.name),
+        thing.state && el("small", null, /^\d+$/.test(thing.state) ? `× ${thing.state}` : thing.state)),
       el("small", {class: "far"}, `${far(thing).toFixed(0)} m`)))) : el("li", {class: "muted"}, "nothing yet"));
   }
 

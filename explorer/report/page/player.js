@@ -44,7 +44,8 @@ class Player {
       el("label", null, el("span", {class: "unseen"}, "What is drawn"), this.both)),
     this.deed, this.carried, this.said, this.stage.pointed,
     el("h3", null, "Milestones"), this.hops,
-    el("p", {class: "keys small muted"}, "Keys: space plays, arrows step, home and end, + and − for the speed, T for all there was."));
+    el("p", {class: "keys small muted"},
+      "Keys: space plays, arrows step, home and end, + and − for the speed, T for all there was."));
   }
 
   /** Go to a step and stay there. */
@@ -80,9 +81,11 @@ class Player {
       const needs = told.edges.filter(([, after]) => after === milestone.id);
       return el("li", {class: `hop${lit ? " lit" : ""}${at === step && step ? " now" : ""}`, "data-hop": milestone.id},
         el("span", {class: "lamp", "aria-hidden": "true"}, lit ? "★" : "☆"),
-        el("div", null, el("strong", null, milestone.description), i === last ? el("span", {class: "badge accent"}, "goal") : null,
+        el("div", null, el("strong", null, el("span", {class: "number"}, `${i + 1}.`), milestone.description),
+          i === last ? el("span", {class: "badge accent"}, "goal") : null,
           el("span", {class: "unseen"}, lit ? " (reached)" : " (open)"),
-          needs.map(([before, , reason]) => el("p", {class: "small muted"}, `after ${before}: ${reason}`))),
+          needs.map(([before, , reason]) => el("p", {class: "small muted"},
+            `after ${1 + told.milestones.findIndex(({id}) => id === before)}: ${reason}`))),
         el("span", {class: "when mono"}, at == null ? "never" : el("button", {type: "button", class: "link",
           onclick: () => this.show(at)}, `step ${at}`)));
     }));

@@ -134,8 +134,9 @@ class Stage {
   hover(found) {
     const before = this.hovered;
     this.hovered = found?.cell ?? null;
-    this.pointed.textContent = found ? `${found.what} at ${found.cell.map((n, i) => n - this.scene.spawn[i]).join(", ")}` +
-      (found.far === undefined ? "" : `, ${found.far.toFixed(1)} m away`) : "";
+    const at = found?.cell.map((n, i) => n - this.scene.spawn[i]).join(", ");
+    const far = found?.far === undefined ? "" : `, ${found.far.toFixed(1)} m away`;
+    this.pointed.textContent = found ? `${found.what} at ${at}${far}` : "";
     if (String(before) !== String(this.hovered) && this.moment) this.paint();
   }
 }

@@ -13,7 +13,7 @@ const FRAGMENT = `#version 300 es
 precision highp float; precision highp int;
 precision highp usampler3D; precision highp usampler2D; precision highp sampler2DArray;
 uniform usampler3D blocks;   // index into looks; +0 is what was never seen
-uniform usampler3D things;   // 4 * (1 + tile) of what lies in a cell, + 1 stands, + 2 and + 3 the halves of what is tall
+uniform usampler3D things;   // 4 * (1 + tile) of what lies there, + 1: stands, + 2, + 3: halves of what is tall
 uniform usampler2D looks;    // (top, side, bottom, shape) of each block, below (see-through)
 uniform sampler2DArray tiles;
 uniform ivec3 size, chosen;
@@ -101,9 +101,12 @@ void main() {
     sum += left * hit.a * mix(hit.rgb, fog, mist);
     left *= 1.0 - hit.a;
     before = block;
-    if (next.x < next.y && next.x < next.z) { far = next.x; next.x += delta.x; cell.x += way.x; face = ivec3(-way.x, 0, 0); }
-    else if (next.y < next.z) { far = next.y; next.y += delta.y; cell.y += way.y; face = ivec3(0, -way.y, 0); }
-    else { far = next.z; next.z += delta.z; cell.z += way.z; face = ivec3(0, 0, -way.z); }
+    int axis = next.x < next.y && next.x < next.z ? 0 : next.y < next.z ? 1 : 2;
+    far = next[axis];
+    next[axis] += delta[axis];
+    cell[axis] += way[axis];
+    face = ivec3(0);
+    face[axis] = -way[axis];
   }
   // What was never seen is mist, paler where the ray is nearly level, so that up and down stay apart.
   colour = vec4(sum + left * fog * (1.0 + 0.10 * ray.y), 1);
