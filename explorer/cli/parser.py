@@ -47,7 +47,11 @@ examples:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Everything a command is told."""
+    """Everything a command is told.
+
+    Attributes:
+        fresh: any scene will do that has not been played yet.
+    """
 
     command: str
     scene: Path | None = None
@@ -55,6 +59,7 @@ class Settings:
     agent: str = "random"
     max_steps: int | None = None
     seed: int = 1
+    fresh: bool = False
     hops: tuple[int, ...] = ()
     count: int = 1
     workers: int = 1
@@ -91,6 +96,7 @@ def parse(argv: Sequence[str] | None = None) -> Settings:
     given = vars(build_parser().parse_args(argv))
     if "paths" in given:
         given["paths"] = tuple(given["paths"])
+    given["fresh"] = given["command"] == "play" and "seed" not in given
     knobs = {name: given.pop(name) for name in _KNOBS if name in given}
     return Settings(**given, knobs=knobs)
 
@@ -98,7 +104,7 @@ def parse(argv: Sequence[str] | None = None) -> Settings:
 def _add_play(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("scene", nargs="?", type=Path, metavar="SCENE", help="folder of a scene (default: a new one is made)")
-    add("--seed", type=whole(0), metavar="S", help="of the new scene (default 1)")
+    add("--seed", type=whole(0), metavar="S", help="of the new scene (default: one that is not in the results yet)")
     add("--hops", type=_hop, metavar="H", help=f"of the new scene, 1 to {MOST_HOPS} (default 2)")
     add("--terminal", action="store_true", help="play here instead of in the browser, by keys; works over ssh")
     add("--output", type=Path, metavar="FILE", help=f"results that the episode is added to (default {RESULTS})")

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import count
 from pathlib import Path
+from typing import Final
 
 from explorer.cli.parser import Settings
 from explorer.errors import SceneError
 from explorer.files import Loaded, load_scene, save_scene
 from explorer.files.listing import scenes_at
 
-NEW_HOPS = 2
+NEW_HOPS: Final = 2
 
 
 def scene_of(settings: Settings, folder: Path) -> Loaded:
@@ -26,9 +28,18 @@ def scene_of(settings: Settings, folder: Path) -> Loaded:
     from explorer.generating.knobs import Knobs
 
     (hops,) = settings.hops or (NEW_HOPS,)
-    path = folder / f"seed_{settings.seed}_hops_{hops}"
-    save_scene(path, compose(settings.seed, 0, Knobs(hops=hops)).loaded())
+    seed = _fresh_seed(folder, hops) if settings.fresh else settings.seed
+    path = _folder(folder, seed, hops)
+    save_scene(path, compose(seed, 0, Knobs(hops=hops)).loaded())
     return load_scene(path)
+
+
+def _fresh_seed(folder: Path, hops: int) -> int:
+    return next(seed for seed in count(1) if not _folder(folder, seed, hops).exists())
+
+
+def _folder(folder: Path, seed: int, hops: int) -> Path:
+    return folder / f"seed_{seed}_hops_{hops}"
 
 
 def only(scenes: Iterator[Loaded], path: Path) -> Loaded:

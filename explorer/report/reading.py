@@ -61,7 +61,7 @@ class Shelf:
         if episode.source:
             yield Path(episode.source)
         name = Path(episode.source or episode.scene).name
-        for folder in filter(None, (self._folder, beside)):
+        for folder in filter(None, (self._folder, beside, beside and beside / "scenes")):
             yield folder / name
             if name != episode.scene and Path(episode.scene).name == episode.scene:
                 yield folder / episode.scene

@@ -4,7 +4,8 @@ class Play {
   /** @param {Scenery} scene @param {object} told what is known at the beginning */
   constructor(scene, told) {
     Object.assign(this, {scene, blocks: unrolled(told.known, scene.cells), trail: [], busy: false, wishes: []});
-    this.stage = new Stage(scene);
+    this.stage = new Stage(scene,
+      "W A S D walk, Q E turn, space jumps; click on what you see to use, dig or attack it.");
     this.said = el("ol", {class: "said", "aria-live": "polite", "aria-label": "What happened"});
     this.inventory = el("ul", {class: "things"});
     this.recipes = el("ul", {class: "things"});
@@ -33,8 +34,8 @@ class Play {
         pane("Recipe book", [this.wanted, this.recipes],
           "What you have seen or hold could be for these."),
         pane("Seen so far", this.around, "Click what is near to aim and do what fits.")),
-      el("p", {class: "rules small muted"}, "What is built cannot be broken; what grows or lies in the ground can, with " +
-        "the right tool. Blocks that you place are final. The goal may need other things first: find out which."),
+      el("p", {class: "rules small muted"}, "What is built cannot be broken; what grows or lies in the ground can, ",
+        "with the right tool. Blocks that you place are final. The goal may need other things first: find out which."),
       keyHelp(),
     ];
   }

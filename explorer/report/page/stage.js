@@ -17,12 +17,12 @@ function aimedAt(pose) {
 
 /** Both views of one scene. */
 class Stage {
-  /** @param {Scenery} scene */
-  constructor(scene) {
-    this.scene = scene;
+  /** @param {Scenery} scene @param {string} hint what is said while the pointer is on nothing */
+  constructor(scene, hint = "") {
+    Object.assign(this, {scene, hint});
     this.first = el("canvas", {class: "first", role: "img", "aria-label": "First person", tabindex: -1});
     this.above = el("canvas", {class: "above", role: "img", "aria-label": "Map from above"});
-    this.pointed = el("p", {class: "pointed small muted"}, "");
+    this.pointed = el("p", {class: "pointed small muted"}, hint);
     this.noGraphics = el("p", {class: "no-graphics", hidden: true},
       "This browser draws no WebGL 2, so there is the map only.");
     this.element = el("div", {class: "stage"},
@@ -136,7 +136,7 @@ class Stage {
     this.hovered = found?.cell ?? null;
     const at = found?.cell.map((n, i) => n - this.scene.spawn[i]).join(", ");
     const far = found?.far === undefined ? "" : `, ${found.far.toFixed(1)} m away`;
-    this.pointed.textContent = found ? `${found.what} at ${at}${far}` : "";
+    this.pointed.textContent = found ? `${found.what} at ${at}${far}` : this.hint;
     if (String(before) !== String(this.hovered) && this.moment) this.paint();
   }
 }
