@@ -50,11 +50,10 @@ class Solids:
         blocks: uint16 ``[y, z, x]``.
     """
 
-    __slots__ = ("across", "cells", "deadly", "layer", "size")
+    __slots__ = ("across", "cells", "deadly", "layer")
 
     def __init__(self, blocks: NDArray[np.uint16]) -> None:
-        height, depth, width = blocks.shape
-        self.size: Cell = width, height, depth
+        _, depth, width = blocks.shape
         self.across: int = width + 2
         self.layer: int = (width + 2) * (depth + 2)
         self.cells = bytearray(np.pad(_TO_A_BODY[blocks], 1, constant_values=BARRED).tobytes())
