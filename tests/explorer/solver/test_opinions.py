@@ -10,8 +10,8 @@ from explorer.solver import flood, touch
 from explorer.solver.closure import Arena
 from explorer.solver.proving import prove
 from tests.support.explorer import scenes
-from tests.support.explorer.exhaustive import Search
-from tests.support.explorer.opinions import disagreements
+from tests.support.explorer.opinions.comparing import disagreements
+from tests.support.explorer.opinions.exhaustive import Search
 from tests.support.explorer.scenes import Puzzle
 from tests.support.explorer.tiny_scenes import tiny_scene
 

@@ -8,7 +8,7 @@ from explorer.solver.bounds import lower_bound
 from explorer.solver.closure import NOTHING, Arena, closure
 from explorer.solver.forbid import restraint
 from explorer.solver.proving import prove
-from tests.support.explorer.exhaustive import Search
+from tests.support.explorer.opinions.exhaustive import Search
 from tests.support.explorer.scenes import Puzzle
 
 
@@ -19,7 +19,7 @@ def disagreements(
 
     Args:
         most_states: of a search; what it has found until then counts too.
-        placing, crafts: of :class:`tests.support.explorer.exhaustive.Search`.
+        placing, crafts: of :class:`tests.support.explorer.opinions.exhaustive.Search`.
     """
     scene, milestones = puzzle
     arena = Arena(scene)
