@@ -19,7 +19,8 @@ _KNOBS: Final = {
     "distractors": ("things without a use in each scene", 1),
     "spare": ("blocks more than a bridge or pillar needs; 0 makes a wasted block final", 2),
     "occlusion": ("1: nothing of the first hops is in sight at the spawn; 0: it may be", 1),
-    "distance": ("rooms on the way to hidden things", 1),
+    "distance": ("how often things lie in a room aside: 0 to 2", 1),
+    "dark": ("1: most rooms have no lamps", 0),
 }
 """Those of :class:`explorer.generating.knobs.Knobs`: what they say, and their defaults."""
 
