@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from itertools import count
 from pathlib import Path
 from typing import Final
 
 from explorer.cli.parser import Settings
-from explorer.errors import SceneError
 from explorer.files import Loaded, load_scene, save_scene
-from explorer.files.listing import scenes_at
+from explorer.files.listing import scene_at
 
 NEW_HOPS: Final = 2
 
@@ -19,11 +17,11 @@ def scene_of(settings: Settings, folder: Path) -> Loaded:
     """Return the scene that is named, else a new one, which is kept in a folder of its own below ``folder``.
 
     Raises:
-        SceneError: there is none, or it cannot be used.
+        SceneError: there is none, there are several, or it cannot be used.
         GenerationError: none can be made.
     """
     if settings.scene is not None:
-        return only(scenes_at([settings.scene]), settings.scene)
+        return scene_at(settings.scene)
     from explorer.generating.composer import compose
     from explorer.generating.knobs import Knobs
 
@@ -40,15 +38,3 @@ def _fresh_seed(folder: Path, hops: int) -> int:
 
 def _folder(folder: Path, seed: int, hops: int) -> Path:
     return folder / f"seed_{seed}_hops_{hops}"
-
-
-def only(scenes: Iterator[Loaded], path: Path) -> Loaded:
-    """Return the first scene.
-
-    Raises:
-        SceneError: there are more.
-    """
-    first = next(scenes)
-    if next(scenes, None) is not None:
-        raise SceneError("there are several scenes: name the folder of one", str(path))
-    return first

@@ -1,15 +1,21 @@
-"""The scenes that a user names: folders of scenes, folders of such folders, and files with a scene a line."""
+"""The scenes that a user names: folders of scenes, folders of such folders, files with one a line, released sets.
+
+``FILE:12`` is the scene in line 12 of a file; ``test`` and ``test:12`` are those of a released set unless a file or
+folder of that name is there.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
+from itertools import islice
 from pathlib import Path
 
 from explorer.errors import SceneError
 from explorer.files.json_text import file_text
 from explorer.files.loaded import Loaded
 from explorer.files.loading import load_scene, scene_of_line
+from explorer.released import SETS, file_of
 from spca.common.files import MAX_BYTES
 
 
@@ -29,11 +35,33 @@ def places_at(paths: Iterable[Path]) -> Iterator[tuple[str, Callable[[], Loaded]
         SceneError: nothing is there. What is yielded raises it if the scene cannot be used.
     """
     for path in paths:
-        if path.is_file():
-            yield from _lines(path)
+        file, number = _file_and_line(path)
+        if file.is_file():
+            yield from _lines(file, number)
         else:
             folders = [path] if (path / "metadata.json").exists() else _folders(path)
             yield from ((str(folder), partial(load_scene, folder)) for folder in folders)
+
+
+def scene_at(path: Path) -> Loaded:
+    """Return the only scene at a path.
+
+    Raises:
+        SceneError: nothing is there, there are several, or it cannot be used.
+    """
+    places = list(islice(places_at([path]), 2))
+    if len(places) > 1:
+        raise SceneError("there are several scenes: name the folder of one, or a line as FILE:1", str(path))
+    return places[0][1]()
+
+
+def _file_and_line(path: Path) -> tuple[Path, int | None]:
+    """Return the file that a path names and the line within it, None for all."""
+    name, _, number = str(path).rpartition(":")
+    line = int(number) if name and number.isascii() and number.isdigit() and not path.exists() else None
+    file = path if line is None else Path(name)
+    released = file_of(str(file)) if str(file) in SETS and not file.exists() else file
+    return released, line
 
 
 def _folders(path: Path) -> list[Path]:
@@ -46,10 +74,13 @@ def _folders(path: Path) -> list[Path]:
     return folders
 
 
-def _lines(path: Path) -> Iterator[tuple[str, Callable[[], Loaded]]]:
+def _lines(path: Path, only: int | None) -> Iterator[tuple[str, Callable[[], Loaded]]]:
     lines = [line for line in enumerate(file_text(path, MAX_BYTES).split("\n"), start=1) if line[1].strip()]
     if not lines:
         raise SceneError("no scenes are there: the file is empty", str(path))
-    for number, line in lines:
+    chosen = [line for line in lines if only in (None, line[0])]
+    if not chosen:
+        raise SceneError(f"there is no scene in line {only}; the last is in line {lines[-1][0]}", str(path))
+    for number, line in chosen:
         source = f"{path}:{number}"
         yield source, partial(scene_of_line, line, source)

@@ -10,7 +10,8 @@ from typing import Any, Final
 from explorer.errors import ExplorerError
 from explorer.evaluation.metrics import by_hops
 from explorer.evaluation.results import Episode
-from explorer.files import Loaded, load_scene
+from explorer.files import Loaded
+from explorer.files.listing import scene_at
 from explorer.report.document import document
 from explorer.report.film import film, scene_told
 from explorer.report.looks import Looks
@@ -68,10 +69,8 @@ class Shelf:
 
 
 def _loaded(path: Path) -> Loaded | ExplorerError:
-    if not (path / "metadata.json").is_file():
-        return ExplorerError(f"{path}: no scene is there")
     try:
-        return load_scene(path)
+        return scene_at(path)
     except SPCAError as error:
         return ExplorerError(str(error))
 

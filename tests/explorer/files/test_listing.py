@@ -8,7 +8,7 @@ import pytest
 
 from explorer.errors import SceneError
 from explorer.files import save_scene, scene_line
-from explorer.files.listing import scenes_at
+from explorer.files.listing import scene_at, scenes_at
 from tests.support.explorer.played import walk
 
 
@@ -43,3 +43,19 @@ def test_nothing_and_broken_scenes_are_named(tmp_path: Path) -> None:
     ):
         with pytest.raises(SceneError, match=words):
             names(path)
+
+
+def test_a_line_of_a_file_is_named_by_its_number(tmp_path: Path) -> None:
+    file = tmp_path / "set.jsonl"
+    file.write_text("".join(f"{scene_line(walk(name))}\n" for name in ("one", "two")), "utf-8")
+    assert scene_at(Path(f"{file}:2")).scene.name == "two"
+    with pytest.raises(SceneError, match="there is no scene in line 3; the last is in line 2"):
+        scene_at(Path(f"{file}:3"))
+    with pytest.raises(SceneError, match="there are several scenes"):
+        scene_at(file)
+
+
+def test_a_folder_comes_before_the_released_set_of_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    save_scene(tmp_path / "test", walk("mine"))
+    assert scene_at(Path("test")).scene.name == "mine"
