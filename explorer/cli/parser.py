@@ -31,6 +31,7 @@ _HELP: Final = {
     "show": "print a scene: its task, its hops and why they are in this order, its certificate, its map",
     "generate": "make scenes, each with its proof",
     "certify": "prove scenes again: own ones and those in the published format",
+    "release": "make the released sets of scenes again",
 }
 _DESCRIPTION: Final = """\
 Open-world exploration with hidden prerequisites: the agent is told the goal alone, what it needs first has to be found.
@@ -74,6 +75,7 @@ class Settings:
     overwrite: bool = False
     json: bool = False
     quiet: bool = False
+    check: bool = False
     knobs: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -167,6 +169,12 @@ def _add_certify(parser: argparse.ArgumentParser) -> None:
     add("--json", action="store_true", help="a line of JSON a scene")
 
 
+def _add_release(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--output", type=Path, metavar="DIR", help="folder of the sets (default: where they ship)")
+    parser.add_argument("--check", action="store_true", help="write nothing, say whether they are the same")
+    parser.add_argument("--quiet", action="store_true", help="show no progress")
+
+
 _OPTIONS: Final[dict[str, Callable[[argparse.ArgumentParser], None]]] = {
     "play": _add_play,
     "run": _add_run,
@@ -174,6 +182,7 @@ _OPTIONS: Final[dict[str, Callable[[argparse.ArgumentParser], None]]] = {
     "show": _add_show,
     "generate": _add_generate,
     "certify": _add_certify,
+    "release": _add_release,
 }
 
 

@@ -1,0 +1,42 @@
+"""``release``: make the released sets again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import explorer.released
+from explorer.cli.parser import Settings
+from explorer.generating.releasing import RECIPES, files
+from spca.common.command import EXIT_FAILED, EXIT_FINISHED
+from spca.common.files import write_atomic
+from spca.common.jobs.progress import Bar
+from spca.common.text import one_line
+
+
+def run(settings: Settings) -> int:
+    """Write the sets, or compare those that are there; 1 if they differ.
+
+    Raises:
+        GenerationError: a scene cannot be made.
+    """
+    folder = settings.output or Path(explorer.released.__file__).parent
+    total, made, different = sum(recipe.count for recipe in RECIPES.values()), 0, list[str]()
+    with Bar(settings.quiet, "scenes", "certified") as bar:
+
+        def on_scene() -> None:
+            nonlocal made
+            made += 1
+            bar.update(made, total, made)
+
+        for name, content in files(on_scene):
+            path = folder / name
+            if not settings.check:
+                folder.mkdir(parents=True, exist_ok=True)
+                write_atomic(path, content)
+            elif not path.is_file() or path.read_bytes() != content:
+                different.append(name)
+    if different:
+        print(one_line(f"{folder}: different: {', '.join(different)}"))
+        return EXIT_FAILED
+    print(one_line(f"{folder}: {total} scenes in {len(RECIPES)} sets, {'the same' if settings.check else 'written'}"))
+    return EXIT_FINISHED

@@ -1,0 +1,134 @@
+"""The released sets: which scenes they hold, and the files that tell them."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from statistics import mean
+from typing import Final
+
+from explorer.files import Loaded, scene_line
+from explorer.generating.composer import compose
+from explorer.generating.knobs import Knobs
+from explorer.picture.cards import cutaway
+from explorer.picture.first_person import render
+from explorer.released import SETS
+from explorer.worlds.voxel import VoxelWorld
+from spca.common.images import png
+
+_EXAMPLE_HOPS: Final = 4
+"""Hops of the scene that is shown of each set."""
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """How a set is made.
+
+    Attributes:
+        knobs: taken in turn, by index.
+        says: what the set is for.
+    """
+
+    seed: int
+    count: int
+    knobs: tuple[Knobs, ...]
+    says: str
+
+
+RECIPES: Final[Mapping[str, Recipe]] = {
+    "train": Recipe(101, 150, (Knobs(),), "1 to 6 hops in turn, to develop on"),
+    "test": Recipe(202, 120, (Knobs(),), "1 to 6 hops in turn, from another seed, to report"),
+    "hard": Recipe(
+        303,
+        45,
+        tuple(Knobs(hops=hops, distractors=4, spare=0, distance=2) for hops in (4, 5, 6)),
+        "4 to 6 hops, more things without a use, longer ways, and no block to waste",
+    ),
+}
+
+
+def scenes_of(name: str) -> Iterator[Loaded]:
+    """Yield the scenes of a set."""
+    recipe = RECIPES[name]
+    for index in range(recipe.count):
+        yield compose(recipe.seed, index, recipe.knobs[index % len(recipe.knobs)]).loaded()
+
+
+def files(on_scene: Callable[[], None] = lambda: None) -> Iterator[tuple[str, bytes]]:
+    """Yield name and content of every file of the release; the checksums come last.
+
+    Args:
+        on_scene: called after each scene.
+    """
+    sums, card = dict[str, str](), [_HEAD]
+    for name in SETS:
+        scenes = list[Loaded]()
+        for loaded in scenes_of(name):
+            scenes.append(loaded)
+            on_scene()
+        shown = next(each for each in scenes if each.hops == _EXAMPLE_HOPS)
+        content = {
+            f"{name}.jsonl": "".join(f"{scene_line(each)}\n" for each in scenes).encode(),
+            f"{name}_first_view.png": _first_view(shown),
+            f"{name}_scene.png": png(cutaway(shown.scene, 480, 320)),
+        }
+        card.append(_section(name, scenes, shown))
+        for file, data in content.items():
+            sums[file] = hashlib.sha256(data).hexdigest()
+            yield file, data
+    text = "\n".join(card).encode()
+    yield "README.md", text
+    sums["README.md"] = hashlib.sha256(text).hexdigest()
+    yield "SHA256SUMS", "".join(f"{digest}  {file}\n" for file, digest in sorted(sums.items())).encode()
+
+
+def _first_view(loaded: Loaded) -> bytes:
+    view = VoxelWorld().reset(loaded.scene)
+    return png(render(view.known, view.pose, view.things, 320, 240))
+
+
+_HEAD: Final = """\
+# Released scenes
+
+`python -m explorer release` writes these files again, byte for byte; seeds and knobs are in
+`explorer/generating/releasing.py`. A line of a `.jsonl` file is one scene: the commands that build it, its milestones,
+the graph of its hops, and its certificate (`docs/explorer.md`). `play test:12`, `run test` and `certify hard` take them
+by name. `sha256sum -c SHA256SUMS` says whether they are whole. The licence is that of the project, MIT; scenes and
+textures are ours, no asset of the game is in them.
+"""
+
+
+def _section(name: str, scenes: list[Loaded], shown: Loaded) -> str:
+    recipe = RECIPES[name]
+    tasks = {milestone.task for each in scenes for milestone in each.milestones}
+    return f"""\
+## {name}
+
+{recipe.says[0].upper()}{recipe.says[1:]}. Seed {recipe.seed}, {recipe.count} scenes, {len(tasks)} atomic tasks.
+
+| hops | scenes | steps of the witness | lower bound | cells |
+|---|---|---|---|---|
+{_rows(scenes)}
+
+![What is seen first]({name}_first_view.png) ![The scene behind it]({name}_scene.png)
+
+"{shown.text}" ({shown.hops} hops, {shown.scene.name}): what the agent sees first, and the whole scene, which it is
+never shown.
+"""
+
+
+def _rows(scenes: Iterable[Loaded]) -> str:
+    by_hops: dict[int, list[Loaded]] = {}
+    for each in scenes:
+        by_hops.setdefault(each.hops, []).append(each)
+    return "\n".join(_row(hops, of_hops) for hops, of_hops in sorted(by_hops.items()))
+
+
+def _row(hops: int, scenes: list[Loaded]) -> str:
+    proven = [each.certificate for each in scenes if each.certificate is not None]
+    steps = mean(each.witness.steps for each in proven)
+    return (
+        f"| {hops} | {len(scenes)} | {steps:.0f} | {mean(each.lower_bound for each in proven):.0f} |"
+        f" {mean(each.scene.blocks.size for each in scenes):,.0f} |"
+    )
