@@ -178,7 +178,7 @@ class Tracker:
         return tuple(name for name, step in self._latched.items() if step == 0)
 
     def observe(self, state: WorldState, seen: NDArray[np.uint16] | None = None) -> tuple[str, ...]:
-        """Judge a state; to be called on the initial one and after each step.
+        """Judge a state; to be called on the initial one and after each step. Who ends in lava achieves nothing there.
 
         Args:
             seen: :attr:`explorer.view.View.known`; None: everything counts as seen.
@@ -186,6 +186,8 @@ class Tracker:
         Returns:
             ids of the milestones that latch now.
         """
+        if state.over == "lava":
+            return ()
         if self._open and self._counts:
             self._count(state)
         new = tuple(

@@ -300,3 +300,9 @@ def test_a_world_that_changes_its_arrays_in_place_is_counted_alike(history: list
     for moment in history:
         blocks[:] = moment.state.blocks
         assert apart.observe(moment.state) == shared.observe(replace(moment.state, blocks=blocks))
+
+
+def test_who_ends_in_lava_achieves_nothing() -> None:
+    tracked = tracker(InsideBox((0, 0, 0), (0, 0, 0)))
+    assert tracked.observe(state(step=3, over="lava")) == ()
+    assert tracked.observe(state(step=3, over="done")) == ("m0",)
