@@ -1,12 +1,13 @@
 """Where a body could ever be, taken generously: more than any play on ticks can reach, so that a "no" is a proof.
 
 From a cell stood in, a body rises at most one cell, flies at most :data:`FLIGHT` cells sideways (in 8 neighbours) and
-one more for each level that it falls below the take-off, as deep as it likes. It needs two cells of room. A cell
-without ground is stood in by placing a block below, at a cost of one; how many blocks there are bounds the cost of all
-of a way. Vanilla's longest sprint jump clears 4 cells, 3 upwards; a body stands on what its box overlaps by up to 0.3.
+one more for every second level that it falls below the take-off, as deep as it likes. It needs two cells of room. A
+cell without ground is stood in by placing a block below, at a cost of one; how many blocks there are bounds the cost of
+all of a way. Vanilla's longest sprint jump clears 4 cells, 3 upwards, and one more out of jumps under a ceiling of two
+cells, which add speed; a body stands on what its box overlaps by up to 0.3.
 
 Cells are kept flat with a border of barred ones, so that a neighbour is a constant away and one operation of numpy
-looks at the neighbours of all. What is left of a flight is one number, ``2 * cells + 1``, and 1 more where the level is
+looks at the neighbours of all. What is left of a flight is one number, ``4 * cells + 1``, and 1 more where the level is
 not above the take-off: of two ways to be in a cell, the one with the greater number can do all that the other can.
 """
 
@@ -23,11 +24,12 @@ from explorer.scene import Cell
 Bytes = NDArray[np.uint8]
 """Flat, a byte a cell: 0 or 255 of a mask, so that ``&`` cuts numbers too."""
 
-FLIGHT: Final = 5
-"""Cells sideways from ground to ground of the same level, over four missing ones."""
-_STANDING: Final = np.uint8(2 * FLIGHT + 2)
-_RISEN: Final = np.uint8(2 * FLIGHT + 1)
-_SIDE: Final = np.uint8(2)
+FLIGHT: Final = 6
+"""Cells sideways from ground to ground of the same level, over five missing ones."""
+_STANDING: Final = np.uint8(4 * FLIGHT + 2)
+_RISEN: Final = np.uint8(4 * FLIGHT + 1)
+_SIDE: Final = np.uint8(4)
+_FALL: Final = np.uint8(2)
 _MOST: Final = np.uint8(252)
 """More is left of no flight: falls from greater heights count as this, far beyond any arena's width."""
 
@@ -164,7 +166,7 @@ class _Spread:
             self._cross(new, left, south + east, 0)
             self._cross(new, left, south - east, east)
             fallen = np.minimum(new, _MOST)
-            fallen += (_SIDE - (fallen & 1)) * (fallen > 0)
+            fallen += (_FALL - (fallen & 1)) * (fallen > 0)
             np.maximum(new[:-up], fallen[up:] & fall[:-up], out=new[:-up])
             if np.array_equal(new, ways):
                 return
