@@ -1,0 +1,142 @@
+"""Proofs against a naive closure, and the naive closure against bodies that are driven at random."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from random import Random
+
+import numpy as np
+import pytest
+
+from explorer.milestones import Milestone
+from explorer.rules.actions import Primitive, aim, craft, hold
+from explorer.rules.blocks import SOLID
+from explorer.rules.items import item
+from explorer.rules.recipes import craftable, recipe
+from explorer.solver import flood
+from explorer.solver.closure import Arena
+from explorer.solver.proving import Proven, prove
+from explorer.worlds.body import FORWARD, JUMPING, SPRINTING, Body, Solids
+from explorer.worlds.voxel import VoxelWorld
+from tests.support.explorer import scenes
+from tests.support.explorer.naive.flight import lengths
+from tests.support.explorer.naive.random_rooms import rooms
+from tests.support.explorer.naive_closure import History, possible
+from tests.support.explorer.scenes import Puzzle, hall
+
+
+def unconfirmed(puzzle: Puzzle) -> list[str]:
+    """Return what is proven impossible and is not in the naive closure's opinion."""
+    scene, milestones = puzzle
+    proven: Proven = prove(Arena(scene), milestones)
+    found = [f"{name} at all" for name in possible(scene, milestones) - proven.possible]
+    for each in milestones[:-1]:
+        without = possible(scene, milestones, each)
+        found += [f"{name} without {each.milestone_id}" for name in without - proven.without[each.milestone_id]]
+    return found
+
+
+@pytest.mark.parametrize("make", [scenes.emerald, scenes.moat, scenes.plug, scenes.handle])
+def test_the_puzzles_are_confirmed(make: Callable[[], Puzzle]) -> None:
+    scene, milestones = make()
+    names = {each.milestone_id for each in milestones}
+    assert possible(scene, milestones) == names
+    for number, each in enumerate(milestones[:-1]):
+        assert possible(scene, milestones, each) == {before.milestone_id for before in milestones[:number]}
+    assert unconfirmed(Puzzle(scene, milestones)) == []
+
+
+@pytest.mark.parametrize("seed", range(16))
+def test_what_is_proven_of_random_rooms_is_confirmed(seed: int) -> None:
+    assert unconfirmed(rooms(seed)) == []
+
+
+def test_a_flood_that_lacks_something_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(flood, "_RISEN", 0)
+    build = hall(9, 6, 9).fill((1, 1, 6), (7, 1, 7))
+    box = scenes.inside(build, "climb", "up", (1, 2, 7), (7, 4, 7))
+    assert unconfirmed(Puzzle(build.scene(), (box,))) == ["up at all"]
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("seed", range(1000, 1600))
+def test_what_is_proven_of_more_rooms_is_confirmed(seed: int) -> None:
+    assert unconfirmed(rooms(seed)) == []
+
+
+def random_codes(world: VoxelWorld, rng: Random) -> int:
+    """Return a primitive that is often good for something."""
+    state = world.state()
+    held = [hold(item(name)) for name in state.inventory]
+    made = [craft(recipe(each.name)) for each in craftable(state.inventory, table=True)]
+    hands = (Primitive.USE, Primitive.DIG, Primitive.ATTACK, Primitive.PLACE)
+    match rng.randrange(8):
+        case 0 if held:
+            return rng.choice(held)
+        case 1 if made:
+            return rng.choice(made)
+        case 2:
+            return aim(*(rng.randint(-3, 3) for _ in range(3)))
+        case 3 | 4:
+            return int(rng.choice((*hands, Primitive.PLACE_AHEAD, Primitive.PLACE_BELOW)))
+        case _:
+            return rng.randint(Primitive.FORWARD, Primitive.TURN_RIGHT)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_whatever_is_played_is_in_the_naive_closure(seed: int) -> None:
+    scene, rng = rooms(seed).scene, Random(seed)
+    history, world = History(scene), VoxelWorld(observe=False)
+    bodies = set(history.grid.members(history.bodies))
+    soft = set(history.grid.members(history.soft))
+    for _ in range(4):
+        world.reset(scene)
+        for _ in range(200):
+            world.step(random_codes(world, rng))
+            state = world.state()
+            if state.over:
+                break
+            assert state.pose.cell in bodies
+            assert all(history.stock.most((name,)) >= count for name, count in state.inventory.items())
+        open_now = np.argwhere((scene.blocks != state.blocks) & ~np.isin(state.blocks, np.flatnonzero(list(SOLID))))
+        assert {(x, y, z) for y, z, x in open_now.tolist()} <= soft
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_whatever_is_walked_in_ticks_is_in_the_naive_closure(seed: int) -> None:
+    scene, rng = rooms(seed).scene, Random(seed)
+    history = History(scene)
+    bodies = set(history.grid.members(history.bodies))
+    solids = Solids(scene.blocks)
+    for _ in range(6):
+        body = Body(solids, scene.spawn.cell)
+        yaw, keys = 0.0, FORWARD
+        while body.ticks < 400 and not body.burnt:
+            if rng.random() < 0.1:
+                yaw, keys = rng.uniform(0, 360), rng.randrange(64)
+            body.tick(keys, yaw)
+            assert body.burnt or body.cell in bodies
+
+
+def test_jumps_under_a_low_ceiling_clear_five_cells_and_no_body_more() -> None:
+    def cleared(gap: int) -> bool:
+        build = hall(44, 9, 5).fill((1, 1, 1), (24, 3, 3)).fill((25 + gap, 1, 1), (42, 3, 3))
+        body = Body(Solids(build.fill((21, 6, 1), (23, 7, 3)).scene().blocks), (2, 4, 2))
+        while body.y > 3:
+            at_edge = body.x + body.vx + 0.13 > 25.3
+            jumps = body.on_ground and (body.x < 24.5 or at_edge)
+            body.tick(FORWARD + SPRINTING + JUMPING * jumps, -90)
+            if body.on_ground and body.x > 25 + gap - 0.3:
+                return True
+        return False
+
+    assert cleared(5)
+    assert not cleared(6)
+    assert 5 < lengths(9)[0] + 0.6 < 6
+    assert 4 < lengths(9)[1] + 0.6 < 5
+
+
+def test_a_milestone_of_two_rules_excludes_nothing() -> None:
+    scene, (first, goal) = scenes.handle()
+    both = Milestone("task", "both", "both", (*first.rules, *goal.rules))
+    assert possible(scene, (both, goal), both) == {goal.milestone_id}
