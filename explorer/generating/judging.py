@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from explorer.generating.places.deeds import room_box
+from explorer.generating.places.deeds import LOOK_WITHIN, room_box
 from explorer.generating.places.draft import Box
 from explorer.generating.places.furnishing import Furnished
 from explorer.generating.places.rooms import DEPTHS, Passage
@@ -26,8 +26,8 @@ from explorer.solver.forbid import whole_cells
 from explorer.tasks.pool import task
 from explorer.tasks.wording import words
 
-LOOK_WITHIN: Final = 4.0
 LOOK_TOLERANCE: Final = 60.0
+"""Degrees, 30 to either side."""
 HIGHEST: Final = 8
 """Cells above the feet to which the space over a moat or before a cliff reaches at most."""
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from explorer.generating.places.draft import Box
 from explorer.generating.places.furnishing import Furnished
 from explorer.generating.places.gates import door_cells, door_name
@@ -9,6 +11,9 @@ from explorer.generating.places.rooms import Passage
 from explorer.generating.plans.plan import Area, Gate, Hop, Plan, Thing, Unfit
 from explorer.solver import steps as do
 from explorer.solver.steps import Step
+
+LOOK_WITHIN: Final = 4.0
+"""Metres from which something that is to be found counts as found."""
 
 
 class Deeds:
@@ -47,7 +52,7 @@ class Deeds:
             self.steps.append(do.Place(self._placed.cells[target][0], hop.item))
         else:
             self._go(target.area)
-            self.steps.append(do.LookAt(self._placed.cells[target][0], 4.0))
+            self.steps.append(do.LookAt(self._placed.cells[target][0], LOOK_WITHIN))
         self._done(hop)
 
     def _done(self, hop: Hop | None) -> None:
@@ -141,9 +146,7 @@ class Deeds:
         elif thing.kind == "lying":
             self.steps.append(do.PickUp(cells[0]))
         elif thing.kind == "mob":
-            first = self._placed.names[thing]
-            kind, number = first.rsplit("_", 1)
-            self.steps.extend(do.Hunt(f"{kind}_{int(number) + more}") for more in range(len(cells)))
+            self.steps.extend(do.Hunt(name) for name in self._placed.names[thing])
         else:
             self.steps.extend(do.Dig(cell) for cell in cells[: thing.count])
 

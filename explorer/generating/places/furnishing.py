@@ -38,7 +38,7 @@ class Furnished:
     layout: Layout
     rng: random.Random
     cells: dict[Thing, list[Cell]] = field(default_factory=dict)
-    names: dict[Thing, str] = field(default_factory=dict)
+    names: dict[Thing, list[str]] = field(default_factory=dict)
     taken: set[Spot] = field(default_factory=set)
     _eyes: dict[Area, NDArray[np.intp]] = field(default_factory=dict)
 
@@ -76,7 +76,7 @@ class Furnished:
         floor = self.room(thing.area).floor
         cells = [(x, floor + height, z) for x, z in spots]
         if not cells:
-            raise Unfit(f"things: no place for a {thing.kind}")
+            raise Unfit(f"things: no place ({thing.kind})")
         self.taken.update((x, z) for x, _, z in cells)
         self.cells[thing] = cells
         return cells
@@ -162,13 +162,14 @@ def _plate(placed: Furnished, thing: Thing) -> None:
 
 
 def _mob(placed: Furnished, thing: Thing) -> None:
-    draft = placed.draft
-    cells = placed.take(thing, placed.spots(thing, edge=False, clear=0)[: max(1, thing.count)])
-    for cell in cells:
-        draft.mobs.append(
-            Mob(f"{thing.block}_{sum(mob.kind == thing.block for mob in draft.mobs) + 1}", thing.block, cell)
-        )
-    placed.names[thing] = draft.mobs[-len(cells)].name
+    mobs = placed.draft.mobs
+    spots = placed.spots(thing, edge=False, clear=0)[: thing.count]
+    if len(spots) < thing.count:
+        raise Unfit("things: no place for a herd")
+    names = placed.names[thing] = []
+    for cell in placed.take(thing, spots):
+        names.append(f"{thing.block}_{sum(mob.kind == thing.block for mob in mobs) + 1}")
+        mobs.append(Mob(names[-1], thing.block, cell))
 
 
 def _block(placed: Furnished, thing: Thing) -> None:

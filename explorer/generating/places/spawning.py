@@ -6,7 +6,7 @@ import math
 import random
 from typing import Final
 
-from explorer.generating.judging import LOOK_WITHIN
+from explorer.generating.places.deeds import LOOK_WITHIN
 from explorer.generating.places.draft import Draft
 from explorer.generating.places.furnishing import Furnished
 from explorer.generating.plans.plan import Area, Hop, Plan, Thing, Unfit
@@ -28,15 +28,17 @@ def spawn(rng: random.Random, plan: Plan, before: Order, placed: Furnished, occl
     hidden = [cell for hop in before if not before[hop] for cell in _cells_of(hop, placed)]
     poses = _poses(rng, plan.areas[0], placed)
     for pose in poses[:_TRIES]:
-        if (
-            plan.goal.aim == "look"
-            and math.dist(pose.cell, hidden[0] if hidden else pose.cell) <= LOOK_WITHIN + 2
-            and not before[plan.goal]
-        ):
+        if _is_near(pose, plan.goal, placed) or (occlusion and _sees(placed.draft, pose, hidden)):
             continue
-        if not occlusion or not _sees(placed.draft, pose, hidden):
-            return pose
+        return pose
     raise Unfit("spawn: the first hop is in sight")
+
+
+def _is_near(pose: Pose, goal: Hop, placed: Furnished) -> bool:
+    """Whether a turn on the spot might find the goal."""
+    if goal.aim != "look" or not isinstance(goal.target, Thing):
+        return False
+    return math.dist(pose.cell, placed.cells[goal.target][0]) <= LOOK_WITHIN + 1
 
 
 def _poses(rng: random.Random, root: Area, placed: Furnished) -> list[Pose]:
