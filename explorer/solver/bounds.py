@@ -110,7 +110,11 @@ class _Ways:
 def _places(arena: Arena, proven: Proven, milestone: Milestone) -> NDArray[np.bool_]:
     """Return from where a milestone can be achieved: where the body is in the step that does it, or just before."""
     rules, everywhere = milestone.rules, proven.everything.cells
-    stands = [where_holds(arena, everywhere, rule) for rule in rules if isinstance(rule, InsideBox | NearWithFacing)]
+    stands = [
+        where_holds(arena, everywhere, rule, resting=True)
+        for rule in rules
+        if isinstance(rule, InsideBox | NearWithFacing)
+    ]
     if stands:
         cells = np.logical_and.reduce(stands)
     else:

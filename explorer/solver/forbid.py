@@ -27,12 +27,11 @@ from explorer.milestones import (
 )
 from explorer.scene import Cell
 from explorer.solver.closure import Arena, Closure, Restraint
-from explorer.solver.places import CORNER, box_of, counted_cells, mobs_of, where_holds
+from explorer.solver.places import CORNER, REST, box_of, counted_cells, mobs_of, where_holds
 from explorer.solver.stock import ANY, most_of_block
 
 THINNEST: Final = 2
 """Cells along x and z of a box that no step of the lattice can cross without ending in it: a jump spans two."""
-_REST: Final = (0.5, 1.0, 0.5)
 
 
 def whole_cells(low: Cell, high: Cell, spawn: Cell) -> InsideBox:
@@ -69,7 +68,7 @@ def _outside(arena: Arena, rule: InsideBox) -> Restraint | None:
     """No feet in the box. Where it has no ground of its own a step may end below it, so a fall leads through."""
     spawn = arena.scene.spawn.cell
     low = tuple(math.ceil(bound + half) for bound, half in zip(rule.min, CORNER, strict=True))
-    high = tuple(math.floor(bound - rest) for bound, rest in zip(rule.max, _REST, strict=True))
+    high = tuple(math.floor(bound - rest) for bound, rest in zip(rule.max, REST, strict=True))
     if min(high[0] - low[0], high[2] - low[2]) + 1 < THINNEST or high[1] < low[1]:
         return None
     x, y, z = (slice(max(a + o, 0), max(b + o + 1, 0)) for a, b, o in zip(low, high, spawn, strict=True))

@@ -19,15 +19,24 @@ from explorer.solver.closure import Arena
 
 CORNER: Final = (0.5, 0.0, 0.5)
 """From where a cell begins to the middle of its base, where a spawn-relative point counts from."""
+REST: Final = (0.5, 1.0, 0.5)
+"""From there to where the cell ends."""
 
 
-def where_holds(arena: Arena, cells: NDArray[np.bool_], rule: InsideBox | NearWithFacing) -> NDArray[np.bool_]:
-    """Return the cells among some in which a body could be at some point where a rule holds, ``[y, z, x]``."""
+def where_holds(
+    arena: Arena, cells: NDArray[np.bool_], rule: InsideBox | NearWithFacing, *, resting: bool = False
+) -> NDArray[np.bool_]:
+    """Return the cells among some in which a body could be at some point where a rule holds, ``[y, z, x]``.
+
+    Args:
+        resting: only in the middle, where a step of the lattice ends.
+    """
     y, z, x = np.nonzero(cells)
-    lows = np.stack((x, y, z), axis=1) - np.array(arena.scene.spawn.cell) - np.array(CORNER)
-    highs = lows + 1.0
+    middles = np.stack((x, y, z), axis=1) - np.array(arena.scene.spawn.cell)
+    lows, highs = (middles, middles) if resting else (middles - np.array(CORNER), middles + np.array(REST))
     if isinstance(rule, InsideBox):
-        holds = ((highs > rule.min) & (lows <= rule.max)).all(axis=1)
+        inside = (highs >= rule.min) if resting else (highs > rule.min)
+        holds = (inside & (lows <= rule.max)).all(axis=1)
     else:
         away = np.maximum(np.maximum(lows - rule.target, rule.target - highs), 0)
         holds = (away**2).sum(axis=1) <= rule.max_distance**2
