@@ -15,9 +15,11 @@ Codes are places in :data:`BLOCKS`: the same in every scene of rules "1".
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
+from fnmatch import translate
+from functools import cache
 from pathlib import Path
 from typing import Any, Final, Literal
 
@@ -127,12 +129,17 @@ class Block:
     hardness: float
 
 
+@cache
+def _pattern(patterns: str) -> re.Pattern[str]:
+    return re.compile("|".join(map(translate, patterns.split())))
+
+
 def _matches(name: str, patterns: str) -> bool:
-    return any(fnmatchcase(name, pattern) for pattern in patterns.split())
+    return _pattern(patterns).match(name) is not None
 
 
 def _kind(name: str, solid: bool) -> Kind:
-    named = next((kind for pattern, kind in KINDS.items() if fnmatchcase(name, pattern)), None)
+    named = next((kind for pattern, kind in KINDS.items() if _matches(name, pattern)), None)
     if named is not None:
         return named
     if not name.startswith("potted_") and any(_matches(name, patterns) for patterns in NATURAL.values()):
@@ -142,7 +149,7 @@ def _kind(name: str, solid: bool) -> Kind:
 
 def _drop(name: str, drops: list[str]) -> str | None:
     for pattern, drop in DROPS.items():
-        if fnmatchcase(name, pattern):
+        if _matches(name, pattern):
             return drop
     return drops[0] if drops else None
 
