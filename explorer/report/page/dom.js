@@ -44,12 +44,18 @@ function icon(name) {
   return drawing;
 }
 
-/** Put other children into an element, if they read otherwise than those that are there. */
+/**
+ * Put other children into an element, if they read otherwise than those that are there. Who had the focus keeps it, if
+ * one of the new ones has the same `data-` name.
+ */
 function refill(element, ...children) {
   const next = children.flat(2).filter((child) => child != null && child !== false).map(asNode);
   const now = element.childNodes;
   if (next.length === now.length && next.every((node, i) => node.isEqualNode(now[i]))) return;
+  const focused = element.contains(document.activeElement) ? document.activeElement : null;
+  const [key, value] = Object.entries(focused?.dataset ?? {})[0] ?? [];
   element.replaceChildren(...next);
+  if (key) element.querySelector(`[data-${key}="${CSS.escape(value)}"]`)?.focus({preventScroll: true});
 }
 
 /** @param {string} text of a name as the rules write it @returns {string} `iron_door` → `iron door` */

@@ -25,6 +25,9 @@ class Play {
       this.point(event, true);
     });
     addEventListener("keydown", (event) => this.key(event));
+    addEventListener("click", (event) => { // or space would press it again, and not jump
+      if (event.detail) event.target.closest?.(".pad button, .things button")?.blur();
+    });
     const pane = (title, list, hint) => el("section", {class: "pane"}, el("h2", null, title), list,
       hint && el("p", {class: "small muted"}, hint));
     return [

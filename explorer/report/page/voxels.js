@@ -97,7 +97,7 @@ void main() {
       vec4 over = upright(cell, ray, (thing >> 2) - 1u, measure, kind == 3u ? 1.0 : 0.0);
       if (over.a > hit.a) hit = cell == chosen ? vec4(over.rgb * 1.25 + 0.08, over.a) : over;
     }
-    float mist = 1.0 - exp(-far * (dark ? 0.35 : 0.018));
+    float mist = 1.0 - exp(-far * (dark ? 0.14 : 0.018));
     sum += left * hit.a * mix(hit.rgb, fog, mist);
     left *= 1.0 - hit.a;
     before = block;
