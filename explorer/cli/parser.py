@@ -15,14 +15,13 @@ RESULTS: Final = Path("results/explorer/human.jsonl")
 SCENES: Final = Path("scenes")
 
 _KNOBS: Final = {
-    "shape": ("", ""),
     "distractors": ("things without a use in each scene", 1),
     "spare": ("blocks more than a bridge or pillar needs; 0 makes a wasted block final", 2),
     "occlusion": ("1: nothing of the first hops is in sight at the spawn; 0: it may be", 1),
     "distance": ("how often things lie in a room aside: 0 to 2", 1),
     "dark": ("1: most rooms have no lamps", 0),
 }
-"""Those of :class:`explorer.generating.knobs.Knobs`: what they say, and their defaults."""
+"""Numbers of :class:`explorer.generating.knobs.Knobs`: what they say, and their defaults."""
 
 _HELP: Final = {
     "play": "play a scene in the browser, or in the terminal",
@@ -100,13 +99,20 @@ def parse(argv: Sequence[str] | None = None) -> Settings:
     if "paths" in given:
         given["paths"] = tuple(given["paths"])
     given["fresh"] = given["command"] == "play" and "seed" not in given
-    knobs = {name: given.pop(name) for name in _KNOBS if name in given}
+    knobs = {name: given.pop(name) for name in ("shape", *_KNOBS) if name in given}
     return Settings(**given, knobs=knobs)
 
 
 def _add_play(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("scene", nargs="?", type=Path, metavar="SCENE", help="folder of a scene (default: a new one is made)")
+    add(
+        "scene",
+        nargs="?",
+        type=Path,
+        default=None,
+        metavar="SCENE",
+        help="folder of a scene (default: a new one is made)",
+    )
     add("--seed", type=whole(0), metavar="S", help="of the new scene (default: one that is not in the results yet)")
     add("--hops", type=_hop, metavar="H", help=f"of the new scene, 1 to {MOST_HOPS} (default 2)")
     add("--terminal", action="store_true", help="play here instead of in the browser, by keys; works over ssh")
@@ -131,7 +137,7 @@ def _add_run(parser: argparse.ArgumentParser) -> None:
 
 def _add_report(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("paths", nargs="*", type=Path, metavar="RESULTS", help=f"results in JSON Lines (default {RESULTS})")
+    add("paths", nargs="*", type=Path, default=(), metavar="RESULTS", help=f"results in JSON Lines (default {RESULTS})")
     add("--scenes", type=Path, metavar="DIR", help="folder of the scenes, where the results do not say it")
     add("--output", type=Path, metavar="FILE", help="the page (default: beside the first results, .html)")
 
@@ -159,8 +165,7 @@ def _add_knobs(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument_group("knobs").add_argument
     add("--shape", metavar="SHAPE", help="of the graph of hops: chain, join, fork or diamond (default: a mix)")
     for name, (what, default) in _KNOBS.items():
-        if name != "shape":
-            add(f"--{name}", type=whole(0), metavar="N", help=f"{what} (default {default})")
+        add(f"--{name}", type=whole(0), metavar="N", help=f"{what} (default {default})")
 
 
 def _add_certify(parser: argparse.ArgumentParser) -> None:

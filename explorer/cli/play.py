@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import threading
 import webbrowser
 from contextlib import suppress
 from pathlib import Path
@@ -12,16 +15,19 @@ from explorer.errors import EpisodeError
 from explorer.evaluation.episode import Game
 from explorer.evaluation.results import Episode, append_episode
 from explorer.files import Loaded
+from explorer.rules.actions import Primitive
 from explorer.worlds.voxel import VoxelWorld
 from spca.common.command import EXIT_FINISHED, EXIT_INTERRUPTED, complain, program
+from spca.common.files import make_folder
 from spca.common.text import counted, one_line
 
 
 def run(settings: Settings) -> int:
     """Play, and add the episode to the results."""
     output = settings.output or RESULTS
-    if output.is_dir():
-        raise EpisodeError(f"{output}: is a folder; name a file for --output")
+    make_folder(output.parent)
+    if output.exists() and not (output.is_file() and os.access(output, os.W_OK)):
+        raise EpisodeError(f"{output}: no episode can be added to it; name another file for --output")
     loaded = scene_of(settings, output.parent / "scenes")
     return _on_terminal(loaded, output) if settings.terminal else _in_browser(loaded, output, settings)
 
@@ -32,9 +38,15 @@ def _on_terminal(loaded: Loaded, output: Path) -> int:
 
     world = VoxelWorld()
     game = Game(world, loaded)
-    with suppress(KeyboardInterrupt):  # what was played until then counts
+    signal.signal(signal.SIGHUP, signal.default_int_handler)
+    with suppress(KeyboardInterrupt, OSError):  # or the terminal is gone; what was played until then counts
         Terminal(game, loaded.text, world.state).play()
-    return _kept(game.episode(MODEL), loaded, output)
+    if not game.view.step:
+        return _nothing_played()
+    if not game.over:
+        game.step(Primitive.DONE)
+    _keep(game.episode(MODEL), loaded, output)
+    return EXIT_FINISHED
 
 
 def _in_browser(loaded: Loaded, output: Path, settings: Settings) -> int:
@@ -52,26 +64,28 @@ def _in_browser(loaded: Loaded, output: Path, settings: Settings) -> int:
         print(f"{server.address} (Ctrl-C ends)", flush=True)
         if settings.browser:
             webbrowser.open(server.address)
-        try:
+        with suppress(KeyboardInterrupt):
             session.finished.wait()
-            _kept(session.episode(), loaded, output)
+        if not session.game.view.step:
+            return _nothing_played()
+        is_over = session.finished.is_set()
+        _keep(session.episode(), loaded, output)
+        if is_over:
             print("The page stays open until Ctrl-C.", flush=True)
-            session.closed.wait()
-        except KeyboardInterrupt:
-            if session.finished.is_set():
-                return EXIT_FINISHED
-            if session.game.view.step:
-                return _kept(session.episode(), loaded, output)
-            complain("interrupted; no step was taken, so nothing was recorded")
-            return EXIT_INTERRUPTED
+            with suppress(KeyboardInterrupt):
+                threading.Event().wait()
     return EXIT_FINISHED
 
 
-def _kept(episode: Episode, loaded: Loaded, output: Path) -> int:
+def _nothing_played() -> int:
+    complain("interrupted; no step was taken, so nothing was recorded")
+    return EXIT_INTERRUPTED
+
+
+def _keep(episode: Episode, loaded: Loaded, output: Path) -> None:
     append_episode(output, episode)
     print(told(episode, loaded))
     print(one_line(f"added to {output}; the report: {program('python -m explorer')} report {output}"), flush=True)
-    return EXIT_FINISHED
 
 
 def told(episode: Episode, loaded: Loaded) -> str:

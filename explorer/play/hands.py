@@ -4,24 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Final
 
 from explorer.errors import UnknownNameError
 from explorer.rules.actions import FARTHEST_AIM, Primitive, aim, craft, hold
-from explorer.rules.blocks import BLOCKS
+from explorer.rules.blocks import BLOCKS, UNSEEN
 from explorer.rules.items import item
-from explorer.rules.mobs import MOBS
 from explorer.rules.reach import mob_hit, touched
 from explorer.rules.recipes import recipe
 from explorer.rules.state import Still
 from explorer.scene import Cell, Pose, WorldState
 from explorer.view import Thing, View
 
-MODEL = "human"
+MODEL: Final = "human"
 """Name of a person in results."""
 
 
 def codes_for(state: WorldState, view: View, cell: Cell, *, place: bool = False) -> tuple[int, ...] | str:
     """Return the codes that aim at a cell and attack, use or dig what is there, or place what is in hand.
+
+    Args:
+        cell: inside the arena.
 
     Returns:
         why it would be in vain, where the crosshair cannot get there; that takes no step.
@@ -29,6 +32,9 @@ def codes_for(state: WorldState, view: View, cell: Cell, *, place: bool = False)
     offset = _offset(view.pose.cell, cell)
     if max(map(abs, offset)) > FARTHEST_AIM:
         return "too far away"
+    x, y, z = cell
+    if view.known[y, z, x] == UNSEEN:
+        return "nothing is known of it"
     deed = Primitive.PLACE if place else _fitting(replace(state, pose=view.pose.aimed(offset)), offset, cell)
     if isinstance(deed, str):
         return deed
@@ -62,22 +68,6 @@ def named_code(kind: str, name: str) -> int | None:
         return hold(item(name)) if kind == "hold" else craft(recipe(name)) if kind == "craft" else None
     except UnknownNameError:
         return None
-
-
-def is_mob(thing: Thing) -> bool:
-    """Return whether it is an animal or monster."""
-    return thing.kind in MOBS
-
-
-def is_tall(kind: str) -> bool:
-    """Return whether it is a mob of two cells."""
-    return kind in MOBS and MOBS[kind].tall
-
-
-def is_loose(thing: Thing, view: View) -> bool:
-    """Return whether it stands or lies in its cell, rather than being the block of it."""
-    x, y, z = thing.cell
-    return is_mob(thing) or BLOCKS[int(view.known[y, z, x])].name != thing.kind
 
 
 def spawn_relative(view: View, pose: Pose) -> Cell:

@@ -66,4 +66,7 @@ class Keys:
         return "unknown" if text else "escape"
 
     def _read(self) -> str:
-        return os.read(self._descriptor, 64).decode(errors="replace")
+        try:
+            return os.read(self._descriptor, 64).decode(errors="replace")
+        except OSError:  # the terminal is gone
+            return ""

@@ -13,7 +13,8 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from explorer.play.hands import is_loose, is_mob, spawn_relative
+from explorer.play.hands import spawn_relative
+from explorer.report.loose import is_loose, is_mob
 from explorer.rules.blocks import BLOCKS, UNSEEN, Block
 from explorer.scene import Cell, Pose
 from explorer.view import Offer, View

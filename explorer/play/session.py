@@ -11,10 +11,11 @@ import numpy as np
 from explorer.evaluation.episode import Game
 from explorer.evaluation.results import Episode
 from explorer.files import Loaded
-from explorer.play.hands import MODEL, codes_for, is_loose, is_mob, is_tall, named_code
+from explorer.play.hands import MODEL, codes_for, named_code
 from explorer.play.obtainable import obtainable
 from explorer.report.film import in_words, runs
 from explorer.report.looks import Looks
+from explorer.report.loose import is_loose, is_mob, is_tall
 from explorer.rules.actions import Primitive
 from explorer.rules.blocks import BLOCKS, variant
 from explorer.rules.items import ITEMS, block_of
@@ -30,7 +31,6 @@ class Session:
 
     Attributes:
         finished: set once the episode is over.
-        closed: set by whoever wants its server to stop.
     """
 
     def __init__(self, loaded: Loaded) -> None:
@@ -39,10 +39,10 @@ class Session:
         self.game = Game(self._world, loaded)
         self._lock = threading.Lock()
         self.looks = looks_of(loaded)
-        self._known = [self.looks.numbers(self.game.view.known)]
+        self._known = self.looks.numbers(self.game.view.known)
         self._changes: list[list[tuple[int, int]]] = []
         self._said: list[tuple[str, str]] = []
-        self.finished, self.closed = threading.Event(), threading.Event()
+        self.finished = threading.Event()
 
     def scene(self) -> dict[str, Any]:
         """Return what never changes, JSON-able; nothing of it but the task tells about the scene."""
@@ -114,9 +114,9 @@ class Session:
     def _step(self, code: int) -> None:
         self.game.step(code)
         known = self.looks.numbers(self.game.view.known)
-        places = np.flatnonzero(known != self._known[0])
+        places = np.flatnonzero(known != self._known)
         self._changes.append(list(zip(places.tolist(), known.ravel()[places].tolist(), strict=True)))
-        self._known[0] = known
+        self._known = known
         last = self.game.view.last
         self._said.append((in_words(code), "" if last.done else last.reason))
 
@@ -132,12 +132,12 @@ class Session:
             "things": [_thing(each, view) for each in view.things],
             "note": note,
             "over": self.game.over,
-        }  # fmt: skip
+        }
         if type(have) is int and 0 <= have <= view.step:
             told["changes"] = [change for step in self._changes[have:] for change in step]
             told["said"] = self._said[have:]
         else:
-            told["known"] = runs(self._known[0])
+            told["known"] = runs(self._known)
             told["said"] = self._said[-20:]
         if self.game.over:
             told["latched"], told["hops"] = len(self.game.latched), len(self.loaded.milestones)

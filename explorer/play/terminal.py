@@ -54,9 +54,7 @@ class Terminal:
             while not self._game.over:
                 self._show(live)
                 if not self._pressed(keys.next(), keys, live):
-                    break
-        if not self._game.over:
-            self._game.step(Primitive.DONE)
+                    return
 
     def _show(self, live: Live) -> None:
         size = live.console.size

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from explorer.errors import EpisodeError, ExplorerError
 from explorer.evaluation.results import Episode
 from explorer.files import Loaded
-from explorer.play.hands import is_loose, is_tall
 from explorer.report.looks import Looks
+from explorer.report.loose import is_loose, is_tall
 from explorer.rules.actions import decode
 from explorer.rules.items import ITEMS
 from explorer.rules.recipes import RECIPES

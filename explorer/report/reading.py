@@ -89,7 +89,7 @@ def report(episodes: Sequence[Read], title: str, shelf: Shelf, done: Callable[[]
     Args:
         done: called after each episode.
     """
-    looks, places = Looks(), dict[int, int]()
+    looks, places, films = Looks(), dict[int, int](), 0
     pieces: dict[str, Any] = {}
     rows = []
     for number, each in enumerate(episodes):
@@ -97,9 +97,10 @@ def report(episodes: Sequence[Read], title: str, shelf: Shelf, done: Callable[[]
         try:
             loaded = shelf.scene_of(each.episode, each.folder)
             place = places.setdefault(id(loaded), len(places))
-            if len(pieces) >= 2 * MOST_FILMS:
+            if films == MOST_FILMS:
                 raise ExplorerError(f"a page plays {MOST_FILMS} episodes at most")
             pieces[f"episode/{number}"] = _filmed(loaded, each.episode, looks)
+            films += 1
             pieces.setdefault(f"scene/{place}", scene_told(loaded, looks))
             order = [milestone.milestone_id for milestone in loaded.milestones]
             row |= {"film": True, "place": place, "text": loaded.text,

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from explorer.cli import main
-from explorer.cli.parser import parse
+from explorer.cli.parser import Settings, parse
 
 
 @pytest.mark.parametrize("command", ["", "play", "run", "report", "show", "generate", "certify"])
@@ -53,3 +53,10 @@ def test_a_scene_that_is_not_there_is_one_line(
     assert said.startswith("error: ")
     assert said.count("\n") == 1
     assert "\x1b" not in said
+
+
+def test_what_is_left_out_is_the_default() -> None:
+    assert parse(["play"]) == Settings("play", fresh=True)
+    assert parse(["play", "--seed", "3"]) == Settings("play", seed=3)
+    assert parse(["report"]) == Settings("report")
+    assert parse(["generate", "--spare", "0"]) == Settings("generate", knobs={"spare": 0})

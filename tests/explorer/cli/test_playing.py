@@ -6,6 +6,7 @@ import os
 import pty
 import re
 import select
+import signal
 import struct
 import sys
 import termios
@@ -17,6 +18,8 @@ from pathlib import Path
 import pytest
 
 from explorer.cli import main
+from explorer.cli.parser import parse
+from explorer.cli.scenes import scene_of
 from explorer.evaluation.results import read_episodes
 from explorer.files import save_scene
 from tests.support.explorer.told import EMERALD, TEXT, told
@@ -96,3 +99,44 @@ def test_without_a_terminal_it_says_so(tmp_path: Path, capsys: pytest.CaptureFix
     assert main(["play", str(tmp_path / "emerald"), "--terminal", "--output", str(tmp_path / "mine.jsonl")]) == 2
     assert capsys.readouterr().err == "error: --terminal needs a terminal: run it in one, or play in the browser\n"
     assert not (tmp_path / "mine.jsonl").exists()
+
+
+def test_a_terminal_that_is_gone_loses_nothing(tmp_path: Path) -> None:
+    save_scene(tmp_path / "emerald", told())
+    with on_terminal("play", "emerald", "--terminal", "--output", "mine.jsonl", cwd=tmp_path) as (process, keys, shown):
+        shown.wait_for(TEXT)
+        os.write(keys, b"ww")
+        shown.wait_for("step 2 of")
+        process.send_signal(signal.SIGHUP)
+        shown.wait_for("added to mine.jsonl")
+    (episode,) = read_episodes(tmp_path / "mine.jsonl")
+    assert (episode.steps, episode.ended) == (3, "done")
+
+
+def test_who_leaves_at_once_has_not_played(tmp_path: Path) -> None:
+    save_scene(tmp_path / "emerald", told())
+    with on_terminal("play", "emerald", "--terminal", "--output", "mine.jsonl", cwd=tmp_path) as (process, keys, shown):
+        shown.wait_for(TEXT)
+        os.write(keys, b"q")
+        shown.wait_for("nothing was recorded")
+        assert process.wait(PATIENCE) == 130
+    assert not (tmp_path / "mine.jsonl").exists()
+
+
+def test_results_that_cannot_be_written_are_told_before_the_game(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    save_scene(tmp_path / "emerald", told())
+    assert main(["play", str(tmp_path / "emerald"), "--no-browser", "--output", str(tmp_path)]) == 2
+    assert capsys.readouterr().err == (
+        f"error: {tmp_path}: no episode can be added to it; name another file for --output\n"
+    )
+
+
+def test_a_new_scene_is_made_each_time(tmp_path: Path) -> None:
+    for hops in ("1", "1", "2"):
+        loaded = scene_of(parse(["play", "--hops", hops]), tmp_path)
+        assert loaded.hops == int(hops)
+        assert loaded.certificate is not None
+    assert {path.name for path in tmp_path.iterdir()} == {"seed_1_hops_1", "seed_2_hops_1", "seed_1_hops_2"}
+    assert scene_of(parse(["play", "--seed", "1", "--hops", "1"]), tmp_path).source == str(tmp_path / "seed_1_hops_1")

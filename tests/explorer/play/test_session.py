@@ -53,13 +53,18 @@ def test_milestones_are_hidden_until_the_end() -> None:
 
 def test_what_cannot_be_reached_takes_no_step() -> None:
     session = Session(told())
-    for cell, why in {
-        (9, 1, 6): "something is in the way",
-        (5, 1, 8): "too far away",
-        (99, 0, 0): "too far away",
-    }.items():
+    whys = {(9, 1, 6): "nothing is known of it", (5, 1, 8): "too far away", (99, 0, 0): "too far away"}
+    for cell, why in whys.items():
         answer = session.ask({"touch": list(cell), "have": 0})
         assert (answer["step"], answer["note"]) == (0, why), cell
+
+
+def test_what_hides_behind_something_is_not_touched() -> None:
+    session = Session(told((hall().put("bookshelf", (4, 1, 6), (4, 1, 7)).scene("hall"), told().milestones)))  # type: ignore[arg-type]
+    session.ask({"do": "right"})
+    session.ask({"do": "left"})
+    answer = session.ask({"touch": [4, 1, 7], "have": 2})
+    assert (answer["step"], answer["note"]) == (2, "something is in the way")
 
 
 def test_hands_dig_craft_and_hold() -> None:
