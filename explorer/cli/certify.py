@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from explorer.audit import examine
 from explorer.cli.parser import Settings
-from explorer.errors import SceneError
+from explorer.errors import ExplorerError, SceneError
 from explorer.files import Loaded
 from explorer.files.listing import places_at
 from explorer.findings import Finding
 from explorer.solver.certificate import check
 from spca.common.command import EXIT_FAILED, EXIT_FINISHED, EXIT_USER_ERROR
 from spca.common.files import json_text
+from spca.common.jobs.processes import do_in_processes
 from spca.common.jobs.progress import Bar
+from spca.common.jobs.work import TRIES, Job, Setup, Terms
 from spca.common.text import counted, one_line
 
 UNPROVEN = "nothing is refuted, but it has no certificate: nobody has shown that it can be won"
@@ -48,6 +51,11 @@ class Verdict:
             yield f"{self.source}: NOT certified{f': {self.says}' if self.says else ''}"
             yield from (f"  {finding}" for finding in self.findings)
 
+    @property
+    def task_id(self) -> str:
+        """Where it is."""
+        return self.source
+
     def to_dict(self) -> dict[str, Any]:
         """JSON-able."""
         return {
@@ -59,27 +67,61 @@ class Verdict:
         }
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place(Job):
+    """Where a scene is, and what reads it."""
+
+    read: Callable[[], Loaded]
+
+
+@dataclass(frozen=True, slots=True)
+class Proving(Setup[Place, Verdict]):
+    """How a worker proves scenes."""
+
+    terms: ClassVar[Terms] = Terms("certification", "prover", "--workers", ExplorerError)
+    unusable: ClassVar[type[ExplorerError]] = ExplorerError
+
+    verbose: bool = False
+
+    @contextmanager
+    def opened(self) -> Iterator[Callable[[Place], Verdict]]:
+        yield lambda place: judged(place.id, place.read)
+
+    def lost(self, job: Place, how: str) -> Verdict:
+        return Verdict(job.id, error=f"{job.id}: {how}, {TRIES} times")
+
+
 def run(settings: Settings) -> int:
     """Certify; 0 if all hold, 1 if not, 2 if any cannot be read.
 
     Raises:
         SceneError: nothing is where scenes should be.
     """
-    places = list(places_at(settings.paths))
-    verdicts = list[Verdict]()
-    with Bar(not sys.stdout.isatty(), "scenes", "certified") as bar:  # a bar takes what is printed to its own stream
-        for source, read in places:
-            verdict = judged(source, read)
-            verdicts.append(verdict)
-            bar.update(len(verdicts), len(places), sum(each.certified for each in verdicts))
+    places = [Place(at, source, read=read) for at, (source, read) in enumerate(places_at(settings.paths))]
+    certified = unusable = 0
+    # A bar takes what is printed to its own stream.
+    with Bar(not sys.stdout.isatty(), "scenes", "certified") as bar:
+        for at, verdict in enumerate(_in_order(places, settings.workers), start=1):
+            certified += verdict.certified
+            unusable += bool(verdict.error)
+            bar.update(at, len(places), certified)
             for line in [json_text(verdict.to_dict())] if settings.json else map(one_line, verdict.lines()):
                 print(line, flush=True)
-    certified = sum(each.certified for each in verdicts)
-    unusable = sum(bool(each.error) for each in verdicts)
     if not settings.json:
-        others = f"{len(verdicts) - certified - unusable} not{f', {unusable} not usable' if unusable else ''}"
-        print(f"{counted(len(verdicts), 'scene')}: {certified} certified, {others}")
-    return EXIT_USER_ERROR if unusable else EXIT_FINISHED if certified == len(verdicts) else EXIT_FAILED
+        others = f"{len(places) - certified - unusable} not{f', {unusable} not usable' if unusable else ''}"
+        print(f"{counted(len(places), 'scene')}: {certified} certified, {others}")
+    return EXIT_USER_ERROR if unusable else EXIT_FINISHED if certified == len(places) else EXIT_FAILED
+
+
+def _in_order(places: list[Place], workers: int) -> Iterator[Verdict]:
+    """Yield the verdicts in the order of the places, each as soon as those before it are known."""
+    early, following = dict[int, Verdict](), 0
+    with closing(do_in_processes(Proving(), places, workers)) as proving:
+        for index, verdict in proving:
+            early[index] = verdict
+            while following in early:
+                yield early.pop(following)
+                following += 1
 
 
 def judged(source: str, read: Callable[[], Loaded]) -> Verdict:

@@ -171,6 +171,7 @@ def _add_knobs(parser: argparse.ArgumentParser) -> None:
 def _add_certify(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("paths", nargs="+", type=Path, metavar="DIR", help="a scene, or a folder of scenes")
+    add("--workers", type=whole(1, 1024), metavar="N", help="processes (default 1)")
     add("--json", action="store_true", help="a line of JSON a scene")
 
 

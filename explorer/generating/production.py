@@ -82,7 +82,9 @@ class Tally:
         """Yield the figures, a line each."""
         yield f"scenes {self.scenes}, drafts dropped {self.rejected.total()}, atomic tasks {len(self.tasks)}"
         yield "hops " + ", ".join(f"{hops}: {self.hops[hops]}" for hops in sorted(self.hops))
-        yield "shapes " + ", ".join(f"{shape}: {count}" for shape, count in self.shapes.most_common())
+        branched = self.scenes - self.shapes["chain"]
+        shapes = ", ".join(f"{shape}: {count}" for shape, count in self.shapes.most_common())
+        yield f"shapes {shapes}, so with branches: {branched}"
         for gadget, count in self.gadgets.most_common():
             kept, share = count / self.drafts[gadget], count / self.scenes
             yield f"gadget {gadget}: in {share:.1%} of scenes, {kept:.0%} of its drafts kept"

@@ -46,6 +46,19 @@ def test_a_certificate_that_does_not_hold_is_exit_code_1(
     assert out.endswith("3 scenes: 1 certified, 2 not\n")
 
 
+def test_workers_say_the_same_in_the_same_order(
+    proven: Loaded, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    save_scene(tmp_path / "a", proven)
+    save_scene(tmp_path / "b", told())
+    said = []
+    for workers in ("1", "2"):
+        assert main(["certify", str(tmp_path), str(PUBLISHED), "--workers", workers]) == 1
+        said.append(capsys.readouterr().out)
+    assert said[0] == said[1]
+    assert said[0].startswith(f"{tmp_path / 'a'}: certified: ")
+
+
 def test_json_is_a_line_a_scene(proven: Loaded, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     save_scene(tmp_path / "good", proven)
     assert main(["certify", str(tmp_path), str(PUBLISHED), "--json"]) == 1

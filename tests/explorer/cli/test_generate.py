@@ -39,7 +39,7 @@ def test_scenes_are_made_and_counted(made: Path, tmp_path: Path, capsys: pytest.
     assert main([*LINE, "--output", str(tmp_path / "again")]) == 0
     out = capsys.readouterr().out
     assert out.startswith("scenes 3, drafts dropped ")
-    assert "\nhops 1: 2, 2: 1\nshapes chain: 3\n" in out
+    assert "\nhops 1: 2, 2: 1\nshapes chain: 3, so with branches: 0\n" in out
     assert out.endswith(f"3 scenes in {tmp_path / 'again'}, each with its proof\n")
     assert files(tmp_path / "again") == files(made)
     assert {path.name for path in made.iterdir()} == {INDEX, "scene_5_00000", "scene_5_00001", "scene_5_00002"}
