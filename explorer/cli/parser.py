@@ -14,7 +14,7 @@ MOST_HOPS: Final = 6
 RESULTS: Final = Path("results/explorer/human.jsonl")
 SCENES: Final = Path("scenes")
 
-_KNOBS: Final = {
+KNOBS: Final = {
     "distractors": ("things without a use in each scene", 1),
     "spare": ("blocks more than a bridge or pillar needs; 0 makes a wasted block final", 2),
     "occlusion": ("1: nothing of the first hops is in sight at the spawn; 0: it may be", 1),
@@ -99,7 +99,7 @@ def parse(argv: Sequence[str] | None = None) -> Settings:
     if "paths" in given:
         given["paths"] = tuple(given["paths"])
     given["fresh"] = given["command"] == "play" and "seed" not in given
-    knobs = {name: given.pop(name) for name in ("shape", *_KNOBS) if name in given}
+    knobs = {name: given.pop(name) for name in ("shape", *KNOBS) if name in given}
     return Settings(**given, knobs=knobs)
 
 
@@ -164,7 +164,7 @@ def _add_generate(parser: argparse.ArgumentParser) -> None:
 def _add_knobs(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument_group("knobs").add_argument
     add("--shape", metavar="SHAPE", help="of the graph of hops: chain, join, fork or diamond (default: a mix)")
-    for name, (what, default) in _KNOBS.items():
+    for name, (what, default) in KNOBS.items():
         add(f"--{name}", type=whole(0), metavar="N", help=f"{what} (default {default})")
 
 

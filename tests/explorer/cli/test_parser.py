@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
 
 from explorer.cli import main
-from explorer.cli.parser import Settings, parse
+from explorer.cli.parser import KNOBS, Settings, parse
+from explorer.generating.knobs import Knobs
 
 
 @pytest.mark.parametrize("command", ["", "play", "run", "report", "show", "generate", "certify"])
@@ -53,6 +55,11 @@ def test_a_scene_that_is_not_there_is_one_line(
     assert said.startswith("error: ")
     assert said.count("\n") == 1
     assert "\x1b" not in said
+
+
+def test_the_knobs_are_those_of_the_generator() -> None:
+    known = {each.name: each.default for each in fields(Knobs)}
+    assert {**{name: default for name, (_, default) in KNOBS.items()}, "shape": "", "hops": 0} == known
 
 
 def test_what_is_left_out_is_the_default() -> None:
