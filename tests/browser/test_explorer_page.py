@@ -24,7 +24,7 @@ from tests.support.browsing import Visit
 from tests.support.explorer.told import EMERALD, TEXT, told
 from tests.support.processes import Process
 from tests.support.spca.doubles import ROOT
-from tests.support.waiting import PATIENCE
+from tests.support.waiting import PATIENCE, becomes
 
 FOGGY = 0.95
 """Share of a map that nothing is known of in the beginning, at most."""
@@ -62,7 +62,7 @@ def playing(folder: Path, tmp_path: Path) -> Iterator[tuple[Process, str]]:
 @pytest.fixture
 def visit(chromium: Browser) -> Iterator[Visit]:
     """A small window, since there is no graphics card; it must not complain of anything."""
-    with browsing.visit(chromium, width=800, height=600) as made:
+    with browsing.visit(chromium, width=480, height=400) as made:
         yield made
     assert made.complaints == []
 
@@ -170,6 +170,27 @@ def test_an_episode_has_an_address(visit: Visit, folder: Path) -> None:
     page.get_by_role("link", name=TEXT).first.click()
     expect(page.locator(".watched-head")).to_contain_text("human")
     assert page.url.endswith("#/episode/0")
+
+
+@pytest.mark.long
+def test_many_episodes_can_be_looked_at_one_after_another(visit: Visit, folder: Path) -> None:
+    """A browser keeps 16 WebGL contexts at most."""
+    page = visit.open(browsing.address(folder / "mine.html"))
+    for turn in range(18):
+        page.evaluate(f"location.hash = '#/episode/{turn % 2}?step={turn}'")
+        expect(page.locator(".player")).to_have_attribute("data-step", str(turn))
+    assert is_drawn(page.locator("canvas.first"))
+
+
+def test_the_camera_glides_for_those_who_like_it(visit: Visit, folder: Path) -> None:
+    visit.page.emulate_media(reduced_motion="no-preference")
+    page = visit.open(browsing.address(folder / "mine.html"))
+    page.locator(".player").focus()
+    before = pixels(page.locator("canvas.first"))
+    page.keyboard.press("ArrowRight")
+    expect(page.locator(".deed")).to_contain_text("forward")
+    assert is_drawn(page.locator("canvas.first"))
+    assert becomes(lambda: bool((pixels(page.locator("canvas.first")) != before).any()))
 
 
 def test_without_webgl_there_is_the_map(visit: Visit, folder: Path) -> None:

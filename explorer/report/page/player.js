@@ -145,7 +145,7 @@ class Player {
 
   close() {
     this.pause();
-    this.stage.watch.disconnect();
+    this.stage.close();
     this.element.remove();
   }
 }

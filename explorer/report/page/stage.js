@@ -43,7 +43,8 @@ class Stage {
     const again = () => this.moment && this.paint();
     this.watch = new ResizeObserver(again);
     this.watch.observe(this.element);
-    addEventListener("themechange", again);
+    this.closing = new AbortController();
+    addEventListener("themechange", again, {signal: this.closing.signal});
     this.first.addEventListener("pointermove", (event) => this.hover(this.pick(event)));
     this.first.addEventListener("pointerleave", () => this.hover(null));
     this.first.addEventListener("webglcontextlost", (event) => {
@@ -53,6 +54,15 @@ class Stage {
     });
     this.above.addEventListener("pointermove", (event) => this.hover(this.columnTop(this.map.columnAt(event))));
     this.above.addEventListener("pointerleave", () => this.hover(null));
+  }
+
+  /** Let go of the page and of the graphics card, which has room for a few stages only. */
+  close() {
+    this.watch.disconnect();
+    this.closing.abort();
+    this.gliding = null;
+    this.voxels?.gl.getExtension("WEBGL_lose_context")?.loseContext();
+    this.voxels = null;
   }
 
   /** Show a moment; the camera glides there unless it is far away or the reader wants no motion. */
