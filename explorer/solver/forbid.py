@@ -25,11 +25,13 @@ from explorer.milestones import (
     Rule,
     bare,
 )
+from explorer.rules.blocks import AIR, BLOCKS
 from explorer.scene import Cell
 from explorer.solver.closure import Arena, Closure, Restraint
 from explorer.solver.places import CORNER, REST, box_of, counted_cells, mobs_of, where_holds
-from explorer.solver.stock import ANY, most_of_block
+from explorer.solver.stock import ANY, has_block, most_of_block
 
+_AIR: Final = BLOCKS[AIR].name
 THINNEST: Final = 2
 """Cells along x and z of a box that no step of the lattice can cross without ending in it: a jump spans two."""
 
@@ -116,22 +118,26 @@ def _possible(arena: Arena, closure: Closure, rule: Rule) -> bool:
 
 
 def _can_lay(arena: Arena, closure: Closure, rule: AtLeast) -> bool:
+    """Return whether enough could be there. What is dug leaves air."""
     if rule.kind == "mob":
         return len(mobs_of(arena, rule)) >= rule.min_count
-    held = len(counted_cells(arena, rule))
+    cells, name = box_of(arena, rule), bare(rule.object)
+    held = len(counted_cells(arena, rule)) + (len(closure.removed.intersection(cells)) if name == _AIR else 0)
     if held >= rule.min_count:
         return True
-    laid = most_of_block(closure.most, bare(rule.object))
-    return held + min(laid, closure.placeable(box_of(arena, rule)) if laid else 0) >= rule.min_count
+    laid = most_of_block(closure.most, name)
+    return held + min(laid, closure.placeable(cells) if laid else 0) >= rule.min_count
 
 
 def _can_remove(arena: Arena, closure: Closure, rule: AtMost) -> bool:
+    """Return whether few enough could be left of more. What is replaceable goes where a block is placed."""
     if rule.kind == "mob":
         mobs = mobs_of(arena, rule)
         return len(mobs) > rule.max_count >= len(mobs - closure.hunted)
-    cells = box_of(arena, rule)
-    held = counted_cells(arena, rule)
-    if len(held - closure.removed) > rule.max_count:
+    cells, held, name = box_of(arena, rule), counted_cells(arena, rule), bare(rule.object)
+    left = held - closure.removed
+    covered = [cell for cell in left if arena.block(cell).replaceable]
+    if len(left) - (closure.placeable(covered) if has_block(closure.most) else 0) > rule.max_count:
         return False
-    laid = most_of_block(closure.most, bare(rule.object))
-    return len(held) > rule.max_count or (laid > 0 and closure.placeable(cells) > 0)
+    laid = most_of_block(closure.most, name)
+    return len(held) > rule.max_count or name == _AIR or (laid > 0 and closure.placeable(cells) > 0)

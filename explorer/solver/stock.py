@@ -72,6 +72,11 @@ def most_blocks(total: Mapping[str, int]) -> int:
     return sum(count for name, count in total.items() if _solid(name))
 
 
+def has_block(total: Mapping[str, int]) -> bool:
+    """Return whether there could be anything to place."""
+    return any(count and block_of(name) is not None for name, count in total.items())
+
+
 def has_handle(total: Mapping[str, int]) -> bool:
     """Return whether there could be something that opens a door once placed beside it."""
     return any(count for name, count in total.items() if _handle(name))

@@ -16,7 +16,7 @@ _BLOCKS: Final = (
     *("iron_door", "iron_door", "lever", "stone_button", "stone_pressure_plate", "crafting_table", "dandelion"),
 )
 _ITEMS: Final = ("wooden_pickaxe", "shears", "lever", "dirt", "emerald", "stick", "oak_planks", "torch")
-_COUNTED: Final = ("stone", "dirt", "oak_log", "lever", "cobweb", "oak_planks")
+_COUNTED: Final = ("stone", "dirt", "oak_log", "lever", "cobweb", "oak_planks", "air", "lava")
 
 
 def tiny_scene(seed: int) -> Puzzle:
