@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -26,13 +27,13 @@ def made() -> list[Composed]:
     return list(generate(SEED, 12))
 
 
-def test_the_certificate_is_the_same_when_made_again(made):
+def test_the_certificate_is_the_same_when_made_again(made: list[Composed]) -> None:
     for each in made[::3]:
         drafted = each.drafted
         assert check(drafted.scene, drafted.milestones, drafted.graph, each.certificate) == ()
 
 
-def test_the_witness_wins_in_order(made):
+def test_the_witness_wins_in_order(made: list[Composed]) -> None:
     for each in made:
         drafted = each.drafted
         world = VoxelWorld()
@@ -47,14 +48,14 @@ def test_the_witness_wins_in_order(made):
         assert steps == sorted(steps)
 
 
-def test_nothing_of_the_first_hops_is_in_sight_at_the_spawn(made):
+def test_nothing_of_the_first_hops_is_in_sight_at_the_spawn(made: list[Composed]) -> None:
     for each in made:
         later = {edge.after for edge in each.drafted.graph.edges}
         first = {node.id for node in each.drafted.graph.nodes} - later
         assert not first & set(each.certificate.seen_at_start)
 
 
-def test_an_index_needs_no_other(made):
+def test_an_index_needs_no_other(made: list[Composed]) -> None:
     alone = compose(SEED, 7, Knobs())
     there = made[7].drafted
     assert fingerprint(alone.drafted.scene, alone.drafted.milestones, alone.drafted.graph) == fingerprint(
@@ -64,7 +65,7 @@ def test_an_index_needs_no_other(made):
     assert next(generate(SEED, 1, first=7)).certificate == alone.certificate
 
 
-def test_scenes_survive_their_files(made, tmp_path):
+def test_scenes_survive_their_files(made: list[Composed], tmp_path: Path) -> None:
     for each in made[:3]:
         save_scene(tmp_path / each.drafted.scene.name, each.loaded())
         again = load_scene(tmp_path / each.drafted.scene.name)
@@ -72,7 +73,7 @@ def test_scenes_survive_their_files(made, tmp_path):
         assert check(again.scene, again.milestones, again.graph, each.certificate) == ()
 
 
-def test_knobs_are_obeyed():
+def test_knobs_are_obeyed() -> None:
     knobs = Knobs(hops=3, shape="join", distractors=0, spare=0, distance=0, dark=1)
     drafted = compose(2, 5, knobs).drafted
     assert drafted.knobs == knobs
@@ -81,7 +82,7 @@ def test_knobs_are_obeyed():
     assert {edge.after for edge in drafted.graph.edges} == {drafted.graph.goal.id}
 
 
-def test_the_tally_counts_scenes_and_dropped_drafts(made):
+def test_the_tally_counts_scenes_and_dropped_drafts(made: list[Composed]) -> None:
     tally = Tally()
     for each in made:
         tally.add(each)
@@ -93,8 +94,8 @@ def test_the_tally_counts_scenes_and_dropped_drafts(made):
     assert lines[0].startswith(f"scenes 12, drafts dropped {tally.rejected.total()}, atomic tasks ")
 
 
-def test_a_stream_without_a_scene_ends_with_the_reason(monkeypatch):
-    def never(*_):
+def test_a_stream_without_a_scene_ends_with_the_reason(monkeypatch: pytest.MonkeyPatch) -> None:
+    def never(*_: object) -> None:
         raise Unfit("rooms: no place on the grid")
 
     monkeypatch.setattr(composer, "draft", never)
@@ -103,7 +104,7 @@ def test_a_stream_without_a_scene_ends_with_the_reason(monkeypatch):
         compose(1, 4, Knobs())
 
 
-def test_the_order_of_hashes_decides_nothing(made):
+def test_the_order_of_hashes_decides_nothing(made: list[Composed]) -> None:
     code = (
         "from explorer.generating.composer import compose; from explorer.generating.knobs import Knobs;"
         f"print(*(compose({SEED}, index, Knobs()).certificate.fingerprint for index in (4, 5)))"

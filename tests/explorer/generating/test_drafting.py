@@ -7,6 +7,7 @@ import hashlib
 import numpy as np
 import pytest
 
+from explorer.generating.drafting import Drafted
 from explorer.generating.knobs import SHAPES
 from explorer.generating.plans.keys import tasks_of
 from explorer.milestones import Tracker
@@ -21,16 +22,16 @@ from tests.support.explorer.drafts import drafts
 
 
 @pytest.fixture(scope="module")
-def made():
+def made() -> list[Drafted]:
     return list(drafts(seed=3, count=36))
 
 
-def test_every_index_has_a_draft_of_its_hops(made):
+def test_every_index_has_a_draft_of_its_hops(made: list[Drafted]) -> None:
     assert [len(each.milestones) for each in made] == [each.knobs.hops for each in made]
     assert {each.knobs.shape for each in made} == set(SHAPES)
 
 
-def test_nothing_is_achieved_at_the_spawn(made):
+def test_nothing_is_achieved_at_the_spawn(made: list[Drafted]) -> None:
     for each in made:
         world = VoxelWorld(observe=False)
         world.reset(each.scene)
@@ -38,33 +39,33 @@ def test_nothing_is_achieved_at_the_spawn(made):
         assert tracker.observe(world.state()) == ()
 
 
-def test_the_spawn_stands_on_what_cannot_be_dug(made):
+def test_the_spawn_stands_on_what_cannot_be_dug(made: list[Drafted]) -> None:
     for each in made:
         x, y, z = each.scene.spawn.cell
         around = each.scene.blocks[y - 1, z - 1 : z + 2, x - 1 : x + 2]
         assert not any(BLOCKS[int(code)].breakable for code in around.flat)
 
 
-def test_milestones_are_tasks_of_the_pool(made):
+def test_milestones_are_tasks_of_the_pool(made: list[Drafted]) -> None:
     for each in made:
         assert all(task(milestone.task).text == milestone.description for milestone in each.milestones)
         assert len({milestone.task for milestone in each.milestones}) == len(each.milestones)
 
 
-def test_edges_say_why_in_15_to_25_words(made):
+def test_edges_say_why_in_15_to_25_words(made: list[Drafted]) -> None:
     reasons = {edge.reason for each in made for edge in each.graph.edges}
     assert reasons
     assert all(15 <= len(reason.split()) <= 25 for reason in reasons), reasons
 
 
-def test_nodes_come_before_what_needs_them(made):
+def test_nodes_come_before_what_needs_them(made: list[Drafted]) -> None:
     for each in made:
         place = {node.id: number for number, node in enumerate(each.graph.nodes)}
         assert all(place[edge.before] < place[edge.after] for edge in each.graph.edges)
         assert [node.id for node in each.graph.nodes] == [milestone.milestone_id for milestone in each.milestones]
 
 
-def test_the_closure_confirms_nearly_every_draft(made):
+def test_the_closure_confirms_nearly_every_draft(made: list[Drafted]) -> None:
     refused = 0
     for each in made:
         arena = Arena(each.scene)
@@ -78,7 +79,7 @@ def test_the_closure_confirms_nearly_every_draft(made):
     assert refused <= 3
 
 
-def test_the_shell_of_the_arena_is_solid(made):
+def test_the_shell_of_the_arena_is_solid(made: list[Drafted]) -> None:
     solid = np.array([block.solid and not block.breakable for block in BLOCKS])
     for each in made:
         walls = solid[each.scene.blocks]
@@ -87,14 +88,14 @@ def test_the_shell_of_the_arena_is_solid(made):
         assert walls[:, :, [0, -1]].all()
 
 
-def test_a_draft_is_the_same_again(made):
+def test_a_draft_is_the_same_again(made: list[Drafted]) -> None:
     again = next(drafts(seed=3, count=1))
     digests = [hashlib.sha256(each.scene.blocks.tobytes()).hexdigest() for each in (made[0], again)]
     assert digests[0] == digests[1]
     assert (again.text, again.steps, again.milestones) == (made[0].text, made[0].steps, made[0].milestones)
 
 
-def test_named_rooms_have_a_floor_of_their_own(made):
+def test_named_rooms_have_a_floor_of_their_own(made: list[Drafted]) -> None:
     assert tasks_of("enter_room")
     floors = {"red": "red_concrete", "blue": "blue_concrete", "brick": "bricks", "quartz": "quartz_block"}
     found = 0
@@ -108,7 +109,7 @@ def test_named_rooms_have_a_floor_of_their_own(made):
     assert found
 
 
-def test_every_gadget_is_used_and_proven():
+def test_every_gadget_is_used_and_proven() -> None:
     wanted = {
         *("lever_door", "button_door", "plate_door", "two_device_door", "timed_door", "handle_door", "wooden_door"),
         *("moat", "chasm", "ledge", "plug", "curtain", "leaves", "trench", "stairs_up", "stairs_down", "maze", "room"),

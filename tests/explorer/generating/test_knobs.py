@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from typing import Any
 
 import pytest
 
@@ -10,7 +11,7 @@ from explorer.errors import GenerationError
 from explorer.generating.knobs import LEAST_HOPS, SHAPES, Knobs
 
 
-def test_a_thousand_scenes_have_every_hop_count_and_branches():
+def test_a_thousand_scenes_have_every_hop_count_and_branches() -> None:
     settled = [Knobs().at(1, index) for index in range(1000)]
     assert min(Counter(each.hops for each in settled).values()) >= 166
     assert sum(each.shape != "chain" for each in settled) >= 200
@@ -18,7 +19,7 @@ def test_a_thousand_scenes_have_every_hop_count_and_branches():
     assert all(each.shape and each.hops >= LEAST_HOPS[each.shape] for each in settled)
 
 
-def test_an_index_is_settled_by_itself():
+def test_an_index_is_settled_by_itself() -> None:
     assert Knobs().at(7, 40) == Knobs().at(7, 40)
     assert Knobs(hops=5, shape="join").at(7, 40) == Knobs(hops=5, shape="join")
     assert {Knobs(shape="diamond").at(1, index).hops for index in range(9)} == {5, 6}
@@ -33,12 +34,12 @@ def test_an_index_is_settled_by_itself():
         ({"shape": "diamond", "hops": 4}, "a diamond needs 5 hops or more, not 4"),
     ],
 )
-def test_a_wrong_knob_is_told_in_a_line(wrong, said):
+def test_a_wrong_knob_is_told_in_a_line(wrong: dict[str, Any], said: str) -> None:
     with pytest.raises(GenerationError) as told:
         Knobs(**wrong)
     assert str(told.value) == said
 
 
-def test_seeds_begin_at_0():
+def test_seeds_begin_at_0() -> None:
     with pytest.raises(GenerationError, match="have to be 0 or more"):
         Knobs().at(-1, 0)

@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from explorer.generating.knobs import LEAST_HOPS, SHAPES, Knobs
+from explorer.generating.knobs import LEAST_HOPS, SHAPES, Knobs, Shape
 from explorer.generating.plans.gadgets import Draw
 from explorer.generating.plans.goals import draw_plan
 from explorer.generating.plans.keys import made_from, taken_apart
@@ -26,7 +26,7 @@ def door(plan: Plan, *where: Area) -> Gate:
     return Gate("lever_door", "iron_door", "devices", "iron_door", devices, mode="all")
 
 
-def test_a_door_waits_for_all_its_levers():
+def test_a_door_waits_for_all_its_levers() -> None:
     plan = Plan()
     root = plan.add_area()
     left, first = gated(plan, root, Gate("maze", "maze"), "red")
@@ -37,7 +37,7 @@ def test_a_door_waits_for_all_its_levers():
     assert shape(before) == "join"
 
 
-def test_a_lever_in_the_open_makes_the_rest_needless():
+def test_a_lever_in_the_open_makes_the_rest_needless() -> None:
     plan = Plan()
     root = plan.add_area()
     far, _ = gated(plan, root, Gate("maze", "maze"), "red")
@@ -49,7 +49,7 @@ def test_a_lever_in_the_open_makes_the_rest_needless():
 
 
 @pytest.mark.parametrize(("item", "fits"), [("oak_log", False), ("cobblestone", True), ("stick", True)])
-def test_what_can_be_crafted_into_a_handle_opens_doors(item, fits):
+def test_what_can_be_crafted_into_a_handle_opens_doors(item: str, fits: bool) -> None:
     plan = Plan()
     root = plan.add_area()
     far, _ = gated(plan, root, Gate("maze", "maze"), "red")
@@ -62,7 +62,7 @@ def test_what_can_be_crafted_into_a_handle_opens_doors(item, fits):
             order(plan)
 
 
-def test_any_solid_block_bridges_a_moat():
+def test_any_solid_block_bridges_a_moat() -> None:
     plan = Plan()
     root = plan.add_area()
     dirt = plan.add_thing(Thing("block", root, "dirt", 9, "dirt"))
@@ -74,7 +74,7 @@ def test_any_solid_block_bridges_a_moat():
         order(plan)
 
 
-def test_edges_that_others_imply_are_left_out():
+def test_edges_that_others_imply_are_left_out() -> None:
     one, two, three = (Hop("enter_room", name, "enter", Area(0)) for name in ("red", "blue", "green"))
     assert direct({one: frozenset(), two: frozenset({one}), three: frozenset({one, two})}) == {
         one: (),
@@ -84,14 +84,14 @@ def test_edges_that_others_imply_are_left_out():
 
 
 @pytest.mark.parametrize("kind", SHAPES)
-def test_plans_have_the_shape_and_hops_that_are_asked_for(kind):
+def test_plans_have_the_shape_and_hops_that_are_asked_for(kind: Shape) -> None:
     for hops in range(LEAST_HOPS[kind], 7):
         _, plan, before = plan_of(hops, Knobs(hops=hops, shape=kind))
         assert len(plan.hops) == hops
         assert shape(before) == kind
 
 
-def test_crafting_closes_over_tables_and_never_makes_what_it_must_not():
+def test_crafting_closes_over_tables_and_never_makes_what_it_must_not() -> None:
     have = {"oak_log"}
     made_from(have, table=False, never="stick")
     assert {"oak_planks", "crafting_table", "chest", "oak_button"} <= have
@@ -99,13 +99,13 @@ def test_crafting_closes_over_tables_and_never_makes_what_it_must_not():
     assert "wooden_pickaxe" not in have
 
 
-def test_a_pickaxe_is_taken_apart_into_logs():
+def test_a_pickaxe_is_taken_apart_into_logs() -> None:
     raw, times = taken_apart("wooden_pickaxe", 1, frozenset({"oak_log"}))
     assert raw == {"oak_log": 2}
     assert times == (("oak_planks", 2), ("stick", 1), ("wooden_pickaxe", 1))
 
 
-def test_each_gadget_is_drawn_within_its_hops():
+def test_each_gadget_is_drawn_within_its_hops() -> None:
     for seed in range(60):
         draw = Draw(random.Random(seed), Knobs(hops=4, shape="chain"))
         try:
@@ -115,7 +115,7 @@ def test_each_gadget_is_drawn_within_its_hops():
         assert len(draw.plan.hops) == 4
 
 
-def test_a_draw_that_does_not_fit_is_told_with_its_stage():
+def test_a_draw_that_does_not_fit_is_told_with_its_stage() -> None:
     reasons = set()
     for seed in range(60):
         try:

@@ -21,15 +21,15 @@ from tests.support.explorer.drafts import drafts
         ("Get into the room with the red floor.", "enter_room", "blue", ""),
     ],
 )
-def test_words_of_a_hop_are_found(text, schema, thing, word):
+def test_words_of_a_hop_are_found(text: str, schema: str, thing: str, word: str) -> None:
     assert named_in(text, schema, thing) == word
 
 
-def test_verbs_are_of_schemas_that_exist():
+def test_verbs_are_of_schemas_that_exist() -> None:
     assert set(_VERBS) <= {schema.name for schema in SCHEMAS}
 
 
-def test_no_draft_names_a_hop():
+def test_no_draft_names_a_hop() -> None:
     for each in drafts(seed=5, count=24):
         text = each.text.lower()
         for milestone in each.milestones[:-1]:

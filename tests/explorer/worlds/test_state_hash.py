@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import fields, replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -24,7 +25,7 @@ STATE = WorldState(
     step=4,
     over="",
 )
-OTHERS = {
+OTHERS: dict[str, list[Any]] = {
     "pose": [Pose((1, 1, 2)), Pose((1, 1, 1), 1), Pose((1, 1, 1), 0, 1), Pose((1, 1, 1), aim=(0, 0, 1))],
     "blocks": [BLOCKS * 2, BLOCKS.reshape(2, 4, 3)],
     "items": [{}, {(1, 1, 2): (Stack("emerald"),)}, {(1, 1, 1): (Stack("emerald", 2),)}],

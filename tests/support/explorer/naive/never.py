@@ -82,7 +82,7 @@ class Never:
     def __init__(self, scene: Scene, rule: Rule | None) -> None:
         self.barred: set[Cell] = set()
         self.kept: set[Cell | str] = set()
-        self.not_both: set[Cell | str] = set()
+        self.not_both: set[Cell] = set()
         self.unfilled: set[Cell] = set()
         self.unused: set[str] = set()
         self._few: tuple[str, int] | None = None
@@ -108,8 +108,8 @@ class Never:
         spare = len(there) - rule.max_count - 1
         if spare == 0:
             self.kept = there
-        elif spare == 1 and rule.kind == "block":
-            self.not_both = there
+        elif spare == 1:
+            self.not_both = {cell for cell in there if not isinstance(cell, str)}
 
     def gain(self, stacks: Iterable[Stack]) -> Counter[str] | None:
         """Return what is had of what is found at once; None if it is never had."""
