@@ -18,7 +18,7 @@ from explorer.solver.certificate import certify
 from explorer.solver.witness import carry_out
 
 MOST_DRAWS: Final = 200
-"""Drafts of a stream that may fail; about 1 in 5 does."""
+"""Drafts of a stream that may fail; about 1 in 9 does."""
 _MOST_PLANS: Final = 400
 
 

@@ -67,7 +67,7 @@ def draft(rng: random.Random, plan: Plan, before: Order, knobs: Knobs, name: str
     return Drafted(
         replace(placed.draft.scene(name, pose), dark=bool(knobs.dark)),
         milestones(deeds.hops, placed, pose.cell),
-        graph(deeds.hops, {hop: before[hop] for hop in deeds.hops}),
+        graph(deeds.hops, {hop: before[hop] for hop in deeds.hops}, plan),
         text,
         tuple(deeds.steps),
         knobs,

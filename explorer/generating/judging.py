@@ -8,8 +8,9 @@ from explorer.generating.places.deeds import LOOK_WITHIN, room_box
 from explorer.generating.places.draft import Box
 from explorer.generating.places.furnishing import Furnished
 from explorer.generating.places.rooms import DEPTHS, Passage
-from explorer.generating.plans.plan import Gate, Hop, Thing
+from explorer.generating.plans.plan import Gate, Hop, Plan, Thing
 from explorer.generating.plans.shapes import Order, direct
+from explorer.generating.reasons import gate_of, reason
 from explorer.graph import Edge, Graph, Node
 from explorer.milestones import (
     AtLeast,
@@ -24,7 +25,6 @@ from explorer.milestones import (
 from explorer.scene import Cell
 from explorer.solver.forbid import whole_cells
 from explorer.tasks.pool import task
-from explorer.tasks.wording import words
 
 LOOK_TOLERANCE: Final = 60.0
 """Degrees, 30 to either side."""
@@ -45,21 +45,15 @@ def milestone_id(number: int, hop: Hop) -> str:
     return f"m{number}_{hop.task}"
 
 
-def graph(hops: list[Hop], before: Order) -> Graph:
+def graph(hops: list[Hop], before: Order, plan: Plan) -> Graph:
     """Return the graph of hops; its edges are those that no other edges imply."""
     ids = {hop: milestone_id(number, hop) for number, hop in enumerate(hops, 1)}
     gates = {hop: gate_of(hop) for hop in hops}
     nodes = tuple(Node(ids[hop], hop.task, gate.gadget if gate else None, _key(gate)) for hop, gate in gates.items())
     near = direct(before)
-    edges = tuple(
-        Edge(ids[earlier], ids[hop], _reason(earlier)) for hop in hops for earlier in hops if earlier in near[hop]
-    )
+    pairs = [(earlier, hop) for hop in hops for earlier in hops if earlier in near[hop]]
+    edges = tuple(Edge(ids[earlier], ids[hop], reason(earlier, hop, plan)) for earlier, hop in pairs)
     return Graph(nodes, edges)
-
-
-def gate_of(hop: Hop) -> Gate | None:
-    """Return the gate that bars the way to what a hop is about."""
-    return next((each.gate for each in hop.area.way() if each.gate is not None and each.gate.gadget), None)
 
 
 def _key(gate: Gate | None) -> str | None:
@@ -110,21 +104,3 @@ def _core(passage: Passage) -> Cell:
     """Return the cell of a plug that is dug last; nobody passes before."""
     x, z = passage.middle[passage.last]
     return x, passage.parent.floor, z
-
-
-def _reason(earlier: Hop) -> str:
-    """Return why one hop comes before another, in 15 to 25 words."""
-    if earlier.aim == "item":
-        return (
-            f"Without {words(earlier.item)} in the inventory the way to what the later step asks for stays shut, "
-            "and the scene has no second source."
-        )
-    if earlier.aim == "lay":
-        return (
-            "The later step lies beyond a gap or height that no body clears, so the blocks have to be laid there first."
-        )
-    if earlier.aim == "gone":
-        return "The later step lies beyond what fills the passage or needs what it leaves behind, so that goes first."
-    return (
-        "What the later step needs lies behind this place, walls and ceiling leave no way round it, so it comes first."
-    )

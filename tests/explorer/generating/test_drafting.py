@@ -55,6 +55,7 @@ def test_milestones_are_tasks_of_the_pool(made: list[Drafted]) -> None:
 def test_edges_say_why_in_15_to_25_words(made: list[Drafted]) -> None:
     reasons = {edge.reason for each in made for edge in each.graph.edges}
     assert reasons
+    assert len(reasons) > 20
     assert all(15 <= len(reason.split()) <= 25 for reason in reasons), reasons
 
 

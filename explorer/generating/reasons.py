@@ -1,0 +1,64 @@
+"""Why one hop comes before another, in 15 to 25 words."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from explorer.generating.plans.plan import Area, Gate, Hop, Plan, Thing
+from explorer.tasks.wording import one, words
+
+_KEYS: Final = {
+    "handle": "The iron door opens by the {} that is placed beside it, and no other handle can be had before it.",
+    "blocks": "Nobody gets across without blocks to lay, and {} is the only kind that can be had on this side.",
+    "tool": "Bare hands do not clear {1} from the way, and the {0} as the fit tool has no second source here.",
+}
+"""By what opens a gate."""
+
+
+def gate_of(hop: Hop) -> Gate | None:
+    """Return the gate that bars the way to what a hop is about."""
+    return next((each.gate for each in hop.area.way() if each.gate is not None and each.gate.gadget), None)
+
+
+def reason(earlier: Hop, later: Hop, plan: Plan) -> str:
+    """Return why a hop needs another one: by what it is made or dug with, by its gate, else by the way to it."""
+    if earlier.aim == "item":
+        return _of_item(earlier.item, later, plan)
+    if earlier.aim == "lay":
+        return "The later step lies beyond a gap or height that no body clears, so blocks have to be laid there first."
+    if earlier.aim == "gone":
+        return (
+            "The later step lies beyond what fills the passage or needs what it leaves behind, so that has to go first."
+        )
+    gate = gate_of(later)
+    if gate is not None and isinstance(earlier.target, Area):
+        device = next((each for each in gate.devices if earlier.target in each.area.way()), None)
+        if device is not None:
+            return (
+                f"The {words(device.block)} that opens the door before the later step is behind this place, "
+                "and nobody gets at it from anywhere else."
+            )
+    return (
+        "What the later step needs lies behind this place, walls and ceiling leave no way round it, so it comes first."
+    )
+
+
+def _of_item(item: str, later: Hop, plan: Plan) -> str:
+    name = words(item)
+    if later.aim == "item" and item in plan.raws.get(later.item, ()):
+        return (
+            f"Making {one(later.item)} takes {one(item)}, and nothing else in the whole scene gives or makes any "
+            "before that."
+        )
+    if isinstance(later.target, Thing) and later.target.tool == item:
+        return (
+            f"Bare hands do not break {words(later.target.block)}, and the {name} as the fit tool can be had in no "
+            "other way here."
+        )
+    gate = gate_of(later)
+    if gate is not None and gate.item == item and gate.opener in _KEYS:
+        return _KEYS[gate.opener].format(name, words(gate.block))
+    return (
+        f"Without {one(item)} in the inventory the way to what the later step asks for stays shut, "
+        "and the scene has no second source."
+    )
