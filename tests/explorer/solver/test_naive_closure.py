@@ -25,7 +25,7 @@ from tests.support.explorer.naive_closure import History, possible
 from tests.support.explorer.scenes import Puzzle, hall
 
 
-def unconfirmed(puzzle: Puzzle) -> list[str]:
+def disagreed(puzzle: Puzzle) -> list[str]:
     """Return what is proven impossible and is not in the naive closure's opinion."""
     scene, milestones = puzzle
     proven: Proven = prove(Arena(scene), milestones)
@@ -43,25 +43,25 @@ def test_the_puzzles_are_confirmed(make: Callable[[], Puzzle]) -> None:
     assert possible(scene, milestones) == names
     for number, each in enumerate(milestones[:-1]):
         assert possible(scene, milestones, each) == {before.milestone_id for before in milestones[:number]}
-    assert unconfirmed(Puzzle(scene, milestones)) == []
+    assert disagreed(Puzzle(scene, milestones)) == []
 
 
 @pytest.mark.parametrize("seed", range(16))
 def test_what_is_proven_of_random_rooms_is_confirmed(seed: int) -> None:
-    assert unconfirmed(rooms(seed)) == []
+    assert disagreed(rooms(seed)) == []
 
 
 def test_a_flood_that_lacks_something_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(flood, "_RISEN", 0)
     build = hall(9, 6, 9).fill((1, 1, 6), (7, 1, 7))
     box = scenes.inside(build, "climb", "up", (1, 2, 7), (7, 4, 7))
-    assert unconfirmed(Puzzle(build.scene(), (box,))) == ["up at all"]
+    assert disagreed(Puzzle(build.scene(), (box,))) == ["up at all"]
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("seed", range(1000, 1600))
 def test_what_is_proven_of_more_rooms_is_confirmed(seed: int) -> None:
-    assert unconfirmed(rooms(seed)) == []
+    assert disagreed(rooms(seed)) == []
 
 
 def random_codes(world: VoxelWorld, rng: Random) -> int:

@@ -12,8 +12,9 @@ round, until nothing is new. Every bound is in the agent's favour, so what is im
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
+from explorer.certificate import Certificate
 from explorer.milestones import AtLeast, AtMost, InsideBox, InventoryHas, Milestone, NearWithFacing, Rule, bare
 from explorer.rules.blocks import BLOCKS, Block
 from explorer.rules.mobs import mob_kind
@@ -42,6 +43,24 @@ def possible(scene: Scene, milestones: Iterable[Milestone], forbidden: Milestone
     never = forbidden.rules[0] if forbidden and len(forbidden.rules) == 1 else None
     history = History(scene, never)
     return {each.milestone_id for each in milestones if each != forbidden and all(map(history.may_hold, each.rules))}
+
+
+def unconfirmed(scene: Scene, milestones: Sequence[Milestone], certificate: Certificate) -> list[str]:
+    """Return what a certificate says and this closure does not; the goal is the last milestone."""
+    goal = milestones[-1].milestone_id
+    needs = {(proof.milestone_id, before) for proof in certificate.milestones for before in proof.after}
+    needs |= {(edge.after, edge.before) for edge in certificate.edges if edge.enforced}
+    needs |= {(goal, proof.milestone_id) for proof in certificate.milestones if proof.necessary} - {(goal, goal)}
+    everything = possible(scene, milestones)
+    found = [
+        f"{proof.milestone_id} is impossible"
+        for proof in certificate.milestones
+        if proof.milestone_id not in everything
+    ]
+    for each in milestones[:-1]:
+        without = possible(scene, milestones, each)
+        found += [f"{name} without {each.milestone_id}" for name in without if (name, each.milestone_id) in needs]
+    return found
 
 
 class History:
