@@ -61,6 +61,8 @@ class Shelf:
     def _places(self, episode: Episode, beside: Path | None) -> Iterator[Path]:
         if episode.source:
             yield Path(episode.source)
+            if beside is not None:
+                yield beside / episode.source
         name = Path(episode.source or episode.scene).name
         for folder in filter(None, (self._folder, beside, beside and beside / "scenes")):
             yield folder / name

@@ -78,6 +78,21 @@ class MapView {
       return;
     }
     if (over) this.stampOver(context, over, ...this.corner(x, z));
+    else this.raised(context, blocks, x, z, feet);
+  }
+
+  /** Ground above the head, where nothing below it is known; a ceiling is none, since its top is not seen. */
+  raised(context, blocks, x, z, feet) {
+    const {scene, tile} = this;
+    const shape = (y) => scene.looks[blocks[scene.number([x, y, z])]].shape;
+    for (let y = feet + 2; y + 1 < scene.size[1]; y++) {
+      if (shape(y) !== SHAPES.cube || shape(y + 1) !== SHAPES.none) continue;
+      const [left, top] = this.corner(x, z);
+      scene.stamp(context, scene.looks[blocks[scene.number([x, y, z])]].top, left, top, tile);
+      context.fillStyle = "rgba(8, 10, 16, 0.55)";
+      context.fillRect(left, top, tile, tile);
+      return;
+    }
   }
 
   stampOver(context, look, left, top) {

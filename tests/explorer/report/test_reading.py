@@ -48,14 +48,15 @@ def test_scenes_are_found_by_source_beside_the_results_and_by_folder(tmp_path: P
     found = [
         Read(episode(source=str(tmp_path / "a" / "emerald"))),
         Read(episode(source="moved/emerald"), tmp_path / "a"),
+        Read(episode(source="a/emerald"), tmp_path),
         Read(episode()),
         Read(episode(source="/nowhere/emerald")),
     ]
     made = pieces(report(found, "Title", Shelf(folder=tmp_path / "a")))
-    assert [row["film"] for row in made["report"]["episodes"]] == [True] * 4
+    assert [row["film"] for row in made["report"]["episodes"]] == [True] * 5
     made = pieces(report(found, "Title", Shelf()))
-    assert [row["film"] for row in made["report"]["episodes"]] == [True, True, False, False]
-    assert "nowhere" in made["report"]["episodes"][3]["why"]
+    assert [row["film"] for row in made["report"]["episodes"]] == [True, True, True, False, False]
+    assert "nowhere" in made["report"]["episodes"][4]["why"]
 
 
 def test_a_scene_of_another_name_is_not_taken_for_it(tmp_path: Path) -> None:
