@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
 import threading
 import webbrowser
 from contextlib import suppress
@@ -38,7 +37,6 @@ def _on_terminal(loaded: Loaded, output: Path) -> int:
 
     world = VoxelWorld()
     game = Game(world, loaded)
-    signal.signal(signal.SIGHUP, signal.default_int_handler)
     with suppress(KeyboardInterrupt, OSError):  # or the terminal is gone; what was played until then counts
         Terminal(game, loaded.text, world.state).play()
     if not game.view.step:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import select
+import signal
 import sys
 import termios
 import tty
@@ -24,7 +25,7 @@ _ESCAPE_S: Final = 0.05
 
 @contextmanager
 def raw_keys() -> Iterator[Keys]:
-    """Read keys without echo and without waiting for a line; Ctrl-C still interrupts.
+    """Read keys without echo and without waiting for a line; Ctrl-C interrupts, and so does a terminal that hangs up.
 
     Raises:
         UserError: standard input is no terminal.
@@ -33,10 +34,12 @@ def raw_keys() -> Iterator[Keys]:
         raise UserError("--terminal needs a terminal: run it in one, or play in the browser")
     descriptor = sys.stdin.fileno()
     before = termios.tcgetattr(descriptor)
+    hang_up = signal.signal(signal.SIGHUP, signal.default_int_handler)
     try:
         tty.setcbreak(descriptor)
         yield Keys(descriptor)
     finally:
+        signal.signal(signal.SIGHUP, hang_up)
         termios.tcsetattr(descriptor, termios.TCSADRAIN, before)
 
 
