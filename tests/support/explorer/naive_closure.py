@@ -108,14 +108,29 @@ class History:
             case NearWithFacing():
                 return any(may_be_near(cell, rule, spawn) for cell in ends)
             case AtLeast():
-                lacking = rule.min_count - len(counted(self.scene, rule))
-                room = self.touched & self.fillable & self.grid.of(box(self.scene, rule))
-                return lacking <= min(self.stock.most(makers(rule)), room.bit_count())
+                return rule.min_count - len(counted(self.scene, rule)) <= self._added(rule)
             case AtMost():
                 there = counted(self.scene, rule)
                 lacking = max(0, rule.max_count + 1 - len(there))
-                left = len(there - (self.killed if rule.kind == "mob" else self.used)) + lacking
-                return lacking <= self.stock.most(makers(rule)) and left <= rule.max_count
+                left = len(there) + lacking - self._gone(rule)
+                return lacking <= self._added(rule) and left <= rule.max_count
+
+    def _added(self, rule: AtLeast | AtMost) -> int:
+        """Return how many more there could be of what is counted: placed, or left by digging if it is air."""
+        cells = box(self.scene, rule)
+        if bare(rule.object) == "air":
+            return len(self.used & cells)
+        return min(self.stock.most(makers(rule)), (self.touched & self.fillable & self.grid.of(cells)).bit_count())
+
+    def _gone(self, rule: AtMost) -> int:
+        """Return how many there could be fewer: killed, dug, or filled."""
+        there = counted(self.scene, rule)
+        if rule.kind == "mob":
+            return len(there & self.killed)
+        if bare(rule.object) == "air":
+            there |= self.used & box(self.scene, rule)
+        filled = self.touched & self.fillable & self.grid.of(cell for cell in there if not isinstance(cell, str))
+        return len(there & self.used) + min(filled.bit_count(), self.stock.most(PLACED))
 
     def _where(self, holds: Callable[[Block], bool]) -> Cells:
         return self.grid.of(cell for cell, block in self.blocks.items() if holds(block))
@@ -162,7 +177,7 @@ class History:
 
     def _shut(self) -> Cells:
         """Return the cells for whose two both blocks would have to be dug, one of which stays."""
-        both = self.grid.of(self.never.not_both)
+        both = self.grid.of(self.never.not_both if self._irreplaceable() else ())
         return both & self.grid.moved(both, DOWN)
 
     def _to_step_on(self) -> Cells:
@@ -217,13 +232,17 @@ class History:
             self._take(cell, self.scene.chests.get(cell, ()))
         elif block.kind == "door" and not any(cell in door.cells for door in self.doors):
             self._open(self._column(cell, block.name))
-        elif block.breakable and cell not in self.never.kept and self._digs(block):
+        elif block.breakable and self._digs(block) and not (cell in self.never.kept and self._irreplaceable()):
             self._dig(cell, block)
 
     def _dig(self, cell: Cell, block: Block) -> None:
         if self._take(cell, (Stack(block.drop),) if block.drop else ()):
             self.soft |= self.grid.of([cell])
             self.fillable |= self.grid.of([cell])
+
+    def _irreplaceable(self) -> bool:
+        """Return whether nothing can make up for what may not be dug."""
+        return not self.stock.most(self.never.more)
 
     def _digs(self, block: Block) -> bool:
         return not block.tools or self.stock.most(block.tools) > 0

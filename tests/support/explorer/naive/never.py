@@ -69,12 +69,13 @@ class Never:
     * ``InventoryHas``: whatever gives so many at once. Fewer at a time may be had again and again.
     * ``InsideBox``: the cells in which every body is inside.
     * ``AtLeast``: the one block that makes it so many.
-    * ``AtMost``: the last block, or mob, that has to go.
+    * ``AtMost``: the last block, or mob, that has to go, as long as no other one can be placed instead.
 
     Attributes:
         barred: cells that no body is in.
         kept: cells that are not dug, and mobs that are not killed.
         not_both: cells of which one may be dug, but no other of them.
+        more: items whose placing makes up for what is kept.
         unfilled: cells that are not filled by ``unused``.
         unused: items.
     """
@@ -85,6 +86,7 @@ class Never:
         self.not_both: set[Cell] = set()
         self.unfilled: set[Cell] = set()
         self.unused: set[str] = set()
+        self.more: set[str] = set()
         self._few: tuple[str, int] | None = None
         if isinstance(rule, InventoryHas):
             self._few = bare(rule.item), rule.min_count
@@ -100,14 +102,19 @@ class Never:
     def _not_at_least(self, scene: Scene, rule: AtLeast) -> None:
         there = counted(scene, rule)
         may_go = there and any(BLOCKS[PLACED[name]].breakable for name in makers(rule))
-        if len(there) == rule.min_count - 1 and not may_go:
+        if makers(rule) and len(there) == rule.min_count - 1 and not may_go:
             self.unfilled, self.unused = box(scene, rule), makers(rule)
 
     def _not_at_most(self, scene: Scene, rule: AtMost) -> None:
         there = counted(scene, rule)
         spare = len(there) - rule.max_count - 1
+        self.more = makers(rule)
+        if bare(rule.object) == "air":
+            return
         if spare == 0:
             self.kept = there
+            self.unfilled = {cell for cell in there if not isinstance(cell, str)}
+            self.unused = set(PLACED)
         elif spare == 1:
             self.not_both = {cell for cell in there if not isinstance(cell, str)}
 

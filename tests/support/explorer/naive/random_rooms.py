@@ -123,7 +123,7 @@ class Rooms:
             InventoryHas(rng.choice(ITEMS), rng.choice((1, 1, 2, 4))),
             InsideBox(low, high),
             AtLeast("block", rng.choice(ITEMS[:5]), low, high, rng.choice((1, 1, 2))),
-            AtMost("block", rng.choice(BLOCKS[:5]), low, high, 0),
+            AtMost("block", rng.choice((*BLOCKS[:5], "lava")), low, high, rng.choice((0, 0, 1))),
             AtMost("mob", rng.choice(("sheep", "cow", "chicken")), low, high, 0),
             NearWithFacing(cell_offset(self._cell(rng.randrange(len(self.spans))), spawn), 3.0),
         )

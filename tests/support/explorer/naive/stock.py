@@ -32,16 +32,27 @@ class Stock:
     def most(self, wanted: Iterable[str]) -> int:
         """Return how many of some items there could be at once, all of them together, if all else is used up.
 
-        A unit of an item is worth what it is a share of at best. What goes into a recipe is then worth as much as what
-        comes out, whatever the mixture, so no crafting adds to the worth of all that was found.
+        An ingredient is worth a share of what can be made of it, at best. If the shares of a recipe's ingredients make
+        up what it gives, no crafting adds to the worth of all that was found, whatever the mixture: that is a bound,
+        however the shares are chosen. Here all ingredients share alike, or one of each recipe has it all.
+        """
+        wanted = tuple(wanted)
+        return min(self._worth(wanted, bearer) for bearer in (None, 0, -1)) if wanted else 0
+
+    def _worth(self, wanted: Iterable[str], bearer: int | None) -> int:
+        """Return what was found is worth, rounded down.
+
+        Args:
+            bearer: which ingredient has it all, None for all alike.
         """
         worth = dict.fromkeys(wanted, 1.0)
         rising = True
         while rising:
             rising = False
             for recipe in self.recipes:
-                share = recipe.count * worth.get(recipe.makes, 0.0) / sum(number for _, number in recipe.needs)
-                for kind in {kind for kinds, _ in recipe.needs for kind in kinds}:
+                needs = recipe.needs if bearer is None else (recipe.needs[bearer],)
+                share = recipe.count * worth.get(recipe.makes, 0.0) / sum(number for _, number in needs)
+                for kind in {kind for kinds, _ in needs for kind in kinds}:
                     if share > worth.get(kind, 0.0) + 1e-9:
                         worth[kind], rising = share, True
         return floor(sum(count * worth.get(name, 0.0) for name, count in self.found.items()) + 1e-6)
