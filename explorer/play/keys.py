@@ -9,7 +9,7 @@ import sys
 import termios
 import tty
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Final
 
 from spca.common.errors import UserError
@@ -40,7 +40,8 @@ def raw_keys() -> Iterator[Keys]:
         yield Keys(descriptor)
     finally:
         signal.signal(signal.SIGHUP, hang_up)
-        termios.tcsetattr(descriptor, termios.TCSADRAIN, before)
+        with suppress(termios.error):  # the terminal is gone
+            termios.tcsetattr(descriptor, termios.TCSADRAIN, before)
 
 
 class Keys:
