@@ -13,7 +13,7 @@ import pytest
 
 from explorer.cli import main
 from explorer.evaluation.results import Episode, append_episode
-from explorer.files import save_scene
+from explorer.files import save_scene, scene_line
 from explorer.report.document import document, piece, policy, shown
 from explorer.report.reading import Read, Shelf, report
 from tests.support.explorer.told import EMERALD, told
@@ -57,6 +57,15 @@ def test_scenes_are_found_by_source_beside_the_results_and_by_folder(tmp_path: P
     made = pieces(report(found, "Title", Shelf()))
     assert [row["film"] for row in made["report"]["episodes"]] == [True, True, True, False, False]
     assert "nowhere" in made["report"]["episodes"][4]["why"]
+
+
+def test_scenes_of_a_file_are_found_by_line(tmp_path: Path) -> None:
+    path = tmp_path / "set.jsonl"
+    path.write_text("".join(f"{scene_line(told(name=name))}\n" for name in ("first", "emerald")))
+    sources = (f"{path}:2", "moved/set.jsonl:2", f"{path}:1", f"{path}:3", "nowhere:1")
+    found = [Read(episode(source=source), tmp_path) for source in sources]
+    made = pieces(report(found, "Title", Shelf()))
+    assert [row["film"] for row in made["report"]["episodes"]] == [True, True, False, False, False]
 
 
 def test_a_scene_of_another_name_is_not_taken_for_it(tmp_path: Path) -> None:
