@@ -23,6 +23,7 @@ KNOBS: Final = {
 }
 """Numbers of :class:`explorer.generating.knobs.Knobs`: what they say, and their defaults."""
 
+_SCENE: Final = "folder of a scene, or a line of a file or released set, as FILE:1 or test:1"
 _HELP: Final = {
     "play": "play a scene in the browser, or in the terminal",
     "run": "let an agent play scenes, and measure how well it does",
@@ -111,7 +112,7 @@ def _add_play(parser: argparse.ArgumentParser) -> None:
         type=Path,
         default=None,
         metavar="SCENE",
-        help="folder of a scene (default: a new one is made)",
+        help=f"{_SCENE} (default: a new one is made)",
     )
     add("--seed", type=whole(0), metavar="S", help="of the new scene (default: one that is not in the results yet)")
     add("--hops", type=_hop, metavar="H", help=f"of the new scene, 1 to {MOST_HOPS} (default 2)")
@@ -143,7 +144,7 @@ def _add_report(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_show(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("scene", type=Path, metavar="SCENE", help="folder of a scene")
+    parser.add_argument("scene", type=Path, metavar="SCENE", help=_SCENE)
     parser.add_argument("--picture", type=Path, metavar="FILE", help="write what the agent sees first, as PNG")
 
 
@@ -170,7 +171,7 @@ def _add_knobs(parser: argparse.ArgumentParser) -> None:
 
 def _add_certify(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("paths", nargs="+", type=Path, metavar="DIR", help="a scene, or a folder of scenes")
+    add("paths", nargs="+", type=Path, metavar="DIR", help="a scene, a folder of scenes, or a file with one a line")
     add("--workers", type=whole(1, 1024), metavar="N", help="processes (default 1)")
     add("--json", action="store_true", help="a line of JSON a scene")
 
