@@ -138,7 +138,7 @@ class History:
     def _grow(self) -> None:
         """Let body and hands do all they can, in turn, until nothing is new."""
         before = None
-        while before != (before := (self.soft, self.fillable, self.stock.most(STEPS))):
+        while before != (before := (self.soft, self._to_step_on(), self._irreplaceable(), self.stock.most(STEPS))):
             self._move()
             while self._act():
                 pass
