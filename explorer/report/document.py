@@ -75,7 +75,7 @@ def shown(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {shown(key): shown(each) for key, each in value.items()}
     if isinstance(value, list | tuple):
-        return value if value and type(value[0]) is int else [shown(each) for each in value]
+        return [shown(each) for each in value]
     return value
 
 

@@ -19,8 +19,11 @@ from playwright.sync_api import Browser, Locator, Page, expect
 from explorer.cli import main
 from explorer.evaluation.results import Episode, append_episode, read_episodes
 from explorer.files import save_scene
+from explorer.play.server import served
+from explorer.play.session import Session
 from tests.support import browsing
 from tests.support.browsing import Visit
+from tests.support.explorer.scenes import Puzzle, hall, having
 from tests.support.explorer.told import EMERALD, TEXT, told
 from tests.support.processes import Process
 from tests.support.spca.doubles import ROOT
@@ -126,6 +129,20 @@ def test_a_click_on_the_picture_does_what_fits(visit: Visit, playing: tuple[Proc
     page.mouse.up()
     expect(page.locator("[data-thing=lever_1]")).to_contain_text("on")
     expect(page.locator(".said")).to_contain_text("use")
+
+
+def test_a_tall_mob_is_hit_by_its_head(visit: Visit) -> None:
+    pen = hall().mob("sheep", (4, 1, 6)).scene("pen")
+    session = Session(told(Puzzle(pen, (having("take_wool", "wool", "white_wool"),))))
+    with served(session, "x", str) as server:
+        page = visit.open(server.address)
+        box = page.locator("canvas.first").bounding_box()
+        assert box is not None
+        middle = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+        page.mouse.move(*middle)
+        expect(page.locator(".pointed")).to_contain_text("sheep")
+        page.mouse.click(*middle)
+        expect(page.locator(".ending")).to_contain_text("1 of 1 milestone reached in 2 steps")
 
 
 def test_a_server_that_is_gone_is_said(visit: Visit, playing: tuple[Process, str]) -> None:

@@ -119,11 +119,17 @@ class Stage {
       const index = this.moment.blocks[number];
       const {shape} = this.scene.looks[index];
       if (shape === SHAPES.unseen) return null;
-      const thing = this.moment.things.find((each) => this.scene.number(each.cell) === number);
-      if (thing) return {cell, far, what: spaced(thing.kind), thing};
+      const thing = this.moment.things.find((each) => this.fills(each, number));
+      if (thing) return {cell: thing.cell, far, what: spaced(thing.kind), thing};
       if (shape !== SHAPES.none && far > 0) return {cell, far, what: this.scene.words(index), thing: null};
     }
     return null;
+  }
+
+  /** Whether a thing is in a cell; what is tall is in the one above its own, too. */
+  fills(thing, number) {
+    const [x, y, z] = thing.cell;
+    return this.scene.number(thing.cell) === number || (thing.tall && this.scene.number([x, y + 1, z]) === number);
   }
 
   columnTop(column) {

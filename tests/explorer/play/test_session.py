@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from explorer.play.session import Session
 from explorer.rules.actions import Primitive
-from tests.support.explorer.scenes import hall, having, plug
+from tests.support.explorer.scenes import Puzzle, hall, having, plug
 from tests.support.explorer.told import EMERALD, TO_EMERALD, TO_LEVER, told
 from tests.support.explorer.world_suite import SCENES
 
@@ -60,7 +60,8 @@ def test_what_cannot_be_reached_takes_no_step() -> None:
 
 
 def test_what_hides_behind_something_is_not_touched() -> None:
-    session = Session(told((hall().put("bookshelf", (4, 1, 6), (4, 1, 7)).scene("hall"), told().milestones)))  # type: ignore[arg-type]
+    shelves = hall().put("bookshelf", (4, 1, 6), (4, 1, 7)).scene("hall")
+    session = Session(told(Puzzle(shelves, told().milestones)))
     session.ask({"do": "right"})
     session.ask({"do": "left"})
     answer = session.ask({"touch": [4, 1, 7], "have": 2})
@@ -84,8 +85,8 @@ def test_hands_dig_craft_and_hold() -> None:
 
 
 def test_a_mob_that_is_clicked_is_attacked() -> None:
-    build = hall().mob("sheep", (4, 1, 6))
-    session = Session(told((build.scene("pen"), (having("take_wool", "wool", "white_wool"),))))  # type: ignore[arg-type]
+    pen = hall().mob("sheep", (4, 1, 6)).scene("pen")
+    session = Session(told(Puzzle(pen, (having("take_wool", "wool", "white_wool"),))))
     answer = session.ask({"touch": [4, 1, 6]})
     assert answer["over"] == "goal"
     assert session.game.view.inventory == {"white_wool": 1}

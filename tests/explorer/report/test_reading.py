@@ -96,7 +96,7 @@ def test_hostile_texts_are_spelled_out() -> None:
     assert "\x1b" not in page
     assert "\u202e" not in page
     assert pieces(page)["x"]["text"] == "</script><img src=x onerror=alert(1)>␛[2J⟨U+202E⟩"
-    assert shown([[1, 2], "a\x00"]) == [[1, 2], "a␀"]
+    assert shown([[1, 2], (3, "a\x00"), None]) == [[1, 2], [3, "a␀"], None]
     assert piece({"a": 1}) == piece({"a": 1})
 
 
