@@ -16,7 +16,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from functools import cache, reduce
 from math import hypot
-from operator import or_
+from operator import itemgetter, mul, or_
 
 from explorer.rules.raycast import REACH
 from explorer.scene import EYE_HEIGHT, Cell
@@ -86,7 +86,7 @@ class Flights:
         at: dict[Cell, Cells] = defaultdict(int)
         new: dict[Cell, Cells] = {(0, 0, 0): standing & room}
         while new:
-            offset = max(new, key=lambda each: each[1])
+            offset = max(new, key=itemgetter(1))
             fresh = new.pop(offset) & ~at[offset]
             at[offset] |= fresh
             for step in FACES if offset[1] == 0 else (*COMPASS, DOWN):
@@ -101,13 +101,6 @@ class Hands:
 
     def __init__(self, grid: Grid) -> None:
         self.grid = grid
-        self.within = {
-            (x, y, z)
-            for x in range(-6, 7)
-            for y in range(-6, 9)
-            for z in range(-6, 7)
-            if hypot(_apart(x, 0), max(0, y - EYE_HEIGHT - 1, EYE_HEIGHT - y - 1), _apart(z, 0)) <= REACH
-        }
 
     def touched(self, bodies: Cells, clear: Cells) -> Cells:
         """Return the cells that a ray enters, solid or not.
@@ -130,17 +123,29 @@ class Hands:
     def _octant(self, steps: tuple[Cell, ...], starts: dict[Cell, Cells], clear: Cells) -> Cells:
         """Return what rays enter that go along some of three directions."""
         found, new = 0, dict(starts)
-        signs = tuple(sum(step[axis] for step in steps) for axis in range(3))
-        while new:
-            offset = min(new, key=lambda each: sum(sign * at for sign, at in zip(signs, each, strict=True)))
-            here = new.pop(offset) & clear
-            for step in steps:
+        within = _in_reach(steps)
+        for offset in within:
+            here = new.get(offset, 0) & clear
+            for step in steps if here else ():
                 to = offset[0] + step[0], offset[1] + step[1], offset[2] + step[2]
-                if here and to in self.within:
+                if to in within:
                     moved = self.grid.moved(here, step)
                     found |= moved
                     new[to] = new.get(to, 0) | moved
         return found
+
+
+@cache
+def _in_reach(steps: tuple[Cell, ...]) -> dict[Cell, None]:
+    """Return the cells that hands could get at, each behind those from which one of some steps leads to it."""
+    cells = [
+        (x, y, z)
+        for x in range(-6, 7)
+        for y in range(-6, 9)
+        for z in range(-6, 7)
+        if hypot(_apart(x, 0), max(0, y - EYE_HEIGHT - 1, EYE_HEIGHT - y - 1), _apart(z, 0)) <= REACH
+    ]
+    return dict.fromkeys(sorted(cells, key=lambda cell: sum(sum(map(mul, step, cell)) for step in steps)))
 
 
 def union(sets: Iterable[Cells]) -> Cells:
