@@ -48,7 +48,7 @@ def test_the_solver_wins_as_the_certificate_says(make: Callable[[], Puzzle]) -> 
 
 
 @given(st.sampled_from(PUZZLES), st.integers(0, 10**6))
-@settings(max_examples=8)
+@settings(max_examples=4)
 def test_what_is_random_is_played_again_by_its_codes(make: Callable[[], Puzzle], seed: int) -> None:
     world, puzzle = VoxelWorld(), loaded(make)
     episode = play(world, puzzle, RandomAgent(), "random", seed=seed, max_steps=150)
@@ -60,7 +60,7 @@ def test_what_is_random_is_played_again_by_its_codes(make: Callable[[], Puzzle],
 
 
 @given(st.sampled_from(PUZZLES), st.integers(0, 10**6))
-@settings(max_examples=40)
+@settings(max_examples=25)
 def test_a_witness_with_mistakes_never_refutes_the_certificate(make: Callable[[], Puzzle], seed: int) -> None:
     """The goal may be missed, but not had without its hops."""
     puzzle = loaded(make)

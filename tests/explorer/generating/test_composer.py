@@ -28,7 +28,7 @@ def made() -> list[Composed]:
 
 
 def test_the_certificate_is_the_same_when_made_again(made: list[Composed]) -> None:
-    for each in made[::3]:
+    for each in made[::5]:
         drafted = each.drafted
         assert check(drafted.scene, drafted.milestones, drafted.graph, each.certificate) == ()
 

@@ -46,7 +46,7 @@ class Rocks:
 
 
 @given(st.integers(0, 10**6))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 def test_the_lattice_foretells_each_move(seed: int) -> None:
     rocks = Rocks(seed)
     for pose in rocks.poses():
@@ -81,7 +81,7 @@ def test_no_move_that_is_carried_out_touches_lava_but_overhead(seed: int, lava: 
 
 
 @given(st.integers(0, 10**6))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=15, deadline=None)
 def test_what_the_lattice_calls_a_bump_is_one(seed: int) -> None:
     rocks = Rocks(seed)
     for pose in rocks.poses():

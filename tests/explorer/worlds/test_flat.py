@@ -124,7 +124,7 @@ def test_the_changes_are_all_that_is_different(task: TaskSpecification) -> None:
     world.reset(scene)
     kept = Storage(scene)
     assert milestones
-    for code_ in codes(200, 8):
+    for code_ in codes(100, 8):
         if world.state().over:
             break
         kept.do(world.step(code_).changes)
