@@ -108,7 +108,9 @@ class Never:
     def _not_at_most(self, scene: Scene, rule: AtMost) -> None:
         there = counted(scene, rule)
         spare = len(there) - rule.max_count - 1
-        self.more = makers(rule)
+        others = (BLOCKS[scene.blocks[y, z, x]] for x, y, z in box(scene, rule) - there)
+        if any(block.replaceable or block.breakable for block in others):
+            self.more = makers(rule)
         if bare(rule.object) == "air":
             return
         if spare == 0:
