@@ -97,9 +97,9 @@ def missed(gate: str, figures: Sequence[Figures]) -> Iterator[str]:
     if gate == "small" and count >= _ENOUGH / 2 and (complete := sum(f["complete"] for f in figures)) < _ENOUGH / 5:
         yield f"small: only {complete} were searched to the end"
     if gate == "scenes" and count >= _ENOUGH:
-        hops, gadgets = _hops(figures), _gadgets(figures)
-        few = [each for each in range(1, MOST_HOPS + 1) if hops[each] < _LEAST_OF_A_HOP_COUNT]
-        yield from (f"scenes: only {hops[each]} of {each} hops" for each in few)
+        made, gadgets = _hops(figures), _gadgets(figures)
+        few = [each for each in range(1, MOST_HOPS + 1) if made[each] < _LEAST_OF_A_HOP_COUNT]
+        yield from (f"scenes: only {made[each]} of {each} hops" for each in few)
         if (branched := sum(f["branched"] for f in figures)) < _LEAST_BRANCHED:
             yield f"scenes: only {branched} with branches"
         if len(_tasks(figures)) < _LEAST_TASKS:

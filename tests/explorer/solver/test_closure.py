@@ -191,9 +191,9 @@ def test_a_look_and_two_rules_forbid_nothing() -> None:
 def test_what_is_replaced_or_dug_counts() -> None:
     build = hall().put("lava", (4, 0, 6)).put("dirt", (6, 1, 6))
     spawn = build.spawn.cell
-    lava = AtMost("block", "lava", *[cell_offset((4, 0, 6), spawn)] * 2)
-    dug = AtLeast("block", "air", *[cell_offset((6, 1, 6), spawn)] * 2)
-    filled = AtMost("block", "air", *[cell_offset((2, 1, 2), spawn)] * 2)
+    under, ahead, free = (cell_offset(cell, spawn) for cell in ((4, 0, 6), (6, 1, 6), (2, 1, 2)))
+    lava, filled = AtMost("block", "lava", under, under), AtMost("block", "air", free, free)
+    dug = AtLeast("block", "air", ahead, ahead)
     arena, everything = all_that_can_be(build)
     assert all(possible(arena, everything, milestone(rule)) for rule in (lava, dug, filled))
     arena, everything = all_that_can_be(build.put("stone_bricks", (6, 1, 6)))
