@@ -1,1 +1,1 @@
-"""Open-world exploration with hidden prerequisites: worlds, scenes and the proof that each scene is what it says."""
+"""Open-world exploration with hidden prerequisites: worlds, scenes, and a proof of what each scene claims."""

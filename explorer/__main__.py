@@ -1,4 +1,4 @@
-"""``python -m explorer``."""
+"""Run the command line: ``python -m explorer``."""
 
 from __future__ import annotations
 

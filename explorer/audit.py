@@ -1,7 +1,7 @@
-"""What holds of a scene, whoever made it: every fault that can be told without playing, by its kind.
+"""Audit a scene, whoever made it: find every fault that shows without playing.
 
-A fault is a proof that something is wrong, or that something which a scene has to be cannot be proven. What is not
-refuted is not thereby won: only a witness shows that (:mod:`explorer.solver.certificate`).
+A finding says that something is wrong, or that a required property cannot be proven. A scene without findings may
+still be impossible to win: only a witness shows that it can be won (:mod:`explorer.solver.certificate`).
 """
 
 from __future__ import annotations
@@ -46,37 +46,37 @@ _VERBLESS: Final = re.compile(r"^[a-z0-9]+_")
 _MEANINGLESS: Final = frozenset(
     {FaultKind.VACUOUS_COUNT, FaultKind.UNKNOWN_NAME, FaultKind.OUTSIDE_ARENA, FaultKind.IMPOSSIBLE_CRAFT}
 )
-"""Faults of rules that never hold."""
+"""Faults of rules that can never hold."""
 _UNENFORCED: Final = frozenset({FaultKind.TRUE_AT_START, FaultKind.NEAR_AT_SPAWN, FaultKind.FIND_HOP_NOT_LAST})
-"""Faults of rules that hold whatever bars the way."""
+"""Faults of rules that hold no matter what bars the way."""
 
 
 def audit(loaded: Loaded) -> tuple[Finding, ...]:
-    """Return all that is wrong with a scene, nothing if no fault was found. A certificate is checked.
+    """Return every fault found in a scene. A certificate, if there is one, is checked too.
 
     Raises:
         SceneError: the scene cannot be built.
     """
-    told = [*loaded.faults, *([] if loaded.published else _malformed(loaded))]
-    told += [*_at_start(loaded), *_looks(loaded), *_names(loaded)]
+    findings = [*loaded.faults, *([] if loaded.published else _malformed(loaded))]
+    findings += [*_at_start(loaded), *_looks(loaded), *_names(loaded)]
     if loaded.certificate is not None:
-        told += check(loaded.scene, loaded.milestones, loaded.graph, loaded.certificate)
-    if told or loaded.certificate is None:
-        told += _proofs(loaded)
-    return tuple({(each.kind, each.milestone, each.field): each for each in _causes(told)}.values())
+        findings += check(loaded.scene, loaded.milestones, loaded.graph, loaded.certificate)
+    if findings or loaded.certificate is None:
+        findings += _proofs(loaded)
+    return tuple({(each.kind, each.milestone, each.field): each for each in _causes(findings)}.values())
 
 
 def _causes(findings: Iterable[Finding]) -> Iterator[Finding]:
-    """Leave out what only follows from another fault of the same milestone."""
+    """Drop findings that only follow from another fault of the same milestone."""
     findings = list(findings)
     kinds: dict[str, set[FaultKind]] = {each.milestone: set() for each in findings}
     for each in findings:
         kinds[each.milestone].add(each.kind)
-    return (each for each in findings if not each.milestone or kinds[each.milestone].isdisjoint(_follows(each.kind)))
+    return (each for each in findings if not each.milestone or kinds[each.milestone].isdisjoint(_causing(each.kind)))
 
 
-def _follows(kind: FaultKind) -> frozenset[FaultKind]:
-    """Return from which faults of a milestone a fault of that kind follows."""
+def _causing(kind: FaultKind) -> frozenset[FaultKind]:
+    """Return the faults of a milestone that explain a fault of this kind."""
     match kind:
         case FaultKind.ALTERED_WITNESS:
             return frozenset(FaultKind) - {FaultKind.ALTERED_WITNESS, FaultKind.HOP_NAMED_IN_TEXT}
@@ -91,13 +91,13 @@ def _follows(kind: FaultKind) -> frozenset[FaultKind]:
 
 
 def examine(read: Callable[[], Loaded]) -> tuple[Loaded | None, tuple[Finding, ...]]:
-    """Return a scene that is to be read, None if a fault keeps it from being made, and all that is wrong with it.
+    """Read and audit a scene; return it, or None if a fault keeps it from being built, and its findings.
 
     Args:
-        read: as :func:`explorer.files.listing.places_at` gives it.
+        read: reads the scene, as returned by :func:`explorer.files.listing.places_at`.
 
     Raises:
-        SceneError: the files are malformed rather than the scene.
+        SceneError: the files themselves are malformed.
     """
     try:
         loaded = read()
@@ -110,7 +110,7 @@ def examine(read: Callable[[], Loaded]) -> tuple[Loaded | None, tuple[Finding, .
 
 
 def _malformed(loaded: Loaded) -> Iterator[Finding]:
-    """Say what reading would refuse, of a scene that was never written."""
+    """Yield what the reader would refuse, for a scene that was never written to a file."""
     problems = [("", problem) for problem in scene_problems(loaded.scene)]
     problems += milestone_problems(loaded.milestones, loaded.scene)
     problems += [
@@ -122,7 +122,7 @@ def _malformed(loaded: Loaded) -> Iterator[Finding]:
 
 
 def _at_start(loaded: Loaded) -> Iterator[Finding]:
-    """Say which milestones hold before the first step, and which counts can never be crossed."""
+    """Yield milestones that hold before the first step, and counts that are never crossed."""
     state, spawn = Storage(loaded.scene).frozen(0), loaded.scene.spawn
     for name in Tracker(loaded.milestones, spawn).observe(state):
         yield Finding(FaultKind.TRUE_AT_START, "it holds before the first step: ask for what is not there yet", name)
@@ -139,14 +139,14 @@ def _at_start(loaded: Loaded) -> Iterator[Finding]:
 
 
 def _looks(loaded: Loaded) -> Iterator[Finding]:
-    """Say which targets are near the spawn, and which hops before the goal are mere looks."""
+    """Yield targets near the spawn, and hops before the goal that are mere looks."""
     for milestone, rule in _rules(loaded.milestones):
         if isinstance(rule, NearWithFacing) and math.hypot(*rule.target) <= rule.max_distance:
             problem = f"the target is {math.hypot(*rule.target):.1f} from the spawn, within {rule.max_distance:g}"
             yield Finding(FaultKind.NEAR_AT_SPAWN, f"{problem}: move it away", milestone.milestone_id)
     for milestone in loaded.milestones[:-1]:
         if _mere_look(milestone):
-            problem = "only the goal can be a look: one can walk past anything backwards"
+            problem = "only the goal may be a mere look: an agent can walk past anything backwards"
             yield Finding(FaultKind.FIND_HOP_NOT_LAST, problem, milestone.milestone_id)
 
 
@@ -159,15 +159,15 @@ def _rules(milestones: Iterable[Milestone]) -> Iterator[tuple[Milestone, Rule]]:
 
 
 def _names(loaded: Loaded) -> Iterator[Finding]:
-    """Say which hops before the goal the text names."""
+    """Yield hops before the goal that the text names."""
     for milestone in loaded.milestones[:-1]:
         if name := _named(milestone, loaded.milestones[-1], loaded.text):
-            problem = f"the text says {name!a}, which is to be found out: tell the goal alone"
+            problem = f"the text names {name!a}, which the agent should discover: state only the goal"
             yield Finding(FaultKind.HOP_NAMED_IN_TEXT, problem, milestone.milestone_id)
 
 
 def _named(milestone: Milestone, goal: Milestone, text: str) -> str:
-    """Return the word of a hop that a text names; of tasks that are not ours, what the goal is about may be named."""
+    """Return the word of a hop that the text names, or "". For tasks outside the pool, words of the goal are allowed."""
     known = pool().get(milestone.task)
     if known is not None:
         return named_in(text, known.schema, known.object)
@@ -179,7 +179,7 @@ def _named(milestone: Milestone, goal: Milestone, text: str) -> str:
 
 
 def _objects(milestone: Milestone) -> set[str]:
-    """Return what a milestone is about, in words."""
+    """Return the objects that a milestone is about, in plain words."""
     names = {_VERBLESS.sub("", milestone.task)}
     for rule in milestone.rules:
         if isinstance(rule, InventoryHas):
@@ -190,12 +190,12 @@ def _objects(milestone: Milestone) -> set[str]:
 
 
 def _proofs(loaded: Loaded) -> Iterator[Finding]:
-    """Say what closures refute; of an item that cannot be reached, whether anything could ever give it."""
-    asked = {each.milestone_id: each for each in loaded.milestones}
+    """Yield what the closures refute, and say which unreachable items nothing in the scene could provide."""
+    by_id = {each.milestone_id: each for each in loaded.milestones}
     proven = prove(Arena(loaded.scene), loaded.milestones)
     for finding in faults(proven, loaded.milestones, loaded.graph):
         unreachable = finding.kind is FaultKind.UNREACHABLE
-        yield (_impossible(asked[finding.milestone], loaded.scene) if unreachable else None) or finding
+        yield (_impossible(by_id[finding.milestone], loaded.scene) if unreachable else None) or finding
 
 
 def _impossible(milestone: Milestone, scene: Scene) -> Finding | None:
@@ -209,7 +209,7 @@ def _impossible(milestone: Milestone, scene: Scene) -> Finding | None:
 
 
 def _most(scene: Scene) -> dict[str, int]:
-    """Return the most of each item that the scene could give if nothing barred the way."""
+    """Return an upper bound of each item's count if nothing barred the way."""
     gained: Counter[str] = Counter(scene.inventory)
     drops = [mob_kind(mob.kind).drop for mob in scene.mobs]
     for stack in (*chain(*scene.items.values(), *scene.chests.values()), *drops):

@@ -1,4 +1,4 @@
-"""What is known for certain about a scene: the values in ``certificate.json``. No times, no machine in it."""
+"""The proven facts about a scene, as in ``certificate.json``. They name no time and no machine."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Witness:
-    """Steps that win, carried out in the world.
+    """A winning sequence of steps, carried out in the world.
 
     Attributes:
-        codes: as :mod:`explorer.codes` packs them.
-        state_hash: of the last state (:mod:`explorer.worlds.state_hash`).
+        codes: the primitives, packed by :mod:`explorer.codes`.
+        state_hash: hash of the last state (:mod:`explorer.worlds.state_hash`).
     """
 
     codes: str
@@ -22,12 +22,12 @@ class Witness:
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """Of one milestone.
+    """What is proven of one milestone.
 
     Attributes:
         necessary: the goal cannot be reached without it.
         after: milestones without which it cannot be reached.
-        at_step: of the witness, at which it latches.
+        at_step: the step of the witness at which it latches.
     """
 
     milestone_id: str
@@ -50,13 +50,13 @@ class Certificate:
     """The proofs of a scene.
 
     Attributes:
-        rules: the version that it was proven by.
-        fingerprint: of scene, milestones and graph, sha256 in hexadecimal digits.
-        true_at_start: milestones that hold before the first step; none in a scene that is sound.
-        lower_bound: steps that no plan can do with fewer.
-        max_steps: of an episode.
-        seen_at_start: milestones of which something is in sight at the spawn.
-        states: that the closures have looked at, together.
+        rules: version of the rules used.
+        fingerprint: sha256 of scene, milestones and graph, in hexadecimal digits.
+        true_at_start: milestones that hold before the first step; empty in a sound scene.
+        lower_bound: no plan takes fewer steps.
+        max_steps: step limit of an episode.
+        seen_at_start: milestones with something in view at the spawn.
+        states: number of states that all closures visited together.
     """
 
     rules: str

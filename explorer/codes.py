@@ -1,4 +1,4 @@
-"""The primitives of an episode as a short text: base64 of zlib of little-endian 16-bit codes."""
+"""Pack the primitives of an episode into a short text: base64 of zlib of little-endian 16-bit codes."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ import numpy as np
 from explorer.errors import SceneError
 
 LONGEST: Final = 100_000
-"""Steps of an episode that are kept, at most."""
+"""Most steps of an episode that are stored."""
 
 
 def packed(codes: Iterable[int]) -> str:
-    """Return codes as a text.
+    """Return codes as text.
 
     Raises:
-        SceneError: they are more than :data:`LONGEST`.
+        SceneError: there are more than :data:`LONGEST` codes.
     """
     array = np.fromiter(codes, np.dtype("<u2"))
     if array.size > LONGEST:
@@ -32,10 +32,10 @@ def unpacked(text: str, source: str = "", field: str = "codes") -> tuple[int, ..
     """Return the codes in a text.
 
     Args:
-        source, field: where it stands, for the error.
+        source, field: where the text comes from, for the error.
 
     Raises:
-        SceneError: the text is no such text, or holds more than :data:`LONGEST` codes.
+        SceneError: the text is malformed, or holds more than :data:`LONGEST` codes.
     """
     try:
         reader = zlib.decompressobj()

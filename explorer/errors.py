@@ -5,13 +5,13 @@
     ExplorerError
     ├── SceneError           a scene, milestone or file of one that cannot be used (also a ValueError)
     │   ├── UnknownNameError     a block, item, recipe or mob that the rules do not know
-    │   └── OutsideArenaError    a part of a scene that is outside its world
-    ├── RefutedError         a scene of which something does not hold or cannot be proven
-    ├── ActionError          a code that is no primitive, or a step after the end (also a ValueError)
-    ├── GenerationError      no scene as asked for could be made
+    │   └── OutsideArenaError    a part of a scene that lies outside its world
+    ├── RefutedError         a scene with a required property that is false or cannot be proven
+    ├── ActionError          an invalid primitive code, or a step after the end (also a ValueError)
+    ├── GenerationError      no scene could be made as requested
     └── EpisodeError         results or settings of an evaluation that cannot be used
 
-``str(error)`` is one line that names the thing and the fix. A refused action and a lost episode are results, no errors.
+``str(error)`` is one line that names the thing and the fix. A refused action or a lost episode is not an error.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ class SceneError(ExplorerError, ValueError):
 
     Args:
         problem: what is wrong and how to mend it.
-        source: the file it came from, "" if none.
-        field: the path of the field within the file, such as ``milestones[2].rules[0].max_count``, "" if none.
+        source: the file, or "".
+        field: the path of the field within the file, such as ``milestones[2].rules[0].max_count``, or "".
     """
 
     def __init__(self, problem: str, source: str = "", field: str = "") -> None:
@@ -48,7 +48,7 @@ class SceneError(ExplorerError, ValueError):
         """Return this error with the place where it was found.
 
         Args:
-            field: what the error's own field is inside of.
+            field: the path that contains the error's own field.
         """
         self.source = source
         self.field = ".".join(filter(None, (field, self.field)))
@@ -56,10 +56,10 @@ class SceneError(ExplorerError, ValueError):
 
 
 class UnknownNameError(SceneError):
-    """A name that the rules do not know; the message offers the nearest ones.
+    """A name that the rules do not know; the message suggests the closest known names.
 
     Args:
-        kind: what it should name: "block", "item", "recipe", "mob".
+        kind: what the name should refer to: "block", "item", "recipe" or "mob".
         name: as given.
         known: the names that exist.
     """
@@ -72,14 +72,14 @@ class UnknownNameError(SceneError):
 
 
 class OutsideArenaError(SceneError):
-    """A part of a scene that is outside its world, or a world larger than any can be."""
+    """A part of a scene that lies outside its world, or a world that is too large."""
 
 
 class RefutedError(ExplorerError):
     """A scene that cannot be certified.
 
     Args:
-        findings: what does not hold, or cannot be proven; at least one.
+        findings: what is false or cannot be proven; at least one.
     """
 
     def __init__(self, findings: Iterable[Finding]) -> None:
@@ -88,11 +88,11 @@ class RefutedError(ExplorerError):
 
 
 class ActionError(ExplorerError, ValueError):
-    """A code that is no primitive, or a step after the end of an episode."""
+    """An invalid primitive code, or a step after the end of an episode."""
 
 
 class GenerationError(ExplorerError):
-    """No scene as asked for could be made."""
+    """No scene could be made as requested."""
 
 
 class EpisodeError(ExplorerError):

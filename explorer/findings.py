@@ -1,4 +1,4 @@
-"""What can be wrong with a scene although its files can be read."""
+"""Faults of a scene whose files can be read."""
 
 from __future__ import annotations
 
@@ -9,32 +9,32 @@ from spca.common.text import one_line
 
 
 class FaultKind(StrEnum):
-    """Kinds of faults; each of them refuses a scene."""
+    """Kinds of faults; any one of them rejects a scene."""
 
     TRUE_AT_START = "true_at_start"
     """A milestone holds before the first step."""
     NEAR_AT_SPAWN = "near_at_spawn"
-    """A target to be found is so near the spawn that a turn on the spot finds it."""
+    """A target is so near the spawn that a turn on the spot finds it."""
     UNNECESSARY = "unnecessary"
-    """The goal can be reached without a milestone, or that cannot be excluded."""
+    """The goal can be reached without the milestone, or this cannot be ruled out."""
     UNORDERED = "unordered"
-    """An edge of the graph that nothing in the world enforces, or a graph that is no acyclic one."""
+    """Nothing in the world enforces an edge of the graph, or the graph has a cycle."""
     UNREACHABLE = "unreachable"
     """A milestone that no plan of any length can reach."""
     UNKNOWN_NAME = "unknown_name"
     """A block, item, mob, recipe or rule type that the rules do not know."""
     IMPOSSIBLE_CRAFT = "impossible_craft"
-    """An item is asked for that nothing in the scene gives and no recipe can make there."""
+    """A required item is not in the scene, and no recipe can make it there."""
     HOP_NAMED_IN_TEXT = "hop_named_in_text"
-    """The text that the agent is told names a hop that it should have to discover."""
+    """The text given to the agent names a hop that it should discover."""
     FIND_HOP_NOT_LAST = "find_hop_not_last"
-    """A hop before the goal is a mere look: it can be walked past backwards, so nothing enforces it."""
+    """A hop before the goal is a mere look: an agent can walk past it backwards, so nothing enforces it."""
     VACUOUS_COUNT = "vacuous_count"
-    """A count that is never crossed: at least 0, or at most what was never exceeded."""
+    """A count is never crossed: at least 0, or at most a number that is never exceeded."""
     OUTSIDE_ARENA = "outside_arena"
-    """A box, target, device or mob of which nothing lies inside the world."""
+    """A box, target, device or mob lies wholly outside the world."""
     ALTERED_WITNESS = "altered_witness"
-    """The certificate's steps do not win, or are not those of its fingerprint or hash."""
+    """The certificate's steps do not win, or do not match its fingerprint or hash."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +43,8 @@ class Finding:
 
     Attributes:
         problem: what is wrong, in one line.
-        milestone: its id, "" if the fault is the scene's.
-        source, field: the file and the path in it, "" if it is in none.
+        milestone: id of the milestone, "" for a fault of the whole scene.
+        source, field: the file and the path within it, or "".
     """
 
     kind: FaultKind

@@ -1,4 +1,4 @@
-"""Which hop needs which: the directed acyclic graph of a scene's milestones."""
+"""The directed acyclic graph of a scene's milestones: which hop needs which."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ class Node:
     """A hop.
 
     Attributes:
-        id: of its milestone.
+        id: id of its milestone.
         task: id of the atomic task.
-        gate: what bars the way to it, None if nothing does.
+        gate: what bars the way to it, or None.
         key: what opens that gate.
     """
 
@@ -24,7 +24,7 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """``before`` has to be achieved before ``after`` can be.
+    """``before`` must be achieved before ``after`` can be.
 
     Attributes:
         reason: why, in 15 to 25 words.
@@ -37,12 +37,12 @@ class Edge:
 
 @dataclass(frozen=True, slots=True)
 class Graph:
-    """Hops in an order that their edges allow; the last one is the goal."""
+    """Hops in a topological order; the last one is the goal."""
 
     nodes: tuple[Node, ...]
     edges: tuple[Edge, ...]
 
     @property
     def goal(self) -> Node:
-        """The hop that the agent is told."""
+        """The only hop that the agent is told about."""
         return self.nodes[-1]

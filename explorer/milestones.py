@@ -1,4 +1,4 @@
-"""Milestones: what has to be achieved, judged by rules on the true state after each step."""
+"""Milestones: what must be achieved, judged by rules on the true state after each step."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from explorer.rules.blocks import BLOCKS
 from explorer.scene import FACINGS, Cell, Mob, Pose, WorldState
 
 Offset = tuple[float, float, float]
-"""A point relative to the middle of the base of the spawn's cell, metres."""
+"""A point relative to the middle of the base of the spawn's cell, in metres."""
 
 
 @dataclass(frozen=True, slots=True)
 class InventoryHas:
-    """At least ``min_count`` of an item are in the inventory."""
+    """The inventory holds at least ``min_count`` of an item."""
 
     item: str
     min_count: int = 1
@@ -85,7 +85,7 @@ class Milestone:
 
     Attributes:
         task: id of the atomic task (:mod:`explorer.tasks.pool`).
-        milestone_id: unique in the scene.
+        milestone_id: unique within the scene.
     """
 
     task: str
@@ -105,7 +105,7 @@ def bare(name: str) -> str:
 
 
 def box_cells(low: Offset, high: Offset, spawn: Cell) -> tuple[Cell, Cell]:
-    """Return the least and the greatest cell of a spawn-relative box, both included; an empty box is crossed over."""
+    """Return the lowest and highest cell of a spawn-relative box, both included; if it is empty, low exceeds high."""
     least = tuple(math.ceil(bound) + origin for bound, origin in zip(low, spawn, strict=True))
     greatest = tuple(math.floor(bound) + origin for bound, origin in zip(high, spawn, strict=True))
     return least, greatest  # type: ignore[return-value]  # zip forgets the length
@@ -134,7 +134,7 @@ def near_with_facing(pose: Pose, rule: NearWithFacing, spawn: Pose) -> bool:
 _STEEP = 1e-6
 """Horizontal part of a crosshair that points straight up or down."""
 _ROUNDING = 1e-9
-"""Degrees that arithmetic may be off."""
+"""Rounding error allowed, in degrees."""
 
 
 def _offset(pose: Pose, spawn: Pose) -> Offset:
@@ -144,10 +144,10 @@ def _offset(pose: Pose, spawn: Pose) -> Offset:
 
 
 class Tracker:
-    """What has been achieved in an episode.
+    """Track which milestones have latched in an episode.
 
     Args:
-        spawn: of the scene.
+        spawn: spawn pose of the scene.
     """
 
     def __init__(self, milestones: Iterable[Milestone], spawn: Pose) -> None:
@@ -164,7 +164,7 @@ class Tracker:
 
     @property
     def latched(self) -> Mapping[str, int]:
-        """Milestone -> the first step after which it held."""
+        """Milestone id -> the first step after which it held."""
         return MappingProxyType(self._latched)
 
     @property
@@ -178,13 +178,13 @@ class Tracker:
         return tuple(name for name, step in self._latched.items() if step == 0)
 
     def observe(self, state: WorldState, seen: NDArray[np.uint16] | None = None) -> tuple[str, ...]:
-        """Judge a state; to be called on the initial one and after each step. Who ends in lava achieves nothing there.
+        """Judge a state: call this on the initial one and after each step. Nothing latches in a step that ends in lava.
 
         Args:
             seen: :attr:`explorer.view.View.known`; None: everything counts as seen.
 
         Returns:
-            ids of the milestones that latch now.
+            The ids of the milestones that latch now.
         """
         if state.over == "lava":
             return ()
@@ -216,7 +216,7 @@ class Tracker:
                 return count.now <= rule.max_count < count.most
 
     def _count(self, state: WorldState) -> None:
-        """Bring the counts up to date by what differs from the state before."""
+        """Update the counts from what differs since the previous state."""
         before, after = self._blocks, state.blocks
         if before is None:
             self._blocks = after.copy()
@@ -238,7 +238,7 @@ def counted(rule: AtLeast | AtMost, state: WorldState, spawn: Pose) -> int:
 
 
 class _Count:
-    """How many of a rule's blocks or mobs are in its box: now, and at most until now."""
+    """How many of a rule's blocks or mobs are in its box: now, and at the most so far."""
 
     def __init__(self, rule: AtLeast | AtMost, spawn: Cell) -> None:
         self._kind, self._object = rule.kind, bare(rule.object)
@@ -247,16 +247,16 @@ class _Count:
         self.now = self.most = 0
 
     def start(self, state: WorldState) -> None:
-        """Count all of the box."""
+        """Count the whole box."""
         self._set(state, int(self._counted[self._cut(state.blocks)].sum()))
 
     def update(
         self, state: WorldState, cells: NDArray[np.intp], old: NDArray[np.uint16], new: NDArray[np.uint16]
     ) -> None:
-        """Count what differs.
+        """Count only what differs.
 
         Args:
-            cells: where, ``[n, x y z]``.
+            cells: changed cells, ``[n, x y z]``.
             old, new: codes of these cells, ``[n]``.
         """
         here = np.all((self._low <= cells) & (cells <= self._high), axis=1)
@@ -264,7 +264,7 @@ class _Count:
         self._set(state, self.now + gained)
 
     def in_view(self, state: WorldState, seen: NDArray[np.uint16]) -> bool:
-        """Return whether one of those counted has been seen."""
+        """Return whether at least one of those counted has been seen."""
         if self._kind == "mob":
             return any(seen[mob.cell[1], mob.cell[2], mob.cell[0]] for mob in self._mobs(state))
         both = self._counted[self._cut(seen)] & self._counted[self._cut(state.blocks)]
@@ -288,7 +288,7 @@ class _Count:
 
 
 def out_of_order(graph: Graph, latched: Mapping[str, int]) -> tuple[Edge, ...]:
-    """Return the edges whose ``after`` latched although its ``before`` had not, in any step up to that one."""
+    """Return the edges whose ``after`` latched in an earlier step than ``before``, or without it."""
     never = math.inf
     return tuple(
         edge for edge in graph.edges if edge.after in latched and latched.get(edge.before, never) > latched[edge.after]

@@ -1,4 +1,4 @@
-"""What a scene is, what a state of it is, and what a step does: the values that every other part exchanges.
+"""Values that all parts exchange: the scene, its states, and what a step does.
 
 A cell is (x, y, z): x east, y up, z south, absolute, from 0. Arrays of cells are indexed ``[y, z, x]``. Files are
 spawn-relative (:mod:`explorer.files`).
@@ -17,13 +17,13 @@ from numpy.typing import NDArray
 Cell = tuple[int, int, int]
 
 RULES: Final = "1"
-"""Version of the rules; whatever changes what a step does is a new version."""
+"""Version of the rules; any change of what a step does needs a new version."""
 EYE_HEIGHT: Final = 1.62
-"""Metres of the eye above the feet."""
+"""Metres from the base of the body to the eye."""
 PITCH_STEP: Final = 30
 """Degrees of one look up or down."""
 STEEPEST: Final = 3
-"""Pitch steps from the horizon to straight up or down."""
+"""Number of pitch steps from the horizon to straight up or down."""
 FACINGS: Final[tuple[Cell, ...]] = ((0, 0, 1), (-1, 0, 0), (0, 0, -1), (1, 0, 0))
 """Unit cell in front, by facing: south, west, north, east. A right turn adds one."""
 
@@ -46,7 +46,7 @@ class Pose:
 
     @property
     def position(self) -> tuple[float, float, float]:
-        """Middle of the body's base."""
+        """Middle of the body's base, in metres."""
         x, y, z = self.cell
         return x + 0.5, float(y), z + 0.5
 
@@ -72,7 +72,7 @@ class Pose:
         return replace(self, facing=(self.facing + quarters) % 4, aim=None)
 
     def aimed(self, offset: Cell) -> Pose:
-        """Return the pose whose crosshair is on the cell at ``offset``; facing and pitch are the nearest ones."""
+        """Return the pose with the crosshair on the cell at ``offset``; facing and pitch are rounded to it."""
         x, y, z = offset[0], offset[1] + 0.5 - EYE_HEIGHT, offset[2]
         facing = self.facing
         if x or z:
@@ -83,7 +83,7 @@ class Pose:
 
 @dataclass(frozen=True, slots=True)
 class Stack:
-    """Some of one item."""
+    """A number of one item."""
 
     item: str
     count: int = 1
@@ -109,10 +109,10 @@ class Wire:
 
     Attributes:
         door: unique in the scene, such as ``door_1``.
-        cells: of the door, all of one door block.
+        cells: cells of the door, all of the same door block.
         needs: cells of levers, buttons and plates.
-        mode: all of them have to be on, or any.
-        holds: steps for which the door stays open after its devices go off; None: once open, it stays open.
+        mode: whether all of them must be on, or any.
+        holds: steps that the door stays open after its devices go off; None: once open, it stays open.
     """
 
     door: str
@@ -128,9 +128,9 @@ class Scene:
 
     Attributes:
         blocks: uint16 ``[y, z, x]``, codes of :data:`explorer.rules.blocks.BLOCKS`; read-only.
-        items: what lies on the ground, picked up by standing in the cell.
-        chests: what is in the chest of a cell.
-        inventory: what the agent begins with.
+        items: what lies on the ground; a body that stands in the cell picks it up.
+        chests: contents of the chest in a cell.
+        inventory: what the agent starts with.
         dark: only cells within :data:`explorer.worlds.sight.LIT` of the eye or
             :data:`~explorer.worlds.sight.LIGHT` of a torch are seen.
     """
@@ -154,12 +154,12 @@ class Scene:
 
 
 Reason = Literal["", "goal", "done", "lava", "max_steps"]
-"""Why an episode is over, "" while it is not."""
+"""Why an episode is over, "" while it runs."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WorldState:
-    """All there is after a step; what the rules read and what a certificate's hash is made of.
+    """The complete state after a step: what the rules read and what a certificate hashes.
 
     Attributes:
         blocks: uint16 ``[y, z, x]``; doors, levers, buttons and plates carry their state in the code.
@@ -190,8 +190,8 @@ class Event:
     """Something that a body does, to be judged by :func:`explorer.rules.apply.apply`.
 
     Attributes:
-        cell: the target; of ``place`` the empty cell to fill.
-        name: the item to hold or the recipe to craft.
+        cell: the target; for ``place``, the cell to fill.
+        name: the item to hold, or the recipe to craft.
     """
 
     kind: Deed
@@ -201,13 +201,13 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One thing that is different afterwards.
+    """One difference between two states.
 
     Attributes:
-        kind: ``block``: ``cell`` holds ``code``; ``items``: stacks of ``cell`` are gone into the inventory or laid
-            there; ``chest``: emptied; ``mob``: ``name`` is gone; ``inventory``: ``count`` more (or fewer) of ``name``;
+        kind: ``block``: ``cell`` now holds ``code``; ``items``: stacks in ``cell`` were picked up or dropped;
+            ``chest``: emptied; ``mob``: ``name`` is gone; ``inventory``: ``count`` more (or fewer) of ``name``;
             ``hold``: ``name`` is in hand, "" for nothing; ``placed``: ``cell`` is final; ``timer``: ``name`` closes in
-            ``count`` steps, -1: never; ``over``: the episode ends by ``name``.
+            ``count`` steps, -1: never; ``over``: the episode ended because of ``name``.
     """
 
     kind: Literal["block", "items", "chest", "mob", "inventory", "hold", "placed", "timer", "over"]
@@ -223,10 +223,10 @@ class Happened:
     """What a primitive did.
 
     Attributes:
-        done: whether it had its effect.
-        reason: why not: "bumped", "out of reach", "needs a pickaxe".
-        ticks: game ticks it took, 20 a second.
-        changes: to the state, the pose aside.
+        done: whether it took effect.
+        reason: why it did not, such as "bumped", "out of reach" or "needs a pickaxe".
+        ticks: game ticks that it took, 20 a second.
+        changes: changes of the state other than the pose.
     """
 
     done: bool

@@ -1,4 +1,4 @@
-"""What an agent is given: the part of the world that it has seen, and the rules that it is told."""
+"""The agent's egocentric view: the part of the world that it has seen, and the recipes that it knows."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ class Thing:
     Attributes:
         name: ``lever_2``, numbered in order of first sight.
         kind: name of the block, item or mob.
-        state: "", "on", "open", "empty" of a chest that the agent used; of items and blocks that break how many.
-        cell: of several blocks the nearest.
-        seen_at: step at which it was last in view.
+        state: "", "on" or "open"; "empty" for a chest that the agent used; for items and breakable blocks, the count.
+        cell: where it is; for a group of blocks, the nearest one.
+        seen_at: last step at which it was in view.
     """
 
     name: str
@@ -33,13 +33,13 @@ class Thing:
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """A line of the recipe book.
+    """An entry of the recipe book.
 
     Attributes:
-        recipe: its name, for ``craft``.
-        needs: "1 of oak_planks, spruce_planks ..." as (names, count) groups.
-        table: a crafting table has to be in reach.
-        craftable: with the present inventory and, if needed, table.
+        recipe: its name, as ``craft`` takes it.
+        needs: groups of (names, count): ``count`` items in all, of any of these names.
+        table: whether a crafting table must be in reach.
+        craftable: whether the present inventory and surroundings allow it.
     """
 
     recipe: str
@@ -54,10 +54,10 @@ class View:
     """All that an agent knows.
 
     Attributes:
-        known: uint16 ``[y, z, x]``, codes of blocks as they were when last seen; 0 where nothing was seen. A copy.
-        origin: the spawn's cell; files and texts count from it.
+        known: uint16 ``[y, z, x]``, codes of blocks as last seen; 0 for cells never seen. A copy.
+        origin: the spawn's cell, to which positions in files and texts are relative.
         last: what the last primitive did.
-        recipes: those that what was seen or is held could be for; all of them are told on request by the rules.
+        recipes: those that use something seen or held; the rules list all others.
     """
 
     known: NDArray[np.uint16]

@@ -1,1 +1,1 @@
-"""Many pieces of work, each done once: a journal of what is finished, worker processes, actors of Ray."""
+"""Run many jobs, each once: a journal of finished jobs, worker processes, Ray actors."""

@@ -1,4 +1,4 @@
-"""Who does the jobs; results do not depend on it, only the order in which they come."""
+"""Choose the engine that does the jobs. It affects only the order of results, not the results."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from spca.common.jobs.work import J, R, Setup
 
 
 class Engine(Protocol):
-    """What does jobs."""
+    """A way to run jobs."""
 
     def __call__(self, setup: Setup[J, R], jobs: Sequence[J], workers: int, /) -> Generator[tuple[int, R]]:
-        """Yield every job's number and result, in the order in which they are finished."""
+        """Yield the index and the result of every job, in the order in which they finish."""
 
 
 ENGINES: Final[dict[str, tuple[str, str]]] = {
     "local": ("spca.common.jobs.processes", "do_in_processes"),
     "ray": ("spca.common.jobs.ray_engine", "do_with_ray"),
 }
-"""Modules and names of engines by what ``--engine`` takes; they are imported when they are used."""
+"""Value of ``--engine`` -> module and function, imported on first use."""
 
 
 def find_engine(name: str) -> Engine:
-    """The engine of a name in :data:`ENGINES`."""
+    """Return the engine with a name of :data:`ENGINES`."""
     module, function = ENGINES[name]
     engine: Engine = getattr(import_module(module), function)
     return engine
@@ -35,10 +35,10 @@ def find_engine(name: str) -> Engine:
 def do_what_is_left(
     setup: Setup[J, R], jobs: Sequence[J], journal: Journal[R], workers: int = 1, engine: str = "local"
 ) -> Generator[R]:
-    """Do the jobs that the journal lacks; each result is on the disk before it comes.
+    """Do the jobs that the journal lacks; each result is on disk before it is yielded.
 
     Raises:
-        SPCAError: as ``setup`` says, where no job can be done or the journal cannot be written.
+        SPCAError: the type that ``setup`` names: no job can be done, or the journal cannot be written.
     """
     if left := [job for job in jobs if job.index not in journal.finished]:
         with closing(find_engine(engine)(setup, left, workers)) as doing:

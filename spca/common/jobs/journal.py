@@ -1,7 +1,7 @@
-"""The finished jobs, one line each, kept until their results are written.
+"""Journal of finished jobs, one line each, kept until their results are written.
 
-A line is on the disk before the next job counts, so that whatever stops the program, ``--resume`` goes on after the
-last finished job. A last line that was cut off is dropped; the job is done again.
+Each line is on disk before the next result is handled, so ``--resume`` continues after the last finished job, however
+the program ended. A torn last line is dropped, and its job is done again.
 """
 
 from __future__ import annotations
@@ -30,20 +30,19 @@ class Journal(Generic[R]):
 
     Args:
         path: of the file.
-        header: ``settings``, and ``tasks`` as :meth:`Job.to_dict` tells of them; where the jobs are resumed they must
-            agree with those that were begun.
+        header: ``settings``, and ``tasks`` from :meth:`Job.to_dict`; on resuming they must match the journal's own.
         read: the inverse of the results' ``to_dict``; it raises KeyError, TypeError or ValueError.
-        may_change: names of settings that need not.
-        resume: go on with what there is, if there is anything.
-        overwrite: begin again, whatever there is.
+        may_change: names of settings that need not match.
+        resume: continue an existing journal, if there is one.
+        overwrite: start over, even if there is a journal.
 
     Attributes:
-        header: as it was when the jobs were begun.
-        finished: results by number of the job.
+        header: the header with which the jobs were started.
+        finished: job index -> result.
 
     Raises:
-        SPCAError: as ``terms`` says: there is a journal already and neither is wanted; it belongs to other jobs, is
-            broken or in use; it cannot be written.
+        SPCAError: the type that ``terms`` names: a journal exists and neither flag is given; it belongs to other jobs,
+            is broken or in use; or it cannot be written.
     """
 
     def __init__(
@@ -79,12 +78,12 @@ class Journal(Generic[R]):
                 self._file.truncate(0)
             if self._file.seek(0, os.SEEK_END) == 0:
                 self._write({"journal": _VERSION, **self.header})
-        except BaseException:  # the lock goes with the file, whatever happened
+        except BaseException:  # closing the file releases the lock
             self.close()
             raise
 
     def add(self, index: int, result: R) -> None:
-        """Keep the result of a job.
+        """Store the result of a job.
 
         Raises:
             SPCAError: it cannot be written.
@@ -101,7 +100,7 @@ class Journal(Generic[R]):
         self.path.unlink(missing_ok=True)
 
     def close(self) -> None:
-        """Release the lock; what could not be written, which was said then, is not tried again."""
+        """Release the lock; a failed write was reported when it happened and is not tried again."""
         with suppress(OSError):
             self._file.close()
 
@@ -171,11 +170,12 @@ class Journal(Generic[R]):
 
 
 def difference(began: Mapping[str, Any], now: Mapping[str, Any], may_change: frozenset[str]) -> str:
-    """The first difference between two headers that matters, in words; "" for none."""
+    """Return the first difference between two headers that matters, in words, or ""."""
     old, new = _dict(began.get("settings")), now["settings"]
     for name in sorted({*old, *new} - may_change):
-        if _plain(old.get(name)) != _plain(new.get(name)):
-            return f"{name} was {_plain(old.get(name)):.80}, now {_plain(new.get(name)):.80}"
+        before, after = json_text(old.get(name)), json_text(new.get(name))
+        if before != after:
+            return f"{name} was {before:.80}, now {after:.80}"
     tasks = began.get("tasks")
     return _different_tasks([_dict(each) for each in tasks] if isinstance(tasks, list) else [], now["tasks"])
 
@@ -191,7 +191,3 @@ def _different_tasks(old: Sequence[Mapping[str, Any]], new: Sequence[Mapping[str
 
 def _dict(value: Any) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
-
-
-def _plain(value: Any) -> str:
-    return json_text(value)

@@ -1,4 +1,4 @@
-"""Jobs done by worker processes of this machine."""
+"""Do jobs in worker processes on this machine."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ _PATIENCE_S: Final = 5.0
 
 
 def do_in_processes(setup: Setup[J, R], jobs: Sequence[J], workers: int) -> Generator[tuple[int, R]]:
-    """By several processes; the job of a process that dies is begun once more, then recorded as lost.
+    """Do jobs in several processes; the job of a process that dies is tried once more, then recorded as lost.
 
     Raises:
-        SPCAError: as ``setup`` says: no job can be done, or processes cannot be started.
+        SPCAError: the type that ``setup`` names: no job can be done, or processes cannot be started.
     """
     size = min(workers, len(jobs))
     if size > 1:
@@ -48,7 +48,7 @@ class _Worker(Generic[J]):
 
 
 class _Pool(Generic[J, R]):
-    """Processes that take jobs one by one."""
+    """Processes that each take one job at a time."""
 
     def __init__(self, setup: Setup[J, R], size: int) -> None:
         self._setup, self._size = setup, size
@@ -61,17 +61,17 @@ class _Pool(Generic[J, R]):
         while self._queue or any(worker.job for worker in self._workers):
             while self._queue and (worker := self._free()):
                 worker.job = self._queue.popleft()
-                with suppress(OSError):  # it died while idle, which its connection tells next
+                with suppress(OSError):  # it died while idle; wait() reports that next
                     worker.connection.send(worker.job)
             busy = {worker.connection: worker for worker in self._workers if worker.job}
             for connection in wait(list(busy)):
                 yield from self._receive(busy[connection])  # type: ignore[index]
 
     def close(self) -> None:
-        """End every process: the busy ones at once, the others after they have released what they hold."""
+        """End every process: busy ones at once, idle ones after they have released their resources."""
         try:
             self._release()
-        finally:  # whoever presses Ctrl-C again does not want to wait
+        finally:  # a second Ctrl-C skips the wait
             for worker in self._workers:
                 worker.process.kill()
                 worker.process.join()
@@ -128,7 +128,7 @@ class _Pool(Generic[J, R]):
             yield job.index, content
 
     def _bury(self, worker: _Worker[J]) -> Generator[tuple[int, R]]:
-        """A worker has died: its job goes back, or is lost if it did so before."""
+        """Remove a dead worker; put its job back into the queue, or yield it as lost after its last try."""
         worker.process.join()
         worker.connection.close()
         self._workers.remove(worker)
@@ -146,14 +146,14 @@ class _Pool(Generic[J, R]):
 
 
 def _serve(connection: Connection[Any, Any], setup: Setup[J, R]) -> None:
-    """A worker process: takes jobs until there are none. The terminal's Ctrl-C is its parent's to handle."""
+    """Serve jobs in a worker process until told to stop. The parent handles Ctrl-C."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     with suppress(EOFError, BrokenPipeError, ConnectionResetError, _Leave):
         try:
             signal.signal(signal.SIGTERM, _leave)
             threading.Thread(target=_follow_parent, daemon=True).start()
             _work(connection, setup)
-        finally:  # from here on nobody catches what asks this process to leave
+        finally:  # from here on nothing catches _Leave
             signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
@@ -168,34 +168,34 @@ def _work(connection: Connection[Any, Any], setup: Setup[J, R]) -> None:
 
 
 def _follow_parent() -> None:
-    """Ask this process to leave once its parent is gone, however that ended: nobody waits for what a job may cost."""
+    """Terminate this process once its parent is gone, so that no orphan works on (a job may cost money)."""
     if parent := multiprocessing.parent_process():
         wait([parent.sentinel])
         os.kill(os.getpid(), signal.SIGTERM)
 
 
 def _done(setup: Setup[J, R], do: Callable[[J], R], job: J) -> tuple[str, Any]:
-    """What to send. What is raised here is not the doer's: it ends everything, as it does in one process."""
+    """Do a job and return the message to send. An error here ends the whole run, as it does in a single process."""
     try:
         return "result", do(job)
     except (setup.unusable, ImportError) as error:
         return "unusable", why_unusable(setup, error)
-    except Exception as error:  # a full disk, output that nobody reads, a defect of ours
+    except Exception as error:  # boundary of the process: a full disk, a closed pipe, a bug
         return "failed", _sendable(error, setup.terms.error, traceback.format_exc())
 
 
 def _sendable(error: Exception, plain: type[SPCAError], where: str) -> Exception:
-    """Return an error with a note where it was raised; one with the same message if it would not survive pickling."""
+    """Return the error with its traceback as a note; if it cannot be pickled, return one with the same message."""
     try:
         pickle.loads(pickle.dumps(error))  # noqa: S301 - our own
-    except Exception:  # as its constructor likes
+    except Exception:  # unpickling calls its constructor, which may raise anything
         error = plain(str(error)) if isinstance(error, SPCAError) else RuntimeError(f"{type(error).__name__}: {error}")
     error.add_note(where)
     return error
 
 
 class _Leave(BaseException):
-    """This process is to end; no job is blamed for it."""
+    """This process must end; its job is not at fault."""
 
 
 def _leave(number: int, frame: FrameType | None) -> None:

@@ -1,4 +1,4 @@
-"""A bar on a terminal while jobs are done."""
+"""A progress bar in the terminal while jobs run."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ class Bar:
     """A progress bar on standard error, if that is a terminal.
 
     Args:
-        quiet: show none in any case.
-        jobs: what they are called.
-        good: what those are called that count as good.
+        quiet: never show it.
+        jobs: what to call the jobs.
+        good: what to call a successful job.
     """
 
     def __init__(self, quiet: bool = False, jobs: str = "tasks", good: str = "solved") -> None:
@@ -44,6 +44,6 @@ class Bar:
             self._progress.stop()
 
     def update(self, finished: int, total: int, good: int) -> None:
-        """Show how many jobs are finished, and how many of them are good."""
+        """Show how many jobs are finished, and how many of them succeeded."""
         if self._progress is not None and self._task is not None:
             self._progress.update(self._task, completed=finished, total=total, good=good)

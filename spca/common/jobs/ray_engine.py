@@ -1,4 +1,4 @@
-"""Jobs done by actors of Ray, on one machine or a cluster."""
+"""Do jobs in Ray actors, on one machine or a cluster."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from spca.common.jobs.work import TRIES, J, R, Setup, why_unusable
 
 
 def do_with_ray(setup: Setup[J, R], jobs: Sequence[J], workers: int) -> Generator[tuple[int, R]]:
-    """By actors of Ray, in the cluster that ``RAY_ADDRESS`` names or one started here.
+    """Do jobs in Ray actors, in the cluster that ``RAY_ADDRESS`` names or one started here.
 
     Raises:
-        SPCAError: as ``setup`` says: no job can be done, or Ray is not installed.
+        SPCAError: the type that ``setup`` names: no job can be done, or Ray is not installed.
     """
     try:
         ray: Any = importlib.import_module("ray")
@@ -34,7 +34,7 @@ def do_with_ray(setup: Setup[J, R], jobs: Sequence[J], workers: int) -> Generato
 
 
 class _Doer(Generic[J, R]):
-    """What an actor holds."""
+    """The actor: it opens its setup on the first job and keeps it open."""
 
     def __init__(self, setup: Setup[J, R]) -> None:
         self._setup = setup
@@ -42,7 +42,7 @@ class _Doer(Generic[J, R]):
         self._do: Callable[[J], R] | None = None
 
     def do(self, job: J) -> R | str:
-        """The result, or why no job can be done."""
+        """Return the result, or the reason why no job can be done."""
         try:
             self._do = self._do or self._held.enter_context(self._setup.opened())
             return self._do(job)

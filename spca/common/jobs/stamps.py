@@ -1,4 +1,4 @@
-"""When and with what something was made."""
+"""Versions and times to record with results."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from importlib import metadata
 
 
 def versions(*distributions: str) -> dict[str, str]:
-    """Versions of Python and of what is installed; this project is not where it runs from a checkout."""
+    """Return the versions of Python and of those distributions that are installed."""
     found = {"python": platform.python_version()}
     for name in distributions:
         with suppress(metadata.PackageNotFoundError):
@@ -18,5 +18,5 @@ def versions(*distributions: str) -> dict[str, str]:
 
 
 def now() -> str:
-    """The time in UTC, in ISO 8601."""
+    """Return the current UTC time in ISO 8601."""
     return datetime.now(UTC).isoformat(timespec="seconds")

@@ -1,4 +1,4 @@
-"""What is done many times: a job, how a worker makes what it needs for one, and what results from it."""
+"""Types of a job, its result, and the setup that a worker needs to do jobs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Final, Generic, Protocol, TypeVar
 from spca.common.errors import JobError, SPCAError, missing_package
 
 TRIES: Final = 2
-"""How often the job of a worker that dies is begun."""
+"""How often a job is tried if its worker dies."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,8 +19,8 @@ class Job:
     """A piece of work.
 
     Attributes:
-        index: its number, from 0 on.
-        sha256: of what it reads; "" if it reads nothing that may change.
+        index: its number, from 0.
+        sha256: hash of its input; "" if its input cannot change.
     """
 
     index: int
@@ -28,19 +28,19 @@ class Job:
     sha256: str = ""
 
     def to_dict(self) -> dict[str, Any]:
-        """What the journal says about it."""
+        """Return its entry in the journal's header."""
         return {"task_id": self.id, "sha256": self.sha256}
 
 
 class JobResult(Protocol):
-    """What a job results in."""
+    """The result of a job."""
 
     @property
     def task_id(self) -> str:
         """The ``id`` of its job."""
 
     def to_dict(self) -> dict[str, Any]:
-        """JSON-able."""
+        """Return the result as JSON-compatible data."""
 
 
 J = TypeVar("J", bound=Job)
@@ -49,7 +49,7 @@ R = TypeVar("R", bound=JobResult)
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """What messages call the whole, who does the jobs, and the flag that names the file; and what is raised."""
+    """Words for error messages (the run, who does the jobs, the flag that names the output), and the error to raise."""
 
     whole: str = "evaluation"
     doer: str = "model"
@@ -58,15 +58,15 @@ class Terms:
 
     @property
     def a_whole(self) -> str:
-        """The whole with its article."""
+        """The run with its article."""
         return f"{'an' if self.whole[0] in 'aeiou' else 'a'} {self.whole}"
 
 
 class Setup(ABC, Generic[J, R]):
-    """How a worker makes what it needs. It is sent to worker processes, so it can be pickled.
+    """How a worker prepares for jobs. It is sent to worker processes, so it must be picklable.
 
     Attributes:
-        unusable: raised where no job can be done, which ends everything; made of a message alone.
+        unusable: error to raise if no job can be done, which ends the run; its only argument is a message.
         verbose: whether workers may print.
     """
 
@@ -76,7 +76,7 @@ class Setup(ABC, Generic[J, R]):
 
     @abstractmethod
     def opened(self) -> AbstractContextManager[Callable[[J], R]]:
-        """Return what does one job after another, made ready on entry and released on exit."""
+        """Return a context manager: its value does one job a call; it releases its resources on exit."""
 
     @abstractmethod
     def lost(self, job: J, how: str) -> R:
@@ -84,5 +84,5 @@ class Setup(ABC, Generic[J, R]):
 
 
 def why_unusable(setup: Setup[J, R], error: Exception) -> str:
-    """Return the message of what ``setup`` raises for an error after which no job can be done."""
+    """Return the message for an error after which no job can be done."""
     return missing_package(error, f"the {setup.terms.whole}") if isinstance(error, ImportError) else str(error)
