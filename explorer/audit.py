@@ -167,7 +167,7 @@ def _names(loaded: Loaded) -> Iterator[Finding]:
 
 
 def _named(milestone: Milestone, goal: Milestone, text: str) -> str:
-    """Return the word of a hop that the text names, or "". For tasks outside the pool, words of the goal are allowed."""
+    """Return the word of a hop that the text names, or "". Tasks outside the pool may share words with the goal."""
     known = pool().get(milestone.task)
     if known is not None:
         return named_in(text, known.schema, known.object)

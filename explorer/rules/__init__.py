@@ -1,1 +1,1 @@
-"""What may happen in every world: blocks, items, recipes, and the one function that changes a state."""
+"""The rules of every world: blocks, items, recipes, and the function that decides what an event changes."""

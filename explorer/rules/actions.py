@@ -1,4 +1,4 @@
-"""The primitives, as codes of 16 bits: what agents choose, journals keep and replays repeat."""
+"""The primitives as 16-bit codes: agents choose them, journals store them and replays repeat them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from explorer.errors import ActionError
 from explorer.scene import Cell
 
 FARTHEST_AIM: Final = 5
-"""Cells along each axis from the feet to an aim."""
+"""Farthest aim, in cells along each axis from the feet."""
 _HOLD, _CRAFT, _AIM, _END = 100, 2000, 3000, 4331
 _SPAN: Final = 2 * FARTHEST_AIM + 1
 
@@ -40,11 +40,11 @@ class Primitive(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Decoded:
-    """A code in words: a primitive, or an operand of ``hold``, ``craft`` or ``aim``.
+    """A decoded code: a primitive, or ``hold``, ``craft`` or ``aim`` with an operand.
 
     Attributes:
         operand: number of the item (:mod:`explorer.rules.items`) or recipe (:mod:`explorer.rules.recipes`).
-        offset: of an aim, from the cell of the feet.
+        offset: target of an aim, relative to the cell of the feet.
     """
 
     kind: Literal["primitive", "hold", "craft", "aim"]
@@ -54,23 +54,23 @@ class Decoded:
 
 
 def hold(item: int) -> int:
-    """Return the code that takes an item of the inventory in hand."""
+    """Return the code for taking an item of the inventory in hand."""
     return _checked(_HOLD + item, _HOLD, _CRAFT)
 
 
 def craft(recipe: int) -> int:
-    """Return the code that crafts by a recipe."""
+    """Return the code for crafting by a recipe."""
     return _checked(_CRAFT + recipe, _CRAFT, _AIM)
 
 
 def aim(dx: int, dy: int, dz: int) -> int:
-    """Return the code that puts the crosshair on the middle of a cell, relative to the cell of the feet.
+    """Return the code for aiming the crosshair at the middle of a cell, relative to the cell of the feet.
 
     Raises:
         ActionError: the cell is more than :data:`FARTHEST_AIM` away along an axis.
     """
     if max(abs(dx), abs(dy), abs(dz)) > FARTHEST_AIM:
-        raise ActionError(f"cannot aim at {(dx, dy, dz)}: an offset reaches from -{FARTHEST_AIM} to {FARTHEST_AIM}")
+        raise ActionError(f"cannot aim at {(dx, dy, dz)}: each offset must be -{FARTHEST_AIM} to {FARTHEST_AIM}")
     x, y, z = dx + FARTHEST_AIM, dy + FARTHEST_AIM, dz + FARTHEST_AIM
     return _AIM + (x * _SPAN + y) * _SPAN + z
 
@@ -79,7 +79,7 @@ def decode(code: int) -> Decoded:
     """Return what a code means.
 
     Raises:
-        ActionError: it means nothing.
+        ActionError: it is not a primitive.
     """
     if 0 <= code <= Primitive.DONE:
         return Decoded("primitive", Primitive(code))
@@ -91,10 +91,10 @@ def decode(code: int) -> Decoded:
         x, rest = divmod(code - _AIM, _SPAN * _SPAN)
         y, z = divmod(rest, _SPAN)
         return Decoded("aim", offset=(x - FARTHEST_AIM, y - FARTHEST_AIM, z - FARTHEST_AIM))
-    raise ActionError(f"code {code} is no primitive")
+    raise ActionError(f"code {code} is not a primitive")
 
 
 def _checked(code: int, least: int, end: int) -> int:
     if not least <= code < end:
-        raise ActionError(f"there is no item or recipe of number {code - least}")
+        raise ActionError(f"there is no item or recipe with number {code - least}")
     return code

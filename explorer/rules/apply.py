@@ -1,7 +1,7 @@
-"""The one judge of what hands do and what devices answer, in every world.
+"""Decide the effect of hands and devices, for every world.
 
-:func:`apply` is pure: it reads a state, and says what is different afterwards or why nothing is. Where a body gets to
-is said by :mod:`explorer.rules.moves`, which cell it means by :mod:`explorer.rules.reach`.
+:func:`apply` is pure: it reads a state and returns the changes, or the reason for a refusal.
+:mod:`explorer.rules.moves` decides where a body moves, :mod:`explorer.rules.reach` which cell it acts on.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from explorer.scene import Cell, Change, Event, Stack
 
 @dataclass(frozen=True, slots=True)
 class Applied:
-    """What an event does.
+    """The effect of an event.
 
     Attributes:
-        changes: in order, none if it was refused.
-        refusal: why it was, "" if it was not.
+        changes: the changes in order, empty if the event was refused.
+        refusal: why it was refused, or "".
     """
 
     changes: tuple[Change, ...] = ()
@@ -35,9 +35,9 @@ class Applied:
 
 
 def apply(state: RuleState, event: Event) -> Applied:
-    """Return what an event does to a state.
+    """Return the effect of an event on a state.
 
-    Of ``arrive`` and ``tick`` the state's pose is the one after the step.
+    For ``arrive`` and ``tick``, the state must have the pose after the step.
     """
     return _JUDGES[event.kind](state, event)
 
@@ -89,13 +89,13 @@ def _attack(state: RuleState, event: Event) -> Applied:
 
 
 def _place(state: RuleState, event: Event) -> Applied:
-    """The cell of the feet stands for place_below: the body rises onto the block."""
+    """Place a block. If the target is the cell of the feet, this is place_below: the body rises onto the block."""
     cell = _cell(event)
     placed = block_of(state.held) if state.held else None
     if state.held is None or placed is None:
         return Applied(refusal="nothing to place in hand")
     if cell == state.pose.cell and not SOLID[placed]:
-        return Applied(refusal="it carries no body")
+        return Applied(refusal="it is not solid")
     if not REPLACEABLE[state.block(cell)]:
         return Applied(refusal="something is in the way")
     if state.block(cell) == LAVA and not SOLID[placed]:
@@ -130,7 +130,7 @@ def _craft(state: RuleState, event: Event) -> Applied:
 
 
 def _door(state: RuleState, cell: Cell, code: int) -> Iterable[Cell]:
-    """The cells above and below one, itself included, that hold the same door in the same state."""
+    """Yield the cells straight above and below, and the cell itself, that hold the same door in the same state."""
     x, low, z = cell
     while state.block((x, low - 1, z)) == code:
         low -= 1
@@ -145,7 +145,7 @@ def _gained(stacks: Iterable[Stack]) -> tuple[Change, ...]:
 
 
 def _spent(state: RuleState, taken: Mapping[str, int]) -> tuple[Change, ...]:
-    """Less in the inventory, and bare hands if what was held runs out."""
+    """Return the changes that take items out of the inventory; the hands are bare if the held item runs out."""
     changes = tuple(Change("inventory", name=name, count=-count) for name, count in taken.items())
     held = state.held
     return (*changes, Change("hold")) if held and taken.get(held, 0) >= state.inventory.get(held, 0) else changes

@@ -1,15 +1,15 @@
 """The blocks: vanilla's facts (Minecraft 1.16.5) and the few decisions that make them the rules of version "1".
 
-* A cell is a full cube or nothing for a body. Slabs, stairs, fences, gates, walls, beds, pots and trapdoors are cubes.
-  Carpets, rails, signs, torches, plants, ladders and other flat or thin things are nothing; water and vines too.
-* A closed door is a cube that bars sight; an open one is nothing. Only ``*_door`` blocks are doors.
-* What grows or lies in the ground breaks: :data:`NATURAL` is the whole list. A block with ``harvestTools`` needs one of
-  them, the others break by bare hands. What is built never breaks. Terracotta, sandstone and planks count as built.
-* A dig gives one item or none, never by chance: :data:`DROPS` says where that is not vanilla's own answer.
-* :data:`CLEAR` cubes are looked through, but not reached through. Leaves bar sight.
-* Grasses, vines and other :data:`SCENERY` are as good as air: passed, reached through and replaced by a placed block.
+* To a body, a cell is a full cube or empty. Slabs, stairs, fences, gates, walls, beds, pots and trapdoors are cubes.
+  Carpets, rails, signs, torches, plants, ladders and other flat or thin things are empty; so are water and vines.
+* A closed door is a cube that blocks sight; an open one is empty. Only ``*_door`` blocks are doors.
+* Only natural blocks break: :data:`NATURAL` is the whole list. A block with ``harvestTools`` needs one of them; all
+  others break with bare hands. Built blocks never break; terracotta, sandstone and planks count as built.
+* A dig gives one item or none, never by chance: :data:`DROPS` lists where this differs from vanilla.
+* One can see through :data:`CLEAR` cubes, but not reach through them. Leaves block sight.
+* Grasses, vines and other :data:`SCENERY` act like air: one passes and reaches through, and placed blocks replace them.
 
-Codes are places in :data:`BLOCKS`: the same in every scene of rules "1".
+A block's code is its index in :data:`BLOCKS`, the same in every scene of rules "1".
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ from explorer.errors import UnknownNameError
 Kind = Literal[
     "unseen", "air", "water", "lava", "natural", "built", "decor", "door", "device", "plate", "chest", "table"
 ]
-"""``device``: levers and buttons; ``table``: to craft at; ``built``: cubes that never break; ``decor``: nothing to a
-body, and never breaks."""
+"""``device``: levers and buttons; ``table``: crafting table; ``built``: cubes that never break; ``decor``: empty to a
+body, never breaks."""
 State = Literal["", "open", "on"]
 
 FACTS: Final[dict[str, list[Any]]] = json.loads(Path(__file__).with_name("minecraft.json").read_text("utf-8"))
@@ -53,7 +53,7 @@ NATURAL: Final = {
     "seedlings": "*_sapling *_mushroom *_fungus crimson_roots warped_roots",
     "animals": "*_wool cobweb",
 }
-"""What breaks, as patterns of names; what grows in a pot does not."""
+"""Name patterns of blocks that break; potted plants do not."""
 
 DROPS: Final = {
     "gravel": "gravel",
@@ -64,14 +64,14 @@ DROPS: Final = {
     "potatoes": "potato",
     **dict.fromkeys(("*_leaves", "*_mushroom_block"), None),
 }
-"""What a dig gives where vanilla gives one of several items by chance, age or tool, as patterns of names."""
+"""Name pattern -> item that a dig gives, where vanilla's depends on chance, age or tool."""
 
 SCENERY: Final = (
     "grass tall_grass fern large_fern dead_bush vine *_vines *_vines_plant nether_sprouts seagrass tall_seagrass kelp"
     " kelp_plant bubble_column fire soul_fire structure_void moving_piston nether_portal end_portal end_gateway"
 )
 FLAT: Final = "*_carpet repeater comparator lily_pad ladder snow"
-"""Nothing to a body here, though vanilla gives them a thin box."""
+"""Empty to a body here, although vanilla gives them a thin box."""
 CLEAR: Final = (
     "glass *_glass *glass_pane barrier iron_bars chain cobweb ice frosted_ice slime_block honey_block spawner beacon"
     " conduit *_fence *_fence_gate scaffolding bamboo lantern soul_lantern end_rod bell brewing_stand flower_pot"
@@ -92,9 +92,9 @@ KINDS: Final[dict[str, Kind]] = {
     "*shulker_box": "chest",
     "crafting_table": "table",
 }
-"""Kinds told by the name; the rest is natural, built or decor."""
+"""Name pattern -> kind; all other blocks are natural, built or decor."""
 ALIASES: Final = {"cave_air": "air", "void_air": "air"}
-"""Names of vanilla that are the same block here."""
+"""Vanilla names that are the same block here."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,17 +102,17 @@ class Block:
     """What a cell can hold.
 
     Attributes:
-        code: its place in :data:`BLOCKS`.
+        code: its index in :data:`BLOCKS`.
         name: without namespace.
-        state: ``open`` of a door, ``on`` of a lever, button or plate, else "".
-        solid: stops a body, and a ray that touches.
+        state: ``open`` for a door, ``on`` for a lever, button or plate, else "".
+        solid: stops a body and a touching ray.
         opaque: stops sight.
-        usable: a ray that touches stops here though a body may not.
-        replaceable: a placed block takes its cell.
-        breakable: natural.
-        tools: items that break it; empty: bare hands do.
-        drop: the item that a dig gives, None for nothing.
-        hardness: vanilla's; a dig takes ticks by it; -1 for what vanilla never digs.
+        usable: stops a touching ray, even if a body can pass.
+        replaceable: a placed block may take its cell.
+        breakable: it can be dug.
+        tools: items that break it; empty if bare hands do.
+        drop: the item that a dig gives, or None.
+        hardness: vanilla's hardness, which sets the ticks of a dig; -1 for what vanilla never digs.
     """
 
     code: int
@@ -161,7 +161,7 @@ def _states(kind: Kind) -> tuple[State, ...]:
 
 
 def _blocks() -> Iterator[Block]:
-    """Yield every block: unseen, then vanilla's in vanilla's order, each with its states in a row."""
+    """Yield every block: unseen, then vanilla's blocks in vanilla's order, all states of a block in a row."""
     code = 0
     for name, hardness, collides, _, tools, drops in [["unseen", -1, 0, "", [], []], *FACTS["blocks"]]:
         if name in ALIASES:
@@ -198,7 +198,7 @@ SOLID: Final = bytes(block.solid for block in BLOCKS)
 OPAQUE: Final = bytes(block.opaque for block in BLOCKS)
 USABLE: Final = bytes(block.usable for block in BLOCKS)
 REPLACEABLE: Final = bytes(block.replaceable for block in BLOCKS)
-"""Tables of 0 and 1 by code: indexing bytes is the fastest test of one cell."""
+"""Tables of 0 and 1 by code: indexing bytes is the fastest way to test one cell."""
 
 
 def mask(table: bytes) -> NDArray[np.bool_]:

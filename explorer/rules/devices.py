@@ -1,4 +1,4 @@
-"""The end of a step: plates follow the feet, doors follow their devices, buttons spring back."""
+"""The end of a step: plates follow the feet, doors follow their devices, and buttons spring back."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from explorer.scene import Cell, Change
 
 
 def tick(state: RuleState) -> Iterator[Change]:
-    """Yield what is different at the end of a step: first plates, then doors in their order, then buttons."""
+    """Yield the changes at the end of a step: first plates, then doors in their order, then buttons."""
     plates = dict(_plates(state))
     yield from (Change("block", cell, code=code) for cell, code in plates.items())
     buttons: dict[Cell, int] = {}

@@ -1,6 +1,6 @@
-"""The items: what one holds, what placing it gives, and what it digs how fast.
+"""The items: which block an item places, and what it digs and how fast.
 
-Tools do not wear. Beds, doors and liquids are not placed; neither is what would be as good as air.
+Tools do not wear. Beds, doors, liquids and blocks that act like air cannot be placed.
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ from explorer.errors import UnknownNameError
 from explorer.rules.blocks import BLOCKS, FACTS, Block, code
 
 ITEMS: Final[tuple[str, ...]] = tuple(FACTS["items"])
-"""Names; an item's number, as in codes to hold it, is its place here, the same in every scene of rules "1"."""
+"""Item names. An item's number, as in codes to hold it, is its index here, the same in every scene of rules "1"."""
 TICKS_TO_DIG: Final = 30
-"""Ticks to dig a block of hardness 1 at speed 1 with what it asks for, as in vanilla."""
+"""Ticks to dig a block of hardness 1 at speed 1 with the tool that it needs, as in vanilla."""
 
 _NUMBERS: Final = {name: number for number, name in enumerate(ITEMS)}
 _SPEEDS: Final[dict[str, dict[str, float]]] = dict(FACTS["speeds"])
 _MATERIALS: Final[dict[str, str]] = {row[0]: row[3] for row in FACTS["blocks"]}
 _TWO_CELLS: Final = ("_bed", "_door")
 _NOT_PLACED: Final = ("wheat",)
-"""Items that share a block's name and are not that block."""
+"""Items that share a block's name but do not place it."""
 
 
 def item(name: str) -> int:
@@ -39,7 +39,7 @@ def item(name: str) -> int:
 
 @cache
 def block_of(name: str) -> int | None:
-    """Return the code of the block that placing an item gives, None where it is not placed.
+    """Return the code of the block that an item places, or None if it cannot be placed.
 
     Raises:
         UnknownNameError: there is no such item.
@@ -52,15 +52,15 @@ def block_of(name: str) -> int | None:
 
 
 def digs(held: str | None, block: Block) -> bool:
-    """Return whether a block breaks with the item in hand, None for bare hands."""
+    """Return whether a block breaks with an item in hand (None: bare hands)."""
     return block.breakable and (not block.tools or held in block.tools)
 
 
 def dig_ticks(held: str | None, block: Block) -> int:
-    """Return the ticks of a dig, by vanilla's hardness, material and speeds of tools.
+    """Return the ticks of a dig, from vanilla's hardness, material and tool speeds.
 
     Args:
-        held: what :func:`digs` the block, None for bare hands.
+        held: an item that :func:`digs` the block, or None for bare hands.
     """
     speed = _SPEEDS.get(_MATERIALS[block.name], {}).get(held or "", 1)
     return max(1, math.ceil(block.hardness * TICKS_TO_DIG / speed))
@@ -68,7 +68,7 @@ def dig_ticks(held: str | None, block: Block) -> int:
 
 @cache
 def tool_needed(block: Block) -> str:
-    """Return in words what breaks a block, "" for bare hands: ``a pickaxe``, ``an iron pickaxe or better``."""
+    """Return the tool that a block needs, in words: ``a pickaxe``, ``an iron pickaxe or better``, "" for bare hands."""
     if not block.tools:
         return ""
     kinds = sorted({tool.rpartition("_")[2] for tool in block.tools}, reverse=True)

@@ -1,4 +1,4 @@
-"""Animals and monsters: they stand still, bar no way, and matter by what they drop."""
+"""Animals and monsters: they stand still, block nothing, and matter only for what they drop."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ class MobKind:
     """A kind of mob.
 
     Attributes:
-        drop: what an attack gives; always the same, unlike in the game, where most counts are drawn.
-        tall: fills the cell above its own too.
+        drop: what an attack gives: always the same, whereas most counts are random in the game.
+        tall: also fills the cell above its own.
     """
 
     name: str
@@ -43,7 +43,7 @@ def mob_kind(name: str) -> MobKind:
     """Return a kind by its name, with or without namespace.
 
     Raises:
-        UnknownNameError: there is none.
+        UnknownNameError: there is no such mob.
     """
     kind = MOBS.get(name.removeprefix("minecraft:"))
     if kind is None:

@@ -1,6 +1,6 @@
-"""Where a step of the body ends: the lattice, of which physics is one way to carry it out.
+"""Where a step of the body ends on the lattice; physics is one way to carry such steps out.
 
-All that is asked of a world is the block of a cell, outside the arena too: there it is solid.
+A world need only say which block a cell holds. Cells outside the arena are solid.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from explorer.rules.blocks import LAVA, SOLID, code
 from explorer.scene import FACINGS, Cell, Pose
 
 DEEPEST: Final = 3
-"""Cells that a move may fall."""
+"""Deepest fall of a move, in cells."""
 OUTSIDE: Final = code("bedrock")
-"""What a cell outside the arena holds: solid, opaque, never broken."""
+"""Block of every cell outside the arena: solid, opaque, never broken."""
 _TURNS: Final = {Primitive.FORWARD: 0, Primitive.BACK: 2, Primitive.LEFT: 3, Primitive.RIGHT: 1, Primitive.JUMP: 0}
 
 
 class Terrain(Protocol):
-    """Blocks that can be asked for."""
+    """Anything that can say which block a cell holds."""
 
     def block(self, cell: Cell) -> int:
         """Return the code of a cell, :data:`OUTSIDE` outside the arena."""
@@ -33,10 +33,10 @@ class Way:
     """Where a move ends.
 
     Attributes:
-        cell: of the feet afterwards.
-        end: ``moved``, ``refused`` (then ``cell`` is where it began) or ``lava``.
+        cell: cell of the feet afterwards.
+        end: ``moved``, ``refused`` (then ``cell`` is where the move began) or ``lava``.
         reason: why it was refused.
-        kind: what the body does: walks (and falls), jumps up, jumps over a gap.
+        kind: ``walk`` (may fall), ``up`` (jumps up) or ``over`` (jumps over a gap).
     """
 
     cell: Cell
@@ -46,7 +46,7 @@ class Way:
 
 
 def heading(pose: Pose, primitive: Primitive) -> Cell:
-    """Return the unit cell towards which a move goes."""
+    """Return the direction of a move as a unit offset."""
     return FACINGS[(pose.facing + _TURNS[primitive]) % 4]
 
 
@@ -57,7 +57,7 @@ def move(terrain: Terrain, pose: Pose, primitive: Primitive) -> Way:
 
 
 def fall(terrain: Terrain, cell: Cell) -> Way:
-    """Return where a body comes to rest that is left to itself in a cell: it falls however deep."""
+    """Return where a body that starts in a cell comes to rest; it may fall any depth."""
     x, y, z = cell
     while True:
         if _lava(terrain, ((x, y, z), (x, y + 1, z))):
@@ -68,7 +68,7 @@ def fall(terrain: Terrain, cell: Cell) -> Way:
 
 
 def stands(terrain: Terrain, cell: Cell) -> bool:
-    """Return whether a body can stand in a cell: room for two, neither of it lava, on solid ground."""
+    """Return whether a body can stand in a cell: two free cells without lava, on solid ground."""
     x, y, z = cell
     room = (cell, (x, y + 1, z))
     return _free(terrain, room) and not _lava(terrain, room) and SOLID[terrain.block((x, y - 1, z))] != 0

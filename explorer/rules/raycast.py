@@ -1,8 +1,7 @@
-"""The cells that a ray from the eye crosses; at lattice poses they are fixed offsets, worked out once a direction.
+"""The cells that a ray from the eye crosses. At lattice poses these are fixed offsets, computed once per direction.
 
-A ray is walked by a DDA (Amanatides and Woo 1987): from cell to neighbouring cell, never diagonally, so that it
-squeezes through no edge. Where it leaves a cell exactly at an edge it goes along x before y before z; fractions tell
-exactly where that is.
+A DDA walks the ray (Amanatides and Woo 1987) from cell to neighbouring cell, never diagonally, so it cannot slip
+through an edge. At an exact edge it goes along x before y before z; fractions make that test exact.
 """
 
 from __future__ import annotations
@@ -16,11 +15,11 @@ from typing import Final
 from explorer.scene import EYE_HEIGHT, Cell, Pose
 
 REACH: Final = 4.5
-"""Metres from the eye to where a ray enters a cell."""
+"""Farthest distance in metres from the eye to the point where a ray enters a cell."""
 
 Number = Fraction | float
 Vector = tuple[Number, ...]
-"""x, y, z: fractions where edges matter."""
+"""x, y, z; fractions where edges matter."""
 _EYE: Final = (Fraction(1, 2), Fraction(str(EYE_HEIGHT)), Fraction(1, 2))
 _FLAT: Final = 1e-9
 _NEVER: Final = Fraction(10**9)
@@ -28,12 +27,12 @@ _NEVER: Final = Fraction(10**9)
 
 @dataclass(frozen=True, slots=True)
 class Crossing:
-    """A cell of a ray.
+    """A cell that a ray crosses.
 
     Attributes:
-        offset: from the cell of the feet.
-        distance: metres from the eye to where the ray enters it.
-        before: offset of the cell that it comes from.
+        offset: offset from the cell of the feet.
+        distance: metres from the eye to where the ray enters the cell.
+        before: offset of the previous cell.
     """
 
     offset: Cell
@@ -42,7 +41,7 @@ class Crossing:
 
 
 def ray(pose: Pose) -> tuple[Crossing, ...]:
-    """Return what the crosshair crosses within :data:`REACH`, the eye's own cell first."""
+    """Return the cells that the crosshair crosses within :data:`REACH`, the eye's own cell first."""
     return _crossings(pose.facing, pose.pitch, pose.aim)
 
 
@@ -57,8 +56,8 @@ def walk(start: Vector, direction: Vector, length: float) -> tuple[Crossing, ...
     """Return the cells that a ray crosses, the first one included.
 
     Args:
-        direction: of any length but 0; a part of it below 1e-9 counts as 0.
-        length: of the ray, metres.
+        direction: any length but 0; components below 1e-9 count as 0.
+        length: length of the ray in metres.
     """
     cell = [floor(value) for value in start]
     norm = hypot(*direction)

@@ -1,4 +1,4 @@
-"""What an agent means by a primitive: the event, on the cell that it can reach."""
+"""Resolve a primitive of the hands to an event on the cell that it reaches."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ OUT_OF_REACH: Final = "out of reach"
 
 
 def intended(state: RuleState, decoded: Decoded) -> Event | str:
-    """Return the event that a primitive of the hands means, or why it means none.
+    """Return the event that a primitive of the hands stands for, or the reason why there is none.
 
     Args:
         decoded: use, dig, attack, place, place_ahead, place_below, drop, hold or craft.
@@ -39,12 +39,12 @@ def _named(decoded: Decoded) -> Event | str:
 
 
 def touched(state: RuleState, pose: Pose | None = None) -> Crossing | None:
-    """Return the first solid or usable cell along the crosshair, None if none is within reach.
+    """Return the first solid or usable cell along the crosshair, or None if there is none within reach.
 
     The eye's own cell does not count.
 
     Args:
-        pose: instead of the state's.
+        pose: pose to use instead of the state's.
     """
     pose = pose or state.pose
     for crossing in ray(pose)[1:]:
@@ -55,7 +55,7 @@ def touched(state: RuleState, pose: Pose | None = None) -> Crossing | None:
 
 
 def mob_hit(state: RuleState) -> Mob | None:
-    """Return the first mob along the crosshair, before anything solid and within reach."""
+    """Return the first mob along the crosshair within reach and not behind a solid cell, or None."""
     cells = {cell: mob for mob in reversed(tuple(state.mobs)) for cell in mob_cells(mob)}
     if cells:
         for crossing in ray(state.pose):
@@ -74,7 +74,7 @@ def mob_cells(mob: Mob) -> tuple[Cell, ...]:
 
 
 def table_in_reach(state: RuleState) -> bool:
-    """Return whether the ray from the eye to the middle of some crafting table touches it first."""
+    """Return whether a ray from the eye to the middle of some crafting table touches that table first."""
     return any(
         (hit := touched(state, replace(state.pose, aim=offset))) is not None and hit.offset == offset
         for offset in _tables(state)

@@ -1,8 +1,8 @@
-"""The recipes: what crafting takes and gives. Nothing smelts, brews or is cut.
+"""The recipes: what crafting takes and gives. There is no smelting, brewing or stonecutting.
 
-Where vanilla has a recipe for each kind of an ingredient and they make the same, they are one recipe here and the kinds
-are a group, of which any mixture does: any planks make a chest, any log of the oak makes oak planks. What goes in is
-used up, a cake's buckets too.
+If vanilla has one recipe per kind of an ingredient with the same result, they are one recipe here. The kinds form a
+group, and any mixture of them will do: any planks make a chest, any oak log makes oak planks. All ingredients are used
+up, even a cake's buckets.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ class Recipe:
     """A way to make something.
 
     Attributes:
-        name: what it makes; a second way is called like ``stick_from_bamboo``.
+        name: the item that it makes; further recipes for it are named like ``stick_from_bamboo``.
         makes: the item, ``count`` of it at a time.
-        needs: groups of items, no item in two of them, and how many of each group.
-        table: it is wider or higher than 2 x 2, so a crafting table has to be in reach.
+        needs: disjoint groups of items, and how many of each group.
+        table: it does not fit into 2 x 2 cells, so a crafting table must be in reach.
     """
 
     name: str
@@ -37,7 +37,7 @@ class Recipe:
 
 
 def _recipes() -> tuple[Recipe, ...]:
-    """Return them in the order of what they make; the plainest way first, which has the bare name."""
+    """Return the recipes in the order of the items that they make; the simplest one is first and has the bare name."""
     rows = sorted(FACTS["recipes"], key=lambda row: (item(row[0]), len(row[4]), -_kinds(row), row[1], _first(row)))
     made: dict[str, Recipe] = {}
     for makes, count, width, height, groups in rows:
@@ -57,7 +57,7 @@ def _first(row: list[Any]) -> list[int]:
 
 
 RECIPES: Final = _recipes()
-"""A recipe's number, as in codes to craft by it, is its place here, the same in every scene of rules "1"."""
+"""A recipe's number, as in codes to craft by it, is its index here, the same in every scene of rules "1"."""
 _NUMBERS: Final = {recipe.name: number for number, recipe in enumerate(RECIPES)}
 
 
@@ -74,7 +74,7 @@ def recipe(name: str) -> int:
 
 
 def recipes_for(name: str) -> tuple[Recipe, ...]:
-    """Return the recipes that make an item, none for what is only found.
+    """Return the recipes that make an item, empty if it can only be found.
 
     Raises:
         UnknownNameError: there is no such item.
@@ -84,7 +84,7 @@ def recipes_for(name: str) -> tuple[Recipe, ...]:
 
 
 def used(recipe: Recipe, inventory: Mapping[str, int]) -> dict[str, int] | None:
-    """Return how many of which items a recipe takes, the first in :data:`ITEMS` first; None if there are too few."""
+    """Return how many of each item a recipe takes, preferring early items of :data:`ITEMS`; None if too few."""
     taken: dict[str, int] = {}
     for kinds, number in recipe.needs:
         lacking = number
@@ -97,9 +97,9 @@ def used(recipe: Recipe, inventory: Mapping[str, int]) -> dict[str, int] | None:
 
 
 def craftable(inventory: Mapping[str, int], table: bool) -> tuple[Recipe, ...]:
-    """Return the recipes whose needs an inventory holds, in the order of :data:`RECIPES`.
+    """Return the recipes whose ingredients an inventory holds, in the order of :data:`RECIPES`.
 
     Args:
-        table: a crafting table is in reach.
+        table: whether a crafting table is in reach.
     """
     return tuple(each for each in RECIPES if (table or not each.table) and used(each, inventory) is not None)

@@ -1,4 +1,4 @@
-"""What the rules read: any state that answers these, a world's own storage or a :class:`WorldState`."""
+"""The state that the rules read: a protocol for a world's own storage and for a :class:`WorldState`."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from explorer.scene import Cell, Mob, Pose, Scene, Stack, WorldState
 PRESSED: Final = tuple(block.code for block in BLOCKS if block.kind == "plate" and block.state == "on")
 """Codes of plates that are on."""
 IRON: Final = tuple(block.code for block in BLOCKS if block.name == "iron_door")
-"""Codes of the door that no hand opens."""
+"""Codes of the door that cannot be opened by hand."""
 SIDES: Final[tuple[Cell, ...]] = ((1, 0, 0), (-1, 0, 0), (0, 1, 0), (0, -1, 0), (0, 0, 1), (0, 0, -1))
 
 
 @dataclass(frozen=True, slots=True)
 class Door:
-    """Cells of a door that open and close as one, not by hand, and what does it.
+    """A door that cannot be opened by hand: its cells, which open and close as one, and what opens it.
 
     Attributes:
-        name: of its wire; of a door without one, made of its lowest cell.
+        name: name of its wire, or made from its lowest cell if it has no wire.
         needs, mode, holds: see :class:`explorer.scene.Wire`.
-        beside: of an iron door the cells where a placed lever or button opens it too, else none.
+        beside: for an iron door, the cells where a placed lever or button also opens it; else empty.
     """
 
     name: str
@@ -39,7 +39,7 @@ class Door:
 
 
 def doors_of(scene: Scene) -> tuple[Door, ...]:
-    """Return the doors that hands do not open: the wired ones, and iron doors without a wire."""
+    """Return the doors that cannot be opened by hand: wired doors, and iron doors without a wire."""
     iron = {(x, y, z) for y, z, x in np.argwhere(np.isin(scene.blocks, IRON)).tolist()}
     doors = [Door(w.door, w.cells, w.needs, w.mode, w.holds, _beside(w.cells, iron)) for w in scene.wires]
     loose = iron.difference(*(door.cells for door in doors))
@@ -56,12 +56,12 @@ def _beside(cells: tuple[Cell, ...], iron: set[Cell]) -> frozenset[Cell]:
 
 
 def pressed_plates(blocks: NDArray[np.uint16]) -> frozenset[Cell]:
-    """Return where plates are on; blocks ``[y, z, x]``."""
+    """Return the cells of plates that are on; ``blocks`` is ``[y, z, x]``."""
     return frozenset((x, y, z) for y, z, x in np.argwhere(np.isin(blocks, PRESSED)).tolist())
 
 
 class RuleState(Protocol):
-    """A state that events happen to. The rules never change it."""
+    """A state as the rules read it. They never change it."""
 
     @property
     def pose(self) -> Pose:
@@ -80,12 +80,12 @@ class RuleState(Protocol):
 
     @property
     def mobs(self) -> Collection[Mob]:
-        """Those that are left."""
+        """The mobs that are left."""
         ...
 
     @property
     def inventory(self) -> Mapping[str, int]:
-        """Items and their counts, none of them 0."""
+        """Item -> count, always above 0."""
         ...
 
     @property
@@ -100,12 +100,12 @@ class RuleState(Protocol):
 
     @property
     def timers(self) -> Mapping[str, int]:
-        """Steps until a door closes."""
+        """Door -> steps until it closes."""
         ...
 
     @property
     def doors(self) -> tuple[Door, ...]:
-        """Of the scene, see :func:`doors_of`."""
+        """The scene's doors, from :func:`doors_of`."""
         ...
 
     @property
@@ -119,10 +119,10 @@ class RuleState(Protocol):
 
 
 class Still:
-    """A :class:`WorldState` as the rules read it.
+    """Adapt a :class:`WorldState` to :class:`RuleState`.
 
     Args:
-        doors: of its scene.
+        doors: doors of its scene.
     """
 
     def __init__(self, state: WorldState, doors: tuple[Door, ...]) -> None:

@@ -1,1 +1,1 @@
-"""Worlds that carry out steps: the voxel world, and gridworld tasks seen as a flat one."""
+"""Worlds that carry out steps: the voxel world, and a flat world for gridworld tasks."""

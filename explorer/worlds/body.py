@@ -1,7 +1,7 @@
-"""A body that walks, jumps and falls among full cells, tick by tick, with the constants of vanilla (1.16.5).
+"""A body that walks, jumps and falls among full cells, tick by tick, with vanilla's constants (1.16.5).
 
 20 ticks a second. Source of the constants: ``LivingEntity.travel`` and ``Entity.move`` of the game, as also implemented
-by prismarine-physics. It can be driven at will: what it can reach, a player can.
+by prismarine-physics. Any keys may be held at any tick, so it can reach whatever a player can.
 """
 
 from __future__ import annotations
@@ -31,20 +31,20 @@ SPRINT_JUMP: Final = 0.2
 HALF_WIDTH: Final = 0.3
 HEIGHT: Final = 1.8
 STILL: Final = 0.003
-"""Slower than this is at rest."""
+"""A slower body is at rest."""
 EDGE: Final = 1e-7
-"""What a box may reach into a cell without being in it."""
+"""How far a box may reach into a cell without being in it."""
 
 FORWARD, BACK, LEFT, RIGHT, JUMPING, SPRINTING = 1, 2, 4, 8, 16, 32
-"""Keys, to be added up."""
+"""Keys; add them up."""
 FREE, BARRED, DEADLY = 0, 1, 2
-"""What a cell is to a body."""
+"""What a cell means to a body."""
 _TO_A_BODY: Final = np.frombuffer(SOLID, np.uint8).copy()
 _TO_A_BODY[LAVA] = DEADLY
 
 
 class Solids:
-    """What each cell is to a body, as bytes: a mirror of the blocks with one barred cell all round.
+    """What each cell means to a body, as bytes: a mirror of the blocks with a border of barred cells.
 
     Args:
         blocks: uint16 ``[y, z, x]``.
@@ -60,7 +60,7 @@ class Solids:
         self.deadly = DEADLY in self.cells
 
     def at(self, x: int, y: int, z: int) -> int:
-        """Return where in ``cells`` a cell is, one outside the arena included."""
+        """Return the index in ``cells`` of a cell, which may lie one outside the arena."""
         return (y + 1) * self.layer + (z + 1) * self.across + x + 1
 
     def put(self, cell: Cell, code: int) -> None:
@@ -78,11 +78,11 @@ class Body:
     """A box of 0.6 x 1.8 x 0.6 m.
 
     Attributes:
-        x, y, z: middle of its base, metres.
-        vx, vy, vz: metres per tick.
-        on_ground: whether it came down on something in the last tick, before it moved sideways.
+        x, y, z: middle of its base, in metres.
+        vx, vy, vz: velocity in metres per tick.
+        on_ground: whether it landed on something in the last tick, before it moved sideways.
         burnt: whether it has ever touched lava.
-        ticks: since it was made.
+        ticks: number of ticks since it was created.
     """
 
     __slots__ = ("burnt", "on_ground", "solids", "ticks", "vx", "vy", "vz", "x", "y", "z")
@@ -94,7 +94,7 @@ class Body:
         self.place(cell)
 
     def place(self, cell: Cell) -> None:
-        """Put it at rest in the middle of a cell."""
+        """Put the body at rest in the middle of a cell."""
         self.x, self.y, self.z = cell[0] + 0.5, float(cell[1]), cell[2] + 0.5
         self.vx = self.vz = 0.0
         self.vy = -GRAVITY * FALL_DRAG
@@ -102,14 +102,14 @@ class Body:
 
     @property
     def cell(self) -> Cell:
-        """The cell of its feet."""
+        """Cell of the feet."""
         return floor(self.x), floor(self.y + EDGE), floor(self.z)
 
     def tick(self, keys: int, yaw: float) -> None:
-        """Let a twentieth of a second pass with some keys held.
+        """Advance by a twentieth of a second with some keys held.
 
         Args:
-            yaw: degrees, 0 south, 90 west.
+            yaw: in degrees, 0 south, 90 west.
         """
         self.ticks += 1
         vx = self.vx if abs(self.vx) >= STILL else 0.0
@@ -137,7 +137,7 @@ class Body:
             self.burnt = True
 
     def _driven(self, keys: int, yaw: float, vx: float, vy: float, vz: float) -> tuple[float, float, float]:
-        """Return velocities after what the legs do."""
+        """Return the velocity after the push of the keys."""
         s, c = _unit(yaw)
         sprinting = keys & SPRINTING and keys & FORWARD
         push = (GROUND_PUSH if self.on_ground else AIR_PUSH) * (SPRINT if sprinting else 1)
@@ -153,7 +153,7 @@ class Body:
         return vx + push * (aside * c - ahead * s), vy, vz + push * (ahead * c + aside * s)
 
     def _rise(self, by: float) -> float:
-        """Move up or down as far as there is room; how far."""
+        """Move up or down as far as there is room; return the distance moved."""
         y = self.y
         if by < 0:
             new = y + by
@@ -174,7 +174,7 @@ class Body:
         return by
 
     def _floor(self, level: int) -> bool:
-        """Whether a cell over or under the body at a level is barred."""
+        """Return whether a cell over or under the body is barred at a level."""
         cells, across = self.solids.cells, self.solids.across
         at = (level + 1) * self.solids.layer
         north = at + (floor(self.z - HALF_WIDTH + EDGE) + 1) * across
@@ -213,7 +213,7 @@ class Body:
         return by
 
     def _side(self, x: int | None, z: int | None) -> bool:
-        """Whether a cell beside the body, in column x or row z, is barred."""
+        """Return whether a cell beside the body, in column x or row z, is barred."""
         return any(value == BARRED for value in self._box(x, z))
 
     def _box(self, x: int | None = None, z: int | None = None) -> list[int]:

@@ -1,6 +1,6 @@
-"""Carries out a step of the lattice with a body: a closed loop over ticks that chooses keys by where they would lead.
+"""Carry out a step of the lattice with a body: a closed loop over ticks that predicts where each key would lead.
 
-A step ends with the body at rest in the middle of a cell, velocity zero, or back where it began.
+A step ends with the body at rest in the middle of a cell, or back where it started.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ from explorer.worlds.body import (
 LONGEST: Final = 60
 """Ticks after which a move is given up; a fall has no limit."""
 NEAR: Final = 0.18
-"""Metres from the middle within which a body held by nothing but its own cell's ground comes to rest."""
+"""Metres from the middle of the cell within which a body may rest: only its own cell supports it there."""
 CREEP: Final = 0.16
-"""Metres per tick towards a drop: a walking body cannot be braked in the air."""
+"""Metres per tick towards a drop: a body cannot brake in the air."""
 SLOW: Final = 0.03
 _KEYS: Final = {
     Primitive.FORWARD: (FORWARD, BACK),
@@ -45,7 +45,7 @@ _KEYS: Final = {
 
 
 def carry_out(body: Body, pose: Pose, primitive: Primitive, way: Way) -> bool:
-    """Move a body the way that the lattice says; whether it got there (else it is back where it began)."""
+    """Move a body as the lattice says. Return whether it got there; if not, it is back where it started."""
     dx, _, dz = heading(pose, primitive)
     on, off = _KEYS[primitive]
     yaw = 90.0 * pose.facing
@@ -67,7 +67,7 @@ def carry_out(body: Body, pose: Pose, primitive: Primitive, way: Way) -> bool:
 
 
 def drop_down(body: Body) -> Cell:
-    """Let a body fall until it rests; the cell it comes to."""
+    """Let a body fall until it rests; return the cell where it lands."""
     while True:
         body.tick(0, 0.0)
         if body.on_ground:
@@ -76,7 +76,7 @@ def drop_down(body: Body) -> Cell:
 
 
 def rise(body: Body, put: Callable[[], None]) -> bool:
-    """Jump on the spot and put a block below at the top; whether the body stands on it."""
+    """Jump on the spot and put a block below at the top of the jump; return whether the body stands on it."""
     start = body.cell
     body.tick(JUMPING, 0.0)
     for _ in range(LONGEST):
@@ -92,7 +92,7 @@ def rise(body: Body, put: Callable[[], None]) -> bool:
 
 
 def _push(body: Body, left: float, speed: float, floor: int, drop: bool) -> int:
-    """Return the key whose coasting ends nearest: 0 none, 1 on, -1 back (indices of (none, on, off))."""
+    """Return the key after which the body would coast to rest nearest to the end: 0 none, 1 forward, -1 back."""
     grounded = body.on_ground
     push = INPUT * (GROUND_PUSH if grounded else AIR_PUSH)
     if grounded and not (drop and body.y > floor):
@@ -105,7 +105,7 @@ def _push(body: Body, left: float, speed: float, floor: int, drop: bool) -> int:
 
 
 def _glide(height: float, vy: float) -> float:
-    """Return how far a body in the air gets for each metre per tick, until it has landed and slid to rest."""
+    """Return how far a body in the air travels per unit of speed until it has landed and slid to rest."""
     far, share = 0.0, 1.0
     while height > 0 or vy > 0:
         far += share

@@ -1,8 +1,8 @@
-"""Tasks of the gridworld as scenes: a second family for what evaluates, runs and shows, stepped by gridworld's rules.
+"""Gridworld tasks as scenes: a second family for agents, evaluation and reports, stepped by gridworld's rules.
 
-Column, row and the floor are x, z and y = 1. A key is a dye of its colour, and is taken by standing in its cell with
-empty hands; a door or gate is an iron door, a switch a lever to stand on, a block concrete, a hazard lava. What has no
-counterpart here is refused: of the primitives only wait, forward, turns, use, drop and done exist.
+Column and row become x and z, with the floor's surface at y = 1. A key is a dye of its colour; a body with empty hands
+takes it by standing in its cell. A door or gate is an iron door, a switch is a lever to stand on, a block is concrete,
+and a hazard is lava. Only wait, forward, turns, use, drop and done exist here; all other primitives are refused.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from gridworld.search.certificate import certify
 from gridworld.task_spec import TaskSpecification
 
 HEIGHT: Final = 3
-"""Cells: the floor, the feet's and the head's."""
+"""Number of levels: floor, feet and head."""
 _ACTIONS: Final = {
     Primitive.WAIT: Action.DONE,
     Primitive.FORWARD: Action.MOVE_FORWARD,
@@ -47,19 +47,19 @@ _REFUSALS: Final = {
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class FlatScene(Scene):
-    """A scene that is a task; it has no wires, its doors follow the rules of the gridworld."""
+    """A scene made from a gridworld task; it has no wires, because its doors follow gridworld's rules."""
 
     layout: Layout
 
 
 def flat_scene(task: TaskSpecification) -> tuple[FlatScene, tuple[Milestone, ...]]:
-    """Return a task on squares as a scene, and what has to be achieved in it.
+    """Return a task on a square grid as a scene with its milestones.
 
-    Milestones are the necessary keys and doors of its dependency chain, then its goal.
+    The milestones are the necessary keys and doors of its dependency chain, then its goal.
 
     Raises:
         TaskError: the task is not valid.
-        SceneError: it hides mechanisms, or its goal is none that a milestone can say.
+        SceneError: it hides mechanisms, or no milestone can express its goal.
     """
     if task.rules.hidden_mechanisms:
         raise SceneError("hidden mechanisms have no counterpart in a scene", task.task_id, "rules.hidden_mechanisms")
@@ -82,10 +82,10 @@ class FlatWorld:
         """Begin an episode.
 
         Raises:
-            SceneError: the scene is no task.
+            SceneError: the scene is not a gridworld task.
         """
         if not isinstance(scene, FlatScene):
-            raise SceneError(f"{scene.name} is no task of the gridworld, so the flat world cannot build it")
+            raise SceneError(f"{scene.name} is not a gridworld task, so the flat world cannot build it")
         self._scene, self._max_steps = scene, max_steps
         self._now, self._step = scene.layout.start(), 0
         self._over: Reason = ""
@@ -116,7 +116,7 @@ class FlatWorld:
         return self._last
 
     def view(self) -> View:
-        """What the agent knows now."""
+        """Return what the agent knows now."""
         return View(
             known=self._observer.known.copy(),
             origin=self._scene.spawn.cell,
@@ -131,7 +131,7 @@ class FlatWorld:
         )
 
     def state(self) -> WorldState:
-        """All there is now."""
+        """Return the complete present state."""
         layout, now = self._scene.layout, self._now
         return WorldState(
             pose=_pose(now),
@@ -148,29 +148,29 @@ class FlatWorld:
         )
 
     def checkpoint(self) -> Checkpoint:
-        """Keep the present state and what is known."""
+        """Return the present state together with what the agent knows."""
         return _Kept(self._scene, self._now, self._step, self._over, self._observer.copy(), self._last, self._max_steps)
 
     def restore(self, checkpoint: Checkpoint) -> None:
-        """Go back to a kept state.
+        """Go back to a checkpoint.
 
         Raises:
             TypeError: another kind of world made it.
         """
         if not isinstance(checkpoint, _Kept):
-            raise TypeError("this is no checkpoint of a flat world")
+            raise TypeError("this is not a checkpoint of a flat world")
         kept = checkpoint
         self._scene, self._now, self._step, self._over = kept.scene, kept.state, kept.step, kept.over
         self._observer, self._last, self._max_steps = kept.observer.copy(), kept.last, kept.max_steps
 
     def close(self) -> None:
-        """There is nothing to release."""
+        """Do nothing: there is nothing to release."""
 
     def _act(self, primitive: Primitive | None) -> str:
-        """Do what a primitive means; why it has no effect."""
+        """Carry out a primitive; return why it had no effect, or ""."""
         action = _ACTIONS.get(primitive) if primitive is not None else None
         if action is None:
-            return "there is no such deed in the flat world"
+            return "not possible in the flat world"
         layout, before = self._scene.layout, self._now
         after = transition(layout, before, action)
         if after.position in after.key_cells and not after.dead:
@@ -200,7 +200,7 @@ def _pose(state: State) -> Pose:
 
 
 def _drawn(layout: Layout, state: State) -> NDArray[np.uint16]:
-    """The blocks of a state, ``[y, z, x]``."""
+    """Return the blocks of a state, ``[y, z, x]``."""
     blocks = np.full((HEIGHT, layout.height, layout.width), AIR, np.uint16)
     blocks[0] = code("smooth_stone")
     for column, row in layout.walls:
@@ -245,7 +245,7 @@ def _concrete(colour: str) -> str:
 
 
 def _changes(layout: Layout, before: State, after: State) -> Iterator[Change]:
-    """What is different between two states, the pose aside."""
+    """Yield the differences between two states, except the pose."""
     old, new = _drawn(layout, before), _drawn(layout, after)
     for y, z, x in np.argwhere(old != new).tolist():
         yield Change("block", (x, y, z), code=int(new[y, z, x]))
@@ -259,17 +259,17 @@ def _changes(layout: Layout, before: State, after: State) -> Iterator[Change]:
 
 
 def _rule(layout: Layout, name: str, spawn: Cell) -> Rule | None:
-    """What shows that a mechanism has been used, None where no rule does."""
+    """Return the rule that shows that a mechanism was used, or None if no rule can."""
     if name in layout.colour_of_key:
         return InventoryHas(_dye(layout.colour_of_key[name]))
     return next((_inside(cell, spawn) for cell, door in _doors(layout).items() if door == name), None)
 
 
 def _goal(task: TaskSpecification, layout: Layout, spawn: Cell) -> dict[str, Rule]:
-    """The rules of the goal by name, the last thing asked for last."""
+    """Return the rules of the goal by name, in the goal's own order."""
     goal = task.goal
     if goal.auxiliary_conditions or goal.goal_type == "survive_steps":
-        raise SceneError("no milestone says this goal", task.task_id, "goal")
+        raise SceneError("no milestone can express this goal", task.task_id, "goal")
     if layout.goal_square:
         return {"goal": _inside(layout.goal_square, spawn)}
     if goal.goal_type == "push_block_to":
@@ -281,7 +281,7 @@ def _goal(task: TaskSpecification, layout: Layout, spawn: Cell) -> dict[str, Rul
     found = {name: _rule(layout, name, spawn) for name in goal.target_ids}
     said = {name: rule for name, rule in found.items() if rule is not None}
     if len(said) < len(found):
-        raise SceneError("no milestone says that a switch is on", task.task_id, "goal.target_ids")
+        raise SceneError("no milestone can express that a switch is on", task.task_id, "goal.target_ids")
     return said
 
 

@@ -1,7 +1,7 @@
-"""What an agent has seen of a scene: the blocks as they were when last in sight, and the things among them.
+"""What an agent has seen of a scene: blocks as they were when last in view, and the things among them.
 
 A world tells an :class:`Observer` what changes (:meth:`~Observer.follow`) and where the body stands after a step
-(:meth:`~Observer.look`). What changes out of sight is not known until it is seen, but for what the own hands place.
+(:meth:`~Observer.look`). The agent learns of a change when it sees it; it always knows what it placed itself.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _OPAQUE: Final = mask(OPAQUE)
 
 
 class Observer:
-    """Eyes and memory of an agent; sees nothing before the first :meth:`look`."""
+    """Eyes and memory of an agent. It has seen nothing before the first :meth:`look`."""
 
     def __init__(self, scene: Scene) -> None:
         self._layout = Layout(scene.blocks.shape)
@@ -48,16 +48,16 @@ class Observer:
 
     @property
     def known(self) -> NDArray[np.uint16]:
-        """Codes as they were when last seen, 0 where nothing was; ``[y, z, x]``, a read-only view that goes on."""
+        """Codes as last seen, 0 where nothing was; ``[y, z, x]``, a live read-only view."""
         return self._layout.reading(self._known)
 
     @property
     def seen_at(self) -> NDArray[np.int32]:
-        """Step at which each cell was last in sight, -1 for never; a read-only view that goes on."""
+        """Step at which each cell was last in view, -1 for never; ``[y, z, x]``, a live read-only view."""
         return self._layout.reading(self._seen_at)
 
     def copy(self) -> Observer:
-        """Return a copy that does not follow, for a checkpoint."""
+        """Return an independent copy, for a checkpoint."""
         other = copy(self)
         for name in ("_blocks", "_opaque", "_known", "_seen_at", "_things", "_felt"):
             setattr(other, name, getattr(self, name).copy())
@@ -65,7 +65,7 @@ class Observer:
         return other
 
     def follow(self, changes: Iterable[Change]) -> None:
-        """Let the world be as it is after some changes; whether they are seen is for the next :meth:`look`."""
+        """Apply changes to the world; the next :meth:`look` decides which of them the agent sees."""
         shone = False
         for change in changes:
             if change.cell is None:
@@ -84,11 +84,11 @@ class Observer:
             self._shine()
 
     def empty(self, cell: Cell) -> None:
-        """Remember that the agent emptied a chest, or found it empty."""
+        """Note that the agent emptied a chest, or found it empty."""
         self._things.empty(self._layout.index(cell))
 
     def look(self, pose: Pose, step: int, items: Mapping[Cell, tuple[Stack, ...]], mobs: Iterable[Mob]) -> None:
-        """See what is in sight after a step; ``items`` and ``mobs`` are those of the whole world."""
+        """See what is in view after a step; ``items`` and ``mobs`` are those of the whole world."""
         self._pose, self._step = pose, step
         places = np.append(see(self._opaque, self._layout, pose, self._lit), np.array(self._felt, np.intp))
         self._felt.clear()
@@ -106,7 +106,7 @@ class Observer:
         return self._things.listed(self._known, self._seen_at, self._step, self._pose.cell)
 
     def offers(self, inventory: Mapping[str, int], table_in_reach: Callable[[], bool]) -> tuple[Offer, ...]:
-        """Return the recipes that what is held and was seen could be for (:func:`explorer.worlds.offers.offers`)."""
+        """Return the recipes that use something seen or held (:func:`explorer.worlds.offers.offers`)."""
         return offers(inventory, self._things.materials, table_in_reach)
 
     def _notice(self, places: NDArray[np.intp], before: NDArray[np.uint16], now: NDArray[np.uint16]) -> None:

@@ -1,4 +1,4 @@
-"""The recipe book of a view: what could be made of what is held or was seen, and what of it can be made now."""
+"""The recipe book of a view: what could be made from things seen or held, and what can be made now."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from explorer.view import Offer
 def offers(
     inventory: Mapping[str, int], materials: frozenset[str], table_in_reach: Callable[[], bool]
 ) -> tuple[Offer, ...]:
-    """Return the recipes that materials and inventory could be for, in the order of the recipes.
+    """Return the recipes that materials and inventory could serve, in the order of the recipes.
 
     Args:
-        materials: items that what was seen gives: those on the ground, and drops of blocks and mobs.
-        table_in_reach: asked only where a table would make a difference.
+        materials: items seen on the ground, and drops of blocks and mobs seen.
+        table_in_reach: called only if a table would make a difference.
     """
     held = tuple(sorted((name, count) for name, count in inventory.items() if count > 0))
     book = _book(materials | {name for name, _ in held})
@@ -29,7 +29,7 @@ def offers(
 
 @lru_cache(maxsize=256)
 def _book(materials: frozenset[str]) -> tuple[int, ...]:
-    """Numbers of the recipes whose ingredients are materials, or are made of them by other recipes."""
+    """Return the numbers of the recipes whose ingredients are materials, or can be made from them."""
     available, book = set(materials), dict.fromkeys(range(len(RECIPES)), False)
     while new := [number for number, listed in book.items() if not listed and _makeable(number, available)]:
         book.update(dict.fromkeys(new, True))

@@ -1,4 +1,4 @@
-"""What every world of the explorer can do, whatever carries out its physics."""
+"""The interface of every world, whatever carries out its physics."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from explorer.scene import Happened, Scene, WorldState
 from explorer.view import View
 
 Checkpoint = object
-"""Opaque; only :meth:`World.restore` of the world that made it reads it."""
+"""Opaque: only :meth:`World.restore` of the world that made it may read it."""
 
 
 class World(Protocol):
     """A scene that is played step by step.
 
-    Two worlds of one scene agree on the state after every step. The conformance suite is
+    Any two worlds that play the same codes in a scene agree on the state after every step. The conformance suite is
     ``tests/support/explorer/world_suite.py``.
     """
 
     def reset(self, scene: Scene, max_steps: int | None = None) -> View:
-        """Begin an episode; what is seen from the spawn.
+        """Begin an episode; return the view from the spawn.
 
         Raises:
             SceneError: the scene cannot be built in this world.
@@ -30,26 +30,26 @@ class World(Protocol):
         """Carry out a primitive (:mod:`explorer.rules.actions`).
 
         Raises:
-            ActionError: the code means nothing, or the episode is over.
+            ActionError: the code is not a primitive, or the episode is over.
         """
         ...
 
     def view(self) -> View:
-        """What the agent knows now."""
+        """Return what the agent knows now."""
         ...
 
     def state(self) -> WorldState:
-        """All there is now: for evaluators and proofs, never for agents."""
+        """Return the complete present state: for evaluators and proofs, never for agents."""
         ...
 
     def checkpoint(self) -> Checkpoint:
-        """Keep the present state and what is known."""
+        """Return the present state together with what the agent knows."""
         ...
 
     def restore(self, checkpoint: Checkpoint) -> None:
-        """Go back to a kept state."""
+        """Go back to a checkpoint."""
         ...
 
     def close(self) -> None:
-        """Release what the world holds."""
+        """Release the world's resources."""
         ...

@@ -1,12 +1,12 @@
-"""Line of sight by a table: at a lattice pose the eye is at a fixed offset, so each ray crosses fixed cells.
+"""Line of sight from a table: at a lattice pose the eye has a fixed offset, so each ray crosses fixed cells.
 
-A ray goes on until it has touched an opaque cell or is :data:`RANGE` long; the cells that it touches are seen, air
-too. The rays of a pitch, about 3,700, are chosen such that in the open each face that is turned to the eye, within
-range and :data:`WIDTH` x :data:`HEIGHT` degrees, is entered by :data:`RAYS` of them or by one to its middle. Of the
-cells with the middle of a face in sight, they miss 2 in 100 among scattered blocks and 5 among dense ones.
+A ray ends at the first opaque cell or after :data:`RANGE` metres; every cell that it touches is seen, air included.
+Each pitch has about 3,700 rays. They are chosen so that, in the open, each face turned to the eye within range and
+:data:`WIDTH` x :data:`HEIGHT` degrees is entered by :data:`RAYS` rays or by one to its middle. Of the cells that have
+the middle of a face in sight, they miss 2 in 100 among scattered blocks and 5 in 100 among dense ones.
 
-Rays that begin with the same cells share them: the table is a forest of 46,000 cells in depth-first order, in which all
-that is behind a cell is one run. The other facings are the same table, rotated.
+Rays that start with the same cells share them: the table is a forest of 46,000 cells in depth-first order, so all cells
+behind a cell form one run. The other facings rotate the same table.
 """
 
 from __future__ import annotations
@@ -22,21 +22,21 @@ from numpy.typing import NDArray
 from explorer.scene import EYE_HEIGHT, PITCH_STEP, Cell, Pose
 
 RANGE: Final = 16
-"""Metres that an eye sees."""
+"""Range of sight in metres."""
 WIDTH: Final = 100
 """Degrees between the left and the right edge of the field of view."""
 HEIGHT: Final = 84
-"""Degrees between its upper and lower edge."""
+"""Degrees between the upper and the lower edge of the field of view."""
 RAYS: Final = 3
-"""Rays that enter a face in the open; more would see more between things, and take longer."""
+"""Rays that enter a face in the open; more rays would see more through gaps, but take longer."""
 LIT: Final = 3
-"""Metres from the eye to the middle of a cell that is seen in the dark without a light."""
+"""In the dark, cells whose middle is within this many metres of the eye are seen without a light."""
 LIGHT: Final = 6
-"""Metres from the middle of a light block to that of a cell that is seen by it."""
+"""A light block lights the cells whose middle is within this many metres of its own."""
 _EYE: Final = np.array([0.5, EYE_HEIGHT, 0.5])
 _HEAD: Final = np.array([0, math.floor(EYE_HEIGHT), 0])
 _FELT: Final = ((0, 0, 0), (0, -1, 0))
-"""Cells that a body knows by touch: its feet's and the one below."""
+"""Cells that a body knows by touch: the cell of its feet and the one below."""
 _REACH: Final = RANGE + 2
 _ASIDE: Final = 0.03
 
@@ -46,9 +46,9 @@ class Table:
     """The cells that the rays of a facing and pitch touch, as a forest in depth-first order.
 
     Attributes:
-        cells: offsets from the feet's cell, int ``(n, 3)``; x, y, z. A cell occurs once for each way to it.
-        ends: where the cells end that are reached through this one, ``(n,)``.
-        near: whether it is within :data:`LIT` of the eye.
+        cells: offsets x, y, z from the feet's cell, int ``(n, 3)``. A cell occurs once for each way to it.
+        ends: index after the last cell that is reached through this one, ``(n,)``.
+        near: whether the cell is within :data:`LIT` of the eye, ``(n,)``.
     """
 
     cells: NDArray[np.int64]
@@ -57,13 +57,13 @@ class Table:
 
 
 class Layout:
-    """How the cells of an arena lie in a flat array: a border one cell thick around it, then a margin at both ends.
+    """The order of an arena's cells in a flat array, with a border of one cell around it and a margin at both ends.
 
     No offset of a :class:`Table` leaves the array, and no ray leaves the arena without crossing the border.
     """
 
     def __init__(self, shape: tuple[int, int, int]) -> None:
-        """``shape`` of the arena: y, z, x."""
+        """Lay out an arena of ``shape`` y, z, x."""
         self.shape = shape
         self._padded = tuple(side + 2 for side in shape)
         self.strides = (1, self._padded[1] * self._padded[2], self._padded[2])
@@ -72,19 +72,19 @@ class Layout:
         self._tables: dict[tuple[int, int], tuple[int, NDArray[np.intp]]] = {}
 
     def index(self, cell: Cell) -> int:
-        """Return where a cell is in a flat array."""
+        """Return the index of a cell in a flat array."""
         x, y, z = cell
         across, up, along = self.strides
         return self._margin + (x + 1) * across + (y + 1) * up + (z + 1) * along
 
     def cell(self, index: int) -> Cell:
-        """Return the cell at a place of a flat array."""
+        """Return the cell at an index of a flat array."""
         y, rest = divmod(index - self._margin, self.strides[1])
         z, x = divmod(rest, self.strides[2])
         return x - 1, y - 1, z - 1
 
     def square_distances(self, places: NDArray[np.int64], to: int) -> NDArray[np.int64]:
-        """Return the squares of the distances of cells from one of them."""
+        """Return the squared distances of some cells from one cell."""
         y, rest = np.divmod(places - self._margin, self.strides[1])
         z, x = np.divmod(rest, self.strides[2])
         at_x, at_y, at_z = self.cell(to)
@@ -96,13 +96,13 @@ class Layout:
         return flat[self._margin : -self._margin].reshape(self._padded)[1:-1, 1:-1, 1:-1]
 
     def reading(self, flat: NDArray[Any]) -> NDArray[Any]:
-        """Return the arena within a flat array as a view ``[y, z, x]`` that cannot be written."""
+        """Return the arena within a flat array as a read-only view ``[y, z, x]``."""
         view = self.inner(flat)
         view.flags.writeable = False
         return view
 
     def table(self, facing: int, pitch: int) -> tuple[int, NDArray[np.intp]]:
-        """Return the least offset of a table's cells in a flat array, and the offsets beyond it."""
+        """Return the smallest offset of a table's cells in a flat array, and all offsets relative to it."""
         if (facing, pitch) not in self._tables:
             offsets = (table(facing, pitch).cells @ np.array(self.strides)).astype(np.intp)
             least = int(offsets.min())
@@ -113,17 +113,17 @@ class Layout:
 def see(
     opaque: NDArray[np.bool_], layout: Layout, pose: Pose, lit: NDArray[np.bool_] | None = None
 ) -> NDArray[np.intp]:
-    """Return the places of the cells in sight, in no order, some more than once.
+    """Return the indices of the cells in view, unordered and with repetitions.
 
     Args:
         opaque: flat; the border is opaque.
-        lit: flat, the cells within :data:`LIGHT` of a light; None: everything is.
+        lit: flat; cells within :data:`LIGHT` of a light. None: everything is lit.
     """
     forest = table(pose.facing, pose.pitch)
     least, offsets = layout.table(pose.facing, pose.pitch)
     start = layout.index(pose.cell) + least
     bars = opaque[start:].take(offsets, mode="clip")
-    # A cell is hidden while an opaque one before it has an end beyond it; runs are nested or apart.
+    # A cell is hidden if an earlier opaque cell ends after it; runs are either nested or disjoint.
     hidden_to = np.maximum.accumulate(forest.ends * bars)
     seen = np.empty(len(bars), dtype=np.bool_)
     seen[0] = True
@@ -144,7 +144,7 @@ def light(sources: NDArray[np.bool_]) -> NDArray[np.bool_]:
 
 @cache
 def rays(facing: int, pitch: int) -> NDArray[np.float64]:
-    """Return the directions of the rays, unit vectors ``(rays, 3)``; none passes through an edge of a cell."""
+    """Return the directions of the rays, unit vectors ``(rays, 3)``; no ray passes through an edge of a cell."""
     if facing:
         x, y, z = rays(facing - 1, pitch).T
         return np.stack([-z, y, x], axis=1)
@@ -169,7 +169,7 @@ def _numbers(count: int) -> NDArray[np.int32]:
 
 
 def _candidates(pitch: int) -> tuple[NDArray[np.float64], tuple[NDArray[np.int64], NDArray[np.int64]]]:
-    """Unit vectors from the eye to the middles of the faces turned to it, the farthest first; each one's cell, axis."""
+    """Return unit vectors from the eye to the middles of the faces turned to it, farthest first, and cells and axes."""
     angle = math.radians(pitch * PITCH_STEP)
     forward = np.array([0, -math.sin(angle), math.cos(angle)])
     up = np.array([0, math.cos(angle), math.sin(angle)])
@@ -181,7 +181,7 @@ def _candidates(pitch: int) -> tuple[NDArray[np.float64], tuple[NDArray[np.int64
         middle = turned + 0.5
         middle[:, axis] = turned[:, axis] + (turned[:, axis] < _HEAD[axis])
         if axis == 1:
-            # Off the middle, or a ray would go through edges, and which side it sees would be chance.
+            # Aim off the middle: otherwise the ray passes through edges, and the side it sees is arbitrary.
             middle[:, 0] += _ASIDE * np.sign(turned[:, 0])
         vectors.append(middle - _EYE)
         cells.append(turned)
@@ -197,7 +197,7 @@ def _candidates(pitch: int) -> tuple[NDArray[np.float64], tuple[NDArray[np.int64
 
 
 def _march(directions: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Cells that each ray touches, ``(rays, steps, 3)``, and the axes of the faces it enters by, -1 after its end."""
+    """Return the cells of each ray, ``(rays, steps, 3)``, and the axes of the faces it enters by, -1 after its end."""
     rays = np.arange(len(directions))
     with np.errstate(divide="ignore", invalid="ignore"):
         across = np.abs(1 / directions)
@@ -218,7 +218,7 @@ def _march(directions: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[
 
 
 def _keys(cells: NDArray[np.int64], axes: NDArray[np.int64]) -> NDArray[np.int64]:
-    """A number for each face of each cell, the last one where there is none."""
+    """Return a number for each face of each cell; the last number stands for no face."""
     span = 2 * _REACH + 1
     places = cells + _REACH
     numbers = ((places[..., 0] * span + places[..., 1]) * span + places[..., 2]) * 3 + axes
@@ -226,7 +226,7 @@ def _keys(cells: NDArray[np.int64], axes: NDArray[np.int64]) -> NDArray[np.int64
 
 
 def _chosen(entered: NDArray[np.int64], wanted: NDArray[np.int64]) -> list[int]:
-    """Numbers of the rays that enter together all of the wanted faces; ray i goes to the middle of face i."""
+    """Return the numbers of rays that together enter all wanted faces; ray i goes to the middle of face i."""
     times = np.zeros(3 * (2 * _REACH + 1) ** 3 + 1, dtype=np.int32)
     chosen = []
     for ray, face in enumerate(wanted.tolist()):
@@ -237,11 +237,11 @@ def _chosen(entered: NDArray[np.int64], wanted: NDArray[np.int64]) -> list[int]:
 
 
 def _forest(cells: NDArray[np.int64], touched: NDArray[np.bool_]) -> Table:
-    """The rays' cells as a table; beginnings that rays have in common occur once."""
+    """Return the rays' cells as a table; common prefixes of rays occur once."""
     numbers = np.where(touched, _keys(cells, np.zeros_like(cells[..., 0])), -1)
     order = np.lexsort(numbers.T[::-1])
     cells, numbers = cells[order], numbers[order]
-    # Of a ray, the cells from the first that differs from the ray before are its own.
+    # A ray's own cells start at the first one that differs from the previous ray.
     own = np.empty(len(numbers), dtype=np.int64)
     own[0] = 0
     own[1:] = (numbers[1:] != numbers[:-1]).argmax(axis=1)

@@ -1,4 +1,4 @@
-"""One number for all there is: two plays of the same codes are the same if it is, on any machine."""
+"""A hash of the complete state: two plays that end with the same hash ended in the same state, on any machine."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from explorer.scene import RULES, Cell, Stack, WorldState
 def state_hash(state: WorldState) -> str:
     """Return the sha256 of the canonical bytes of a state, in hexadecimal.
 
-    They are a JSON text of all but the blocks with everything in order, then the blocks as little-endian uint16 in
-    the order of the array. Counts of 0 and empty cells of items and chests do not matter.
+    These are a sorted JSON text of everything but the blocks, then the blocks as little-endian uint16 in array order.
+    Counts of 0 and empty cells of items and chests do not matter.
     """
     pose = state.pose
     said = {
         "rules": RULES,
         "pose": [pose.cell, pose.facing, pose.pitch, pose.aim],
         "shape": state.blocks.shape,
-        "items": _stacks(state.items),
-        "chests": _stacks(state.chests),
+        "items": canonical_stacks(state.items),
+        "chests": canonical_stacks(state.chests),
         "mobs": sorted((mob.name, mob.kind, mob.cell) for mob in state.mobs),
         "inventory": sorted((name, count) for name, count in state.inventory.items() if count),
         "held": state.held,
@@ -35,5 +35,6 @@ def state_hash(state: WorldState) -> str:
     return digest.hexdigest()
 
 
-def _stacks(where: Mapping[Cell, tuple[Stack, ...]]) -> list[object]:
+def canonical_stacks(where: Mapping[Cell, tuple[Stack, ...]]) -> list[object]:
+    """Return stacks by cell as sorted JSON-compatible data, without empty cells."""
     return [[cell, [(stack.item, stack.count) for stack in where[cell]]] for cell in sorted(where) if where[cell]]

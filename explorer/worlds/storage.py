@@ -1,4 +1,4 @@
-"""The mutable state of the voxel world, which answers what the rules ask and carries out what they say."""
+"""The mutable state of the voxel world: the rules read it, and it applies their changes."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from explorer.worlds.body import Solids
 
 
 class Storage:
-    """A scene as it is now.
+    """A scene in its present state.
 
-    Blocks are kept in an array, of which single cells are read as bytes, and mirrored for the body.
+    Blocks are in an array with a byte view for fast reads of single cells, and mirrored for the body.
     """
 
     def __init__(self, scene: Scene) -> None:
@@ -39,7 +39,7 @@ class Storage:
 
     @property
     def mobs(self) -> Collection[Mob]:
-        """Those that are left."""
+        """The mobs that are left."""
         return self._mobs.values()
 
     def block(self, cell: Cell) -> int:
@@ -50,7 +50,7 @@ class Storage:
         return OUTSIDE
 
     def do(self, changes: Iterable[Change]) -> None:
-        """Carry out changes."""
+        """Apply changes."""
         for change in changes:
             match change.kind:
                 case "block":
@@ -77,7 +77,7 @@ class Storage:
                     self.over = change.name  # type: ignore[assignment]
 
     def frozen(self, step: int) -> WorldState:
-        """Return what is, as a value."""
+        """Return the present state as an immutable value."""
         if self._copy is None:
             self._copy = self._blocks.copy()
             self._copy.flags.writeable = False
@@ -96,7 +96,7 @@ class Storage:
         )
 
     def thaw(self, state: WorldState) -> None:
-        """Become a state of the same scene."""
+        """Take over a state of the same scene."""
         if state.blocks is not self._copy:
             self._blocks[:] = state.blocks
             self.solids = Solids(state.blocks)

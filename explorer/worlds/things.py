@@ -1,14 +1,14 @@
-"""The things of a view: named in order of first sight, remembered while out of sight, forgotten once seen to be gone.
+"""The things of a view: named in order of first sight, remembered while out of view, forgotten once seen to be gone.
 
-Which blocks are things, and how many of them are one:
+Which blocks are things, and which of them form one thing:
 
-* each chest, crafting table, lever, button and plate is one;
-* door blocks on top of each other are one;
-* what breaks, what is thin (torches, banners, carpets) and landmarks (built blocks that are no :data:`MASONRY`, such as
-  a bookshelf) are one for each cluster of a name that touches by faces; clusters that turn out to touch keep the older
-  name. Natural blocks that the agent placed are final, so they are none.
+* each chest, crafting table, lever, button and plate is a thing;
+* door blocks on top of each other are one thing;
+* breakable blocks, thin blocks (torches, banners, carpets) and landmarks (built blocks that are not :data:`MASONRY`,
+  such as a bookshelf) form one thing per cluster of the same name that touches by faces. Clusters that turn out to
+  touch keep the older name. Natural blocks that the agent placed are final, so they are not things.
 
-Masonry is in the blocks that the agent knows, and nowhere else.
+The agent sees masonry only among the known blocks.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ MASONRY: Final = (
     " quartz_* purpur_* *_planks *bricks *sandstone *prismarine *glass *glass_pane *terracotta *_concrete"
     " *_concrete_powder *_coral_block *_stairs *_slab *_wall *_fence *_fence_gate *_trapdoor"
 )
-"""Built blocks of which walls and ceilings are made, as patterns of names."""
+"""Name patterns of built blocks that walls and ceilings are made of."""
 _ALONE: Final = 1
 _COLUMN: Final = 2
 _CLUSTER: Final = 3
 
 
 def _joining(block: Block) -> int:
-    """How blocks of a name are one thing; 0: they are none."""
+    """Return how blocks of a name join into things; 0 if they are not things."""
     if block.kind in ("device", "plate", "chest", "table"):
         return _ALONE
     if block.kind == "door":
@@ -51,7 +51,7 @@ def _joining(block: Block) -> int:
 
 
 JOINING: Final[NDArray[np.uint8]] = np.array([_joining(block) for block in BLOCKS], dtype=np.uint8)
-"""By code; 0 for blocks that are no things."""
+"""How blocks join, by code; 0 for blocks that are not things."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,11 +65,11 @@ class _Loose:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Sorted:
-    """The places of blocks by label.
+    """The places of blocks, sorted by label.
 
     Attributes:
-        starts: where each label's begin in ``places``.
-        columns: by place, 1 where it is of a door.
+        starts: index in ``places`` of each label's first place.
+        columns: by place, 1 if it belongs to a door.
     """
 
     labels: NDArray[np.int64]
@@ -79,7 +79,7 @@ class _Sorted:
 
 
 class Things:
-    """The things that an agent has seen; places are those of a :class:`~explorer.worlds.sight.Layout`."""
+    """The things that an agent has seen; places are indices of a :class:`~explorer.worlds.sight.Layout`."""
 
     def __init__(self, layout: Layout) -> None:
         self._layout = layout
@@ -97,11 +97,11 @@ class Things:
 
     @property
     def materials(self) -> frozenset[str]:
-        """Items that what was seen until now gives: those on the ground, and drops of blocks and mobs."""
+        """Items seen on the ground so far, and drops of blocks and mobs seen."""
         return frozenset(self._materials)
 
     def copy(self) -> Things:
-        """Return a copy that does not follow."""
+        """Return an independent copy."""
         other = Things(self._layout)
         other._names = self._names.copy()
         other._numbers = self._numbers.copy()
@@ -115,15 +115,15 @@ class Things:
         return other
 
     def place(self, place: int) -> None:
-        """Remember that the agent placed the block."""
+        """Note that the agent placed the block."""
         self._placed.add(place)
 
     def empty(self, place: int) -> None:
-        """Remember that the agent knows the chest to be empty."""
+        """Note that the agent knows the chest to be empty."""
         self._emptied.add(place)
 
     def notice(self, place: int, before: int, code: int) -> None:
-        """A cell is seen to hold ``code``, and was known to hold ``before`` (0: unseen)."""
+        """Note that a cell is seen to hold ``code`` and was known to hold ``before`` (0: unseen)."""
         if place in self._at and BLOCKS[before].name == BLOCKS[code].name:
             return
         self._sorted = None
@@ -144,7 +144,7 @@ class Things:
     def meet(
         self, items: Mapping[Cell, tuple[Stack, ...]], mobs: Iterable[Mob], in_view: Callable[[int], bool]
     ) -> None:
-        """Notice items and mobs that are there and in view, and forget those in view that are not there any more."""
+        """Note the items and mobs in view, and forget those that should be in view but are gone."""
         present: dict[Hashable, tuple[str, int, str, str]] = {}
         for cell, stacks in items.items():
             place = self._layout.index(cell)
@@ -163,7 +163,7 @@ class Things:
     def listed(self, known: NDArray[np.uint16], seen_at: NDArray[np.int32], step: int, feet: Cell) -> tuple[Thing, ...]:
         """Return the things in order of first sight.
 
-        A thing of several blocks is at the one nearest to the feet, a door at the one seen last.
+        The cell of a thing is its block nearest to the feet; for a door, its block seen last.
 
         Args:
             known, seen_at: flat.
@@ -188,7 +188,7 @@ class Things:
         order = self._sorted = self._sorted or self._sort(known)
         seen = seen_at[order.places].astype(np.int64)
         near = self._layout.square_distances(order.places, feet)
-        # One number to compare by: how long ago a door's block was seen, how far it is, which one it is.
+        # One number to sort by: steps since a door's block was seen, then distance, then index.
         ranks = (order.columns * (step - seen) << 44) | (near << 24) | np.arange(len(near))
         first = np.minimum.reduceat(ranks, order.starts) & 0xFFFFFF
         latest = np.maximum.reduceat(seen, order.starts).tolist()
@@ -210,13 +210,13 @@ class Things:
         return _Sorted(distinct, places, starts, (JOINING[known[places]] == _COLUMN).astype(np.int64))
 
     def _named(self, kind: str) -> int:
-        """Label of a new thing."""
+        """Name a new thing; return its label."""
         self._numbers[kind] += 1
         self._names.append((f"{kind}_{self._numbers[kind]}", kind))
         return len(self._names) - 1
 
     def _oldest(self, label: int) -> int:
-        """The label that a label's cluster has now."""
+        """Return the present label of a label's cluster."""
         while label in self._merged:
             label = self._merged[label]
         return label

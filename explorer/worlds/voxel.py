@@ -1,4 +1,4 @@
-"""The world that ships: blocks in memory, a body with vanilla physics, sight by a table."""
+"""The default world: blocks in memory, a body with vanilla physics, sight from a table."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class VoxelWorld:
     """See :class:`explorer.worlds.protocol.World`.
 
     Args:
-        observe: False: nothing is ever seen, for those who read :meth:`state` and want five times the speed.
+        observe: False: views show nothing, and steps are five times as fast; for callers that only read :meth:`state`.
     """
 
     def __init__(self, *, observe: bool = True) -> None:
@@ -57,11 +57,13 @@ class VoxelWorld:
         """Begin an episode.
 
         Raises:
-            SceneError: nobody can stand where it spawns.
+            SceneError: the body cannot stand at the spawn.
         """
         now = Storage(scene)
         if not stands(now, scene.spawn.cell):
-            raise SceneError(f"nobody can stand at the spawn {scene.spawn.cell}: leave 2 cells free on solid ground")
+            raise SceneError(
+                f"the body cannot stand at the spawn {scene.spawn.cell}: leave 2 cells free on solid ground"
+            )
         self._scene, self._max_steps, self._now = scene, max_steps, now
         self._observer = Observer(scene) if self._observe else None
         self._body = Body(self._now.solids, scene.spawn.cell)
@@ -91,7 +93,7 @@ class VoxelWorld:
         return self._last
 
     def view(self) -> View:
-        """What the agent knows now."""
+        """Return what the agent knows now."""
         now, observer = self._now, self._observer
         return View(
             known=observer.known.copy() if observer else np.zeros_like(self._scene.blocks),
@@ -107,22 +109,22 @@ class VoxelWorld:
         )
 
     def state(self) -> WorldState:
-        """All there is now."""
+        """Return the complete present state."""
         return self._now.frozen(self._step)
 
     def checkpoint(self) -> Checkpoint:
-        """Keep the present state and what is known."""
+        """Return the present state together with what the agent knows."""
         observer = self._observer.copy() if self._observer else None
         return _Kept(self._scene, self.state(), observer, self._max_steps, self._last)
 
     def restore(self, checkpoint: Checkpoint) -> None:
-        """Go back to a kept state.
+        """Go back to a checkpoint.
 
         Raises:
             TypeError: another kind of world made it.
         """
         if not isinstance(checkpoint, _Kept):
-            raise TypeError("this is no checkpoint of a voxel world")
+            raise TypeError("this is not a checkpoint of a voxel world")
         if checkpoint.scene is not getattr(self, "_scene", None):
             self.reset(checkpoint.scene)
         self._now.thaw(checkpoint.state)
@@ -132,10 +134,10 @@ class VoxelWorld:
         self._body = Body(self._now.solids, checkpoint.state.pose.cell)
 
     def close(self) -> None:
-        """There is nothing to release."""
+        """Do nothing: there is nothing to release."""
 
     def _do(self, decoded: Decoded) -> Happened:
-        """Carry out a primitive, but for the end of the step."""
+        """Carry out a primitive, without the end of the step."""
         now, primitive = self._now, decoded.primitive
         if decoded.kind == "aim":
             now.pose = now.pose.aimed(decoded.offset)
@@ -190,7 +192,7 @@ class VoxelWorld:
         return Happened(done=True, ticks=ticks, changes=applied.changes)
 
     def _settle(self, changes: list[Change]) -> None:
-        """Fall where the ground is gone, and pick up what lies there."""
+        """Fall if the ground is gone, then pick up what lies in the cell."""
         way = fall(self._now, self._now.pose.cell)
         if way.end == "lava":
             changes.append(self._burn(way))

@@ -73,9 +73,9 @@ def test_no_episode_is_longer_than_can_be_kept() -> None:
 @pytest.mark.parametrize(
     ("answer", "words"),
     [
-        (99, "code 99 is no primitive"),
-        (-1, "code -1 is no primitive"),
-        (70_000, "code 70000 is no primitive"),
+        (99, "code 99 is not a primitive"),
+        (-1, "code -1 is not a primitive"),
+        (70_000, "code 70000 is not a primitive"),
         (None, "TypeError: "),
         ("forward", "TypeError: "),
         (1.0, "TypeError: "),

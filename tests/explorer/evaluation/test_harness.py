@@ -116,7 +116,10 @@ def test_what_cannot_be_played_is_named_and_leaves_nothing(tmp_path: Path) -> No
     good = walk("two")
     buried = replace(good, scene=replace(good.scene, spawn=Pose((0, 0, 0))))
     changed = replace(good, scene=replace(good.scene, inventory={"lever": 1}))
-    for bad, words in ((buried, "nobody can stand at the spawn"), (changed, "its certificate is of another scene")):
+    for bad, words in (
+        (buried, "the body cannot stand at the spawn"),
+        (changed, "its certificate is of another scene"),
+    ):
         with pytest.raises(SceneError, match=rf"^scenes/two: {words}"):
             run(tmp_path / "r.jsonl", scenes=[walk("one"), bad])
     with pytest.raises(EpisodeError, match=rf"^{tmp_path}: is not a regular file; --output names a file"):

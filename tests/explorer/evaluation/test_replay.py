@@ -48,7 +48,7 @@ def test_an_episode_that_won_or_was_given_up() -> None:
         ({"out_of_order": (("behind_the_door", "emerald"),)}, "out_of_order: the codes"),
         ({"codes": EMERALD[:-1]}, "latched, solved, state_hash, ended: the codes"),
         ({"codes": (*EMERALD, 1)}, "step 21: the episode is over: goal"),
-        ({"codes": (99,)}, "step 1: code 99 is no primitive"),
+        ({"codes": (99,)}, "step 1: code 99 is not a primitive"),
     ],
 )
 def test_what_codes_do_not_do_is_named(changes: dict[str, Any], words: str) -> None:

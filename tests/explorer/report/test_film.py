@@ -98,7 +98,7 @@ def test_an_episode_takes_a_few_kilobytes() -> None:
 def test_codes_of_another_scene_are_refused() -> None:
     with pytest.raises(EpisodeError, match="step 2 of 3 cannot be played"):
         film(told(), played(told(), (17, 1, 1)), Looks())
-    with pytest.raises(EpisodeError, match="step 1 of 1 cannot be played: code 60000 is no primitive"):
+    with pytest.raises(EpisodeError, match="step 1 of 1 cannot be played: code 60000 is not a primitive"):
         film(told(), played(told(), (60000,)), Looks())
 
 

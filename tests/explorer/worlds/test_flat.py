@@ -97,7 +97,7 @@ def test_what_it_cannot_do_is_refused() -> None:
     world = FlatWorld()
     world.reset(flat_scene(made())[0])
     reasons = [world.step(code_).reason for code_ in (Primitive.BACK, Primitive.DIG, L, F, USE, DROP)]
-    no_deed = "there is no such deed in the flat world"
+    no_deed = "not possible in the flat world"
     assert reasons == [no_deed, no_deed, "", "bumped", "nothing to use", "nothing to drop there"]
 
 
@@ -147,5 +147,5 @@ def test_a_task_that_no_scene_says_is_refused(fields: dict[str, Any]) -> None:
 
 
 def test_only_tasks_can_be_built() -> None:
-    with pytest.raises(SceneError, match="emerald is no task"):
+    with pytest.raises(SceneError, match="emerald is not a gridworld task"):
         FlatWorld().reset(emerald().scene)

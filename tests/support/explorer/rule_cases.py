@@ -216,7 +216,7 @@ CASES: Final[dict[str, Case]] = {
     ),
     "pillars not on a torch": Case(
         with_items(hall(), torch=1),
-        [*holding("torch"), *no(BELOW, "it carries no body")],
+        [*holding("torch"), *no(BELOW, "it is not solid")],
         inventory={"torch": 1},
         held="torch",
     ),
