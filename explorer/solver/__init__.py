@@ -1,1 +1,1 @@
-"""The proof of a scene: a witness that wins in the world itself, and closures that show what cannot be without what."""
+"""Proofs of scenes: a witness that wins in the world itself, and closures that show which milestones are necessary."""

@@ -1,8 +1,8 @@
-"""How many steps it takes at least: distances between the places where milestones can be achieved, all gates open.
+"""A lower bound on the steps of any plan: distances between places where milestones can be achieved, all gates open.
 
-A step of the lattice gets the body one cell sideways, up by at most one, down by any depth; over a missing cell of
-ground it gets two on. If ``b`` cannot be achieved before ``a``, it takes at least as long to ``b`` as to some place of
-``a`` and from there to a place of ``b``; of several such bounds the greatest holds.
+A step of the lattice moves the body one cell sideways (up by at most one, down by any depth), or two cells over a gap.
+If ``b`` cannot be achieved before ``a``, then reaching ``b`` takes at least as long as reaching some place of ``a`` and
+going from there to a place of ``b``. The greatest of several such bounds holds.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from explorer.solver.stock import most_blocks
 
 NEVER: Final = 1 << 30
 _ARM: Final = 5
-"""Cells along each axis from the eye's cell that hands get to, rounded up."""
+"""Reach of the hands in cells along each axis from the eye's cell, rounded up."""
 Steps = NDArray[np.int32]
-"""Least steps to each place of the row, :data:`NEVER` where the body cannot be."""
+"""Least steps to each cell of the flat array, :data:`NEVER` where the body cannot be."""
 
 
 def lower_bound(arena: Arena, milestones: Sequence[Milestone], proven: Proven) -> int:
-    """Return how many steps any plan takes that achieves the goal; nothing is achieved before the first step."""
+    """Return a lower bound on the steps of any plan that achieves the goal, at least 1."""
     ways = _Ways(arena, proven)
     start = np.full(arena.space.length, NEVER, np.int32)
     start[arena.space.at(arena.scene.spawn.cell)] = 0
@@ -49,7 +49,7 @@ def lower_bound(arena: Arena, milestones: Sequence[Milestone], proven: Proven) -
 
 
 def _in_order(milestones: Sequence[Milestone], proven: Proven) -> Iterator[Milestone]:
-    """Yield milestones after those that they need; of a circle the first, which then needs one less."""
+    """Yield milestones after those that they need; in a cycle, the first goes first, which weakens the bound."""
     left = list(milestones[:-1])
     while left:
         names = {each.milestone_id for each in left}
@@ -60,7 +60,7 @@ def _in_order(milestones: Sequence[Milestone], proven: Proven) -> Iterator[Miles
 
 
 class _Ways:
-    """The steps that a body could ever take."""
+    """The moves that a body could ever make."""
 
     def __init__(self, arena: Arena, proven: Proven) -> None:
         space = arena.space
@@ -72,7 +72,7 @@ class _Ways:
         self._gap = self._cells & ~shifted(arena.lasting, space.up)
 
     def spread(self, start: Steps) -> Steps:
-        """Return the least steps to every cell from cells that are reached after so many."""
+        """Return the least steps to every cell, given those to the start cells."""
         steps = start.copy()
         reached = np.zeros_like(self._cells)
         times = np.unique(start[start < NEVER])
@@ -90,7 +90,7 @@ class _Ways:
         return steps
 
     def _stepped(self, here: Bytes) -> Bytes:
-        """Return where one step gets a body to, before it falls."""
+        """Return the cells that one step leads to, before the body falls."""
         space = self._space
         raised = here | shifted(here, space.up)
         grown = raised.copy()
@@ -108,7 +108,7 @@ class _Ways:
 
 
 def _places(arena: Arena, proven: Proven, milestone: Milestone) -> NDArray[np.bool_]:
-    """Return from where a milestone can be achieved: where the body is in the step that does it, or just before."""
+    """Return the cells where the body may be in the step that achieves a milestone, or just before it."""
     rules, everywhere = milestone.rules, proven.everything.cells
     stands = [
         where_holds(arena, everywhere, rule, resting=True)
@@ -123,7 +123,7 @@ def _places(arena: Arena, proven: Proven, milestone: Milestone) -> NDArray[np.bo
 
 
 def _within_reach(arena: Arena, proven: Proven, rule: Rule) -> NDArray[np.bool_]:
-    """Return from where hands, or feet on an item, can make a rule hold."""
+    """Return the cells from which hands, or feet on an item, can make a rule hold."""
     near = np.zeros(arena.scene.blocks.shape, np.bool_)
     if isinstance(rule, InventoryHas):
         for x, y, z in lying(arena, bare(rule.item)):
@@ -138,7 +138,7 @@ def _within_reach(arena: Arena, proven: Proven, rule: Rule) -> NDArray[np.bool_]
 
 
 def _targets(arena: Arena, proven: Proven, rule: Rule) -> Iterable[Cell] | None:
-    """Return the cells that hands have to get at for a rule to hold, None if that may happen anywhere."""
+    """Return the cells that hands must reach for a rule to hold, or None if it may happen anywhere."""
     match rule:
         case InventoryHas():
             most = proven.everything.most.keys()

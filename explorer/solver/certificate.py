@@ -1,6 +1,6 @@
-"""Certifies scenes: plays the witness in the world, and proves by closures what cannot be without what.
+"""Certify scenes: play the witness in the world, and prove by closures which milestones are necessary.
 
-A certificate names no time and no machine, so that whoever makes it again gets the same one, byte for byte.
+A certificate names no time and no machine, so certifying a scene again gives the same one, byte for byte.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ from explorer.errors import ActionError, RefutedError, SceneError
 from explorer.findings import FaultKind, Finding
 from explorer.graph import Graph
 from explorer.milestones import AtLeast, Milestone, NearWithFacing, Rule, Tracker
-from explorer.scene import RULES, Cell, Scene, Stack
+from explorer.scene import RULES, Scene
 from explorer.solver.bounds import lower_bound
 from explorer.solver.closure import Arena
 from explorer.solver.places import about
 from explorer.solver.proving import Proven, faults, prove
-from explorer.worlds.state_hash import state_hash
+from explorer.worlds.state_hash import canonical_stacks, state_hash
 from explorer.worlds.voxel import VoxelWorld
 
 STEPS_A_WITNESS_STEP: Final = 6
 SPARE_STEPS: Final = 60
-"""An episode ends after 6 times the witness and 60 steps."""
+"""An episode ends after 6 times the steps of the witness, plus 60."""
 
 
 def certify(
@@ -40,17 +40,17 @@ def certify(
     codes: Sequence[int],
     proven: Proven | None = None,
 ) -> Certificate:
-    """Return the certificate of a scene that is what it says.
+    """Return the certificate of a sound scene.
 
-    What can be told without playing and without closures, :func:`explorer.audit.audit` tells.
+    :func:`explorer.audit.audit` finds the faults that need neither a play nor closures.
 
     Args:
         milestones: the goal is the last one.
-        codes: of a witness.
-        proven: of the same scene and milestones, if that is known already.
+        codes: the codes of a witness.
+        proven: what :func:`prove` returned for the same scene and milestones, to save time.
 
     Raises:
-        RefutedError: something does not hold or cannot be proven; it carries the findings.
+        RefutedError: a property is false or cannot be proven; the error carries the findings.
         SceneError: the scene cannot be built.
     """
     arena = Arena(scene)
@@ -75,15 +75,15 @@ def certify(
 
 
 def check(scene: Scene, milestones: Sequence[Milestone], graph: Graph, certificate: Certificate) -> tuple[Finding, ...]:
-    """Return what is wrong with a certificate: it is made again from its witness, and has to be the same.
+    """Return the faults of a certificate: certify the scene again from its witness, and compare.
 
     Raises:
         SceneError: the scene cannot be built.
     """
     if certificate.rules != RULES:
-        return (_altered(f"it is of rules {certificate.rules!a}, these are {RULES}: certify the scene again"),)
+        return (_altered(f"it is for rules {certificate.rules!a}, these are {RULES}: certify the scene again"),)
     if certificate.fingerprint != fingerprint(scene, milestones, graph):
-        return (_altered("the fingerprint is of another scene: restore the files or certify the scene again"),)
+        return (_altered("the fingerprint is that of another scene: restore the files or certify the scene again"),)
     try:
         again = certify(scene, milestones, graph, unpacked(certificate.witness.codes))
     except RefutedError as error:
@@ -91,17 +91,17 @@ def check(scene: Scene, milestones: Sequence[Milestone], graph: Graph, certifica
     except SceneError as error:
         return (_altered(f"the witness cannot be read: {error}"),)
     differ = [each.name for each in fields(again) if getattr(again, each.name) != getattr(certificate, each.name)]
-    return (_altered(f"{', '.join(differ)}: not what the proofs say, certify the scene again"),) if differ else ()
+    return (_altered(f"{', '.join(differ)}: not what was proven, certify the scene again"),) if differ else ()
 
 
 def fingerprint(scene: Scene, milestones: Sequence[Milestone], graph: Graph) -> str:
-    """Return the sha256 of all that a certificate is about, in hexadecimal: not the names of scenes."""
-    said = {
+    """Return the sha256 of all that a certificate depends on, in hexadecimal; the scene's name does not matter."""
+    content = {
         "rules": scene.rules,
         "shape": scene.blocks.shape,
         "spawn": [scene.spawn.cell, scene.spawn.facing, scene.spawn.pitch, scene.spawn.aim],
-        "items": _stacks(scene.items),
-        "chests": _stacks(scene.chests),
+        "items": canonical_stacks(scene.items),
+        "chests": canonical_stacks(scene.chests),
         "mobs": sorted((mob.name, mob.kind, mob.cell) for mob in scene.mobs),
         "wires": [asdict(wire) for wire in scene.wires],
         "inventory": sorted((name, count) for name, count in scene.inventory.items() if count),
@@ -112,21 +112,17 @@ def fingerprint(scene: Scene, milestones: Sequence[Milestone], graph: Graph) -> 
         ],
         "graph": [[asdict(node) for node in graph.nodes], [(edge.before, edge.after) for edge in graph.edges]],
     }
-    digest = hashlib.sha256(json.dumps(said, separators=(",", ":"), sort_keys=True).encode("ascii"))
+    digest = hashlib.sha256(json.dumps(content, separators=(",", ":"), sort_keys=True).encode("ascii"))
     digest.update(scene.blocks.astype("<u2", order="C").tobytes())
     return digest.hexdigest()
 
 
 def _numbers(rule: Rule) -> dict[str, object]:
-    """Return the fields of a rule, every number a float: files do not tell 1 from 1.0."""
+    """Return the fields of a rule with every number as a float: files do not distinguish 1 from 1.0."""
     return {
         name: value if isinstance(value, str) else np.asarray(value, float).tolist()
         for name, value in asdict(rule).items()
     }
-
-
-def _stacks(where: Mapping[Cell, tuple[Stack, ...]]) -> list[object]:
-    return [[cell, [(stack.item, stack.count) for stack in where[cell]]] for cell in sorted(where) if where[cell]]
 
 
 def _altered(problem: str) -> Finding:
@@ -142,7 +138,7 @@ class _Played:
 
 
 def _play(scene: Scene, milestones: Sequence[Milestone], codes: Sequence[int]) -> _Played:
-    """Return what became of the steps of a witness."""
+    """Play the steps of a witness and return the outcome."""
     looks = any(isinstance(rule, AtLeast) for each in milestones for rule in each.rules)
     world, tracker = VoxelWorld(observe=looks), Tracker(milestones, scene.spawn)
     world.reset(scene)
@@ -179,7 +175,7 @@ def _faults_of_play(played: _Played, milestones: Sequence[Milestone]) -> Iterato
 
 
 def _seen_at_start(arena: Arena, milestones: Iterable[Milestone]) -> Iterator[str]:
-    """Yield milestones of which something is in sight before the first step."""
+    """Yield milestones with something in view before the first step."""
     known = VoxelWorld().reset(arena.scene).known
     for milestone in milestones:
         cells = (cell for rule in milestone.rules for cell in about(arena, rule))

@@ -1,9 +1,9 @@
-"""All that could ever be: a fixpoint in which nothing that was possible once ceases to be.
+"""The closure: everything that could ever happen, as a monotone fixpoint in which nothing possible becomes impossible.
 
-Blocks dug stay both way and ground, doors opened stay open, ingredients are never used up, blocks placed bar nothing,
-timers never run out. What is not in it, no play of any length can bring about, on ticks or in steps; what is in it
-may still be impossible. :mod:`explorer.solver.flood` says where a body could be, :mod:`explorer.solver.touch` what it
-could touch, :mod:`explorer.solver.stock` what it could have.
+Dug blocks count as both passage and ground, opened doors stay open, ingredients are never used up, placed blocks block
+nothing and timers never run out. No play of any length, in ticks or steps, can bring about what is not in the closure;
+what is in it may still be impossible. :mod:`explorer.solver.flood` computes where a body could be,
+:mod:`explorer.solver.touch` what it could touch, and :mod:`explorer.solver.stock` what it could have.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ def _kinds(*kinds: str) -> NDArray[np.bool_]:
 
 
 class Arena:
-    """What never changes of a scene, laid out for closures.
+    """The initial scene, laid out for closures.
 
     Attributes:
-        free: cells that are not solid to begin with; ``lava``: those of them that burn.
-        ground: cells that are, or could be by a door that closes, solid without a placed block.
+        free: cells that are not solid at the start; ``lava``: those of them with lava.
+        ground: cells that are solid, or that a closing door could make solid, without a placed block.
         lasting: cells that are solid for good.
-        fillable: cells that take a placed block.
-        natural: what breaks: code -> places.
+        fillable: cells that may take a placed block.
+        natural: breakable blocks: code -> places.
     """
 
     def __init__(self, scene: Scene) -> None:
@@ -62,12 +62,12 @@ class Arena:
         self.handled = tuple(at for at, _ in self._of("door") if self.space.cell(at) not in wired)
 
     def block(self, cell: Cell) -> Block:
-        """Return what a cell of the arena holds to begin with."""
+        """Return what a cell of the arena holds at the start."""
         x, y, z = cell
         return BLOCKS[int(self.scene.blocks[y, z, x])]
 
     def places(self, cells: Iterable[Cell]) -> list[int]:
-        """Return where cells are in the row; those outside the arena are left out."""
+        """Return the places of cells in the flat array; cells outside the arena are left out."""
         return [self.space.at(cell) for cell in cells if self.space.holds(cell)]
 
     def _of(self, kind: str) -> list[tuple[int, Block]]:
@@ -84,14 +84,14 @@ class Arena:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Restraint:
-    """What a history has to refrain from so that a milestone stays open.
+    """What every play that never achieves a milestone must avoid.
 
     Attributes:
         shut: mask of cells where feet may not be.
-        through: mask of cells where they may not rest either, but that a body may fall through.
-        caps: item -> most of it at a time.
-        spared: cells whose blocks may not be removed; mobs by ``spared_mobs``.
-        unless: name of the block that may be removed from ``spared`` once one of it could be placed in ``beside``.
+        through: mask of cells where feet may not rest, but that a body may fall through.
+        caps: item -> greatest count at any time.
+        spared: cells whose blocks may not be removed; ``spared_mobs`` likewise for mobs.
+        unless: name of a block: ``spared`` is lifted once such a block could be placed in ``beside``.
         empty: mask of cells where ``block`` may be placed at most ``most`` times.
     """
 
@@ -108,20 +108,20 @@ class Restraint:
 
 
 NOTHING = Restraint()
-"""A restraint that is none."""
+"""The empty restraint."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Closure:
-    """All that could be.
+    """Everything that could happen under a restraint.
 
     Attributes:
         cells: where feet could be, ``[y, z, x]``.
-        most: item -> the most of it, in the course of an episode.
+        most: item -> upper bound of its count over an episode.
         removed: cells whose blocks could be broken.
-        hunted: names of mobs that could be.
-        states: how many cells and numbers of placements were told apart.
-        restraint: that it keeps to.
+        hunted: names of mobs that could be hunted.
+        states: number of pairs of a cell and a number of placements that were reached.
+        restraint: the restraint that all plays obey.
     """
 
     cells: NDArray[np.bool_]
@@ -135,18 +135,18 @@ class Closure:
     _fillable: Bytes
 
     def placeable(self, cells: Iterable[Cell]) -> int:
-        """Return in how many of some cells a block could be placed."""
+        """Return how many of some cells could take a placed block."""
         places = np.array([at for at in self._arena.places(cells) if self._fillable[at]], np.intp)
         return int(self._touch.among(places).sum())
 
 
 def closure(arena: Arena, restraint: Restraint = NOTHING) -> Closure:
-    """Return all that could be in histories that keep to a restraint."""
+    """Return the closure of all plays that obey a restraint."""
     return _Growing(arena, restraint).fixpoint()
 
 
 class _Growing:
-    """A closure on its way to the fixpoint."""
+    """A closure that grows towards its fixpoint."""
 
     def __init__(self, arena: Arena, restraint: Restraint) -> None:
         scene = arena.scene
@@ -165,7 +165,7 @@ class _Growing:
         self._hunted: set[str] = set()
 
     def fixpoint(self) -> Closure:
-        """Return all that could be."""
+        """Grow until nothing changes; return the closure."""
         while self._round():
             pass
         space = self._arena.space
@@ -182,7 +182,7 @@ class _Growing:
         )
 
     def _round(self) -> bool:
-        """Let everything happen that can now; whether anything did."""
+        """Let everything happen that now can; return whether anything did."""
         most = self._bounds()
         self._feet = self._flood.grow(*self._rooms(), self._arena.ground, self._supports(most), most_blocks(most))
         self._touch.update(self._feet, self._open)
@@ -202,7 +202,7 @@ class _Growing:
         return most
 
     def _rooms(self) -> tuple[Bytes, Bytes]:
-        """Return where a body fits, and where it may only fall through."""
+        """Return the cells where a body fits, and those that it may only fall through."""
         up = self._arena.space.up
         room = self._open & ~self._arena.lava
         room[:-up] &= room[up:]
@@ -221,7 +221,7 @@ class _Growing:
         return self._fillable if others > 0 else self._fillable & ~restraint.empty
 
     def _gain(self, *stacks: Stack) -> bool:
-        """Take in items, unless that is more of one at a time than there may be."""
+        """Add items, unless that exceeds a cap at once; return whether they were added."""
         bundle: Counter[str] = Counter()
         for stack in stacks:
             bundle[stack.item] += stack.count
@@ -272,7 +272,7 @@ class _Growing:
             self._gained[block.drop] += len(places)
 
     def _spare(self) -> dict[int, NDArray[np.intp]]:
-        """Set apart what may not be removed: code -> places."""
+        """Set apart the blocks that may not be removed; return code -> places."""
         spared = {}
         kept = np.array(self._arena.places(self._restraint.spared), np.intp)
         for code, places in self._natural.items():
@@ -282,7 +282,7 @@ class _Growing:
         return spared
 
     def _spoil(self) -> bool:
-        """Let what was spared be removed where a placed block would still count in its stead."""
+        """Lift the ban on removing spared blocks once a placed block could count in their stead."""
         restraint = self._restraint
         if not self._spared or not most_of_block(self._most, restraint.unless):
             return False

@@ -1,14 +1,14 @@
-"""Where a body could ever be, taken generously: more than any play on ticks can reach, so that a "no" is a proof.
+"""Where a body could ever be: an over-approximation of every play in ticks, so that a "no" is a proof.
 
-From a cell stood in, a body rises at most one cell, flies at most :data:`FLIGHT` cells sideways (in 8 neighbours) and
-one more for every second level that it falls below the take-off, as deep as it likes. It needs two cells of room. A
-cell without ground is stood in by placing a block below, at a cost of one; how many blocks there are bounds the cost of
-all of a way. Vanilla's longest sprint jump clears 4 cells, 3 upwards, and one more out of jumps under a ceiling of two
-cells, which add speed; a body stands on what its box overlaps by up to 0.3.
+From a cell in which it stands, a body rises at most one cell and flies at most :data:`FLIGHT` cells sideways (to 8
+neighbours), plus one for every two levels that it falls below the take-off. It may fall any depth, and needs two cells
+of room. It can stand in a cell without ground by placing a block below, at a cost of one; the number of blocks bounds
+the total cost of a route. Vanilla's longest sprint jump clears 4 cells, or 3 upwards, and one more after jumps under a
+ceiling of two cells, which add speed. A body stands on whatever its box overlaps, by up to 0.3.
 
-Cells are kept flat with a border of barred ones, so that a neighbour is a constant away and one operation of numpy
-looks at the neighbours of all. What is left of a flight is one number, ``4 * cells + 1``, and 1 more where the level is
-not above the take-off: of two ways to be in a cell, the one with the greater number can do all that the other can.
+Cells are in a flat array with a border of barred ones: a neighbour has a constant offset, and one numpy operation looks
+at a neighbour of every cell. The remaining flight is one number: ``4 * cells + 1``, plus 1 if the level is not above
+the take-off. Of two ways to be in a cell, the one with the greater number can do whatever the other can.
 """
 
 from __future__ import annotations
@@ -22,23 +22,23 @@ from numpy.typing import NDArray
 from explorer.scene import Cell
 
 Bytes = NDArray[np.uint8]
-"""Flat, a byte a cell: 0 or 255 of a mask, so that ``&`` cuts numbers too."""
+"""Flat, one byte per cell; masks are 0 or 255, so that ``&`` also masks numbers."""
 
 FLIGHT: Final = 6
-"""Cells sideways from ground to ground of the same level, over five missing ones."""
+"""Cells sideways from ground to ground on the same level, over a gap of five."""
 _STANDING: Final = np.uint8(4 * FLIGHT + 2)
 _RISEN: Final = np.uint8(4 * FLIGHT + 1)
 _SIDE: Final = np.uint8(4)
 _FALL: Final = np.uint8(2)
 _MOST: Final = np.uint8(252)
-"""More is left of no flight: falls from greater heights count as this, far beyond any arena's width."""
+"""Cap of the remaining flight: it stands for deeper falls too, and is far beyond any arena's width."""
 
 
 class Space:
-    """Cells of an arena in a row.
+    """The order of an arena's cells in a flat array.
 
     Attributes:
-        up, south, east: how far on the neighbouring cell is.
+        up, south, east: offset to the neighbouring cell.
     """
 
     def __init__(self, size: Cell) -> None:
@@ -48,12 +48,12 @@ class Space:
         self.length = (height + 3) * self.up
 
     def at(self, cell: Cell) -> int:
-        """Return where a cell is."""
+        """Return the place of a cell."""
         x, y, z = cell
         return (y + 1) * self.up + (z + 1) * self.south + x + 1
 
     def cell(self, at: int) -> Cell:
-        """Return the cell that is there."""
+        """Return the cell at a place."""
         y, rest = divmod(at, self.up)
         z, x = divmod(rest, self.south)
         return x - 1, y - 1, z - 1
@@ -63,13 +63,13 @@ class Space:
         return all(0 <= value < limit for value, limit in zip(cell, self.size, strict=True))
 
     def flat(self, mask: NDArray[np.bool_]) -> Bytes:
-        """Return a mask ``[y, z, x]`` in a row; the border is 0."""
+        """Return a mask ``[y, z, x]`` as a flat mask; the border is 0."""
         whole = np.zeros(self._shape, np.uint8)
         whole[1:-2, 1:-1, 1:-1] = mask
         return (whole * np.uint8(255)).ravel()
 
     def solid(self, flat: Bytes) -> NDArray[np.bool_]:
-        """Return a row as a mask ``[y, z, x]``."""
+        """Return a flat mask as a mask ``[y, z, x]``."""
         inner: Bytes = flat.reshape(self._shape)[1:-2, 1:-1, 1:-1]
         return inner.astype(np.bool_)
 
@@ -85,7 +85,7 @@ class Space:
 
 
 def shifted(flat: Bytes, by: int) -> Bytes:
-    """Return a row moved on by so many cells: what was below, north or west (``by`` > 0) of each."""
+    """Return a flat array shifted by some cells: if ``by`` > 0, each cell gets the value below, north or west of it."""
     moved = np.zeros_like(flat)
     if by > 0:
         moved[by:] = flat[:-by]
@@ -95,10 +95,10 @@ def shifted(flat: Bytes, by: int) -> Bytes:
 
 
 class Flood:
-    """Where a body could be by each number of placements; it only ever grows, and goes on from where it was.
+    """Where a body could be after each number of placements. It only grows; each call continues from the last.
 
     Args:
-        start: of the body.
+        start: start cell of the body.
     """
 
     def __init__(self, space: Space, start: Cell) -> None:
@@ -108,18 +108,18 @@ class Flood:
 
     @property
     def states(self) -> int:
-        """How many pairs of a cell and a number of placements were reached."""
+        """Number of pairs of a cell and a number of placements that were reached."""
         return sum(int(np.count_nonzero(ways)) for ways in self._ways)
 
     def grow(self, room: Bytes, through: Bytes, ground: Bytes, fillable: Bytes, placements: int) -> Bytes:
         """Return the mask of the cells where feet could be.
 
         Args:
-            room: where a body fits, feet in the cell.
-            through: what it may only fall through once there, acting on nothing.
-            ground: cells that are solid to begin with.
+            room: cells where a body fits with its feet.
+            through: cells that a body may only fall through, without acting on anything.
+            ground: cells that are solid at the start.
             fillable: cells that may take a placed block.
-            placements: most blocks that can be placed.
+            placements: greatest number of blocks that can be placed.
         """
         up = self._space.up
         spread = _Spread(self._space, room, room | through)
@@ -142,7 +142,7 @@ class Flood:
 
 
 class _Spread:
-    """Lets flights go on until nothing more is reached."""
+    """Continue flights until nothing new is reached."""
 
     def __init__(self, space: Space, room: Bytes, fall: Bytes) -> None:
         self._up, self._room, self._fall = space.up, room, fall
@@ -152,7 +152,7 @@ class _Spread:
             self._square[:-by] &= fall[by:]
 
     def __call__(self, ways: Bytes, stand: Bytes) -> None:
-        """Bring ``ways`` to its fixpoint in place."""
+        """Grow ``ways`` to its fixpoint in place."""
         up, south, east, room, fall = self._up, self._south, self._east, self._room, self._fall
         rise = np.zeros_like(stand)
         rise[up:] = stand[:-up] & room[up:]
@@ -173,7 +173,7 @@ class _Spread:
             np.copyto(ways, new)
 
     def _cross(self, new: Bytes, left: Bytes, by: int, first: int) -> None:
-        """Let flights cross the middle of squares of four free cells, both ways along one diagonal."""
+        """Let flights cross squares of four free cells, both ways along one diagonal."""
         length = len(new) - by - first
         square = self._square[:length]
         one, other = slice(first, first + length), slice(first + by, first + by + length)

@@ -1,11 +1,11 @@
-"""What it takes that a milestone is never achieved, and what could be achieved all the same.
+"""Forbid a milestone: what a play must avoid so as never to achieve it, and what it could still achieve.
 
-A history in which a milestone stays open keeps to a :class:`explorer.solver.closure.Restraint`. If even all that could
-be under it does not hold the goal, the milestone is necessary; what it does not hold comes after the milestone.
+Every play that never achieves a milestone obeys a :class:`explorer.solver.closure.Restraint`. If the closure under that
+restraint lacks the goal, the milestone is necessary; whatever else it lacks can only come after the milestone.
 
-A body is anywhere in a cell, so a box is shut only where all of the cell is inside, and counts as entered where any of
-it is. :func:`whole_cells` makes a box of nothing but whole cells. A rule whose necessity is to be proven needs one from
-wall to wall, from the ground up to where nobody gets.
+A body may be anywhere in a cell. So a box is forbidden only for cells that lie wholly inside, and counts as entered
+from any cell that overlaps it. :func:`whole_cells` makes a box of whole cells only. To prove a rule necessary, its box
+must reach from wall to wall, and from the ground to a height that no body can reach.
 """
 
 from __future__ import annotations
@@ -33,18 +33,18 @@ from explorer.solver.stock import ANY, has_block, most_of_block
 
 _AIR: Final = BLOCKS[AIR].name
 THINNEST: Final = 2
-"""Cells along x and z of a box that no step of the lattice can cross without ending in it: a jump spans two."""
+"""Least width of a box along x and z that no step of the lattice can cross without ending in it: a jump spans two."""
 
 
 def whole_cells(low: Cell, high: Cell, spawn: Cell) -> InsideBox:
-    """Return the rule of a box that is made of whole cells, both corners included: nobody slips by along its walls."""
+    """Return the rule of a box of whole cells, both corners included, so that no body slips past along its walls."""
     x, y, z = (a - b for a, b in zip(low, spawn, strict=True))
     to_x, to_y, to_z = (a - b for a, b in zip(high, spawn, strict=True))
     return InsideBox((x - 0.5, float(y), z - 0.5), (to_x + 0.5, to_y + 1.0, to_z + 0.5))
 
 
 def restraint(arena: Arena, milestone: Milestone) -> Restraint | None:
-    """Return what a history keeps to in which a milestone stays open, None if that forbids nothing that can be told."""
+    """Return what every play that never achieves a milestone must avoid, or None if nothing follows from its rules."""
     if len(milestone.rules) != 1:
         return None
     rule = milestone.rules[0]
@@ -67,7 +67,7 @@ def possible(arena: Arena, closure: Closure, milestone: Milestone) -> bool:
 
 
 def _outside(arena: Arena, rule: InsideBox) -> Restraint | None:
-    """No feet in the box. Where it has no ground of its own a step may end below it, so a fall leads through."""
+    """Keep feet out of a box. Where it has no ground, a step may end below it, so bodies may fall through."""
     spawn = arena.scene.spawn.cell
     low = tuple(math.ceil(bound + half) for bound, half in zip(rule.min, CORNER, strict=True))
     high = tuple(math.floor(bound - rest) for bound, rest in zip(rule.max, REST, strict=True))
@@ -83,7 +83,7 @@ def _outside(arena: Arena, rule: InsideBox) -> Restraint | None:
 
 
 def _unlaid(arena: Arena, rule: AtLeast) -> Restraint | None:
-    """Too few of a block in the box; where there are enough to begin with, seeing them is enough."""
+    """Keep too few of a block in the box; None if there are enough at the start, where seeing them is enough."""
     held = counted_cells(arena, rule)
     if rule.kind == "mob" or len(held) >= rule.min_count:
         return None
@@ -93,7 +93,7 @@ def _unlaid(arena: Arena, rule: AtLeast) -> Restraint | None:
 
 
 def _unremoved(arena: Arena, rule: AtMost) -> Restraint | None:
-    """None of those in the box is removed: the first one would be one too many."""
+    """Keep everything counted in the box; None unless removing a single one would achieve the rule."""
     if rule.kind == "mob":
         mobs = mobs_of(arena, rule)
         return Restraint(spared_mobs=frozenset(mobs)) if len(mobs) == rule.max_count + 1 else None
@@ -118,7 +118,7 @@ def _possible(arena: Arena, closure: Closure, rule: Rule) -> bool:
 
 
 def _can_lay(arena: Arena, closure: Closure, rule: AtLeast) -> bool:
-    """Return whether enough could be there. What is dug leaves air."""
+    """Return whether the box could hold enough of them. Dug blocks leave air."""
     if rule.kind == "mob":
         return len(mobs_of(arena, rule)) >= rule.min_count
     cells, name = box_of(arena, rule), bare(rule.object)
@@ -130,7 +130,7 @@ def _can_lay(arena: Arena, closure: Closure, rule: AtLeast) -> bool:
 
 
 def _can_remove(arena: Arena, closure: Closure, rule: AtMost) -> bool:
-    """Return whether few enough could be left of more. What is replaceable goes where a block is placed."""
+    """Return whether the count could exceed the maximum and then drop to it. Placed blocks replace replaceable ones."""
     if rule.kind == "mob":
         mobs = mobs_of(arena, rule)
         return len(mobs) > rule.max_count >= len(mobs - closure.hunted)

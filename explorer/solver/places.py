@@ -1,4 +1,4 @@
-"""Where in an arena the things are that a rule is about."""
+"""The places in an arena that a rule refers to."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from explorer.scene import Cell
 from explorer.solver.closure import Arena
 
 CORNER: Final = (0.5, 0.0, 0.5)
-"""From where a cell begins to the middle of its base, where a spawn-relative point counts from."""
+"""From a cell's lowest corner to the middle of its base, the origin of spawn-relative points."""
 REST: Final = (0.5, 1.0, 0.5)
-"""From there to where the cell ends."""
+"""From the middle of a cell's base to its highest corner."""
 
 
 def where_holds(
     arena: Arena, cells: NDArray[np.bool_], rule: InsideBox | NearWithFacing, *, resting: bool = False
 ) -> NDArray[np.bool_]:
-    """Return the cells among some in which a body could be at some point where a rule holds, ``[y, z, x]``.
+    """Return those of some cells in which a body could be at a point where a rule holds, ``[y, z, x]``.
 
     Args:
-        resting: only in the middle, where a step of the lattice ends.
+        resting: consider only the middle of a cell, where a step of the lattice ends.
     """
     y, z, x = np.nonzero(cells)
     middles = np.stack((x, y, z), axis=1) - np.array(arena.scene.spawn.cell)
@@ -53,7 +53,7 @@ def box_of(arena: Arena, rule: AtLeast | AtMost) -> list[Cell]:
 
 
 def counted_cells(arena: Arena, rule: AtLeast | AtMost) -> frozenset[Cell]:
-    """Return the cells of the blocks, or of the mobs that a rule counts to begin with."""
+    """Return the cells of the blocks or mobs that a rule counts at the start."""
     if rule.kind == "mob":
         names = mobs_of(arena, rule)
         return frozenset(cell for mob in arena.scene.mobs if mob.name in names for cell in mob_cells(mob))
@@ -61,7 +61,7 @@ def counted_cells(arena: Arena, rule: AtLeast | AtMost) -> frozenset[Cell]:
 
 
 def mobs_of(arena: Arena, rule: AtLeast | AtMost) -> frozenset[str]:
-    """Return the names of the mobs that a rule counts to begin with."""
+    """Return the names of the mobs that a rule counts at the start."""
     low, high = box_cells(rule.min, rule.max, arena.scene.spawn.cell)
     return frozenset(
         mob.name
@@ -76,7 +76,7 @@ def lying(arena: Arena, item: str) -> Iterator[Cell]:
 
 
 def sources(arena: Arena, item: str) -> Iterator[Cell]:
-    """Yield the cells where hands get an item: of chests, natural blocks and mobs."""
+    """Yield the cells of chests, natural blocks and mobs that give an item."""
     scene = arena.scene
     yield from (cell for cell, stacks in scene.chests.items() if any(stack.item == item for stack in stacks))
     for code, places in arena.natural.items():
@@ -88,7 +88,7 @@ def sources(arena: Arena, item: str) -> Iterator[Cell]:
 
 
 def about(arena: Arena, rule: Rule) -> Iterable[Cell]:
-    """Return the cells of what a rule is about; of a box for the body those that are not solid."""
+    """Return the cells that a rule refers to; for a box that the body must enter, its free cells."""
     match rule:
         case InventoryHas():
             return [*lying(arena, bare(rule.item)), *sources(arena, bare(rule.item))]

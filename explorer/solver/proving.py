@@ -1,4 +1,4 @@
-"""Which milestones the goal needs, and in which order they can only be achieved."""
+"""Prove which milestones are necessary for the goal, and which must come before which."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from explorer.solver.forbid import possible, restraint
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Proven:
-    """What closures show of a scene. Sound, not complete: what is not shown may still be so.
+    """What closures prove of a scene. Sound but not complete: what they do not prove may still be true.
 
     Attributes:
-        everything: the closure without any restraint.
-        possible: milestones that it holds.
-        without: milestone -> those that could be achieved although it stays open. The goal is no key.
-        free: milestones whose staying open forbids nothing that can be told.
-        states: that the closures have looked at, together.
+        everything: the closure without a restraint.
+        possible: milestones that could be achieved.
+        without: milestone -> those that could be achieved without it. The goal is not a key.
+        free: milestones whose rules yield no restraint.
+        states: number of states that all closures visited together.
     """
 
     everything: Closure
@@ -31,7 +31,7 @@ class Proven:
     states: int
 
     def needs(self, later: str, earlier: str) -> bool:
-        """Return whether a milestone cannot be achieved unless another one is."""
+        """Return whether ``later`` cannot be achieved without ``earlier``."""
         return later != earlier and later not in self.without.get(earlier, {later})
 
     def before(self, later: str) -> tuple[str, ...]:
@@ -40,7 +40,7 @@ class Proven:
 
 
 def prove(arena: Arena, milestones: Sequence[Milestone]) -> Proven:
-    """Return what closures show of milestones, the goal being the last."""
+    """Return what closures prove of milestones; the goal is the last one."""
     everything = closure(arena)
     reachable = frozenset(_achieved(arena, everything, milestones))
     without: dict[str, frozenset[str]] = {}
@@ -58,7 +58,7 @@ def prove(arena: Arena, milestones: Sequence[Milestone]) -> Proven:
 
 
 def faults(proven: Proven, milestones: Sequence[Milestone], graph: Graph) -> Iterator[Finding]:
-    """Yield what closures refute, or what they should show and do not."""
+    """Yield what closures refute or fail to prove."""
     names = [each.milestone_id for each in milestones]
     for name in names:
         if name not in proven.possible:
@@ -66,12 +66,12 @@ def faults(proven: Proven, milestones: Sequence[Milestone], graph: Graph) -> Ite
     for name in names[:-1]:
         if not proven.needs(names[-1], name):
             loose = (
-                "nothing shows that the goal needs it" if name in proven.free else "the goal can be reached without it"
+                "nothing proves that the goal needs it" if name in proven.free else "the goal can be reached without it"
             )
             yield Finding(FaultKind.UNNECESSARY, f"{loose}: put a gate before the goal that it opens", name)
     for edge in graph.edges:
         if edge.after != names[-1] and not proven.needs(edge.after, edge.before):
-            problem = f"{edge.after} can be had before it: nothing enforces the edge"
+            problem = f"{edge.after} can be achieved before it: nothing enforces the edge"
             yield Finding(FaultKind.UNORDERED, problem, edge.before)
 
 

@@ -1,4 +1,4 @@
-"""Cheapest ways over the cells of the lattice, with or without blocks to place on the way."""
+"""Cheapest routes over the lattice, with or without placing blocks."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from explorer.rules.moves import Terrain, move
 from explorer.scene import FACINGS, Cell, Pose
 
 JUMP_COST: Final = 2
-"""A jump, and most often a turn."""
+"""Cost of a jump, which most often needs a turn."""
 BLOCK_COST: Final = 50
-"""A block placed; steps are cheap beside it."""
+"""Cost of a placed block, high compared with a step."""
 
 Box = tuple[Cell, Cell]
 """Least and greatest cell, both included."""
@@ -23,11 +23,11 @@ Box = tuple[Cell, Cell]
 
 @dataclass(frozen=True, slots=True)
 class Leg:
-    """One move of a way.
+    """One move of a route.
 
     Attributes:
-        kind: ``ahead`` and ``below`` place a block first, and step onto it.
-        facing: of a body that walks forward so.
+        kind: ``ahead`` and ``below`` place a block first, then step onto it.
+        facing: facing in which the move goes forward.
     """
 
     kind: Literal["walk", "jump", "ahead", "below"]
@@ -37,7 +37,7 @@ class Leg:
 
 
 class Routes:
-    """Ways in a terrain that does not change meanwhile."""
+    """Route finder for a terrain that does not change."""
 
     def __init__(self, terrain: Terrain) -> None:
         self._terrain = terrain
@@ -46,12 +46,12 @@ class Routes:
     def find(
         self, start: Cell, goal: Callable[[Cell], bool], near: Box, *, ahead: bool = False, below: bool = False
     ) -> tuple[Leg, ...] | None:
-        """Return the cheapest way to a cell that is a goal, None if there is none (A*).
+        """Return the cheapest route to a goal cell by A*, or None if there is none.
 
         Args:
-            near: a box that holds every goal.
-            ahead: blocks may be placed in front of the block stood on.
-            below: blocks may be placed below the feet.
+            near: a box that contains every goal.
+            ahead: whether blocks may be placed in front of the ground block.
+            below: whether blocks may be placed below the feet.
         """
         best: dict[Cell, int] = {start: 0}
         came: dict[Cell, tuple[Cell, Leg]] = {}
@@ -116,7 +116,7 @@ def _traced(came: dict[Cell, tuple[Cell, Leg]], cell: Cell) -> list[Leg]:
 
 
 def _apart(cell: Cell, box: Box) -> int:
-    """Return the least cost from a cell to a box: each step gets one cell on, a jump two for two."""
+    """Return a lower bound on the cost from a cell to a box: a step covers one cell, a jump two at a cost of two."""
     (low_x, _, low_z), (high_x, _, high_z) = box
     x, _, z = cell
     return max(low_x - x, x - high_x, 0) + max(low_z - z, z - high_z, 0)

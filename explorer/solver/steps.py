@@ -1,12 +1,13 @@
-"""The abstract steps of a witness: what a composer asks for, in the order in which its gates open.
+"""The abstract steps of a witness: the deeds that a composer lists, in the order in which its gates open.
 
-:func:`explorer.solver.witness.carry_out` carries each out in the real world by a shortest route and returns the codes,
-or the first step that failed with its reason. A step walks, aims and holds by itself, so the list names deeds only::
+:func:`explorer.solver.witness.carry_out` carries out each step in the real world by a cheapest route. It returns the
+codes, and the first step that failed with the reason. Each step walks, aims and holds as needed, so a list names deeds
+only::
 
     steps = (TakeChest((4, 1, 9)), BridgeTo((12, 1, 9), "oak_planks"), Use((14, 2, 9)), Enter((20, 1, 5), (26, 3, 9)))
 
-Cells are absolute, items and recipes are names of :mod:`explorer.rules`. Routes never pass lava and place no block, but
-for ``BridgeTo`` and ``PillarTo``. A witness is no agent: it reads the true state.
+Cells are absolute; items and recipes are names of :mod:`explorer.rules`. Routes never pass lava. Only those of
+``BridgeTo`` and ``PillarTo`` place blocks. Unlike an agent, a witness reads the true state.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ class GoTo:
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """Use a lever, button or wooden door: from the nearest cell whose crosshair reaches it."""
+    """Use a lever, button or wooden door from the nearest cell from which the crosshair reaches it."""
 
     cell: Cell
 
@@ -49,7 +50,7 @@ class Dig:
     """Break a block.
 
     Attributes:
-        tool: taken in hand first; "" for the first tool of the inventory that will do, or bare hands.
+        tool: the tool to take in hand; "" for the first one in the inventory that will do, or bare hands.
     """
 
     cell: Cell
@@ -80,7 +81,7 @@ class Hold:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Place an item's block into an empty cell, from the nearest cell whose crosshair reaches a face beside it."""
+    """Place an item's block into an empty cell, from the nearest cell whose crosshair reaches an adjoining face."""
 
     cell: Cell
     item: str
@@ -88,7 +89,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class PlaceBeside:
-    """Place a lever or button beside an iron door and use it unless the door is open by then.
+    """Place a lever or button beside an iron door, and use it unless the door is already open.
 
     Attributes:
         door: the door's name in a wire of the scene, or one of its cells.
@@ -100,10 +101,10 @@ class PlaceBeside:
 
 @dataclass(frozen=True, slots=True)
 class BridgeTo:
-    """Stand in a cell by the cheapest route on which blocks may be placed ahead; a placement costs as much as 50 steps.
+    """Stand in a cell, by the cheapest route that may place blocks ahead; a placement costs as much as 50 steps.
 
     Attributes:
-        item: the block, taken in hand first.
+        item: the block to take in hand and place.
     """
 
     cell: Cell
@@ -112,10 +113,10 @@ class BridgeTo:
 
 @dataclass(frozen=True, slots=True)
 class PillarTo:
-    """Stand in a cell by the cheapest route on which blocks may be placed below or ahead.
+    """Stand in a cell, by the cheapest route that may place blocks below or ahead.
 
     Attributes:
-        item: the block, taken in hand first.
+        item: the block to take in hand and place.
     """
 
     cell: Cell
@@ -132,7 +133,7 @@ class Enter:
 
 @dataclass(frozen=True, slots=True)
 class LookAt:
-    """Stand within a distance (3-D, metres, to the base of the cell) of a cell in plain sight and look at it."""
+    """Stand within some metres (3-D, to the base of the cell) of a cell, with a clear line of sight, and look at it."""
 
     cell: Cell
     within: float = 5.0
@@ -140,7 +141,7 @@ class LookAt:
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """Let steps pass."""
+    """Wait for some steps."""
 
     times: int = 1
 
@@ -166,13 +167,13 @@ Step = (
 
 @dataclass(frozen=True, slots=True)
 class Carried:
-    """What became of a list of steps.
+    """The result of carrying out a list of steps.
 
     Attributes:
-        codes: of all primitives that were carried out, in order.
-        ticks: game ticks they took.
-        failed: number of the first step that could not be carried out, None if all were.
-        reason: why, "" if all were.
+        codes: codes of all primitives that were carried out, in order.
+        ticks: game ticks that they took.
+        failed: index of the first step that failed, or None.
+        reason: why it failed, or "".
     """
 
     codes: tuple[int, ...]

@@ -1,4 +1,4 @@
-"""How many of each item there could ever be: bounds from above, because what a recipe takes is never used up here."""
+"""Upper bounds on how many of each item there could ever be; they assume that recipes use up nothing."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from explorer.rules.items import block_of
 from explorer.rules.recipes import RECIPES, Recipe
 
 ANY: Final = 4096
-"""As many as one likes: the bound of what two recipes turn into each other, and of all that is more."""
+"""Stands for any number: the bound of items that recipes turn into each other, and the cap of all others."""
 _TURNS: Final = 24
-"""Recipes in a row after which what still grows has no bound."""
+"""Rounds of recipes after which a count that still grows has no bound."""
 
 
 @cache
 def _uses() -> Mapping[str, tuple[int, ...]]:
-    """Return the numbers of the recipes that an item can go into."""
+    """Return item -> numbers of the recipes that can use it."""
     uses: dict[str, list[int]] = {}
     for number, recipe in enumerate(RECIPES):
         for name in frozenset().union(*(kinds for kinds, _ in recipe.needs)):
@@ -28,12 +28,12 @@ def _uses() -> Mapping[str, tuple[int, ...]]:
 
 
 def bounds(gained: Mapping[str, int], table: bool, caps: Mapping[str, int]) -> dict[str, int]:
-    """Return the most that there could be of each item in the course of an episode.
+    """Return an upper bound of each item's count over an episode.
 
     Args:
-        gained: the most that is found, dug and hunted.
-        table: a crafting table could be in reach.
-        caps: items of which there are never more than so many at a time, because a milestone is not achieved.
+        gained: upper bounds of what is found, dug and hunted.
+        table: whether a crafting table could be in reach.
+        caps: item -> greatest count at any time, because a milestone is never achieved.
     """
     base = Counter({name: min(count, ANY) for name, count in gained.items() if count > 0 and caps.get(name, 1) > 0})
     total = base
@@ -51,13 +51,13 @@ def bounds(gained: Mapping[str, int], table: bool, caps: Mapping[str, int]) -> d
 
 
 def _begun(total: Mapping[str, int]) -> Iterable[Recipe]:
-    """Return the recipes of which some ingredient is there."""
+    """Return the recipes with at least one ingredient available."""
     uses = _uses()
     return [RECIPES[number] for number in sorted({number for name in total for number in uses.get(name, ())})]
 
 
 def _times(recipe: Recipe, total: Mapping[str, int], caps: Mapping[str, int]) -> int:
-    """Return how often a recipe could be used."""
+    """Return an upper bound on how often a recipe could be used."""
     times = ANY
     for kinds, number in recipe.needs:
         at_once = sum(min(total.get(name, 0), caps.get(name, ANY)) for name in kinds)
@@ -68,22 +68,22 @@ def _times(recipe: Recipe, total: Mapping[str, int], caps: Mapping[str, int]) ->
 
 
 def most_blocks(total: Mapping[str, int]) -> int:
-    """Return how many solid blocks could ever be placed."""
+    """Return an upper bound on the solid blocks that could be placed."""
     return sum(count for name, count in total.items() if _solid(name))
 
 
 def has_block(total: Mapping[str, int]) -> bool:
-    """Return whether there could be anything to place."""
+    """Return whether any block could be placed."""
     return any(count and block_of(name) is not None for name, count in total.items())
 
 
 def has_handle(total: Mapping[str, int]) -> bool:
-    """Return whether there could be something that opens a door once placed beside it."""
+    """Return whether there could be a device or plate that opens a door when placed beside it."""
     return any(count for name, count in total.items() if _handle(name))
 
 
 def most_of_block(total: Mapping[str, int], block: str) -> int:
-    """Return how many blocks of a name could ever be placed."""
+    """Return an upper bound on the blocks of a name that could be placed."""
     return sum(count for name, count in total.items() if (code := block_of(name)) and BLOCKS[code].name == block)
 
 

@@ -1,7 +1,7 @@
-"""What a body could ever touch: generously, for an eye anywhere in its cell and a ray to anywhere in the target's.
+"""What a body could ever touch: an over-approximation, for an eye anywhere in its cell and a ray to any point.
 
-A cell is touched from an eye whose cell's middle is within :data:`FARTHEST` of its own, if cells that are not solid
-join the two within a box around the target. So no lever is pulled through a wall.
+An eye can touch a cell if the middles of the two cells are within :data:`FARTHEST`, and free cells connect them within
+a box around the target. So no lever can be pulled through a wall.
 """
 
 from __future__ import annotations
@@ -16,20 +16,20 @@ from explorer.scene import Cell
 from explorer.solver.flood import Bytes, Space
 
 FARTHEST: Final = REACH + 3**0.5
-"""Half of a cell's diagonal more at both ends."""
+"""The reach plus half of a cell's diagonal at both ends."""
 AROUND: Final = 7
-"""Cells along each axis from the target to the faces of its box."""
+"""Cells along each axis from the target to the sides of its box."""
 _SIDE: Final = 2 * AROUND + 1
 _NEARBY: Final = (np.indices((_SIDE,) * 3) - AROUND).astype(np.int64)
 _WITHIN: Final = (_NEARBY**2).sum(axis=0) <= FARTHEST**2
 _SURE: Final = 6
-"""Steps between free cells, the last one into the target, after which an eye is surely within :data:`FARTHEST`."""
+"""An eye that is at most so many steps over free cells from the target is surely within :data:`FARTHEST`."""
 _FAR: Final = 11
-"""More steps than that take any ray outside its reach: a ray of length r crosses at most r * sqrt(3) + 1 faces."""
+"""No ray within reach takes more steps than this: a ray of length r crosses at most r * sqrt(3) + 1 faces."""
 
 
 class Touch:
-    """Whether targets could be touched, while more and more cells are open and seen from.
+    """Decide whether targets could be touched, while the sets of free cells and of eyes grow.
 
     Attributes:
         eyes: cells where an eye could be.
@@ -42,9 +42,9 @@ class Touch:
         self._near = self._sure = self.eyes
 
     def update(self, feet: Bytes, open_: Bytes) -> None:
-        """Take in where feet could be by now, and which cells are not solid.
+        """Set where feet could be by now, and which cells are not solid.
 
-        An eye is in the cell above the feet, or one higher in the course of a jump or fall.
+        An eye is in the cell above the feet, or one higher during a jump or fall.
         """
         up = self._space.up
         head = np.zeros_like(feet)
@@ -66,7 +66,7 @@ class Touch:
         self._near = seen
 
     def among(self, targets: NDArray[np.intp]) -> NDArray[np.bool_]:
-        """Return which of some targets could be touched."""
+        """Return which of some targets could be touched, as a mask over them."""
         touched = self._sure[targets].astype(np.bool_)
         for number in np.flatnonzero((self._near[targets] != 0) & ~touched).tolist():
             touched[number] = self.reaches(int(targets[number]))
@@ -79,7 +79,7 @@ class Touch:
         return bool(self._near[target]) and bool(self.eyes[self._eyes_of(target)].any())
 
     def _forget(self, opened: NDArray[np.intp]) -> None:
-        """Drop what was worked out about the surroundings of cells that are open now."""
+        """Drop cached results around newly opened cells."""
         cells = [self._space.cell(at) for at in opened.tolist()]
         for target in list(self._joined):
             here = self._space.cell(target)
@@ -87,7 +87,7 @@ class Touch:
                 del self._joined[target]
 
     def _eyes_of(self, target: int) -> NDArray[np.intp]:
-        """Return the places from which an eye could touch a target."""
+        """Return the places of eyes that could touch a target."""
         found = self._joined.get(target)
         if found is None:
             found = self._joined[target] = self._join(target)
@@ -119,7 +119,7 @@ class Touch:
             joined = grown
 
     def _next_to(self, cells: Bytes) -> Bytes:
-        """Return some cells and the six neighbours of each."""
+        """Return cells together with the six neighbours of each."""
         grown = cells.copy()
         for by in (self._space.east, self._space.south, self._space.up):
             grown[by:] |= cells[:-by]

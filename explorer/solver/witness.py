@@ -1,7 +1,7 @@
-"""Carries out abstract steps in the real world, so that every code of a witness has really happened.
+"""Carry out abstract steps in the real world, so that every code of a witness was really played.
 
-Nothing is searched but ways and standpoints: the order of the deeds comes from the composer. What does not come out as
-asked for is a failure with a reason, and no exception.
+Only routes and standpoints are searched: the composer gives the order of the deeds. A step that fails ends the witness
+with a reason, not with an exception.
 """
 
 from __future__ import annotations
@@ -45,24 +45,24 @@ from explorer.solver.steps import (
 from explorer.worlds.voxel import VoxelWorld
 
 ATTEMPTS: Final = 3
-"""Ways planned for one step: a door may close on the first."""
+"""Routes planned for one step: a door may close during the first."""
 _WALKS: Final = (Primitive.FORWARD, Primitive.RIGHT, Primitive.BACK, Primitive.LEFT)
-"""By quarters to the right of the facing."""
+"""By quarter turns to the right of the facing."""
 _TABLES: Final = np.array([block.kind == "table" for block in BLOCKS])
 Vantage = Callable[[Cell], Pose | None]
-"""From a cell to stand in to the pose from which something is reached, None if it is not."""
+"""Cell to stand in -> the pose that reaches the target from there, or None."""
 
 
 class _Failure(Exception):  # noqa: N818  # the end of a witness is a result, not an error
-    """A step that could not be carried out; ``str`` is the reason."""
+    """A step failed; ``str`` is the reason."""
 
 
 def carry_out(scene: Scene, steps: Iterable[Step]) -> Carried:
-    """Return the codes that carry out some steps one after the other, from the beginning of a scene.
+    """Carry out steps one after the other from the start of a scene, and return the codes.
 
     Raises:
         SceneError: the scene cannot be built.
-        UnknownNameError: a step names an item or recipe that there is not.
+        UnknownNameError: a step names an unknown item or recipe.
     """
     carrier = _Carrier(scene)
     for number, step in enumerate(steps):
@@ -91,9 +91,9 @@ class _Carrier:
         """Carry out a step.
 
         Raises:
-            _Failure: it cannot be.
+            _Failure: the step cannot be carried out.
         """
-        raise TypeError(f"{step!r} is no abstract step")
+        raise TypeError(f"{step!r} is not an abstract step")
 
     @do.register
     def _(self, step: GoTo) -> None:
@@ -187,7 +187,7 @@ class _Carrier:
     # one primitive
 
     def _act(self, code: int) -> None:
-        """Carry out a primitive that has to have its effect."""
+        """Carry out a primitive; raise if it is refused."""
         if self._now.over:
             raise _Failure(f"the episode is over ({self._now.over})")
         happened = self._world.step(code)
@@ -210,7 +210,7 @@ class _Carrier:
     # ways
 
     def _go(self, goal: Callable[[Cell], bool], near: Box, *, ahead: bool = False, below: bool = False) -> None:
-        """Walk to the nearest goal; plan again where the world did not do what was planned."""
+        """Walk to the nearest goal; plan again if the world deviates from the plan."""
         refused = ""
         for _ in range(ATTEMPTS):
             way = self._routes.find(self._now.pose.cell, goal, near, ahead=ahead, below=below)
@@ -251,7 +251,7 @@ class _Carrier:
     # standpoints
 
     def _reach(self, targets: tuple[Cell, ...], vantage: Vantage) -> None:
-        """Go to the nearest cell from which a target is reached, and aim at it."""
+        """Go to the nearest cell that reaches a target, and aim at it."""
         near = _around(targets)
         self._go(lambda cell: _in(cell, near) and vantage(cell) is not None, near)
         pose = vantage(self._now.pose.cell)
@@ -261,7 +261,7 @@ class _Carrier:
             self._act(actions.aim(*pose.aim))
 
     def _aimed(self, cell: Cell, target: Cell) -> Pose | None:
-        """Return the pose in a cell that aims at a target, None if that is too far."""
+        """Return the pose in a cell that aims at a target, or None if it is too far away."""
         x, y, z = (a - b for a, b in zip(target, cell, strict=True))
         if max(abs(x), abs(y), abs(z)) > FARTHEST_AIM:
             return None
@@ -273,7 +273,7 @@ class _Carrier:
         return pose if pose and hit and hit.offset == pose.aim else None
 
     def _facing(self, cell: Cell, target: Cell) -> Pose | None:
-        """Return the pose in a cell in which placing fills a target: it is before a face that is touched."""
+        """Return the pose in a cell from which placing fills a target: it touches a face next to it. None if none."""
         for side in SIDES:
             behind = _moved(target, side)
             pose = self._touching(cell, behind)
@@ -306,7 +306,7 @@ class _Carrier:
         return near and table_in_reach(_posed(self._state, Pose(cell)))
 
     def _place(self, targets: tuple[Cell, ...]) -> Cell:
-        """Fill one of some cells with what is held; which."""
+        """Place the held block into one of some cells; return which."""
         free = tuple(cell for cell in targets if REPLACEABLE[self._state.block(cell)])
         if not free:
             raise _Failure("something is in the way")
@@ -321,14 +321,14 @@ class _Carrier:
 
 
 def _posed(state: Still, pose: Pose) -> Still:
-    """Return a state in which the body is elsewhere."""
+    """Return the state with the body in another pose."""
     posed = copy(state)
     posed.pose = pose
     return posed
 
 
 def _around(cells: Iterable[Cell]) -> Box:
-    """Return the box of the cells from which some cells can be aimed at."""
+    """Return the box of cells from which some cells can be aimed at."""
     x, y, z = (sorted(values) for values in zip(*cells, strict=True))
     least = x[0] - FARTHEST_AIM, y[0] - FARTHEST_AIM, z[0] - FARTHEST_AIM
     return least, (x[-1] + FARTHEST_AIM, y[-1] + FARTHEST_AIM, z[-1] + FARTHEST_AIM)

@@ -1,1 +1,1 @@
-"""Atomic tasks: what one hop may ask for, and why other tasks are not asked for."""
+"""Atomic tasks: what one hop may ask for, and why other candidates were dropped."""

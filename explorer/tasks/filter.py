@@ -1,4 +1,4 @@
-"""Which candidates become atomic tasks: every item, block and mob is asked about, and most are dropped for a reason."""
+"""Filter candidates into atomic tasks: consider every item, block and mob, and drop most of them with a reason."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MOST_OF_A_SCHEMA: Final = 12
 MOST_BY_COLOUR: Final = 8
 MOST_STEPS: Final = 300
 STEPS_TO_GATHER: Final = 6
-"""Steps to find, reach and dig one block, taken low."""
+"""Low estimate of the steps to find, reach and dig one block."""
 
 LORE: Final = {
     "enchanting": "enchant* experience_bottle",
@@ -35,11 +35,11 @@ LORE: Final = {
     "rare drops": "trident totem_of_undying music_disc_* nether_star heart_of_the_sea phantom_membrane name_tag",
     "commands": "*command_block* barrier structure_* jigsaw debug_stick knowledge_book petrified_* player_head",
 }
-"""Knowledge of the game that no scene tells -> patterns of the names that need it."""
+"""Knowledge of the game that no scene shows -> patterns of the names that need it."""
 GUI: Final = "written_book writable_book firework_* filled_map *banner_pattern suspicious_stew *_pottery_*"
-"""What the game makes or fills in a window of its own."""
+"""Items that need one of the game's own windows."""
 CHANCE: Final = "flint apple *_sapling wheat_seeds beetroot_seeds poisonous_potato rabbit_foot egg"
-"""What breaking or waiting gives now and then only."""
+"""Items that breaking or waiting gives only by chance."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class Candidate:
     """A task that might be asked for.
 
     Attributes:
-        chosen: it is one of the objects that its schema names; the others were found in the game's data.
+        chosen: whether its schema names the object; all others come from the game's data.
     """
 
     schema: Schema
@@ -56,12 +56,12 @@ class Candidate:
 
     @property
     def id(self) -> str:
-        """Name of the task."""
+        """Id of the task."""
         return f"{self.schema.name}_{self.object}"
 
 
 def candidates() -> Iterator[Candidate]:
-    """Yield every candidate once: what the schemas name, then every other item and mob of the game."""
+    """Yield every candidate once: the objects that schemas name, then every other item and mob of the game."""
     for schema in SCHEMAS:
         yield from (Candidate(schema, each, chosen=True) for each in schema.objects)
     named = {(schema.name, each) for schema in SCHEMAS for each in schema.objects}
@@ -77,11 +77,11 @@ def candidates() -> Iterator[Candidate]:
 
 
 def reason_to_drop(candidate: Candidate, kept: int, by_colour: int) -> str:
-    """Return why a candidate is no atomic task, "" if it is one.
+    """Return why a candidate is dropped, or "" if it becomes an atomic task.
 
     Args:
-        kept: tasks of its schema that are kept already.
-        by_colour: those of them that differ by their colour alone.
+        kept: number of tasks of its schema kept so far.
+        by_colour: number of those that differ only by colour.
     """
     name = candidate.object
     made = candidate.schema.rule == "inventory" and not candidate.schema.name.startswith("take_")
@@ -97,7 +97,7 @@ def reason_to_drop(candidate: Candidate, kept: int, by_colour: int) -> str:
 
 
 def coloured(name: str) -> bool:
-    """Whether an object is one of several that differ by their colour alone."""
+    """Return whether an object is one of several that differ only by colour."""
     return any(name == dye or name.startswith(f"{dye}_") for dye in DYES)
 
 
@@ -117,7 +117,7 @@ def _reason_of_the_game(candidate: Candidate) -> str:
 
 
 def _missing(name: str) -> str:
-    """Name the ingredient that stands in the way, as " (needs iron_ingot)"."""
+    """Return the missing ingredient, as in " (needs iron_ingot)"."""
     for recipe in RECIPES:
         if recipe.makes == name:
             lacking = [min(group) for group, _ in recipe.needs if not any(each in effort() for each in group)]
@@ -161,7 +161,7 @@ def _mined() -> frozenset[str]:
 
 @cache
 def effort() -> dict[str, int]:
-    """Return item -> estimate of the steps to have one by digging, hunting and crafting alone, from nothing."""
+    """Return item -> estimated steps to get one from nothing, by digging, hunting and crafting alone."""
     steps = dict.fromkeys((*_drops(), *(kind.drop.item for kind in MOBS.values())), STEPS_TO_GATHER)
     changed = True
     while changed:

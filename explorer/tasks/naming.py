@@ -1,4 +1,4 @@
-"""Whether a text gives away what is to be found out."""
+"""Check whether a text gives away what the agent should discover."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ _VERBS: Final = {
     "take_from_chest": "chest",
     "take_from_third_chest": "chests",
 }
-"""Schema -> verbs, and objects besides the task's own, that a text must not name. ``craft_*`` is "craft"."""
+"""Schema -> words that a text must not name: verbs, and objects besides the task's own. For ``craft_*``: "craft"."""
 
 
 def named_in(text: str, schema: str, thing: str) -> str:
-    """Return the word of a task that a text names, "" if there is none.
+    """Return the word of a task that a text names, or "".
 
     Args:
         thing: the object of the task.

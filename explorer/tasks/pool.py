@@ -1,4 +1,4 @@
-"""The pool of atomic tasks: those that scenes are made of, and those that were dropped, with the reason."""
+"""The pool of atomic tasks: those that scenes may ask for, and those that were dropped, with the reason."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ class Task:
     Attributes:
         id: such as ``take_item_emerald``.
         object: the item, block, mob or look that it is about.
-        text: one sentence that asks for it as a goal.
-        worlds: where it exists.
-        why: the reason for which it was dropped, "" if it was kept.
+        text: one sentence that states it as a goal.
+        worlds: worlds that can pose it.
+        why: why it was dropped, "" if it was kept.
     """
 
     id: str
@@ -76,7 +76,7 @@ def task(name: str) -> Task:
     """Return a kept task by its id.
 
     Raises:
-        UnknownNameError: there is none.
+        UnknownNameError: there is no such task.
     """
     found = pool().get(name)
     if found is None or not found.kept:
@@ -85,7 +85,7 @@ def task(name: str) -> Task:
 
 
 def as_json() -> str:
-    """Return the whole pool as ``pool.json`` keeps it: the kept tasks in full, of the others id and reason."""
+    """Return the pool in the format of ``pool.json``: kept tasks in full, dropped ones with id and reason."""
     kept = [
         {
             "id": each.id,
