@@ -1,1 +1,1 @@
-"""Scenes by the thousand: a plan of gates and keys, rooms to hide them in, and the proof that each scene holds."""
+"""Generate scenes: draw a plan of gates and keys, build rooms around it, and prove every scene."""

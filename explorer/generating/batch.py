@@ -1,4 +1,4 @@
-"""Many scenes in files: jobs that may be interrupted, each of which makes what its seed and index decide."""
+"""Generate many scenes into files, as jobs that may be interrupted; seed and index alone determine each scene."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ from spca.common.jobs.journal import Journal
 from spca.common.jobs.work import TRIES, Job, Setup, Terms
 
 INDEX: Final = "set.json"
-"""File beside the scenes that says how they were made."""
+"""File beside the scenes that records how they were made."""
 OnProgress = Callable[[int, int, int], None]
-"""Called with finished scenes, all scenes, and those that could be made."""
+"""Called with the numbers of finished indices, all indices, and scenes made."""
 
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """What is asked for; it decides about every byte of the scenes.
+    """The request for a series of scenes; it determines every byte of them.
 
     Attributes:
-        hops: numbers of hops, taken in turn; () for all.
+        hops: numbers of hops, used in turn; () for all.
     """
 
     seed: int
@@ -40,7 +40,7 @@ class Series:
     knobs: Knobs = field(default_factory=Knobs)
 
     def knobs_of(self, index: int) -> Knobs:
-        """Return the knobs of the scene of an index.
+        """Return the knobs of the scene at an index.
 
         Raises:
             GenerationError: they contradict each other.
@@ -48,17 +48,17 @@ class Series:
         return replace(self.knobs, hops=self.hops[index % len(self.hops)]) if self.hops else self.knobs
 
     def to_dict(self) -> dict[str, Any]:
-        """JSON-able."""
+        """Return the fields as JSON-compatible data."""
         return {"rules": RULES, **asdict(self), "hops": list(self.hops)}
 
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """What became of an index.
+    """The outcome for an index.
 
     Attributes:
         task_id: name of the scene.
-        error: why there is none, "" if there is.
+        error: why the scene could not be made, or "".
     """
 
     task_id: str
@@ -66,21 +66,21 @@ class Made:
     error: str = ""
 
     def to_dict(self) -> dict[str, Any]:
-        """JSON-able."""
+        """Return the fields as JSON-compatible data."""
         return asdict(self)
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Made:
-        """The inverse of :meth:`to_dict`.
+        """Invert :meth:`to_dict`.
 
         Raises:
-            KeyError, TypeError, ValueError: it is not what :meth:`to_dict` wrote.
+            KeyError, TypeError, ValueError: the data does not come from :meth:`to_dict`.
         """
         figures = None
-        if (told := data["figures"]) is not None:
-            rejected = tuple(Rejected(str(each["reason"]), tuple(each["gadgets"])) for each in told["rejected"])
-            gadgets, tasks = tuple(map(str, told["gadgets"])), tuple(map(str, told["tasks"]))
-            figures = Figures(int(told["hops"]), str(told["shape"]), gadgets, tasks, rejected)
+        if (fields := data["figures"]) is not None:
+            rejected = tuple(Rejected(str(each["reason"]), tuple(each["gadgets"])) for each in fields["rejected"])
+            gadgets, tasks = tuple(map(str, fields["gadgets"])), tuple(map(str, fields["tasks"]))
+            figures = Figures(int(fields["hops"]), str(fields["shape"]), gadgets, tasks, rejected)
         return cls(str(data["task_id"]), figures, str(data["error"]))
 
 
@@ -108,7 +108,7 @@ class Making(Setup[Job, Made]):
         except GenerationError as error:
             return Made(job.id, None, str(error))
         folder = self.output / job.id
-        for torn in folder.glob(".*.tmp"):  # of a write that was killed
+        for torn in folder.glob(".*.tmp"):  # left by a killed write
             torn.unlink()
         save_scene(folder, composed.loaded())
         return Made(job.id, Figures.of(composed))
@@ -123,20 +123,20 @@ def make_scenes(
     overwrite: bool = False,
     on_progress: OnProgress = lambda *_: None,
 ) -> tuple[Made, ...]:
-    """Make the scenes of a series that are not made yet, each in a folder of its own, and then :data:`INDEX`.
+    """Make the missing scenes of a series, each in its own folder, then write :data:`INDEX`.
 
-    The same series gives the same files, however many workers make it and however often it was interrupted.
+    The same series gives the same files, whatever the number of workers and interruptions.
 
     Raises:
         GenerationError: the folder holds something else, or cannot be written.
-        SettingsError: likewise.
+        SettingsError: the same, for the files themselves.
     """
     for index in range(len(series.hops)):
         series.knobs_of(index)
     jobs = [Job(index, f"scene_{series.seed}_{index:05}") for index in range(series.count)]
     path, index_file = output / "set.partial.jsonl", output / INDEX
     if index_file.exists() and not overwrite and not path.exists():
-        raise GenerationError(f"{index_file}: scenes were made here; choose another --output, or --overwrite them")
+        raise GenerationError(f"{index_file}: there are scenes already; choose another --output, or add --overwrite")
     setup = Making(series, output)
     header = {"settings": series.to_dict(), "tasks": [job.to_dict() for job in jobs]}
     with Journal(path, header, Made.from_dict, resume=resume, overwrite=overwrite, terms=setup.terms) as journal:

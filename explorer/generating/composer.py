@@ -1,4 +1,4 @@
-"""Scenes from a stream of draws: the first draw whose every proof holds is the scene of its seed and index."""
+"""Compose scenes from a stream of drafts: the first draft that can be certified is the scene of its seed and index."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from explorer.solver.certificate import certify
 from explorer.solver.witness import carry_out
 
 MOST_DRAWS: Final = 200
-"""Drafts of a stream that may fail; about 1 in 9 does."""
+"""Most drafts of a stream; about 1 draft in 9 fails."""
 _MOST_PLANS: Final = 400
 
 
 @dataclass(frozen=True, slots=True)
 class Rejected:
-    """A draft that is no scene.
+    """A draft that was rejected.
 
     Attributes:
-        reason: as it is counted: a stage, a colon, and what was wrong.
-        gadgets: that it used, sorted.
+        reason: reason under which it is counted: a stage, a colon, and what was wrong.
+        gadgets: gadgets that it used, sorted.
     """
 
     reason: str
@@ -40,8 +40,8 @@ class Composed:
     """A scene and its proof.
 
     Attributes:
-        codes: of the witness.
-        rejected: the drafts before it in its stream.
+        codes: codes of the witness.
+        rejected: earlier drafts of its stream.
     """
 
     seed: int
@@ -52,7 +52,7 @@ class Composed:
     rejected: tuple[Rejected, ...]
 
     def loaded(self) -> Loaded:
-        """Return the scene as its files hold it."""
+        """Return the scene in the form that files hold."""
         drafted, knobs = self.drafted, asdict(self.drafted.knobs)
         metadata = {
             "scene_description": f"{drafted.knobs.hops} hops as a {drafted.knobs.shape}",
@@ -65,10 +65,10 @@ class Composed:
 
 
 def compose(seed: int, index: int, knobs: Knobs) -> Composed:
-    """Return the certified scene of a seed and an index; nothing else decides about it.
+    """Return the certified scene of a seed, an index and knobs; nothing else affects it.
 
     Raises:
-        GenerationError: none of :data:`MOST_DRAWS` drafts is one, or a knob is out of range.
+        GenerationError: none of :data:`MOST_DRAWS` drafts can be certified, or a knob is out of range.
     """
     settled = knobs.at(seed, index)
     rejected: list[Rejected] = []

@@ -1,4 +1,4 @@
-"""A plan becomes a scene: rooms, things, a spawn, milestones, a text, and the steps that should win."""
+"""Turn a plan into a scene: rooms, things, a spawn, milestones, a text, and steps that should win."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ from explorer.solver.steps import Step
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Drafted:
-    """A scene of which nothing is proven.
+    """A scene without proofs.
 
     Attributes:
-        steps: abstract ones that should win.
+        steps: abstract steps that should win.
         gadgets: gates and recipes, each once, sorted.
     """
 
@@ -46,7 +46,7 @@ def draft(rng: random.Random, plan: Plan, before: Order, knobs: Knobs, name: str
     """Return the scene of a plan.
 
     Raises:
-        Unfit: it has no place, or its text gives a hop away.
+        Unfit: the plan cannot be placed, or every text gives a hop away.
     """
     text = goal_text(rng, plan.goal, plan.hops[:-1])
     distract(rng, plan, knobs)

@@ -1,4 +1,4 @@
-"""What a plan's hops are judged by: rules over cells, and the graph with its reasons."""
+"""The milestones of a plan's hops, with rules over cells, and the graph with its reasons."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ from explorer.tasks.pool import task
 LOOK_TOLERANCE: Final = 60.0
 """Degrees, 30 to either side."""
 HIGHEST: Final = 8
-"""Cells above the feet to which the space over a moat or before a cliff reaches at most."""
+"""Height in cells above the feet of the space over a moat or before a cliff that rules count in."""
 
 
 def milestones(hops: list[Hop], placed: Furnished, spawn: Cell) -> tuple[Milestone, ...]:
-    """Return the milestones of hops that are in the order of the witness."""
+    """Return the milestones of hops, which are in the order of the witness."""
     return tuple(
         Milestone(hop.task, milestone_id(number, hop), task(hop.task).text, (_rule(hop, placed, spawn),))
         for number, hop in enumerate(hops, 1)
@@ -41,12 +41,12 @@ def milestones(hops: list[Hop], placed: Furnished, spawn: Cell) -> tuple[Milesto
 
 
 def milestone_id(number: int, hop: Hop) -> str:
-    """Return the id of the hop of a number, from 1."""
+    """Return the id of a hop with its number, from 1."""
     return f"m{number}_{hop.task}"
 
 
 def graph(hops: list[Hop], before: Order, plan: Plan) -> Graph:
-    """Return the graph of hops; its edges are those that no other edges imply."""
+    """Return the graph of hops; it has no edge that others imply."""
     ids = {hop: milestone_id(number, hop) for number, hop in enumerate(hops, 1)}
     gates = {hop: gate_of(hop) for hop in hops}
     nodes = tuple(Node(ids[hop], hop.task, gate.gadget if gate else None, _key(gate)) for hop, gate in gates.items())
@@ -101,6 +101,6 @@ def _bounds(box: Box, spawn: Cell) -> tuple[Offset, Offset]:
 
 
 def _core(passage: Passage) -> Cell:
-    """Return the cell of a plug that is dug last; nobody passes before."""
+    """Return the cell of a plug that is dug last: nothing passes until it is gone."""
     x, z = passage.middle[passage.last]
     return x, passage.parent.floor, z

@@ -1,4 +1,4 @@
-"""What a set of scenes should be like, and which of it falls to the scene of an index."""
+"""Settings of the generator, and how seed and index settle those left open."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ class Knobs:
     """Settings of the generator.
 
     Attributes:
-        hops: of each scene, 0 for 1 to 6 in turn.
-        shape: of the graph, "" for a mix.
-        distractors: things without a use in each scene: levers, chests, tools.
-        spare: blocks more than a bridge or pillar needs; 0 makes a wasted block final.
-        occlusion: 1: nothing of the first hops is in sight at the spawn; 0: it may be.
-        distance: 0 to 2: how often things lie in a doorless room aside, and how many rooms there are at least.
-        dark: 1: most rooms have no lamps, and what is not lit is seen from close by only.
+        hops: hops of each scene, 0 for 1 to 6 in turn.
+        shape: shape of the graph, "" for a mix.
+        distractors: useless things in each scene: levers, chests, tools.
+        spare: blocks beyond those that a bridge or pillar needs; with 0, a wasted block may lose the scene.
+        occlusion: 1: nothing of the first hops is in view at the spawn; 0: it may be.
+        distance: 0 to 2: how often things lie in a doorless side room, and the least number of rooms.
+        dark: 1: most rooms have no lamps, and unlit cells are seen only from close by.
     """
 
     hops: int = 0
@@ -50,9 +50,9 @@ class Knobs:
             raise GenerationError(f"a {self.shape} needs {LEAST_HOPS[self.shape]} hops or more, not {self.hops}")
 
     def at(self, seed: int, index: int) -> Knobs:
-        """Return the knobs of one scene: hops and shape are settled, by seed and index alone."""
+        """Return the knobs of one scene, with hops and shape settled by seed and index alone."""
         if seed < 0 or index < 0:
-            raise GenerationError(f"seed {seed} and index {index} have to be 0 or more")
+            raise GenerationError(f"seed {seed} and index {index} must be 0 or more")
         least = LEAST_HOPS[self.shape] if self.shape else 1
         hops = self.hops or least + (seed + index) % (MOST_HOPS - least + 1)
         if self.shape:

@@ -1,4 +1,4 @@
-"""Sets of scenes: whatever the command line, a worker or a test asks of seed and count."""
+"""Generate scenes in memory, and count what they contain."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from explorer.generating.knobs import Knobs
 
 
 def generate(seed: int, count: int, knobs: Knobs | None = None, first: int = 0) -> Iterator[Composed]:
-    """Yield the certified scenes of ``count`` indices from ``first`` on.
+    """Yield the certified scenes of ``count`` indices, starting at ``first``.
 
-    Each is what :func:`compose` makes of its index alone, so indices can be shared among workers and resumed anywhere.
+    Each depends only on its own index, so workers can share the indices and resume anywhere.
 
     Raises:
-        GenerationError: an index has no scene.
+        GenerationError: the scene of an index could not be made.
     """
     for index in range(first, first + count):
         yield compose(seed, index, knobs or Knobs())
@@ -24,10 +24,10 @@ def generate(seed: int, count: int, knobs: Knobs | None = None, first: int = 0) 
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """What is counted of a scene.
+    """The countable features of a scene.
 
     Attributes:
-        rejected: the drafts before it.
+        rejected: the drafts rejected before it.
     """
 
     hops: int
@@ -49,9 +49,9 @@ class Tally:
     """Figures of a set of scenes.
 
     Attributes:
-        shapes, hops, gadgets, tasks: scenes that have them.
-        rejected: drafts by the reason for which they were dropped.
-        drafts: by gadget, kept or not.
+        shapes, hops, gadgets, tasks: number of scenes that have each.
+        rejected: number of rejected drafts by reason.
+        drafts: number of drafts by gadget, kept or not.
     """
 
     scenes: int = 0
@@ -63,7 +63,7 @@ class Tally:
     drafts: Counter[str] = field(default_factory=Counter)
 
     def add(self, composed: Composed) -> None:
-        """Count a scene and the drafts before it."""
+        """Count a scene and the drafts rejected before it."""
         self.count(Figures.of(composed))
 
     def count(self, made: Figures) -> None:
@@ -79,7 +79,7 @@ class Tally:
             self.drafts.update(each.gadgets)
 
     def lines(self) -> Iterable[str]:
-        """Yield the figures, a line each."""
+        """Yield the figures as lines of text."""
         yield f"scenes {self.scenes}, drafts dropped {self.rejected.total()}, atomic tasks {len(self.tasks)}"
         yield "hops " + ", ".join(f"{hops}: {self.hops[hops]}" for hops in sorted(self.hops))
         branched = self.scenes - self.shapes["chain"]

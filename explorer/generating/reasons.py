@@ -1,4 +1,4 @@
-"""Why one hop comes before another, in 15 to 25 words."""
+"""The reasons of edges: why one hop comes before another, in 15 to 25 words."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ _KEYS: Final = {
     "blocks": "Nobody gets across without blocks to lay, and {} is the only kind that can be had on this side.",
     "tool": "Bare hands do not clear {1} from the way, and the {0} as the fit tool has no second source here.",
 }
-"""By what opens a gate."""
+"""Opener of a gate -> reason."""
 
 
 def gate_of(hop: Hop) -> Gate | None:
-    """Return the gate that bars the way to what a hop is about."""
+    """Return the nearest gate that bars the way to a hop, or None."""
     return next((each.gate for each in hop.area.way() if each.gate is not None and each.gate.gadget), None)
 
 
 def reason(earlier: Hop, later: Hop, plan: Plan) -> str:
-    """Return why a hop needs another one: by what it is made or dug with, by its gate, else by the way to it."""
+    """Return why a hop needs an earlier one: for what it is made or dug with, for its gate, or for the way to it."""
     if earlier.aim == "item":
         return _of_item(earlier.item, later, plan)
     if earlier.aim == "lay":

@@ -1,4 +1,4 @@
-"""The released sets: which scenes they hold, and the files that tell them."""
+"""Make the released sets: their scenes, and the files that hold them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from explorer.worlds.voxel import VoxelWorld
 from spca.common.images import png
 
 _EXAMPLE_HOPS: Final = 4
-"""Hops of the scene that is shown of each set."""
+"""Hops of the example scene of each set."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,8 +26,8 @@ class Recipe:
     """How a set is made.
 
     Attributes:
-        knobs: taken in turn, by index.
-        says: what the set is for.
+        knobs: used in turn, by index.
+        says: purpose of the set.
     """
 
     seed: int
@@ -56,7 +56,7 @@ def scenes_of(name: str) -> Iterator[Loaded]:
 
 
 def files(on_scene: Callable[[], None] = lambda: None) -> Iterator[tuple[str, bytes]]:
-    """Yield name and content of every file of the release; the checksums come last.
+    """Yield the name and content of every file of the release; the checksums come last.
 
     Args:
         on_scene: called after each scene.

@@ -1,4 +1,4 @@
-"""The one sentence that an agent is told."""
+"""The goal text: the one sentence that an agent gets."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ _MORE: Final = {
     "take_from_third_chest": ("Put the {} into your inventory.",),
     "hunt": ("Leave no {} alive.",),
 }
-"""Schema -> sentences besides that of the task; ``{}`` is its object."""
+"""Schema -> sentences besides the task's own; ``{}`` is its object."""
 _HAVE: Final = ("Have {} in your inventory.", "Get hold of {}.")
-"""For every goal that asks for an item."""
+"""Sentences for every goal that asks for an item."""
 
 
 def goal_text(rng: random.Random, goal: Hop, others: list[Hop]) -> str:
-    """Return a sentence that asks for the goal and names nothing of other hops.
+    """Return a sentence that states the goal and names no other hop.
 
     Raises:
-        Unfit: every sentence names something.
+        Unfit: every sentence names another hop.
     """
     about = task(goal.task)
     sentences = [about.text, *(each.format(words(goal.object)) for each in _MORE.get(goal.schema, ()))]

@@ -1,1 +1,1 @@
-"""Where everything of a plan is: rooms, passages, things, the spawn, and the way of the witness."""
+"""Place a plan: rooms, passages, things, the spawn, and the deeds of the witness."""

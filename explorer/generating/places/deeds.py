@@ -1,4 +1,4 @@
-"""What the witness of a scene does, in the order in which its gates open, and the order of the hops that follows."""
+"""The deeds of a scene's witness, in the order in which its gates open, and the resulting order of the hops."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from explorer.solver import steps as do
 from explorer.solver.steps import Step
 
 LOOK_WITHIN: Final = 4.0
-"""Metres from which something that is to be found counts as found."""
+"""Metres within which a target counts as found."""
 
 
 class Deeds:
-    """The abstract steps of a plan that has its place.
+    """The abstract steps of a placed plan.
 
     Attributes:
-        steps: of :func:`explorer.solver.witness.carry_out`.
-        hops: in the order in which they are done.
+        steps: steps for :func:`explorer.solver.witness.carry_out`.
+        hops: hops in the order in which the steps achieve them.
     """
 
     def __init__(self, plan: Plan, placed: Furnished) -> None:
@@ -35,7 +35,7 @@ class Deeds:
         self._do(plan.goal)
 
     def _do(self, hop: Hop) -> None:
-        """Do a hop, and first all that it needs."""
+        """Do a hop, after everything that it needs."""
         target = hop.target
         if isinstance(target, Area):
             if hop.aim == "item":
@@ -62,7 +62,7 @@ class Deeds:
     # areas
 
     def _enter(self, area: Area) -> None:
-        """Be able to go to an area from now on."""
+        """Open the way to an area for good."""
         if area in self._areas:
             return
         parent, gate = area.entrance
@@ -80,7 +80,7 @@ class Deeds:
         self._done(gate.hop)
 
     def _go(self, area: Area) -> None:
-        """Go to an area, through doors that have closed again on the way."""
+        """Go to an area, opening doors on the way that have closed again."""
         self._enter(area)
         here, there = list(self._at.way()), list(area.way())
         for each in here:
@@ -103,7 +103,7 @@ class Deeds:
         self._at = area
 
     def _pass(self, gate: Gate, passage: Passage) -> None:
-        """Undo what bars a gate, from before it and with its key in hand."""
+        """Open a gate from in front of it, with its key in hand."""
         if gate.opener == "handle":
             self.steps.append(do.PlaceBeside(door_name(passage), gate.item))
         elif gate.kind == "wooden_door":
@@ -176,7 +176,7 @@ class Deeds:
 
 
 def room_box(passage: Passage) -> Box:
-    """Return the cells that count as being behind a gate: the room, and its passage from the gate on."""
+    """Return the cells that count as behind a gate: the room, and its passage beyond the gate."""
     box = passage.child.inside
     for number, row in enumerate(passage.lanes):
         if number > passage.last + 1 or (number > passage.last and passage.gate.kind != "moat"):

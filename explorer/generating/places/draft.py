@@ -11,7 +11,7 @@ from explorer.rules.blocks import AIR, code
 from explorer.scene import Cell, Mob, Pose, Scene, Stack, Wire
 
 MASONRY = -1
-"""Owner of cells in which nobody can be."""
+"""Owner of cells that belong to no area."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,14 +22,14 @@ class Box:
     most: Cell
 
     def grown(self, cells: int) -> Box:
-        """Return the box with a shell around it."""
+        """Return the box grown by some cells on every side."""
         low, high = (self.least, self.most)
         return Box(
             (low[0] - cells, low[1] - cells, low[2] - cells), (high[0] + cells, high[1] + cells, high[2] + cells)
         )
 
     def joined(self, cell: Cell) -> Box:
-        """Return the least box around this one and a cell."""
+        """Return the smallest box that contains this one and a cell."""
         low = tuple(map(min, self.least, cell))
         high = tuple(map(max, self.most, cell))
         return Box((low[0], low[1], low[2]), (high[0], high[1], high[2]))
@@ -43,11 +43,11 @@ class Box:
 
 @dataclass(slots=True, eq=False)
 class Draft:
-    """A scene in the making, in cells of its own.
+    """A scene under construction.
 
     Attributes:
         blocks: uint16 ``[y, z, x]``.
-        owner: int16 ``[y, z, x]``: the area to which an open cell belongs, :data:`MASONRY` elsewhere.
+        owner: int16 ``[y, z, x]``: number of the area that an open cell belongs to, :data:`MASONRY` elsewhere.
     """
 
     blocks: NDArray[np.uint16]
@@ -77,11 +77,11 @@ class Draft:
         self.blocks[cell[1], cell[2], cell[0]] = code(name)
 
     def is_air(self, cell: Cell) -> bool:
-        """Whether nothing is in a cell."""
+        """Return whether a cell is air."""
         return bool(self.blocks[cell[1], cell[2], cell[0]] == AIR)
 
     def holds(self, cell: Cell, name: str) -> bool:
-        """Whether a block is in a cell."""
+        """Return whether a cell holds a block."""
         return bool(self.blocks[cell[1], cell[2], cell[0]] == code(name))
 
     def scene(self, name: str, spawn: Pose) -> Scene:

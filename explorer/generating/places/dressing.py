@@ -1,4 +1,4 @@
-"""What makes rooms look like places and hides one thing behind another: screens, pillars, furniture, floors."""
+"""Decorate rooms, and hide things from view: screens, pillars, furniture, borders, corners."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _FURNITURE: Final = ("cartography_table", "smithing_table", "fletching_table", "
 
 
 def dress(placed: Furnished, looks: list[Look]) -> None:
-    """Add to each room what suits it; every way in it stays open."""
+    """Add decoration to each room; every way through it stays open."""
     for room, look in zip(placed.layout.rooms, looks, strict=True):
         for build in placed.rng.sample(_DRESSES, placed.rng.choice((1, 2, 2))):
             build(placed, room, look)
@@ -32,7 +32,7 @@ def _wall(placed: Furnished, spot: Spot, room: Room, name: str, height: int) -> 
 
 
 def _screens(placed: Furnished, room: Room, look: Look) -> None:
-    """Build free-standing walls of 3, as high as the room or as a head."""
+    """Build free-standing walls 3 cells wide, 2 cells high or as high as the room."""
     high = room.inside.most[1] - room.floor + 1
     for _ in range(placed.rng.choice((1, 2))):
         free = _free(placed, room, edge=False, clear=1)
@@ -62,7 +62,7 @@ def _furniture(placed: Furnished, room: Room, _look: Look) -> None:
 
 
 def _corners(placed: Furnished, room: Room, look: Look) -> None:
-    """Fill corners up to the ceiling, so that the room is no box."""
+    """Fill corners up to the ceiling, so that the room is not a plain box."""
     (x, y, z), (u, v, w) = room.inside.least, room.inside.most
     free = set(_free(placed, room, edge=None, clear=1))
     size = placed.rng.choice((1, 2, 2, 3))
@@ -80,7 +80,7 @@ def _corners(placed: Furnished, room: Room, look: Look) -> None:
 
 
 def _border(placed: Furnished, room: Room, look: Look) -> None:
-    """Lay a stripe of another block around the floor, where nothing is dug."""
+    """Lay a stripe of another block around the floor, except where the floor is not the room's own."""
     name = placed.rng.choice((look.ceiling, look.wall))
     if "glass" in name:
         return

@@ -1,4 +1,4 @@
-"""Things in rooms: where a chest, a lever, a tree or a sheep stands so that it is reached from its room alone."""
+"""Place chests, levers, trees and sheep in rooms, so that each thing can be reached only from its own room."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ from explorer.scene import Cell, Mob, Stack, Wire
 from explorer.solver.touch import FARTHEST
 
 OUT_OF_TOUCH: Final = FARTHEST + 0.1
-"""Metres between the cell of an eye that has not yet passed a gate and that of what it must not touch."""
+"""Least metres between the cell of an eye before a gate and the cell of a thing that it must not touch."""
 OUT_OF_LOOK: Final = 6.2
-"""Metres from places outside a room to what has to be looked at from within 4."""
+"""Least metres from open cells outside a room to a target that must be looked at from within 4."""
 
 
 @dataclass(slots=True, eq=False)
 class Furnished:
-    """Where the things of a plan are.
+    """The placed things of a plan.
 
     Attributes:
-        cells: of each thing, the first is the one to aim at or stand in.
-        names: of mobs.
+        cells: thing -> its cells; the first is the one to aim at or stand in.
+        names: thing -> names of its mobs.
     """
 
     draft: Draft
@@ -50,9 +50,9 @@ class Furnished:
         """Return the free columns for a thing, in random order.
 
         Args:
-            edge: along walls only, away from them only, or anywhere.
-            clear: columns around it that hold nothing else.
-            guarded: out of touch from before each gate.
+            edge: True: only along walls; False: only away from them; None: anywhere.
+            clear: radius in columns that must hold nothing else.
+            guarded: whether the thing must be out of touch from in front of each gate.
         """
         room = self.room(thing.area)
         aisles = self._aisles(room)
@@ -82,7 +82,7 @@ class Furnished:
         return cells
 
     def _aisles(self, room: Room) -> set[Spot]:
-        """Return the columns before the openings of a room."""
+        """Return the columns in front of the openings of a room."""
         found: set[Spot] = set()
         for passage in self.layout.passages.values():
             ends = [passage.lanes[0]] if passage.parent is room else []
@@ -98,12 +98,12 @@ class Furnished:
         return found
 
     def _is_guarded(self, thing: Thing, cell: Cell) -> bool:
-        """Whether a cell is out of touch from before each gate that guards it."""
+        """Return whether a cell is out of touch from in front of each gate that guards it."""
         gated = (area for area in thing.area.way() if area.gate is not None and area.gate.hop is not None)
         return all((((self._eyes_before(area) - cell) ** 2).sum(axis=1) > OUT_OF_TOUCH**2).all() for area in gated)
 
     def _eyes_before(self, area: Area) -> NDArray[np.intp]:
-        """Return the cells of eyes that have not passed the gate of an area, or hardly, ``[n, x y z]``."""
+        """Return the cells of eyes that have not, or only just, passed the gate of an area, ``[n, x y z]``."""
         found = self._eyes.get(area)
         if found is None:
             passage = self.layout.passages[area.number]
@@ -118,7 +118,7 @@ def furnish(rng: random.Random, plan: Plan, layout: Layout, draft: Draft) -> Fur
     """Put the things of a plan into its rooms, and wire its doors.
 
     Raises:
-        Unfit: a thing has no place from which only its own room reaches it.
+        Unfit: a thing has no place where only its own room reaches it.
     """
     placed = Furnished(draft, layout, rng)
     bulky = ("block", "tree", "target")
@@ -173,7 +173,7 @@ def _mob(placed: Furnished, thing: Thing) -> None:
 
 
 def _block(placed: Furnished, thing: Thing) -> None:
-    """Put ground into the floor, what is hard into the wall, the rest onto the floor along the walls."""
+    """Put soft ground into the floor, blocks that need a tool into the wall, and other blocks onto the floor."""
     if thing.block in FIELDS:
         _patch(placed, thing)
     elif block(thing.block).tools and thing.block != "cobweb":
@@ -187,7 +187,7 @@ def _block(placed: Furnished, thing: Thing) -> None:
 
 
 def _together(spots: list[Spot], count: int) -> list[Spot]:
-    """Return ``count`` columns near the first."""
+    """Return the ``count`` columns nearest to the first."""
     if len(spots) < count:
         raise Unfit("things: no place for a heap")
     x, z = spots[0]
@@ -221,7 +221,7 @@ def _in_wall(room: Room, spot: Spot, height: int) -> Cell:
 
 
 def _tree(placed: Furnished, thing: Thing) -> None:
-    """Plant trunks of at most 3 logs, with leaves where there is space."""
+    """Plant trunks of 3 logs, with leaves where there is space."""
     room = placed.room(thing.area)
     needed = -(-thing.count // 3)
     spots: list[Spot] = []
@@ -255,7 +255,7 @@ def _hole(placed: Furnished, thing: Thing) -> None:
 
 
 def _gap(placed: Furnished, thing: Thing) -> None:
-    """Build three fences in a row whose middle one is missing."""
+    """Build a row of three fences with the middle one missing."""
     for x, z in placed.spots(thing, edge=False, clear=2):
         for i, j in ((1, 0), (0, 1)):
             ends = [(x - i, z - j), (x + i, z + j)]
@@ -269,7 +269,7 @@ def _gap(placed: Furnished, thing: Thing) -> None:
 
 
 def _target(placed: Furnished, thing: Thing) -> None:
-    """Put something to find far from all places outside its room, and what is like it but not it."""
+    """Put a target far from all open cells outside its room, and add lookalikes."""
     draft, room = placed.draft, placed.room(thing.area)
     edge = {"find_block": True, "find_banner": None, "find_flower": None}.get(thing.role, thing.role == "find_odd")
     outside = _open_outside(placed, room)

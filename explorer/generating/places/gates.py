@@ -1,4 +1,4 @@
-"""Rooms, passages and gates as blocks."""
+"""Build rooms, passages and gates out of blocks."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def door_name(passage: Passage) -> str:
 
 
 def door_cells(passage: Passage) -> tuple[Cell, Cell]:
-    """Return the two cells of a door, the lower first."""
+    """Return the two cells of a door, lower one first."""
     x, z = passage.middle[passage.first]
     return (x, passage.parent.floor, z), (x, passage.parent.floor + 1, z)
 
@@ -58,14 +58,14 @@ def _room(draft: Draft, room: Room, look: Look) -> None:
 
 
 def _column(draft: Draft, spot: Spot, low: int, high: int, owner: int, floor: str = "") -> None:
-    """Empty a column from ``low`` up to ``high``, and floor it below."""
+    """Empty a column from ``low`` up to ``high``, and lay a floor below it."""
     draft.carve(Box((spot[0], low, spot[1]), (spot[0], high, spot[1])), owner)
     if floor:
         draft.put((spot[0], low - 1, spot[1]), floor)
 
 
 def _tunnel(draft: Draft, passage: Passage, height: int, floor: str) -> None:
-    """Carve a level passage; what is behind its gate is the child's."""
+    """Carve a level passage; cells beyond the gate belong to the child."""
     level = passage.parent.floor
     for number, row in enumerate(passage.lanes):
         owner = (passage.parent if number <= passage.last else passage.child).area.number
@@ -130,7 +130,7 @@ class _Gates:
             _pit(self.draft, spot, passage.parent.floor, "lava" if passage.gate.block == "lava" else "")
 
     def ledge(self, passage: Passage, look: Look) -> None:
-        """Build a cliff with a step before it, from which it is 3 high: nobody climbs it, and a fall is survived."""
+        """Build a cliff behind a step; it is 3 cells above the step, too high to climb and low enough to drop down."""
         low, high = passage.parent.floor, passage.child.floor
         passage.first = passage.last = 3
         for number, row in enumerate(passage.lanes):
@@ -155,7 +155,7 @@ class _Gates:
                 )
 
     def maze(self, passage: Passage, look: Look) -> None:
-        """Build walls across, each with one opening, at alternating ends or at random."""
+        """Build walls across the passage, each with one opening at random, never straight behind the previous one."""
         passage.first, passage.last = 0, len(passage.lanes) - 1
         _tunnel(self.draft, passage, HEADROOM, look.floor)
         level = passage.parent.floor
@@ -167,7 +167,7 @@ class _Gates:
                     self.draft.fill(Box((x, level, z), (x, level + HEADROOM - 1, z)), look.wall)
 
     def _window(self, passage: Passage) -> None:
-        """Cut a slit of glass beside the door: it shows what is behind and lets nobody touch it."""
+        """Cut a glazed slit beside the door: one can see what is behind it but not touch it."""
         if passage.parent.floor != passage.child.floor:
             return
         along_x = passage.middle[0][1] == passage.middle[-1][1]

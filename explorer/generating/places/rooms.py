@@ -1,4 +1,4 @@
-"""Where areas go: rooms on a grid, round a hall or along a corridor, and the passages between them."""
+"""Lay out areas: rooms on a grid, around a hall or along a corridor, and the passages between them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from explorer.scene import Cell
 
 MARGIN: Final = 2
 DEPTHS: Final = {"moat": 8, "trench": 8}
-"""Cells below the feet that a gate digs into; other places need 2."""
+"""Cells below the feet that a gate needs; all others need 2."""
 LENGTHS: Final = {
     "open": 3,
     "iron_door": 4,
@@ -34,11 +34,11 @@ Spot = tuple[int, int]
 
 @dataclass(slots=True, eq=False)
 class Room:
-    """An area with a place.
+    """A placed area.
 
     Attributes:
         inside: its open cells.
-        spots: places on the grid that it takes.
+        spots: places on the grid that it occupies.
     """
 
     area: Area
@@ -52,12 +52,12 @@ class Room:
 
     @property
     def columns(self) -> list[Spot]:
-        """Every (x, z) of it."""
+        """All of its columns (x, z)."""
         (x, _, z), (u, _, w) = self.inside.least, self.inside.most
         return [(a, b) for b in range(z, w + 1) for a in range(x, u + 1)]
 
     def on_edge(self, spot: Spot) -> bool:
-        """Whether a column touches a wall."""
+        """Return whether a column touches a wall."""
         (x, _, z), (u, _, w) = self.inside.least, self.inside.most
         return spot[0] in (x, u) or spot[1] in (z, w)
 
@@ -67,8 +67,8 @@ class Passage:
     """The way from a room to the one behind a gate.
 
     Attributes:
-        lanes: rows of columns across it, from the parent's end to the child's; the middle lane is the middle.
-        first, last: rows of the gate.
+        lanes: rows of columns across it, from the parent's end to the child's.
+        first, last: first and last row of the gate.
     """
 
     gate: Gate
@@ -97,7 +97,7 @@ def lay_out(rng: random.Random, plan: Plan) -> Layout:
     """Place the areas of a plan.
 
     Raises:
-        Unfit: they found no place.
+        Unfit: there is no room for them on the grid.
     """
     spots = _embed(rng, plan)
     rooms = [Room(area, spots[area.number]) for area in plan.areas]
@@ -119,14 +119,14 @@ def _rise(area: Area) -> int:
 
 
 def _depth(area: Area) -> int:
-    """Return how far the masonry below an area reaches down from the level of the first one."""
+    """Return how far the masonry below an area reaches down from the level of the first area."""
     if area.parent is None or area.gate is None:
         return MARGIN
     return max(MARGIN - _rise(area), DEPTHS.get(area.gate.kind, 0) - _rise(area.parent))
 
 
 def _embed(rng: random.Random, plan: Plan) -> list[tuple[Spot, ...]]:
-    """Give each area its places on the grid, each child beside its parent."""
+    """Return the grid places of each area; each child lies beside its parent."""
     for _ in range(30):
         children = sum(area.parent is plan.areas[0] for area in plan.areas)
         long = rng.choice((1, 1, 2, 3)) if children > 1 else 1
@@ -146,7 +146,7 @@ def _embed(rng: random.Random, plan: Plan) -> list[tuple[Spot, ...]]:
 
 
 class _Bands:
-    """Widths along one axis: of the grid's lines, and of the masonry between them."""
+    """Widths of the grid's lines and of the masonry between them, along one axis."""
 
     def __init__(self, rng: random.Random, rooms: list[Room], axis: int) -> None:
         self._axis, self._rng = axis, rng
@@ -168,14 +168,14 @@ class _Bands:
         return rng.choice((7, 8, 9, 9, 10, 11)) + 2 * (room.area.number == 0 and len(room.spots) == 1)
 
     def _crosses(self, room: Room, rooms: list[Room], line: int) -> bool:
-        """Whether the passage to a room leads over the band after a line."""
+        """Return whether the passage to a room crosses the band after a line."""
         if room.area.parent is None:
             return False
         ends = neighbours(rooms[room.area.parent.number], room)
         return {spot[self._axis] for spot in ends} == {line, line + 1}
 
     def middle(self, line: int) -> int:
-        """Return the coordinate that every room on a line contains, with 2 cells on both sides."""
+        """Return the coordinate that every room on a line contains, with 2 cells to spare on both sides."""
         return self._starts[line] + self._widths[line] // 2
 
     def span(self, room: Room) -> tuple[int, int]:
@@ -192,7 +192,7 @@ class _Bands:
 
 
 def neighbours(parent: Room, child: Room) -> tuple[Spot, Spot]:
-    """Return the places by which two rooms touch, the parent's first."""
+    """Return the grid places where two rooms adjoin, the parent's first."""
     spot = child.spots[0]
     near = [each for each in parent.spots if abs(each[0] - spot[0]) + abs(each[1] - spot[1]) == 1]
     return near[0], spot

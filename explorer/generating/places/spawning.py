@@ -1,4 +1,4 @@
-"""Where an episode begins: in the first room, turned away from what the first hops are about."""
+"""Choose the spawn: in the first room, turned away from the targets of the first hops."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ _OUTLOOK: Final = 4
 
 
 def spawn(rng: random.Random, plan: Plan, before: Order, placed: Furnished, occlusion: int) -> Pose:
-    """Return a pose from which nothing of the first hops is seen, if ``occlusion`` is 1.
+    """Return a spawn pose; with ``occlusion`` 1, nothing of the first hops is in view from it.
 
     Raises:
-        Unfit: there is none.
+        Unfit: there is no such pose.
     """
     hidden = [cell for hop in before if not before[hop] for cell in _cells_of(hop, placed)]
     poses = _poses(rng, plan.areas[0], placed)
@@ -35,7 +35,7 @@ def spawn(rng: random.Random, plan: Plan, before: Order, placed: Furnished, occl
 
 
 def _is_near(pose: Pose, goal: Hop, placed: Furnished) -> bool:
-    """Whether a turn on the spot might find the goal."""
+    """Return whether a turn on the spot might find the goal."""
     if goal.aim != "look" or not isinstance(goal.target, Thing):
         return False
     return math.dist(pose.cell, placed.cells[goal.target][0]) <= LOOK_WITHIN + 1
@@ -55,7 +55,7 @@ def _poses(rng: random.Random, root: Area, placed: Furnished) -> list[Pose]:
 
 
 def _looks_out(draft: Draft, pose: Pose) -> bool:
-    """Whether the next cells ahead are free."""
+    """Return whether the next cells ahead are free."""
     (x, y, z), (i, _, j) = pose.cell, FACINGS[pose.facing]
     return all(draft.is_air((x + i * away, y + 1, z + j * away)) for away in range(1, _OUTLOOK))
 

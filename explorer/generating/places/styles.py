@@ -1,4 +1,4 @@
-"""What rooms look like: every block here is built, so nothing of it can be dug."""
+"""The looks of rooms; all of their blocks are built, so none can be dug."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ FLOORS: Final = {
     "sandstone": "sandstone",
     "prismarine": "prismarine",
 }
-"""Look of a room, as in ``enter_room_red`` -> its floor; other rooms have none of these."""
+"""Named look of a room, as in ``enter_room_red`` -> its floor; other rooms use none of these floors."""
 _STYLES: Final = (
     ("oak_planks", "stone_bricks", "spruce_planks"),
     ("spruce_planks", "birch_planks", "dark_oak_planks"),
@@ -36,12 +36,12 @@ _STYLES: Final = (
 """Floor, wall and ceiling; glass in a ceiling has masonry above it."""
 _LAMPS: Final = ("sea_lantern", "glowstone")
 _LIT: Final = 0.35
-"""Share of rooms with lamps where it is dark."""
+"""Share of rooms with lamps in a dark scene."""
 
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """Blocks of a room."""
+    """The blocks that a room is built of."""
 
     floor: str
     wall: str
@@ -50,10 +50,10 @@ class Look:
 
 
 def looks(rng: random.Random, named: list[str], *, dark: bool = False) -> list[Look]:
-    """Return a look for each area: of its name where it has one, else of the scene's few styles.
+    """Return a look for each area: one of the scene's few styles, with the named floor if the area has one.
 
     Args:
-        dark: most have no lamps.
+        dark: whether most rooms have no lamps.
     """
     styles = rng.sample(_STYLES, rng.choice((2, 3, 4)))
     lamp = rng.choice(_LAMPS)

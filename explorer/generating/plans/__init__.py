@@ -1,1 +1,1 @@
-"""What a scene is about: areas behind gates, keys that open them, and the order that follows; no places yet."""
+"""Plans: areas behind gates, keys that open them, and the resulting order of hops, before anything has a place."""

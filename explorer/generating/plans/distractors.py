@@ -1,4 +1,4 @@
-"""Things without a use: levers that are wired to nothing, empty chests, tools for other work."""
+"""Distractors: levers without a wire, empty chests, tools that nothing needs."""
 
 from __future__ import annotations
 
@@ -18,13 +18,12 @@ _TOOLS: Final = (
     "arrow",
     "clay_ball",
 )
-
-
 _ROOMS: Final = 3
+"""Rooms of a small plan at distance 1."""
 
 
 def distract(rng: random.Random, plan: Plan, knobs: Knobs) -> None:
-    """Add as many useless things to a plan as its knob says, and rooms that lead nowhere to a small one."""
+    """Add distractors to a plan, as many as its knob says, and dead-end rooms if the plan is small."""
     for _ in range(_ROOMS + knobs.distance - 1 - len(plan.areas)):
         plan.add_area(rng.choice(plan.areas), Gate("", rng.choice(("open", "open", "stairs"))))
     wanted = {hop.item for hop in plan.hops} | {raw for raws in plan.raws.values() for raw in raws}

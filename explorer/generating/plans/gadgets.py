@@ -1,4 +1,4 @@
-"""Gates and their keys: each gadget spends some hops on hiding an area behind something that another thing opens."""
+"""Gates and their keys: each gadget spends some hops on hiding an area behind a gate that something opens."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ FOUND_TOOLS: Final[tuple[str, ...]] = ("shears", "iron_sword", "iron_pickaxe", "
 PLUGS: Final = ("stone", "granite", "diorite", "andesite", "cobblestone", "coal_ore")
 MOST_AREAS: Final = 9
 MOAT: Final = 7
-"""Cells across a moat: a sprint and a pillar clear 5."""
+"""Cells across a moat; a sprint jump from a pillar clears 5."""
 CLIFF: Final = 3
 """Cells that a cliff rises above the step before it."""
 
 
 class Draw:
-    """A plan in the drawing.
+    """A plan being drawn.
 
-    Every method that takes ``hops`` spends exactly that many of them, its own included, and raises Unfit if it cannot.
+    Every method that takes ``hops`` spends exactly that many, its own included, and raises Unfit if it cannot.
     """
 
     def __init__(self, rng: random.Random, knobs: Knobs) -> None:
@@ -37,7 +37,7 @@ class Draw:
     # areas
 
     def extend(self, area: Area, hops: int) -> Area:
-        """Return an area that is reached from another by ``hops`` hops."""
+        """Return an area that is ``hops`` hops away from another."""
         if hops == 0:
             return self._wander(area)
         fitting = [gadget for gadget in GADGETS if gadget.least <= hops]
@@ -45,7 +45,7 @@ class Draw:
         return gadget.build(self, area, hops)
 
     def merge(self, area: Area, hops: int) -> Area:
-        """Return an area that needs two branches from another: at least 1 hop each, and its own."""
+        """Return an area that needs two branches from another, of at least 1 hop each, besides its own hop."""
         first = self.rng.randint(1, hops - 2)
         second = hops - 1 - first
         kind = self.rng.choice(("two_devices", "device", "key", "key"))
@@ -61,23 +61,23 @@ class Draw:
         )
 
     def _wander(self, area: Area) -> Area:
-        """Return the area itself or a doorless room beside it, which is likelier where the episode begins."""
+        """Return the area itself or a doorless room beside it; the latter is likelier at the spawn."""
         likely = (0.7 if area is self.root else 0.2) * self.knobs.distance
         if len(self.plan.areas) >= MOST_AREAS or self.rng.random() >= likely:
             return area
         return self.plan.add_area(area, Gate("", "open"))
 
     def split(self, area: Area, hops: int, key: int) -> tuple[Area, Area]:
-        """Return the parent of a new gate and where its key is hidden, after all hops but the gate's and key's own."""
+        """Return the parent of a new gate and the area of its key; spend all hops but the gate's and the key's."""
         where = self.extend(area, hops - 1 - key)
         return self.rng.choice((area, where)), where
 
     def _gated(self, parent: Area, gate: Gate, schema: str = "", thing: str = "", roomy: float = 0.25) -> Area:
-        """Add an area behind a gate, with the hop of passing it.
+        """Add an area behind a gate, with a hop for passing it.
 
         Args:
-            schema, thing: of the hop's task.
-            roomy: how often it is a room with a floor of its own instead; always, where no thing is named.
+            schema, thing: schema and object of the hop's task.
+            roomy: how often the task is to enter a room with a named floor instead; always, without ``thing``.
         """
         area = self.plan.add_area(parent, gate)
         if thing and self.rng.random() > roomy:
@@ -91,14 +91,14 @@ class Draw:
     # hops
 
     def hop(self, task: Task, aim: Aim, target: Area | Thing, item: str = "") -> Hop:
-        """Add a hop; each task at most once a scene."""
+        """Add a hop; each task may occur once per scene."""
         if task.id in self._tasks:
             raise Unfit("plan: a task twice")
         self._tasks.add(task.id)
         return self.plan.add_hop(Hop(task.schema, task.object, aim, target, item))
 
     def _task(self, schema: str, thing: str = "") -> Task:
-        """Return a task of a schema, about a thing if one is named."""
+        """Return a task of a schema, about ``thing`` if that is given."""
         fitting = [task for task in tasks_of(schema) if not thing or task.object == thing]
         if not fitting:
             raise Unfit(f"plan: no task {schema} {thing}".rstrip())
@@ -111,7 +111,7 @@ class Draw:
     # keys
 
     def obtain(self, item: str, area: Area, hops: int, count: int = 1, schema: str = "") -> Area:
-        """Hide an item so that having it takes ``hops`` hops; return the area in which one stands then."""
+        """Hide an item so that getting it takes ``hops`` hops; return the area where the agent gets it."""
         tasks = [task for task in tasks_for(item) if not schema or task.schema == schema]
         if not tasks:
             raise Unfit(f"plan: no task for {item}")
@@ -147,7 +147,7 @@ class Draw:
         return self.thing("block", where, item, count, source_block(item))
 
     def _tool_for(self, name: str) -> str:
-        """Return a tool that digs a block, "" if hands do."""
+        """Return a tool that digs a block, or "" if bare hands do."""
         tools = block(name).tools
         if not tools:
             return ""
@@ -158,7 +158,7 @@ class Draw:
         return self.rng.choice(options)
 
     def craft(self, task: Task, area: Area, hops: int, count: int = 1) -> Area:
-        """Hide what an item is made of; one ingredient takes all the hops but one."""
+        """Hide the ingredients of an item; one of them takes all the hops but one."""
         raw, times = self._recipe(task.object, count, hops)
         main = [name for name in sorted(raw) if hops > 1 and _can_be_hidden(name, hops - 1)]
         if hops > 1 and not main:
@@ -169,7 +169,7 @@ class Draw:
         return where
 
     def craft_of_two(self, task: Task, area: Area, hops: int) -> None:
-        """Hide two ingredients of an item, each by hops of its own."""
+        """Hide two ingredients of an item, each behind its own hops."""
         raw, times = self._recipe(task.object, 1, hops)
         first = self.rng.randint(1, hops - 2)
         hidden = [name for name in sorted(raw) if _can_be_hidden(name, min(first, hops - 1 - first))]
@@ -186,7 +186,7 @@ class Draw:
     def _made(
         self, task: Task, raw: dict[str, int], times: tuple[tuple[str, int], ...], where: Area, hidden: set[str]
     ) -> None:
-        """Lay out the rest of what a recipe takes, and make it a hop."""
+        """Lay out the other ingredients of a recipe, and add its hop."""
         for name in sorted(raw.keys() - hidden):
             self.supply(name, raw[name], where)
         if any(_needs_table(name) for name, _ in times):
@@ -196,7 +196,7 @@ class Draw:
         self.plan.gadgets.append("recipe")
 
     def supply(self, item: str, count: int, area: Area) -> None:
-        """Lay out an ingredient that is no hop."""
+        """Lay out an ingredient without a hop of its own."""
         if item in DROPPED and self.rng.random() < 0.5:
             self.thing("mob", area, item, count, DROPPED[item])
         elif item.endswith("_log"):
@@ -223,7 +223,7 @@ class Draw:
         return self._gated(parent, gate, schema, task.object)
 
     def timed_door(self, area: Area, hops: int, parent: Area | None = None) -> Area:
-        """Add a door that closes again, with a button on both sides."""
+        """Add a door that closes again, with a button on each side."""
         parent = parent or self.extend(area, hops - 1)
         task = self._task("pass_timed_door")
         outside = self.thing("device", parent, of=task.object)
@@ -233,7 +233,7 @@ class Draw:
         return area
 
     def handle_door(self, area: Area, hops: int, parent: Area | None = None) -> Area:
-        """Add a door without a device; a lever or button lies elsewhere."""
+        """Add a door without a device; its lever or button lies elsewhere."""
         schema = self.rng.choice(("place_lever", "place_button"))
         task = self._task(schema)
         where = self.obtain(task.object, area, hops - 1)
@@ -241,14 +241,14 @@ class Draw:
         return self._gated(parent or self.rng.choice((area, where)), gate, schema, task.object)
 
     def moat(self, area: Area, hops: int, parent: Area | None = None) -> Area:
-        """Add lava or a chasm that blocks bridge."""
+        """Add a moat of lava or a chasm, to be bridged with blocks."""
         liquid, schema = self.rng.choice((("lava", "bridge_moat"), ("", "bridge_chasm")))
         item, where = self._blocks(area, hops - 1, MOAT, [task.object for task in tasks_of(schema)])
         gate = Gate("moat" if liquid else "chasm", "moat", "blocks", liquid, item=item)
         return self._laid(parent or self.rng.choice((area, where)), gate, schema, ("far_bank", "island"))
 
     def ledge(self, area: Area, hops: int, parent: Area | None = None) -> Area:
-        """Add a cliff that blocks pillar up."""
+        """Add a cliff, to be climbed by piling up blocks."""
         item, where = self._blocks(area, hops - 1, CLIFF, [task.object for task in tasks_of("build_step")])
         material = self._task("climb_ledge").object
         gate = Gate("ledge", "ledge", "blocks", material, item=item)
@@ -263,7 +263,7 @@ class Draw:
         return new
 
     def _laid(self, parent: Area, gate: Gate, schema: str, places: tuple[str, ...]) -> Area:
-        """Add an area across a moat: the hop is the bridge, if the pool has that block, or the far side."""
+        """Add an area across a moat: its hop is the bridge, if the pool has that block, or reaching the far side."""
         built = [task for task in tasks_of(schema) if task.object == gate.item]
         if built and self.rng.random() < 0.7:
             area = self.plan.add_area(parent, gate)
@@ -272,7 +272,7 @@ class Draw:
         return self._gated(parent, gate, "reach_place", self.rng.choice(places), roomy=0.4)
 
     def _blocks(self, area: Area, hops: int, count: int, known: list[str]) -> tuple[str, Area]:
-        """Hide blocks to lay; return which, and where."""
+        """Hide blocks to lay; return the item and its area."""
         count += self.knobs.spare
         if hops == 0 or self.rng.random() < 0.25:
             where = self.extend(area, hops)
@@ -293,7 +293,7 @@ class Draw:
         return item, where
 
     def plug(self, area: Area, hops: int, parent: Area | None = None) -> Area:
-        """Add natural stone that a pickaxe clears away."""
+        """Add a plug of natural stone, to be cleared with a pickaxe."""
         name = self.rng.choice(PLUGS)
         tool = self._tool_for(name)
         where = self.obtain(tool, area, hops - 1)
@@ -301,14 +301,14 @@ class Draw:
         return self._cleared(parent or self.rng.choice((area, where)), gate, "clear_plug")
 
     def curtain(self, area: Area, hops: int, parent: Area | None = None) -> Area:
-        """Add cobweb that shears or a sword cut."""
+        """Add a plug of cobweb, to be cut with shears or a sword."""
         tool = self.rng.choice(("shears", "iron_sword"))
         where = self.obtain(tool, area, hops - 1)
         gate = Gate("curtain", "plug", "tool", "cobweb", item=tool)
         return self._cleared(parent or self.rng.choice((area, where)), gate, "")
 
     def leaves(self, area: Area, hops: int, parent: Area | None = None) -> Area:
-        """Add leaves, for which bare hands will do."""
+        """Add a plug of leaves, to be cleared with bare hands."""
         parent = parent or self.extend(area, hops - 1)
         gate = Gate("leaves", "plug", "tool", self._task("clear_leaves").object)
         return self._cleared(parent, gate, "clear_leaves", roomy=0.1)
@@ -322,7 +322,7 @@ class Draw:
         return area
 
     def free(self, area: Area, hops: int, parent: Area | None = None) -> Area:
-        """Add a way without a key: a wooden door, a trench, stairs, a maze, or a mere room."""
+        """Add a gate without a key: a wooden door, a trench, stairs, a maze, or just a room."""
         parent = parent or self.extend(area, hops - 1)
         kind = self.rng.choice(("wooden_door", "wooden_door", "trench", "stairs_up", "stairs_down", "maze", "room"))
         if kind == "wooden_door":
@@ -345,8 +345,8 @@ class Gadget:
     """A way to gate an area.
 
     Attributes:
-        least: hops that it takes.
-        weight: of its being drawn.
+        least: least number of hops that it takes.
+        weight: weight in the draw.
     """
 
     least: int
@@ -363,7 +363,7 @@ def _needs_table(name: str) -> bool:
 
 
 def _can_be_hidden(name: str, hops: int) -> bool:
-    """Whether some task asks for an item within so many hops, the tool for it included."""
+    """Return whether some task asks for an item within so many hops, including its tool."""
     needs_tool = ("mine_stone", "mine_ore", "cut_cobweb")
     return any(hops > 1 or task.schema not in needs_tool for task in tasks_for(name))
 

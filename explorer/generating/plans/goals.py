@@ -1,4 +1,4 @@
-"""What a scene asks for, drawn first: everything else hides it."""
+"""Draw the goal of a plan, and then what hides it."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ _OF_TWO: Final = ("craft_gear", "craft_gear", "craft_furniture", "craft_bed", "c
 
 
 def draw_plan(rng: random.Random, knobs: Knobs) -> tuple[Plan, Order]:
-    """Draw a plan of settled hops and shape.
+    """Draw a plan with the given hops and shape.
 
     Raises:
-        Unfit: this draw leads to none.
+        Unfit: this draw leads to no plan.
     """
     draw = Draw(rng, knobs)
     hops = knobs.hops
@@ -70,7 +70,7 @@ def _have(draw: Draw, area: Area, hops: int) -> None:
 
 
 def _made_of_two(draw: Draw, area: Area, hops: int) -> None:
-    """Something that is crafted from two things, each behind hops of its own."""
+    """Craft something from two ingredients, each behind its own hops."""
     draw.craft_of_two(draw.rng.choice(tasks_of(draw.rng.choice(_OF_TWO))), area, hops)
 
 
@@ -88,7 +88,7 @@ def _enter(draw: Draw, area: Area, hops: int) -> None:
 
 
 def _other(draw: Draw, area: Area, hops: int) -> None:
-    """Put something somewhere, or hunt."""
+    """Place a block at a spot, or hunt a mob."""
     kind = draw.rng.choice((*_SPOTS, "hunt"))
     task = draw.rng.choice(tasks_of(kind))
     if kind == "hunt":

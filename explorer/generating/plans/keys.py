@@ -1,4 +1,4 @@
-"""What opens what: the blocks that bridge, the tools that dig, the handles that open, and how things are made."""
+"""What opens gates: blocks that bridge, tools that dig, handles that open doors, and how to craft them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from explorer.rules.recipes import RECIPES, Recipe, recipes_for
 from explorer.tasks.pool import Task, kept_tasks
 
 FIELDS: Final = ("dirt", "sand", "red_sand", "gravel", "coarse_dirt")
-"""Ground that lies in a floor and is dug by hand."""
+"""Soft ground that lies in a floor and is dug by hand."""
 DROPPED: Final[dict[str, str]] = {
     "leather": "cow",
     "porkchop": "pig",
@@ -23,7 +23,7 @@ DROPPED: Final[dict[str, str]] = {
     "bone": "skeleton",
     "string": "spider",
 }
-"""Item -> the mob that it is from."""
+"""Item -> the mob that drops it."""
 
 
 def block(name: str) -> Block:
@@ -33,13 +33,13 @@ def block(name: str) -> Block:
 
 @cache
 def bridges(item: str) -> bool:
-    """Whether an item can be laid down and stood on."""
+    """Return whether an item can be placed and stood on."""
     laid = block_of(item)
     return laid is not None and BLOCKS[laid].solid
 
 
 def is_handle(item: str) -> bool:
-    """Whether an item might open an iron door beside which it is placed."""
+    """Return whether an item might open an iron door when placed beside it."""
     return item == "lever" or item.endswith(("_button", "_pressure_plate"))
 
 
@@ -51,13 +51,13 @@ def tasks_of(schema: str) -> tuple[Task, ...]:
 
 @cache
 def tasks_for(item: str) -> tuple[Task, ...]:
-    """Return the tasks whose rule is to have an item."""
+    """Return the tasks that ask for an item in the inventory."""
     return tuple(task for task in kept_tasks() if task.rule == "inventory" and task.object == item)
 
 
 @cache
 def source_block(item: str) -> str:
-    """Return the block of nature that drops an item, "" if none does; the one of the same name first."""
+    """Return the natural block that drops an item, preferably of the same name, or ""."""
     names = [each.name for each in BLOCKS if each.breakable and each.drop == item]
     plain = {"cobblestone": "stone", "coal": "coal_ore", "string": "cobweb", "redstone": "redstone_ore"}
     return item if item in names else plain.get(item, names[0] if names else "")
@@ -73,11 +73,11 @@ def _recipes_by_need() -> dict[str, tuple[Recipe, ...]]:
 
 
 def made_from(have: set[str], table: bool, never: str = "") -> None:
-    """Add to ``have`` all that can be crafted from it, however much it takes.
+    """Add to ``have`` everything that can be crafted from it, ignoring counts.
 
     Args:
-        table: a crafting table is in reach.
-        never: an item that must not be made.
+        table: whether a crafting table is in reach.
+        never: an item that must not be crafted.
     """
     fresh = list(have)
     table = table or "crafting_table" in have
@@ -103,13 +103,13 @@ def _with_more_needs() -> tuple[Recipe, ...]:
 
 
 def taken_apart(item: str, count: int, whole: frozenset[str]) -> tuple[dict[str, int], tuple[tuple[str, int], ...]]:
-    """Return what is needed to craft an item from nature, and the recipes with their times, in order.
+    """Return the raw materials of an item with counts, and the recipes with times, in order.
 
     Args:
-        whole: items that are had as they are and not crafted.
+        whole: items to find rather than craft.
 
     Raises:
-        Unfit: it cannot be made.
+        Unfit: the item cannot be crafted.
     """
     raw: Counter[str] = Counter()
     times: Counter[str] = Counter()

@@ -1,4 +1,4 @@
-"""The plan of a scene before it has a place: areas behind gates, things in areas, and the hops among both."""
+"""The plan of a scene before it has places: areas behind gates, things in areas, and hops about both."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ ThingKind = Literal[
     "lying", "chest", "block", "tree", "mob", "device", "plate", "table", "pedestal", "hole", "gap", "target"
 ]
 Aim = Literal["item", "enter", "lay", "gone", "look", "put"]
-"""What a hop asks: an item in the inventory; to be in an area; a block laid in a gate; a plug or mob gone; to look at a
-thing; a block put at a thing."""
+"""What a hop asks for: ``item``: have it; ``enter``: be in an area; ``lay``: a block in a gate; ``gone``: a plug or mob
+removed; ``look``: look at a thing; ``put``: a block at a thing."""
 
 
-class Unfit(Exception):  # noqa: N818  # a draw that does not fit is no error
-    """A draw that leads to no scene; ``str`` is the reason that is counted."""
+class Unfit(Exception):  # noqa: N818  # a draw that does not fit is not an error
+    """A draw that leads to no scene; ``str`` is the reason under which it is counted."""
 
 
 @dataclass(slots=True, eq=False)
 class Hop:
-    """A milestone in the making.
+    """A planned milestone.
 
     Attributes:
-        schema, object: of the atomic task.
-        target: what its rule is about.
-        item: of ``item``, ``lay`` and ``put``.
+        schema, object: schema and object of the atomic task.
+        target: the area or thing that its rule refers to.
+        item: the item, for ``item``, ``lay`` and ``put``.
     """
 
     schema: str
@@ -40,7 +40,7 @@ class Hop:
 
     @property
     def area(self) -> Area:
-        """Where it is."""
+        """The area where it is achieved."""
         return self.target if isinstance(self.target, Area) else self.target.area
 
     @property
@@ -54,10 +54,10 @@ class Thing:
     """Something in an area.
 
     Attributes:
-        item, count: what can be had from it, "" for nothing.
-        block: what it is made of, or the kind of a mob.
-        tool: that the witness digs it with.
-        role: of a target, the schema that tells how it looks.
+        item, count: what it gives, "" for nothing.
+        block: the block it is made of, or the kind of a mob.
+        tool: tool with which the witness digs it.
+        role: for a target, the schema that decides how it looks.
     """
 
     kind: ThingKind
@@ -75,11 +75,11 @@ class Gate:
 
     Attributes:
         gadget: name under which its use is counted.
-        block: what it is made of: the plug, the liquid of a moat, the door.
+        block: block of the plug or door, or liquid of the moat.
         devices: levers, buttons and plates that open it.
-        timed: it closes again; its first device is before it, its second behind.
+        timed: whether it closes again; then the first device is in front of it, the second behind.
         item: the key that the witness uses.
-        hop: the milestone of passing it; None if it is none.
+        hop: the milestone for passing it, or None.
     """
 
     gadget: str
@@ -118,7 +118,7 @@ class Area:
         return self.parent, self.gate
 
     def way(self) -> Iterator[Area]:
-        """Yield the area and all before it."""
+        """Yield the area and its ancestors."""
         area: Area | None = self
         while area is not None:
             yield area
@@ -130,8 +130,8 @@ class Plan:
     """A whole scene without places.
 
     Attributes:
-        crafts: item -> how it is meant to be made: (recipe, times), in order.
-        raws: item -> what it is made of.
+        crafts: item -> intended recipes as (recipe, times), in order.
+        raws: item -> its raw materials.
     """
 
     areas: list[Area] = field(default_factory=list)
@@ -161,7 +161,7 @@ class Plan:
 
     @property
     def goal(self) -> Hop:
-        """The hop that the agent is told."""
+        """The only hop that the agent is told about."""
         if not self.hops:
             raise GenerationError("a plan without hops has no goal")
         return self.hops[-1]

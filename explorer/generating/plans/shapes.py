@@ -1,7 +1,7 @@
-"""Whether a plan is what it says: which hop is needed for which, told without places, in a fraction of a millisecond.
+"""Check a plan without places: compute which hop needs which, in a fraction of a millisecond.
 
-The relation is that of the certificate (delete relaxation with one hop forbidden), on areas in place of cells. It
-spares the building of scenes whose keys feed each other's gates; it proves nothing.
+The relation is that of the certificate (a delete relaxation with one hop forbidden), over areas instead of cells. It
+avoids building scenes whose keys open each other's gates; it is not a proof.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ from explorer.generating.plans.keys import block, bridges, is_handle, made_from
 from explorer.generating.plans.plan import Area, Gate, Hop, Plan, Thing, Unfit
 
 Order = dict[Hop, frozenset[Hop]]
-"""Hop -> all that have to come before it."""
+"""Hop -> all hops that must come before it."""
 
 
 def order(plan: Plan) -> Order:
-    """Return what has to come before each hop.
+    """Return the hops that must come before each hop.
 
     Raises:
-        Unfit: a hop cannot be reached at all, or the goal can without it.
+        Unfit: a hop cannot be reached at all, or the goal can be reached without it.
     """
     every = _Reach(plan, None).achieved()
     if len(every) < len(plan.hops):
@@ -51,7 +51,7 @@ def shape(before: Order) -> Shape:
 
 
 class _Reach:
-    """The fixpoint of what can be had and entered while one hop stays undone."""
+    """The fixpoint of items that can be obtained and areas that can be entered while one hop stays undone."""
 
     def __init__(self, plan: Plan, forbidden: Hop | None) -> None:
         self._plan, self._forbidden = plan, forbidden

@@ -73,7 +73,7 @@ def test_a_folder_that_holds_scenes_is_left_alone(made: Path, capsys: pytest.Cap
     before = files(made)
     assert main(["generate", "--output", str(made)]) == 2
     assert capsys.readouterr().err == (
-        f"error: {made / INDEX}: scenes were made here; choose another --output, or --overwrite them\n"
+        f"error: {made / INDEX}: there are scenes already; choose another --output, or add --overwrite\n"
     )
     assert files(made) == before
 

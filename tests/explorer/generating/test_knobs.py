@@ -41,5 +41,5 @@ def test_a_wrong_knob_is_told_in_a_line(wrong: dict[str, Any], said: str) -> Non
 
 
 def test_seeds_begin_at_0() -> None:
-    with pytest.raises(GenerationError, match="have to be 0 or more"):
+    with pytest.raises(GenerationError, match="must be 0 or more"):
         Knobs().at(-1, 0)
