@@ -27,6 +27,7 @@ from tests.support.explorer.scenes import Puzzle, hall, having
 from tests.support.explorer.told import EMERALD, TEXT, told
 from tests.support.processes import Process
 from tests.support.spca.doubles import ROOT
+from tests.support.tiers import long
 from tests.support.waiting import PATIENCE, becomes
 
 FOGGY = 0.95
@@ -233,7 +234,7 @@ def test_hostile_texts_stay_texts(visit: Visit, tmp_path: Path) -> None:
     expect(page.locator("main b, main img")).to_have_count(0)
 
 
-@pytest.mark.parametrize("dark", [False, True])
+@pytest.mark.parametrize("dark", [True, long(False)])
 def test_a_narrow_window_scrolls_one_way(chromium: Browser, folder: Path, dark: bool) -> None:
     with browsing.visit(chromium, width=360, height=740, dark=dark) as visit:
         page = visit.open(urljoin(browsing.address(folder / "mine.html"), ""))
