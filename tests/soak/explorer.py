@@ -137,7 +137,7 @@ SOAK = Soak(
     title="Explorer",
     parts=tuple(GATES),
     unit="slices",
-    sources=("explorer/**/*.py", "explorer/**/*.json", "tests/support/explorer/*.py", "tests/soak/explorer*.py"),
+    sources=("explorer/**/*.py", "explorer/**/*.json", "tests/support/explorer/**/*.py", "tests/soak/explorer*.py"),
     do=done,
     table=table,
 )

@@ -161,10 +161,8 @@ class Attacker:
     def _handle(self) -> None:
         """Do something with the hands, and keep the place if it had an effect."""
         now = self._now
-        recipes = craftable(now.inventory, table=True)
-        event = None
-        if recipes and self._rng.random() < 0.1:
-            event = Event("craft", name=self._rng.choice(recipes).name)
+        if self._rng.random() < 0.1 and (recipes := craftable(now.inventory, table=True)):
+            event: Event | None = Event("craft", name=self._rng.choice(recipes).name)
         else:
             event = self._meant(self._looking())
         if event is None:
