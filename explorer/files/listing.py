@@ -17,6 +17,7 @@ from explorer.files.loaded import Loaded
 from explorer.files.loading import load_scene, scene_of_line
 from explorer.released import SETS, file_of
 from spca.common.files import MAX_BYTES
+from spca.common.text import one_line
 
 
 def scenes_at(paths: Iterable[Path]) -> Iterator[Loaded]:
@@ -35,12 +36,21 @@ def places_at(paths: Iterable[Path]) -> Iterator[tuple[str, Callable[[], Loaded]
         SceneError: nothing is there. What is yielded raises it if the scene cannot be used.
     """
     for path in paths:
+        yield from _places(path)
+
+
+def _places(path: Path) -> Iterator[tuple[str, Callable[[], Loaded]]]:
+    try:
         file, number = _file_and_line(path)
         if file.is_file():
-            yield from _lines(file, number)
-        else:
-            folders = [path] if (path / "metadata.json").exists() else _folders(path)
-            yield from ((str(folder), partial(load_scene, folder)) for folder in folders)
+            return _lines(file, number)
+        folders = [path] if (path / "metadata.json").exists() else _folders(path)
+    except SceneError:
+        raise
+    except (OSError, ValueError) as error:  # ValueError: no file can have such a name
+        reason = getattr(error, "strerror", None) or "no file can have that name"
+        raise SceneError(f"no scenes can be read: {reason}", one_line(str(path))[:4096]) from None
+    return ((str(folder), partial(load_scene, folder)) for folder in folders)
 
 
 def scene_at(path: Path) -> Loaded:
@@ -65,10 +75,7 @@ def _file_and_line(path: Path) -> tuple[Path, int | None]:
 
 
 def _folders(path: Path) -> list[Path]:
-    try:
-        folders = sorted(each for each in path.iterdir() if (each / "metadata.json").exists())
-    except OSError as error:
-        raise SceneError(f"no scenes can be read: {error.strerror or error}", str(path)) from None
+    folders = sorted(each for each in path.iterdir() if (each / "metadata.json").exists())
     if not folders:
         raise SceneError("no scenes are there: name a folder of scenes, or a file with one a line", str(path))
     return folders

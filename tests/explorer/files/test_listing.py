@@ -45,6 +45,14 @@ def test_nothing_and_broken_scenes_are_named(tmp_path: Path) -> None:
             names(path)
 
 
+@pytest.mark.parametrize("name", ["a\0b", "\ud800", "long" * 1_000])
+def test_names_that_no_file_can_have_are_refused(name: str) -> None:
+    for path in (Path(name), Path(f"{name}:1")):
+        with pytest.raises(SceneError, match="no scenes can be read: ") as caught:
+            names(path)
+        str(caught.value).encode()
+
+
 def test_a_line_of_a_file_is_named_by_its_number(tmp_path: Path) -> None:
     file = tmp_path / "set.jsonl"
     file.write_text("".join(f"{scene_line(walk(name))}\n" for name in ("one", "two")), "utf-8")

@@ -129,3 +129,14 @@ def test_the_page_never_replaces_the_results(tmp_path: Path, capsys: pytest.Capt
     append_episode(tmp_path / "mine.html", episode())
     assert main(["report", str(tmp_path / "mine.html")]) == 2
     assert "is the results; choose another --output" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["a\0b", "\ud800", "long" * 1_000])
+def test_an_episode_whose_scene_no_file_can_be_called_is_a_row_without_a_film(tmp_path: Path, name: str) -> None:
+    results = tmp_path / "results.jsonl"
+    for each in (episode(name), episode(source=name), episode()):
+        append_episode(results, each)
+    save_scene(tmp_path / "emerald", told())
+    assert main(["report", str(results)]) == 0
+    made = pieces(results.with_suffix(".html").read_text("utf-8"))
+    assert [row["film"] for row in made["report"]["episodes"]][-1] is True
