@@ -1,4 +1,4 @@
-"""Scenes in files: the published format, ours within it, and one line for each in a set."""
+"""Scenes in files: the published format, our extension of it, and sets with one scene per line."""
 
 from explorer.files.loaded import Loaded
 from explorer.files.loading import load_scene, scene_of_line

@@ -1,4 +1,4 @@
-"""Deeds of commands, carried out on an empty arena."""
+"""Build an arena by carrying out the deeds of commands."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ from explorer.rules.blocks import AIR, BLOCKS, code
 from explorer.scene import Cell, Mob, Pose, Stack
 
 LARGEST: Final[Cell] = (128, 64, 128)
-"""Cells of an arena along x, y and z, at most."""
+"""Largest arena, in cells along x, y and z."""
 MOST_FILLED: Final = 64_000_000
-"""Cells that all commands together may set; it takes less than a second."""
+"""Most cells that all commands together may set; this takes less than a second."""
 MOST_THINGS: Final = 1_000
 
 Box = tuple[Cell, Cell]
-"""Least and greatest cell, both included, relative to the spawn."""
+"""Lowest and highest cell, both included, relative to the spawn."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Built:
-    """What deeds make, in cells of the arena.
+    """The result of deeds, in cells of the arena.
 
     Attributes:
-        moved: from the cell that commands count from to where the player was put in the end.
+        moved: offset from the origin of the commands to the player's final cell.
     """
 
     blocks: NDArray[np.uint16]
@@ -43,7 +43,7 @@ class Built:
 
 
 def bounds_of(deeds: Iterable[Deed]) -> Box:
-    """Return the least arena for deeds that leaves the player room to stand, on ground of one layer."""
+    """Return the smallest arena for deeds, with room for the player to stand and one layer of ground."""
     corners: list[Cell] = [(0, -1, 0), (0, 1, 0)]
     for deed in deeds:
         match deed:
@@ -58,10 +58,10 @@ def bounds_of(deeds: Iterable[Deed]) -> Box:
 
 
 def size_of(arena: Box) -> Cell:
-    """Return the cells of an arena along each axis.
+    """Return the size of an arena in cells along each axis.
 
     Raises:
-        OutsideArenaError: they are less than 1 or more than :data:`LARGEST`.
+        OutsideArenaError: a side is less than 1 or more than that of :data:`LARGEST`.
     """
     x, y, z = (high - low + 1 for low, high in zip(*arena, strict=True))
     if any(not 1 <= cells <= most for cells, most in zip((x, y, z), LARGEST, strict=True)):
@@ -72,14 +72,14 @@ def size_of(arena: Box) -> Cell:
 
 
 def build(deeds: Sequence[Deed], arena: Box, ground: int = AIR) -> Built:
-    """Return what deeds make of an arena of air.
+    """Carry out deeds in an arena of air, and return the result.
 
     Args:
-        ground: code of what is below the spawn before the first deed.
+        ground: code of the block that fills all levels below the spawn before the first deed.
 
     Raises:
         OutsideArenaError: a deed is outside the arena, or the arena is too large.
-        SceneError: the deeds are too much work.
+        SceneError: the deeds set too many blocks or things.
     """
     x, y, z = size_of(arena)
     _check_work(deeds)
@@ -100,7 +100,7 @@ def _check_work(deeds: Sequence[Deed]) -> None:
         raise SceneError(f"the commands set {filled:,} blocks: at most {MOST_FILLED:,} can be set")
     things = sum(isinstance(deed, Summon | Lay) or (isinstance(deed, Fill) and bool(deed.stacks)) for deed in deeds)
     if things > MOST_THINGS:
-        raise SceneError(f"{things:,} mobs, items and filled chests: at most {MOST_THINGS:,} can be set up")
+        raise SceneError(f"the commands set up {things:,} mobs, items and filled chests: the limit is {MOST_THINGS:,}")
 
 
 class _Builder:
@@ -146,10 +146,10 @@ class _Builder:
         return bool(BLOCKS[self._blocks[cell[1], cell[2], cell[0]]].kind == "chest")
 
     def _cell(self, at: Cell) -> Cell:
-        """Return the cell of the arena for one relative to the spawn."""
+        """Return the arena's cell for one relative to the spawn."""
         low, high = self._arena
         if any(not least <= value <= most for least, value, most in zip(low, at, high, strict=True)):
-            raise OutsideArenaError(f"{_tilde(at)} is outside the arena, which is from {_tilde(low)} to {_tilde(high)}")
+            raise OutsideArenaError(f"{_tilde(at)} is outside the arena ({_tilde(low)} to {_tilde(high)})")
         return at[0] - low[0], at[1] - low[1], at[2] - low[2]
 
     def _fill(self, deed: Fill) -> None:
@@ -168,7 +168,7 @@ class _Builder:
         self._fill_chests(deed, (slice(ay, y + 1), slice(az, z + 1), slice(ax, x + 1)))
 
     def _fill_chests(self, deed: Fill, box: tuple[slice, slice, slice]) -> None:
-        """Empty the chests in a box that was painted over, and fill those that a command says the contents of."""
+        """Empty the chests in a box that was painted over, and fill the chest if the command gives its contents."""
         if deed.mode in ("replace", "destroy") and deed.only is None and self._filled[box].any():
             ys, zs, xs = (range(side.start, side.stop) for side in box)
             kept = {
@@ -180,7 +180,7 @@ class _Builder:
             self._filled[box] = False
         if deed.stacks is not None:
             if self._filled[box].size > 1:
-                raise SceneError("a chest with contents is set by /setblock, one at a time")
+                raise SceneError("set chests with contents one at a time, by /setblock")
             y, z, x = (side.start for side in box)
             self._chests[x, y, z] = deed.stacks
             self._filled[box] = True
@@ -191,7 +191,7 @@ def _tilde(cell: Cell) -> str:
 
 
 def _named(summoned: Iterable[Summon], cell: Callable[[Cell], Cell]) -> tuple[Mob, ...]:
-    """Return the mobs, numbered by kind where they have no name."""
+    """Return the mobs; those without a name are numbered by kind."""
     numbers: Counter[str] = Counter()
     mobs = []
     for each in summoned:
@@ -204,9 +204,9 @@ def _named(summoned: Iterable[Summon], cell: Callable[[Cell], Cell]) -> tuple[Mo
 
 
 def default_name(kind: str, number: int) -> str:
-    """Return what the ``number``-th mob of a kind is called if nothing else is said."""
+    """Return the name of the ``number``-th mob of a kind if the command gives none."""
     return f"{kind}_{number}"
 
 
 GROUND: Final = code("grass_block")
-"""What a published scene stands on where no command says."""
+"""Ground of a published scene where no command sets one."""

@@ -1,4 +1,4 @@
-"""What files can say although every field is of the right type: each problem an error that names its field."""
+"""Check what types cannot: each problem of a scene, its milestones or graph is an error that names the field."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _DEVICES: Final = ("device", "plate")
 
 
 class GraphOrderError(SceneError):
-    """Edges that the order of the hops does not allow."""
+    """Edges that contradict the order of the hops."""
 
 
 KINDS: Final[dict[type[SceneError], FaultKind]] = {
@@ -28,11 +28,11 @@ KINDS: Final[dict[type[SceneError], FaultKind]] = {
     OutsideArenaError: FaultKind.OUTSIDE_ARENA,
     GraphOrderError: FaultKind.UNORDERED,
 }
-"""Errors that are faults of the scene; any other says that its files are malformed."""
+"""Errors that are faults of the scene; all others mean malformed files."""
 
 
 def scene_problems(scene: Scene) -> Iterator[SceneError]:
-    """Say what is wrong with the spawn and the wires; fields are those of ``metadata.json``."""
+    """Yield the problems of the spawn and the wires; fields are those of ``metadata.json``."""
     x, y, z = scene.spawn.cell
     for cell in ((x, y, z), (x, y + 1, z)):
         block = _block(scene, cell)
@@ -50,7 +50,7 @@ def scene_problems(scene: Scene) -> Iterator[SceneError]:
         for place, cell in enumerate(wire.cells):
             yield from _device(scene, cell, ("door",), f"{field}.cells[{place}]")
             if wired[cell] > 1:
-                yield SceneError("the cell is of two doors: keep one", field=f"{field}.cells[{place}]")
+                yield SceneError("the cell belongs to two doors: keep one", field=f"{field}.cells[{place}]")
         for place, cell in enumerate(wire.needs):
             yield from _device(scene, cell, _DEVICES, f"{field}.needs[{place}]")
 
@@ -76,12 +76,13 @@ def _named(block: Block | None) -> str:
 
 
 def milestone_problems(milestones: Sequence[Milestone], scene: Scene) -> Iterator[tuple[str, SceneError]]:
-    """Say what is wrong with milestones, with their ids; fields are those of ``milestones.json``."""
+    """Yield the problems of milestones, with their ids; fields are those of ``milestones.json``."""
     ids = Counter(each.milestone_id for each in milestones)
     for number, milestone in enumerate(milestones):
         name, field = milestone.milestone_id, f"milestones[{number}]"
         if ids[name] > 1:
-            yield name, SceneError(f"{name[:80]!a} is the id of two: give each its own", field=f"{field}.milestone_id")
+            problem = f"two milestones have the id {name[:80]!a}: give each its own"
+            yield name, SceneError(problem, field=f"{field}.milestone_id")
         if not milestone.rules:
             yield name, SceneError("a milestone without a rule never holds: add one", field=f"{field}.rules")
         for place, rule in enumerate(milestone.rules):
@@ -90,7 +91,7 @@ def milestone_problems(milestones: Sequence[Milestone], scene: Scene) -> Iterato
 
 
 def rule_problems(rule: Rule, scene: Scene) -> Iterator[SceneError]:
-    """Say which names a rule has that do not exist, and whether it looks where nothing can be."""
+    """Yield the unknown names in a rule, and whether it refers only to places outside the arena."""
     try:
         _check_names(rule)
     except UnknownNameError as error:
@@ -126,10 +127,10 @@ def _beyond(at: float, last: int) -> float:
 
 
 def graph_problems(graph: Graph, ids: Sequence[str]) -> Iterator[SceneError]:
-    """Say what is wrong with a graph; fields are those of ``reasoning_graph.json``.
+    """Yield the problems of a graph; fields are those of ``reasoning_graph.json``.
 
     Args:
-        ids: of the milestones, the goal last.
+        ids: ids of the milestones, the goal last.
     """
     nodes = [node.id for node in graph.nodes]
     if sorted(nodes) != sorted(ids) or nodes[-1:] != list(ids[-1:]):
@@ -148,4 +149,4 @@ def graph_problems(graph: Graph, ids: Sequence[str]) -> Iterator[SceneError]:
         return
     for number, edge in enumerate(graph.edges):
         if place.get(edge.before, -1) > place.get(edge.after, len(nodes)):
-            yield GraphOrderError("the edge goes back: list a hop after those that it needs", field=f"edges[{number}]")
+            yield GraphOrderError("the edge goes backwards: list hops after those they need", field=f"edges[{number}]")

@@ -1,7 +1,7 @@
-"""Minecraft's commands, as far as they can set up a scene: a list of texts becomes a list of deeds.
+"""Parse Minecraft's commands, as far as they set up a scene, into a list of deeds.
 
-Known are those of ``COMMANDS``, with or without slash and namespace. Coordinates are relative to the spawn (``~3``); an
-absolute one, which means another place in every world, is refused.
+``COMMANDS`` lists the known ones, with or without slash and namespace. Coordinates are relative to the spawn (``~3``);
+absolute ones are refused, because they mean a different place in every world.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from explorer.rules.mobs import mob_kind
 from explorer.scene import Cell, Stack
 
 LONGEST: Final = 8_000
-"""Characters of a command; the game's chat takes 256, its command blocks 32,500."""
+"""Most characters of a command; the game's chat takes 256, its command blocks 32,500."""
 FARTHEST: Final = 256
-"""Blocks from the spawn along an axis that a command may name."""
+"""Farthest coordinate of a command, in blocks from the spawn along an axis."""
 MOST_ITEMS: Final = 100_000
-"""Of one item, at once."""
+"""Largest count of one stack."""
 MOST_FAULTS: Final = 100
-"""Commands that cannot be carried out; the rest is not read."""
+"""Faulty commands after which the rest is not read."""
 MOB_NAME: Final = "[A-Za-z0-9_]{1,40}"
 """Pattern of the names that mobs may have here."""
 Mode = Literal["replace", "hollow", "outline", "keep", "destroy"]
@@ -34,22 +34,22 @@ _SILENT: Final = (
     *("gamemode", "time", "weather", "effect", "gamerule", "difficulty"),
     *("say", "title", "tellraw", "spawnpoint", "setworldspawn"),
 )
-"""Commands that mean nothing here."""
+"""Commands without an effect here."""
 _MODES: Final = ("replace", "hollow", "outline", "keep", "destroy")
 _PLAYERS: Final = ("@s", "@p", "@a", "@r")
 _QUIET: Final = frozenset({"NoAI", "Silent", "PersistenceRequired", "Invulnerable", "PickupDelay", "Age"})
-"""Data that says what the rules say anyway."""
+"""Data that agrees with the rules anyway."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fill:
-    """Blocks set in a box.
+    """Set the blocks in a box.
 
     Attributes:
-        low, high: relative to the spawn, both included.
-        code: of the block.
-        only: the codes that ``replace`` replaces, None for all.
-        stacks: what is in the chest, None if that is not said.
+        low, high: corners relative to the spawn, both included.
+        code: code of the block.
+        only: codes that ``replace`` replaces, None for all.
+        stacks: contents of the chest, None if not given.
     """
 
     low: Cell
@@ -62,14 +62,14 @@ class Fill:
 
 @dataclass(frozen=True, slots=True)
 class Give:
-    """Something put into the inventory."""
+    """Put items into the inventory."""
 
     stack: Stack
 
 
 @dataclass(frozen=True, slots=True)
 class Lay:
-    """Something laid on the ground."""
+    """Lay items on the ground."""
 
     at: Cell
     stack: Stack
@@ -77,7 +77,7 @@ class Lay:
 
 @dataclass(frozen=True, slots=True)
 class Summon:
-    """A mob; ``name`` is "" if it has none of its own."""
+    """Place a mob; ``name`` is "" if it has no name of its own."""
 
     at: Cell
     kind: str
@@ -86,7 +86,7 @@ class Summon:
 
 @dataclass(frozen=True, slots=True)
 class Stand:
-    """Where the player is put."""
+    """Put the player into a cell."""
 
     at: Cell
     facing: int | None
@@ -95,12 +95,12 @@ class Stand:
 
 @dataclass(frozen=True, slots=True)
 class Clear:
-    """An inventory emptied."""
+    """Empty the inventory."""
 
 
 @dataclass(frozen=True, slots=True)
 class Kill:
-    """Mobs removed: those of a kind, "item" for what lies on the ground, "" for all of both."""
+    """Remove the mobs of a kind; "item" removes items on the ground, and "" removes both."""
 
     kind: str
 
@@ -110,12 +110,12 @@ Deed = Fill | Give | Lay | Summon | Stand | Clear | Kill
 
 @dataclass(slots=True)
 class Parsed:
-    """What a list of commands does.
+    """The result of parsing a list of commands.
 
     Attributes:
-        deeds: in order.
-        notes: what was left out, a line each.
-        faults: commands that cannot be carried out, with their places in the list.
+        deeds: the deeds in order.
+        notes: what was left out, one line each.
+        faults: faulty commands as (index in the list, error).
     """
 
     deeds: list[Deed] = field(default_factory=list)
@@ -124,7 +124,7 @@ class Parsed:
 
 
 def parse_commands(commands: Iterable[str]) -> Parsed:
-    """Return what commands do; one that cannot be understood is a fault and does nothing."""
+    """Return the deeds of commands; a command that cannot be parsed is a fault without a deed."""
     reader = _Reader()
     for number, text in enumerate(commands):
         try:
@@ -132,13 +132,13 @@ def parse_commands(commands: Iterable[str]) -> Parsed:
         except SceneError as error:
             reader.parsed.faults.append((number, error))
         if len(reader.parsed.faults) == MOST_FAULTS:
-            reader.parsed.notes.append(f"commands[{number}] is the last that is read: too many cannot be carried out")
+            reader.parsed.notes.append(f"commands after commands[{number}] are not read: too many are faulty")
             break
     return reader.parsed
 
 
 def words_of(text: str) -> list[str]:
-    """Return the words of a command; brackets, braces and quotes keep what is in them together."""
+    """Return the words of a command; text within brackets, braces and quotes is not split."""
     words, word, depth, quote, escaped = [], "", 0, "", False
     for letter in text:
         if quote:
@@ -156,7 +156,7 @@ def words_of(text: str) -> list[str]:
 
 
 class _Reader:
-    """Reads commands one after the other; ``/tp`` moves what ``~`` counts from."""
+    """Reads commands one after the other; ``/tp`` moves the origin of ``~``."""
 
     def __init__(self) -> None:
         self.parsed = Parsed()
@@ -246,7 +246,7 @@ class _Reader:
         self.parsed.deeds.append(Stand(self._origin, facing, pitch))
 
     def _cell(self, words: list[str]) -> Cell:
-        """Return the cell of three coordinates; the player stands in the middle of its own."""
+        """Return the cell of three coordinates, which are relative to the middle of the player's cell."""
         x, y, z = (_coordinate(word) for word in words)
         cell = (
             math.floor(x + 0.5) + self._origin[0],
@@ -304,7 +304,7 @@ def _coordinate(word: str) -> float:
 
 def _number(word: str) -> float:
     if re.fullmatch(r"[+-]?\d{1,6}(\.\d{0,9})?|[+-]?\.\d{1,9}", word) is None:
-        raise SceneError(f"{word[:20]!a} is no number")
+        raise SceneError(f"{word[:20]!a} is not a number")
     return float(word)
 
 
@@ -316,7 +316,7 @@ def _block_parts(word: str) -> tuple[str, str, str]:
 
 
 def _state(name: str, states: str) -> Literal["", "open", "on"]:
-    """Return which of our states vanilla's stand for; those that only turn a block mean nothing here."""
+    """Translate vanilla's block states to ours; states that only turn a block are ignored."""
     given = {key.strip(): value.strip() for key, _, value in (part.partition("=") for part in states.split(","))}
     kind = BLOCKS[code(name)].kind
     if kind == "door":
@@ -326,24 +326,24 @@ def _state(name: str, states: str) -> Literal["", "open", "on"]:
 
 def _stack(name: str, count: str) -> Stack:
     if re.fullmatch(r"\d{1,6}", count) is None or not 1 <= int(count) <= MOST_ITEMS:
-        raise SceneError(f"a count of {count[:20]!a}: expected 1 to {MOST_ITEMS:,}")
+        raise SceneError(f"the count {count[:20]!a} is out of range: expected 1 to {MOST_ITEMS:,}")
     item(name)
     return Stack(name.removeprefix("minecraft:"), int(count))
 
 
 def _laid(tag: Tag | None) -> Stack:
     if not isinstance(tag, dict) or not isinstance(tag.get("id"), str):
-        raise SceneError('an item that is summoned needs {Item:{id:"name",Count:1b}}')
+        raise SceneError('a summoned item needs {Item:{id:"name",Count:1b}}')
     return _stack(str(tag["id"]), str(tag.get("Count", 1)))
 
 
 def _contents(items: Tag) -> tuple[Stack, ...]:
     if not isinstance(items, list):
-        raise SceneError('a chest is filled by {Items:[{Slot:0b,id:"name",Count:1b}]}')
+        raise SceneError('fill a chest by {Items:[{Slot:0b,id:"name",Count:1b}]}')
     return tuple(_laid(each) for each in items)
 
 
 def _named(tag: Tag) -> str:
-    """Return the name of a mob, in quotes or as vanilla's text; of a name that is no :data:`MOB_NAME`, ""."""
+    """Return the name of a mob, given in quotes or as vanilla's text; "" if it does not match :data:`MOB_NAME`."""
     found = re.fullmatch(rf'(?:\{{"text":)?"?({MOB_NAME})"?\}}?', str(tag))
     return found[1] if found else ""

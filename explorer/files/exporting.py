@@ -1,4 +1,4 @@
-"""A scene as Minecraft's commands, few and short: boxes that later ones may paint over."""
+"""Write a scene as few, short Minecraft commands: boxes that later ones may paint over."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ SETUP: Final = (
     "/effect clear @s",
     "/clear @s",
 )
-"""What every published scene begins with."""
+"""First commands of every published scene."""
 
 
 def commands_of(scene: Scene) -> list[str]:
-    """Return the commands that set up a scene; :func:`explorer.files.building.build` makes the same of them."""
+    """Return the commands that set up a scene; :func:`explorer.files.building.build` turns them into the same scene."""
     return [*SETUP, *_blocks(scene), *_chests(scene), *_things(scene), *_player(scene)]
 
 
@@ -73,16 +73,17 @@ def _at(scene: Scene, cell: Cell) -> str:
 
 
 def block_name(code: int) -> str:
-    """Return a block as a command names it."""
+    """Return the name and state of a block as commands write them."""
     block = BLOCKS[code]
     state = {"": "", "open": "[open=true]", "on": "[powered=true]"}[block.state]
     return block.name + state
 
 
 def boxes_of(blocks: NDArray[np.uint16]) -> Iterator[tuple[Cell, Cell, int]]:
-    """Return boxes (least cell, greatest cell, code) that, painted one over the other on air, give the blocks.
+    """Yield boxes (lowest cell, highest cell, code) that give the blocks when painted in order onto air.
 
-    The commonest code comes first; a box may cover cells of rarer codes, which come later. Greedy, not the fewest.
+    The commonest code comes first; its boxes may cover cells of rarer codes, which come later. The choice is greedy,
+    not minimal.
     """
     codes, counts = np.unique(blocks, return_counts=True)
     order = codes[np.argsort(-counts, kind="stable")]
@@ -96,7 +97,7 @@ def boxes_of(blocks: NDArray[np.uint16]) -> Iterator[tuple[Cell, Cell, int]]:
 
 
 def _painted(wanted: NDArray[np.bool_], allowed: NDArray[np.bool_], code: int) -> Iterator[tuple[Cell, Cell, int]]:
-    """Return boxes within ``allowed`` that cover all of ``wanted``."""
+    """Yield boxes within ``allowed`` that cover all of ``wanted``."""
     at = 0
     flat = wanted.reshape(-1)
     while True:
@@ -114,7 +115,7 @@ _AXES: Final = tuple(itertools.permutations(range(3)))
 
 
 def _grown(allowed: NDArray[np.bool_], start: tuple[int, ...], axes: tuple[int, ...]) -> tuple[slice, ...]:
-    """Return the box from a cell on, grown along one axis after the other as far as it is allowed."""
+    """Return the box that starts at a cell, grown along one axis after the other as far as ``allowed`` permits."""
     box = [slice(at, at + 1) for at in start]
     for axis in axes:
         box[axis] = slice(start[axis], None)

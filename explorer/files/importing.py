@@ -1,7 +1,7 @@
-"""Scenes of others, as they were published: what cannot be had here is noted, what is wrong is a finding.
+"""Import published scenes of others: note what has no counterpart here, and report what is wrong as findings.
 
-Such files say nothing of wires: a lever, button or plate within two cells of an iron door opens it for good. Chests
-hold what their commands say. Below the spawn, where no command says, there is grass.
+Such files have no wires, so a lever, button or plate within two cells of an iron door opens it for good. Chests hold
+what their commands give. Below the spawn there is grass where no command sets a block.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from explorer.rules.blocks import BLOCKS
 from explorer.scene import Cell, Scene, Wire
 
 NEAR: Final = 2
-"""Cells along each axis between a device and the door that it opens, at most."""
+"""Farthest that a device may be from the door that it opens, in cells along each axis."""
 
 
 def import_scene(
@@ -44,20 +44,20 @@ def import_scene(
     """Return a published scene, with notes and faults.
 
     Args:
-        edges: None if there is no graph: then the milestones are taken in order.
-        sources: the file of each document.
+        edges: None if there is no graph; then the milestones form a chain in their order.
+        sources: document -> its file.
 
     Raises:
         SceneError: nothing can be built, or no milestone can be judged.
     """
-    told = _Told()
-    scene, moved = _scene(metadata, told, sources["metadata"])
-    milestones = tuple(_milestones(hops, moved, told, sources["milestones"]))
+    report = _Report()
+    scene, moved = _scene(metadata, report, sources["metadata"])
+    milestones = tuple(_milestones(hops, moved, report, sources["milestones"]))
     if not milestones:
         raise SceneError("no milestone can be judged: each needs a rule of a known type", sources["milestones"])
     for name, problem in milestone_problems(milestones, scene):
-        told.problem(problem.at(sources["milestones"]), name)
-    graph = _graph(edges, milestones, told, sources["reasoning_graph"])
+        report.problem(problem.at(sources["milestones"]), name)
+    graph = _graph(edges, milestones, report, sources["reasoning_graph"])
     about = {"scene_description": metadata.scene_description, "design_notes": metadata.design_notes}
     return Loaded(
         scene,
@@ -67,20 +67,20 @@ def import_scene(
         metadata=about,
         source=source,
         published=True,
-        notes=tuple(told.notes),
-        faults=tuple(told.faults),
+        notes=tuple(report.notes),
+        faults=tuple(report.faults),
     )
 
 
-class _Told:
-    """What there is to say about a scene."""
+class _Report:
+    """Notes and faults of a scene."""
 
     def __init__(self) -> None:
         self.notes: list[str] = []
         self.faults: list[Finding] = []
 
     def problem(self, error: SceneError, milestone: str = "") -> None:
-        """Take an error as a finding if it is of a kind of fault, else as a note."""
+        """Record an error as a fault if its type is in :data:`KINDS`, else as a note."""
         kind = KINDS.get(type(error))
         if kind is None:
             self.notes.append(f"left out: {error}")
@@ -88,29 +88,29 @@ class _Told:
             self.faults.append(Finding(kind, error.problem, milestone, error.source, error.field))
 
 
-def _scene(metadata: MetadataFile, told: _Told, source: str) -> tuple[Scene, Cell]:
-    """Return the scene, and how far the player was moved from where commands count."""
+def _scene(metadata: MetadataFile, report: _Report, source: str) -> tuple[Scene, Cell]:
+    """Return the scene, and the player's offset from the origin of the commands."""
     parsed = parse_commands(metadata.commands)
     for number, error in parsed.faults:
-        told.problem(error.at(source, f"commands[{number}]"))
-    told.notes += parsed.notes
+        report.problem(error.at(source, f"commands[{number}]"))
+    report.notes += parsed.notes
     arena = bounds_of(parsed.deeds)
     try:
         built = build(parsed.deeds, arena, GROUND)
     except SceneError as error:
         raise error.at(source, "commands") from None
-    told.notes.append("the world ends at the outermost block that a command names; below the spawn it is grass")
+    report.notes.append("the world ends at the outermost block that a command names; below the spawn it is grass")
     scene = scene_of(built, metadata.scene_name, ())
     wires = tuple(default_wires(scene))
-    told.notes += [f"{wire.door} is opened for good by any of {len(wire.needs)} devices near it" for wire in wires]
+    report.notes += [f"{wire.door} is opened for good by any of {len(wire.needs)} devices near it" for wire in wires]
     scene = scene_of(built, metadata.scene_name, wires)
     for problem in scene_problems(scene):
-        told.problem(problem.at(source))
+        report.problem(problem.at(source))
     return scene, built.moved
 
 
 def default_wires(scene: Scene) -> Iterator[Wire]:
-    """Return a wire for each iron door near which there are devices."""
+    """Yield a wire for each iron door that has devices nearby."""
     doors = [cell for cell in _cells_of(scene, ("door",)) if _is(scene, cell, "iron_door")]
     devices = _cells_of(scene, ("device", "plate"))
     for number, cells in enumerate(_joined(doors), 1):
@@ -120,7 +120,7 @@ def default_wires(scene: Scene) -> Iterator[Wire]:
 
 
 def _joined(cells: Iterable[Cell]) -> Iterator[tuple[Cell, ...]]:
-    """Return cells one above the other together."""
+    """Yield each stack of cells on top of each other."""
     left = set(cells)
     for cell in sorted(left):
         x, y, z = cell
@@ -146,21 +146,21 @@ def _cells_of(scene: Scene, kinds: Sequence[str]) -> list[Cell]:
     return [(x, y, z) for y, z, x in np.argwhere(of_kind[scene.blocks]).tolist()]
 
 
-def _milestones(hops: MilestonesFile, moved: Cell, told: _Told, source: str) -> Iterator[Milestone]:
-    """Return the milestones that can be judged, relative to the spawn."""
+def _milestones(hops: MilestonesFile, moved: Cell, report: _Report, source: str) -> Iterator[Milestone]:
+    """Yield the milestones that can be judged, relative to the spawn."""
     for number, text in enumerate(hops.milestones):
         rules = []
         for place, rule in enumerate(text.rules):
             try:
                 rules.append(_moved(rule_of(rule, source, f"milestones[{number}].rules[{place}]"), moved))
             except SceneError as error:
-                told.problem(error, text.milestone_id)
+                report.problem(error, text.milestone_id)
                 break
         else:
             if rules:
                 yield milestone_of(text, rules)
                 continue
-        told.notes.append(f"{text.milestone_id} is left out: it has no rule that can be judged here")
+        report.notes.append(f"{text.milestone_id} is left out: its rules cannot be judged here")
 
 
 def _moved(rule: Rule, by: Cell) -> Rule:
@@ -181,12 +181,12 @@ def _less(offset: Offset, by: Cell) -> Offset:
     return offset[0] - by[0], offset[1] - by[1], offset[2] - by[2]
 
 
-def _graph(edges: GraphFile | None, milestones: Sequence[Milestone], told: _Told, source: str) -> Graph:
-    """Return the graph over the ids of milestones; published ones name tasks."""
+def _graph(edges: GraphFile | None, milestones: Sequence[Milestone], report: _Report, source: str) -> Graph:
+    """Return the graph over the ids of milestones; published graphs name tasks instead."""
     ids = [each.milestone_id for each in milestones]
     nodes = tuple(Node(each.milestone_id, each.task) for each in milestones)
     if edges is None:
-        told.notes.append("there is no graph: the milestones are taken in order")
+        report.notes.append("there is no graph: the milestones are taken in order")
         chain = tuple(Edge(a, b, "in the order of the file") for a, b in pairwise(ids))
         return Graph(nodes, chain)
     by_task = {each.task: each.milestone_id for each in milestones} | {name: name for name in ids}
@@ -195,8 +195,8 @@ def _graph(edges: GraphFile | None, milestones: Sequence[Milestone], told: _Told
         if edge.before in by_task and edge.after in by_task:
             kept.append(Edge(by_task[edge.before], by_task[edge.after], edge.reason))
         else:
-            told.notes.append(f"edges[{number}] is left out: it names no milestone")
+            report.notes.append(f"edges[{number}] is left out: it names no milestone")
     graph = Graph(nodes, tuple(kept))
     for problem in graph_problems(graph, ids):
-        told.problem(problem.at(source))
+        report.problem(problem.at(source))
     return graph

@@ -1,4 +1,4 @@
-"""JSON that somebody wrote: bounded in size, each key once, every number finite, types taken strictly."""
+"""Read untrusted JSON: bounded in size, no duplicate keys, only finite numbers, strict types."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from spca.common.files import read_text
 from spca.common.text import one_line
 
 LARGEST: Final = 1 << 20
-"""Bytes of a file of a scene, or of a line of a set, at most; ours have a few thousand."""
+"""Most bytes of a scene's file, or of a line of a set; ours have a few thousand."""
 
 T = TypeVar("T")
 _WORDS: Final = {
     "missing": "is missing: add it",
-    "extra_forbidden": "is no field of this format: remove it or mend its name",
+    "extra_forbidden": "is not a field of this format: remove it or correct its name",
     "int_type": "expected a whole number",
     "int_from_float": "expected a whole number",
     "float_type": "expected a number",
@@ -33,7 +33,7 @@ _WORDS: Final = {
     "model_type": "expected an object",
     "dataclass_type": "expected an object",
 }
-"""By pydantic's kinds of errors; its own words for the rest."""
+"""Pydantic's type of an error -> our words; other errors keep pydantic's own."""
 
 
 def file_text(path: Path, limit: int = LARGEST) -> str:
@@ -49,10 +49,10 @@ def file_text(path: Path, limit: int = LARGEST) -> str:
 
 
 def json_value(text: str, source: str) -> Any:
-    """Return the value in a text.
+    """Return the value in a JSON text.
 
     Raises:
-        SceneError: it is not JSON, gives a key twice in one object, or holds a number that is not finite.
+        SceneError: it is not JSON, has a duplicate key in an object, or holds a number that is not finite.
     """
     if len(text) > LARGEST:
         raise SceneError(f"has more than {LARGEST >> 20} MB", source)
@@ -70,7 +70,7 @@ def json_value(text: str, source: str) -> Any:
         raise SceneError("is nested too deeply", source) from None
     except SceneError:
         raise
-    except ValueError:  # CPython converts integers of a limited length only
+    except ValueError:  # CPython limits the digits of integers
         raise SceneError("holds a number of thousands of digits", source) from None
     if twice:
         raise SceneError(f"the key {twice[0][:80]!a} is given more than once: keep one", source)
@@ -82,13 +82,13 @@ def _refuse(word: str, source: str) -> NoReturn:
 
 
 def validated(kind: TypeAdapter[T], value: object, source: str, inside: str = "") -> T:
-    """Return what a JSON value describes, types taken strictly: true is no number, "3" neither.
+    """Return the object that a JSON value describes, with strict types: neither true nor "3" is a number.
 
     Args:
-        inside: the path of the field that the value stands in.
+        inside: path of the field that contains the value.
 
     Raises:
-        SceneError: names the first field that is wrong, and why.
+        SceneError: a field is invalid; the error names the first one and the reason.
     """
     try:
         return kind.validate_json(json.dumps(value), strict=True)

@@ -1,7 +1,7 @@
-"""The scenes that a user names: folders of scenes, folders of such folders, files with one a line, released sets.
+"""Find the scenes that a user names: scene folders, folders of scene folders, files with one scene per line, sets.
 
-``FILE:12`` is the scene in line 12 of a file; ``test`` and ``test:12`` are those of a released set unless a file or
-folder of that name is there.
+``FILE:12`` is the scene in line 12 of a file. ``test`` and ``test:12`` refer to a released set, unless there is a file
+or folder of that name.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ from spca.common.text import one_line
 
 
 def scenes_at(paths: Iterable[Path]) -> Iterator[Loaded]:
-    """Yield the scenes at paths; those of a folder in the order of their names.
+    """Yield the scenes at paths; those in a folder are sorted by name.
 
     Raises:
-        SceneError: nothing is there, or a scene cannot be used; names file and field.
+        SceneError: there are no scenes, or a scene cannot be used; the error names file and field.
     """
     return (read() for _, read in places_at(paths))
 
 
 def places_at(paths: Iterable[Path]) -> Iterator[tuple[str, Callable[[], Loaded]]]:
-    """Yield where each scene is, and what reads it.
+    """Yield the location of each scene, and a function that reads it.
 
     Raises:
-        SceneError: nothing is there. What is yielded raises it if the scene cannot be used.
+        SceneError: there are no scenes. The functions raise it if the scene cannot be used.
     """
     for path in paths:
         yield from _places(path)
@@ -49,7 +49,7 @@ def _places(path: Path) -> Iterator[tuple[str, Callable[[], Loaded]]]:
         raise
     except (OSError, ValueError) as error:  # ValueError: no file can have such a name
         reason = getattr(error, "strerror", None) or "no file can have that name"
-        raise SceneError(f"no scenes can be read: {reason}", one_line(str(path))[:4096]) from None
+        raise SceneError(f"cannot read scenes: {reason}", one_line(str(path))[:4096]) from None
     return ((str(folder), partial(load_scene, folder)) for folder in folders)
 
 
@@ -57,7 +57,7 @@ def scene_at(path: Path) -> Loaded:
     """Return the only scene at a path.
 
     Raises:
-        SceneError: nothing is there, there are several, or it cannot be used.
+        SceneError: there is no scene, there are several, or the scene cannot be used.
     """
     places = list(islice(places_at([path]), 2))
     if len(places) > 1:
@@ -66,7 +66,7 @@ def scene_at(path: Path) -> Loaded:
 
 
 def _file_and_line(path: Path) -> tuple[Path, int | None]:
-    """Return the file that a path names and the line within it, None for all."""
+    """Return the file that a path names, and the line within it or None for all lines."""
     name, _, number = str(path).rpartition(":")
     line = int(number) if name and number.isascii() and number.isdigit() and not path.exists() else None
     file = path if line is None else Path(name)
@@ -77,17 +77,17 @@ def _file_and_line(path: Path) -> tuple[Path, int | None]:
 def _folders(path: Path) -> list[Path]:
     folders = sorted(each for each in path.iterdir() if (each / "metadata.json").exists())
     if not folders:
-        raise SceneError("no scenes are there: name a folder of scenes, or a file with one a line", str(path))
+        raise SceneError("there are no scenes: name a folder of scenes, or a file with one per line", str(path))
     return folders
 
 
 def _lines(path: Path, only: int | None) -> Iterator[tuple[str, Callable[[], Loaded]]]:
     lines = [line for line in enumerate(file_text(path, MAX_BYTES).split("\n"), start=1) if line[1].strip()]
     if not lines:
-        raise SceneError("no scenes are there: the file is empty", str(path))
+        raise SceneError("there are no scenes: the file is empty", str(path))
     chosen = [line for line in lines if only in (None, line[0])]
     if not chosen:
-        raise SceneError(f"there is no scene in line {only}; the last is in line {lines[-1][0]}", str(path))
+        raise SceneError(f"there is no scene in line {only}; the last one is in line {lines[-1][0]}", str(path))
     for number, line in chosen:
         source = f"{path}:{number}"
         yield source, partial(scene_of_line, line, source)

@@ -1,4 +1,4 @@
-"""A scene with all that its files say."""
+"""A scene together with everything else in its files."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ class Loaded:
     """A scene, its milestones and where they came from.
 
     Attributes:
-        text: the only thing that an agent is told.
-        metadata: ``scene_description``, ``design_notes``, ``knobs``, ``seed``, ``index``, where they are known.
-        source: the folder, or the file and line; "" of a scene that was made here.
-        published: read from files of others, which say nothing of wires.
-        notes: what was dropped or assumed while reading, a line each.
-        faults: what reading such files found wrong, in the order of reading.
+        text: the goal text, which is all that an agent is told.
+        metadata: ``scene_description``, ``design_notes``, ``knobs``, ``seed`` and ``index``, if known.
+        source: the folder, or the file and line; "" for a scene made in memory.
+        published: whether it was read from published files of others, which have no wires.
+        notes: what was dropped or assumed while reading, one line each.
+        faults: faults found while reading published files, in order.
     """
 
     scene: Scene
@@ -39,5 +39,5 @@ class Loaded:
 
     @property
     def hops(self) -> int:
-        """How many milestones there are, the goal included."""
+        """Number of milestones, the goal included."""
         return len(self.milestones)

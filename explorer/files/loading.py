@@ -1,4 +1,4 @@
-"""From the files of a scene to values: ours strictly, those of others as :mod:`explorer.files.importing` can."""
+"""Load scenes from files: ours strictly, those of others through :mod:`explorer.files.importing`."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ CERTIFICATE: Final = TypeAdapter(Certificate)
 
 
 def load_scene(folder: Path) -> Loaded:
-    """Return the scene in a folder; published ones with notes and faults.
+    """Return the scene in a folder; published ones have notes and faults.
 
     Raises:
-        SceneError: a file is missing or malformed, or, of ours, says what the rules do not know. Names file and field.
+        SceneError: a file is missing or malformed, or one of our own breaks the rules. The error names file and field.
     """
     files = {name: folder / f"{name}.json" for name in NAMES}
     given = {name: path for name, path in files.items() if name == "metadata" or path.exists()}
@@ -45,7 +45,7 @@ def scene_of_line(line: str, source: str) -> Loaded:
         source: file and line, for errors.
 
     Raises:
-        SceneError: as :func:`load_scene`.
+        SceneError: see :func:`load_scene`.
     """
     documents = json_value(line, source)
     if not isinstance(documents, dict) or "metadata" not in documents:
@@ -105,7 +105,7 @@ def _scene(metadata: MetadataFile, extension: Extension, source: str) -> Scene:
     except SceneError as error:
         raise error.at(source, "commands") from None
     if built.moved != (0, 0, 0):
-        raise SceneError("/tp has to put the player on ~0 ~0 ~0", source, "commands")
+        raise SceneError("/tp must put the player at ~0 ~0 ~0", source, "commands")
     wires = tuple(
         Wire(wire.door, _cells(wire.cells, arena), _cells(wire.needs, arena), wire.mode, wire.holds)
         for wire in extension.wires

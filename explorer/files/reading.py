@@ -1,4 +1,4 @@
-"""What ours and published files have in common: rules, and the scene that commands built."""
+"""Read what our files and published ones share: rules, milestones, and the scene that commands built."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ def rule_of(text: RuleText, source: str, field: str) -> Rule:
     """Return a rule.
 
     Args:
-        source, field: where it stands.
+        source, field: where the rule is, for errors.
 
     Raises:
-        SceneError: its type is unknown, or its parameters are not those of the type.
+        SceneError: its type is unknown, or its parameters do not fit the type.
     """
     if text.type not in RULES:
         raise UnknownNameError("rule type", text.type, RULES, source, f"{field}.type")
@@ -29,7 +29,7 @@ def rule_of(text: RuleText, source: str, field: str) -> Rule:
 
 
 def milestone_of(text: MilestoneText, rules: Iterable[Rule]) -> Milestone:
-    """Return a milestone of rules that were read."""
+    """Return a milestone with rules that were already read."""
     return Milestone(text.task, text.milestone_id, text.description, tuple(rules))
 
 

@@ -1,4 +1,4 @@
-"""From a scene to the published files: the same scene gives the same bytes."""
+"""Save scenes in the published format: the same scene gives the same bytes."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ from explorer.scene import Cell, Scene, Wire
 from spca.common.files import json_text, make_folder, write_atomic
 
 NAMES: Final = ("metadata", "milestones", "reasoning_graph", "certificate")
-"""Of the files of a scene, without ``.json``."""
+"""Names of a scene's files, without ``.json``."""
 _TYPES: Final = {rule: name for name, rule in RULES.items()}
 
 
 def documents_of(loaded: Loaded) -> dict[str, Any]:
-    """Return what stands in the files, by name; no ``certificate`` where there is none.
+    """Return the contents of the files by name; without ``certificate`` if the scene has none.
 
     Raises:
-        SceneError: the scene cannot be said in this format.
+        SceneError: this format cannot express the scene.
     """
     _check(loaded.scene)
     documents = {
@@ -45,11 +45,11 @@ def documents_of(loaded: Loaded) -> dict[str, Any]:
 
 
 def save_scene(folder: Path, loaded: Loaded) -> None:
-    """Write the files of a scene into a folder of its own, which is made; the certificate last.
+    """Write the files of a scene into its own folder, which is created; the certificate comes last.
 
     Raises:
-        SceneError: the scene cannot be said in this format.
-        SettingsError: the file system refuses.
+        SceneError: this format cannot express the scene.
+        SettingsError: the files cannot be written.
     """
     documents = documents_of(loaded)
     make_folder(folder)
@@ -61,18 +61,18 @@ def scene_line(loaded: Loaded) -> str:
     """Return a scene as one line of JSON Lines, without the line feed.
 
     Raises:
-        SceneError: the scene cannot be said in this format.
+        SceneError: this format cannot express the scene.
     """
     return json.dumps(documents_of(loaded), separators=(",", ":"))
 
 
 def _check(scene: Scene) -> None:
-    """Raise if what would be written could not be read again."""
+    """Raise if the files could not be read back."""
     size_of(((0, 0, 0), (scene.size[0] - 1, scene.size[1] - 1, scene.size[2] - 1)))
     if scene.spawn.aim is not None:
         raise SceneError("a spawn cannot aim at a cell: give it a facing and a pitch", field="spawn.aim")
     if not AIR <= int(scene.blocks.min()) <= int(scene.blocks.max()) < len(BLOCKS):
-        raise SceneError("expected codes of blocks, and air where nothing is", field="blocks")
+        raise SceneError("expected codes of blocks, with air for empty cells", field="blocks")
     for mob in scene.mobs:
         if re.fullmatch(MOB_NAME, mob.name) is None:
             raise SceneError(f"a mob is called {mob.name[:80]!a}: use up to 40 letters, digits and _", field="mobs")
@@ -82,7 +82,7 @@ def _check(scene: Scene) -> None:
             raise SceneError(f"{count:,} of {name[:80]}: expected 1 to {MOST_ITEMS:,}", field="items")
     for x, y, z in scene.chests:
         if BLOCKS[int(scene.blocks[y, z, x])].kind != "chest":
-            raise SceneError(f"there is no chest at {x} {y} {z} for what it holds", field="chests")
+            raise SceneError(f"there are chest contents at {x} {y} {z}, but no chest", field="chests")
 
 
 def _metadata(loaded: Loaded) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What may stand in the files of a scene: the published keys, and ours below ``explorer``."""
+"""Schema of a scene's files: the published keys, and ours below ``explorer``."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ MOST_HOPS: Final = 64
 MOST_COMMANDS: Final = 20_000
 MOST_WIRES: Final = 256
 MOST_CELLS: Final = 256
-"""Of one wire."""
+"""Most cells of one wire."""
 
 Number = Annotated[float, Field(ge=-1_000, le=1_000)]
 Point = tuple[Number, Number, Number]
@@ -25,26 +25,26 @@ Text = Annotated[str, Field(max_length=20_000)]
 
 
 class Strict(BaseModel):
-    """Refuses what it does not know."""
+    """Refuses unknown fields."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
 
 class Lenient(BaseModel):
-    """Passes over what it does not know: others keep more in these files."""
+    """Ignores unknown fields: others store more in these files."""
 
     model_config = ConfigDict(extra="ignore", frozen=True, allow_inf_nan=False)
 
 
 class RuleText(Strict):
-    """A rule; its parameters are checked by its type."""
+    """A rule; its parameters are checked later, according to its type."""
 
     type: Name
     params: dict[str, JsonValue]
 
 
 class MilestoneText(Strict):
-    """A milestone; published ones have no rules where no program can judge."""
+    """A milestone; published ones have no rules if no program can judge them."""
 
     task: Name
     milestone_id: Name
@@ -105,10 +105,10 @@ class ArenaText(Strict):
 
 
 class Extension(Strict):
-    """What the published format cannot say.
+    """What the published format cannot express.
 
     Attributes:
-        knobs, seed, index: how the scene was made.
+        knobs, seed, index: how the scene was generated.
     """
 
     rules: Literal["1"]
@@ -121,7 +121,7 @@ class Extension(Strict):
 
 
 class MetadataFile(Lenient):
-    """``metadata.json``; ``reasoning_graph`` and ``milestones`` stand here too in published ones."""
+    """``metadata.json``; published ones may contain ``reasoning_graph`` and ``milestones``."""
 
     scene_name: Name
     scene_description: Text = ""
@@ -145,7 +145,7 @@ RULES: Final[dict[str, type[Rule]]] = {
     "count_in_box_at_least": AtLeast,
     "count_in_box_at_most": AtMost,
 }
-"""The published types."""
+"""Published type of a rule -> its class."""
 _FIELDS: Final[dict[str, Any]] = {
     "item": Name,
     "kind": Literal["block", "mob"],
@@ -158,11 +158,11 @@ _FIELDS: Final[dict[str, Any]] = {
     "max_distance": Annotated[float, Field(ge=0, le=1_000)],
     "facing_tolerance": Annotated[float, Field(ge=0, le=360)],
 }
-"""Parameters of rules, strictly."""
+"""Types of the parameters of rules."""
 
 
 def _params(rule: type[Rule]) -> TypeAdapter[BaseModel]:
-    """Return what checks the parameters of a rule: the fields of its class, and the frame that they are in."""
+    """Return the validator of a rule's parameters: the fields of its class, and their coordinate frame."""
     fields: dict[str, Any] = {
         each.name: (_FIELDS[each.name], ... if each.default is dataclasses.MISSING else each.default)
         for each in dataclasses.fields(rule)

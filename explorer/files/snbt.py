@@ -1,4 +1,4 @@
-"""The data that Minecraft's commands carry behind a name, such as ``{Items:[{id:"stick",Count:2b}]}``, as values."""
+"""Parse the data after a name in Minecraft's commands, such as ``{Items:[{id:"stick",Count:2b}]}``."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def parse_snbt(text: str) -> dict[str, Tag]:
     """Return a compound; booleans are 0 and 1, as in the game.
 
     Raises:
-        SceneError: the text is no compound.
+        SceneError: the text is not a compound.
     """
     tokens, at = [], 0
     while text[at:].strip():

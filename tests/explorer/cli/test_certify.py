@@ -82,7 +82,7 @@ def test_files_that_are_no_scene_are_exit_code_2_and_the_others_are_told(
 
 def test_an_empty_folder_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["certify", str(tmp_path)]) == 2
-    assert capsys.readouterr().err.startswith(f"error: {tmp_path}: no scenes are there: name a folder of scenes")
+    assert capsys.readouterr().err.startswith(f"error: {tmp_path}: there are no scenes: name a folder of scenes")
 
 
 def test_show_says_what_is_known_and_draws_it(

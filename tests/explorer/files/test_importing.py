@@ -59,7 +59,7 @@ def test_what_is_left_out_is_noted() -> None:
     notes = "\n".join(load_scene(PUBLISHED / "0004").notes)
     assert "left out: " in notes
     assert "commands[14]: the coordinate '100' is not relative to the spawn: write ~ before it" in notes
-    assert "trade is left out: it has no rule that can be judged here" in notes
+    assert "trade is left out: its rules cannot be judged here" in notes
     assert "edges[1] is left out: it names no milestone" in notes
 
 

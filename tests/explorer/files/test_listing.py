@@ -36,9 +36,9 @@ def test_nothing_and_broken_scenes_are_named(tmp_path: Path) -> None:
     empty.write_text("\n")
     broken.write_text(f"{scene_line(walk())}\n{{}}\n")
     for path, words in (
-        (tmp_path, f"^{tmp_path}: no scenes are there: name a folder"),
-        (tmp_path / "nowhere", "nowhere: no scenes can be read: No such file"),
-        (empty, r"empty\.jsonl: no scenes are there: the file is empty"),
+        (tmp_path, f"^{tmp_path}: there are no scenes: name a folder"),
+        (tmp_path / "nowhere", "nowhere: cannot read scenes: No such file"),
+        (empty, r"empty\.jsonl: there are no scenes: the file is empty"),
         (broken, r"broken\.jsonl:2: expected an object with metadata"),
     ):
         with pytest.raises(SceneError, match=words):
@@ -48,7 +48,7 @@ def test_nothing_and_broken_scenes_are_named(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["a\0b", "\ud800", "long" * 1_000])
 def test_names_that_no_file_can_have_are_refused(name: str) -> None:
     for path in (Path(name), Path(f"{name}:1")):
-        with pytest.raises(SceneError, match="no scenes can be read: ") as caught:
+        with pytest.raises(SceneError, match="cannot read scenes: ") as caught:
             names(path)
         str(caught.value).encode()
 
@@ -57,7 +57,7 @@ def test_a_line_of_a_file_is_named_by_its_number(tmp_path: Path) -> None:
     file = tmp_path / "set.jsonl"
     file.write_text("".join(f"{scene_line(walk(name))}\n" for name in ("one", "two")), "utf-8")
     assert scene_at(Path(f"{file}:2")).scene.name == "two"
-    with pytest.raises(SceneError, match="there is no scene in line 3; the last is in line 2"):
+    with pytest.raises(SceneError, match="there is no scene in line 3; the last one is in line 2"):
         scene_at(Path(f"{file}:3"))
     with pytest.raises(SceneError, match="there are several scenes"):
         scene_at(file)

@@ -56,12 +56,12 @@ def test_a_folder_says_all_of_a_scene(tmp_path: Path, given: Loaded) -> None:
     ("changes", "words"),
     [
         ({"spawn": Pose((4, 1, 4), aim=(1, 0, 0))}, "spawn.aim: a spawn cannot aim at a cell"),
-        ({"blocks": np.zeros((6, 9, 9), np.uint16)}, "blocks: expected codes of blocks, and air where nothing is"),
+        ({"blocks": np.zeros((6, 9, 9), np.uint16)}, "blocks: expected codes of blocks, with air for empty cells"),
         ({"blocks": np.full((6, 9, 9), 60_000, np.uint16)}, "blocks: expected codes of blocks"),
         ({"blocks": np.ones((65, 9, 9), np.uint16)}, "an arena of 9 x 65 x 9 cells: at most 128 x 64 x 128"),
         ({"mobs": (Mob("Ann\"'}", "cow", (1, 1, 1)),)}, "mobs: a mob is called"),
         ({"inventory": {"stick": 0}}, "items: 0 of stick: expected 1 to 100,000"),
-        ({"chests": {(1, 1, 1): (Stack("stick"),)}}, "chests: there is no chest at 1 1 1 for what it holds"),
+        ({"chests": {(1, 1, 1): (Stack("stick"),)}}, "chests: there are chest contents at 1 1 1, but no chest"),
     ],
 )
 def test_what_could_not_be_read_again_is_not_written(changes: dict[str, Any], words: str, tmp_path: Path) -> None:
