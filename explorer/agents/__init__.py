@@ -1,1 +1,1 @@
-"""Who plays: agents by name."""
+"""Agents, and their registry."""

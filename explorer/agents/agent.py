@@ -1,4 +1,4 @@
-"""What an agent is."""
+"""The interface of agents."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ class Agent(Protocol):
 
     @property
     def usage(self) -> Usage:
-        """Since the last :meth:`reset`."""
+        """What was spent since the last :meth:`reset`."""
         ...
 
     def reset(self, view: View, task_text: str, seed: int) -> None:
         """Begin an episode.
 
         Args:
-            view: what is seen from the spawn.
-            task_text: the goal, and nothing else.
+            view: the view from the spawn.
+            task_text: the goal text, which is all that the agent is told.
         """
         ...
 

@@ -1,4 +1,4 @@
-"""An agent that does anything: the floor that every other has to be above."""
+"""An agent that acts at random: the baseline that every other agent must beat."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ _ALWAYS: Final = tuple([int(each)] for each in Primitive if each not in (Primiti
 
 
 class RandomAgent:
-    """Draws uniformly among what does something: each primitive but wait and done, aim, hold and craft.
+    """Draws uniformly among all primitives except wait and done.
 
-    Aim, hold and craft count as one primitive each where there is something to aim at, to hold or to craft; what, is
-    drawn uniformly too: a thing in view within reach of an aim, an item of the inventory, a craftable recipe.
+    Aim, hold and craft count as one primitive each, if there is something to aim at, hold or craft. Their operand is
+    drawn uniformly too: a thing in view that can be aimed at, an item of the inventory, or a craftable recipe.
     """
 
     usage = Usage()
 
     def reset(self, view: View, task_text: str, seed: int) -> None:
-        """Begin an episode; seed, text and spawn decide what is drawn, so that no two scenes get the same."""
+        """Begin an episode; seed, text and spawn seed the draws, so that they differ between scenes."""
         self._random = Random(f"{seed} {view.origin} {task_text}")  # noqa: S311 - no secret
 
     def act(self, view: View) -> int:

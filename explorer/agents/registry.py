@@ -1,4 +1,4 @@
-"""The agents that can be named."""
+"""Registry of agents by name."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from explorer.files import Loaded
 
 @dataclass(frozen=True, slots=True)
 class AgentEntry:
-    """An agent that can be named.
+    """An agent in the registry.
 
     Attributes:
-        make: returns one for a scene; sent to worker processes, so a function of a module. What it is given beside the
-            task is for agents that are none, such as ``solver``.
-        help: one line.
+        make: returns an agent for a scene; a module-level function, because it is sent to worker processes. Only
+            baselines such as ``solver`` may use more of the scene than the task.
+        help: one line of help.
     """
 
     make: Callable[[Loaded], Agent]
@@ -36,13 +36,13 @@ def _random(loaded: Loaded) -> Agent:
 
 def _solver(loaded: Loaded) -> Agent:
     if loaded.certificate is None:
-        raise EpisodeError(f"{loaded.scene.name}: agent solver replays a certificate, and there is none")
+        raise EpisodeError(f"{loaded.scene.name}: agent solver needs a certificate to replay, and there is none")
     return SolverAgent(unpacked(loaded.certificate.witness.codes))
 
 
 AGENTS: Final[Mapping[str, AgentEntry]] = {
-    "random": AgentEntry(_random, "draws uniformly among what does something"),
-    "solver": AgentEntry(_solver, "replays the certificate's witness: an upper bound, no agent"),
+    "random": AgentEntry(_random, "acts at random: a lower baseline"),
+    "solver": AgentEntry(_solver, "replays the certificate's witness: an upper bound, not an agent"),
 }
 
 
@@ -50,10 +50,10 @@ def find_agent(name: str, agents: Mapping[str, AgentEntry] = AGENTS) -> AgentEnt
     """Return an agent by its name.
 
     Raises:
-        EpisodeError: there is none; offers the nearest.
+        EpisodeError: there is no such agent; the error suggests the closest name.
     """
     if name not in agents:
         near = difflib.get_close_matches(name[:80], agents, n=1)
         hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(agents)}"
-        raise EpisodeError(f"no agent is called {name[:80]!a}; {hint}")
+        raise EpisodeError(f"unknown agent {name[:80]!a}; {hint}")
     return agents[name]

@@ -1,4 +1,4 @@
-"""Replays the witness of a scene's certificate. It is an upper bound, no agent: it knows what the scene hides."""
+"""Replay the witness of a scene's certificate: an upper bound rather than an agent, since it knows what is hidden."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from explorer.view import View
 
 
 class SolverAgent:
-    """Does what it was made with, then ends the episode.
+    """Plays the codes that it was given, then ends the episode.
 
     Args:
-        codes: of the witness.
+        codes: codes of the witness.
     """
 
     usage = Usage()
@@ -23,7 +23,7 @@ class SolverAgent:
         self._left = iter(self._codes)
 
     def reset(self, view: View, task_text: str, seed: int) -> None:
-        """Begin again; nothing that it is told matters."""
+        """Start over; the arguments do not matter."""
         del view, task_text, seed
         self._left = iter(self._codes)
 

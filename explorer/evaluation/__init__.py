@@ -1,1 +1,1 @@
-"""Agents on scenes: episodes, rates by hops, and many of them with a journal."""
+"""Evaluate agents on scenes: episodes, rates by hops, and resumable runs."""

@@ -1,4 +1,4 @@
-"""One episode: an agent, or a person, in a world, and what is judged after each step."""
+"""One episode: an agent or a person plays a scene in a world, and each step is judged."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from spca.common.errors import SPCAError
 from spca.common.text import one_line
 
 DEFAULT_MAX_STEPS: Final = 1000
-"""Steps of an episode in a scene that has no certificate to say how many."""
+"""Step limit for a scene without a certificate."""
 _LONGEST_ERROR: Final = 300
 _NOTHING: Final = Usage()
 
@@ -28,16 +28,17 @@ T = TypeVar("T")
 
 
 class Game:
-    """An episode under way; whoever plays asks for :attr:`view` and calls :meth:`step` until it is :attr:`over`.
+    """An episode in progress: the player reads :attr:`view` and calls :meth:`step` until it is :attr:`over`.
 
     Args:
-        world: in which it is played; it is reset.
+        world: the world to play in; it is reset.
         loaded: the scene with its milestones.
-        max_steps: None: as the certificate says, else :data:`DEFAULT_MAX_STEPS`; at most as many as can be kept.
+        max_steps: step limit; None: the certificate's, or :data:`DEFAULT_MAX_STEPS` without one. Never more than
+            :data:`explorer.codes.LONGEST`.
 
     Attributes:
         view: what the player knows.
-        over: why the episode is over, as :attr:`Episode.ended`; "" while it is not.
+        over: why the episode is over, as in :attr:`Episode.ended`; "" while it runs.
 
     Raises:
         SceneError: the world cannot build the scene.
@@ -54,17 +55,17 @@ class Game:
 
     @property
     def latched(self) -> Mapping[str, int]:
-        """Milestone -> the step after which it held."""
+        """Milestone id -> the first step after which it held."""
         return self._tracker.latched
 
     def step(self, code: int) -> tuple[str, ...]:
-        """Carry out a primitive; ``view.last`` says what it did.
+        """Carry out a primitive; ``view.last`` then says what it did.
 
         Returns:
-            ids of the milestones that latch.
+            The ids of the milestones that latch now.
 
         Raises:
-            ActionError: the code means nothing, or the episode is over.
+            ActionError: the code is not a primitive, or the episode is over.
         """
         if self.over:
             raise ActionError(f"the episode is over: {self.over}")
@@ -104,7 +105,7 @@ class Game:
         return new
 
     def _refutes(self, certificate: Certificate | None, early: Collection[tuple[str, str]]) -> bool:
-        """Return whether what latched cannot be, were the certificate true."""
+        """Return whether the latched milestones contradict the certificate."""
         if certificate is None:
             return False
         enforced = {(edge.before, edge.after) for edge in certificate.edges if edge.enforced}
@@ -121,14 +122,14 @@ def play(
     seed: int = 0,
     max_steps: int | None = None,
 ) -> Episode:
-    """Let an agent play a scene until the goal latches, the agent is done, the world ends it or the steps are spent.
+    """Let an agent play a scene until the goal latches, the agent is done, the world ends it or the steps run out.
 
-    What an agent raises ends its episode and is told in ``error``, but for an :class:`SPCAError`: then nothing more
-    can be had from it.
+    An exception of the agent ends its episode and is recorded in ``error``. Only an :class:`SPCAError` is raised on: it
+    means that the agent cannot be used any more.
 
     Args:
-        model: what results call the agent.
-        max_steps: as in :class:`Game`.
+        model: name of the agent in results.
+        max_steps: see :class:`Game`.
 
     Raises:
         SceneError: the world cannot build the scene.
@@ -147,10 +148,10 @@ def play(
 
 
 def _asked(ask: Callable[[], T]) -> tuple[T | None, str]:
-    """Return what an agent answers, or how it failed."""
+    """Return an agent's answer, or None and how it failed."""
     try:
         return ask(), ""
     except SPCAError:
         raise
-    except Exception as fault:  # an agent may be anybody's, and its defects are its results
+    except Exception as fault:  # boundary to foreign code: an agent's bugs are part of its results
         return None, one_line(f"{type(fault).__name__}: {fault}")[:_LONGEST_ERROR]

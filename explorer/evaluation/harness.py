@@ -1,4 +1,4 @@
-"""An agent on many scenes; whatever stops it, nothing that is finished is lost."""
+"""Evaluate an agent on many scenes; an interruption loses no finished episode."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ from spca.common.jobs.stamps import now, versions
 from spca.common.jobs.work import TRIES, Job, Setup, Terms
 
 OnProgress = Callable[[int, int, int], None]
-"""Called with finished episodes, all episodes, solved episodes."""
+"""Called with the numbers of finished, all and solved episodes."""
 
 _DISTRIBUTIONS: Final = ("sense-plan-code-act", "numpy")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SceneJob(Job):
-    """A scene to be played.
+    """A scene to play.
 
-    It goes to worker processes whole, so that nothing is read twice and scenes need not be in files.
+    Worker processes get the whole scene, so nothing is read twice and scenes need not be in files.
     """
 
     loaded: Loaded
@@ -43,12 +43,12 @@ class SceneJob(Job):
 
 @dataclass(frozen=True, slots=True)
 class How:
-    """What decides the results of an evaluation (``seed``, ``max_steps``), and how it is carried out.
+    """Settings that determine the results of an evaluation (``seed``, ``max_steps``), and how to run it.
 
     Attributes:
-        max_steps: None: as each certificate says.
-        resume: go on with what was interrupted.
-        overwrite: begin again, whatever there is.
+        max_steps: step limit; None: that of each certificate.
+        resume: continue an interrupted run.
+        overwrite: start over, even if there are results.
     """
 
     seed: int = 0
@@ -60,7 +60,7 @@ class How:
 
 @dataclass(frozen=True, slots=True)
 class SceneSetup(Setup[SceneJob, Episode]):
-    """How a worker makes its world and, for each scene, its agent."""
+    """How a worker creates its world and, for each scene, its agent."""
 
     terms: ClassVar[Terms] = Terms("evaluation", "agent", "--output", EpisodeError)
     unusable: ClassVar[type[ExplorerError]] = EpisodeError
@@ -85,21 +85,21 @@ class SceneSetup(Setup[SceneJob, Episode]):
 
 
 class Evaluation:
-    """An agent on scenes.
+    """The evaluation of an agent on scenes.
 
     Args:
-        scenes: no two of one name.
-        agent: its name.
-        output: the results file, JSON Lines in the order of the scenes; beside it, ``*.run.json`` tells how they
-            were had.
-        agents: those that can be named.
+        scenes: scenes with distinct names.
+        agent: name of the agent.
+        output: the results file, JSON Lines in the order of the scenes; ``*.run.json`` beside it records how they
+            were produced.
+        agents: the known agents by name.
 
     Attributes:
         finished: number of finished episodes, also after an interruption.
 
     Raises:
-        EpisodeError: there is no such agent, there are no scenes, two have one name, or the output is not a file.
-        SceneError: a scene cannot be played, or its certificate is of another one.
+        EpisodeError: there is no such agent, there are no scenes, two share a name, or the output is not a file.
+        SceneError: a scene cannot be played, or its certificate belongs to another scene.
     """
 
     def __init__(
@@ -118,7 +118,7 @@ class Evaluation:
         self.finished = 0
 
     def run(self, on_progress: OnProgress = lambda *_: None) -> tuple[Episode, ...]:
-        """Play what is not finished yet, write the results and return them.
+        """Play the unfinished scenes, write the results and return them.
 
         Raises:
             SPCAError: the agent cannot be used, a file cannot be written, or the output belongs to something else.
@@ -161,11 +161,11 @@ class Evaluation:
 
     def _already_there(self) -> tuple[Episode, ...]:
         if not self._how.resume:
-            raise EpisodeError(f"{self.output}: exists; choose another --output, or --overwrite it")
+            raise EpisodeError(f"{self.output}: exists; choose another --output, or add --overwrite")
         found = read_episodes(self.output)
         played = [(episode.scene, episode.model, episode.seed) for episode in found]
         if played != [(job.id, self._setup.name, self._how.seed) for job in self._jobs]:
-            raise EpisodeError(f"{self.output}: is of another evaluation; choose another --output")
+            raise EpisodeError(f"{self.output}: belongs to another evaluation; choose another --output")
         self.finished = len(found)
         return tuple(found)
 
@@ -190,12 +190,12 @@ def _jobs(scenes: Iterable[Loaded]) -> list[SceneJob]:
 
 
 def _digest(loaded: Loaded) -> str:
-    """Return a hash of all that an episode depends on.
+    """Return a hash of everything that an episode depends on.
 
     Raises:
-        SceneError: the certificate is not that of the scene.
+        SceneError: the certificate belongs to another scene.
     """
     about, certificate = fingerprint(loaded.scene, loaded.milestones, loaded.graph), loaded.certificate
     if certificate is not None and certificate.fingerprint != about:
-        raise SceneError("its certificate is of another scene: restore the files, or certify the scene again")
+        raise SceneError("its certificate belongs to another scene: restore the files, or certify the scene again")
     return hashlib.sha256(f"{about} {loaded.text!a} {certificate!a}".encode()).hexdigest()

@@ -1,10 +1,10 @@
-"""Rates by hops, with their intervals (pure).
+"""Success rates by hops, with confidence intervals (pure).
 
 * TSR, the task success rate: the share of episodes in which every milestone latched, in one life.
-* MSR, the milestone success rate: the share of milestones that latched, of all milestones of the episodes.
+* MSR, the milestone success rate: the share of all milestones of the episodes that latched.
 
-Intervals are Wilson's at 95 % (E. B. Wilson, JASA 22, 1927). That of the MSR takes milestones as independent, which
-those of one scene are not, so it is rather too narrow.
+Intervals are Wilson's at 95 % (E. B. Wilson, JASA 22, 1927). The interval of the MSR assumes independent milestones;
+those of one scene are not independent, so it is somewhat too narrow.
 """
 
 from __future__ import annotations
@@ -18,24 +18,24 @@ from explorer.evaluation.results import Episode
 from spca.common.text import counted
 
 _Z: Final = 1.959963984540054
-"""Quantile of the normal distribution that leaves 2.5 % above it."""
+"""The 97.5 % quantile of the normal distribution."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """So many of so many."""
+    """A share: ``good`` of ``total``."""
 
     good: int
     total: int
 
     @property
     def value(self) -> float:
-        """The share, 0.0 of none."""
+        """The share, 0.0 if ``total`` is 0."""
         return self.good / self.total if self.total else 0.0
 
     @property
     def interval(self) -> tuple[float, float]:
-        """Wilson's interval at 95 %; (0.0, 1.0) where nothing was counted."""
+        """Wilson's interval at 95 %; (0.0, 1.0) if ``total`` is 0."""
         if not self.total:
             return 0.0, 1.0
         share, weight = self.value, _Z * _Z / self.total
@@ -49,22 +49,22 @@ class Rate:
         return f"{self.value:.1%} ({low:.1%} to {high:.1%})"
 
     def to_dict(self) -> dict[str, Any]:
-        """JSON-able."""
+        """Return the figures as JSON-compatible data."""
         low, high = self.interval
         return {"good": self.good, "total": self.total, "rate": self.value, "low": low, "high": high}
 
 
 @dataclass(frozen=True, slots=True)
 class HopMetrics:
-    """How the scenes of one number of hops went.
+    """Figures of the episodes in scenes with one number of hops.
 
     Attributes:
-        hops: None for all together.
-        tsr: in one life.
-        tsr_restored: restores allowed.
-        steps: mean of all lives; ``calls``, ``tokens``, ``cost`` likewise.
-        refuted: episodes that refute the certificate of their scene.
-        failed: episodes that an error of the agent ended.
+        hops: number of hops, None for all together.
+        tsr: task success rate in one life.
+        tsr_restored: task success rate with restores allowed.
+        steps: mean over all lives; ``calls``, ``tokens`` and ``cost`` likewise.
+        refuted: number of episodes that refute the certificate of their scene.
+        failed: number of episodes that ended with an error of the agent.
     """
 
     hops: int | None
@@ -96,13 +96,13 @@ class HopMetrics:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """JSON-able."""
+        """Return the figures as JSON-compatible data."""
         data = {name: getattr(self, name) for name in self.__slots__}
         return {name: value.to_dict() if isinstance(value, Rate) else value for name, value in data.items()}
 
 
 def by_hops(episodes: Iterable[Episode]) -> tuple[HopMetrics, ...]:
-    """Return the figures of each number of hops, in order, and of all together; () for no episodes."""
+    """Return the figures for each number of hops, in order, then for all together; () for no episodes."""
     groups: dict[int, list[Episode]] = {}
     for episode in episodes:
         groups.setdefault(episode.hops, []).append(episode)
@@ -111,7 +111,7 @@ def by_hops(episodes: Iterable[Episode]) -> tuple[HopMetrics, ...]:
 
 
 def rate_lines(episodes: Iterable[Episode]) -> Iterator[str]:
-    """Yield a line for each model and number of hops; texts of the episodes stand in it as they are."""
+    """Yield a line for each model and number of hops; texts of the episodes are not escaped."""
     models: dict[str, list[Episode]] = {}
     for episode in episodes:
         models.setdefault(episode.model, []).append(episode)

@@ -1,4 +1,4 @@
-"""Results are claims: whoever has the scene can play their codes again and see."""
+"""Verify results: play an episode's codes again in its scene, and compare."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from explorer.evaluation.results import Episode
 from explorer.files import Loaded
 from explorer.worlds.protocol import World
 
-_TOLD: Final = ("latched", "solved", "out_of_order", "certificate_refuted", "state_hash")
-"""Of an episode in one life; of several lives the last alone is in its codes."""
+_COMPARED: Final = ("latched", "solved", "out_of_order", "certificate_refuted", "state_hash")
+"""Fields to compare for an episode in one life; the codes of several lives hold only the last one."""
 
 
 def refuted(world: World, loaded: Loaded, episode: Episode) -> str:
-    """Return what of an episode its codes do not do in one line, "" if they do all that it says.
+    """Return in one line how an episode differs from the play of its codes, or "".
 
     Args:
-        world: in which they are played; it is reset.
+        world: the world to play in; it is reset.
 
     Raises:
         SceneError: the world cannot build the scene.
@@ -31,8 +31,8 @@ def refuted(world: World, loaded: Loaded, episode: Episode) -> str:
         except ActionError as error:
             return f"step {step}: {error}"
     again = game.episode(episode.model)
-    told = _TOLD if not episode.restores else ("state_hash",)
-    differ = [name for name in told if getattr(again, name) != getattr(episode, name)]
+    compared = _COMPARED if not episode.restores else ("state_hash",)
+    differ = [name for name in compared if getattr(again, name) != getattr(episode, name)]
     if episode.ended not in (game.over, ""):
         differ.append("ended")
     return f"{', '.join(differ)}: the codes do something else" if differ else ""

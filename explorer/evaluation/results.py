@@ -1,4 +1,4 @@
-"""Results: one line of JSON an episode, whoever played it."""
+"""Results: one line of JSON per episode, whoever played it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from spca.common.errors import FileError, SettingsError
 from spca.common.files import LARGEST, read_bytes, replace_file, whole_lines, write_line
 
 MOST_HOPS: Final = 1000
-"""Milestones of a scene in results, at most."""
+"""Most milestones of a scene in results."""
 _MOST: Final = 10**15
 
 T = TypeVar("T")
@@ -25,26 +25,26 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Episode:
-    """How a scene was played.
+    """The result of playing a scene.
 
     Attributes:
-        scene: its name.
-        hops: milestones of the scene, the goal included.
+        scene: name of the scene.
+        hops: number of milestones of the scene, the goal included.
         model: who played.
-        latched: milestone -> the step after which it held.
-        solved: every milestone latched.
-        steps: of all lives.
-        restores: how often an earlier state was gone back to; 0 is one life.
-        calls, tokens, cost: of models; USD.
+        latched: milestone id -> the first step after which it held.
+        solved: whether every milestone latched.
+        steps: steps of all lives.
+        restores: how often the player went back to an earlier state; 0 means one life.
+        calls, tokens, cost: spent on models; cost in USD.
         codes: primitives of the last life, in order.
-        out_of_order: (before, after): edges of the graph whose ``after`` latched first.
-        certificate_refuted: the scene is certified, and the goal latched without a hop that it is proven to need, or a
-            hop before one that is proven to come first.
-        state_hash: of the last state, which proves a replay; "" if nothing was played.
-        ended: "goal", "done", "lava", "max_steps"; "" if the agent failed.
-        error: how the agent failed, "" if it did not.
-        seed: of the agent.
-        source: where the scene was read, "" if it was made on the spot.
+        out_of_order: edges (before, after) of the graph whose ``after`` latched first.
+        certificate_refuted: whether the scene is certified and yet the goal latched without a necessary hop, or a hop
+            latched before one that is proven to come first.
+        state_hash: hash of the last state, which verifies a replay; "" if nothing was played.
+        ended: "goal", "done", "lava" or "max_steps"; "" if the agent failed.
+        error: how the agent failed, or "".
+        seed: seed of the agent.
+        source: where the scene was read, "" if it was made in memory.
     """
 
     scene: str
@@ -72,17 +72,17 @@ class Episode:
         return self.scene
 
     def to_dict(self) -> dict[str, Any]:
-        """As in results."""
+        """Return the episode as a JSON-compatible line of results."""
         data = {name: getattr(self, name) for name in self.__slots__}
         pairs = [list(pair) for pair in self.out_of_order]
         return {**data, "latched": dict(self.latched), "codes": packed(self.codes), "out_of_order": pairs}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Episode:
-        """The inverse of :meth:`to_dict`; fields that are not known are ignored.
+        """Invert :meth:`to_dict`; unknown fields are ignored.
 
         Raises:
-            KeyError, TypeError, ValueError: it is not what :meth:`to_dict` wrote.
+            KeyError, TypeError, ValueError: the data does not come from :meth:`to_dict`.
         """
         latched = {str(name): _whole(step, "a step of latched") for name, step in dict(data["latched"]).items()}
         read: dict[str, Any] = {
@@ -116,10 +116,10 @@ def _whole(value: Any, name: str) -> int:
 
 
 def read_episodes(path: Path) -> list[Episode]:
-    """Return the episodes of a file of results; a last line that was cut off is left out.
+    """Return the episodes of a results file; a torn last line is left out.
 
     Raises:
-        EpisodeError: it cannot be read, or a line is no episode; names file, line and field.
+        EpisodeError: the file cannot be read, or a line is not an episode; the error names file, line and field.
     """
     try:
         *lines, last = read_bytes(path, LARGEST).split(b"\n")
@@ -138,27 +138,27 @@ def _episode(line: bytes, where: str) -> Episode:
             raise TypeError("it is not an object")
         return Episode.from_dict(data)
     except KeyError as error:
-        raise EpisodeError(f"{where}: {error.args[0]} is missing: these are no results of the explorer") from None
+        raise EpisodeError(f"{where}: {error.args[0]} is missing: these are not results of the explorer") from None
     except (TypeError, ValueError, AttributeError, OverflowError, RecursionError) as error:
-        raise EpisodeError(f"{where}: {error!s:.200}: restore the line, or take it out") from None
+        raise EpisodeError(f"{where}: {error!s:.200}: restore the line, or remove it") from None
 
 
 def append_episode(path: Path, episode: Episode) -> None:
-    """Add an episode to a file of results, such as one that a person has played; folder and file are made.
+    """Append an episode to a results file; create file and folder if needed.
 
     Raises:
         EpisodeError: it cannot be written.
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        whole_lines(path)  # cuts off what a kill has torn
+        whole_lines(path)  # cuts off a torn last line
         write_line(path, json_text(episode.to_dict()))
     except (FileError, SettingsError, OSError) as error:
         raise EpisodeError(f"{path}: the episode cannot be written: {error}") from None
 
 
 def write_episodes(path: Path, episodes: Iterable[Episode]) -> None:
-    """Write a file of results, whole or not at all.
+    """Write a results file atomically.
 
     Raises:
         EpisodeError: it cannot be written.

@@ -1,6 +1,6 @@
-"""The released sets of scenes: the same for everyone, so that results can be compared.
+"""The released sets of scenes: identical for everyone, so that results are comparable.
 
-``python -m explorer release`` makes them again; ``README.md`` beside them says what they are.
+``python -m explorer release`` makes them again; ``README.md`` beside them describes them.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 SETS: Final = ("train", "test", "hard")
-"""Names of the sets; each is a file with a scene a line."""
+"""Names of the sets; each is a file with one scene per line."""
 
 
 def file_of(name: str) -> Path:

@@ -19,7 +19,7 @@ def test_agents_are_made_for_a_scene() -> None:
 
 
 def test_the_solver_needs_a_certificate() -> None:
-    with pytest.raises(EpisodeError, match="walk: agent solver replays a certificate, and there is none"):
+    with pytest.raises(EpisodeError, match="walk: agent solver needs a certificate to replay, and there is none"):
         AGENTS["solver"].make(walk(certified=False))
 
 

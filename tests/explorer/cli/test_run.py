@@ -41,7 +41,7 @@ def test_rates_are_printed_and_results_written(scenes: Path, capsys: pytest.Capt
     output = scenes.parent / "results" / "explorer" / "solver.jsonl"
     assert [episode.source for episode in read_episodes(output)] == ["scenes/one", "scenes/two"]
     assert main(["run", "scenes", "--agent", "solver"]) == 2
-    assert "exists; choose another --output, or --overwrite it" in capsys.readouterr().err
+    assert "exists; choose another --output, or add --overwrite" in capsys.readouterr().err
     assert main(["run", "scenes", "--agent", "solver", "--resume"]) == 0
 
 
@@ -55,9 +55,9 @@ def test_seed_and_steps_are_told(scenes: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "words"),
     [
-        ("run scenes --agent solvr", "no agent is called 'solvr'; did you mean solver?"),
-        ("run scenes --agent ../x", "no agent is called '../x'; there are random, solver"),
-        ("run nowhere", "nowhere: no scenes can be read: No such file"),
+        ("run scenes --agent solvr", "unknown agent 'solvr'; did you mean solver?"),
+        ("run scenes --agent ../x", "unknown agent '../x'; there are random, solver"),
+        ("run nowhere", "nowhere: cannot read scenes: No such file"),
         ("run scenes scenes/one", "two scenes are called 'one' (scenes/one and scenes/one): rename one"),
     ],
 )

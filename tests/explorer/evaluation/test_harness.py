@@ -60,11 +60,11 @@ def test_an_output_is_neither_overwritten_nor_mixed_unasked(tmp_path: Path) -> N
     first = run(output)
     fewer = SCENES[:1]
     for scenes in (SCENES, fewer):
-        with pytest.raises(EpisodeError, match=r"r\.jsonl: exists; choose another --output, or --overwrite"):
+        with pytest.raises(EpisodeError, match=r"r\.jsonl: exists; choose another --output, or add --overwrite"):
             run(output, scenes=scenes)
     assert run(output, resume=True) == first
     for agent, scenes, seed in (("solver", SCENES, 1), ("random", SCENES, 0), ("solver", fewer, 0)):
-        with pytest.raises(EpisodeError, match="is of another evaluation"):
+        with pytest.raises(EpisodeError, match="belongs to another evaluation"):
             run(output, agent, scenes, resume=True, seed=seed)
     assert run(output, "random", overwrite=True)[0].model == "random"
 
@@ -118,13 +118,13 @@ def test_what_cannot_be_played_is_named_and_leaves_nothing(tmp_path: Path) -> No
     changed = replace(good, scene=replace(good.scene, inventory={"lever": 1}))
     for bad, words in (
         (buried, "the body cannot stand at the spawn"),
-        (changed, "its certificate is of another scene"),
+        (changed, "its certificate belongs to another scene"),
     ):
         with pytest.raises(SceneError, match=rf"^scenes/two: {words}"):
             run(tmp_path / "r.jsonl", scenes=[walk("one"), bad])
     with pytest.raises(EpisodeError, match=rf"^{tmp_path}: is not a regular file; --output names a file"):
         run(tmp_path, overwrite=True)
-    with pytest.raises(EpisodeError, match="no agent is called 'nobody'"):
+    with pytest.raises(EpisodeError, match="unknown agent 'nobody'"):
         run(tmp_path / "r.jsonl", "nobody")
     with pytest.raises(EpisodeError, match="there is none"):
         run(tmp_path / "r.jsonl", scenes=[walk(certified=False)], workers=2)
