@@ -1,1 +1,1 @@
-"""Pictures of what an agent knows: first person, map, and the textures of both. No asset of any game is used."""
+"""Draw what an agent knows: first-person view, map, and their textures. No asset of any game is used."""

@@ -1,4 +1,4 @@
-"""Pictures of a whole scene, for people: these show the truth, so no agent is given them."""
+"""Draw a whole scene for people. These pictures show the true state, so agents never get them."""
 
 from __future__ import annotations
 
@@ -24,22 +24,22 @@ _TALL: Final = math.radians(24)
 _FILLED: Final = 0.95
 """Share of the picture's height or width that a scene fills."""
 _LEAST: Final = 0.8
-"""Metres of items, which would be lost from afar."""
+"""Size of items in metres, enlarged to be visible from afar."""
 _WALL: Final = 2
-"""Levels of a wall that are left above the floors beside it."""
+"""Levels of a wall to keep above the floors beside it."""
 _CUBES: Final = np.array([shape(block) == "cube" for block in BLOCKS]) & mask(SOLID)
 
 
 def from_above(scene: Scene, cell_px: int = 12, *, labels: bool = False) -> Image:
-    """Return the map of a scene, as if all were known."""
+    """Return the map of a scene as if every cell were known."""
     return map_picture.render(scene.blocks, scene.spawn, _things(scene), cell_px, labels=labels)
 
 
 def cutaway(scene: Scene, width: int = 640, height: int = 400, *, yaw: float = 2.7, pitch: float = 0.85) -> Image:
-    """Return a scene from outside, without ceilings and with low walls, ``[height, width, 3]``.
+    """Return a scene seen from outside, without ceilings and with low walls, ``[height, width, 3]``.
 
     Args:
-        yaw, pitch: where the camera looks, radians: 0 is south, right and down are positive.
+        yaw, pitch: direction of the camera in radians: 0 is south, right and down are positive.
     """
     blocks = _opened(scene.blocks)
     standing = [replace(each, size=max(each.size, _LEAST)) for each in first_person.standing(blocks, _things(scene))]
@@ -54,7 +54,7 @@ def cutaway(scene: Scene, width: int = 640, height: int = 400, *, yaw: float = 2
 
 
 def _things(scene: Scene) -> tuple[Thing, ...]:
-    """All things of a scene, the clusters of blocks left out."""
+    """Return all things of a scene except clusters of blocks."""
     lying = [(stack.item, str(stack.count), cell) for cell, stacks in scene.items.items() for stack in stacks]
     lying += [(mob.kind, "", mob.cell) for mob in scene.mobs]
     for y, z, x in np.argwhere(_DEVICES[scene.blocks]).tolist():
@@ -67,7 +67,7 @@ _DEVICES: Final = np.array([block.kind in ("device", "plate", "chest", "table", 
 
 
 def _opened(blocks: NDArray[np.uint16]) -> NDArray[np.uint16]:
-    """The blocks without what is above the highest free cell of each column, and walls cut low."""
+    """Return the blocks without those above the highest free cell of each column, and with walls cut low."""
     cubes = _CUBES[blocks]
     level = np.arange(len(blocks))[:, None, None]
     free = ~cubes
@@ -81,12 +81,12 @@ def _opened(blocks: NDArray[np.uint16]) -> NDArray[np.uint16]:
 
 
 def _fitting(points: NDArray[np.intp], yaw: float, pitch: float, aspect: float) -> Camera:
-    """The camera whose picture some points just fill."""
+    """Return the camera whose picture some points just fill."""
     turn = Camera.turned((0.0, 0.0, 0.0), yaw, pitch, _TALL).turn
     right, up, ahead = turn @ points.T
     tall = math.tan(_TALL / 2) * _FILLED
     wide = tall * aspect
-    # Each edge of the picture is a plane through the eye: the eye goes back until all points are between these planes.
+    # Each edge of the picture is a plane through the eye: move the eye back until all points lie between the planes.
     left_end, right_end = (right + ahead * wide).min(), (right - ahead * wide).max()
     low_end, high_end = (up + ahead * tall).min(), (up - ahead * tall).max()
     back = min((left_end - right_end) / (2 * wide), (low_end - high_end) / (2 * tall))

@@ -1,4 +1,4 @@
-"""Which drawing depicts a block that is no cube, an item or a mob, and in which colours."""
+"""The drawing and colours of each item, mob and block that is not a cube."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ lilac flower C58AD0 DDB0E6
 peony flower E9A0C0 F4C8DA
 tripwire_hook lever
 """
-"""Pattern of names, drawing, colour ("-" or none: the material's), second colour."""
+"""Name pattern, drawing, colour ("-" or absent: the material's), second colour."""
 _ITEMS: Final = """
 *_pickaxe pickaxe
 *_axe axe
@@ -179,7 +179,7 @@ _MOBS: Final = {
     "zombie": Depiction("zombie", 0x4E8C2E, 0x2F7F96),
 }
 _CUBES: Final = ("jack_o_lantern", "sea_lantern")
-"""Names that a pattern matches by accident."""
+"""Names that a pattern would match by accident."""
 _METAL_PLATES: Final = {"light_weighted_pressure_plate": 0xF4D048, "heavy_weighted_pressure_plate": 0xD8D8D8}
 
 
@@ -199,7 +199,7 @@ _OF_ITEMS: Final = _parsed(_ITEMS)
 
 @cache
 def of_block(name: str, state: str) -> Depiction | None:
-    """Return how a block is drawn; None for cubes."""
+    """Return how to draw a block; None for cubes."""
     found = None if name in _CUBES else _found(_OF_BLOCKS, name)
     if found is None:
         return None
@@ -209,7 +209,7 @@ def of_block(name: str, state: str) -> Depiction | None:
 
 @cache
 def of_item(kind: str) -> Depiction | None:
-    """Return how an item or a mob is drawn; None for items that look like their block."""
+    """Return how to draw an item or a mob; None for items that look like their block."""
     found = _MOBS.get(kind) or _found(_OF_ITEMS, kind)
     return found and Depiction(found.drawing, found.colour or _tone_of_item(kind), found.second)
 

@@ -1,4 +1,4 @@
-"""Drawings of what is no cube: devices, plants, items, animals; ``drawings.txt`` holds them as letters."""
+"""Drawings of devices, plants, items and animals; ``drawings.txt`` holds them as letters."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ INKS: Final = {
     "n": 0x4E8C2E,
     "N": 0x35641E,
 }
-"""Colours of letters: black, white, greys, wood, yellow, orange, red, pink, greens."""
+"""Letter -> colour: black, white, greys, wood, yellow, orange, red, pink, greens."""
 
 
 def _read() -> dict[str, tuple[str, ...]]:
@@ -29,4 +29,4 @@ def _read() -> dict[str, tuple[str, ...]]:
 
 
 DRAWINGS: Final = _read()
-"""Lines of a drawing by its name, at most 16 of at most 16 letters; the last one is at the bottom."""
+"""Name of a drawing -> its lines from top to bottom, at most 16 lines of at most 16 letters."""

@@ -1,4 +1,4 @@
-"""What the agent's eyes see, drawn from what it knows."""
+"""Draw the agent's egocentric view from what it knows."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from explorer.scene import PITCH_STEP, Cell, Pose
 from explorer.view import Thing
 
 TALL: Final = 70
-"""Degrees from the lower to the upper edge; 86 degrees wide at 4 : 3, within what is in sight."""
+"""Degrees from the lower to the upper edge; 86 degrees wide at 4:3, which is within the field of view."""
 _ITEM_SIZE: Final = 0.5
 _MOB_SIZES: Final = {"chicken": 0.8, "rabbit": 0.6, "sheep": 1.3, "cow": 1.4, "skeleton": 1.9, "zombie": 1.9}
 _NEAREST: Final = 0.5
-"""Metres ahead from which things are named."""
+"""Least distance ahead of labelled things, in metres."""
 _ABOVE: Final = 0.6
-"""Metres from the middle of a cell to its name."""
+"""Metres from the middle of a cell to its label."""
 _CROSS: Final = 0.02
 """Half of the crosshair, as a share of the picture's height."""
 
@@ -38,13 +38,13 @@ def render(
     *,
     labels: bool = False,
 ) -> NDArray[np.uint8]:
-    """Return a picture, ``[height, width, 3]``; what is unknown is dark.
+    """Return a picture, ``[height, width, 3]``; unknown cells are dark.
 
     The cell that the crosshair touches has bright edges.
 
     Args:
         known: codes ``[y, z, x]``, as in a view.
-        things: of the view; items and mobs are drawn, and with ``labels`` all are named.
+        things: things of the view; items and mobs are drawn, and with ``labels`` all things are labelled.
     """
     yaw, pitch = pose.facing * math.pi / 2, math.radians(pose.pitch * PITCH_STEP)
     camera = Camera.turned(pose.eye, yaw, pitch, math.radians(TALL))
@@ -58,7 +58,7 @@ def render(
 
 
 def standing(known: NDArray[np.uint16], things: Iterable[Thing]) -> list[Standing]:
-    """Return the things that are no blocks: items and mobs."""
+    """Return the things that are not blocks: items and mobs."""
     return [
         Standing(thing.kind, thing.cell, _ITEM_SIZE if thing.state else _MOB_SIZES.get(thing.kind, 1.0))
         for thing in things
@@ -67,7 +67,7 @@ def standing(known: NDArray[np.uint16], things: Iterable[Thing]) -> list[Standin
 
 
 def touched(known: NDArray[np.uint16], pose: Pose) -> Cell | None:
-    """Return the cell that the crosshair touches, as far as it is known."""
+    """Return the cell that the crosshair touches, or None if it touches no known cell."""
     for crossing in ray(pose)[1:]:
         x, y, z = (at + offset for at, offset in zip(pose.cell, crossing.offset, strict=True))
         if not (0 <= x < known.shape[2] and 0 <= y < known.shape[0] and 0 <= z < known.shape[1]):
@@ -79,7 +79,7 @@ def touched(known: NDArray[np.uint16], pose: Pose) -> Cell | None:
 
 
 def _cross(image: NDArray[np.uint8], camera: Camera, pose: Pose) -> None:
-    """Draw the crosshair, which an aim takes off the middle."""
+    """Draw the crosshair, which an aim moves off the middle."""
     height, width, _ = image.shape
     x, y, z = (at + part for at, part in zip(pose.eye, pose.direction, strict=True))
     column, row, _ = camera.project((x, y, z), width, height)
@@ -91,7 +91,7 @@ def _cross(image: NDArray[np.uint8], camera: Camera, pose: Pose) -> None:
 
 
 def _label(image: NDArray[np.uint8], drawn: Picture, camera: Camera, things: tuple[Thing, ...]) -> None:
-    """Name the things in view that nothing hides, the nearest first."""
+    """Label the visible things, nearest first."""
     height, width, _ = image.shape
     names = []
     for thing in things:

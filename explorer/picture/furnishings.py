@@ -1,4 +1,4 @@
-"""Patterns of what is made: panes, doors, chests, furniture; as in :mod:`explorer.picture.patterns`."""
+"""Patterns of made things: panes, doors, chests, furniture; see :mod:`explorer.picture.patterns`."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def _paint_colour(tile: Tile, where: NDArray[np.bool_], colour: Tile) -> Tile:
 
 
 def clear(_draw: Generator, base: Tile, _second: Tile) -> Tile:
-    """Nothing to be seen."""
+    """An invisible tile."""
     tile = lit(base, 0.0)
     tile[..., 3] = 0.0
     return tile
@@ -189,4 +189,4 @@ PATTERNS: Final[dict[str, Pattern]] = {
         glazed, bed, door, iron_door, hatch,
     )
 }  # fmt: skip
-"""Every pattern by its name."""
+"""Name -> pattern."""

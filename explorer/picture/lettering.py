@@ -1,4 +1,4 @@
-"""Names on pictures, in letters of 3 x 5 pixels: small pictures stay readable, and no font has to be there."""
+"""Write labels on pictures in letters of 3 x 5 pixels, which are readable in small pictures and need no font."""
 
 from __future__ import annotations
 
@@ -57,13 +57,13 @@ _INK: Final = (255, 244, 200)
 
 
 def mask(text: str) -> NDArray[np.bool_]:
-    """Return where the letters of a text are, ``[5, 4 * letters]``; what has no letter is a gap."""
+    """Return the mask of a text's letters, ``[5, 4 * letters]``; characters without a glyph are gaps."""
     letters = [_LETTERS.get(letter, _BLANK) for letter in text.lower()]
     return np.concatenate([np.pad(letter, ((0, 0), (0, 1))) for letter in letters or [_BLANK]], axis=1)
 
 
 def write(image: NDArray[np.uint8], names: Iterable[tuple[str, float, float]], scale: int = 1) -> None:
-    """Write texts, each with its middle at a column and row, on dimmed ground; those over earlier ones are left out."""
+    """Write texts on dimmed ground, each centred at a column and row; texts that overlap earlier ones are left out."""
     taken = np.zeros(image.shape[:2], dtype=np.bool_)
     for text, column, row in names:
         letters = np.pad(mask(text), ((1, 1), (1, 0))).repeat(scale, axis=0).repeat(scale, axis=1)

@@ -1,7 +1,7 @@
-"""The map of what an agent knows: each column of cells from above, as the ceilings were taken off.
+"""Draw the map of what an agent knows: each column of cells from above, without ceilings.
 
-A column shows its highest known block with known air above it, below the ceiling over the agent. A column of which no
-top is known is a wall, or a ledge seen from below: it is dark.
+A column shows its highest known block that has known air above it and lies below the ceiling over the agent. A column
+without a known top is a wall, or a ledge seen from below: it is dark.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _STEP: Final = 0.09
 _WALL: Final = 0.34
 """Brightness of walls."""
 _SHADOW: Final = 0.62
-"""Brightness of a floor's edge beside what is higher."""
+"""Brightness of a floor's edge beside higher ground."""
 _MARKS: Final = {"item": (255, 214, 64), "mob": (255, 110, 90), "device": (120, 200, 255)}
 _MARKED: Final = ("device", "plate", "chest", "table", "door")
 _SHAPES: Final = np.array([shape(block) for block in BLOCKS])
@@ -46,15 +46,15 @@ def render(
     *,
     labels: bool = False,
 ) -> Image:
-    """Return the map, north up, ``[depth * cell_px, width * cell_px, 3]``; what is unknown is dark.
+    """Return the map, north up, ``[depth * cell_px, width * cell_px, 3]``; unknown columns are dark.
 
-    Brightness tells the height over the agent's feet. Items are marked yellow, mobs red, devices, doors, chests and
-    tables blue.
+    Brightness shows the height relative to the agent's feet. Items are marked yellow, mobs red, and devices, doors,
+    chests and tables blue.
 
     Args:
         known: codes ``[y, z, x]``, as in a view.
-        things: of the view.
-        labels: write the names of items, mobs, devices, doors, chests and tables.
+        things: things of the view.
+        labels: whether to write the names of items, mobs, devices, doors, chests and tables.
     """
     levels, codes, top = _surface(known, _ceiling(known, pose))
     image = _ground(levels, codes, top, pose, cell_px)
@@ -76,14 +76,14 @@ def render(
 
 
 def _ceiling(known: NDArray[np.uint16], pose: Pose) -> int:
-    """The level of the ceiling over the agent, the height of the arena if none is known."""
+    """Return the level of the ceiling over the agent, or the height of the arena if none is known."""
     x, y, z = pose.cell
     above = np.flatnonzero(_GROUND[known[y + 2 :, z, x]])
     return y + 2 + int(above[0]) if len(above) else len(known)
 
 
 def _surface(known: NDArray[np.uint16], ceiling: int) -> tuple[NDArray[np.intp], NDArray[np.uint16], NDArray[np.bool_]]:
-    """Level and code of what each column shows, ``[z, x]``, and whether its top is known."""
+    """Return the level and code that each column shows, ``[z, x]``, and whether its top is known."""
     ground = _GROUND[known[:ceiling]]
     free = np.zeros_like(ground)
     free[: len(known) - 1] = _OPEN[known[1 : ceiling + 1]]
@@ -94,13 +94,13 @@ def _surface(known: NDArray[np.uint16], ceiling: int) -> tuple[NDArray[np.intp],
 
 
 def _last(cells: NDArray[np.bool_]) -> NDArray[np.intp]:
-    """The highest level that is true, 0 if none is."""
+    """Return the highest level that is true, or 0."""
     highest: NDArray[np.intp] = (len(cells) - 1 - cells[::-1].argmax(axis=0)) * cells.any(axis=0)
     return highest
 
 
 def _above(known: NDArray[np.uint16], levels: NDArray[np.intp]) -> NDArray[np.uint16]:
-    """Codes of the cells above the surface."""
+    """Return the codes of the cells above the surface."""
     above = np.minimum(levels + 1, len(known) - 1)
     codes: NDArray[np.uint16] = np.take_along_axis(known, above[None], axis=0)[0]
     return codes
@@ -109,7 +109,7 @@ def _above(known: NDArray[np.uint16], levels: NDArray[np.intp]) -> NDArray[np.ui
 def _ground(
     levels: NDArray[np.intp], codes: NDArray[np.uint16], top: NDArray[np.bool_], pose: Pose, cell_px: int
 ) -> Image:
-    """The surface with light by height and shadows beside what is higher."""
+    """Return the surface, lit by height and with shadows beside higher ground."""
     depth, width = levels.shape
     light = np.where(top, np.clip(1 + _STEP * (levels + 1 - pose.cell[1]), 0.4, 1.5), _WALL)
     shade = np.repeat(np.repeat(light, cell_px, axis=0), cell_px, axis=1)
@@ -150,7 +150,7 @@ def _small(size: int) -> Image:
 
 
 def _shrunk(tiles: Image, size: int) -> Image:
-    """Tiles of another size, by the share that each old pixel has of a new one."""
+    """Return resized tiles; each new pixel averages the old ones by area."""
     edges = np.arange(size + 1) * SIDE / size
     old = np.arange(SIDE)
     share = np.clip(np.minimum(edges[1:, None], old + 1) - np.maximum(edges[:-1, None], old), 0, None) * size / SIDE
@@ -170,7 +170,7 @@ def _stamp(image: Image, tile: Image, x: int, z: int) -> None:
 
 
 def _mark(known: NDArray[np.uint16], thing: Thing) -> str:
-    """How a thing is marked: ``item``, ``mob``, ``device``, or "" for not at all."""
+    """Return how to mark a thing: ``item``, ``mob``, ``device``, or "" for not at all."""
     x, y, z = thing.cell
     block = BLOCKS[known[y, z, x]]
     if block.name == thing.kind:
@@ -183,7 +183,7 @@ def _frame(part: Image, colour: tuple[int, int, int]) -> None:
 
 
 def _arrow(image: Image, pose: Pose, cell_px: int) -> None:
-    """A white arrow head with a dark edge, a cell and a half long, on the agent's cell."""
+    """Draw a white arrow head with a dark edge, a cell and a half long, on the agent's cell."""
     (x, _, z), side = pose.cell, cell_px // 2
     rows = np.arange(max(0, z * cell_px - side), min(len(image), (z + 1) * cell_px + side))
     columns = np.arange(max(0, x * cell_px - side), min(image.shape[1], (x + 1) * cell_px + side))

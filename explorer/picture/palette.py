@@ -1,4 +1,4 @@
-"""The material of each block and item: a base colour and a pattern, by name."""
+"""The material of each block and item by name: a base colour and a pattern."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ METALS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Material:
-    """A pattern of :data:`explorer.picture.furnishings.PATTERNS` and its colours; of ``rim`` something hangs over."""
+    """A pattern of :data:`explorer.picture.furnishings.PATTERNS` and its colours; ``rim`` hangs over the sides."""
 
     pattern: str
     colour: int
@@ -256,25 +256,25 @@ def rgb(colour: int) -> Colour:
 
 
 def mixed(first: int, second: int, share: float) -> int:
-    """Return the colour between two, nearer to the second the greater its share."""
+    """Return a mix of two colours; ``share`` is the second one's."""
     red, green, blue = (round(a + (b - a) * share) for a, b in zip(rgb(first), rgb(second), strict=True))
     return red << 16 | green << 8 | blue
 
 
 def dye(name: str) -> int | None:
-    """Return the colour that a name begins with, such as that of ``red_wool``."""
+    """Return the dye that a name starts with, as in ``red_wool``, or None."""
     return next((colour for key, colour in DYES.items() if name.startswith(f"{key}_")), None)
 
 
 def wood(name: str) -> tuple[int, int] | None:
-    """Return the colours of planks and bark of the wood that a name begins with."""
+    """Return the colours of planks and bark of the wood that a name starts with, or None."""
     bare = name.removeprefix("stripped_")
     return next((colours for key, colours in WOODS.items() if bare.startswith(f"{key}_")), None)
 
 
 @cache
 def material(name: str) -> Material:
-    """Return what a block is made of; blocks without a rule get a muted colour of their own."""
+    """Return the material of a block; a block without a rule gets a muted colour made from its name."""
     made = _dyed(name) or _wooden(name) or _ruled(name)
     if made:
         return made
@@ -295,7 +295,7 @@ def material(name: str) -> Material:
 
 
 def own_colour(name: str) -> int:
-    """Return a muted colour that depends on the name alone."""
+    """Return a muted colour that depends only on the name."""
     drawn = zlib.crc32(name.encode())
     red, green, blue = (70 + (drawn >> shift & 127) for shift in (0, 8, 16))
     return red << 16 | green << 8 | blue

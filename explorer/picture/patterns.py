@@ -1,7 +1,7 @@
-"""Patterns of textures: what grows, lies in the ground, and what walls are made of.
+"""Patterns of textures: plants, ground, and walls.
 
 Each turns a seeded generator and two colours into a tile of 16 x 16 pixels. It returns RGBA as floats
-``[16, 16, 4]``: colours from 0 to 255, which they may leave, and alpha from 0 to 1.
+``[16, 16, 4]``: colours nominally from 0 to 255, alpha from 0 to 1.
 """
 
 from __future__ import annotations
@@ -14,18 +14,18 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 SIDE: Final = 16
-"""Pixels along a tile."""
+"""Side of a tile in pixels."""
 Tile = NDArray[np.float64]
 Pattern = Callable[[Generator, Tile, Tile], Tile]
-"""Of a generator, the base colour and the second colour ``[3]``."""
+"""From a generator, the base colour ``[3]`` and the second colour ``[3]`` to a tile."""
 
 ROW, COLUMN = np.mgrid[0:SIDE, 0:SIDE]
 EDGE: Final = np.minimum.reduce([ROW, COLUMN, SIDE - 1 - ROW, SIDE - 1 - COLUMN])
-"""Pixels from the edge."""
+"""Distance of each pixel from the edge."""
 
 
 def noise(draw: Generator, cells: int) -> Tile:
-    """Smooth noise that repeats, from -1 to 1; as fine as the pixels with 16 cells."""
+    """Return smooth, tileable noise from -1 to 1; with 16 cells it is as fine as the pixels."""
     coarse = draw.uniform(-1, 1, (cells, cells))
     at = (np.arange(SIDE) + 0.5) * cells / SIDE - 0.5
     low, part = np.floor(at).astype(int), at - np.floor(at)
@@ -36,25 +36,25 @@ def noise(draw: Generator, cells: int) -> Tile:
 
 
 def grains(draw: Generator, amount: float) -> Tile:
-    """Return noise of three sizes."""
+    """Return noise at three scales."""
     return amount * (0.5 * noise(draw, 4) + 0.5 * noise(draw, 8) + 0.6 * noise(draw, SIDE))
 
 
 def lit(colour: Tile, shade: Tile | float) -> Tile:
-    """A colour, brighter where ``shade`` is positive, opaque."""
+    """Return an opaque tile of a colour, brighter where ``shade`` is positive."""
     tile = np.ones((SIDE, SIDE, 4))
     tile[..., :3] = colour * (1 + np.broadcast_to(shade, (SIDE, SIDE)))[..., None]
     return tile
 
 
 def paint(tile: Tile, where: NDArray[np.bool_], colour: Tile, shade: Tile | float = 0.0) -> Tile:
-    """Change and return a tile: a colour where a mask says so."""
+    """Paint a colour onto a tile in place, where a mask is true; return the tile."""
     tile[where] = lit(colour, shade)[where]
     return tile
 
 
 def bevel(width: int = 1, strength: float = 0.16) -> Tile:
-    """Light at the top and left edges, dark at the others."""
+    """Return a shade that is light at the top and left edges and dark at the others."""
     edge = np.zeros((SIDE, SIDE))
     bright, dim = np.minimum(ROW, COLUMN), np.minimum(SIDE - 1 - ROW, SIDE - 1 - COLUMN)
     edge[bright < width] = strength
@@ -63,7 +63,7 @@ def bevel(width: int = 1, strength: float = 0.16) -> Tile:
 
 
 def _spots(draw: Generator, count: int, size: float) -> NDArray[np.bool_]:
-    """Discs here and there that do not touch the edge."""
+    """Return scattered discs that do not touch the edge."""
     found = np.zeros((SIDE, SIDE), dtype=np.bool_)
     for row, column in draw.uniform(2, SIDE - 3, (count, 2)):
         found |= (ROW - row) ** 2 + (COLUMN - column) ** 2 <= size * draw.uniform(0.6, 1.4)
@@ -71,7 +71,7 @@ def _spots(draw: Generator, count: int, size: float) -> NDArray[np.bool_]:
 
 
 def _cells(draw: Generator, count: int) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
-    """The nearest of some points, wrapped at the edges, and where the border to the next is."""
+    """Return the nearest of some points for each pixel, wrapped at the edges, and the borders between them."""
     points = draw.uniform(0, SIDE, (count, 2))
     apart = [np.abs(axis[..., None] - at) for axis, at in ((ROW, points[:, 0]), (COLUMN, points[:, 1]))]
     far = np.hypot(*(np.minimum(gap, SIDE - gap) for gap in apart))

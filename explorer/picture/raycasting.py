@@ -1,4 +1,4 @@
-"""Rays through blocks: all those of a picture step from cell to cell at once (Amanatides and Woo 1987)."""
+"""Cast all rays of a picture through blocks at once, from cell to cell (Amanatides and Woo 1987)."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ Integers = NDArray[np.int32]
 Vector = tuple[float, float, float]
 
 PASSED: Final = 0
-"""A cell that is not seen."""
+"""An invisible cell."""
 HIT: Final = 1
 """A cell that ends a ray."""
 THROUGH: Final = 2
-"""A cell that is seen, and perhaps what is behind it too."""
+"""A visible cell that may let the ray through."""
 LOST: Final = 3
-"""A cell of which nothing is known; it ends a ray without a hit."""
+"""An unknown cell; it ends a ray without a hit."""
 _FEW: Final = 0.12
-"""Share of ended rays that are carried along before they are taken out."""
+"""Share of ended rays from which on they are removed."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Camera:
-    """Where a picture is taken from.
+    """The position and orientation from which a picture is taken.
 
     Attributes:
-        eye: may lie outside the blocks.
+        eye: position, which may lie outside the blocks.
         turn: unit vectors right, up and forward, ``[3, 3]``.
-        tall: half of the picture's height at distance 1; its width follows from its pixels.
+        tall: half of the picture's height at distance 1; the width follows from the number of pixels.
     """
 
     eye: Vector
@@ -41,9 +41,10 @@ class Camera:
 
     @classmethod
     def turned(cls, eye: Vector, yaw: float, pitch: float, tall: float) -> Camera:
-        """A camera with a level horizon: ``yaw`` 0 is south and grows to the right, ``pitch`` grows downward; radians.
+        """Return a camera with a level horizon.
 
         Args:
+            yaw, pitch: in radians; yaw 0 is south and grows to the right, pitch grows downward.
             tall: radians from the lower to the upper edge of the picture.
         """
         right = (-math.cos(yaw), 0.0, -math.sin(yaw))
@@ -69,13 +70,13 @@ class Camera:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Hits:
-    """Cells that rays come to, each array with one entry a ray.
+    """Cells that rays hit; each array has one entry per ray.
 
     Attributes:
         rays: numbers of the rays.
-        cells: places in the flat array of kinds.
+        cells: indices in the flat array of kinds.
         far: length of the ray until it enters the cell.
-        axes: across which it enters: 0 x, 1 y, 2 z.
+        axes: axis of the face by which it enters: 0 x, 1 y, 2 z.
     """
 
     rays: Integers
@@ -84,16 +85,16 @@ class Hits:
     axes: NDArray[np.uint8]
 
     def take(self, which: NDArray[np.bool_]) -> Hits:
-        """Return some of them."""
+        """Return the hits that a mask selects."""
         return Hits(self.rays[which], self.cells[which], self.far[which], self.axes[which])
 
 
 def march(kinds: NDArray[np.uint8], eye: Vector, rays: Floats) -> list[Hits]:
-    """Return what rays come to, in the order of each ray; after a cell that ends it a ray comes to nothing.
+    """Return the hits of rays, each ray's in order, up to and including the cell that ends it.
 
     Args:
-        kinds: of cells, ``[y, z, x]``, with a border of :data:`LOST` around; cell (0, 0, 0) is at index 1, 1, 1.
-        rays: vectors ``[3, n]``, no part is 0.
+        kinds: kinds of cells, ``[y, z, x]``, with a border of :data:`LOST`; cell (0, 0, 0) is at index 1, 1, 1.
+        rays: vectors ``[3, n]`` without zero components.
     """
     height, depth, width = kinds.shape
     flat = kinds.ravel()
@@ -137,7 +138,7 @@ def march(kinds: NDArray[np.uint8], eye: Vector, rays: Floats) -> list[Hits]:
 
 
 def _start(rays: Floats, eye: Vector, size: tuple[int, int, int]) -> tuple[Integers, Floats]:
-    """The cells in which rays begin, ``[3, n]``, and how far away that is; infinite for those that miss the blocks."""
+    """Return the cells in which rays start, ``[3, n]``, and their distances; infinite for rays that miss the blocks."""
     at = np.array(eye, dtype=np.float32)[:, None]
     bounds = np.array(size, dtype=np.float32)[:, None]
     if ((at >= 0) & (at < bounds)).all():

@@ -1,4 +1,4 @@
-"""Light and colour of what rays come to: textures by distance, faces, corners, fog, pictures that turn to the eye."""
+"""Shade what rays hit: textures by distance, faces, corners, fog, and pictures that turn to the eye."""
 
 from __future__ import annotations
 
@@ -18,40 +18,40 @@ from explorer.rules.blocks import AIR, BLOCKS
 from explorer.scene import Cell
 
 FOG: Final = (0.105, 0.125, 0.165)
-"""Colour of what is unknown or far: red, green and blue from 0 to 1."""
+"""Colour of unknown and distant cells: red, green and blue from 0 to 1."""
 HAZE: Final = 0.028
-"""How dense the fog is, a metre."""
+"""Density of the fog per metre."""
 _LIGHT: Final = np.array([0.8, 0.8, 0.64, 1.0, 0.9, 0.9], dtype=np.float32)
-"""Of the faces west, east, bottom, top, north, south."""
+"""Light on the faces west, east, bottom, top, north, south."""
 _CORNER: Final = 0.15
-"""What a cube beside a face takes from the light of the face's corner."""
+"""Light that a cube beside a face takes from the face's corner."""
 _LEVELS: Final = 4
-"""Of detail; each has half the pixels of the one before."""
+"""Levels of detail; each has half the pixels of the one before."""
 _THIN: Final = 0.06
-"""Metres that sheets lie off the side of their cell."""
+"""Distance in metres of sheets from the side of their cell."""
 _EDGE: Final = 0.03
 """Width of the bright edge of the target."""
 _BRIGHT: Final = (1.0, 0.86, 0.3)
 _STEEP: Final = 0.15
-"""Least slope to a face by which its detail is chosen."""
+"""Least slope to a face in the choice of its detail."""
 _SHOWN: Final = 0.5
 """Alpha from which something hides what is behind it."""
 _TILTS: Final = 0.75
-"""Rise of the camera's forward from which pictures lean back."""
+"""Rise of the camera's forward vector from which on pictures lean back."""
 _NEAR: Final = 0.05
-"""Metres from the eye in which nothing is drawn."""
+"""Nothing is drawn within this many metres of the eye."""
 _GLOWING: Final = "lava fire soul_fire glowstone sea_lantern shroomlight jack_o_lantern magma_block"
 _CUBE, _UPRIGHT, _FLAT, _PANEL = 0, 1, 2, 3
 _SHAPES: Final = {"none": _CUBE, "unseen": _CUBE, "cube": _CUBE, "upright": _UPRIGHT, "flat": _FLAT, "panel": _PANEL}
 
 
 Layer = tuple[Floats, Floats, Floats]
-"""Of some rays: colours ``[3, n]``, alpha, distance."""
+"""Colours ``[3, n]``, alpha and distance of some rays."""
 
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """What stands or lies in a cell and is no block: a picture of ``size`` metres that turns to the eye."""
+    """An item or mob in a cell: a picture of ``size`` metres that turns to the eye."""
 
     kind: str
     cell: Cell
@@ -60,11 +60,11 @@ class Standing:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Picture:
-    """A picture and how far it is to what it shows.
+    """A picture with its depth.
 
     Attributes:
         colours: from 0 to 1, ``[height, width, 3]``.
-        far: along the camera's forward; infinite where nothing is known.
+        far: distance along the camera's forward vector; infinite where nothing is known.
     """
 
     colours: Floats
@@ -77,7 +77,7 @@ class _Looks:
 
     Attributes:
         faces: tiles of sides, bottom and top, ``[3, codes]``.
-        texels: of the tiles, as of :func:`_detailed`.
+        texels: texels of the tiles, from :func:`_detailed`.
     """
 
     kinds: NDArray[np.uint8]
@@ -99,10 +99,10 @@ def picture(
     """Return what a camera sees.
 
     Args:
-        blocks: codes ``[y, z, x]``; of 0 and what is around nothing is known.
-        standing: of two in a cell the last is drawn.
-        target: a cell whose edges are bright.
-        haze: how dense the fog is, a metre.
+        blocks: codes ``[y, z, x]``; 0 and everything around the array is unknown.
+        standing: items and mobs; of two in a cell, the last one is drawn.
+        target: a cell to draw with bright edges.
+        haze: density of the fog per metre.
     """
     return _Shading(blocks, camera, (width, height), tuple(standing), target, haze).picture()
 
@@ -131,13 +131,13 @@ def _sprite(kind: str) -> Floats:
 
 
 def _detailed(tiles: NDArray[np.uint8]) -> Floats:
-    """Colours and alpha from 0 to 1, ``[levels * tiles * 256, 4]``; all levels of detail have as many pixels."""
+    """Return colours and alpha from 0 to 1, ``[levels * tiles * 256, 4]``; all levels have as many pixels."""
     exact: Floats = tiles.astype(np.float32) / np.float32(255)
     return np.concatenate([_coarser(exact, 2**level) for level in range(_LEVELS)]).reshape(-1, 4)
 
 
 def _coarser(tiles: Floats, size: int) -> Floats:
-    """Tiles of which each square of ``size`` pixels has one colour, the mean of what is not clear."""
+    """Return tiles in which each square of ``size`` pixels has one colour, the mean of those that are not clear."""
     squares = tiles.reshape(len(tiles), SIDE // size, size, SIDE // size, size, 4)
     alpha = squares[..., 3:].mean(axis=(2, 4), keepdims=True)
     colour = (squares[..., :3] * squares[..., 3:]).mean(axis=(2, 4), keepdims=True) / np.maximum(alpha, 1e-6)
@@ -145,7 +145,7 @@ def _coarser(tiles: Floats, size: int) -> Floats:
 
 
 class _Shading:
-    """A picture while it is made; colours are ``[3, n]``, red, green and blue from 0 to 1."""
+    """A picture being shaded; colours are ``[3, n]``, red, green and blue from 0 to 1."""
 
     def __init__(
         self,
@@ -195,7 +195,7 @@ class _Shading:
         return Picture(np.clip(colours, 0, 1).T.reshape(height, width, 3), far.reshape(height, width))
 
     def _lay(self, hits: Hits, shaded: Layer, colours: Floats, left: Floats, far: Floats) -> None:
-        """Lay colours, alpha and distances of hits over what is behind them, with fog before them."""
+        """Blend colours, alpha and distances of hits over what is behind them, with fog in front."""
         colour, alpha, distance = shaded
         rays = self._rays[:, hits.rays]
         clear = np.exp(-self._haze * distance * np.sqrt(np.square(rays).sum(axis=0)))
@@ -207,7 +207,7 @@ class _Shading:
         far[hits.rays[shown]] = np.minimum(far[hits.rays[shown]], distance[shown])
 
     def _cubes(self, hits: Hits) -> Layer:
-        """Faces of cubes: texture, light, darker corners, and the edges of the target."""
+        """Shade faces of cubes: texture, light, darker corners, and the edges of the target."""
         rays, axes = self._rays[:, hits.rays], hits.axes
         at = self._eye + hits.far * rays
         at -= np.floor(at)
@@ -230,7 +230,7 @@ class _Shading:
         return colour, texels[3], hits.far
 
     def _corners(self, hits: Hits, positive: NDArray[np.bool_], u: Floats, v: Floats) -> Floats:
-        """How many cubes stand round the nearest corner of each face, from 0 to 3, smoothly over the face."""
+        """Return the number of cubes around the nearest corner of each face, 0 to 3, interpolated over the face."""
         across, up, along = self._strides
         before = hits.cells + np.where(positive, 1, -1).astype(np.int32) * self._strides[hits.axes]
         aside = np.array([along, across, across], dtype=np.int32)[hits.axes]
@@ -250,7 +250,7 @@ class _Shading:
         return dim
 
     def _texels(self, tiles: Integers, u: Floats, down: Floats, far: Floats, detailed: Floats | None = None) -> Floats:
-        """Colours and alpha ``[4, n]`` of points of tiles, those of blocks or others, as detailed as is far."""
+        """Return colours and alpha ``[4, n]`` at points of tiles of blocks or others, in a detail chosen by ``far``."""
         detailed = self._looks.texels if detailed is None else detailed
         level = np.clip(np.log2(np.maximum(far * self._texel, 1e-3)) + 0.3, 0, _LEVELS - 1).astype(np.int32)
         row, column = (np.clip(part * SIDE, 0, SIDE - 1).astype(np.int32) for part in (down, u))
@@ -259,7 +259,7 @@ class _Shading:
         return texels
 
     def _through(self, hits: Hits) -> Layer:
-        """What is seen and seen through: panes, liquids, plants, sheets, items, mobs."""
+        """Shade cells that let rays through: panes, liquids, plants, sheets, items, mobs."""
         codes = self._codes[hits.cells]
         shapes = self._looks.shapes[codes]
         colour, alpha, far = np.zeros((3, len(codes)), np.float32), np.zeros(len(codes), np.float32), hits.far.copy()
@@ -271,7 +271,7 @@ class _Shading:
         if cubes.any():
             panes = hits.take(cubes)
             faces = self._cubes(panes)
-            # Between two cells of water there is no face.
+            # There is no face between two cells of water.
             steps = np.where(np.choose(panes.axes, self._rays[:, panes.rays]) > 0, 1, -1) * self._strides[panes.axes]
             put(cubes, (faces[0], faces[1] * (self._codes[panes.cells - steps] != codes[cubes]), faces[2]))
         for shape, shade in ((_UPRIGHT, self._uprights), (_FLAT, self._sheets), (_PANEL, self._leaves)):
@@ -296,7 +296,7 @@ class _Shading:
     def _facing(
         self, hits: Hits, middle: Floats, size: float, tiles: Integers | int, detailed: Floats | None = None
     ) -> Layer:
-        """Pictures that turn to the eye; upright unless it looks steeply."""
+        """Shade pictures that turn to the eye; they are upright unless it looks steeply."""
         right, up, forward = self._camera.turn.astype(np.float32)
         if abs(forward[1]) < _TILTS:
             up, forward = np.array([0, 1, 0], np.float32), np.array([right[2], 0, -right[0]], np.float32)
@@ -308,14 +308,14 @@ class _Shading:
         return self._cut(tiles, u, v, far, detailed)
 
     def _sheets(self, hits: Hits, tiles: Integers) -> Layer:
-        """Sheets on the floor of their cells."""
+        """Shade sheets on the floor of their cells."""
         corner, rays = self._corner(hits), self._rays[:, hits.rays]
         far = (corner[1] + _THIN - self._eye[1]) / rays[1]
         apart = self._eye + far * rays - corner
         return self._cut(tiles, apart[0], 1 - apart[2], far)
 
     def _leaves(self, hits: Hits, tiles: Integers) -> Layer:
-        """Open doors, at the side of their cells."""
+        """Shade open doors, at the side of their cells."""
         corner, rays = self._corner(hits), self._rays[:, hits.rays]
         by_x = (self._solid[hits.cells - 1] + self._solid[hits.cells + 1]) > 0
         slope = np.where(by_x, rays[0], rays[2])
@@ -324,13 +324,13 @@ class _Shading:
         return self._cut(tiles, np.where(by_x, apart[2], apart[0]), apart[1], far)
 
     def _cut(self, tiles: Integers | int, u: Floats, v: Floats, far: Floats, detailed: Floats | None = None) -> Layer:
-        """Texels where a point is on its picture and before the eye, else clear."""
+        """Return the texels of points that are on their picture and in front of the eye, else clear."""
         texels = self._texels(np.asarray(tiles, dtype=np.int32), u, 1 - v, far, detailed)
         inside = (far > _NEAR) & (u >= 0) & (u <= 1) & (v >= 0) & (v <= 1)
         return texels[:3], texels[3] * inside, np.where(inside, far, 0).astype(np.float32)
 
     def _corner(self, hits: Hits) -> Floats:
-        """Least corners of cells, ``[3, n]``."""
+        """Return the lowest corners of cells, ``[3, n]``."""
         y, rest = np.divmod(hits.cells, self._strides[1])
         z, x = np.divmod(rest, self._strides[2])
         return np.stack([x, y, z]).astype(np.float32) - 1

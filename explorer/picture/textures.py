@@ -1,4 +1,4 @@
-"""Textures of blocks, items and mobs, all drawn here, and the atlas that pictures and the browser's player share."""
+"""Textures of blocks, items and mobs, all drawn by us, and the atlas that pictures and the browser's player share."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ from explorer.rules.blocks import BLOCKS, Block
 
 Pixels = NDArray[np.uint8]
 Shape = Literal["none", "cube", "upright", "flat", "panel", "unseen"]
-"""How a block stands in its cell: not at all, as a cube, as a picture that faces the eye, as a sheet on the floor, as
-an open door at a side, as nothing known."""
+"""How a block fills its cell: not at all, as a cube, as a picture that faces the eye, as a sheet on the floor, as an
+open door at a side, or unknown."""
 Face = Literal["top", "side", "bottom"]
 
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """What a block looks like.
+    """The look of a block.
 
     Attributes:
-        top, side, bottom: numbers of tiles; of what is no cube only ``side`` counts.
+        top, side, bottom: numbers of tiles; unless it is a cube, only ``side`` counts.
     """
 
     name: str
@@ -56,7 +56,7 @@ class Atlas:
     sprites: dict[str, int]
 
     def sheet(self) -> Pixels:
-        """Return the tiles as one picture in rows of 16, RGBA ``[height, 256, 4]``."""
+        """Return all tiles in one picture, in rows of 16, RGBA ``[height, 256, 4]``."""
         rows = -(-len(self.tiles) // SIDE)
         full = np.zeros((rows * SIDE, SIDE, SIDE, 4), dtype=np.uint8)
         full[: len(self.tiles)] = self.tiles
@@ -79,7 +79,7 @@ def texture(name: str, state: str = "", face: Face = "side") -> Pixels:
 
 @cache
 def sprite(kind: str) -> Pixels:
-    """Return a tile of an item or a mob, RGBA ``[16, 16, 4]``; of an item that is a block, a small block."""
+    """Return a tile of an item or a mob, RGBA ``[16, 16, 4]``; an item that is a block looks like a small block."""
     depiction = depictions.of_item(kind)
     if depiction:
         return _drawn(depiction)
@@ -91,7 +91,7 @@ def sprite(kind: str) -> Pixels:
 
 @cache
 def shape(block: Block) -> Shape:
-    """Return how a block stands in its cell."""
+    """Return how a block fills its cell."""
     if block.name == "unseen":
         return "unseen"
     if block.name in _NOTHING:
@@ -104,7 +104,7 @@ def shape(block: Block) -> Shape:
 
 
 def mean(pixels: Pixels) -> NDArray[np.float64]:
-    """Return the mean colour of what is not clear, ``[3]``."""
+    """Return the mean colour of the pixels that are not clear, ``[3]``."""
     weights = pixels[..., 3].astype(np.float64)
     total: NDArray[np.float64] = (pixels[..., :3] * weights[..., None]).sum(axis=(0, 1)) / max(weights.sum(), 1)
     return total
@@ -119,7 +119,7 @@ _BOTTOMS: Final = {
     **dict.fromkeys(("grass_block", "podzol", "mycelium", "grass_path", "farmland"), "dirt"),
     **dict.fromkeys(("crimson_nylium", "warped_nylium"), "netherrack"),
 }
-"""Blocks that are another one but for the top and a rim below it."""
+"""Blocks that look like another one except for the top and the rim below it."""
 _LIDS_OF_PATTERNS: Final = {"chest": "framed", "oven": "polished", "books": "planks", "bench": "tiles"}
 _LIDS: Final = {
     "pumpkin": ("grain", 0xC07018),
@@ -146,7 +146,7 @@ def _atlas(codes: tuple[int, ...], kinds: tuple[str, ...]) -> Atlas:
     numbers: dict[int, int] = {}
 
     def number(pixels: Pixels) -> int:
-        # Textures are cached, so that equal ones are the same object.
+        # Textures are cached, so equal ones are the same object.
         if id(pixels) not in numbers:
             numbers[id(pixels)] = len(tiles)
             tiles.append(pixels)
@@ -219,7 +219,7 @@ def _drawn(depiction: depictions.Depiction) -> Pixels:
 
 
 def _small_cube(name: str) -> Pixels:
-    """A block as an item: its top and one side, smaller."""
+    """Draw a block as an item: its top and one side, smaller."""
     tile = np.zeros((SIDE, SIDE, 4))
     ten, eight = np.linspace(0, SIDE - 1, 10).astype(int), np.linspace(0, SIDE - 1, 8).astype(int)
     tile[5:8, 3:13] = texture(name, face="top")[[2, 7, 12]][:, ten]
