@@ -1,4 +1,4 @@
-"""``python -m explorer COMMAND``: one module a command, each imported when it is called."""
+"""``python -m explorer COMMAND``: one module per command, imported when it is called."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         argv: arguments; None takes those of the process.
 
     Returns:
-        the exit code: 0 done, 1 the answer is no, 2 a mistake in what was asked, 130 interrupted.
+        The exit code: 0 done, 1 the answer is no, 2 a mistake of the user, 130 interrupted.
     """
     settings = parse(argv)
-    for stream in (sys.stdout, sys.stderr):  # names of scenes are anybody's
+    for stream in (sys.stdout, sys.stderr):  # names of scenes are untrusted
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
     code = 0
@@ -30,7 +30,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         try:
             code = import_module(f"explorer.cli.{settings.command}").run(settings)
             print(end="", flush=True)
-        except BrokenPipeError:  # whoever read our output has left; what is written to files is complete
+        except BrokenPipeError:  # the reader of our output has left; files are complete
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         except (SPCAError, OSError) as error:
             complain(f"error: {error}")

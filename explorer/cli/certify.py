@@ -1,4 +1,4 @@
-"""``certify``: prove scenes again, and say per scene what holds."""
+"""``certify``: prove scenes again, and print a verdict for each."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ from spca.common.jobs.progress import Bar
 from spca.common.jobs.work import TRIES, Job, Setup, Terms
 from spca.common.text import counted, one_line
 
-UNPROVEN = "nothing is refuted, but it has no certificate: nobody has shown that it can be won"
+UNPROVEN = "nothing is refuted, but it has no certificate: nothing shows that it can be won"
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What holds of a scene.
+    """The verdict on a scene.
 
     Attributes:
-        source: where it is.
-        says: what is known of a scene that is certified, or why it cannot be said.
-        error: why it cannot be read, "" if it can.
+        source: where the scene is.
+        says: what is proven if it is certified, or why nothing can be said.
+        error: why it cannot be read, or "".
     """
 
     source: str
@@ -42,7 +42,7 @@ class Verdict:
     error: str = ""
 
     def lines(self) -> Iterator[str]:
-        """Yield it as people read it."""
+        """Yield the verdict as lines for people."""
         if self.error:
             yield f"error: {self.error}"
         elif self.certified:
@@ -53,11 +53,11 @@ class Verdict:
 
     @property
     def task_id(self) -> str:
-        """Where it is."""
+        """Where the scene is."""
         return self.source
 
     def to_dict(self) -> dict[str, Any]:
-        """JSON-able."""
+        """Return the verdict as JSON-compatible data."""
         return {
             "scene": self.source,
             "certified": self.certified,
@@ -69,7 +69,7 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place(Job):
-    """Where a scene is, and what reads it."""
+    """The location of a scene, and a function that reads it."""
 
     read: Callable[[], Loaded]
 
@@ -92,14 +92,14 @@ class Proving(Setup[Place, Verdict]):
 
 
 def run(settings: Settings) -> int:
-    """Certify; 0 if all hold, 1 if not, 2 if any cannot be read.
+    """Certify scenes; return 0 if all hold, 1 if some do not, 2 if any cannot be read.
 
     Raises:
-        SceneError: nothing is where scenes should be.
+        SceneError: there are no scenes.
     """
     places = [Place(at, source, read=read) for at, (source, read) in enumerate(places_at(settings.paths))]
     certified = unusable = 0
-    # A bar takes what is printed to its own stream.
+    # A bar would redirect what is printed to its own stream.
     with Bar(not sys.stdout.isatty(), "scenes", "certified") as bar:
         for at, verdict in enumerate(_in_order(places, settings.workers), start=1):
             certified += verdict.certified
@@ -114,7 +114,7 @@ def run(settings: Settings) -> int:
 
 
 def _in_order(places: list[Place], workers: int) -> Iterator[Verdict]:
-    """Yield the verdicts in the order of the places, each as soon as those before it are known."""
+    """Yield the verdicts in the order of the places, each as soon as all earlier ones are known."""
     early, following = dict[int, Verdict](), 0
     with closing(do_in_processes(Proving(), places, workers)) as proving:
         for index, verdict in proving:
@@ -125,7 +125,7 @@ def _in_order(places: list[Place], workers: int) -> Iterator[Verdict]:
 
 
 def judged(source: str, read: Callable[[], Loaded]) -> Verdict:
-    """Return what holds of a scene."""
+    """Return the verdict on a scene."""
     try:
         loaded, findings = examine(read)
         if loaded is not None and loaded.certificate is not None and not findings:
@@ -137,5 +137,5 @@ def judged(source: str, read: Callable[[], Loaded]) -> Verdict:
     if loaded.certificate is None:
         return Verdict(source, says=UNPROVEN)
     steps = loaded.certificate.witness.steps
-    least = f"no way takes fewer than {loaded.certificate.lower_bound}"
+    least = f"no plan takes fewer than {loaded.certificate.lower_bound}"
     return Verdict(source, True, f"{counted(loaded.hops, 'hop')}, wins in {counted(steps, 'step')}, {least}")

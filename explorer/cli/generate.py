@@ -14,7 +14,7 @@ from spca.common.text import counted, one_line
 
 
 def run(settings: Settings) -> int:
-    """Make scenes; 1 if some index has none.
+    """Make scenes; return 1 if some could not be made.
 
     Raises:
         GenerationError: the knobs contradict each other, or the folder holds something else.
@@ -35,17 +35,17 @@ def run(settings: Settings) -> int:
                 resume=settings.resume, overwrite=settings.overwrite, on_progress=on_progress,
             )  # fmt: skip
         except KeyboardInterrupt:
-            complain(f"interrupted; {counted(finished, 'scene')} in {output}: go on with the same command and --resume")
+            complain(f"interrupted; {counted(finished, 'scene')} in {output}: to go on, add --resume to this command")
             return EXIT_INTERRUPTED
-    for line in told(made):
+    for line in summary(made):
         print(one_line(line))
     kept = sum(not each.error for each in made)
     print(one_line(f"{counted(kept, 'scene')} in {output}, each with its proof"))
     return EXIT_FINISHED if kept == len(made) else EXIT_FAILED
 
 
-def told(made: Sequence[Made]) -> Iterator[str]:
-    """Yield what could not be made, and figures of the rest."""
+def summary(made: Sequence[Made]) -> Iterator[str]:
+    """Yield the scenes that could not be made, and figures of the others."""
     tally = Tally()
     for each in made:
         if each.figures is None:

@@ -1,4 +1,4 @@
-"""What can be said on the command line, and the one value that it becomes."""
+"""Parse the command line into one :class:`Settings`."""
 
 from __future__ import annotations
 
@@ -15,33 +15,33 @@ RESULTS: Final = Path("results/explorer/human.jsonl")
 SCENES: Final = Path("scenes")
 
 KNOBS: Final = {
-    "distractors": ("things without a use in each scene", 1),
-    "spare": ("blocks more than a bridge or pillar needs; 0 makes a wasted block final", 2),
-    "occlusion": ("1: nothing of the first hops is in sight at the spawn; 0: it may be", 1),
-    "distance": ("how often things lie in a room aside: 0 to 2", 1),
+    "distractors": ("useless things in each scene, 0 to 6", 1),
+    "spare": ("blocks beyond those that a bridge or pillar needs; with 0, none may be wasted", 2),
+    "occlusion": ("1: nothing of the first hops is in view at the spawn; 0: it may be", 1),
+    "distance": ("0 to 2: how often things lie in a side room", 1),
     "dark": ("1: most rooms have no lamps", 0),
 }
-"""Numbers of :class:`explorer.generating.knobs.Knobs`: what they say, and their defaults."""
+"""Numeric knob of :class:`explorer.generating.knobs.Knobs` -> its help and default."""
 
 _SCENE: Final = "folder of a scene, or a line of a file or released set, as FILE:1 or test:1"
 _HELP: Final = {
     "play": "play a scene in the browser, or in the terminal",
     "run": "let an agent play scenes, and measure how well it does",
-    "report": "write results as one page: rates, episodes, and a player of each",
+    "report": "write results as one page: rates, episodes, and a player for each",
     "show": "print a scene: its task, its hops and why they are in this order, its certificate, its map",
     "generate": "make scenes, each with its proof",
-    "certify": "prove scenes again: own ones and those in the published format",
+    "certify": "prove scenes again, our own or in the published format",
     "release": "make the released sets of scenes again",
 }
 _DESCRIPTION: Final = """\
-Open-world exploration with hidden prerequisites: the agent is told the goal alone, what it needs first has to be found.
-No scene without a proof: docs/explorer.md says what is proven and what is not claimed."""
+Open-world exploration with hidden prerequisites: agents are told only the goal, and must discover what it needs first.
+Every scene comes with a proof: docs/explorer.md says what is proven, and what is not claimed."""
 _EPILOG: Final = """\
-exit codes: 0 done, 1 the answer is no (a proof does not hold), 2 a mistake in what was asked, 130 interrupted
+exit codes: 0 done, 1 the answer is no (a proof does not hold), 2 a mistake in the command or its files, 130 interrupted
 
 examples:
   %(prog)s play                                a new scene of two hops, in the browser
-  %(prog)s report                              what you have played, as one page
+  %(prog)s report                              your episodes, as one page
   %(prog)s generate --count 100 --seed 7 --output my_scenes --workers 2
   %(prog)s certify my_scenes
   %(prog)s run my_scenes --agent random --workers 2"""
@@ -49,10 +49,10 @@ examples:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Everything a command is told.
+    """The parsed command line.
 
     Attributes:
-        fresh: any scene will do that has not been played yet.
+        fresh: play any new scene that was not played yet.
     """
 
     command: str
@@ -80,7 +80,7 @@ class Settings:
 
 
 def build_parser() -> argparse.ArgumentParser:
-    """The parser; options that were not given are absent from its namespace."""
+    """Return the parser; options that are not given are absent from its namespace."""
     layout = argparse.RawDescriptionHelpFormatter
     called = program("python -m explorer")
     parser = Parser(prog=called, description=_DESCRIPTION, epilog=_EPILOG, formatter_class=layout, allow_abbrev=False)
@@ -95,7 +95,7 @@ def build_parser() -> argparse.ArgumentParser:
 
 
 def parse(argv: Sequence[str] | None = None) -> Settings:
-    """Settings from a command line; complains in one line and exits with 2."""
+    """Return the settings of a command line; on a mistake, print one line and exit with 2."""
     given = vars(build_parser().parse_args(argv))
     if "paths" in given:
         given["paths"] = tuple(given["paths"])
@@ -114,71 +114,71 @@ def _add_play(parser: argparse.ArgumentParser) -> None:
         metavar="SCENE",
         help=f"{_SCENE} (default: a new one is made)",
     )
-    add("--seed", type=whole(0), metavar="S", help="of the new scene (default: one that is not in the results yet)")
-    add("--hops", type=_hop, metavar="H", help=f"of the new scene, 1 to {MOST_HOPS} (default 2)")
-    add("--terminal", action="store_true", help="play here instead of in the browser, by keys; works over ssh")
-    add("--output", type=Path, metavar="FILE", help=f"results that the episode is added to (default {RESULTS})")
-    add("--port", type=whole(0, 65535), metavar="N", help="of the page's server on this machine (default: a free one)")
-    add("--no-browser", dest="browser", action="store_false", help="print the address only")
+    add("--seed", type=whole(0), metavar="S", help="seed of the new scene (default: one that was not played yet)")
+    add("--hops", type=_hop, metavar="H", help=f"hops of the new scene, 1 to {MOST_HOPS} (default 2)")
+    add("--terminal", action="store_true", help="play in this terminal instead of the browser; works over ssh")
+    add("--output", type=Path, metavar="FILE", help=f"results file to append the episode to (default {RESULTS})")
+    add("--port", type=whole(0, 65535), metavar="N", help="port of the local server (default: any free one)")
+    add("--no-browser", dest="browser", action="store_false", help="only print the address")
 
 
 def _add_run(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("paths", nargs="+", type=Path, metavar="SCENES", help="scenes, folders of scenes, or files with one a line")
+    add("paths", nargs="+", type=Path, metavar="SCENES", help="scenes, folders of scenes, or files with one per line")
     add("--agent", metavar="NAME", help="random (default), or solver: the proof's own steps, an upper bound")
-    add("--seed", type=whole(0), metavar="S", help="of the agent (default 1)")
-    add("--max-steps", type=whole(1, 100_000), metavar="N", help="of an episode (default: as each certificate says)")
+    add("--seed", type=whole(0), metavar="S", help="seed of the agent (default 1)")
+    add("--max-steps", type=whole(1, 100_000), metavar="N", help="step limit (default: that of each certificate)")
     add("--output", type=Path, metavar="FILE", help=f"results in JSON Lines (default {RESULTS.parent}/NAME.jsonl)")
     add("--workers", type=whole(1, 1024), metavar="N", help="processes (default 1); the results are the same")
     again = parser.add_mutually_exclusive_group().add_argument
-    again("--resume", action="store_true", help="go on where an earlier command was interrupted")
-    again("--overwrite", action="store_true", help="begin again, whatever there is")
+    again("--resume", action="store_true", help="continue an interrupted command")
+    again("--overwrite", action="store_true", help="start over, even if there are results")
     add("--quiet", action="store_true", help="show no progress")
 
 
 def _add_report(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("paths", nargs="*", type=Path, default=(), metavar="RESULTS", help=f"results in JSON Lines (default {RESULTS})")
-    add("--scenes", type=Path, metavar="DIR", help="folder of the scenes, where the results do not say it")
+    add("--scenes", type=Path, metavar="DIR", help="folder of scenes that the results do not locate")
     add("--output", type=Path, metavar="FILE", help="the page (default: beside the first results, .html)")
 
 
 def _add_show(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("scene", type=Path, metavar="SCENE", help=_SCENE)
-    parser.add_argument("--picture", type=Path, metavar="FILE", help="write what the agent sees first, as PNG")
+    parser.add_argument("--picture", type=Path, metavar="FILE", help="write the agent's first view, as PNG")
 
 
 def _add_generate(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("--count", type=whole(1, 1_000_000), metavar="N", help="scenes (default 1)")
-    add("--seed", type=whole(0), metavar="S", help="another seed makes other scenes (default 1)")
-    add("--hops", type=_hops, metavar="HOPS", help=f"3, 1-4 or 2,4 (default 1-{MOST_HOPS})")
+    add("--count", type=whole(1, 1_000_000), metavar="N", help="number of scenes (default 1)")
+    add("--seed", type=whole(0), metavar="S", help="different seeds make different scenes (default 1)")
+    add("--hops", type=_hops, metavar="HOPS", help=f"hops of the scenes: 3, 1-4 or 2,4 (default 1-{MOST_HOPS})")
     add("--output", type=Path, metavar="DIR", help=f"folder of the scenes (default {SCENES})")
     add("--workers", type=whole(1, 1024), metavar="N", help="processes (default 1); the scenes are the same")
     _add_knobs(parser)
     again = parser.add_mutually_exclusive_group().add_argument
-    again("--resume", action="store_true", help="go on where an earlier command was interrupted")
-    again("--overwrite", action="store_true", help="begin again, whatever there is")
+    again("--resume", action="store_true", help="continue an interrupted command")
+    again("--overwrite", action="store_true", help="start over, even if there are scenes")
     add("--quiet", action="store_true", help="show no progress")
 
 
 def _add_knobs(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument_group("knobs").add_argument
-    add("--shape", metavar="SHAPE", help="of the graph of hops: chain, join, fork or diamond (default: a mix)")
+    add("--shape", metavar="SHAPE", help="shape of the graph: chain, join, fork or diamond (default: a mix)")
     for name, (what, default) in KNOBS.items():
         add(f"--{name}", type=whole(0), metavar="N", help=f"{what} (default {default})")
 
 
 def _add_certify(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("paths", nargs="+", type=Path, metavar="DIR", help="a scene, a folder of scenes, or a file with one a line")
+    add("paths", nargs="+", type=Path, metavar="DIR", help="a scene, a folder of scenes, or a file with one per line")
     add("--workers", type=whole(1, 1024), metavar="N", help="processes (default 1)")
-    add("--json", action="store_true", help="a line of JSON a scene")
+    add("--json", action="store_true", help="print one line of JSON per scene")
 
 
 def _add_release(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--output", type=Path, metavar="DIR", help="folder of the sets (default: where they ship)")
-    parser.add_argument("--check", action="store_true", help="write nothing, say whether they are the same")
+    parser.add_argument("--check", action="store_true", help="write nothing; check whether the files are the same")
     parser.add_argument("--quiet", action="store_true", help="show no progress")
 
 
@@ -207,5 +207,5 @@ def _hops(text: str) -> tuple[int, ...]:
             found.clear()
             break
     if not found:
-        raise argparse.ArgumentTypeError(f"{text!a} are no hops: 3, 1-4 or 2,4 within 1 to {MOST_HOPS}")
+        raise argparse.ArgumentTypeError(f"invalid hops {text!a}: expected 3, 1-4 or 2,4, within 1 to {MOST_HOPS}")
     return tuple(sorted(found))

@@ -22,11 +22,11 @@ from spca.common.text import counted, one_line
 
 
 def run(settings: Settings) -> int:
-    """Play, and add the episode to the results."""
+    """Let a person play, and append the episode to the results."""
     output = settings.output or RESULTS
     make_folder(output.parent)
     if output.exists() and not (output.is_file() and os.access(output, os.W_OK)):
-        raise EpisodeError(f"{output}: no episode can be added to it; name another file for --output")
+        raise EpisodeError(f"{output}: cannot append an episode; choose another --output")
     loaded = scene_of(settings, output.parent / "scenes")
     return _on_terminal(loaded, output) if settings.terminal else _in_browser(loaded, output, settings)
 
@@ -37,7 +37,7 @@ def _on_terminal(loaded: Loaded, output: Path) -> int:
 
     world = VoxelWorld()
     game = Game(world, loaded)
-    with suppress(KeyboardInterrupt, OSError):  # or the terminal is gone; what was played until then counts
+    with suppress(KeyboardInterrupt, OSError):  # OSError: the terminal is gone; the steps so far count
         Terminal(game, loaded.text, world.state).play()
     if not game.view.step:
         return _nothing_played()
@@ -82,12 +82,12 @@ def _nothing_played() -> int:
 
 def _keep(episode: Episode, loaded: Loaded, output: Path) -> None:
     append_episode(output, episode)
-    print(told(episode, loaded))
+    print(summary(episode, loaded))
     print(one_line(f"added to {output}; the report: {program('python -m explorer')} report {output}"), flush=True)
 
 
-def told(episode: Episode, loaded: Loaded) -> str:
-    """Return what an episode came to, a line for each milestone."""
+def summary(episode: Episode, loaded: Loaded) -> str:
+    """Return the result of an episode, with a line for each milestone."""
     reached = f"{len(episode.latched)} of {counted(episode.hops, 'milestone')} in {counted(episode.steps, 'step')}"
     lines = [f"{'solved' if episode.solved else 'not solved'}: {reached}"]
     for milestone in loaded.milestones:

@@ -14,7 +14,7 @@ from spca.common.text import one_line
 
 
 def run(settings: Settings) -> int:
-    """Write the sets, or compare those that are there; 1 if they differ.
+    """Write the sets, or compare them with the existing files; return 1 if they differ.
 
     Raises:
         GenerationError: a scene cannot be made.

@@ -1,4 +1,4 @@
-"""``report``: results as one HTML file."""
+"""``report``: write results as one HTML file."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ def run(settings: Settings) -> int:
     paths = settings.paths or (RESULTS,)
     episodes = [Read(episode, path.parent) for path in paths for episode in read_episodes(path)]
     if not episodes:
-        raise EpisodeError(f"{paths[0]}: holds no episode: play one first")
+        raise EpisodeError(f"{paths[0]}: there are no episodes: play one first")
     output = settings.output or paths[0].with_suffix(".html")
     if output in paths:
-        raise EpisodeError(f"{output}: is the results; choose another --output")
+        raise EpisodeError(f"{output}: is the results file; choose another --output")
     make_folder(output.parent)
     done = 0
     with Bar(jobs="episodes", good="drawn") as bar:

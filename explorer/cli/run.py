@@ -1,4 +1,4 @@
-"""``run``: an agent plays scenes."""
+"""``run``: let an agent play scenes."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def run(settings: Settings) -> int:
         with Bar(settings.quiet, "episodes") as bar:
             episodes = evaluation.run(bar.update)
     except KeyboardInterrupt:
-        more = ": go on with the same command and --resume" if evaluation.finished else ""
+        more = ": to go on, add --resume to this command" if evaluation.finished else ""
         complain(f"interrupted; {counted(evaluation.finished, 'episode')} finished{more}")
         return EXIT_INTERRUPTED
     for episode in episodes:

@@ -1,4 +1,4 @@
-"""The scene that a command line names, or has made."""
+"""Find the scene that a command line names, or make a new one."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ NEW_HOPS: Final = 2
 
 
 def scene_of(settings: Settings, folder: Path) -> Loaded:
-    """Return the scene that is named, else a new one, which is kept in a folder of its own below ``folder``.
+    """Return the named scene, or else a new one, which is saved in its own folder below ``folder``.
 
     Raises:
-        SceneError: there is none, there are several, or it cannot be used.
-        GenerationError: none can be made.
+        SceneError: there is no such scene, there are several, or it cannot be used.
+        GenerationError: no scene could be made.
     """
     if settings.scene is not None:
         return scene_at(settings.scene)

@@ -1,4 +1,4 @@
-"""``show``: a scene in words."""
+"""``show``: describe a scene in words, and print its map."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def run(settings: Settings) -> int:
 
 
 def lines(loaded: Loaded) -> Iterator[str]:
-    """Yield what is known of a scene but its map."""
+    """Yield the description of a scene, without its map."""
     scene, certificate = loaded.scene, loaded.certificate
     yield f"{scene.name}: {counted(loaded.hops, 'hop')}, {' x '.join(map(str, scene.size))} cells"
     yield f"Task: {loaded.text}"
@@ -53,11 +53,11 @@ def lines(loaded: Loaded) -> Iterator[str]:
     else:
         ratio = certificate.witness.steps / max(1, certificate.lower_bound)
         yield (
-            f"certificate (rules {certificate.rules}): wins in {certificate.witness.steps} steps, no way takes fewer "
-            f"than {certificate.lower_bound} ({ratio:.1f} times), at most {certificate.max_steps} are played"
+            f"certificate (rules {certificate.rules}): wins in {certificate.witness.steps} steps, no plan takes fewer "
+            f"than {certificate.lower_bound} (ratio {ratio:.1f}), an episode ends after {certificate.max_steps}"
         )
         if certificate.seen_at_start:
-            yield f"in sight at the spawn: {', '.join(certificate.seen_at_start)}"
+            yield f"in view at the spawn: {', '.join(certificate.seen_at_start)}"
     yield from (f"note: {note}" for note in loaded.notes)
     yield from (f"fault: {fault}" for fault in loaded.faults)
 
@@ -81,4 +81,4 @@ def _write_picture(loaded: Loaded, path: Path) -> None:
 
     view = VoxelWorld().reset(loaded.scene)
     write_atomic(path, png(render(view.known, view.pose, view.things, 640, 480)))
-    print(one_line(f"what is seen first: {path}"))
+    print(one_line(f"first view: {path}"))

@@ -27,7 +27,7 @@ def test_a_certified_scene_holds(proven: Loaded, tmp_path: Path, capsys: pytest.
     save_scene(tmp_path / "emerald", proven)
     assert main(["certify", str(tmp_path)]) == 0
     first, last = capsys.readouterr().out.splitlines()
-    assert first.startswith(f"{tmp_path / 'emerald'}: certified: 2 hops, wins in 20 steps, no way takes fewer than ")
+    assert first.startswith(f"{tmp_path / 'emerald'}: certified: 2 hops, wins in 20 steps, no plan takes fewer than ")
     assert last == "1 scene: 1 certified, 0 not"
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from explorer.cli import main
-from explorer.cli.generate import told
+from explorer.cli.generate import summary
 from explorer.generating.batch import INDEX, Made, Making, Series, make_scenes
 from explorer.generating.composer import Rejected
 from explorer.generating.knobs import Knobs
@@ -89,12 +89,12 @@ def test_knobs_that_contradict_each_other_are_one_line(
     assert not (tmp_path / "scenes").exists()
 
 
-def test_an_index_without_a_scene_is_told(tmp_path: Path) -> None:
+def test_an_index_without_a_scene_is_reported(tmp_path: Path) -> None:
     impossible = Making(Series(1, 1, (2,), Knobs(shape="join")), tmp_path)
     with impossible.opened() as make:
         made = make(Job(0, "scene_1_00000"))
     lost = impossible.lost(Job(1, "scene_1_00001"), "killed")
-    assert list(told([made, lost]))[:3] == [
+    assert list(summary([made, lost]))[:3] == [
         "scene_1_00000: not made: a join needs 3 hops or more, not 2",
         "scene_1_00001: not made: killed, 2 times",
         "scenes 0, drafts dropped 0, atomic tasks 0",
@@ -108,7 +108,7 @@ def test_what_was_made_survives_its_journal() -> None:
         assert Made.from_dict(made.to_dict()) == made
 
 
-def test_progress_is_told_scene_by_scene(tmp_path: Path) -> None:
+def test_progress_is_reported_scene_by_scene(tmp_path: Path) -> None:
     seen: list[tuple[int, int, int]] = []
     make_scenes(Series(5, 2, (1,)), tmp_path, on_progress=lambda *each: seen.append(each))
     assert seen == [(0, 2, 0), (1, 2, 1), (2, 2, 2)]

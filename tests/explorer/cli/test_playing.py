@@ -134,9 +134,7 @@ def test_results_that_cannot_be_written_are_told_before_the_game(
 ) -> None:
     save_scene(tmp_path / "emerald", told())
     assert main(["play", str(tmp_path / "emerald"), "--no-browser", "--output", str(tmp_path)]) == 2
-    assert capsys.readouterr().err == (
-        f"error: {tmp_path}: no episode can be added to it; name another file for --output\n"
-    )
+    assert capsys.readouterr().err == (f"error: {tmp_path}: cannot append an episode; choose another --output\n")
 
 
 def test_a_new_scene_is_made_each_time(tmp_path: Path) -> None:

@@ -80,5 +80,5 @@ def test_an_interrupted_run_says_how_to_go_on(scenes: Path) -> None:
         os.killpg(running.pid, signal.SIGINT)
         out, err = running.communicate(timeout=PATIENCE)
     assert (running.returncode, out) == (130, "")
-    assert re.fullmatch(r"interrupted; [1-9] episodes? finished: go on with the same command and --resume\n", err)
+    assert re.fullmatch(r"interrupted; [1-9] episodes? finished: to go on, add --resume to this command\n", err)
     assert journal.exists()
