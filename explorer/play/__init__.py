@@ -1,1 +1,1 @@
-"""A person plays a scene: in the browser or in the terminal, judged and recorded as agents are."""
+"""Let a person play a scene in the browser or the terminal, judged and recorded like an agent."""

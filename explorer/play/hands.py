@@ -1,4 +1,4 @@
-"""What a person means who points at something: the primitives that get the hands there and do what fits."""
+"""Translate pointing at something into primitives: aim at it, then attack, use, dig or place."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ def codes_for(state: WorldState, view: View, cell: Cell, *, place: bool = False)
     """Return the codes that aim at a cell and attack, use or dig what is there, or place what is in hand.
 
     Args:
-        cell: inside the arena.
+        cell: a cell inside the arena.
 
     Returns:
-        why it would be in vain, where the crosshair cannot get there; that takes no step.
+        The codes, or the reason why the crosshair cannot reach the cell; that takes no step.
     """
     offset = _offset(view.pose.cell, cell)
     if max(map(abs, offset)) > FARTHEST_AIM:
         return "too far away"
     x, y, z = cell
     if view.known[y, z, x] == UNSEEN:
-        return "nothing is known of it"
+        return "not seen yet"
     deed = Primitive.PLACE if place else _fitting(replace(state, pose=view.pose.aimed(offset)), offset, cell)
     if isinstance(deed, str):
         return deed
@@ -56,14 +56,14 @@ def _fitting(state: WorldState, offset: Cell, cell: Cell) -> Primitive | str:
 
 
 def targets(view: View) -> Iterator[Thing]:
-    """Yield the things in view that a crosshair can be put on, nearest first."""
+    """Yield the things in view that can be aimed at, nearest first."""
     here = view.pose.cell
     near = (each for each in view.things if each.in_view and max(map(abs, _offset(here, each.cell))) <= FARTHEST_AIM)
     yield from sorted(near, key=lambda each: sum(part * part for part in _offset(here, each.cell)))
 
 
 def named_code(kind: str, name: str) -> int | None:
-    """Return the code to hold an item or to craft by a recipe, None if there is no such name."""
+    """Return the code to hold an item or to craft by a recipe, or None if the name is unknown."""
     try:
         return hold(item(name)) if kind == "hold" else craft(recipe(name)) if kind == "craft" else None
     except UnknownNameError:
@@ -71,7 +71,7 @@ def named_code(kind: str, name: str) -> int | None:
 
 
 def spawn_relative(view: View, pose: Pose) -> Cell:
-    """Return where a body is, counted from the spawn as files and texts do."""
+    """Return the cell of a body relative to the spawn, as in files and texts."""
     return _offset(view.origin, pose.cell)
 
 

@@ -1,4 +1,4 @@
-"""Single keys of a terminal, by name."""
+"""Read single keys from a terminal, by name."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ _SEQUENCES: Final = {
 }  # fmt: skip
 _PLAIN: Final = {"\r": "enter", "\n": "enter", "\t": "tab", " ": "space", "\x7f": "backspace", "\b": "backspace"}
 _ESCAPE_S: Final = 0.05
-"""Seconds within which the rest of a sequence follows; a key of its own is followed by nothing."""
+"""Seconds within which the rest of an escape sequence follows; after that, it was the escape key."""
 
 
 @contextmanager
 def raw_keys() -> Iterator[Keys]:
-    """Read keys without echo and without waiting for a line; Ctrl-C interrupts, and so does a terminal that hangs up.
+    """Read keys without echo and line buffering; Ctrl-C or a terminal that hangs up raises KeyboardInterrupt.
 
     Raises:
-        UserError: standard input is no terminal.
+        UserError: standard input or output is not a terminal.
     """
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise UserError("--terminal needs a terminal: run it in one, or play in the browser")
@@ -45,14 +45,14 @@ def raw_keys() -> Iterator[Keys]:
 
 
 class Keys:
-    """Keys as they are pressed."""
+    """Keys in the order in which they are pressed."""
 
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
         self._pending = ""
 
     def next(self) -> str:
-        """Wait for a key: a letter, or ``up``, ``enter``, ``escape``; "" once there will be none."""
+        """Wait for a key and return it: a letter, or a name such as ``up`` or ``enter``; "" if the input has ended."""
         text = self._pending or self._read()
         if text.startswith("\x1b"):
             return self._sequence(text[1:])

@@ -1,4 +1,4 @@
-"""The items that may ever be had in a scene, generously."""
+"""Over-approximate the items that one could ever have in a scene."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from explorer.scene import Scene
 
 
 def obtainable(scene: Scene) -> frozenset[str]:
-    """Return what is lying around, in chests, carried or dropped, and all that can be crafted of it."""
+    """Return the items on the ground, in chests, carried or dropped, and all that can be crafted from them."""
     found = set(scene.inventory)
     found |= {stack.item for where in (scene.items, scene.chests) for stacks in where.values() for stack in stacks}
     found |= {mob_kind(mob.kind).drop.item for mob in scene.mobs}

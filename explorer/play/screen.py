@@ -1,4 +1,4 @@
-"""A scene on a terminal: a map of signs, a picture of half blocks, lists (pure)."""
+"""Draw a scene on a terminal: a map of signs, a picture of half blocks, lists (pure)."""
 
 from __future__ import annotations
 
@@ -31,12 +31,11 @@ _SIGNS: Final = {
     "device": ("!", "bold cyan"),
     "plate": ("_", "bold cyan"),
 }
-_MOST_RECIPES: Final = 12
 
 
 @dataclass(frozen=True, slots=True)
 class Sign:
-    """What stands for a column of cells on the map."""
+    """The sign for a column of cells on the map."""
 
     text: str
     style: str
@@ -44,9 +43,9 @@ class Sign:
 
 
 def sign_of(blocks: NDArray[np.uint16], feet: int) -> Sign | None:
-    """Return what stands for a column, ``[y]`` from below; None where nothing of it is known.
+    """Return the sign for a column, ``[y]`` from below, or None if it is unknown.
 
-    The map is cut open above the head: a block there is a wall, one below the feet the floor.
+    The map is cut above the head: a block at the level of the body is a wall, one below the feet is floor.
     """
     known = [(y, BLOCKS[int(code)]) for y, code in enumerate(blocks[: feet + 2]) if code != UNSEEN]
     if not known:
@@ -85,12 +84,12 @@ def _words(block: Block) -> str:
 def map_text(
     view: View, columns: int, rows: int, chosen: Cell | None = None, middle: tuple[int, int] | None = None
 ) -> tuple[Text, Mapping[str, Sign]]:
-    """Return the map around the agent, two characters a cell, and the signs on it that need words.
+    """Return the map around the agent, two characters per cell, and the signs that need a legend.
 
     Args:
-        columns, rows: of cells; north is up.
+        columns, rows: size of the map in cells; north is up.
         chosen: the cell that the crosshair is on.
-        middle: x and z of the map's middle; None: where the agent is.
+        middle: x and z of the map's middle; None: the agent's.
     """
     x0, feet, z0 = view.pose.cell
     mid_x, mid_z = middle or (x0, z0)
@@ -123,7 +122,7 @@ def map_text(
 
 
 def half_blocks(picture: NDArray[np.uint8]) -> Text:
-    """Return a picture, ``[2 * rows, columns, rgb]``, two pixels a character, one above the other."""
+    """Return a picture, ``[2 * rows, columns, rgb]``, as text with two pixels per character, one above the other."""
     text = Text(no_wrap=True)
     for upper, lower in zip(picture[::2].tolist(), picture[1::2].tolist(), strict=True):
         for top, bottom in zip(upper, lower, strict=True):
@@ -133,7 +132,7 @@ def half_blocks(picture: NDArray[np.uint8]) -> Text:
 
 
 def status(view: View) -> Text:
-    """Return the line that says where one stands, what is in hand, and what the last step did."""
+    """Return the status line: step, position, facing, item in hand, and why the last step was refused."""
     x, y, z = spawn_relative(view, view.pose)
     limit = "" if view.max_steps is None else f" of {view.max_steps}"
     line = Text(f"step {view.step}{limit}   at {x}, {y}, {z}   facing {_facing(view.pose)}   in hand: ")
@@ -149,12 +148,12 @@ def _facing(pose: Pose) -> str:
 
 
 def inventory_lines(view: View) -> list[str]:
-    """Return what is carried, a line each."""
+    """Return the inventory, one line per item."""
     return [f"{count} x {one_line(name).replace('_', ' ')}" for name, count in view.inventory.items()]
 
 
 def recipe_line(offer: Offer) -> str:
-    """Return a recipe as ``4 x stick: 2 oak planks (table)``."""
+    """Return a recipe as text, such as ``1 x chest: 8 oak planks or the like (at a table)``."""
     needs = ", ".join(f"{count} {_group(names)}" for names, count in offer.needs)
     return f"{offer.makes.count} x {offer.recipe}: {needs}{' (at a table)' if offer.table else ''}".replace("_", " ")
 
@@ -170,8 +169,8 @@ def screen(
 
     Args:
         size: columns and rows of the terminal.
-        picture: what the agent sees, None where there is no room for it.
-        note: a line on what can be done now.
+        picture: what the agent sees, None if there is no room for it.
+        note: a line of advice.
     """
     columns, rows = size
     side = (columns - 6 if picture is None else columns - picture.shape[1] - 10) // 2

@@ -1,11 +1,11 @@
-"""A scene played in the browser, over a small server on this machine.
+"""Serve a scene to be played in the browser, from a small local server.
 
 ::
 
     GET  /TOKEN/          the page
     GET  /TOKEN/state     what the person knows
     POST /TOKEN/ask       a step: {"do": "forward"}, {"hold": item}, {"craft": recipe}, {"touch": [x, y, z]}
-    GET  /TOKEN/report    the report of the episode, once it is over
+    GET  /TOKEN/report    the report of the episode, after it has ended
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ from spca.common.web.token_server import Page, TokenHandler, TokenServer, answer
 
 PLAY: Final = "openPlay"
 _LARGEST: Final = 4096
-"""Bytes of a request."""
+"""Most bytes of a request."""
 
 
 class PlayHandler(TokenHandler):
-    """Answers from a :class:`Session`."""
+    """Answers requests from a :class:`Session`."""
 
     server: PlayServer
     allowed: ClassVar[str] = "GET, HEAD, POST"
@@ -47,10 +47,10 @@ class PlayHandler(TokenHandler):
         else:
             self.send(HTTPStatus.NOT_FOUND)
 
-    do_GET = do_HEAD = _answer  # noqa: N815  # the names that http.server asks for
+    do_GET = do_HEAD = _answer  # noqa: N815  # names required by http.server
 
     def do_POST(self) -> None:  # noqa: N802  # likewise
-        """Carry out what the page asks for."""
+        """Carry out a request of the page."""
         if self.asked() != "ask" or self.headers.get("Content-Type", "") != "application/json":
             self.send(HTTPStatus.NOT_FOUND)
             return
@@ -77,11 +77,11 @@ class PlayServer(TokenServer):
     """Serves one session.
 
     Args:
-        port: 0 takes any that is free.
-        report: makes the page that shows how it went.
+        port: 0 takes any free port.
+        report: makes the report page.
 
     Raises:
-        EpisodeError: the port cannot be had.
+        EpisodeError: the port cannot be used.
     """
 
     def __init__(self, session: Session, program: str, report: Callable[[], str], port: int = 0) -> None:
@@ -96,20 +96,20 @@ class PlayServer(TokenServer):
 
     @property
     def address(self) -> str:
-        """Of the page."""
+        """Address of the page."""
         return f"http://127.0.0.1:{self.port}/{self.token}/"
 
     def report(self) -> Page:
-        """Return the page that shows how it went."""
+        """Return the report page of the episode."""
         return Page.of(self._report(), policy("openReport"))
 
 
 @contextmanager
 def served(session: Session, program: str, report: Callable[[], str], port: int = 0) -> Iterator[PlayServer]:
-    """Serve a session meanwhile.
+    """Serve a session within the context.
 
     Raises:
-        EpisodeError: as :class:`PlayServer`.
+        EpisodeError: see :class:`PlayServer`.
     """
     server = PlayServer(session, program, report, port)
     with answering(server):

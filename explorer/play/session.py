@@ -1,4 +1,4 @@
-"""An episode that a page plays: what it asks for becomes steps, what it is told is what the person has seen."""
+"""An episode played by a page: its requests become steps, and it gets only what the person has seen."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ BY_NAME: Final = {primitive.name.lower(): int(primitive) for primitive in Primit
 
 
 class Session:
-    """One episode; any thread may ask.
+    """One episode; thread-safe.
 
     Attributes:
         finished: set once the episode is over.
@@ -45,7 +45,7 @@ class Session:
         self.finished = threading.Event()
 
     def scene(self) -> dict[str, Any]:
-        """Return what never changes, JSON-able; nothing of it but the task tells about the scene."""
+        """Return what never changes, as JSON-compatible data; beyond task and size it reveals nothing of the scene."""
         view = self.game.view
         y, z, x = view.known.shape
         return {
@@ -57,20 +57,20 @@ class Session:
         }
 
     def told(self, have: int | None = None, note: str = "") -> dict[str, Any]:
-        """Return what the person knows, JSON-able.
+        """Return what the person knows, as JSON-compatible data.
 
         Args:
-            have: the step that the page knows of; None: nothing.
-            note: why what was asked for took no step.
+            have: the last step that the page knows, None for nothing.
+            note: why the request took no step.
         """
         with self._lock:
             return self._told(have, note)
 
     def ask(self, wish: Mapping[str, Any]) -> dict[str, Any]:
-        """Carry out what a page asks for: ``do``, ``hold``, ``craft`` or ``touch``.
+        """Carry out a request of the page: ``do``, ``hold``, ``craft`` or ``touch``.
 
         Raises:
-            ValueError: it asks for nothing that there is.
+            ValueError: the request is unknown.
         """
         have = wish.get("have")
         with self._lock:
@@ -85,7 +85,7 @@ class Session:
             return self._told(have, "")
 
     def episode(self) -> Episode:
-        """Return the result; an episode that is not over is ended."""
+        """Return the result; end the episode if it is not over."""
         with self._lock:
             if not self.game.over:
                 self._step(Primitive.DONE)
@@ -103,7 +103,7 @@ class Session:
                 return (code,)
             case {"touch": [int(x), int(y), int(z)]}:
                 return self._hands((x, y, z), bool(wish.get("place")))
-        raise ValueError("it asks for nothing that there is")
+        raise ValueError("unknown request")
 
     def _hands(self, cell: Cell, place: bool) -> tuple[int, ...] | str:
         width, height, depth = self.loaded.scene.size
@@ -169,7 +169,7 @@ def _recipe(offer: Offer) -> dict[str, Any]:
 
 
 def looks_of(loaded: Loaded) -> Looks:
-    """Return the looks of all that may ever be in a scene, in an order that tells nothing about what is in it."""
+    """Return the looks of everything that may occur in a scene, in an order that reveals nothing about its contents."""
     scene = loaded.scene
     items = obtainable(scene)
     codes = {int(code) for code in np.unique(scene.blocks)}

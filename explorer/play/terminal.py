@@ -1,4 +1,4 @@
-"""A scene played by keys on a terminal, also over ssh."""
+"""Play a scene by keys in a terminal, also over ssh."""
 
 from __future__ import annotations
 
@@ -26,27 +26,27 @@ PRIMITIVES: Final = {
 }  # fmt: skip
 _LETTERS: Final = "abcdefghijklmnopqrstuvwxyz"
 _LEAST_WIDTH: Final = 110
-"""Columns from which on there is room for the picture beside the map."""
+"""Least number of columns to show the picture beside the map."""
 
 
 class Terminal:
     """One episode on a terminal.
 
     Args:
-        task: what the person is told.
-        state: the present state of the world, from which the hands know what they touch.
+        task: the goal text.
+        state: returns the present state of the world, to find out what the hands touch.
     """
 
     def __init__(self, game: Game, task: str, state: Callable[[], WorldState]) -> None:
         self._game, self._task, self._state = game, task, state
-        self._note = "Tab puts the crosshair on things near by."
+        self._note = "Tab aims at things nearby."
         self._chosen: Cell | None = None
 
     def play(self) -> None:
-        """Play until the episode is over or the person ends it.
+        """Play until the episode is over or the person quits.
 
         Raises:
-            UserError: this is no terminal.
+            UserError: there is no terminal.
         """
         from rich.live import Live
 
@@ -67,7 +67,7 @@ class Terminal:
         live.update(shown, refresh=True)
 
     def _pressed(self, key: str, keys: Keys, live: Live) -> bool:
-        """Do what a key means; False: the person has had enough."""
+        """Carry out a key; return False if the person quits."""
         if key in PRIMITIVES:
             self._step(PRIMITIVES[key])
             self._chosen = None
@@ -105,7 +105,7 @@ class Terminal:
             return
         codes = codes_for(self._state(), self._game.view, self._chosen)
         if isinstance(codes, str):
-            self._note = f"In vain: {codes}."
+            self._note = f"Not possible: {codes}."
             return
         for code in codes:
             if not self._game.over:
@@ -118,7 +118,7 @@ class Terminal:
     def _craft(self, keys: Keys, live: Live) -> None:
         offers = [each for each in self._game.view.recipes if each.craftable]
         if not offers:
-            self._note = "Nothing can be made of what you carry here."
+            self._note = "You cannot craft anything here from what you carry."
             return
         lines = [recipe_line(each) for each in offers]
         self._choose("Craft", lines, [("craft", each.recipe) for each in offers], keys, live)
