@@ -1,7 +1,7 @@
-"""One HTML file: styles, scripts and pieces put together.
+"""Assemble one HTML file from styles, scripts and data.
 
-The policy of the page lets nothing in but its own script and style, known by their hashes, and lets nothing out; what
-scenes and models say is compressed in the pieces and becomes text nodes only.
+The page's Content-Security-Policy admits only its own script and style, by their hashes, and allows no requests.
+Untrusted text of scenes and models is compressed in the data and only ever becomes text nodes.
 """
 
 from __future__ import annotations
@@ -30,16 +30,16 @@ SCRIPTS: Final = (
     "keys.js",
     "play.js",
 )
-"""In this order: they share one scope, and what runs on loading may use what stands before it."""
+"""Scripts in their order: they share one scope, and code that runs on loading may use only earlier scripts."""
 
 
 def document(title: str, pieces: Mapping[str, Any], begin: str, *, connect: bool = False) -> str:
     """Return a page.
 
     Args:
-        pieces: JSON-able values by name.
-        begin: the function of the scripts that it begins with.
-        connect: it may ask the server that it came from.
+        pieces: JSON-compatible data by name.
+        begin: the script function to call first.
+        connect: whether the page may send requests to its own server.
     """
     from jinja2 import Environment, StrictUndefined
 
@@ -58,18 +58,18 @@ def document(title: str, pieces: Mapping[str, Any], begin: str, *, connect: bool
 
 
 def policy(begin: str, *, connect: bool = False) -> str:
-    """Return the Content-Security-Policy of such a page."""
+    """Return the Content-Security-Policy of a page."""
     return content_policy(_script(begin), _style(), connect=connect)
 
 
 def piece(value: Any) -> str:
-    """Return a value as base64 of gzip of JSON; equal values give equal pieces, and no text in it hides anything."""
+    """Return a value as base64 of gzip of JSON; equal values give equal pieces. All texts are made visible."""
     text = json.dumps(shown(value), separators=(",", ":"))
     return base64.b64encode(gzip.compress(text.encode(), mtime=0)).decode("ascii")
 
 
 def shown(value: Any) -> Any:
-    """Return a value with every text in it as :func:`~spca.common.text.visible` makes it."""
+    """Return a value with :func:`~spca.common.text.visible` applied to every text in it."""
     if isinstance(value, str):
         return visible(value)
     if isinstance(value, Mapping):

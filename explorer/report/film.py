@@ -1,4 +1,4 @@
-"""An episode played again, as the few changes that a page needs to draw every step of it."""
+"""Play an episode again, and collect the changes that a page needs to draw every step."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from explorer.worlds.voxel import VoxelWorld
 
 
 def film(loaded: Loaded, episode: Episode, looks: Looks) -> dict[str, Any]:
-    """Return the changes of an episode, JSON-able. Cells are numbered in the order y, z, x; blocks are looks.
+    """Return the changes of an episode as JSON-compatible data. Cells are numbered in the order y, z, x.
 
-    ``seen`` is the step after which each cell was first seen plus 1, 0 for never, as runs; ``truth`` and ``known`` are
-    [step, cell, look] of blocks that change, in truth and as the agent knows them after they were first seen.
+    ``seen`` holds, as runs, 1 plus the step after which each cell was first seen, or 0 for never. ``truth`` and
+    ``known`` list [step, cell, look] of changed blocks: the true ones, and the agent's knowledge after first sight.
 
     Raises:
-        EpisodeError: its codes do not play in this scene.
+        EpisodeError: its codes cannot be played in this scene.
     """
     world = VoxelWorld()
     view = world.reset(loaded.scene)
@@ -44,7 +44,7 @@ def film(loaded: Loaded, episode: Episode, looks: Looks) -> dict[str, Any]:
 
 
 def scene_told(loaded: Loaded, looks: Looks) -> dict[str, Any]:
-    """Return what a page needs of a scene, JSON-able."""
+    """Return what a page needs of a scene, as JSON-compatible data."""
     scene = loaded.scene
     return {
         "name": scene.name,
@@ -59,7 +59,7 @@ def scene_told(loaded: Loaded, looks: Looks) -> dict[str, Any]:
 
 
 def in_words(code: int) -> str:
-    """Return what a code says: ``forward``, ``hold stick``, ``aim 1 0 -2``."""
+    """Return a code in words: ``forward``, ``hold stick``, ``aim 1 0 -2``."""
     decoded = decode(code)
     match decoded.kind:
         case "primitive":
@@ -74,7 +74,7 @@ def in_words(code: int) -> str:
 
 
 def runs(values: NDArray[Any]) -> list[int]:
-    """Return values as [value, times, value, times ...]."""
+    """Return values run-length encoded: [value, times, value, times ...]."""
     flat = values.ravel()
     starts = np.flatnonzero(np.diff(flat, prepend=flat[0] + 1))
     lengths = np.diff(np.append(starts, flat.size))
@@ -83,7 +83,7 @@ def runs(values: NDArray[Any]) -> list[int]:
 
 @dataclass(slots=True)
 class _Span:
-    """Something that stands or lies in a cell: from one step up to another, and from when on it was known of."""
+    """An item or mob in a cell: the steps from which and to which it is there, and from which it is known."""
 
     kind: str
     mob: bool
@@ -93,7 +93,7 @@ class _Span:
     seen: int | None = None
 
     def told(self, never: int) -> dict[str, Any]:
-        """JSON-able."""
+        """Return the span as JSON-compatible data."""
         end, seen = (never if each is None else each for each in (self.end, self.seen))
         tall = is_tall(self.kind)
         return {"kind": self.kind, "mob": self.mob, "tall": tall, "cell": self.cell, "from": self.start, "to": end,
@@ -102,7 +102,7 @@ class _Span:
 
 @dataclass(slots=True)
 class _Last:
-    """What is compared with."""
+    """The previous step, to compare with."""
 
     blocks: NDArray[np.uint16]
     known: NDArray[np.uint16]
@@ -115,8 +115,8 @@ class Reel:
     """Collects the changes of an episode, step by step.
 
     Args:
-        looks: gets every block that occurs.
-        state, view: before the first step.
+        looks: collects every block that occurs.
+        state, view: state and view before the first step.
     """
 
     looks: Looks
@@ -145,15 +145,15 @@ class Reel:
         """Add a step.
 
         Args:
-            deed: in words.
-            reason: why it had no effect, "" if it had.
+            deed: the primitive in words.
+            reason: why it was refused, or "".
         """
         self.steps += 1
         self.deeds.append((self._word(deed), self._word(reason)))
         self._take(state, view)
 
     def told(self) -> dict[str, Any]:
-        """Return everything, JSON-able."""
+        """Return all changes as JSON-compatible data."""
         spans = [*self._gone, *self._spans.values()]
         never = self.steps + 1
         return {
@@ -190,7 +190,7 @@ class Reel:
             yield self.steps, place, look
 
     def _stand(self, state: WorldState, view: View) -> None:
-        """Follow mobs and items: those that are there, and those that the agent knows of."""
+        """Follow mobs and items: those that exist, and those that the agent knows."""
         _, z, x = state.blocks.shape
         present = {(mob.kind, (mob.cell[1] * z + mob.cell[2]) * x + mob.cell[0]): True for mob in state.mobs}
         for cell, stacks in state.items.items():

@@ -1,4 +1,4 @@
-"""What blocks, items and mobs look like on a page: numbers of looks, and one small picture with their tiles."""
+"""The looks of blocks, items and mobs on a page: numbered looks, and one small picture with their tiles."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from spca.common.images import png
 
 
 class Looks:
-    """Numbers the blocks that occur, and collects what stands or lies around.
+    """Numbers the blocks that occur, and collects the kinds of items and mobs.
 
-    Number 0 is what was never seen, 1 is air.
+    Number 0 stands for unseen cells, 1 for air.
     """
 
     def __init__(self, kinds: Iterable[str] = ()) -> None:
@@ -28,7 +28,7 @@ class Looks:
         self.numbers(np.array([UNSEEN, AIR]))
 
     def numbers(self, codes: NDArray[np.uint16] | NDArray[np.int64]) -> NDArray[np.uint16]:
-        """Return the numbers of blocks, new ones where they have none yet."""
+        """Return the numbers of blocks; blocks without a number get the next one."""
         for code in np.unique(codes).tolist():
             if self._numbers[code] < 0:
                 self._numbers[code] = len(self._codes)
@@ -36,7 +36,7 @@ class Looks:
         return self._numbers[codes].astype(np.uint16)
 
     def told(self) -> dict[str, Any]:
-        """Return everything, JSON-able; the tiles as PNG in base64."""
+        """Return everything as JSON-compatible data; the tiles are a PNG in base64."""
         made = atlas(self._codes, self.kinds)
         return {
             "looks": [asdict(made.looks[code]) for code in self._codes],

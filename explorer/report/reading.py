@@ -1,4 +1,4 @@
-"""Results and their scenes, read into what a page shows."""
+"""Turn results and their scenes into a report page."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ from spca.common.text import one_line
 REPORT: Final = "openReport"
 PROGRAM: Final = "sense-plan-code-act: explorer"
 MOST_FILMS: Final = 400
-"""Episodes of one page that can be played; more would take long to open."""
+"""Most episodes that a page can play; more would be slow to open."""
 
 
 class Shelf:
     """Scenes by name or folder, each read once.
 
     Args:
-        known: scenes that need not be read.
-        folder: where scenes are looked for that the results do not lead to.
+        known: scenes that are already in memory.
+        folder: where to look for scenes that the results do not locate.
     """
 
     def __init__(self, known: Iterable[Loaded] = (), folder: Path | None = None) -> None:
@@ -44,7 +44,7 @@ class Shelf:
             beside: folder of the results.
 
         Raises:
-            ExplorerError: there is none, or it cannot be used.
+            ExplorerError: the scene is missing, or cannot be used.
         """
         if episode.scene in self._known:
             return self._known[episode.scene]
@@ -56,7 +56,9 @@ class Shelf:
             if isinstance(found, Loaded) and found.scene.name == episode.scene:
                 return found
             fault = found if isinstance(found, ExplorerError) else fault
-        raise fault or ExplorerError(f"no folder of the scene {one_line(episode.scene)[:80]}: name it by --scenes")
+        raise fault or ExplorerError(
+            f"the scene {one_line(episode.scene)[:80]} was not found: name its folder by --scenes"
+        )
 
     def _places(self, episode: Episode, beside: Path | None) -> Iterator[Path]:
         if episode.source:
@@ -79,14 +81,14 @@ def _loaded(path: Path) -> Loaded | ExplorerError:
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """An episode and where its results lie."""
+    """An episode, and the folder of its results."""
 
     episode: Episode
     folder: Path | None = None
 
 
 def report(episodes: Sequence[Read], title: str, shelf: Shelf, done: Callable[[], None] = lambda: None) -> str:
-    """Return the page of episodes.
+    """Return the report page of episodes.
 
     Args:
         done: called after each episode.
@@ -100,7 +102,7 @@ def report(episodes: Sequence[Read], title: str, shelf: Shelf, done: Callable[[]
             loaded = shelf.scene_of(each.episode, each.folder)
             place = places.setdefault(id(loaded), len(places))
             if films == MOST_FILMS:
-                raise ExplorerError(f"a page plays {MOST_FILMS} episodes at most")
+                raise ExplorerError(f"a page can play at most {MOST_FILMS} episodes")
             pieces[f"episode/{number}"] = _filmed(loaded, each.episode, looks)
             films += 1
             pieces.setdefault(f"scene/{place}", scene_told(loaded, looks))

@@ -38,7 +38,7 @@ def test_rates_rows_and_films() -> None:
     assert [row["model"] for row in made["report"]["rates"]] == ["human", "random"]
     assert [row["film"] for row in made["report"]["episodes"]] == [True, True, False]
     assert made["report"]["episodes"][0]["lit"] == [True, True]
-    assert made["report"]["episodes"][2]["why"] == "no folder of the scene lost: name it by --scenes"
+    assert made["report"]["episodes"][2]["why"] == "the scene lost was not found: name its folder by --scenes"
     assert made["episode/0"]["latched"] == {"behind_the_door": 17, "emerald": 20}
     assert [each["id"] for each in made["scene/0"]["milestones"]] == ["behind_the_door", "emerald"]
 
@@ -128,7 +128,7 @@ def test_results_that_are_none_are_one_line(
 def test_the_page_never_replaces_the_results(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     append_episode(tmp_path / "mine.html", episode())
     assert main(["report", str(tmp_path / "mine.html")]) == 2
-    assert "is the results; choose another --output" in capsys.readouterr().err
+    assert "is the results file; choose another --output" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("name", ["a\0b", "\ud800", "long" * 1_000])
