@@ -100,7 +100,7 @@ function unrolled(runs, length) {
 const CALM = matchMedia("(prefers-reduced-motion: reduce)");
 const THEMES = ["auto", "light", "dark"];
 
-/** The choice between the system's colours, light and dark; it is remembered where the browser lets us. */
+/** The choice between the system's colours, light and dark; remembered if the browser permits. */
 function themeChoice() {
   const system = matchMedia("(prefers-color-scheme: dark)");
   let chosen = "auto";
@@ -118,7 +118,7 @@ function themeChoice() {
     try {
       localStorage.setItem("theme", chosen);
     } catch {
-      // then it holds until the page is closed
+      // then the choice lasts until the page is closed
     }
     apply();
   };

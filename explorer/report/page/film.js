@@ -1,6 +1,6 @@
-// An episode as it was replayed: what was where, and what was known of it, at every step.
+// A replayed episode: the true blocks and things, and what was known of them, at every step.
 
-/** Reads an episode's changes; a step's state is made from the beginning, which takes a millisecond or two. */
+/** Reads an episode's changes; each step's state is built from the start, which takes a millisecond or two. */
 class Film {
   /** @param {Scenery} scene @param {object} told of the scene @param {object} episode */
   constructor(scene, told, episode) {
@@ -10,7 +10,7 @@ class Film {
     this.seen = unrolled(episode.seen, scene.cells);
   }
 
-  /** @param {number} step @param {boolean} truth all there was, or what the agent had seen of it */
+  /** @param {number} step @param {boolean} truth the true state, or only what the agent knew */
   at(step, truth) {
     const {episode, scene} = this;
     const blocks = this.start.slice();
@@ -44,7 +44,7 @@ class Film {
     return this.episode.poses.slice(0, step + 1).map(([x, y, z]) => [x, y, z]);
   }
 
-  /** What was done to come to a step. */
+  /** The deed that led to a step. */
   deed(step) {
     const {deeds, words} = this.episode;
     if (!step) return {deed: "", reason: ""};

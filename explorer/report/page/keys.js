@@ -1,4 +1,4 @@
-// What keys mean in play: primitives by the key's own name, whatever letters the keyboard layout puts on it.
+// Keys in play: physical key -> primitive, whatever the keyboard layout.
 
 const KEY_DEEDS = {
   ArrowUp: "forward", KeyW: "forward", ArrowDown: "back", KeyS: "back", KeyA: "left", KeyD: "right",
@@ -15,7 +15,7 @@ const KEY_HELP = [
   [["G"], "drop"], [["."], "wait"], [["1", "…", "9"], "take in hand"],
 ];
 
-/** The list of keys, folded. */
+/** The collapsed list of keys. */
 function keyHelp() {
   return el("details", {class: "key-help"}, el("summary", null, "Keys and mouse"),
     el("dl", null, KEY_HELP.map(([keys, what]) => el("div", null,

@@ -1,11 +1,11 @@
-// The map: the scene from above, cut open at the height of the agent's head.
+// The map: the scene from above, cut at the height of the agent's head.
 
 const MAP_TILE_LIMIT = 26;
 const MAP_MARGIN = 2;
 const FACING_WORDS = ["south", "west", "north", "east"];
 const FACING_ANGLES = [Math.PI / 2, Math.PI, -Math.PI / 2, 0];
 
-/** The columns and rows that hold anything but what was never seen, and a margin. */
+/** The range of columns and rows with any cell that was seen, plus a margin. */
 function mapFrame(scene, blocks, frame = null) {
   const [wide, , deep] = scene.size;
   let [left, top, right, bottom] = frame ?? [wide, deep, -1, -1];
@@ -21,7 +21,7 @@ function mapFrame(scene, blocks, frame = null) {
   return [left, top, right, bottom];
 }
 
-/** Draws the map on a canvas and says which cell a point of it is. */
+/** Draws the map on a canvas, and finds the cell at a point of it. */
 class MapView {
   constructor(canvas, scene) {
     Object.assign(this, {canvas, scene, frame: null, tile: 8});
@@ -57,7 +57,7 @@ class MapView {
     return [this.origin[0] + x * this.tile, this.origin[1] + z * this.tile];
   }
 
-  /** The highest block that is known at or below the head. */
+  /** The highest known block at or below the head. */
   column(context, blocks, x, z, feet) {
     const {scene, tile} = this;
     const {looks} = scene;
@@ -81,7 +81,7 @@ class MapView {
     else this.raised(context, blocks, x, z, feet);
   }
 
-  /** Ground above the head, where nothing below it is known; a ceiling is none, since its top is not seen. */
+  /** Ground above the head with nothing known below it; ceilings do not count, since their top is unseen. */
   raised(context, blocks, x, z, feet) {
     const {scene, tile} = this;
     const shape = (y) => scene.looks[blocks[scene.number([x, y, z])]].shape;

@@ -1,4 +1,4 @@
-// The report: rates by hops, the table of episodes, and the player of the one that is chosen.
+// The report: rates by hops, the table of episodes, and the player of the chosen one.
 
 const ENDINGS = {
   goal: "goal reached", done: "gave up", lava: "fell into lava", max_steps: "ran out of steps", "": "failed",
@@ -88,7 +88,7 @@ class Overview {
       row.refuted ? el("span", {class: "badge bad"}, "refutes the certificate") : null))));
   }
 
-  /** Show the player of the episode that the address names, of the first one that can be played else. */
+  /** Show the player of the episode that the address names, or else of the first one that can be played. */
   async follow(address, arrived) {
     const [, number, step] = /^#\/episode\/(\d+)(?:\?step=(\d+))?$/.exec(address) ?? [];
     const row = this.report.episodes.find((each) => each.number === Number(number) && each.film) ??
@@ -114,7 +114,7 @@ class Overview {
   }
 }
 
-/** The frame of every page of ours: heading, colours, content. */
+/** The frame of all our pages: heading, colours, content. */
 function pageFrame(title, program, ...content) {
   return [
     el("a", {class: "skip", href: "#main", onclick: (event) => {

@@ -1,7 +1,7 @@
-// Play: a person in a scene. The page asks the server it came from for each step and is told what is seen.
+// Play: a person in a scene. The page requests each step from its own server, and receives what is seen.
 
 class Play {
-  /** @param {Scenery} scene @param {object} told what is known at the beginning */
+  /** @param {Scenery} scene @param {object} told what is known at the start */
   constructor(scene, told) {
     Object.assign(this, {scene, blocks: unrolled(told.known, scene.cells), trail: [], busy: false, wishes: []});
     this.stage = new Stage(scene,
@@ -25,7 +25,7 @@ class Play {
       this.point(event, true);
     });
     addEventListener("keydown", (event) => this.key(event));
-    addEventListener("click", (event) => { // or space would press it again, and not jump
+    addEventListener("click", (event) => { // otherwise space would press it again instead of jumping
       if (event.detail) event.target.closest?.(".pad button, .things button")?.blur();
     });
     const pane = (title, list, hint) => el("section", {class: "pane"}, el("h2", null, title), list,
@@ -43,7 +43,7 @@ class Play {
     ];
   }
 
-  /** Buttons for what keys do, for those who have none. */
+  /** Buttons for people without a keyboard. */
   pad() {
     const buttons = [["turn_left", "turn left"], ["forward"], ["turn_right", "turn right"], ["left"],
       ["back", "behind"], ["right"], ["jump"], ["look_up"], ["look_down"], ["use"], ["dig"], ["attack"], ["place"],
@@ -74,7 +74,7 @@ class Play {
     else this.note("There is nothing.");
   }
 
-  /** Ask for a step; a few that come while one is under way wait for it. */
+  /** Request a step; a few more may queue while one is in progress. */
   async wish(wish) {
     if (this.told.over) return;
     if (this.busy) {
@@ -140,7 +140,7 @@ class Play {
       el("small", {class: "far"}, `${far(thing).toFixed(0)} m`)))) : el("li", {class: "muted"}, "nothing yet"));
   }
 
-  /** The recipes that the words looked for are in, those first that can be made now. */
+  /** The recipes that match the search, craftable ones first. */
   book() {
     const words = this.wanted.value.toLowerCase().split(/\s+/).filter(Boolean);
     const needs = (recipe) => recipe.needs.map(([count, name, kinds]) =>

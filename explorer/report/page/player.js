@@ -3,7 +3,7 @@
 const SPEEDS = [1, 2, 4, 8, 16, 32];
 const FIRST_SPEED = 2;
 
-/** Plays one film on a stage of its own. */
+/** Plays one film on its own stage. */
 class Player {
   /** @param {Film} film @param {number} step it begins with */
   constructor(film, step = 0) {

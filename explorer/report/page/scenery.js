@@ -1,4 +1,4 @@
-// What a scene looks like: its size, the looks of its blocks, their tiles, and what stands in its cells.
+// The scenery: a scene's size, the looks of its blocks, their tiles, and the items and mobs in its cells.
 
 const TILE = 16;
 const FOG = {light: [0.74, 0.78, 0.84], dark: [0.085, 0.1, 0.135]};
@@ -46,7 +46,7 @@ class Scenery {
     return this.size[0] * this.size[1] * this.size[2];
   }
 
-  /** Whether one looks through parts of a block. */
+  /** Whether parts of a block are see-through. */
   clear(look) {
     return look.shape === SHAPES.cube && [look.top, look.side].some((tile) => this.holed[tile]);
   }
@@ -93,7 +93,7 @@ class Scenery {
     return made;
   }
 
-  /** @returns {string} what a block is, in words */
+  /** @returns {string} the name of a block, in words */
   words(index) {
     const look = this.looks[index];
     return look.state ? `${spaced(look.name)} (${look.state})` : spaced(look.name);

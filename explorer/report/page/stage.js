@@ -4,20 +4,20 @@ const GLIDE_MS = 150;
 const EYE_HEIGHT = 1.62;
 const PITCH_STEP = Math.PI / 6;
 
-/** @returns {{eye: number[], yaw: number, pitch: number}} where a pose looks from and to */
+/** @returns {{eye: number[], yaw: number, pitch: number}} the eye and direction of a pose */
 function cameraOf(pose) {
   const [x, y, z] = pose.cell;
   return {eye: [x + 0.5, y + EYE_HEIGHT, z + 0.5], yaw: (pose.facing * Math.PI) / 2, pitch: pose.pitch * PITCH_STEP};
 }
 
-/** The cell that an aim is on, null for none. */
+/** The cell that a pose aims at, or null. */
 function aimedAt(pose) {
   return pose.aim ? pose.cell.map((part, i) => part + pose.aim[i]) : null;
 }
 
 /** Both views of one scene. */
 class Stage {
-  /** @param {Scenery} scene @param {string} hint what is said while the pointer is on nothing */
+  /** @param {Scenery} scene @param {string} hint text to show while the pointer is on nothing */
   constructor(scene, hint = "") {
     Object.assign(this, {scene, hint});
     this.first = el("canvas", {class: "first", role: "img", "aria-label": "First person", tabindex: -1});
@@ -56,7 +56,7 @@ class Stage {
     this.above.addEventListener("pointerleave", () => this.hover(null));
   }
 
-  /** Let go of the page and of the graphics card, which has room for a few stages only. */
+  /** Release the page and the graphics card, which has room for only a few stages. */
   close() {
     this.watch.disconnect();
     this.closing.abort();
@@ -65,7 +65,7 @@ class Stage {
     this.voxels = null;
   }
 
-  /** Show a moment; the camera glides there unless it is far away or the reader wants no motion. */
+  /** Show a moment; the camera glides there unless it is far away or the reader prefers reduced motion. */
   show(moment) {
     const far = !this.moment || Math.hypot(...moment.pose.cell.map((n, i) => n - this.moment.pose.cell[i])) > 4;
     this.moment = moment;
@@ -106,7 +106,7 @@ class Stage {
     this.map.draw(this.moment, chosen);
   }
 
-  /** @returns {{cell: number[], far: number, what: string, thing: object|null}|null} what a pointer is on */
+  /** @returns {{cell: number[], far: number, what: string, thing: object|null}|null} what the pointer is on */
   pick(event) {
     if (!this.moment) return null;
     const {clientWidth, clientHeight} = this.first;
@@ -126,7 +126,7 @@ class Stage {
     return null;
   }
 
-  /** Whether a thing is in a cell; what is tall is in the one above its own, too. */
+  /** Whether a thing is in a cell; a tall one is also in the cell above its own. */
   fills(thing, number) {
     const [x, y, z] = thing.cell;
     return this.scene.number(thing.cell) === number || (thing.tall && this.scene.number([x, y + 1, z]) === number);

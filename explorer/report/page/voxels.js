@@ -3,7 +3,7 @@
 const SIGHT = 64;
 const VERTICAL_VIEW = (66 * Math.PI) / 180;
 
-/** Shapes of looks: a cube, an upright picture, a sheet on the floor, an open door, and what was never seen. */
+/** Shapes of looks: a cube, an upright picture, a sheet on the floor, an open door, and an unseen cell. */
 const SHAPES = {none: 0, cube: 1, upright: 2, flat: 3, panel: 4, unseen: 7};
 
 const VERTEX = `#version 300 es
@@ -12,8 +12,8 @@ void main() { gl_Position = vec4(vec2(gl_VertexID & 1, gl_VertexID >> 1) * 4.0 -
 const FRAGMENT = `#version 300 es
 precision highp float; precision highp int;
 precision highp usampler3D; precision highp usampler2D; precision highp sampler2DArray;
-uniform usampler3D blocks;   // index into looks; +0 is what was never seen
-uniform usampler3D things;   // 4 * (1 + tile) of what lies there, + 1: stands, + 2, + 3: halves of what is tall
+uniform usampler3D blocks;   // index into looks; 0 is an unseen cell
+uniform usampler3D things;   // 4 * (1 + tile) of a lying item; + 1: a standing mob; + 2, + 3: halves of a tall mob
 uniform usampler2D looks;    // (top, side, bottom, shape) of each block, below (see-through)
 uniform sampler2DArray tiles;
 uniform ivec3 size, chosen;
@@ -30,7 +30,7 @@ vec4 texel(vec2 uv, uint tile, float far, float slope) {
   float lod = log2(max(1.0, far * lens.y * 2.0 / frame.y * 16.0 / max(slope, 0.15))) - 0.5;
   return textureLod(tiles, vec3(uv.x, 1.0 - uv.y, float(tile)), lod);
 }
-// Corners of a face that other cubes stand at are darker.
+// Corners of a face are darker beside other cubes.
 float shade(ivec3 c, ivec3 n, vec2 uv, ivec3 u, ivec3 v) {
   ivec3 o = c + n;
   float l = solid(o - u), r = solid(o + u), b = solid(o - v), t = solid(o + v);
@@ -39,7 +39,7 @@ float shade(ivec3 c, ivec3 n, vec2 uv, ivec3 u, ivec3 v) {
   vec4 dim = vec4(l + b + lb, r + b + rb, l + t + lt, r + t + rt);
   return 1.0 - 0.17 * mix(mix(dim.x, dim.y, uv.x), mix(dim.z, dim.w, uv.x), uv.y);
 }
-// A picture that stands upright in a cell and faces the eye.
+// An upright picture in a cell that faces the eye.
 vec4 upright(ivec3 c, vec3 ray, uint tile, vec2 measure, float down) {
   vec2 n = vec2(turn[0].z, -turn[0].x);
   float slope = dot(vec2(ray.x, ray.z), n);
@@ -50,7 +50,7 @@ vec4 upright(ivec3 c, vec3 ray, uint tile, vec2 measure, float down) {
   if (far < 0.05 || any(lessThan(uv, vec2(0))) || any(greaterThan(uv, vec2(1)))) return vec4(0);
   return texel(uv, tile, far, 1.0);
 }
-// A thin sheet on the floor of a cell, or of an open door at the side that it swung to.
+// A thin sheet on the floor of a cell, or an open door at the side that it swung to.
 vec4 sheet(ivec3 c, vec3 ray, uint tile, bool floor_) {
   int axis = floor_ ? 1 : solid(c - ivec3(1, 0, 0)) > 0.5 || solid(c + ivec3(1, 0, 0)) > 0.5 ? 0 : 2;
   float far = (float(c[axis]) + 0.07 - eye[axis]) / ray[axis];
@@ -108,11 +108,11 @@ void main() {
     face = ivec3(0);
     face[axis] = -way[axis];
   }
-  // What was never seen is mist, paler where the ray is nearly level, so that up and down stay apart.
+  // Unseen cells are mist, paler where the ray is nearly level, so that up and down differ.
   colour = vec4(sum + left * fog * (1.0 + 0.10 * ray.y), 1);
 }`;
 
-/** A first-person view of blocks; `null` from {@link Voxels.on} where the browser has no WebGL 2. */
+/** A first-person view of blocks; {@link Voxels.on} returns `null` if the browser has no WebGL 2. */
 class Voxels {
   /** @param {HTMLCanvasElement} canvas @param {object} scene of {@link Scenery} @returns {Voxels|null} */
   static on(canvas, scene) {
@@ -162,7 +162,7 @@ class Voxels {
     });
   }
 
-  /** Draw fewer pixels where frames take too long. @param {number} took milliseconds */
+  /** Draw fewer pixels if frames take too long. @param {number} took milliseconds */
   pace(took) {
     this.slow = took > 80 ? this.slow + 1 : 0;
     if (this.slow > 2 && this.scale > 0.4) [this.scale, this.slow] = [this.scale * 0.7, 0];
@@ -187,7 +187,7 @@ class Voxels {
   }
 }
 
-/** How a camera looks: half the picture's width and height at distance 1, and its right, up and forward. */
+/** A camera's view: half the picture's width and height at distance 1, and its right, up and forward vectors. */
 function optics({yaw, pitch}, aspect) {
   const tall = Math.tan(VERTICAL_VIEW / 2);
   const [sy, cy, sp, cp] = [Math.sin(yaw), Math.cos(yaw), Math.sin(pitch), Math.cos(pitch)];
