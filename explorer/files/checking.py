@@ -81,8 +81,8 @@ def milestone_problems(milestones: Sequence[Milestone], scene: Scene) -> Iterato
     for number, milestone in enumerate(milestones):
         name, field = milestone.milestone_id, f"milestones[{number}]"
         if ids[name] > 1:
-            problem = f"two milestones have the id {name[:80]!a}: give each its own"
-            yield name, SceneError(problem, field=f"{field}.milestone_id")
+            clash = f"two milestones have the id {name[:80]!a}: give each its own"
+            yield name, SceneError(clash, field=f"{field}.milestone_id")
         if not milestone.rules:
             yield name, SceneError("a milestone without a rule never holds: add one", field=f"{field}.rules")
         for place, rule in enumerate(milestone.rules):
