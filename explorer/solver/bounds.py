@@ -41,7 +41,7 @@ def lower_bound(arena: Arena, milestones: Sequence[Milestone], proven: Proven) -
         for earlier in proven.before(milestone.milestone_id):
             if earlier in spread:
                 least = np.maximum(least, spread[earlier])
-        there = np.where(_places(arena, proven, milestone), np.maximum(least, 1), NEVER)
+        there = np.where(_places(arena, proven, milestone), least, NEVER)
         if milestone is milestones[-1]:
             return max(1, int(there.min()))
         spread[milestone.milestone_id] = ways.spread(there)

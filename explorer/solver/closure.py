@@ -22,7 +22,7 @@ from explorer.rules.reach import mob_cells
 from explorer.rules.state import Door, doors_of
 from explorer.scene import Cell, Scene, Stack
 from explorer.solver.flood import Bytes, Flood, Space
-from explorer.solver.stock import bounds, has_handle, most_blocks, most_of_block
+from explorer.solver.stock import bounds, carries_without, has_handle, most_blocks, most_of_block
 from explorer.solver.touch import Touch
 
 
@@ -40,6 +40,7 @@ class Arena:
         lasting: cells that are solid for good.
         fillable: cells that may take a placed block.
         natural: breakable blocks: code -> places.
+        leaves: places of door blocks; ``handled``: those of them without a wire.
     """
 
     def __init__(self, scene: Scene) -> None:
@@ -50,6 +51,7 @@ class Arena:
         doors = _kinds("door")[blocks]
         self.free, self.lava = self.space.flat(~solid), self.space.flat(lava)
         self.ground = self.space.flat(solid | doors)
+        self.ground[: self.space.up] = 255  # what lies below the arena carries a body
         self.lasting = self.space.flat(solid & ~doors & ~_kinds("natural")[blocks])
         self.fillable = self.space.flat(mask(REPLACEABLE)[blocks])
         self.natural = self._breakable()
@@ -59,7 +61,8 @@ class Arena:
         self.tables = tuple(at for at, _ in self._of("table"))
         self.doors = doors_of(scene)
         wired = {cell for door in self.doors for cell in door.cells}
-        self.handled = tuple(at for at, _ in self._of("door") if self.space.cell(at) not in wired)
+        self.leaves = frozenset(at for at, _ in self._of("door"))
+        self.handled = tuple(at for at in sorted(self.leaves) if self.space.cell(at) not in wired)
 
     def block(self, cell: Cell) -> Block:
         """Return what a cell of the arena holds at the start."""
@@ -217,8 +220,8 @@ class _Growing:
         restraint = self._restraint
         if restraint.empty is None or restraint.most > 0:
             return self._fillable
-        others = most_blocks(most) - most_of_block(most, restraint.block)
-        return self._fillable if others > 0 else self._fillable & ~restraint.empty
+        others = carries_without(most, restraint.block)
+        return self._fillable if others else self._fillable & ~restraint.empty
 
     def _gain(self, *stacks: Stack) -> bool:
         """Add items, unless that exceeds a cap at once; return whether they were added."""
@@ -318,9 +321,10 @@ class _Growing:
         return bool(self._fillable[at]) and has_handle(self._most) and self._touch.reaches(at)
 
     def _open_by_hand(self) -> bool:
+        """Open doors that hands reach, with all the door blocks right above and below them, wired ones too."""
         opened = {at for at in self._handled if self._touch.reaches(at)}
         up = self._arena.space.up
-        while more := {at + by for at in opened for by in (up, -up)} & self._handled - opened:
+        while more := {at + by for at in opened for by in (up, -up)} & self._arena.leaves - opened:
             opened |= more
         self._open[list(opened)] = 255
         self._handled -= opened

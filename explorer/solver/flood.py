@@ -1,7 +1,8 @@
 """Where a body could ever be: an over-approximation of every play in ticks, so that a "no" is a proof.
 
 From a cell in which it stands, a body rises at most one cell and flies at most :data:`FLIGHT` cells sideways (to 8
-neighbours), plus one for every two levels that it falls below the take-off. It may fall any depth, and needs two cells
+neighbours), plus one for every two levels that it falls below the take-off. It may rise beside that cell, too, with one
+cell less to fly: beyond an edge it overhangs, and no ceiling may be there. It may fall any depth, and needs two cells
 of room. It can stand in a cell without ground by placing a block below, at a cost of one; the number of blocks bounds
 the total cost of a route. Vanilla's longest sprint jump clears 4 cells, or 3 upwards, and one more after jumps under a
 ceiling of two cells, which add speed. A body stands on whatever its box overlaps, by up to 0.3.
@@ -29,6 +30,8 @@ FLIGHT: Final = 6
 _STANDING: Final = np.uint8(4 * FLIGHT + 2)
 _RISEN: Final = np.uint8(4 * FLIGHT + 1)
 _SIDE: Final = np.uint8(4)
+_OVERHUNG: Final = _RISEN - _SIDE
+"""After a jump from beyond the edge, where a ceiling ends above it."""
 _FALL: Final = np.uint8(2)
 _MOST: Final = np.uint8(252)
 """Cap of the remaining flight: it stands for deeper falls too, and is far beyond any arena's width."""
@@ -156,9 +159,12 @@ class _Spread:
         up, south, east, room, fall = self._up, self._south, self._east, self._room, self._fall
         rise = np.zeros_like(stand)
         rise[up:] = stand[:-up] & room[up:]
+        edge = np.zeros_like(stand)
+        edge[up:] = self._beside(stand)[:-up] & room[:-up] & room[up:]
         while True:
             new = np.maximum(ways, (ways > 0) * (stand & _STANDING))
             np.maximum(new[up:], (ways[:-up] > 0) * (rise[up:] & _RISEN), out=new[up:])
+            np.maximum(new[up:], (ways[:-up] > 0) * (edge[up:] & _OVERHUNG), out=new[up:])
             left = (np.maximum(new, _SIDE) - _SIDE) & room
             for by in (east, south):
                 np.maximum(new[by:], left[:-by] & fall[by:], out=new[by:])
@@ -171,6 +177,14 @@ class _Spread:
             if np.array_equal(new, ways):
                 return
             np.copyto(ways, new)
+
+    def _beside(self, stand: Bytes) -> Bytes:
+        """Return the cells beside those to stand in: a body that overhangs an edge still jumps there."""
+        beside = np.zeros_like(stand)
+        for by in (self._east, self._south, self._south + self._east, self._south - self._east):
+            beside[by:] |= stand[:-by]
+            beside[:-by] |= stand[by:]
+        return beside
 
     def _cross(self, new: Bytes, left: Bytes, by: int, first: int) -> None:
         """Let flights cross squares of four free cells, both ways along one diagonal."""

