@@ -79,9 +79,9 @@ def _outside(arena: Arena, rule: InsideBox) -> Restraint | None:
     ground = arena.space.solid(arena.lasting)[max(low[1] + spawn[1] - 1, 0), z, x]
     grounded = np.zeros_like(whole)
     grounded[y, z, x] = ground | (low[1] + spawn[1] <= 0)
-    inside = arena.space.flat(whole)
-    if any(inside[at] and at - arena.space.up in arena.leaves for at in arena.plates):
-        return None  # a plate on a door inside the box: a step that opens the door may end below the box
+    inside, above = arena.space.flat(whole) & ~arena.lasting, {at + arena.space.up for at in arena.leaves}
+    if any(inside[at] for at in above - arena.leaves):
+        return None  # a plate may lie on a door inside the box: a step that opens the door may end below the box
     return Restraint(shut=arena.space.flat(grounded), through=arena.space.flat(whole & ~grounded))
 
 
