@@ -30,6 +30,8 @@ FLIGHT: Final = 6
 _STANDING: Final = np.uint8(4 * FLIGHT + 2)
 _RISEN: Final = np.uint8(4 * FLIGHT + 1)
 _SIDE: Final = np.uint8(4)
+_FRESH: Final = _STANDING - _SIDE
+"""One cell beyond the edge: a body that got there with less flight left cannot have stood on it."""
 _OVERHUNG: Final = _RISEN - _SIDE
 """After a jump from beyond the edge, where a ceiling ends above it."""
 _FALL: Final = np.uint8(2)
@@ -164,7 +166,7 @@ class _Spread:
         while True:
             new = np.maximum(ways, (ways > 0) * (stand & _STANDING))
             np.maximum(new[up:], (ways[:-up] > 0) * (rise[up:] & _RISEN), out=new[up:])
-            np.maximum(new[up:], (ways[:-up] > 0) * (edge[up:] & _OVERHUNG), out=new[up:])
+            np.maximum(new[up:], (ways[:-up] >= _FRESH) * (edge[up:] & _OVERHUNG), out=new[up:])
             left = (np.maximum(new, _SIDE) - _SIDE) & room
             for by in (east, south):
                 np.maximum(new[by:], left[:-by] & fall[by:], out=new[by:])

@@ -97,6 +97,7 @@ def test_the_attacker_jumps_over_four_cells_and_not_over_five(gap: int, ticks: i
 def test_a_flight_that_is_too_short_is_found_out(standing: int, risen: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(flood, "_STANDING", standing)
     monkeypatch.setattr(flood, "_RISEN", risen)
+    monkeypatch.setattr(flood, "_OVERHUNG", 0)
     build = hall(9, 8, 14, Pose((4, 3, 2))).fill((1, 1, 1), (7, 2, 4)).fill((1, 1, 5), (7, 1, 8), "lava")
     build.fill((1, 1, 9), (7, 2, 12)).fill((1, 3, 11), (7, 3, 12))
     assert escapes(Puzzle(build.scene(), ()), 20_000, 1)

@@ -53,6 +53,7 @@ def test_what_is_proven_of_random_rooms_is_confirmed(seed: int) -> None:
 
 def test_a_flood_that_lacks_something_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(flood, "_RISEN", 0)
+    monkeypatch.setattr(flood, "_OVERHUNG", 0)
     build = hall(9, 6, 9).fill((1, 1, 6), (7, 1, 7))
     box = scenes.inside(build, "climb", "up", (1, 2, 7), (7, 4, 7))
     assert disagreed(Puzzle(build.scene(), (box,))) == ["up at all"]

@@ -55,5 +55,6 @@ def test_a_closure_that_lacks_something_is_found_out(monkeypatch: pytest.MonkeyP
 
 def test_a_flood_that_lacks_something_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(flood, "_RISEN", 0)
+    monkeypatch.setattr(flood, "_OVERHUNG", 0)
     build = scenes.hall(9, 6, 9).fill((1, 1, 6), (7, 1, 7))
     assert list(disagreements(Puzzle(build.scene(), (scenes.having("take", "it", "stick"),)), 100, placing=False))
