@@ -101,8 +101,20 @@ def vault_of_a_trap() -> Refuted:
     return in_the_room(build, "compass", *(AHEAD,) * 6)
 
 
+def plate_to_place() -> Refuted:
+    """One lays the plate on the door oneself, below an item."""
+    build = trap(True).put("air", (4, 5, 6)).item((4, 5, 6), "emerald")
+    build.wires.clear()
+    build.inventory = {"stone_pressure_plate": 1}
+    puzzle, witness, trick = in_the_room(build, "emerald")
+    lay = hold(item("stone_pressure_plate")), aim(0, -1, 1), Primitive.PLACE
+    return Refuted(puzzle, witness, (*trick[:-1], *lay, trick[-1]))
+
+
 TWINS = trench, torch, door_on_a_door, item_on_a_trap
-REFUTED = {make.__name__: make(True) for make in TWINS} | {"vault_of_a_trap": vault_of_a_trap()}
+REFUTED = {make.__name__: make(True) for make in TWINS} | {
+    make.__name__: make() for make in (vault_of_a_trap, plate_to_place)
+}
 
 
 def latched(puzzle: Puzzle, codes: Sequence[int]) -> list[str]:
