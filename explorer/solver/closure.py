@@ -1,8 +1,11 @@
 """The closure: everything that could ever happen, as a monotone fixpoint in which nothing possible becomes impossible.
 
 Dug blocks count as both passage and ground, opened doors stay open, ingredients are never used up, placed blocks block
-nothing and timers never run out. No play of any length, in ticks or steps, can bring about what is not in the closure;
-what is in it may still be impossible. :mod:`explorer.solver.flood` computes where a body could be,
+nothing and timers never run out. No play of any length can bring about what is not in the closure, and without a
+restraint no body driven tick by tick can either; what is in it may still be impossible. A restraint that keeps feet out
+of a box is judged where steps end: in ticks, a body may walk along the rim of the box with its middle outside.
+
+:mod:`explorer.solver.flood` computes where a body could be,
 :mod:`explorer.solver.touch` what it could touch, and :mod:`explorer.solver.stock` what it could have.
 """
 
