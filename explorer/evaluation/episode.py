@@ -144,7 +144,8 @@ def play(
                 game.step(code)
             except ActionError as fault:
                 error = str(fault)
-    return game.episode(model, usage=agent.usage, error=error, seed=seed)
+    usage, fault = _asked(lambda: agent.usage)
+    return game.episode(model, usage=usage or _NOTHING, error=error or fault, seed=seed)
 
 
 def _asked(ask: Callable[[], T]) -> tuple[T | None, str]:

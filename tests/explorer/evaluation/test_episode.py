@@ -126,3 +126,16 @@ def test_a_bridge_that_nobody_looked_at_counts() -> None:
     episode = play(VoxelWorld(), loaded, SolverAgent(codes), "blind", max_steps=100)
     assert episode.ended == "goal"
     assert episode.latched == {"bridge": 11, "far": 13}
+
+
+def test_an_agent_that_does_not_say_what_it_cost_keeps_its_episode() -> None:
+    class Bare:
+        def reset(self, *_: object) -> None:
+            pass
+
+        def act(self, _: object) -> int:
+            return Primitive.DONE
+
+    episode = play(VoxelWorld(), walk(), Bare(), "bare")  # type: ignore[arg-type]
+    assert (episode.ended, episode.calls) == ("done", 0)
+    assert "no attribute 'usage'" in episode.error
