@@ -144,8 +144,8 @@ def play(
                 game.step(code)
             except ActionError as fault:
                 error = str(fault)
-    usage, fault = _asked(lambda: agent.usage)
-    return game.episode(model, usage=usage or _NOTHING, error=error or fault, seed=seed)
+    usage, missing = _asked(lambda: agent.usage)
+    return game.episode(model, usage=usage or _NOTHING, error=error or missing, seed=seed)
 
 
 def _asked(ask: Callable[[], T]) -> tuple[T | None, str]:
