@@ -13,13 +13,12 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
 
 from explorer.findings import FaultKind
 from explorer.generating.knobs import MOST_HOPS
 from tests.soak.common import resumable
 from tests.soak.explorer_gates import GATES
-from tests.soak.journal import Figures, Found, Soak
+from tests.soak.journal import Figures, Found, Slice, Soak, slices
 
 _SLICES = {"scenes": (1.0, 5), "small": (0.45, 10), "faults": (0.05, 2), "traces": (0.2, 4), "agents": (0.6, 12)}
 """Of every gate: its share of the count, and how many scenes a slice has."""
@@ -30,29 +29,11 @@ _MOST_BY_CHANCE = 0.05
 """Episodes of two hops or more that a random agent may win."""
 
 
-class Slice(NamedTuple):
-    """A piece of work that is done in one go."""
-
-    gate: str
-    seed: int
-    first: int
-    size: int
-
-
 def done(piece: Slice) -> Figures:
     """The figures of a slice, with how many seconds they took."""
     began = time.perf_counter()
     gate, *what = piece
     return GATES[gate](*what) | {"seconds": time.perf_counter() - began}
-
-
-def slices(gates: Iterable[str], seed: int, count: int) -> Iterator[Slice]:
-    """All the work."""
-    for gate in gates:
-        share, size = _SLICES[gate]
-        total = max(1, round(count * share))
-        for first in range(0, total, size):
-            yield Slice(gate, seed, first, min(size, total - first))
 
 
 def table(work: Sequence[Slice], found: Found) -> tuple[str, list[str]]:
@@ -149,7 +130,7 @@ def main() -> int:
     parser.add_argument("--count", type=int, default=1000, help="generated scenes")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
-    return SOAK.run(list(slices(options.only, options.seed, options.count)), options)
+    return SOAK.run(list(slices(_SLICES, options.only, options.seed, options.count)), options)
 
 
 if __name__ == "__main__":

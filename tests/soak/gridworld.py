@@ -10,12 +10,11 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Iterator, Sequence
 
 from tests.soak.common import resumable
 from tests.soak.gridworld_gates import GATES
-from tests.soak.journal import Figures, Found, Soak
+from tests.soak.journal import Figures, Found, Slice, Soak, slices
 from tests.support.gridworld.features import FEATURES
 from tests.support.gridworld.one_truth import EVENTS
 
@@ -25,29 +24,11 @@ _ENOUGH = 1000
 """A count with which everything that can occur has to occur."""
 
 
-class Slice(NamedTuple):
-    """A piece of work that is done in one go."""
-
-    gate: str
-    seed: int
-    first: int
-    size: int
-
-
 def done(piece: Slice) -> Figures:
     """The figures of a slice, with how many seconds they took."""
     began = time.perf_counter()
     gate, *what = piece
     return GATES[gate](*what) | {"seconds": time.perf_counter() - began}
-
-
-def slices(gates: Iterable[str], seed: int, count: int) -> Iterator[Slice]:
-    """All the work."""
-    for gate in gates:
-        share, size = _SLICES[gate]
-        total = max(1, round(count * share))
-        for first in range(0, total, size):
-            yield Slice(gate, seed, first, min(size, total - first))
 
 
 def table(work: Sequence[Slice], found: Found) -> tuple[str, list[str]]:
@@ -100,7 +81,7 @@ def main() -> int:
     parser.add_argument("--count", type=int, default=2000, help="generated tasks")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
-    return SOAK.run(list(slices(options.only, options.seed, options.count)), options)
+    return SOAK.run(list(slices(_SLICES, options.only, options.seed, options.count)), options)
 
 
 if __name__ == "__main__":

@@ -7,12 +7,12 @@ import hashlib
 import json
 import os
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
 from multiprocessing import get_context
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from tests.soak.common import ROOT, SCRATCH, conclude, gate_parser
 
@@ -22,6 +22,28 @@ Key = tuple[str | int, ...]
 """Names and numbers that tell an item from all others."""
 Found = Mapping[Key, Figures]
 Item = TypeVar("Item", bound=Key)
+
+
+class Slice(NamedTuple):
+    """A piece of a gate's work that is done in one go."""
+
+    gate: str
+    seed: int
+    first: int
+    size: int
+
+
+def slices(shares: Mapping[str, tuple[float, int]], gates: Iterable[str], seed: int, count: int) -> Iterator[Slice]:
+    """Yield all the work.
+
+    Args:
+        shares: of every gate, its share of the count, and how many items a slice has.
+    """
+    for gate in gates:
+        share, size = shares[gate]
+        total = max(1, round(count * share))
+        for first in range(0, total, size):
+            yield Slice(gate, seed, first, min(size, total - first))
 
 
 class Journal:
