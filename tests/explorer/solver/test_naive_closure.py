@@ -61,7 +61,8 @@ def test_a_flood_that_lacks_something_is_found_out(monkeypatch: pytest.MonkeyPat
 
 
 LOOSE = {1008}
-"""Rooms in which the naive closure lets a flight over a gap of six cells end that no body makes."""
+"""Rooms in which the naive closure lets a flight over a gap of six cells end. In 6,720 aimed leaps a body got to
+12.04 m at most at floor level, where it needs 13.7 m."""
 
 
 @pytest.mark.long
