@@ -7,7 +7,6 @@ import pytest
 
 from explorer.rules.blocks import AIR, code
 from explorer.worlds.body import BACK, FORWARD, JUMPING, LEFT, RIGHT, SPRINTING, Body, Solids
-from tests.support.timing import cpu_seconds
 
 STONE = code("stone")
 EAST = -90.0
@@ -124,13 +123,3 @@ def test_a_changed_block_is_felt() -> None:
     for _ in range(20):
         body.tick(0, 0.0)
     assert body.cell == (3, 7, 1)
-
-
-def test_sixty_thousand_ticks_a_second() -> None:
-    body = Body(Solids(arena(x=30, z=30)), (15, 8, 15))
-
-    def run() -> None:
-        for tick in range(6000):
-            body.tick(FORWARD | SPRINTING | JUMPING * (tick % 9 == 0), 7.0 * (tick // 20))
-
-    assert cpu_seconds(run, budget=0.1) < 0.1
