@@ -17,7 +17,9 @@ from spca.errors import BadAnswerError
 from spca.llm.calls.answers import check_complete, parsed, plain, quotable, tool_call
 from spca.llm.calls.desk import Answered, CallDesk
 from spca.llm.providers.base import Limits, Message, Provider, Request, Response, Tool, Usage
+from spca.llm.providers.names import ModelName
 from spca.llm.providers.registry import provider_for
+from spca.llm.providers.servers import Servers
 from spca.prompts import render
 
 Schema = TypeVar("Schema", bound=BaseModel)
@@ -32,11 +34,11 @@ class ChatGPTClient(Generic[Answer]):
     """A model and the form its answers must have.
 
     Args:
-        model: name with prefix, such as ``openai/gpt-6.1-sol`` or ``reference/coder``.
+        model: name with prefix, such as ``openai/gpt-6.1-sol@high`` or ``reference/coder``.
         schema: a Pydantic class for structured answers, None for free text.
         provider: used instead of the one that the prefix names.
         desk: what the calls pass through: ledger, transcripts, budget, retries; by default one of its own, in memory.
-        addresses: base URLs by prefix.
+        servers: those that are not at the usual place.
         limits: of each answer.
         reasks: how often an answer that is not of the form is asked for again with what was wrong.
 
@@ -52,7 +54,7 @@ class ChatGPTClient(Generic[Answer]):
         *,
         provider: Provider | None = None,
         desk: CallDesk | None = None,
-        addresses: Mapping[str, str | None] | None = None,
+        servers: Servers | None = None,
         limits: Limits = Limits(),
         reasks: int = MAX_REASKS,
     ) -> None: ...
@@ -64,7 +66,7 @@ class ChatGPTClient(Generic[Answer]):
         *,
         provider: Provider | None = None,
         desk: CallDesk | None = None,
-        addresses: Mapping[str, str | None] | None = None,
+        servers: Servers | None = None,
         limits: Limits = Limits(),
         reasks: int = MAX_REASKS,
     ) -> None: ...
@@ -75,15 +77,16 @@ class ChatGPTClient(Generic[Answer]):
         *,
         provider: Provider | None = None,
         desk: CallDesk | None = None,
-        addresses: Mapping[str, str | None] | None = None,
+        servers: Servers | None = None,
         limits: Limits = Limits(),
         reasks: int = MAX_REASKS,
     ) -> None:
         self.model = model
-        self._schema, self._limits, self._reasks = schema, limits, reasks
+        effort = ModelName.parse(model).effort or limits.effort
+        self._schema, self._limits, self._reasks = schema, replace(limits, effort=effort), reasks
         self._desk = desk or CallDesk()
         named: tuple[Provider, str] | None = (provider, model) if provider else None
-        self._provider, self._name = named or provider_for(model, addresses=addresses, table=self._desk.table)
+        self._provider, self._name = named or provider_for(model, servers=servers, table=self._desk.table)
         self.last_text = ""
         self._last: Answered | None = None
 

@@ -187,7 +187,7 @@ class Run:
     def _joined(self, solver: Solver) -> Loop:
         desk, models, logger = self._desk, self._prepared.models, self._logger
         desk.notify = self._display.note
-        client = partial(ChatGPTClient, reasks=0, desk=desk, addresses=models.addresses, limits=models.limits)
+        client = partial(ChatGPTClient, reasks=0, desk=desk, servers=models.servers, limits=models.limits)
         planner = PlannerLLM(*models.names[:2], solver, logger, partial(client, schema=PDDLResp))
         progress, keep = desk.noting_rounds(self._display.phase), self._workspace.save_working_copy
         return Loop(planner, CoderLLM(models.names[2], logger, client), self._regression, logger, progress, keep)

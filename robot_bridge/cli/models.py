@@ -34,6 +34,7 @@ from spca.llm.providers.addresses import address_fault
 from spca.llm.providers.base import Finish, Image, Limits, Message, Provider, Request, Response, Tool, ToolCall
 from spca.llm.providers.failures import OTHER_MODEL
 from spca.llm.providers.registry import PROVIDERS, provider_for
+from spca.llm.providers.servers import Server
 
 DEFAULT_MAX_COST: Final = 0.5
 """USD, where no cap was given."""
@@ -179,11 +180,11 @@ def named(settings: Settings) -> Named | None:
     load_env(Path.cwd() / ".env")
     if prefix == "openai":
         _check_address(settings.base_url)
-    addresses = {"openai": settings.base_url}
+    servers = {"openai": Server(settings.base_url)}
     try:
-        found = Named(*provider_for(settings.model, addresses=addresses, table=table))
+        found = Named(*provider_for(settings.model, servers=servers, table=table))
         _check_caps(settings, table)
-        warning = examine([settings.model], addresses=addresses, table=table).warning() if settings.preflight else ""
+        warning = examine([settings.model], servers=servers, table=table).warning() if settings.preflight else ""
     except ProviderConfigError as error:
         raise SetupError(_told(error)) from error
     if warning:

@@ -16,6 +16,7 @@ from spca.llm.calls.prices import ModelTable
 from spca.llm.providers.addresses import address_fault, is_providers_own
 from spca.llm.providers.base import Limits
 from spca.llm.providers.registry import provider_for
+from spca.llm.providers.servers import Server, Servers
 from spca.runs.settings import ADDRESSES, Settings
 
 DEFAULT_MAX_COST: Final = 5.0
@@ -128,14 +129,14 @@ class Models:
 
     Attributes:
         names: of the large and the small planner and of the coder.
-        addresses: base URLs by prefix.
+        servers: by prefix.
         table: the user's own first; what Ollama's own service runs has no known price.
         limits: of every answer.
     """
 
     settings: Settings
     names: tuple[str, str, str]
-    addresses: Mapping[str, str | None]
+    servers: Servers
     table: ModelTable
     limits: Limits
 
@@ -149,14 +150,15 @@ class Models:
         known = ModelTable.load(Path(settings.model_table) if settings.model_table else None)
         known = known.after(_OLLAMA_SERVICE) if "ollama.com" in (settings.ollama_host or "") else known
         addresses = {"openai": settings.base_url, "google": settings.google_base_url, "ollama": settings.ollama_host}
+        servers = {prefix: Server(url) for prefix, url in addresses.items()}
         limits = Limits(settings.max_output_tokens, None, settings.timeout)
-        return cls(settings, settings.models, addresses, known, limits)
+        return cls(settings, settings.models, servers, known, limits)
 
     def place(self, model: str) -> str:
         """What a model's answers depend on besides its name: the address of its server, or the state of its file."""
         prefix, _, name = model.partition("/")
         if prefix != "llamacpp":
-            return self.addresses.get(prefix) or ""
+            return self.servers.get(prefix, Server()).url or ""
         try:
             file = Path(name).stat()
         except OSError:
@@ -187,7 +189,7 @@ class Models:
 
     def look_up(self) -> Report:
         """Look up the models of a run at their providers; see :func:`spca.llm.calls.preflight.examine`."""
-        return examine(self.names, addresses=self.addresses, table=self.table)
+        return examine(self.names, servers=self.servers, table=self.table)
 
     def greeting(self, environ: Mapping[str, str], caps: Caps) -> str:
         """One line on which models a run uses, why, what caps hold, and how to choose others."""
@@ -199,7 +201,9 @@ class Models:
         large, small, coder = self.names
         names = f"planner {large}, {'' if small == large else f'small planner {small}, '}coder {coder}"
         used = {model.partition("/")[0] for model in self.names}
-        there = [f"{prefix} at {url}" for prefix, url in self.addresses.items() if url and prefix in used]
+        there = [
+            f"{prefix} at {server.url}" for prefix, server in self.servers.items() if server.url and prefix in used
+        ]
         limit = [f"{caps.cost_usd:g} USD"] if caps.cost_usd is not None else []
         limit += [f"{caps.calls} requests"] if caps.calls is not None else []
         limit += [f"{caps.tokens} tokens"] if caps.tokens is not None else []
@@ -226,7 +230,7 @@ def admitted(settings: Settings) -> tuple[Models, Caps, str]:
     """
     models = Models.of(settings)
     for name in models.names:
-        provider_for(name, addresses=models.addresses, table=models.table)
+        provider_for(name, servers=models.servers, table=models.table)
     caps = models.caps()
     if settings.preflight and (warning := models.look_up().warning()):
         print(f"warning: {warning}", file=sys.stderr, flush=True)

@@ -18,6 +18,7 @@ from spca.errors import ProviderConfigError, TransientError, UnknownModelError, 
 from spca.llm.providers.base import Finish, Form, Limits, Listing, Message, ModelInfo, Response, Target, Usage
 from spca.llm.providers.openai.openai import OpenAIProvider
 from spca.llm.providers.registry import provider_for
+from spca.llm.providers.servers import Server
 from spca.reference import planner
 from tests.fakes.reference_server import Line, ReferenceServer, Settings
 from tests.support.contracts.providing import GO_TO, request_of
@@ -56,7 +57,7 @@ def test_it_answers_like_the_embedded_model_and_books_what_it_reports(api: str) 
 def test_it_speaks_the_protocol_of_each_provider(prefix: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GOOGLE_API_KEY", "not-a-real-key")
     with ReferenceServer(Settings(models=("m", "n"))) as server:
-        provider, _ = provider_for(f"{prefix}/m", addresses={prefix: server.url})
+        provider, _ = provider_for(f"{prefix}/m", servers={prefix: Server(server.url)})
         assert isinstance(provider, Listing)
         assert [each.name for each in provider.listed()] == ["m", "n"]
         answer = provider.complete(request_of(*PROMPT, schema=PDDLResp))

@@ -25,8 +25,10 @@ from spca.llm.calls.prices import ModelTable
 from spca.llm.providers.addresses import is_providers_own
 from spca.llm.providers.base import Listed, Listing
 from spca.llm.providers.failures import OTHER_MODEL
+from spca.llm.providers.names import ModelName
 from spca.llm.providers.registry import IN_PROCESS, provider_for
 from spca.llm.providers.secrets import quoted
+from spca.llm.providers.servers import Servers
 
 SOON: Final = timedelta(days=60)
 """How long before its end a model is worth a warning."""
@@ -105,7 +107,7 @@ def _row(row: tuple[str, str]) -> str:
 def examine(
     models: Sequence[str],
     *,
-    addresses: Mapping[str, str | None] | None = None,
+    servers: Servers | None = None,
     table: ModelTable | None = None,
     today: date | None = None,
 ) -> Report:
@@ -113,7 +115,7 @@ def examine(
 
     Args:
         models: what a run is to use.
-        addresses: base URLs by prefix, for servers that are not at the usual place.
+        servers: those that are not at the usual place.
         table: what is known of models; by default the built-in table.
         today: by default the day in UTC.
 
@@ -121,12 +123,12 @@ def examine(
         ProviderConfigError: a model cannot be asked at all, because its key is missing or there is no such provider.
     """
     table, today = table or ModelTable.load(), today or datetime.now(UTC).date()
-    there = {prefix: model for model in models if (prefix := model.partition("/")[0]) not in IN_PROCESS}
-    servers = {prefix: provider_for(model, addresses=addresses, table=table)[0] for prefix, model in there.items()}
-    lists = _lists({prefix: server for prefix, server in servers.items() if isinstance(server, Listing)})
+    there = {prefix: model for model in models if (prefix := ModelName.parse(model).prefix) not in IN_PROCESS}
+    asked = {prefix: provider_for(model, servers=servers, table=table)[0] for prefix, model in there.items()}
+    lists = _lists({prefix: server for prefix, server in asked.items() if isinstance(server, Listing)})
     found = []
     for model in dict.fromkeys(models):
-        known = lists.get(model.partition("/")[0])
+        known = lists.get(ModelName.parse(model).prefix)
         found.append(judged(model, known, table, today) if known else Finding(model, State.EMBEDDED))
     return Report(tuple(found), tuple(known.lost for known in lists.values() if known.lost))
 
@@ -155,7 +157,8 @@ def _known(server: Listing) -> Known:
 
 def judged(model: str, known: Known, table: ModelTable, today: date) -> Finding:
     """Return what a list and the table say of a model on a day (pure)."""
-    prefix, _, name = model.partition("/")
+    asked = ModelName.parse(model)
+    prefix, name = asked.prefix, asked.name
     info, is_own = table.info(model), is_providers_own(prefix, known.address)
     entry = _entry(prefix, name, known.entries)
     told = entry.shutdown if entry else None
@@ -178,7 +181,8 @@ def _entry(prefix: str, name: str, known: Sequence[Listed]) -> Listed | None:
 
 
 def _missing(model: str, known: Known, *, is_own: bool) -> Finding:
-    prefix, _, name = model.partition("/")
+    asked = ModelName.parse(model)
+    prefix, name = asked.prefix, asked.name
     is_ollama = prefix == "ollama"
     is_sure = is_own or (is_ollama and not name.endswith("cloud"))
     names = [each.name for each in known.entries[:_COMPARED] if len(each.name) <= _LONGEST_NAME]

@@ -25,11 +25,12 @@ from spca.common.files import read_text
 from spca.llm.calls import published
 from spca.llm.calls.rates import RATES, Price, Rates
 from spca.llm.providers.base import ModelInfo, Request, Response, Usage
+from spca.llm.providers.names import EFFORTS, ModelName
 from spca.llm.providers.secrets import quoted
 
 _CHOICES: Final[Mapping[str, Sequence[str]]] = {
     "api": ("chat", "responses"),
-    "least_effort": ("none", "minimal", "low", "medium", "high", "xhigh", "max"),
+    "least_effort": EFFORTS,
 }
 _DATED: Final = re.compile(r"-\d{4}-?\d{2}-?\d{2}$")
 _INFO: Final = frozenset(field.name for field in fields(ModelInfo))
@@ -76,7 +77,7 @@ class ModelTable:
         takes its name answers with that one.
         """
         moment = time.time() if when is None else when
-        model = self._answering(model, datetime.fromtimestamp(moment, UTC).date())
+        model = self._answering(ModelName.parse(model).model, datetime.fromtimestamp(moment, UTC).date())
         given = self._fields(model)
         known = published.rates(model, moment) or published.rates(_DATED.sub("", model), moment)
         own = _rates(given)
@@ -101,6 +102,7 @@ class ModelTable:
 
     def _fields(self, model: str) -> dict[str, Any]:
         values: dict[str, Any] = {}
+        model = ModelName.parse(model).model
         names = (model, _DATED.sub("", model))
         for table in reversed(self._tables):
             fitting = (pattern for pattern in table if any(fnmatchcase(name, pattern) for name in names))

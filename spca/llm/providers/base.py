@@ -159,14 +159,19 @@ class ModelInfo:
 class Target:
     """What a provider is made for: one model, where its server is (None: the usual place), what is known of it.
 
-    ``is_open``: send neither the key nor the proxies of the environment. ``wording`` replaces fields of
-    :class:`spca.llm.providers.failures.Service`, for programs whose options have other names.
+    ``is_open``: send neither the key nor the proxies of the environment. ``is_named``: send no key but that of
+    ``key_variable`` (None otherwise: the provider's own variables). ``label`` is what messages call the model, "" for
+    prefix and name. ``wording`` replaces fields of :class:`spca.llm.providers.failures.Service`, for programs whose
+    options have other names.
     """
 
     model: str
     base_url: str | None = None
     info: ModelInfo = field(default_factory=ModelInfo)
     is_open: bool = False
+    is_named: bool = False
+    key_variable: str | None = None
+    label: str = ""
     wording: Mapping[str, str] = field(default_factory=dict)
 
 

@@ -9,6 +9,8 @@ from typing import Final
 from spca.errors import ProviderConfigError
 from spca.llm.calls.prices import ModelTable
 from spca.llm.providers.base import Provider, Target
+from spca.llm.providers.names import ModelName
+from spca.llm.providers.servers import Server, Servers
 
 PROVIDERS: Final[Mapping[str, tuple[str, str]]] = {
     "reference": ("spca.llm.providers.offline.reference", "ReferenceProvider"),
@@ -26,28 +28,32 @@ IN_PROCESS: Final = frozenset({"reference", "faulty", "replay", "llamacpp"})
 
 
 def provider_for(
-    model: str, *, addresses: Mapping[str, str | None] | None = None, table: ModelTable | None = None
+    model: str, *, servers: Servers | None = None, table: ModelTable | None = None
 ) -> tuple[Provider, str]:
-    """The provider of a model name such as ``openai/gpt-6.1-sol``, and the name without its prefix.
+    """Return the provider of a model such as ``openai/gpt-6.1-sol@high``, and its name without prefix and effort.
 
     A provider that offers certain models only lists them as its attribute ``models``.
 
     Args:
-        addresses: base URLs by prefix, for servers that are not at the usual place.
+        servers: those that are not at the usual place, and those of the user's own prefixes.
         table: what is known of models; by default the built-in table.
 
     Raises:
         ProviderConfigError: there is no such prefix or model, or its provider lacks a key.
     """
-    prefix, _, name = model.partition("/")
-    if prefix in PROVIDERS and not name:
+    asked, servers = ModelName.parse(model), servers or {}
+    prefix, name = asked.prefix, asked.name
+    server = servers.get(prefix, Server())
+    if (prefix in PROVIDERS or server.is_named) and not name:
         raise ProviderConfigError(f"{model!r} lacks the name of a model after {prefix}/")
-    if prefix not in PROVIDERS:
-        known = ", ".join(f"{p}/..." for p in PROVIDERS)
+    if prefix not in PROVIDERS and not server.is_named:
+        known = ", ".join(f"{p}/..." for p in dict.fromkeys((*PROVIDERS, *servers)))
         raise ProviderConfigError(f"unknown model {model!r}: the name must begin with one of {known}")
-    module, cls = PROVIDERS[prefix]
+    module, cls = PROVIDERS["openai" if server.is_named else prefix]
     info = (table or ModelTable.load()).info(model)
-    target = Target(name, (addresses or {}).get(prefix), info)
+    target = Target(
+        name, server.url, info, is_named=server.is_named, label=asked.model, key_variable=server.key_variable
+    )
     provider: Provider = getattr(importlib.import_module(module), cls)(target)
     models: Sequence[str] = getattr(provider, "models", (name,))
     if name not in models:

@@ -143,8 +143,12 @@ def test_a_model_that_is_a_file_is_found_from_anywhere() -> None:
 
 def test_every_address_goes_to_its_provider() -> None:
     chosen = settings(OPENAI_BASE_URL="http://o", GOOGLE_GEMINI_BASE_URL="http://g", OLLAMA_HOST="h")
-    assert Models.of(chosen).addresses == {"openai": "http://o", "google": "http://g", "ollama": "h"}
-    assert set(Models.of(settings()).addresses.values()) == {None}
+    assert {p: s.url for p, s in Models.of(chosen).servers.items()} == {
+        "openai": "http://o",
+        "google": "http://g",
+        "ollama": "h",
+    }
+    assert {server.url for server in Models.of(settings()).servers.values()} == {None}
 
 
 def test_limits_of_answers() -> None:

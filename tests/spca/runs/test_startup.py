@@ -261,7 +261,7 @@ def test_the_cache_is_no_run(given: dict[str, Any]) -> None:
 def test_clients_are_told_of_servers_and_limits(given: dict[str, Any]) -> None:
     told = {"base_url": "http://x:1/v1", "timeout": 3.0, "max_output_tokens": 9, "preflight": False}
     with started(given | told) as run:
-        assert run.models.addresses["openai"] == "http://x:1/v1"
+        assert run.models.servers["openai"].url == "http://x:1/v1"
         assert run.models.limits == Limits(9, None, 3.0)
         assert run.greeting.startswith("Models: planner openai/")
 

@@ -38,20 +38,22 @@ class OpenAIProvider(ModelServer):
     """
 
     def __init__(self, target: Target) -> None:
-        self._label = f"openai/{target.model}"
+        self._label = target.label or f"openai/{target.model}"
         self._speaks_responses = target.info.api == "responses"
-        given = target.base_url or os.environ.get("OPENAI_BASE_URL", "").strip()
+        given = target.base_url or ("" if target.is_named else os.environ.get("OPENAI_BASE_URL", "").strip())
         self._base_url = given or BASE_URL
         self._is_open = target.is_open
-        key = None if target.is_open else api_keys.key_from(self._label, "OPENAI_API_KEY")
-        if key is None and not given:
-            raise api_keys.missing(self._label, "OPENAI_API_KEY")
+        variable = target.key_variable or "OPENAI_API_KEY"
+        has_none = target.is_open or (target.is_named and not target.key_variable)
+        key = None if has_none else api_keys.key_from(self._label, variable)
+        if key is None and (target.key_variable or not given):
+            raise api_keys.missing(self._label, variable)
         self._key = key[1] if key else _NO_KEY
         self._at_openai = f".{host(self._base_url)}".endswith(_OPENAI_HOSTS)
         api = "the Responses API" if self._speaks_responses else "chat completions"
         service = Service(
             self._label,
-            "OPENAI_API_KEY",
+            variable,
             redact(self._base_url),
             if_unknown=f"asked through {api}; {OTHER_MODEL}",
         )

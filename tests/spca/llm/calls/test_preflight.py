@@ -12,6 +12,7 @@ from spca.errors import ProviderConfigError, UnknownModelError
 from spca.llm.calls.preflight import ESCAPE, Known, State, examine, judged
 from spca.llm.calls.prices import ModelTable
 from spca.llm.providers.base import Listed
+from spca.llm.providers.servers import Server
 from tests.fakes.faults import BROKEN, FaultServer
 from tests.fakes.google_wire import GOOGLE
 from tests.fakes.ollama_wire import OLLAMA
@@ -126,14 +127,14 @@ def server(prefix: str) -> Iterator[FaultServer]:
 
 def test_a_list_is_asked_for_once_and_nothing_else(prefix: str, server: FaultServer) -> None:
     models = [f"{prefix}/{name}" for name in ("small", "large", "small")]
-    report = examine(models, addresses={prefix: server.base_url})
+    report = examine(models, servers={prefix: Server(server.base_url)})
     assert [(each.model, each.state) for each in report.findings] == [(m, State.AVAILABLE) for m in models[:2]]
     assert (report.line, report.warning()) == ("", "")
     assert [asked.method for asked in server.asked] == ["GET"]
 
 
 def test_a_model_that_is_not_there(prefix: str, server: FaultServer) -> None:
-    report = examine([f"{prefix}/smal"], addresses={prefix: server.base_url})
+    report = examine([f"{prefix}/smal"], servers={prefix: Server(server.base_url)})
     assert f"{prefix}/smal is not in the list of models at http://127.0.0.1" in report.line
     assert f"use {prefix}/small" in report.line
     if prefix == "ollama":
@@ -147,7 +148,7 @@ def test_a_model_that_is_not_there(prefix: str, server: FaultServer) -> None:
 def test_a_list_that_cannot_be_had_is_one_warning(prefix: str, server: FaultServer, fault: str) -> None:
     dialect = server.dialect
     server.listing = BROKEN[fault](dialect) if fault in BROKEN else dialect.refused(int(fault), "No.", None)
-    report = examine([f"{prefix}/small", f"{prefix}/large"], addresses={prefix: server.base_url})
+    report = examine([f"{prefix}/small", f"{prefix}/large"], servers={prefix: Server(server.base_url)})
     line = report.warning()
     assert {each.state for each in report.findings} == {State.UNKNOWN}
     assert line.count("cannot be had") == 1
@@ -159,7 +160,7 @@ def test_a_list_that_cannot_be_had_is_one_warning(prefix: str, server: FaultServ
 def test_a_server_that_is_not_there_is_one_warning(prefix: str) -> None:
     with FaultServer(DIALECTS[prefix]) as gone:
         address = gone.base_url
-    line = examine([f"{prefix}/small"], addresses={prefix: address}).warning()
+    line = examine([f"{prefix}/small"], servers={prefix: Server(address)}).warning()
     assert "cannot be had (no server at " in line
 
 
@@ -171,7 +172,9 @@ def test_all_providers_are_asked_and_one_line_names_all_that_is_wrong(monkeypatc
         servers["openai"].ends = {"small": "2026-10-01", "large": "2026-12-11T00:00:00Z"}
         servers["google"].listing = GOOGLE.refused(500, "It broke.", None)
         models = ["openai/small", "openai/large", "google/large", "ollama/small", "reference/planner"]
-        report = examine(models, addresses={prefix: server.base_url for prefix, server in servers.items()}, today=TODAY)
+        report = examine(
+            models, servers={prefix: Server(server.base_url) for prefix, server in servers.items()}, today=TODAY
+        )
     states = [State.GONE, State.ENDING, State.UNKNOWN, State.AVAILABLE, State.EMBEDDED]
     assert [each.state for each in report.findings] == states
     with pytest.raises(UnknownModelError) as caught:
@@ -191,7 +194,7 @@ def test_a_day_that_cannot_be_read_is_none() -> None:
     with FaultServer(CHAT) as server:
         for day in ("soon", "", "2026-13-45", "99999999999"):
             server.ends = {"small": day}
-            assert examine(["openai/small"], addresses={"openai": server.base_url}).line == ""
+            assert examine(["openai/small"], servers={"openai": Server(server.base_url)}).line == ""
 
 
 @pytest.mark.parametrize("model", ["reference/planner", "faulty/coder", "replay//no/run", "llamacpp//no.gguf"])
