@@ -17,7 +17,7 @@ from spca.errors import BadAnswerError
 from spca.llm.calls.answers import check_complete, parsed, plain, quotable, tool_call
 from spca.llm.calls.desk import Answered, CallDesk
 from spca.llm.providers.base import Limits, Message, Provider, Request, Response, Tool, Usage
-from spca.llm.providers.names import ModelName
+from spca.llm.providers.model_names import ModelName
 from spca.llm.providers.registry import provider_for
 from spca.llm.providers.servers import Servers
 from spca.prompts import render

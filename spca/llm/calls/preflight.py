@@ -25,7 +25,7 @@ from spca.llm.calls.prices import ModelTable
 from spca.llm.providers.addresses import is_providers_own
 from spca.llm.providers.base import Listed, Listing
 from spca.llm.providers.failures import OTHER_MODEL
-from spca.llm.providers.names import ModelName
+from spca.llm.providers.model_names import ModelName
 from spca.llm.providers.registry import IN_PROCESS, provider_for
 from spca.llm.providers.secrets import quoted
 from spca.llm.providers.servers import Servers

@@ -25,7 +25,7 @@ from spca.common.files import read_text
 from spca.llm.calls import published
 from spca.llm.calls.rates import RATES, Price, Rates
 from spca.llm.providers.base import ModelInfo, Request, Response, Usage
-from spca.llm.providers.names import EFFORTS, ModelName
+from spca.llm.providers.model_names import EFFORTS, ModelName
 from spca.llm.providers.secrets import quoted
 
 _CHOICES: Final[Mapping[str, Sequence[str]]] = {

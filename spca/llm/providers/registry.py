@@ -9,7 +9,7 @@ from typing import Final
 from spca.errors import ProviderConfigError
 from spca.llm.calls.prices import ModelTable
 from spca.llm.providers.base import Provider, Target
-from spca.llm.providers.names import ModelName
+from spca.llm.providers.model_names import ModelName
 from spca.llm.providers.servers import Server, Servers
 
 PROVIDERS: Final[Mapping[str, tuple[str, str]]] = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from spca.llm.calls.prices import ModelTable
-from spca.llm.providers.names import EFFORTS, ModelName
+from spca.llm.providers.model_names import EFFORTS, ModelName
 
 
 @pytest.mark.parametrize("effort", EFFORTS)
