@@ -10,6 +10,7 @@ from explorer.cli.parser import Settings
 from explorer.cli.scenes import scene_of
 from explorer.files import Loaded
 from explorer.play.screen import map_text
+from explorer.tasks.wording import one
 from explorer.view import Thing
 from explorer.worlds.voxel import VoxelWorld
 from spca.common.command import EXIT_FINISHED
@@ -41,7 +42,7 @@ def lines(loaded: Loaded) -> Iterator[str]:
         node, proof = nodes.get(milestone.milestone_id), proofs.get(milestone.milestone_id)
         yield f"{number}. {milestone.milestone_id}: {milestone.description} ({milestone.task})"
         if node is not None and node.gate:
-            yield f"   behind a {node.gate}{f', which {node.key} opens' if node.key else ''}".replace("_", " ")
+            yield f"   behind {one(node.gate)}{_opened(node.key)}"
         for edge in loaded.graph.edges:
             if edge.after == milestone.milestone_id:
                 yield f"   after {edge.before}: {edge.reason}"
@@ -60,6 +61,12 @@ def lines(loaded: Loaded) -> Iterator[str]:
             yield f"in view at the spawn: {', '.join(certificate.seen_at_start)}"
     yield from (f"note: {note}" for note in loaded.notes)
     yield from (f"fault: {fault}" for fault in loaded.faults)
+
+
+def _opened(key: str) -> str:
+    """Return what opens a gate, in words, or "" if nothing does."""
+    kinds = list(dict.fromkeys(key.split(" and "))) if key else []
+    return f", opened with {' and '.join(map(one, kinds))}" if kinds else ""
 
 
 def plan(loaded: Loaded) -> str:

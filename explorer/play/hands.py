@@ -35,6 +35,8 @@ def codes_for(state: WorldState, view: View, cell: Cell, *, place: bool = False)
     x, y, z = cell
     if view.known[y, z, x] == UNSEEN:
         return "not seen yet"
+    if place and view.held is None:
+        return "your hand is empty"
     deed = Primitive.PLACE if place else _fitting(replace(state, pose=view.pose.aimed(offset)), offset, cell)
     if isinstance(deed, str):
         return deed

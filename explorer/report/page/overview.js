@@ -19,7 +19,7 @@ function rateCell({rate, low, high, good, total}) {
 }
 
 function ratesTable({model, rows}) {
-  const head = ["Hops", "Episodes", "Scenes solved (TSR)", "Milestones reached (MSR)", "Steps"];
+  const head = ["Hops", "Episodes", "Scenes solved (TSR)", "Milestones reached (MSR)", "Mean steps"];
   return el("section", null, el("h2", null, model),
     el("div", {class: "scroll", tabindex: 0, role: "region", "aria-label": `Rates of ${model}`},
       el("table", {class: "rates"},
@@ -55,7 +55,7 @@ class Overview {
     const several = report.episodes.length > 1;
     const search = el("label", {class: "search"}, el("span", null, "Search"),
       el("input", {type: "search", placeholder: "scene, task or model", oninput: (event) => this.search(event)}));
-    const heads = ["Task", "Model", "Hops", "Milestones", "Steps", "Ended"];
+    const heads = ["Task", "Agent", "Hops", "Milestones", "Steps", "Ended"];
     this.fill();
     return [
       report.rates.map(ratesTable),

@@ -104,6 +104,7 @@ class Play {
     const pose = {cell: [x, y, z], facing, pitch, aim: aim.length ? aim : null};
     this.trail = [...this.trail, pose.cell].slice(-400);
     this.stage.show({blocks: this.blocks, things: told.things.filter(({loose}) => loose), pose, trail: this.trail});
+    this.stage.hover(null); // what the pointer was on has moved with the step
     const away = pose.cell.map((n, i) => n - this.scene.spawn[i]).join(", ");
     this.where.textContent = `Step ${told.step}${told.max ? ` of at most ${told.max}` : ""}, at ${away}, facing ` +
       FACING_WORDS[facing];
@@ -177,6 +178,7 @@ class Play {
       el("p", null, `${told.latched} of ${plural(told.hops, "milestone")} reached in ${plural(told.step, "step")}.`),
       el("p", null, el("a", {class: "big", href: "report", target: "_blank", rel: "noopener"}, "See how it went"),
         el("span", {class: "muted"}, " Your episode is in the results.")));
+    this.ending.classList.toggle("won", won);
     this.give.hidden = true;
     if (this.ending.hidden) {
       this.ending.hidden = false;

@@ -136,3 +136,11 @@ def test_an_episode_that_is_broken_off_is_ended() -> None:
     session = Session(told())
     do(session, "forward")
     assert session.episode().codes == (int(Primitive.FORWARD), int(Primitive.DONE))
+
+
+def test_an_empty_hand_places_nothing_and_takes_no_step() -> None:
+    session = Session(told(plug()))
+    do(session, "turn_right", "forward", "forward", "forward", "back")
+    before = session.game.view.step
+    answer = session.ask({"touch": [1, 2, 1], "place": True})
+    assert (answer["note"], answer["step"]) == ("your hand is empty", before)
