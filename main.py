@@ -237,10 +237,10 @@ COMMANDS: Final[Mapping[str, tuple[str, Callable[[Mapping[str, Any], command.End
 """What each command does, in words and by a function."""
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    """The program; returns the exit code."""
+def main(argv: Sequence[str] | None = None, outside: Mapping[str, str] | None = None) -> int:
+    """The program; returns the exit code. ``outside``: what commands that its caller carries out do."""
     with command.Ending() as end:
-        given = cli.parse(argv, {name: text for name, (text, _) in COMMANDS.items()}, looking.COMMANDS)
+        given = cli.parse(argv, {name: text for name, (text, _) in COMMANDS.items()}, looking.COMMANDS, outside)
         end.code = COMMANDS[given["command"]][1](given, end)
     return end.code
 

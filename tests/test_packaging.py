@@ -7,8 +7,10 @@ import re
 import shutil
 import subprocess
 import sys
+import tarfile
 import tomllib
 import zipfile
+from configparser import ConfigParser
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -16,11 +18,14 @@ from typing import Any
 import pytest
 
 import spca
+from scripts.wheel import APPLICATIONS
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGES = ("spca", "gridworld", "robot_bridge", "explorer")
 LOCKS = ("requirements.txt", "requirements/robot.txt", "requirements/dev.txt")
-BUILD = "import sys; from setuptools import build_meta; print(build_meta.build_wheel(sys.argv[1]))"
+BUILD = "import sys; from setuptools import build_meta; print(getattr(build_meta, sys.argv[1])('.'))"
+ALIASES = {"model_interface.py", "evaluation_harness.py"}
+"""Names for scripts in a checkout; installed, they are found in ``gridworld``."""
 
 
 def project() -> dict[str, Any]:
@@ -40,19 +45,29 @@ def names(requirements: list[str]) -> set[str]:
     return {normal(re.split(r"[<>=!~\[; ]", requirement, maxsplit=1)[0]) for requirement in requirements}
 
 
+def built(kind: str, folder: Path) -> str:
+    """Build a wheel or source distribution of a folder in it, without network; the file's name."""
+    done = subprocess.run(
+        [sys.executable, "-c", BUILD, f"build_{kind}"], cwd=folder, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.splitlines()[-1]
+
+
 @pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> zipfile.ZipFile:
-    """The wheel of what git tracks, built without network."""
+def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of what git tracks."""
     folder = tmp_path_factory.mktemp("build")
     listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
     for path in filter(lambda path: (ROOT / path).is_file(), listed.splitlines()):
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / path, folder / path)
-    done = subprocess.run(
-        [sys.executable, "-c", BUILD, str(folder)], cwd=folder, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    return zipfile.ZipFile(folder / done.stdout.splitlines()[-1])
+    return folder
+
+
+@pytest.fixture(scope="module")
+def wheel(tree: Path) -> zipfile.ZipFile:
+    return zipfile.ZipFile(tree / built("wheel", tree))
 
 
 def test_wheel_holds_packages_only(wheel: zipfile.ZipFile) -> None:
@@ -64,9 +79,41 @@ def test_wheel_holds_packages_only(wheel: zipfile.ZipFile) -> None:
 
 def test_wheel_holds_every_file_of_its_packages(wheel: zipfile.ZipFile) -> None:
     listed = subprocess.run(["git", "ls-files", *PACKAGES], cwd=ROOT, capture_output=True, text=True, check=True).stdout
-    missing = {path for path in listed.splitlines() if (ROOT / path).is_file()} - set(wheel.namelist())
-    assert not missing
+    packaged = {path for path in listed.splitlines() if (ROOT / path).is_file()}
+    assert not packaged - set(wheel.namelist())
     assert "spca/py.typed" in wheel.namelist()
+    info = f"sense_plan_code_act-{spca.__version__}.dist-info"
+    extra = {name for name in wheel.namelist() if not name.startswith(f"{info}/")} - packaged
+    assert extra == {f"spca/_apps/{name}" for name in APPLICATIONS}
+
+
+def test_wheel_holds_every_application_but_the_aliases() -> None:
+    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    top = {path for path in listed.splitlines() if "/" not in path and path.endswith((".py", ".json"))}
+    assert top - ALIASES == set(APPLICATIONS)
+    assert top >= ALIASES
+
+
+def test_wheel_has_the_commands(wheel: zipfile.ZipFile) -> None:
+    info = f"sense_plan_code_act-{spca.__version__}.dist-info"
+    commands = ConfigParser()
+    commands.read_string(wheel.read(f"{info}/entry_points.txt").decode())
+    assert dict(commands["console_scripts"]) == {
+        "spca": "spca.__main__:main",
+        "multinet-run-eval": "spca.__main__:evaluate",
+    }
+
+
+def test_wheel_of_a_source_distribution_is_the_same(tree: Path, wheel: zipfile.ZipFile) -> None:
+    archive = tree / built("sdist", tree)
+    unpacked = tree / "unpacked"
+    with tarfile.open(archive) as tar:
+        tar.extractall(unpacked, filter="data")
+    (folder,) = unpacked.iterdir()
+    again = zipfile.ZipFile(folder / built("wheel", folder))
+    assert {each.filename: each.CRC for each in again.infolist() if not each.filename.endswith("/RECORD")} == {
+        each.filename: each.CRC for each in wheel.infolist() if not each.filename.endswith("/RECORD")
+    }
 
 
 def test_wheel_states_licence_and_version(wheel: zipfile.ZipFile) -> None:

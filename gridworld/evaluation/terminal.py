@@ -6,6 +6,8 @@ import io
 import sys
 from pathlib import Path
 
+from spca.common import command
+
 
 def print_anything() -> None:
     """From now on standard output escapes what its encoding lacks, as standard error does."""
@@ -16,4 +18,4 @@ def print_anything() -> None:
 def program() -> str:
     """How the user called the command, for lines that tell what to type next."""
     name = Path(sys.argv[0]).name if sys.argv else ""
-    return f"python {name}" if name == "run_eval.py" else "multinet-run-eval"
+    return command.program(f"python {name}" if name == "run_eval.py" else "multinet-run-eval")

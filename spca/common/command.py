@@ -17,6 +17,9 @@ from spca.common.text import one_line
 PROGRAM_VARIABLE: Final = "SPCA_PROGRAM"
 """Environment variable by which a script that starts the program says how a user calls it."""
 
+COMMAND_VARIABLE: Final = "SPCA_COMMAND"
+"""Environment variable by which the command ``spca`` says how a user calls it: the other programs are parts of it."""
+
 EXIT_FINISHED: Final = 0
 EXIT_FAILED: Final = 1
 """What was asked for was done, and the answer is no: not strict, not proven, different."""
@@ -76,6 +79,25 @@ def complain(message: str) -> None:
 def program(default: str = "python main.py") -> str:
     """How a user calls the program."""
     return os.environ.get(PROGRAM_VARIABLE, default)
+
+
+def other_program(default: str) -> str:
+    """How a user calls another of our programs than the one that runs.
+
+    Args:
+        default: how it is called in a checkout.
+    """
+    command = os.environ.get(COMMAND_VARIABLE)
+    return f"{command} {_PARTS[default]}".rstrip() if command else default
+
+
+_PARTS: Final = {
+    "python main.py": "",
+    "python run_eval.py": "gridworld",
+    "python -m robot_bridge": "robot",
+    "python -m explorer": "explorer",
+}
+"""Programs in a checkout -> the parts of the command ``spca`` that they are."""
 
 
 def ranged(

@@ -23,6 +23,7 @@ from spca.common.command import (
     ranged,
 )
 from spca.common.errors import UserError
+from spca.common.installation import home
 from spca.errors import ReportError
 from spca.report.finding import PUBLISHED, check_target, find, find_one
 
@@ -45,7 +46,7 @@ def main(argv: Sequence[str], root: Path, make_world: WorldMaker) -> int:
     """Carry out a command; returns the exit code.
 
     Args:
-        root: the folder in which ``runs`` lies by default.
+        root: the folder of the applications.
 
     Raises:
         ReportError: one line that names what is wrong and how to mend it.
@@ -54,7 +55,7 @@ def main(argv: Sequence[str], root: Path, make_world: WorldMaker) -> int:
     given, surplus = parser.parse_known_args(argv)
     if surplus:
         parser.error(_surplus(given.command, surplus))
-    given.runs = Path.cwd() / given.runs if given.runs else root / "runs"
+    given.runs = Path.cwd() / (given.runs or home(root, Path.cwd()) / "runs")
     *_, command = COMMANDS[given.command]
     collecting = gc.isenabled()
     if given.command != "watch":

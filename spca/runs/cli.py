@@ -14,6 +14,7 @@ from spca import __version__
 from spca.common.command import PROGRAM_VARIABLE, Parser, amount, ranged
 from spca.common.errors import SettingsError
 from spca.common.files import load_env
+from spca.common.installation import home
 from spca.errors import ResumeError
 from spca.llm.providers.base import TIMEOUT_S
 from spca.runs import model_choice
@@ -112,7 +113,7 @@ def settings_from(given: Mapping[str, Any], environ: Mapping[str, str], root: Pa
 
     Args:
         given: the options that stand on the command line.
-        root: folder of the checkout, where the default curriculum, workspace and runs lie.
+        root: folder of the applications, where the default curriculum lies; in a checkout workspace and runs too.
         cwd: what relative paths are relative to.
 
     Raises:
@@ -121,9 +122,10 @@ def settings_from(given: Mapping[str, Any], environ: Mapping[str, str], root: Pa
     values: dict[str, Any] = model_choice.chosen(given, environ, cwd)
     if "model_table" in given:
         values["model_table"] = str(cwd / given["model_table"])
-    paths = {"curriculum": "merged_curriculum2.json", "workspace": "workspace", "runs": "runs"}
+    kept = home(root, cwd)
+    paths = {"curriculum": root / "merged_curriculum2.json", "workspace": kept / "workspace", "runs": kept / "runs"}
     for name, default in paths.items():
-        values[name] = str(cwd / given[name]) if name in given else str(root / default)
+        values[name] = str(cwd / given.get(name, default))
     engine = given.get("engine") or environ.get("SPCA_ENGINE") or None
     rest = {f.name: given[f.name] for f in fields(Settings) if f.name in given and f.name not in values}
     return Settings(**{**rest, **values, "engine": engine})
@@ -155,20 +157,27 @@ def resumed_settings(
     return Settings(**values)
 
 
-def parse(argv: Sequence[str] | None, commands: Mapping[str, str], others: Collection[str] = ()) -> dict[str, Any]:
+def parse(
+    argv: Sequence[str] | None,
+    commands: Mapping[str, str],
+    others: Collection[str] = (),
+    outside: Mapping[str, str] | None = None,
+) -> dict[str, Any]:
     """Return the options given, by name, and the ``command``.
 
     Args:
         commands: what each command does, by name; ``run`` is the default.
         others: those with a parser of their own: they get all ``arguments``.
+        outside: further ones of that kind, and what they do, which the caller looks for before it calls this.
     """
     arguments = sys.argv[1:] if argv is None else argv
     if arguments and arguments[0] in others:
         return {"command": arguments[0], "arguments": arguments}
-    parser = _build_parser(commands)
+    outside = outside or {}
+    parser = _build_parser({**commands, **outside})
     parsed, surplus = parser.parse_known_args(arguments)
     given = vars(parsed)
-    if given["command"] in others:
+    if given["command"] in {*others, *outside}:
         parser.error(f"{given['command']} comes before its options")
     if surplus:
         parser.error(f"unrecognized arguments: {' '.join(surplus)}")

@@ -12,6 +12,7 @@ from typing import Any
 
 from spca.common import command
 from spca.common.files import check_folder, locked, make_folder, read_text
+from spca.common.installation import home
 from spca.contracts import AgentSource
 from spca.errors import ResumeError
 from spca.llm.calls.budget import Caps
@@ -60,7 +61,7 @@ def settings(given: Mapping[str, Any], root: Path) -> tuple[Settings, Begun | No
     """
     if "resume" not in given:
         return cli.chosen(given, root), None
-    runs = Path.cwd() / given["runs"] if "runs" in given else root / "runs"
+    runs = Path.cwd() / given.get("runs", home(root, Path.cwd()) / "runs")
     begun = RunFolder.begun(runs, given["resume"])
     chosen = cli.chosen({"runs": str(runs), **given}, root, begun.info["settings"])
     check_versions(begun.info.get("versions", {}))
@@ -99,7 +100,7 @@ def started(given: Mapping[str, Any], root: Path, check_worlds: Callable[[Iterab
 
     Args:
         given: the options on the command line.
-        root: folder of the checkout, where the initial ``agent.py`` lies.
+        root: folder of the applications, where the initial ``agent.py`` lies.
         check_worlds: refuses ids of environments that do not exist.
 
     Raises:
@@ -161,7 +162,7 @@ def desk_maker(chosen: Settings, models: Models, caps: Caps, folder: RunFolder) 
 
 def how_to_resume(chosen: Settings, run_id: str, root: Path) -> str:
     """The command that goes on with a run."""
-    elsewhere = f" --runs {shlex.quote(chosen.runs)}" if Path(chosen.runs) != root / "runs" else ""
+    elsewhere = f" --runs {shlex.quote(chosen.runs)}" if Path(chosen.runs) != home(root, Path.cwd()) / "runs" else ""
     return f"{command.program()} --resume {run_id}{elsewhere}"
 
 

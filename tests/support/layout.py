@@ -10,6 +10,7 @@ ORDER = (
     ("act", "sandbox"),
     ("runs",),
     ("report",),
+    ("__main__",),
 )
 """Parts of ``spca``: each imports itself and what stands in a line above its own; the first line is for everyone."""
 

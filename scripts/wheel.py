@@ -1,0 +1,47 @@
+"""Building a wheel: the applications of the top level go into a folder of their own, ``spca/_apps``.
+
+At the top of ``site-packages`` they would overwrite what others call ``agent`` or ``main``; there only the processes of
+our own commands find them (``spca/__main__.py``). In an editable install they stay where they are.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+from setuptools.command.build_py import build_py
+
+APPLICATIONS: Final = (
+    *("main.py", "minigridenv.py", "plannerLLM.py", "coderLLM.py", "agent.py", "llmclient.py", "metrics_logger.py"),
+    *("run_eval.py", "spca_model.py", "gridworldenv.py"),
+    "merged_curriculum2.json",
+)
+
+
+class BuildPy(build_py):  # type: ignore[misc]  # setuptools ships no types
+    """Builds the packages and, beside them, the folder of applications."""
+
+    def run(self) -> None:
+        super().run()
+        if not self.editable_mode:
+            self.mkpath(str(self._folder))
+            for target, source in self._applications().items():
+                self.copy_file(source, target)
+
+    def get_source_files(self) -> list[str]:
+        """Return what a source distribution has to hold for a wheel to be built of it."""
+        return [*super().get_source_files(), *APPLICATIONS, f"scripts/{Path(__file__).name}"]
+
+    def get_outputs(self, include_bytecode: bool = True) -> list[str]:
+        return [*super().get_outputs(include_bytecode), *self._applications()]
+
+    def get_output_mapping(self) -> dict[str, str]:
+        return {**super().get_output_mapping(), **self._applications()}
+
+    @property
+    def _folder(self) -> Path:
+        return Path(self.build_lib) / "spca" / "_apps"
+
+    def _applications(self) -> dict[str, str]:
+        """Files of the wheel -> those of the checkout; none where they stay in it."""
+        return {} if self.editable_mode else {str(self._folder / name): name for name in APPLICATIONS}

@@ -1,0 +1,53 @@
+"""The command ``spca`` (or ``python -m spca``): ``main.py`` with the other programs as commands of it.
+
+Only a process of this command has the folder of the applications on its path, and what it starts with its own path:
+workers of an evaluation, Ray's actors, the sandbox.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from importlib import import_module
+from pathlib import Path
+from typing import Final
+
+from spca.common.command import COMMAND_VARIABLE, PROGRAM_VARIABLE
+from spca.common.installation import applications
+
+PROGRAMS: Final[Mapping[str, tuple[str, str]]] = {
+    "gridworld": ("run_eval", "judge models on gridworld tasks"),
+    "robot": ("robot_bridge.cli", "explore and act with a robot, simulated or real"),
+    "explorer": ("explorer.cli", "explore open worlds with hidden prerequisites"),
+}
+"""Programs beside ``main.py`` by the word that calls them: the module whose ``main`` it is, and what it does."""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Carry out a command; returns its exit code. Without one, print the help."""
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    command = "python -m spca" if Path(sys.argv[0]).name == Path(__file__).name else "spca"
+    if arguments and arguments[0] in PROGRAMS:
+        return _run(PROGRAMS[arguments[0]][0], f"{command} {arguments[0]}", command, arguments[1:])
+    others = {name: text for name, (_, text) in PROGRAMS.items()}
+    return _run("main", command, command, arguments or ["--help"], others)
+
+
+def evaluate(argv: Sequence[str] | None = None) -> int:
+    """The command ``multinet-run-eval``, which is ``spca gridworld`` by the name of MultiNet."""
+    return _run("run_eval", "multinet-run-eval", "spca", sys.argv[1:] if argv is None else argv)
+
+
+def _run(module: str, program: str, command: str, *arguments: object) -> int:
+    """Call ``main`` of a module as ``program``, while the other programs are called as parts of ``command``."""
+    folder = str(applications())
+    if folder not in sys.path:
+        sys.path.insert(0, folder)
+    os.environ[PROGRAM_VARIABLE], os.environ[COMMAND_VARIABLE] = program, command
+    code: int = import_module(module).main(*arguments)
+    return code
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,32 @@
+"""Where the program lies: in a checkout, or installed from a wheel."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+_SPCA: Final = Path(__file__).resolve().parents[1]
+
+APPLICATIONS: Final = _SPCA / "_apps"
+"""Folder of ``main.py`` and the other applications in a wheel (``scripts/wheel.py``); a checkout has none."""
+
+
+def applications() -> Path:
+    """The folder of ``main.py``, ``run_eval.py``, the initial ``agent.py`` and the curriculum."""
+    return APPLICATIONS if APPLICATIONS.is_dir() else _SPCA.parent
+
+
+def home(root: Path, cwd: Path) -> Path:
+    """The folder in which workspace and runs lie by default: the checkout, or ``cwd`` where the program is installed.
+
+    Args:
+        root: the folder of the applications.
+    """
+    return cwd if root == APPLICATIONS else root
+
+
+def how_to_get(extra: str) -> str:
+    """The command that installs what an extra needs."""
+    if APPLICATIONS.is_dir():
+        return f"pip install 'sense-plan-code-act[{extra}]'"
+    return f"pip install -r requirements/{extra}.txt"
