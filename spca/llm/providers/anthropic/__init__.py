@@ -1,0 +1,1 @@
+"""Claude, and servers that speak its protocol."""

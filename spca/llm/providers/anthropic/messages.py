@@ -1,0 +1,164 @@
+"""Requests and answers in the words of Anthropic's Messages API."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, Final
+
+from spca.errors import BadAnswerError
+from spca.llm.providers.base import Finish, Form, Image, Message, Request, Response, ToolCall, Usage
+from spca.llm.providers.conversation import conversation, with_system_line
+from spca.llm.providers.counts import usage
+from spca.llm.providers.schemas import is_closed, json_schema
+
+MAX_OUTPUT: Final = 32_000
+"""Tokens of an answer where nothing says how many: the API wants a limit, and every model that it serves takes this."""
+FORCED: Final = "tool_choice"
+TEMPERATURE: Final = "temperature"
+"""What a request may hold that some models refuse."""
+
+_ANSWER: Final = "answer"
+"""The tool whose arguments are the answer, where a server has no structured outputs."""
+_CACHED: Final = {"cache_control": {"type": "ephemeral"}}
+_FINISHES: Final[Mapping[str, Finish]] = {
+    "max_tokens": Finish.LENGTH,
+    "model_context_window_exceeded": Finish.LENGTH,
+    "pause_turn": Finish.LENGTH,
+    "refusal": Finish.REFUSAL,
+}
+
+
+def arguments(request: Request, max_output: int | None, refused: Collection[str]) -> dict[str, Any]:
+    """Arguments of ``messages.create``.
+
+    Args:
+        request: what is asked.
+        max_output: tokens that the model can answer with at most; None where that is not known.
+        refused: of :data:`FORCED` and :data:`TEMPERATURE`, what the model does not take.
+    """
+    limits, messages = request.limits, list(conversation(request))
+    found: dict[str, Any] = {"model": request.model, "max_tokens": _most(limits.max_output_tokens, max_output)}
+    if limits.temperature is not None and TEMPERATURE not in refused:
+        found["extra_body"] = {"temperature": limits.temperature}  # newer models have none, and the SDK no longer
+    output: dict[str, Any] = {}
+    if limits.effort == "none":
+        found["thinking"] = {"type": "disabled"}
+    elif limits.effort is not None:
+        output["effort"] = limits.effort
+    if request.tools:
+        found |= _tools(request, FORCED in refused)
+        if FORCED in refused and request.tool_choice != "auto":
+            messages = with_system_line(messages, _choice_told(request.tool_choice))
+    elif request.schema is not None and request.form is not Form.TEXT:
+        schema = json_schema(request.schema)
+        if request.form is Form.SCHEMA and is_closed(schema):
+            output["format"] = {"type": "json_schema", "schema": _supported(schema)}
+        else:
+            tool = {"name": _ANSWER, "description": "Give the answer.", "input_schema": schema}
+            found |= {"tools": [tool], "tool_choice": {"type": "tool", "name": _ANSWER}}
+    if output:
+        found["output_config"] = output
+    return found | _prompt(messages)
+
+
+def read(answer: Any, request: Request, label: str) -> Response:
+    """Return the response in ``answer``, a message of the API, to ``request``.
+
+    Raises:
+        BadAnswerError: there is no content in it, or a tool call without arguments.
+    """
+    if not isinstance(answer.content, list):
+        raise BadAnswerError(f"{label}: the answer holds no content")
+    counts, served = _usage(answer.usage), str(answer.model or "")
+    finish = _FINISHES.get(answer.stop_reason, Finish.STOP)
+    text = "".join(block.text for block in answer.content if block.type == "text")
+    if finish is Finish.REFUSAL:
+        why = answer.stop_details.explanation if answer.stop_details else None
+        return Response(text or str(why or ""), counts, finish, served=served)
+    asked = [block for block in answer.content if block.type == "tool_use"]
+    if finish is Finish.LENGTH or not asked:
+        return Response(text, counts, finish, served=served)
+    calls = tuple(_call(block, label) for block in asked)
+    if not request.tools:
+        return Response(json.dumps(calls[0].arguments, ensure_ascii=False), counts, served=served)
+    return Response(text, counts, Finish.TOOL_CALL, calls, served)
+
+
+def _most(wanted: int | None, max_output: int | None) -> int:
+    known = [each for each in (wanted, max_output) if each is not None]
+    return min(known, default=MAX_OUTPUT)
+
+
+def _tools(request: Request, is_free: bool) -> dict[str, Any]:
+    """The tools and the choice among them; ``is_free``: the model does not take one that forces it."""
+    declared = [
+        {"name": tool.name, "description": tool.description, "input_schema": json_schema(tool.parameters)}
+        for tool in request.tools
+    ]
+    if is_free or request.tool_choice == "auto":
+        choice = {"type": "auto"}
+    elif request.tool_choice == "required":
+        choice = {"type": "any"}
+    else:
+        choice = {"type": "tool", "name": request.tool_choice}
+    return {"tools": declared, "tool_choice": {**choice, "disable_parallel_tool_use": True}}
+
+
+def _choice_told(choice: str) -> str:
+    which = "one of the tools" if choice == "required" else f"the tool {choice}"
+    return f"Answer only by calling {which}, never in words."
+
+
+def _supported(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """``schema`` without the constraints that structured outputs refuse, which are told in descriptions instead."""
+    import anthropic
+
+    found: dict[str, Any] = anthropic.transform_schema(dict(schema))
+    return found
+
+
+def _prompt(messages: Sequence[Message]) -> dict[str, Any]:
+    """The conversation, to be cached in two parts: its system part, and all that comes before the newest answer.
+
+    Repairs and re-asks put an answer and what was wrong with it behind the same question. The cache is looked up at the
+    marks, and holds tools, system part and messages up to each.
+    """
+    system = [block for message in messages if message.role == "system" for block in _content(message)]
+    turns = [message for message in messages if message.role != "system"]
+    answers = [position for position, message in enumerate(turns) if message.role == "assistant"]
+    last = answers[-1] - 1 if answers and answers[-1] else len(turns) - 1
+    said = [_content(message) for message in turns]
+    for blocks in (system, said[last] if said else []):
+        if blocks:
+            blocks[-1] |= _CACHED
+    asked = [{"role": message.role, "content": blocks} for message, blocks in zip(turns, said, strict=True)]
+    return {"messages": asked} | ({"system": system} if system else {})
+
+
+def _content(message: Message) -> list[dict[str, Any]]:
+    """Blocks of a message; the API refuses an empty text."""
+    texts = [{"type": "text", "text": message.text}] if message.text or not message.images else []
+    return [*texts, *map(_picture, message.images)]
+
+
+def _picture(image: Image) -> dict[str, Any]:
+    data = base64.b64encode(image.data).decode("ascii")
+    return {"type": "image", "source": {"type": "base64", "media_type": image.media_type, "data": data}}
+
+
+def _call(block: Any, label: str) -> ToolCall:
+    if not isinstance(block.input, dict):
+        raise BadAnswerError(f"{label}: the arguments of the call of {block.name} are not a JSON object")
+    return ToolCall(str(block.name), block.input)
+
+
+def _usage(counts: Any) -> Usage:
+    """Anthropic counts what was read from the cache and written into it beside the rest of the prompt."""
+    if counts is None:
+        return Usage()
+    cached, written = counts.cache_read_input_tokens, counts.cache_creation_input_tokens
+    sent = None if counts.input_tokens is None else counts.input_tokens + (cached or 0) + (written or 0)
+    made = counts.output_tokens_details
+    return usage(sent, counts.output_tokens, cached, made.thinking_tokens if made else None, written)
