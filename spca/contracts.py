@@ -112,10 +112,15 @@ class LevelInfo:
 
 @dataclass(frozen=True, slots=True)
 class PlanStep:
-    """One action of a plan with its arguments as they are passed to the agent's method."""
+    """One action of a plan with its arguments as they are passed to the agent's method.
+
+    ``parameters`` are the names that the PDDL gives the arguments, () where they are not known; two steps that do the
+    same are equal whatever their names.
+    """
 
     action: str
     args: tuple[str, ...]
+    parameters: tuple[str, ...] = field(default=(), compare=False)
 
     def __str__(self) -> str:
         return f"{self.action}({', '.join(self.args)})"

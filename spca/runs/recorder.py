@@ -144,7 +144,7 @@ class Recorder:
 def solved_level(trajectory: Mapping[str, Any]) -> SolvedLevel:
     """The last attempt of a trajectory file, as the regression check wants it."""
     last = trajectory["attempts"][-1]
-    steps = tuple(PlanStep(step["action"], tuple(step["args"])) for step in last["plan"])
+    steps = tuple(PlanStep(s["action"], tuple(s["args"]), tuple(s.get("parameters", ()))) for s in last["plan"])
     plan = Plan(steps, last["domain"], last["problem"], (), PlannerMode.FRESH)
     start = Checkpoint(tuple(last["start"]), trajectory["checkpoint"]["state_hash"])
     return SolvedLevel(trajectory["env_id"], trajectory["seed"], start, plan)

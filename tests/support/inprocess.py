@@ -13,6 +13,7 @@ from functools import lru_cache
 from types import CodeType
 
 from spca.code.agent_source import split_lines
+from spca.code.call_binding import arguments_of
 from spca.contracts import AgentSource, AgentView, PlanStep
 from spca.protocols import Failed, Finished, Yielded
 from spca.sandbox.kernel.limits import Limits
@@ -48,7 +49,7 @@ class InProcessEpisode:
         except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
             self._broken = reports.syntax_error(error, agent)
             return
-        plan = [(step.action, step.args) for step in steps]
+        plan = [(step.action, arguments_of(agent.text, step)) for step in steps]
         self._runner = Runner(module, plan, previous, WORDS, self._said.append, Limits().printed_bytes)
 
     @property

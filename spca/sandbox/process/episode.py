@@ -11,6 +11,7 @@ from types import CodeType
 from typing import Final
 
 from spca.code.agent_source import split_lines
+from spca.code.call_binding import arguments_of
 from spca.contracts import AgentSource, AgentView, PlanStep, Status
 from spca.errors import SandboxError
 from spca.protocols import Failed, Finished, Yielded
@@ -62,7 +63,7 @@ class SandboxEpisode:
         self.pid, self.printed = worker.pid, ""
         self._worker, self._limits, self._steps = worker, limits, tuple(steps)
         self._lines = split_lines(agent.text)
-        plan = tuple((step.action, step.args) for step in steps)
+        plan = tuple((step.action, arguments_of(agent.text, step)) for step in steps)
         start = wire.Start(module, plan, tuple(previous), VOCABULARY, limits.printed_bytes)
         self._unsent = wire.pack_start(start)
         self._frames = wire.Frames()

@@ -24,6 +24,10 @@ _MAX_NAME: Final = 60
 _RESERVE: Final = 1 << 20
 
 
+Arguments = tuple[str, ...] | dict[str, str]
+"""What an action is called with: in the order of its parameters, or by their names."""
+
+
 class Asked(NamedTuple):
     """Generated code yielded a primitive: its code, the position in the plan, the line of the innermost generator."""
 
@@ -135,7 +139,7 @@ class Runner:
     def __init__(
         self,
         module: CodeType,
-        steps: Sequence[tuple[str, Sequence[str]]],
+        steps: Sequence[tuple[str, Arguments]],
         previous: Sequence[int],
         words: NDArray[np.str_],
         printed: Callable[[str], object],
@@ -199,8 +203,9 @@ class Runner:
             return self._checked(code, running)
         return Done()
 
-    def _begin(self, action: str, args: Sequence[str]) -> GeneratorType[object, None, object]:
-        made = getattr(self._agent, action)(*args)
+    def _begin(self, action: str, args: Arguments) -> GeneratorType[object, None, object]:
+        method = getattr(self._agent, action)
+        made = method(**args) if isinstance(args, dict) else method(*args)
         if not isinstance(made, GeneratorType):
             raise TypeError(f"{action} returned {type(made).__name__}: an action must yield primitive codes")
         self._running = made

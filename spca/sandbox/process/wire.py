@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spca.contracts import AgentView, Status
-from spca.sandbox.process.runner import MAX_FRAMES, Asked, Done, Fault
+from spca.sandbox.process.runner import MAX_FRAMES, Arguments, Asked, Done, Fault
 
 START, VIEW = 0xD1, 0xD2
 READY, PRINTED, ASKED, DONE, FAULT = 0xE1, 0xE2, 0xE3, 0xE4, 0xE5
@@ -56,7 +56,7 @@ class Start(NamedTuple):
     """What an episode begins with."""
 
     module: CodeType
-    steps: tuple[tuple[str, tuple[str, ...]], ...]
+    steps: tuple[tuple[str, Arguments], ...]
     previous: tuple[int, ...]
     words: tuple[str, ...]
     print_limit: int

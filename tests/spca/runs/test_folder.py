@@ -143,7 +143,7 @@ def test_an_attempt_as_json() -> None:
     start = Checkpoint((0, 1), "hash")
     outcome = outcome_of(Status.STUCK, "it turns", (2, 0), reward=0.5)
     record = attempt_record(Attempt(2, 3, start, plan_of(PlanStep("act", ("a1",))), AGENT, outcome), "agents/x.py")
-    assert record["plan"] == [{"action": "act", "args": ("a1",)}]
+    assert record["plan"] == [{"action": "act", "args": ("a1",), "parameters": ()}]
     assert (record["round"], record["attempt"], record["start"]) == (2, 3, [0, 1])
     assert (record["status"], record["message"], record["reward"]) == ("stuck", "it turns", 0.5)
     assert record["steps"] == [[2, 0, 70], [0, 0, 71]]
