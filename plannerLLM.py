@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Final, Protocol
 
 from pydantic import BaseModel
@@ -42,9 +42,9 @@ MAX_RETRIES: Final = 8
 
 
 class PDDLResp(BaseModel):
-    """The form of a planner's answer."""
+    """The form of a planner's answer; a ``domain`` of null keeps the trusted one."""
 
-    domain: str
+    domain: str | None
     problem: str
 
 
@@ -101,11 +101,12 @@ class PlannerLLM:
             BudgetReached: a cap was reached.
         """
         first_mode = PlannerMode.REPLAN if failed else PlannerMode.REUSE if trusted else PlannerMode.FRESH
-        opening = self._opening(snapshot, level, actions, None if failed else trusted, failed)
+        shown = library.trusted_pddl(trusted) if trusted and not failed else None
+        opening = self._opening(snapshot, level, actions, shown, failed)
         messages, mode, error = opening, first_mode, ""
         for _ in range(1 + MAX_RETRIES):
             client = self._clients[mode]
-            result = self._attempt(client, mode, messages, first_mode)
+            result = self._attempt(client, mode, messages, first_mode, (shown or {}).get("domain"))
             if isinstance(result, Plan):
                 return result
             error = result
@@ -122,7 +123,7 @@ class PlannerLLM:
         snapshot: Snapshot,
         level: LevelInfo,
         actions: str,
-        trusted: TrustedPDDL | None,
+        trusted: Mapping[str, str] | None,
         failed: Sequence[FailedPlan],
     ) -> list[Message]:
         task = render(
@@ -130,18 +131,23 @@ class PlannerLLM:
             snapshot=planner_state(snapshot),
             level=asdict(level),
             actions=actions,
-            trusted=library.trusted_pddl(trusted) if trusted else None,
+            trusted=trusted,
             feedback=feedback.failed_plans(failed) if failed else None,
         )
         system = render("planner_system", reserved=", ".join(PRIMITIVE_METHODS))
         return [Message("system", system), Message("user", task)]
 
     def _attempt(
-        self, client: ChatGPTClient[PDDLResp], mode: PlannerMode, messages: list[Message], first_mode: PlannerMode
+        self,
+        client: ChatGPTClient[PDDLResp],
+        mode: PlannerMode,
+        messages: list[Message],
+        first_mode: PlannerMode,
+        kept: str | None,
     ) -> Plan | str:
-        """One call: a plan, or what was wrong with the answer."""
+        """One call: a plan, or what was wrong with the answer; ``kept`` is the domain that null stands for."""
         started = time.perf_counter()
-        error, solved_in, plan = "", 0.0, None
+        error, solved_in, plan, keeps = "", 0.0, None, False
         try:
             answer = client.chat_completion(messages, phase="planner", mode=mode.value)
         except PromptTooLongError as failure:
@@ -154,32 +160,34 @@ class PlannerLLM:
             error = str(failure)
         seconds = time.perf_counter() - started
         if not error:
-            outcome = self._solve(answer, first_mode)
+            keeps = answer.domain is None
+            outcome = self._solve(kept if answer.domain is None else answer.domain, answer.problem, first_mode)
             solved_in = time.perf_counter() - started - seconds
             plan, error = (outcome, "") if isinstance(outcome, Plan) else (None, outcome)
         self._emit(
             "planner_call",
             {"mode": mode.value, "model": client.model, "seconds": round(seconds, 4), "solve_s": round(solved_in, 4)}
-            | {**client.last_call(), "ok": plan is not None, "error": error[:500]},
+            | {**client.last_call(), "kept_domain": keeps, "ok": plan is not None, "error": error[:500]},
         )
         return plan or error
 
-    def _solve(self, answer: PDDLResp, mode: PlannerMode) -> Plan | str:
+    def _solve(self, domain: str | None, problem: str, mode: PlannerMode) -> Plan | str:
+        if domain is None:
+            return 'the domain is null, but there is no <trusted_pddl> with one to keep: write the whole "domain"'
         try:
-            schemas = pddl.extract_actions(answer.domain)
-            names = pddl.NameMap.of(answer.domain, answer.problem)
-            result = self._solver.solve(answer.domain, answer.problem)
+            schemas = {schema.name: schema for schema in pddl.extract_actions(domain)}
+            names = pddl.NameMap.of(domain, problem)
+            result = self._solver.solve(domain, problem)
             if not result.solved:
                 return f"{result.status.value}: {result.message}"
             steps = pddl.plan_steps(result.steps, names)
         except PlanTextError as error:
             return str(error)
-        used = {step.action for step in steps}
         return Plan(
-            steps=steps,
-            domain=answer.domain,
-            problem=answer.problem,
-            schemas=tuple(schema for schema in schemas if schema.name in used),
+            steps=tuple(replace(step, parameters=schemas[step.action].parameters) for step in steps),
+            domain=domain,
+            problem=problem,
+            schemas=tuple(schema for name, schema in schemas.items() if name in {step.action for step in steps}),
             mode=mode,
             engine=result.engine,
         )

@@ -21,6 +21,7 @@ from spca.llm.calls.budget import Caps
 from spca.llm.calls.desk import CallDesk
 from spca.llm.calls.retry import RetryPolicy
 from spca.llm.providers.base import Finish, Response, Usage
+from spca.llm.providers.schemas import is_closed, json_schema
 from tests.support.spca.doubles import (
     LEVEL,
     SNAPSHOT,
@@ -98,6 +99,7 @@ def test_names_come_back_in_their_python_spelling() -> None:
     plan = Asked(answer(domain, problem)).plan()
     assert isinstance(plan, Plan)
     assert plan.steps == (PlanStep("go_to", ("a1", "key_blue")),)
+    assert plan.steps[0].parameters == ("a", "class_")
     assert plan.schemas[0].parameters == ("a", "class_")
 
 
@@ -315,6 +317,52 @@ def test_trusted_pddl_is_shown_for_reuse_only() -> None:
     hidden.plan(trusted=TRUSTED, failed=FAILED)
     assert blocks(shown.model.asked(0), "trusted_pddl") == [{"domain": TRUSTED.domain, "problem": TRUSTED.problem}]
     assert not blocks(hidden.model.asked(0), "trusted_pddl")
+
+
+def kept(problem: str) -> str:
+    """An answer that keeps the trusted domain."""
+    return json.dumps({"domain": None, "problem": problem})
+
+
+def test_a_domain_of_null_keeps_the_trusted_one() -> None:
+    asked = Asked(kept(TRUSTED.problem))
+    plan = asked.plan(trusted=TRUSTED)
+    assert isinstance(plan, Plan)
+    assert (plan.domain, plan.problem, plan.text) == (TRUSTED.domain, TRUSTED.problem, "[cross_room(a1)]")
+    (call,) = asked.events.of("planner_call")
+    assert (call["kept_domain"], call["ok"]) == (True, True)
+
+
+def test_a_repair_may_keep_the_trusted_domain_too() -> None:
+    asked = Asked(kept("(define (problem p))"), kept(TRUSTED.problem))
+    plan = asked.plan(trusted=TRUSTED)
+    assert isinstance(plan, Plan)
+    assert plan.domain == TRUSTED.domain
+    assert asked.calls == [("reuse", "x/small"), ("syntax", "x/large")]
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {},
+        {"trusted": TRUSTED, "failed": FAILED},
+        {"trusted": TrustedPDDL(f"{TRUSTED.domain};{'long' * 1000}", TRUSTED.problem)},
+    ],
+    ids=["fresh", "replan", "not shown"],
+)
+def test_a_domain_of_null_with_nothing_to_keep_is_one_clear_repair(given: dict[str, Any]) -> None:
+    asked = Asked(kept(TRUSTED.problem), GOOD)
+    assert isinstance(asked.plan(**given), Plan)
+    assert [mode for mode, _ in asked.calls][1:] == ["syntax"]
+    (feedback,) = blocks(asked.model.last_message(1).text, "feedback")
+    assert feedback["message"].startswith("the domain is null, but there is no <trusted_pddl>")
+
+
+def test_the_schema_of_the_answer_is_one_that_strict_modes_take() -> None:
+    schema = json_schema(PDDLResp)
+    assert is_closed(schema)
+    assert schema["required"] == ["domain", "problem"]
+    assert schema["properties"]["domain"] == {"anyOf": [{"type": "string"}, {"type": "null"}]}
 
 
 def test_a_replan_is_told_of_every_failed_plan_and_asked_for_a_change() -> None:

@@ -63,13 +63,14 @@ def planner_call(answer: str) -> tuple[pddl.NameMap, Sequence[PlannedAction]]:
         PlanTextError: its PDDL cannot be read.
     """
     made = parsed(answer, PDDLResp)
-    schemas = pddl.extract_actions(made.domain)
-    names = pddl.NameMap.of(made.domain, made.problem)
-    for text in (made.domain, made.problem):
+    domain = made.domain or ""  # none to be kept
+    schemas = pddl.extract_actions(domain)
+    names = pddl.NameMap.of(domain, made.problem)
+    for text in (domain, made.problem):
         if fault := pddl.shape_fault(text):
             raise PlanTextError(fault)
     planned = tuple(PlannedAction(schema.name, tuple(names.objects)[: len(schema.parameters)]) for schema in schemas)
-    result = _with_names(SolveResult(SolveStatus.SOLVED, planned), made.domain, made.problem)
+    result = _with_names(SolveResult(SolveStatus.SOLVED, planned), domain, made.problem)
     pddl.plan_steps(result.steps, names)
     return names, result.steps
 

@@ -28,6 +28,7 @@ _MAX_CODE: Final = 200_000
 """Characters of an answer in which code is looked for."""
 
 _ABOUT: Final = re.compile(r"<(?:snapshot|task)>\s*(?=\{)")
+_TRUSTED: Final = re.compile(r"<trusted_pddl>\s*(?=\{)")
 _TOP_LEVEL: Final = re.compile(r"(?:def|class|async def|import|from) \w|@\w|\w+ = |[#)\]}\"']")
 """What begins a line of code that is not indented."""
 
@@ -37,14 +38,14 @@ _NOTHING: Final[Mapping[str, Any]] = {}
 class _PDDL(BaseModel):
     """The form of a planner's answer."""
 
-    domain: str
+    domain: str | None
     problem: str
 
 
 @dataclass(frozen=True, slots=True)
 class ShownCall:
-    """A call, and what can be told of its level from it: domain and problem in the answer, plan and mission in the
-    question. ``answered``: there is a text that can be repaired."""
+    """A call, and what can be told of its level from it: domain and problem in the answer (a domain that is kept is the
+    one in the question), plan and mission in the question. ``answered``: there is a text that can be repaired."""
 
     call: Call
     answered: bool
@@ -90,9 +91,9 @@ def _of_transcript(shelf: Shelf, phase: str, name: str, transcript: Mapping[str,
     answer = table(transcript.get("answer"))
     told = _joined(answer.get("text"))
     said = answers.plain(told)
-    pddl = _pddl(said) if phase == PLANNER else None
+    pddl = _pddl(said, transcript) if phase == PLANNER else None
     code = _code(said) if phase == CODER else ""
-    about = _about(transcript)
+    about = _asked(transcript, _ABOUT)
     call = Call(
         file=visible(name),
         phase=phase,
@@ -133,12 +134,13 @@ def _language(answer: str, phase: str, code: str) -> str:
     return "json" if phase == PLANNER and answer.lstrip().startswith("{") else "text"
 
 
-def _pddl(answer: str) -> tuple[str, str] | None:
+def _pddl(answer: str, transcript: Mapping[str, Any]) -> tuple[str, str] | None:
     try:
         found = answers.parsed(answer, _PDDL)
     except BadAnswerError:
         return None
-    return found.domain, found.problem
+    kept = text(_asked(transcript, _TRUSTED).get("domain")) if found.domain is None else found.domain
+    return kept, found.problem
 
 
 def _code(answer: str) -> str:
@@ -154,11 +156,13 @@ def _is_code(answer: str) -> bool:
     return all(in_string or not line or line[0] in " \t" or _TOP_LEVEL.match(line) for line, in_string in lines)
 
 
-def _about(transcript: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The JSON object in a question that tells of the task: a planner's snapshot, a coder's task."""
+def _asked(transcript: Mapping[str, Any], tag: re.Pattern[str]) -> Mapping[str, Any]:
+    """The JSON object in a question behind a tag, such as what tells of the task: a planner's snapshot, a coder's task.
+
+    {} where there is none."""
     for message in items(transcript.get("messages")):
         words = _joined(table(message).get("text"))
-        if table(message).get("role") == "user" and (found := _ABOUT.search(words)):
+        if table(message).get("role") == "user" and (found := tag.search(words)):
             try:
                 return table(json.JSONDecoder().raw_decode(words, found.end())[0])
             except (ValueError, RecursionError):

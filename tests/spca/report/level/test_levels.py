@@ -14,6 +14,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from spca.common.files import make_folder
 from spca.contracts import Status
 from spca.report.level.levels import level
 from spca.report.level.texts import Shelf
@@ -141,6 +142,23 @@ def test_the_order_of_the_log_is_the_order_of_the_rounds(writing: Writing) -> No
     assert first.plan == (model.Action("go", ("a1",)),)
     assert [[code for code, _, _ in attempt.steps] for attempt in attempts(found)] == [[2, 2]] * 3
     assert (second.domain_diff, second.problem_diff) == (None, None)
+
+
+def test_a_domain_that_is_kept_is_shown_as_the_one_that_was_trusted(writing: Writing) -> None:
+    writing.begin()
+    writing.plan()
+    (event,) = [e for e in open_run(writing.path).histories[1].events if e["event"] == "planner_call"]
+    prompt = '<trusted_pddl>\n{"domain": "(define (domain kept))", "problem": "(old)"}\n</trusted_pddl>'
+    transcript = {
+        "messages": [{"role": "user", "text": prompt.split("\n")}],
+        "answer": {"text": ['{"domain": null, "problem": "(new)"}']},
+    }
+    path = writing.path / event["transcript"]
+    make_folder(path.parent)
+    path.write_text(json.dumps(transcript), encoding="utf-8")
+    found = read(writing.path, 1)
+    (call,) = found.rounds[0].calls
+    assert [shown(found, name) for name in call.pddl] == ["(define (domain kept))", "(new)"]
 
 
 def test_the_first_diff_is_to_the_library_before_the_level(writing: Writing) -> None:

@@ -98,6 +98,7 @@ def test_the_planners_faults_come_on_schedule() -> None:
                 PDDLResp.model_validate_json(answer)
             continue
         pddl = PDDLResp.model_validate_json(answer)
+        assert pddl.domain is not None
         if fault == "wrong_action_name":
             with pytest.raises(PlanTextError, match="'drop' is the name of one of the agent's primitive"):
                 extract_actions(pddl.domain)
