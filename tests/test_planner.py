@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import time
 from dataclasses import replace
 from typing import Any
@@ -15,13 +14,14 @@ from hypothesis import strategies as st
 from llmclient import ChatGPTClient
 from plannerLLM import MAX_RETRIES, PDDLResp, PlannerLLM
 from spca.common.errors import BudgetReached
-from spca.contracts import FailedPlan, Plan, PlanFailure, PlannerMode, PlanStep, Snapshot, TrustedPDDL
+from spca.contracts import FailedPlan, Plan, PlanFailure, PlannerMode, PlanStep, TrustedPDDL
 from spca.errors import BadAnswerError, PromptTooLongError, ProviderConfigError, ProviderDownError, TransientError
 from spca.llm.calls.budget import Caps
 from spca.llm.calls.desk import CallDesk
 from spca.llm.calls.retry import RetryPolicy
 from spca.llm.providers.base import Finish, Response, Usage
-from spca.llm.providers.schemas import is_closed, json_schema
+from tests.support.spca.asked import AskedPlanner as Asked
+from tests.support.spca.asked import blocks
 from tests.support.spca.doubles import (
     LEVEL,
     SNAPSHOT,
@@ -38,28 +38,6 @@ GOOD = answer(*pddl("reach_goal"))
 TRUSTED = TrustedPDDL(*pddl("cross_room", name="old"))
 TOO_LONG = PromptTooLongError("x: it is too long")
 FAILED = (FailedPlan("[reach_goal(a1)]", "stuck", "stuck: the same cycle of 4 states repeated 3 times"),)
-
-
-class Asked:
-    """A planner with scripted answers, and what came of it."""
-
-    def __init__(self, *answers: Scripted) -> None:
-        self.model = ScriptedProvider(*answers)
-        self.events = Events()
-        self.planner = PlannerLLM("x/large", "x/small", shared_solver(), self.events, planner_client(self.model))
-
-    def plan(self, snapshot: Snapshot = SNAPSHOT, actions: str = "(none yet)", **more: Any) -> Plan | PlanFailure:
-        return self.planner.plan(snapshot, LEVEL, actions, **more)
-
-    @property
-    def calls(self) -> list[tuple[str, str]]:
-        """Mode and model of every call."""
-        return [(call["mode"], call["model"]) for call in self.events.of("planner_call")]
-
-
-def blocks(prompt: str, tag: str) -> list[Any]:
-    """The JSON of every block with that tag in a prompt."""
-    return [json.loads(body) for body in re.findall(rf"^<{tag}>\n(.*?)\n</{tag}>$", prompt, re.DOTALL | re.MULTILINE)]
 
 
 def test_a_huge_answer_is_not_read() -> None:
@@ -317,52 +295,6 @@ def test_trusted_pddl_is_shown_for_reuse_only() -> None:
     hidden.plan(trusted=TRUSTED, failed=FAILED)
     assert blocks(shown.model.asked(0), "trusted_pddl") == [{"domain": TRUSTED.domain, "problem": TRUSTED.problem}]
     assert not blocks(hidden.model.asked(0), "trusted_pddl")
-
-
-def kept(problem: str) -> str:
-    """An answer that keeps the trusted domain."""
-    return json.dumps({"domain": None, "problem": problem})
-
-
-def test_a_domain_of_null_keeps_the_trusted_one() -> None:
-    asked = Asked(kept(TRUSTED.problem))
-    plan = asked.plan(trusted=TRUSTED)
-    assert isinstance(plan, Plan)
-    assert (plan.domain, plan.problem, plan.text) == (TRUSTED.domain, TRUSTED.problem, "[cross_room(a1)]")
-    (call,) = asked.events.of("planner_call")
-    assert (call["kept_domain"], call["ok"]) == (True, True)
-
-
-def test_a_repair_may_keep_the_trusted_domain_too() -> None:
-    asked = Asked(kept("(define (problem p))"), kept(TRUSTED.problem))
-    plan = asked.plan(trusted=TRUSTED)
-    assert isinstance(plan, Plan)
-    assert plan.domain == TRUSTED.domain
-    assert asked.calls == [("reuse", "x/small"), ("syntax", "x/large")]
-
-
-@pytest.mark.parametrize(
-    "given",
-    [
-        {},
-        {"trusted": TRUSTED, "failed": FAILED},
-        {"trusted": TrustedPDDL(f"{TRUSTED.domain};{'long' * 1000}", TRUSTED.problem)},
-    ],
-    ids=["fresh", "replan", "not shown"],
-)
-def test_a_domain_of_null_with_nothing_to_keep_is_one_clear_repair(given: dict[str, Any]) -> None:
-    asked = Asked(kept(TRUSTED.problem), GOOD)
-    assert isinstance(asked.plan(**given), Plan)
-    assert [mode for mode, _ in asked.calls][1:] == ["syntax"]
-    (feedback,) = blocks(asked.model.last_message(1).text, "feedback")
-    assert feedback["message"].startswith("the domain is null, but there is no <trusted_pddl>")
-
-
-def test_the_schema_of_the_answer_is_one_that_strict_modes_take() -> None:
-    schema = json_schema(PDDLResp)
-    assert is_closed(schema)
-    assert schema["required"] == ["domain", "problem"]
-    assert schema["properties"]["domain"] == {"anyOf": [{"type": "string"}, {"type": "null"}]}
 
 
 def test_a_replan_is_told_of_every_failed_plan_and_asked_for_a_change() -> None:
