@@ -17,6 +17,7 @@ from spca.common.files import load_env
 from spca.common.installation import home
 from spca.errors import ResumeError
 from spca.llm.providers.base import TIMEOUT_S
+from spca.llm.providers.registry import SERVER_FORM, SERVER_HELP
 from spca.runs import model_choice
 from spca.runs.settings import MAY_CHANGE_ON_RESUME, OF_THIS_SESSION, Settings
 
@@ -74,6 +75,7 @@ def _add_models(group: argparse._ArgumentGroup) -> None:
     add("--planner-small-model", metavar="MODEL", help="adapts PDDL that is already trusted")
     add("--coder-model", metavar="MODEL", help="writes actions")
     add("--base-url", metavar="URL", help="OpenAI-compatible server of openai/... (OPENAI_BASE_URL)")
+    add("--server", dest="servers", action="append", metavar=SERVER_FORM, help=SERVER_HELP)
     add("--model-table", metavar="FILE", help="context sizes and prices of models (docs/models.md)")
     told = "do not look up the models at their providers first"
     add("--no-preflight", dest="preflight", action="store_false", help=told)

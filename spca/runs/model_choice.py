@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Self
@@ -15,7 +15,8 @@ from spca.llm.calls.preflight import Report, examine
 from spca.llm.calls.prices import ModelTable
 from spca.llm.providers.addresses import address_fault, is_providers_own
 from spca.llm.providers.base import Limits
-from spca.llm.providers.registry import provider_for
+from spca.llm.providers.model_names import ModelName
+from spca.llm.providers.registry import SERVERS_VARIABLE, own_servers, provider_for, servers_text
 from spca.llm.providers.servers import Server, Servers
 from spca.runs.settings import ADDRESSES, Settings
 
@@ -80,6 +81,8 @@ def chosen(given: Mapping[str, Any], environ: Mapping[str, str], cwd: Path) -> d
     values: dict[str, Any] = {name: names[name] or role for name, role in zip(_NAMES, default, strict=True)}
     values = absolute(values, cwd)
     values |= {name: given.get(name) or environ.get(variable) or None for name, variable in ADDRESSES.items()}
+    own = own_servers(given.get("servers", ()), environ.get(SERVERS_VARIABLE, ""))
+    values["servers"] = _used(own, (values[name] for name in _NAMES))
     check(values)
     return values
 
@@ -94,8 +97,20 @@ def moved(
     """
     values = {name: given.get(name) or environ.get(variable) or recorded[name] for name, variable in ADDRESSES.items()}
     values["base_url"] = given.get("base_url") or recorded["base_url"] or values["base_url"]
+    own = own_servers(given.get("servers", ()), environ.get(SERVERS_VARIABLE, ""))
+    values["servers"] = _used(_recorded(recorded["servers"]) | own, (recorded[name] for name in _NAMES))
     check(dict(recorded) | values)
     return absolute(given, cwd) | values
+
+
+def _used(own: Servers, models: Iterable[str]) -> str | None:
+    """The servers of the user's own that models name, as they are recorded."""
+    prefixes = dict.fromkeys(ModelName.parse(model).prefix for model in models)
+    return servers_text({prefix: own[prefix] for prefix in prefixes if prefix in own})
+
+
+def _recorded(servers: str | None) -> dict[str, Server]:
+    return own_servers((), servers or "")
 
 
 def absolute(given: Mapping[str, Any], cwd: Path) -> dict[str, Any]:
@@ -150,7 +165,7 @@ class Models:
         known = ModelTable.load(Path(settings.model_table) if settings.model_table else None)
         known = known.after(_OLLAMA_SERVICE) if "ollama.com" in (settings.ollama_host or "") else known
         addresses = {"openai": settings.base_url, "google": settings.google_base_url, "ollama": settings.ollama_host}
-        servers = {prefix: Server(url) for prefix, url in addresses.items()}
+        servers = {prefix: Server(url) for prefix, url in addresses.items()} | _recorded(settings.servers)
         limits = Limits(settings.max_output_tokens, None, settings.timeout)
         return cls(settings, settings.models, servers, known, limits)
 

@@ -14,7 +14,7 @@ ADDRESSES: Final = {"base_url": "OPENAI_BASE_URL", "google_base_url": "GOOGLE_GE
 """Setting of a server's address -> environment variable that gives it."""
 MAY_CHANGE_ON_RESUME: Final = frozenset(
     {"runs", "resume", "render", "quiet", "max_cost", "max_calls", "max_tokens", "max_output_tokens"}
-    | {"timeout", "cache", "model_table", "preflight"}
+    | {"timeout", "cache", "model_table", "preflight", "servers"}
     | ADDRESSES.keys()
 )
 OF_THIS_SESSION: Final = {"render": False, "quiet": False, "cache": False, "preflight": True}
@@ -23,7 +23,10 @@ OF_THIS_SESSION: Final = {"render": False, "quiet": False, "cache": False, "pref
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Everything a run is told; one value passed down, nothing global. Paths are absolute."""
+    """Everything a run is told; one value passed down, nothing global. Paths are absolute.
+
+    ``servers`` lists the servers of the user's own that its models are asked at, as ``SPCA_SERVERS`` does.
+    """
 
     curriculum: str
     workspace: str
@@ -43,6 +46,7 @@ class Settings:
     base_url: str | None = None
     google_base_url: str | None = None
     ollama_host: str | None = None
+    servers: str | None = None
     model_table: str | None = None
     max_cost: float | None = None
     max_calls: int | None = None

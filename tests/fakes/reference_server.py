@@ -53,7 +53,7 @@ class Settings:
     and its number; ``retry_after`` what a 429 asks to wait. ``schema`` and ``json`` tell which forms of answer are
     known, ``responses`` whether there is OpenAI's second API, ``usage`` whether tokens are reported, ``models`` which
     names exist (None: all do, and :data:`KNOWN` are listed), ``ends`` when they are shut down. ``stall`` seconds pass
-    before an answer is sent.
+    before an answer is sent. Requests without ``key`` are refused, unless it is "".
     """
 
     faults: float = 0.0
@@ -66,6 +66,7 @@ class Settings:
     models: tuple[str, ...] | None = None
     ends: Mapping[str, str] = field(default_factory=dict)
     stall: float = 0.0
+    key: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +148,8 @@ class ReferenceServer(Server):
         return dialect.refused(500, "The server had an error while processing your request", None)
 
     def _served(self, asked: Asked, dialect: Dialect | None, heard: Heard | None) -> tuple[Reply, Usage | None]:
+        if self.settings.key and asked.headers.get("authorization") != f"Bearer {self.settings.key}":
+            return (dialect or CHAT).refused(401, "Incorrect API key provided.", "invalid_api_key"), None
         listed = _LISTS.get(asked.path.partition("?")[0]) if asked.method == "GET" else None
         if listed:
             names = KNOWN if self.settings.models is None else self.settings.models

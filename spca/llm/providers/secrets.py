@@ -18,12 +18,19 @@ HIDDEN: Final = "[hidden]"
 _MAX_QUOTED: Final = 300
 _MIN_SECRET: Final = 8
 _SECRET_NAMES: Final = ("_API_KEY", "_TOKEN", "_SECRET")
+_TAKEN: Final[set[str]] = set()
+"""Variables that this process has taken a key from; users choose their names."""
 _USERINFO: Final = re.compile(r"(?<=://)[^/\s?#]+(?=@)")
 _KEY_SHAPES: Final = re.compile(
     r"(?:(?<=Bearer )|(?<=[?&]key=))[^\s&\"']+"
     r"|\b(?:sk|gsk|hf|xai)[-_][\w*.-]{6,}"
     r"|\bAIza[\w*-]{6,}"
 )
+
+
+def hide(variable: str) -> None:
+    """Take the value of a variable out of all texts from now on, whatever its name is."""
+    _TAKEN.add(variable)
 
 
 def redact(text: str, environment: Mapping[str, str] | None = None) -> str:
@@ -45,7 +52,7 @@ def without_keys(text: str, environment: Mapping[str, str] | None = None) -> str
     values = {
         value.strip()
         for name, value in variables.items()
-        if name.upper().endswith(_SECRET_NAMES) and len(value.strip()) >= _MIN_SECRET
+        if (name in _TAKEN or name.upper().endswith(_SECRET_NAMES)) and len(value.strip()) >= _MIN_SECRET
     }
     for value in sorted(values, key=lambda v: (-len(v), v)):  # a key may be a part of a longer one
         text = text.replace(value, HIDDEN)

@@ -57,7 +57,8 @@ def test_every_flag_reaches_the_settings() -> None:
         "--start-category a --only b --levels c* --seed 7 --curriculum c.json --keep-agent --keep-pddl --resume r "
         "--workspace w --runs /abs/r --planner-model p/1 --planner-small-model p/2 --coder-model p/3 --engine e "
         "--max-cost 0.5 --max-calls 3 --max-tokens 400 --max-output-tokens 50 --timeout 2.5 --cache "
-        "--base-url http://localhost:1/v1 --model-table t.json --render --quiet --unsafe-no-sandbox --no-preflight"
+        "--base-url http://localhost:1/v1 --model-table t.json --render --quiet --unsafe-no-sandbox --no-preflight "
+        "--server p=http://localhost:2/v1,P_KEY --server q=http://localhost:3/v1"
     )
     chosen = settings(*flags.split())
     assert asdict(chosen) | {"upstream_rules": False} == {
@@ -77,6 +78,7 @@ def test_every_flag_reaches_the_settings() -> None:
         "base_url": "http://localhost:1/v1",
         "google_base_url": None,
         "ollama_host": None,
+        "servers": "p=http://localhost:2/v1|P_KEY",
         "model_table": "/here/t.json",
         "max_cost": 0.5,
         "max_calls": 3,
@@ -183,6 +185,17 @@ def test_a_server_that_a_flag_can_name_moves_by_the_flag() -> None:
     assert resumed(recorded=recorded, OPENAI_BASE_URL="http://env").base_url == "http://old"
     assert resumed("--base-url", "http://new", recorded=recorded, OPENAI_BASE_URL="http://env").base_url == "http://new"
     assert resumed(recorded=asdict(settings()), OPENAI_BASE_URL="http://env").base_url == "http://env"
+
+
+def test_a_server_of_ones_own_moves_by_flag_else_environment() -> None:
+    flags = ("--planner-model", "lab/m", "--server", "lab=http://old/v1,LAB_KEY")
+    recorded = asdict(settings(*flags))
+    assert resumed(recorded=recorded).servers == recorded["servers"] == "lab=http://old/v1|LAB_KEY"
+    env = {"SPCA_SERVERS": "lab=http://env/v1, other=http://o/v1"}
+    assert resumed(recorded=recorded, **env).servers == "lab=http://env/v1"
+    moved = resumed("--server", "lab=http://new/v1,NEW_KEY", recorded=recorded, **env)
+    assert moved.servers == "lab=http://new/v1|NEW_KEY"
+    assert moved.kept(recorded) == recorded | {"servers": moved.servers}
 
 
 def test_a_model_that_is_a_folder_is_the_same_when_a_run_goes_on() -> None:

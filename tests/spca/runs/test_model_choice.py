@@ -14,6 +14,7 @@ from spca.common.errors import SettingsError
 from spca.llm.calls.budget import Caps
 from spca.llm.calls.prices import ModelTable
 from spca.llm.providers.base import Limits
+from spca.llm.providers.servers import Server
 from spca.runs import cli, model_choice
 from spca.runs.model_choice import Models
 from spca.runs.settings import ADDRESSES, Settings
@@ -149,6 +150,26 @@ def test_every_address_goes_to_its_provider() -> None:
         "ollama": "h",
     }
     assert {server.url for server in Models.of(settings()).servers.values()} == {None}
+
+
+LAB = ("--planner-model", "lab/m", "--coder-model", "openai/gpt-6.1-sol", "--server", "lab=http://h:1/v1,LAB_KEY")
+
+
+def test_a_server_of_ones_own_stands_beside_a_provider() -> None:
+    chosen = settings(*LAB, OPENAI_API_KEY="k", SPCA_SERVERS="lab=http://env/v1,unused=http://u/v1")
+    assert chosen.models == ("lab/m", "lab/m", SOL)
+    assert chosen.servers == "lab=http://h:1/v1|LAB_KEY"
+    servers = Models.of(chosen).servers
+    assert servers["lab"] == Server("http://h:1/v1", "LAB_KEY", is_named=True)
+    assert "unused" not in servers
+
+
+def test_its_models_are_counted_and_kept_apart_like_those_of_any_server() -> None:
+    with pytest.raises(SettingsError, match="the price of lab/m is unknown"):
+        caps(*LAB)
+    said = greeting(*LAB, "--max-calls", "9", OPENAI_API_KEY="k")
+    assert said.startswith(f"Models: planner lab/m, coder {SOL}; lab at http://h:1/v1; capped at 9 requests")
+    assert Models.of(settings(*LAB)).place("lab/m@high") == "http://h:1/v1"
 
 
 def test_limits_of_answers() -> None:

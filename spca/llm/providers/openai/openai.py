@@ -42,7 +42,7 @@ class OpenAIProvider(ModelServer):
         self._speaks_responses = target.info.api == "responses"
         given = target.base_url or ("" if target.is_named else os.environ.get("OPENAI_BASE_URL", "").strip())
         self._base_url = given or BASE_URL
-        self._is_open = target.is_open
+        self._is_open, self._is_named = target.is_open, target.is_named
         variable = target.key_variable or "OPENAI_API_KEY"
         has_none = target.is_open or (target.is_named and not target.key_variable)
         key = None if has_none else api_keys.key_from(self._label, variable)
@@ -97,6 +97,8 @@ class OpenAIProvider(ModelServer):
                 max_retries=0,
                 http_client=httpx2.Client(**client_settings(httpx2, is_open=self._is_open)),
             )
+            if self._is_named:  # the SDK takes OpenAI's account from the environment
+                self._client.organization = self._client.project = None
         return self._client
 
     def _models(self, timeout_s: float) -> Sequence[Listed]:

@@ -1,0 +1,106 @@
+"""Servers of the user's own: how they are given, and what is sent to them."""
+
+from __future__ import annotations
+
+import pytest
+
+from spca.common.errors import SettingsError
+from spca.errors import ProviderConfigError
+from spca.llm.providers.addresses import is_providers_own
+from spca.llm.providers.base import Message, Request
+from spca.llm.providers.registry import PROVIDERS, own_servers, provider_for, servers_text
+from spca.llm.providers.secrets import HIDDEN, redact
+from spca.llm.providers.servers import Server
+from tests.fakes.faults import FaultServer
+from tests.fakes.openai_wire import CHAT
+
+LAB = Server("http://host:8000/v1", "LAB_KEY", is_named=True)
+OPEN = Server("http://host:9000/v1", is_named=True)
+
+
+def test_a_server_is_given_by_flag_or_in_a_list() -> None:
+    both = {"lab": LAB, "my-2_box": OPEN}
+    flags = ["lab=http://host:8000/v1,LAB_KEY", "my-2_box=http://host:9000/v1"]
+    assert own_servers(flags, "") == both
+    assert own_servers((), "lab=http://host:8000/v1|LAB_KEY, my-2_box=http://host:9000/v1,") == both
+    assert own_servers((), servers_text(both) or "") == both
+    assert own_servers((), "") == {}
+    assert servers_text({"openai": Server("http://x/v1")}) is None
+
+
+def test_a_flag_goes_before_the_list() -> None:
+    assert own_servers(["lab=http://host:8000/v1|LAB_KEY"], "lab=http://old/v1") == {"lab": LAB}
+
+
+@pytest.mark.parametrize("name", [*PROVIDERS])
+def test_a_prefix_that_is_known_is_no_name(name: str) -> None:
+    with pytest.raises(SettingsError, match=rf"^--server {name}: "):
+        own_servers([f"{name}=http://host/v1"], "")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("http://host/v1", "--server: a server is given as NAME=URL or NAME=URL,KEY_VARIABLE"),
+        ("Lab=http://host/v1", "--server: a server is given as NAME=URL"),
+        ("a/b=http://host/v1", "--server: a server is given as NAME=URL"),
+        ("=http://host/v1", "--server: a server is given as NAME=URL"),
+        ("lab", "--server: a server is given as NAME=URL"),
+        ("lab=", "--server lab : an address looks like"),
+        ("lab=host:8000", "--server lab host:8000: an address looks like"),
+        ("lab=http://host/v1,", "--server lab: after its address comes the variable"),
+        ("lab=http://host/v1,sk-secret", "--server lab: after its address comes the variable"),
+        ("lab=http://host/v1,secret", "--server lab: after its address comes the variable"),
+        ("lab=http://host/v1,A,B", "--server lab: after its address comes the variable"),
+        ("lab=http://me:secret@host/v1", "--server lab: an address holds no name, password"),
+        ("lab=http://host/v1?key=secret", "--server lab: an address holds no name, password"),
+    ],
+)
+def test_what_cannot_be_meant_is_one_line_without_a_key(text: str, said: str) -> None:
+    with pytest.raises(SettingsError) as caught:
+        own_servers([text], "")
+    assert str(caught.value).startswith(said)
+    assert "secret" not in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_two_servers_have_two_names() -> None:
+    with pytest.raises(SettingsError, match=r"^SPCA_SERVERS lab: two servers have this name"):
+        own_servers((), "lab=http://a/v1,lab=http://b/v1")
+
+
+def ask(server: Server) -> None:
+    provider, name = provider_for("lab/m", servers={"lab": server})
+    provider.complete(Request(name, (Message("user", "?"),)))
+
+
+def test_no_key_of_a_provider_is_sent(monkeypatch: pytest.MonkeyPatch) -> None:
+    for variable in ("OPENAI_API_KEY", "OPENAI_ORG_ID", "OPENAI_PROJECT_ID", "OPENAI_ADMIN_KEY"):
+        monkeypatch.setenv(variable, f"not-for-others-{variable}")
+    monkeypatch.setenv("LAB_KEY", "only-for-the-lab")
+    with FaultServer(CHAT) as lab:
+        ask(Server(lab.base_url, is_named=True))
+        ask(Server(lab.base_url, "LAB_KEY", is_named=True))
+        headers = [asked.headers for asked in lab.posted]
+    assert [each["authorization"] for each in headers] == ["Bearer none", "Bearer only-for-the-lab"]
+    assert not any("not-for-others" in value for each in headers for value in each.values())
+
+
+def test_a_key_that_is_named_is_needed_and_never_repeated(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("LAB_KEY", raising=False)
+    with pytest.raises(ProviderConfigError, match=r"lab/m: set LAB_KEY in the environment or in \.env"):
+        provider_for("lab/m", servers={"lab": LAB})
+    monkeypatch.setenv("LAB_KEY", "a plain word of the lab")
+    provider_for("lab/m", servers={"lab": LAB})
+    assert redact("it said a plain word of the lab") == f"it said {HIDDEN}"
+
+
+def test_a_prefix_that_nobody_knows_tells_how_to_add_it() -> None:
+    with pytest.raises(ProviderConfigError, match=r"unknown model 'lab/m': .*--server NAME=URL\[,KEY_VARIABLE\] adds"):
+        provider_for("lab/m")
+    with pytest.raises(ProviderConfigError, match="lacks the name of a model after lab/"):
+        provider_for("lab/", servers={"lab": OPEN})
+
+
+def test_no_server_of_ones_own_is_a_providers_own() -> None:
+    assert not is_providers_own("lab", LAB.url)
