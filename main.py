@@ -186,7 +186,7 @@ class Run:
 
     def _joined(self, solver: Solver) -> Loop:
         desk, models, logger = self._desk, self._prepared.models, self._logger
-        desk.notify = self._display.note
+        desk.notify, desk.step_aside = self._display.note, self._display.suspended
         client = partial(ChatGPTClient, reasks=0, desk=desk, servers=models.servers, limits=models.limits)
         planner = PlannerLLM(*models.names[:2], solver, logger, partial(client, schema=PDDLResp))
         progress, keep = desk.noting_rounds(self._display.phase), self._workspace.save_working_copy

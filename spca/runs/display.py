@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import shlex
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from rich.box import SIMPLE_HEAD
@@ -108,6 +109,18 @@ class Display:
         if not solved:
             first_line = summary["reason"].partition("\n")[0]
             self._console.print(f"        {escape(visible(first_line))}", soft_wrap=True)
+
+    @contextmanager
+    def suspended(self) -> Iterator[None]:
+        """Leave the terminal to somebody else."""
+        if self._status is None:
+            yield
+            return
+        self._status.stop()
+        try:
+            yield
+        finally:
+            self._status.start()
 
     def close(self) -> None:
         """Take the live line down."""

@@ -24,6 +24,8 @@ DEFAULT_MAX_COST: Final = 5.0
 """USD that a run may cost where no cap was given."""
 
 _OLLAMA_SERVICE: Final = {"ollama/*": {"input": None, "output": None}}
+_AT_EDITOR: Final = "human/editor"
+_FILES: Final = ("replay", "llamacpp", "human")
 _NAMES: Final = ("planner_model", "planner_small_model", "coder_model")
 _PLACES: Final = dict(zip(("openai", "google", "ollama"), ADDRESSES.values(), strict=True))
 
@@ -117,7 +119,7 @@ def absolute(given: Mapping[str, Any], cwd: Path) -> dict[str, Any]:
     """The models given; one that is a file or folder has its path made absolute: a run may go on from elsewhere."""
     parts = {name: given[name].partition("/") for name in _NAMES if name in given}
     return {
-        name: f"{prefix}/{cwd / path}" if prefix in ("replay", "llamacpp") and path else given[name]
+        name: f"{prefix}/{cwd / path}" if prefix in _FILES and path and given[name] != _AT_EDITOR else given[name]
         for name, (prefix, _, path) in parts.items()
     }
 

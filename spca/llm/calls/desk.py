@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from pathlib import Path
@@ -57,6 +58,9 @@ class CallDesk:
         notify: told in one line whenever a request is about to be sent again.
         policy: when that is done.
         sleep: waits that many seconds.
+
+    Attributes:
+        step_aside: entered while a model needs the terminal.
     """
 
     def __init__(
@@ -75,6 +79,7 @@ class CallDesk:
         self._transcripts = Transcripts(folder)
         self.ledger = Ledger(folder, self._recovered)
         self.notify = notify
+        self.step_aside: Callable[[], AbstractContextManager[object]] = nullcontext
         self._caps, self._cache, self._policy, self._sleep = caps, cache, policy, sleep
         self._place = Place(run)
         self._forms: dict[str, Form] = {}
@@ -108,7 +113,7 @@ class CallDesk:
             ProviderError: the provider failed in another way.
         """
         place = replace(self._place, phase=phase, mode=mode)
-        call = self._transcripts.call(model, request)
+        call = self._transcripts.call(model, replace(request, phase=phase))
         done = self._transcripts.finished(call)
         if done is not None:
             return Answered(call, done.answer, "resumed", (), done.name)
@@ -180,7 +185,8 @@ class CallDesk:
         self.ledger.begin(record)
         started = time.perf_counter()
         try:
-            response = provider.complete(call.request)
+            with self.step_aside() if getattr(provider, "at_terminal", False) else nullcontext():
+                response = provider.complete(call.request)
         except BaseException as error:  # whatever ends a request, its record must be closed
             seconds = round(time.perf_counter() - started, 4)
             if isinstance(error, BadAnswerError):

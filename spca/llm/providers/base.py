@@ -112,7 +112,8 @@ class Request:
 
     ``schema`` is a Pydantic class whose JSON the answer must be, or None for free text; ``form`` is how the server is
     told so. ``tools`` exclude a schema; ``tool_choice`` is "auto", "required" or the name of a tool. ``occurrence``
-    counts the calls of this run that were exactly the same; it is not sent.
+    counts the calls of this run that were exactly the same, and ``phase`` says who asks, such as "planner"; neither is
+    sent.
     """
 
     model: str
@@ -123,6 +124,7 @@ class Request:
     limits: Limits = field(default_factory=Limits)
     form: Form = Form.SCHEMA
     occurrence: int = 0
+    phase: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,7 +203,8 @@ class Listing(Protocol):
 class Provider(Protocol):
     """One method, made by ``Provider(target)``.
 
-    ``complete`` sends at most one request and never repeats it.
+    ``complete`` sends at most one request and never repeats it. Where a provider has an attribute ``at_terminal`` that
+    is true, nothing else may write to the terminal meanwhile.
 
     Raises:
         TransientError: no answer came, but the same request may succeed later.

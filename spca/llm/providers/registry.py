@@ -19,6 +19,7 @@ PROVIDERS: Final[Mapping[str, tuple[str, str]]] = {
     "reference": ("spca.llm.providers.offline.reference", "ReferenceProvider"),
     "faulty": ("spca.llm.providers.offline.faulty", "FaultyProvider"),
     "replay": ("spca.llm.providers.offline.replay", "ReplayProvider"),
+    "human": ("spca.llm.providers.offline.human", "HumanProvider"),
     "openai": ("spca.llm.providers.openai.openai", "OpenAIProvider"),
     "anthropic": ("spca.llm.providers.anthropic.anthropic", "AnthropicProvider"),
     "google": ("spca.llm.providers.google", "GoogleProvider"),
@@ -27,7 +28,7 @@ PROVIDERS: Final[Mapping[str, tuple[str, str]]] = {
 }
 """Model prefix -> module and class; imported on first use."""
 
-IN_PROCESS: Final = frozenset({"reference", "faulty", "replay", "llamacpp"})
+IN_PROCESS: Final = frozenset({"reference", "faulty", "replay", "llamacpp", "human"})
 """Prefixes of models that run within this process."""
 
 SERVERS_VARIABLE: Final = "SPCA_SERVERS"

@@ -148,6 +148,21 @@ def test_a_terminal_shows_the_phase_while_the_clock_runs(monkeypatch: pytest.Mon
     assert "solved  [1/2] Empty [x]: MiniGrid-Empty-5x5-v0  1 round" in out.getvalue()
 
 
+def test_nothing_is_drawn_while_somebody_else_has_the_terminal() -> None:
+    out = io.StringIO()
+    display = Display(2, console=Console(file=out, force_terminal=True, width=100, color_system=None))
+    with display.suspended():
+        assert out.getvalue() == ""
+    display.level_started(1, "a", "b", "c")
+    try:
+        with display.suspended():
+            before = out.getvalue()
+            assert not becomes(lambda: out.getvalue() != before, 0.3)
+        assert becomes(lambda: out.getvalue() != before)
+    finally:
+        display.close()
+
+
 def test_solved_and_failed_are_counted() -> None:
     display = Display(2, console=Console(file=io.StringIO()))
     for outcome in ("success", "fail", "fail"):
