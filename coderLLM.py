@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from llmclient import ChatGPTClient
 from spca.code import library, merge
-from spca.contracts import ActionSchema, AgentSource, CodeFailure, CodePatch, CoderMode
+from spca.contracts import ActionSchema, AgentSource, CodeFailure, CodePatch, CoderMode, PlanObjection
 from spca.errors import PatchError, PromptTooLongError, ProviderConfigError, ProviderDownError, ProviderError
 from spca.llm.providers.base import Message
 from spca.prompts import render
@@ -16,6 +16,10 @@ from spca.protocols import EventSink, RegressionCheck
 
 MAX_ROUNDS: Final = 5
 """Repair calls after the first answer of one request for code."""
+
+
+Coded = CodePatch | CodeFailure | PlanObjection
+"""What comes of asking for code."""
 
 
 class CoderLLM:
@@ -46,8 +50,10 @@ class CoderLLM:
         *,
         agent: AgentSource,
         check: RegressionCheck | None = None,
-    ) -> CodePatch | CodeFailure:
+    ) -> Coded:
         """Have ``actions`` written, or rewritten when ``past_error_log`` tells how the plan failed.
+
+        The coder may answer ``PLAN: reason`` instead, where it is the plan that is wrong.
 
         Args:
             pddl_schemas: schema of each action; its parameters fix the signature of the method.
@@ -71,11 +77,13 @@ class CoderLLM:
         opening = self._opening(task, agent_state, past_error_log, agent)
         messages, error = opening, ""
         for attempt in range(1 + MAX_ROUNDS):
-            patch, error = self._attempt(mode, messages, expected, agent)
-            regression = check(patch.agent) if patch and check else None
-            if patch and not regression:
-                return patch
-            error = regression or error
+            made = self._attempt(mode, messages, expected, agent)
+            if isinstance(made, PlanObjection):
+                return made
+            regression = check(made.agent) if check and isinstance(made, CodePatch) else None
+            if isinstance(made, CodePatch) and not regression:
+                return made
+            error = regression or str(made)
             if not self._client.last_text:  # nothing came that could be repaired: the question is asked again
                 mode, messages = first_mode, opening
                 continue
@@ -103,14 +111,16 @@ class CoderLLM:
         messages: list[Message],
         expected: Mapping[str, tuple[str, ...]],
         agent: AgentSource,
-    ) -> tuple[CodePatch | None, str]:
-        """One call: a patch, or None and what was wrong with it."""
+    ) -> CodePatch | PlanObjection | str:
+        """One call: a patch, what the coder says against the plan, or what was wrong with the answer."""
         started = time.perf_counter()
-        error, patch = "", None
+        error, words, patch = "", "", None
         try:
             answer = self._client.chat_completion(messages, phase="coder", mode=mode.value)
-            merged = merge.merge(agent.text, merge.extract_code(answer), expected)
-            patch = CodePatch(AgentSource(merged.text), merged.changed)
+            words = merge.objection(answer)
+            if not words:
+                merged = merge.merge(agent.text, merge.extract_code(answer), expected)
+                patch = CodePatch(AgentSource(merged.text), merged.changed)
         except PromptTooLongError as failure:
             if messages[-2].role != "assistant":  # not even the question fits
                 raise
@@ -123,6 +133,9 @@ class CoderLLM:
             "coder_call",
             {"mode": mode.value, "model": self._client.model, "seconds": round(time.perf_counter() - started, 4)}
             | {"actions": list(expected), "changed": list(patch.changed) if patch else []}
-            | {**self._client.last_call(), "ok": not error, "error": error[:500]},
+            | {**self._client.last_call(), "objection": words, "ok": not error, "error": error[:500]},
         )
-        return patch, error
+        if words:
+            self._emit("counter_inc", {"name": "plan_objections"})
+            return PlanObjection(words)
+        return patch or error

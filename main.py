@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import minigridenv
-from coderLLM import CoderLLM
+from coderLLM import Coded, CoderLLM
 from llmclient import ChatGPTClient
 from metrics_logger import MetricsLogger, register_signal_handlers
 from plannerLLM import PDDLResp, PlannerLLM
@@ -29,6 +29,7 @@ from spca.contracts import (
     Outcome,
     Plan,
     PlanFailure,
+    PlanObjection,
     Snapshot,
     Status,
     TrustedPDDL,
@@ -111,8 +112,8 @@ class Loop:
             if isinstance(patch, CodeFailure):
                 reason = refused = patch.reason
                 continue
-            if any(patch.agent == tried.agent for tried in tries):
-                break  # the same code from the same state ends the same way: it is the plan that must change
+            if isinstance(patch, PlanObjection) or any(patch.agent == tried.agent for tried in tries):
+                break  # it is the plan that must change: the same code from the same state ends the same way
             if tries:
                 world.restore(start)
             self._progress(number, "act")
@@ -125,11 +126,11 @@ class Loop:
             report = feedback.failure_report(plan, outcome)
         if tries and tries[-1].outcome.status is not Status.GOAL_NOT_REACHED:
             world.restore(start)
-        return Round(plan, tuple(tries), reason)
+        return Round(plan, tuple(tries), reason, patch.words if isinstance(patch, PlanObjection) else "")
 
     def _implement(
         self, level: LevelContext, plan: Plan, snapshot: Snapshot, agent: AgentSource, error: str | None
-    ) -> CodePatch | CodeFailure:
+    ) -> Coded:
         wanted = plan.actions if error else library.missing(agent.text, plan.actions)
         if not wanted:
             return CodePatch(agent, ())

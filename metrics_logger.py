@@ -29,6 +29,7 @@ COUNTERS: Final = (
     "coder_first",
     "coder_semantic",
     "coder_syntax",
+    "plan_objections",
 )
 """Counters of a level, all zero at its start."""
 

@@ -253,6 +253,13 @@ class CodeFailure:
 
 
 @dataclass(frozen=True, slots=True)
+class PlanObjection:
+    """The coder sends the plan back, since it is the plan that is wrong; ``words`` say what, in one line."""
+
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
 class TraceStep:
     """One primitive with where it came from: plan position, high-level action and line of the agent source."""
 

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from coderLLM import MAX_ROUNDS, CoderLLM
+from coderLLM import MAX_ROUNDS, Coded, CoderLLM
 from spca.contracts import ActionSchema, AgentSource, CodeFailure, CodePatch
 from spca.errors import BadAnswerError, PromptTooLongError, ProviderConfigError, ProviderDownError, TransientError
 from spca.llm.calls.retry import RetryPolicy
@@ -53,7 +53,7 @@ class Asked:
         error: str | None = None,
         check: RegressionCheck | None = None,
         schemas: Mapping[str, ActionSchema] = SCHEMAS,
-    ) -> CodePatch | CodeFailure:
+    ) -> Coded:
         plan = "[fetch(a1, key_blue), reach_goal(a1)]"
         return self.coder.implement_actions(actions, schemas, plan, STATE, error, agent=agent, check=check)
 

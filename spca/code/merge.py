@@ -35,7 +35,7 @@ from spca.code.agent_source import (
 )
 from spca.code.patch_rules import Patch, check_action, check_calls, check_method, dissect
 from spca.code.policy import check as policy
-from spca.common.text import escaped_code
+from spca.common.text import escaped_code, one_line
 from spca.contracts import PRIMITIVE_METHODS, AgentSource
 from spca.errors import PatchError
 
@@ -48,6 +48,7 @@ __all__ = [
     "extract_code",
     "merge",
     "method_source",
+    "objection",
     "signatures",
 ]
 
@@ -55,8 +56,12 @@ _FENCE = re.compile(r"^[ \t]*```[ \t]*(\w*)[^\n]*\n(.*?)(?:^[ \t]*```[ \t]*$|\Z)
 _CODE_START = re.compile(
     r"\s*((def|class)\s+\w+\s*[(:]|async\s+def\s|@\w|import\s+\w|from\s+[\w.]+\s+import\s|\w+\s*=)"
 )
+_OBJECTION = re.compile(r"[\s>*_`]*PLAN[*_`]*:[\s*_`]*(\S.*)", re.DOTALL)
+_FENCE_LINE = re.compile(r"^[ \t]*```.*$", re.MULTILINE)
 _COMMENT = re.compile(rb"\s*(#[^\r\n]*)")
 _DEFINITION = re.compile(r"^\s*(def|async|class)\b", re.MULTILINE)
+_MAX_OBJECTION = 260
+"""Characters of what a coder says against a plan."""
 _MAX_TRIES = 40
 _MAX_TRIED = 100_000
 """Parts of an answer that are tried as code, and their characters in all."""
@@ -125,6 +130,13 @@ def extract_code(answer: str) -> str:
     python = [code for language, code in fenced if language in ("python", "py", "python3", "")]
     blocks = [code for code in python if _DEFINITION.search(code)] or python
     return _in_class("\n".join(blocks)) if blocks else _between_sentences(text)
+
+
+def objection(answer: str) -> str:
+    """What an answer that is nothing but ``PLAN: reason`` says against the plan, in one line; "" for any other."""
+    bare = _FENCE_LINE.sub("", answer)
+    found = None if _DEFINITION.search(bare) else _OBJECTION.fullmatch(bare)
+    return one_line(" ".join(found[1].split()))[:_MAX_OBJECTION].rstrip("*_` ") if found else ""
 
 
 def _in_class(code: str) -> str:

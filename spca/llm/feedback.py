@@ -15,7 +15,7 @@ _MAX_MESSAGE: Final = 400
 _MAX_TRACEBACK: Final = 900
 _MAX_PRINTED: Final = 400
 _MAX_ERROR: Final = 1500
-_MAX_REASON: Final = 240
+_MAX_REASON: Final = 290
 """Characters of the reason why a plan failed that a planner gets; the plan itself says most."""
 
 

@@ -33,11 +33,21 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """One sense-plan-code-act round: its plan (None when none could be had), its attempts, and why it ended."""
+    """One sense-plan-code-act round: its plan (None when none could be had), its attempts, and why it ended.
+
+    ``reason`` is that of the last attempt, or why there was none;
+    ``objection`` what the coder had against the plan then.
+    """
 
     plan: Plan | None
     attempts: tuple[Attempt, ...]
     reason: str
+    objection: str = ""
+
+    @property
+    def ending(self) -> str:
+        """Why it ended, in words."""
+        return f"the coder sent the plan back: {self.objection}" if self.objection else self.reason
 
     @property
     def outcome(self) -> Outcome | None:
@@ -46,8 +56,9 @@ class Round:
 
     def failed_plan(self) -> FailedPlan:
         """Return the planner's feedback on the plan of this round, which did not solve the level."""
-        status = self.outcome.status if self.outcome else Status.MISSING_METHOD
-        return FailedPlan(self.plan.text if self.plan else "", status.value, self.reason)
+        never = "sent_back" if self.objection else Status.MISSING_METHOD.value
+        status = self.outcome.status.value if self.outcome else never
+        return FailedPlan(self.plan.text if self.plan else "", status, self.ending)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +81,7 @@ class LevelResult:
         solved = bool(rounds[-1].outcome and rounds[-1].outcome.solved)
         attempts = tuple(attempt for this in rounds for attempt in this.attempts)
         plan = next((this.plan for this in reversed(rounds) if this.plan), None)
-        return cls(solved, rounds[-1].reason, attempts[-1].agent if solved else known, plan, attempts)
+        return cls(solved, rounds[-1].ending, attempts[-1].agent if solved else known, plan, attempts)
 
     @property
     def steps_total(self) -> int:

@@ -74,6 +74,8 @@ class CallReader:
             model=visible(text(event.get("model"))),
             ok=event.get("ok") is True,
             error=visible(text(event.get("error"))) or known.call.error,
+            objection=visible(text(event.get("objection"))),
+            code="" if event.get("objection") else known.call.code,
             seconds=number(event.get("seconds")) or 0.0,
             solve_s=number(event.get("solve_s")) or 0.0,
             source=visible(text(event.get("source"))),

@@ -71,7 +71,7 @@ class _Round:
     def ended_in_calls(self) -> bool:
         """Whether it ended for want of a plan or of code, and not with an attempt."""
         last = self.turns[-1] if self.turns else None
-        return last is None or (not last.acted and not last.calls[-1].call.ok)
+        return last is None or (not last.acted and (not last.calls[-1].call.ok or bool(last.calls[-1].call.objection)))
 
 
 class _Reader:

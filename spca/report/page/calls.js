@@ -31,6 +31,7 @@ function CallLine({call, idle}) {
     h("span", {class: "mono"}, call.model),
     call.source !== "model" && h("span", {class: "tag"}, call.source),
     h("span", {class: "muted"}, callFigures(call)),
+    call.objection && h("span", {class: "cut"}, h("strong", null, "sent the plan back: "), call.objection),
     call.error && h("span", {class: "bad-text cut"}, firstLine(call.error)));
 }
 

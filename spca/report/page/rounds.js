@@ -90,11 +90,15 @@ function isUnfinished(outcome) {
 
 /** The calls of a try that nothing was executed after although the last answer was accepted. */
 const changedNothing = ({attempt, calls}, outcome) =>
-  !attempt && !isUnfinished(outcome) && calls.length > 0 && !calls.at(-1).error;
+  !attempt && !isUnfinished(outcome) && calls.length > 0 && !calls.at(-1).error && !calls.at(-1).objection;
 
 /** Why nothing was executed; code that was tried before is not tried again. */
 function Unexecuted({calls}) {
-  const error = calls.at(-1)?.error;
+  const {error, objection} = calls.at(-1) ?? {};
+  if (objection) {
+    return h(Fragment, null, h("span", {class: "bad-text"}, "not executed: the coder sent the plan back"),
+      h("span", {class: "muted cut"}, objection));
+  }
   if (!error) return h("span", {class: "muted"}, "not executed: the answer changed nothing");
   return h(Fragment, null, h("span", {class: "bad-text"}, "not executed"),
     h("span", {class: "muted cut"}, firstLine(error)));

@@ -223,7 +223,7 @@ class ChatMessage:
 class Call:
     """A call of a model. Texts are ids; ``answer`` is "" where none came, ``pddl`` and ``code`` are what is in it:
     a planner's domain and problem, a coder's methods. ``error`` is what the solver, the validator, the merge or the
-    provider said."""
+    provider said, ``objection`` what a coder that sent the plan back has against it."""
 
     file: str
     phase: str
@@ -244,6 +244,7 @@ class Call:
     answer: str = ""
     pddl: tuple[str, ...] = ()
     code: str = ""
+    objection: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -94,10 +94,11 @@ class Writing:
         data = {"mode": mode, "model": "openai/big", "seconds": seconds, "solve_s": solve_s}
         self.log("planner_call", data | self._asked("planner", mode) | {"ok": not error, "error": error})
 
-    def code(self, *, error: str = "", seconds: float = 0.125) -> None:
+    def code(self, *, error: str = "", objection: str = "", seconds: float = 0.125) -> None:
         """A call of the coder."""
         data = {"mode": "first", "model": "openai/coder", "seconds": seconds, "actions": ["go"], "changed": ["go"]}
-        self.log("coder_call", data | self._asked("coder", "first") | {"ok": not error, "error": error})
+        said = {"objection": objection, "ok": not error, "error": error}
+        self.log("coder_call", data | self._asked("coder", "first") | said)
 
     def act(self, status: Status = Status.SUCCESS, message: str = "it ended", seconds: float = 0.0625) -> None:
         """An attempt."""

@@ -190,6 +190,23 @@ def test_a_level_that_is_under_way_or_was_aborted_is_shown_as_far_as_it_came(wri
     assert (read(writing.path, 3).outcome, read(writing.path, 99).outcome) == ("pending", "pending")
 
 
+def test_a_plan_that_was_sent_back_is_shown_as_that(writing: Writing) -> None:
+    writing.begin()
+    writing.plan()
+    writing.code()
+    writing.act(Status.STUCK, "it turns and turns")
+    writing.plan()
+    writing.code(objection="the key is \x1b[1mgreen")
+    writing.plan()
+    writing.code(objection="and still is")
+    writing.finish("the coder sent the plan back: and still is")
+    found = read(writing.path, 1)
+    told = [[(call.ok, call.objection) for turn in this.tries for call in turn.calls] for this in found.rounds]
+    assert told == [[(True, "")], [(True, "the key is ␛[1mgreen")], [(True, "and still is")]]
+    assert [attempt.round for attempt in attempts(found)] == [1]
+    assert found.blame is None
+
+
 @pytest.mark.parametrize("phase", ["planner", "coder"])
 def test_a_level_that_ended_for_want_of_a_plan_or_of_code_blames_no_line(writing: Writing, phase: str) -> None:
     writing.begin()
