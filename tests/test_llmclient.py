@@ -47,7 +47,7 @@ PAIR = Pair(domain="(define d)", problem="(define p)")
 
 @pytest.mark.parametrize("prefix", sorted(PROVIDERS.keys() - {"replay", "llamacpp"}))
 def test_the_prefix_chooses_the_provider(prefix: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    for variable in ("OPENAI_API_KEY", "GEMINI_API_KEY"):
+    for variable in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY"):
         monkeypatch.setenv(variable, "not-a-key")
     provider, name = provider_for(f"{prefix}/planner")
     assert (type(provider).__name__, name) == (PROVIDERS[prefix][1], "planner")

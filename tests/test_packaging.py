@@ -157,4 +157,8 @@ def test_third_party_lists_every_runtime_package_with_its_licence() -> None:
 
 def test_example_of_settings_holds_no_secret() -> None:
     text = (ROOT / ".env.example").read_text(encoding="utf-8")
-    assert re.findall(r"^#?(\w+_KEY)=(.*)$", text, re.MULTILINE) == [("OPENAI_API_KEY", ""), ("GOOGLE_API_KEY", "")]
+    assert re.findall(r"^#?(\w+_KEY)=(.*)$", text, re.MULTILINE) == [
+        ("OPENAI_API_KEY", ""),
+        ("ANTHROPIC_API_KEY", ""),
+        ("GOOGLE_API_KEY", ""),
+    ]

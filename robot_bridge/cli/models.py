@@ -49,7 +49,7 @@ EMBEDDED: Final[Mapping[str, Callable[[int], DecisionModel]]] = {
 """Navigators that are part of the product, made of a seed."""
 _OTHERS: Final = tuple(prefix for prefix in PROVIDERS if prefix not in ("reference", "faulty"))
 """Prefixes of models that may navigate."""
-_PRICED: Final = ("openai", "google")
+_PRICED: Final = ("openai", "anthropic", "google")
 """Prefixes with a price for every model that is known."""
 _FLAGS: Final[Mapping[str, str]] = {OTHER_MODEL: "name another one with --model", " (--timeout)": ""}
 """What errors of providers say of the flags of ``main.py``, and what is said here instead."""

@@ -27,7 +27,7 @@ _OLLAMA_SERVICE: Final = {"ollama/*": {"input": None, "output": None}}
 _AT_EDITOR: Final = "human/editor"
 _FILES: Final = ("replay", "llamacpp", "human")
 _NAMES: Final = ("planner_model", "planner_small_model", "coder_model")
-_PLACES: Final = dict(zip(("openai", "google", "ollama"), ADDRESSES.values(), strict=True))
+_PLACES: Final = dict(zip(("openai", "anthropic", "google", "ollama"), ADDRESSES.values(), strict=True))
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +47,11 @@ DEFAULTS: Final = (
         ("openai/gpt-6.1-sol", "openai/gpt-6.1-terra", "openai/gpt-6.1-sol"),
     ),
     Default(
+        "anthropic",
+        ("ANTHROPIC_API_KEY",),
+        ("anthropic/claude-opus-5-5", "anthropic/claude-sonnet-5-5", "anthropic/claude-opus-5-5"),
+    ),
+    Default(
         "google",
         ("GOOGLE_API_KEY", "GEMINI_API_KEY"),
         ("google/gemini-3.8-flash", "google/gemini-3.5-flash-lite", "google/gemini-3.8-flash"),
@@ -55,7 +60,7 @@ DEFAULTS: Final = (
 )
 """In order of preference."""
 _FAULTY: Final = Default("faulty", (), ("faulty/planner", "faulty/planner", "faulty/coder"))
-_ROLES: Final = {default.prefix: default.models for default in (*DEFAULTS[:2], REFERENCE, _FAULTY)}
+_ROLES: Final = {default.prefix: default.models for default in (*DEFAULTS[:-1], REFERENCE, _FAULTY)}
 """Models of each role by prefix, where a provider has all of them; an Ollama server has what its owner has fetched."""
 
 
@@ -166,8 +171,10 @@ class Models:
         """
         known = ModelTable.load(Path(settings.model_table) if settings.model_table else None)
         known = known.after(_OLLAMA_SERVICE) if "ollama.com" in (settings.ollama_host or "") else known
-        addresses = {"openai": settings.base_url, "google": settings.google_base_url, "ollama": settings.ollama_host}
-        servers = {prefix: Server(url) for prefix, url in addresses.items()} | _recorded(settings.servers)
+        places = dict(zip(_PLACES, ADDRESSES, strict=True))
+        servers = {prefix: Server(getattr(settings, name)) for prefix, name in places.items()} | _recorded(
+            settings.servers
+        )
         limits = Limits(settings.max_output_tokens, None, settings.timeout)
         return cls(settings, settings.models, servers, known, limits)
 

@@ -8,8 +8,11 @@ from typing import Any, Final
 
 from spca.llm.providers.base import TIMEOUT_S
 
-ADDRESSES: Final = {"base_url": "OPENAI_BASE_URL", "google_base_url": "GOOGLE_GEMINI_BASE_URL"} | {
-    "ollama_host": "OLLAMA_HOST"
+ADDRESSES: Final = {
+    "base_url": "OPENAI_BASE_URL",
+    "anthropic_base_url": "ANTHROPIC_BASE_URL",
+    "google_base_url": "GOOGLE_GEMINI_BASE_URL",
+    "ollama_host": "OLLAMA_HOST",
 }
 """Setting of a server's address -> environment variable that gives it."""
 MAY_CHANGE_ON_RESUME: Final = frozenset(
@@ -44,6 +47,7 @@ class Settings:
     unsafe_no_sandbox: bool = False
     engine: str | None = None
     base_url: str | None = None
+    anthropic_base_url: str | None = None
     google_base_url: str | None = None
     ollama_host: str | None = None
     servers: str | None = None

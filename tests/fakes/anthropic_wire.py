@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -21,8 +22,9 @@ _TYPES = {
     529: "overloaded_error",
 }
 _ENDED = {"stop": "end_turn", "length": "max_tokens", "content_filter": "refusal"}
-ANSWER = "answer"
+_ANSWER = "answer"
 """The one tool that is no tool, but the form of an answer."""
+_CACHED = {"type": "ephemeral"}
 
 
 def created(answer: Answer, model: str) -> dict[str, Any]:
@@ -90,9 +92,9 @@ def heard(asked: Asked) -> Heard:
     assert body["max_tokens"] > 0
     tools = {tool["name"]: tool["input_schema"] for tool in body.get("tools", ())}
     output, choice = body.get("output_config", {}), body.get("tool_choice", {})
-    is_answer = list(tools) == [ANSWER]
+    is_answer = list(tools) == [_ANSWER]
     schema = output["format"]["schema"] if "format" in output else None
-    said = [{"role": "system", "content": body["system"]}] if body.get("system") else []
+    said: list[dict[str, Any]] = [{"role": "system", "content": body["system"]}] if body.get("system") else []
     return Heard(
         model=body["model"],
         messages=tuple(map(_message, [*said, *body["messages"]])),
@@ -115,17 +117,23 @@ def _message(told: Mapping[str, Any]) -> Message:
     return Message(told["role"], text, images)
 
 
-def marked(asked: Asked) -> list[Message]:
-    """The prefixes of a request that are to be cached: the last message of each, cut at its mark."""
-    system: dict[str, Any] = {"role": "system", "content": asked.body.get("system", [])}
-    found = []
-    for told in [system, *asked.body["messages"]]:
-        blocks = told["content"]
-        for position, block in enumerate(blocks):
-            if "cache_control" in block:
-                assert block["cache_control"] == {"type": "ephemeral"}
-                found.append(_message({"role": told["role"], "content": blocks[: position + 1]}))
-    return found
+def marks(asked: Asked) -> list[int]:
+    """How many messages there are, the system part among them, in each beginning of a request that is to be cached."""
+    body = asked.body
+    said = [body["system"]] if body.get("system") else []
+    contents = [*said, *(message["content"] for message in body["messages"])]
+    return [count for count, blocks in enumerate(contents, 1) if blocks[-1].get("cache_control") == _CACHED]
+
+
+def objection(heard: Heard) -> Reply | None:
+    """What Anthropic refuses of its newer models: a forced choice of a tool, no thoughts, a temperature."""
+    if not re.match(r"claude-(opus|sonnet)-5-5", heard.model):
+        return None
+    if heard.choice not in {None, "auto"}:
+        return refused(400, 'tool_choice: type "tool" and "any" are not supported for this model.')
+    if heard.effort == "none":
+        return refused(400, '"thinking.type.disabled" is not supported for this model.')
+    return None if heard.temperature is None else refused(400, "`temperature` is deprecated for this model.")
 
 
 ANTHROPIC = Dialect("anthropic", "", "/v1/messages", created, refused, listed, heard)

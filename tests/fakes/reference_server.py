@@ -4,10 +4,10 @@
 
     python -m tests.fakes.reference_server --port 8123 --log FILE [--faults 0.1 --seed 7] [--stall SECONDS]
 
-It serves OpenAI's ``/v1/chat/completions`` and ``/v1/responses``, Google's ``/v1beta/models/...:generateContent``,
-Ollama's ``/api/chat``, and the lists of models of all three. A request that has tools goes to the robot's navigator,
-one that asks for JSON to the planner, any other to the coder. Every request is a line of the log, written and flushed
-before its answer is sent and before ``--stall`` is waited for.
+It serves OpenAI's ``/v1/chat/completions`` and ``/v1/responses``, Anthropic's ``/v1/messages``, Google's
+``/v1beta/models/...:generateContent``, Ollama's ``/api/chat``, and the lists of models of all four. A request that has
+tools goes to the robot's navigator, one that asks for JSON to the planner, any other to the coder. Every request is a
+line of the log, written and flushed before its answer is sent and before ``--stall`` is waited for.
 """
 
 from __future__ import annotations
@@ -20,16 +20,19 @@ import random
 import sys
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from itertools import takewhile
 from pathlib import Path
+from typing import Any
 
 from spca.errors import BadAnswerError
 from spca.llm.providers.base import Message, ToolCall, Usage
 from spca.reference import coder, planner
-from tests.fakes import faults
+from tests.fakes import anthropic_wire, faults
 from tests.fakes import openai_wire as wire
 from tests.fakes.answers import Answer, Dialect, Heard
+from tests.fakes.anthropic_wire import ANTHROPIC
 from tests.fakes.google_wire import GOOGLE
 from tests.fakes.ollama_wire import OLLAMA
 from tests.fakes.openai_wire import CHAT, RESPONSES
@@ -37,12 +40,14 @@ from tests.fakes.serving import Asked, Reply, Server
 
 KNOWN = (
     *("gpt-5.2", "gpt-5.2-2025-12-11", "gpt-6-luna", "gpt-6.1-sol", "gpt-6.1-terra"),
+    *("claude-opus-5-5", "claude-sonnet-5-5", "claude-haiku-5-5"),
     *("gemini-3.5-flash-lite", "gemini-3.8-flash", "qwen3-coder:30b"),
 )
 """Names that are listed where all exist."""
 CHARACTERS_PER_TOKEN = 4
 CACHED_STEP = 128
-"""Prompts are written into the cache and read from it in steps of so many tokens, as OpenAI's servers do."""
+"""Prompts are written into the cache and read from it in steps of so many tokens, as OpenAI's servers do; Anthropic's
+cache what a request marks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +106,7 @@ class ReferenceServer(Server):
         self._log = log
         self._lock = threading.Lock()
         self._seen: set[Message] = set()
+        self._beginnings: set[tuple[Message, ...]] = set()
         if log is not None:
             log.touch()
 
@@ -150,7 +156,7 @@ class ReferenceServer(Server):
     def _served(self, asked: Asked, dialect: Dialect | None, heard: Heard | None) -> tuple[Reply, Usage | None]:
         if self.settings.key and asked.headers.get("authorization") != f"Bearer {self.settings.key}":
             return (dialect or CHAT).refused(401, "Incorrect API key provided.", "invalid_api_key"), None
-        listed = _LISTS.get(asked.path.partition("?")[0]) if asked.method == "GET" else None
+        listed = _list(asked) if asked.method == "GET" else None
         if listed:
             names = KNOWN if self.settings.models is None else self.settings.models
             return Reply.of(listed(names, self.settings.ends)), None
@@ -160,7 +166,8 @@ class ReferenceServer(Server):
             return dialect.refused(400, "We could not parse the JSON body of your request.", None), None
         if fault := self._objection(dialect, heard):
             return fault, None
-        answer = self._counted(_answer(heard), heard)
+        marks = anthropic_wire.marks(asked) if dialect is ANTHROPIC else None
+        answer = self._counted(_answer(heard), heard, marks)
         if answer.usage is not None:
             answer = replace(answer, usage=_told(answer.usage, dialect))
         return Reply.of(dialect.answered(answer, heard.model), delay=self.settings.stall), answer.usage
@@ -176,16 +183,13 @@ class ReferenceServer(Server):
             return dialect.refused(404, words, "model_not_found")
         if not known.get(heard.form, False):
             return faults.unsupported_form(dialect)
+        if dialect is ANTHROPIC:
+            return anthropic_wire.objection(heard)
         return wire.objection(heard, dialect) if dialect in (CHAT, RESPONSES) else None
 
-    def _counted(self, answer: Answer, heard: Heard) -> Answer:
-        """The answer with its tokens, cut where they exceed the limit; messages seen before count as cached."""
-        cached, limit = 0, heard.max_output_tokens
-        for message in heard.messages:
-            if message not in self._seen:
-                break
-            cached += _tokens(message.text)
-        self._seen.update(heard.messages)
+    def _counted(self, answer: Answer, heard: Heard, marks: Sequence[int] | None) -> Answer:
+        """The answer with its tokens, cut where they exceed the limit; what is cached is up to ``marks``, if any."""
+        limit = heard.max_output_tokens
         written = _tokens(answer.text or answer.refusal or "")
         reasoning = 0 if heard.effort == "none" else written // 2
         if limit is not None and reasoning + written > limit:
@@ -194,13 +198,31 @@ class ReferenceServer(Server):
             answer = replace(answer, text=answer.text[: written * CHARACTERS_PER_TOKEN], ended="length")
         if not self.settings.usage:
             return answer
-        read = sum(_tokens(message.text) for message in heard.messages)
+        cached, stored = self._cached(heard.messages) if marks is None else self._marked(heard.messages, marks)
+        usage = Usage(_size(heard.messages), reasoning + written, cached, reasoning, stored)
+        return replace(answer, usage=usage)
+
+    def _cached(self, messages: Sequence[Message]) -> tuple[int, int]:
+        """Tokens read from the cache and written into it where it holds every message that was seen."""
+        known = list(takewhile(self._seen.__contains__, messages))
+        self._seen.update(messages)
+        read, cached = _size(messages), _size(known)
         cached -= cached % CACHED_STEP
-        stored = read - read % CACHED_STEP - cached
-        return replace(answer, usage=Usage(read, reasoning + written, cached, reasoning, stored))
+        return cached, read - read % CACHED_STEP - cached
+
+    def _marked(self, messages: Sequence[Message], marks: Sequence[int]) -> tuple[int, int]:
+        """Likewise where it holds the beginnings that were marked."""
+        beginnings = [tuple(messages[:count]) for count in range(max(marks, default=0) + 1)]
+        known = max((each for each in beginnings if each in self._beginnings), key=len, default=())
+        self._beginnings.update(beginnings[count] for count in marks)
+        return _size(known), _size(beginnings[-1]) - _size(known)
 
 
 _LISTS = {"/v1/models": CHAT.listed, "/v1beta/models": GOOGLE.listed, "/api/tags": OLLAMA.listed}
+
+
+def _list(asked: Asked) -> Callable[..., dict[str, Any]] | None:
+    return ANTHROPIC.listed if "anthropic-version" in asked.headers else _LISTS.get(asked.path.partition("?")[0])
 
 
 def _dialect(asked: Asked) -> Dialect | None:
@@ -243,6 +265,10 @@ def _decided(heard: Heard) -> Answer:
     image = images[0] if images else None
     reply = ReferenceNavigator().ask(said.get("system", ""), said["user"], image, list(heard.tools), 8.0)
     return Answer(reply.text, calls=tuple(ToolCall(name, arguments) for name, arguments in reply.calls))
+
+
+def _size(messages: Iterable[Message]) -> int:
+    return sum(_tokens(message.text) for message in messages)
 
 
 def _tokens(text: str) -> int:

@@ -53,9 +53,10 @@ def test_it_answers_like_the_embedded_model_and_books_what_it_reports(api: str) 
     assert (first.cache_write_tokens, second.cache_write_tokens) == (second.cached_tokens, 0)
 
 
-@pytest.mark.parametrize("prefix", ["google", "ollama"])
+@pytest.mark.parametrize("prefix", ["anthropic", "google", "ollama"])
 def test_it_speaks_the_protocol_of_each_provider(prefix: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("GOOGLE_API_KEY", "not-a-real-key")
+    for name in ("ANTHROPIC_API_KEY", "GOOGLE_API_KEY"):
+        monkeypatch.setenv(name, "not-a-real-key")
     with ReferenceServer(Settings(models=("m", "n"))) as server:
         provider, _ = provider_for(f"{prefix}/m", servers={prefix: Server(server.url)})
         assert isinstance(provider, Listing)

@@ -17,7 +17,7 @@ from spca.llm.calls.rates import RATES
 if TYPE_CHECKING:
     from genai_prices.data_snapshot import DataSnapshot
 
-PROVIDERS: Final = ("openai", "google")
+PROVIDERS: Final = ("openai", "anthropic", "google")
 """Prefixes of models that are providers there, under the same names."""
 
 _NAMES: Final = dict(zip(RATES, ("input_mtok", "cache_read_mtok", "cache_write_mtok", "output_mtok"), strict=True))

@@ -118,24 +118,28 @@ def test_a_model_that_cannot_be_had_is_told_with_the_reason_and_is_no_budget(
 
 
 @pytest.mark.parametrize(
-    ("model", "responses", "path"),
+    ("model", "path", "refused"),
     [
-        ("openai/gpt-6-luna", True, "/v1/responses"),
-        ("openai/gpt-6-luna", False, "/v1/chat/completions"),
-        ("google/gemini-3.5-flash-lite", True, "/v1beta/models/gemini-3.5-flash-lite:generateContent"),
+        ("openai/gpt-6-luna", "/v1/responses", 0),
+        ("openai/gpt-6-luna", "/v1/chat/completions", 1),
+        ("anthropic/claude-haiku-5-5", "/v1/messages", 0),
+        ("anthropic/claude-sonnet-5-5", "/v1/messages", 1),
+        ("google/gemini-3.5-flash-lite", "/v1beta/models/gemini-3.5-flash-lite:generateContent", 0),
     ],
 )
 def test_the_tools_are_called_in_the_protocol_of_each_provider(
-    model: str, responses: bool, path: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    model: str, path: str, refused: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with ReferenceServer(Settings(responses=responses)) as server:
+    with ReferenceServer(Settings(responses="completions" not in path)) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
-        monkeypatch.setenv("GOOGLE_API_KEY", "not-a-real-key")
+        for name in ("ANTHROPIC_API_KEY", "GOOGLE_API_KEY"):
+            monkeypatch.setenv(name, "not-a-real-key")
+        monkeypatch.setenv("ANTHROPIC_BASE_URL", server.url)
         monkeypatch.setenv("GOOGLE_GEMINI_BASE_URL", server.url)
         assert main([*SHORT, "--quiet", "--model", model, "--out", str(tmp_path / "run")]) == Ending.TIME.exit_code
         answered = [line for line in server.asked if line.status == 200]
         assert {line.path for line in answered} == {path}
-        assert len(server.asked) - len(answered) == (not responses)
+        assert len(server.asked) - len(answered) == refused
         assert not any(line.reasoning_tokens for line in answered if model.startswith("openai/"))
     book = [json.loads(line) for line in (tmp_path / "run" / "calls.jsonl").read_text().splitlines()]
     assert sum(record["outcome"] == "answered" for record in book) == len(answered) > 0
@@ -202,7 +206,7 @@ def test_a_key_may_lie_in_a_file(
         ),
         (
             ("explore", "--model", "faulty/planner"),
-            "none, replay/..., openai/..., google/..., ollama/..., llamacpp/...",
+            "none, replay/..., openai/..., anthropic/..., google/..., ollama/..., llamacpp/...",
         ),
         ((*ASKED, "--base-url", "nonsense"), "--base-url nonsense: an address looks like http://localhost:8000/v1"),
         ((*ASKED, "--base-url", "http://localhost:port/v1"), "an address looks like http://localhost:8000/v1"),

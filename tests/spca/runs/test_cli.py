@@ -76,6 +76,7 @@ def test_every_flag_reaches_the_settings() -> None:
         "keep_pddl": True,
         "engine": "e",
         "base_url": "http://localhost:1/v1",
+        "anthropic_base_url": None,
         "google_base_url": None,
         "ollama_host": None,
         "servers": "p=http://localhost:2/v1|P_KEY",
@@ -171,7 +172,11 @@ def test_what_changes_no_result_may_change() -> None:
 
 @pytest.mark.parametrize(
     ("variable", "name"),
-    [("GOOGLE_GEMINI_BASE_URL", "google_base_url"), ("OLLAMA_HOST", "ollama_host")],
+    [
+        ("ANTHROPIC_BASE_URL", "anthropic_base_url"),
+        ("GOOGLE_GEMINI_BASE_URL", "google_base_url"),
+        ("OLLAMA_HOST", "ollama_host"),
+    ],
 )
 def test_servers_may_have_moved_when_a_run_goes_on(variable: str, name: str) -> None:
     recorded = asdict(settings(**{variable: "http://old"}))

@@ -55,12 +55,14 @@ def refused(*argv: str, **environ: str) -> str:
         ({"OPENAI_API_KEY": ""}, ["reference"]),
         ({"OPENAI_API_KEY": "k"}, ["openai", "reference"]),
         ({"OPENAI_BASE_URL": "http://x/v1"}, ["openai", "reference"]),
+        ({"ANTHROPIC_API_KEY": "k"}, ["anthropic", "reference"]),
+        ({"ANTHROPIC_BASE_URL": "http://x"}, ["reference"]),
         ({"GOOGLE_API_KEY": "k"}, ["google", "reference"]),
         ({"GEMINI_API_KEY": "k"}, ["google", "reference"]),
         ({"OLLAMA_HOST": "x"}, ["ollama", "reference"]),
         (
-            {"OLLAMA_HOST": "x", "GEMINI_API_KEY": "k", "OPENAI_API_KEY": "k"},
-            ["openai", "google", "ollama", "reference"],
+            {"OLLAMA_HOST": "x", "GEMINI_API_KEY": "k", "ANTHROPIC_API_KEY": "k", "OPENAI_API_KEY": "k"},
+            ["openai", "anthropic", "google", "ollama", "reference"],
         ),
     ],
 )
@@ -86,6 +88,7 @@ def test_a_planner_that_is_chosen_plays_both_planners_unless_the_small_one_is_ch
     [
         ("openai/gpt-6.2-sol", TERRA, SOL),
         (TERRA, TERRA, SOL),
+        ("anthropic/claude-haiku-5-5", "anthropic/claude-sonnet-5-5", "anthropic/claude-opus-5-5"),
         ("google/gemini-4-argon", "google/gemini-3.5-flash-lite", "google/gemini-3.8-flash"),
         ("reference/planner", "reference/planner", "reference/coder"),
         ("faulty/planner", "faulty/planner", "faulty/coder"),
@@ -107,6 +110,7 @@ def test_a_role_that_is_not_chosen_takes_the_planners_provider(
 def test_a_server_of_ones_own_has_the_model_that_is_chosen_there(url: str) -> None:
     assert set(settings("--planner-model", "openai/m", "--base-url", url, **KEYS).models) == {"openai/m"}
     assert set(settings("--planner-model", "openai/m", OPENAI_BASE_URL=url).models) == {"openai/m"}
+    assert set(settings("--planner-model", "anthropic/m", ANTHROPIC_BASE_URL=url).models) == {"anthropic/m"}
     assert set(settings("--planner-model", "google/m", GOOGLE_GEMINI_BASE_URL=url).models) == {"google/m"}
     assert settings("--planner-model", "google/m", OPENAI_BASE_URL=url).coder_model == "google/gemini-3.8-flash"
 
@@ -143,9 +147,11 @@ def test_a_model_that_is_a_file_is_found_from_anywhere() -> None:
 
 
 def test_every_address_goes_to_its_provider() -> None:
-    chosen = settings(OPENAI_BASE_URL="http://o", GOOGLE_GEMINI_BASE_URL="http://g", OLLAMA_HOST="h")
+    environ = {"OPENAI_BASE_URL": "http://o", "ANTHROPIC_BASE_URL": "http://a", "GOOGLE_GEMINI_BASE_URL": "http://g"}
+    chosen = settings(**environ, OLLAMA_HOST="h")
     assert {p: s.url for p, s in Models.of(chosen).servers.items()} == {
         "openai": "http://o",
+        "anthropic": "http://a",
         "google": "http://g",
         "ollama": "h",
     }
@@ -307,7 +313,7 @@ def test_embedded_models_in_their_parts(model: str) -> None:
     "url", ["localhost", "localhost:8000", "ftp://x/v1", "http://", "http://x:port/", "http://[::1/v1"]
 )
 def test_an_address_that_is_none(url: str) -> None:
-    for name in ("OPENAI_BASE_URL", "GOOGLE_GEMINI_BASE_URL"):
+    for name in ("OPENAI_BASE_URL", "ANTHROPIC_BASE_URL", "GOOGLE_GEMINI_BASE_URL"):
         said = refused(**{"OPENAI_API_KEY": "k", name: url})
         assert said.startswith("--base-url" if name == "OPENAI_BASE_URL" else name)
         assert "http://localhost:8000/v1" in said

@@ -13,15 +13,18 @@ from tests.fakes.reference_server import Line, ReferenceServer
 
 CHAT = ("openai/gpt-5.2", "openai/gpt-5.2-2025-12-11", "openai/gpt-5.2")
 RESPONSES = ("openai/gpt-6.1-sol", "openai/gpt-6.1-terra", "openai/gpt-6.1-sol")
+ANTHROPIC = ("anthropic/claude-opus-5-5", "anthropic/claude-sonnet-5-5", "anthropic/claude-opus-5-5")
 GOOGLE = ("google/gemini-3.8-flash", "google/gemini-3.5-flash-lite", "google/gemini-3.8-flash")
 OLLAMA = ("ollama/qwen3-coder:30b",) * 3
-DEFAULTS = {"openai": RESPONSES, "google": GOOGLE, "ollama": OLLAMA}
+DEFAULTS = {"openai": RESPONSES, "anthropic": ANTHROPIC, "google": GOOGLE, "ollama": OLLAMA}
 """Models of a run where nothing but a key or an address is set: written down again, so that they are checked."""
 
 PRICES = {
     **dict.fromkeys(("gpt-5.2", "gpt-5.2-2025-12-11"), (1.75, 0.175, 1.75, 14)),
     "gpt-6.1-sol": (2, 0.1, 2.5, 10),
     "gpt-6.1-terra": (1, 0.05, 1.25, 5),
+    "claude-opus-5-5": (4, 0.2, 5, 20),
+    "claude-sonnet-5-5": (2, 0.1, 2.5, 10),
     "gemini-3.8-flash": (0.75, 0.075, 0, 3.75),
     "gemini-3.5-flash-lite": (0.3, 0.03, 0, 2.5),
     "qwen3-coder:30b": (0, 0, 0, 0),
@@ -48,6 +51,7 @@ def to_provider(prefix: str, server: ReferenceServer) -> dict[str, str]:
     """The environment in which the defaults of a provider are asked at a server, and nothing else is set."""
     return {
         "openai": {"OPENAI_BASE_URL": server.base_url},
+        "anthropic": {"ANTHROPIC_API_KEY": "not-a-real-key", "ANTHROPIC_BASE_URL": server.url},
         "google": {"GEMINI_API_KEY": "not-a-real-key", "GOOGLE_GEMINI_BASE_URL": server.url},
         "ollama": {"OLLAMA_HOST": server.url},
     }[prefix]

@@ -13,6 +13,7 @@ from spca.llm.calls.preflight import ESCAPE, Known, State, examine, judged
 from spca.llm.calls.prices import ModelTable
 from spca.llm.providers.base import Listed
 from spca.llm.providers.servers import Server
+from tests.fakes.anthropic_wire import ANTHROPIC
 from tests.fakes.faults import BROKEN, FaultServer
 from tests.fakes.google_wire import GOOGLE
 from tests.fakes.ollama_wire import OLLAMA
@@ -109,12 +110,12 @@ def test_a_list_of_any_size_takes_no_time() -> None:
     assert judged(f"openai/{'x' * 3000}", at, TABLE, TODAY).state is State.MISSING
 
 
-DIALECTS = {"openai": CHAT, "google": GOOGLE, "ollama": OLLAMA}
+DIALECTS = {"openai": CHAT, "anthropic": ANTHROPIC, "google": GOOGLE, "ollama": OLLAMA}
 
 
 @pytest.fixture(params=DIALECTS)
 def prefix(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    for name in ("OPENAI_API_KEY", "GOOGLE_API_KEY"):
+    for name in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GOOGLE_API_KEY"):
         monkeypatch.setenv(name, "the-key-that-nobody-may-see")
     return str(request.param)
 
@@ -165,23 +166,26 @@ def test_a_server_that_is_not_there_is_one_warning(prefix: str) -> None:
 
 
 def test_all_providers_are_asked_and_one_line_names_all_that_is_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("OPENAI_API_KEY", "GOOGLE_API_KEY"):
+    for name in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GOOGLE_API_KEY"):
         monkeypatch.setenv(name, "k")
     with ExitStack() as stack:
         servers = {prefix: stack.enter_context(FaultServer(dialect)) for prefix, dialect in DIALECTS.items()}
         servers["openai"].ends = {"small": "2026-10-01", "large": "2026-12-11T00:00:00Z"}
         servers["google"].listing = GOOGLE.refused(500, "It broke.", None)
+        servers["anthropic"].ends = {"small": "2026-11-30"}
         models = ["openai/small", "openai/large", "google/large", "ollama/small", "reference/planner"]
+        models.insert(2, "anthropic/small")
         report = examine(
             models, servers={prefix: Server(server.base_url) for prefix, server in servers.items()}, today=TODAY
         )
-    states = [State.GONE, State.ENDING, State.UNKNOWN, State.AVAILABLE, State.EMBEDDED]
+    states = [State.GONE, State.ENDING, State.ENDING, State.UNKNOWN, State.AVAILABLE, State.EMBEDDED]
     assert [each.state for each in report.findings] == states
     with pytest.raises(UnknownModelError) as caught:
         report.warning()
     line = str(caught.value)
     assert line.startswith("openai/small was shut down on 2026-10-01: name another one with --planner-model")
     assert "; openai/large will be shut down on 2026-12-11: " in line
+    assert "; anthropic/small will be shut down on 2026-11-30: " in line
     assert "; the list of models at http://127.0.0.1" in line
     assert line.endswith(f"({ESCAPE})")
     assert "\n" not in line

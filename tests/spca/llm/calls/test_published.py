@@ -28,6 +28,7 @@ ENTRIES: dict[str, dict[str, Any]] = json.loads(
 KNOWN = (
     *("openai/gpt-6.1-sol", "openai/gpt-6.1-terra", "openai/gpt-6-luna", "openai/gpt-5.6-sol", "openai/gpt-5.6-luna"),
     *("openai/gpt-5.4-mini", "openai/gpt-5.2", "openai/gpt-5.5-pro", "openai/gpt-6-astra-2026-09-01"),
+    *("anthropic/claude-opus-5-5", "anthropic/claude-sonnet-5-5", "anthropic/claude-haiku-5-5"),
     *("google/gemini-4-argon", "google/gemini-3.8-flash", "google/gemini-3.5-flash-lite"),
     *("google/gemini-3.1-pro-preview", "google/gemini-2.5-flash-lite", "google/gemini-3-flash-preview"),
 )
@@ -87,6 +88,9 @@ def test_a_cost_is_what_the_package_computes(
         ("openai/gpt-5", (1.25, 0.125, None, 10)),
         ("openai/gpt-5.2", (1.75, 0.175, None, 14)),
         ("openai/o3", (2, 0.5, None, 8)),
+        ("anthropic/claude-opus-5-5", (4, 0.2, 5, 20)),
+        ("anthropic/claude-sonnet-5-5", (2, 0.1, 2.5, 10)),
+        ("anthropic/claude-haiku-5-5", (0.1, 0.01, 0.125, 0.5)),
         ("google/gemini-4-argon", (2, 0.10, None, 10)),
         ("google/gemini-3.8-flash", (0.75, 0.075, None, 3.75)),
         ("google/gemini-3.5-flash-lite", (0.30, 0.03, None, 2.50)),

@@ -32,6 +32,7 @@ def test_a_key_that_is_a_part_of_another_leaves_no_rest() -> None:
     [
         "sk-proj-abcDEF123_456",
         "Incorrect API key provided: sk-abc***wxyz.",
+        "invalid x-api-key sk-ant-api03-abcDEF_123-xyz",
         "key AIzaSyA1234567890",
         "Authorization: Bearer abc.def-123",
         "GET /v1beta/models?key=abc123def&alt=json",
