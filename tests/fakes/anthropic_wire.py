@@ -110,7 +110,7 @@ def heard(asked: Asked) -> Heard:
 
 def _message(told: Mapping[str, Any]) -> Message:
     content = told["content"]
-    blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content
+    blocks: list[dict[str, Any]] = [{"type": "text", "text": content}] if isinstance(content, str) else content
     text = "\n\n".join(block["text"] for block in blocks if block["type"] == "text")
     sources = [block["source"] for block in blocks if block["type"] == "image"]
     images = tuple(Image(each["media_type"], base64.b64decode(each["data"], validate=True)) for each in sources)
