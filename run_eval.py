@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from gridworld.errors import missing_part
 from gridworld.evaluation import cli
 from gridworld.evaluation.models.registry import ModelEntry
-from spca.common.command import EXIT_USER_ERROR, complain
+from spca.common.command import EXIT_USER_ERROR, complain, program
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -16,7 +16,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         import spca_model
     except ImportError as error:  # numpy is not installed, which every command but --help needs
-        complain(f"error: {missing_part(error, 'run_eval.py')}")
+        complain(f"error: {missing_part(error, program('run_eval.py'))}")
         return EXIT_USER_ERROR
     spca = ModelEntry(
         spca_model.make,

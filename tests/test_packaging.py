@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
-import subprocess
-import sys
 import tarfile
 import tomllib
 import zipfile
@@ -19,11 +16,10 @@ import pytest
 
 import spca
 from scripts.wheel import APPLICATIONS
+from tests.support.installing import ROOT, built, copy_tracked, pins, tracked
 
-ROOT = Path(__file__).resolve().parents[1]
 PACKAGES = ("spca", "gridworld", "robot_bridge", "explorer")
 LOCKS = ("requirements.txt", "requirements/robot.txt", "requirements/dev.txt")
-BUILD = "import sys; from setuptools import build_meta; print(getattr(build_meta, sys.argv[1])('.'))"
 ALIASES = {"model_interface.py", "evaluation_harness.py"}
 """Names for scripts in a checkout; installed, they are found in ``gridworld``."""
 
@@ -36,38 +32,18 @@ def normal(name: str) -> str:
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
-def pins(lock: str) -> dict[str, str]:
-    found = re.findall(r"^([a-z0-9-]+)==(\S+) \\$", (ROOT / lock).read_text(encoding="utf-8"), re.MULTILINE)
-    return dict(found)
-
-
 def names(requirements: list[str]) -> set[str]:
     return {normal(re.split(r"[<>=!~\[; ]", requirement, maxsplit=1)[0]) for requirement in requirements}
 
 
-def built(kind: str, folder: Path) -> str:
-    """Build a wheel or source distribution of a folder in it, without network; the file's name."""
-    done = subprocess.run(
-        [sys.executable, "-c", BUILD, f"build_{kind}"], cwd=folder, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout.splitlines()[-1]
-
-
 @pytest.fixture(scope="module")
 def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A copy of what git tracks."""
-    folder = tmp_path_factory.mktemp("build")
-    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
-    for path in filter(lambda path: (ROOT / path).is_file(), listed.splitlines()):
-        (folder / path).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(ROOT / path, folder / path)
-    return folder
+    return copy_tracked(tmp_path_factory.mktemp("build"))
 
 
 @pytest.fixture(scope="module")
 def wheel(tree: Path) -> zipfile.ZipFile:
-    return zipfile.ZipFile(tree / built("wheel", tree))
+    return zipfile.ZipFile(built("wheel", tree))
 
 
 def test_wheel_holds_packages_only(wheel: zipfile.ZipFile) -> None:
@@ -78,8 +54,7 @@ def test_wheel_holds_packages_only(wheel: zipfile.ZipFile) -> None:
 
 
 def test_wheel_holds_every_file_of_its_packages(wheel: zipfile.ZipFile) -> None:
-    listed = subprocess.run(["git", "ls-files", *PACKAGES], cwd=ROOT, capture_output=True, text=True, check=True).stdout
-    packaged = {path for path in listed.splitlines() if (ROOT / path).is_file()}
+    packaged = set(tracked(*PACKAGES))
     assert not packaged - set(wheel.namelist())
     assert "spca/py.typed" in wheel.namelist()
     info = f"sense_plan_code_act-{spca.__version__}.dist-info"
@@ -88,8 +63,7 @@ def test_wheel_holds_every_file_of_its_packages(wheel: zipfile.ZipFile) -> None:
 
 
 def test_wheel_holds_every_application_but_the_aliases() -> None:
-    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
-    top = {path for path in listed.splitlines() if "/" not in path and path.endswith((".py", ".json"))}
+    top = {path for path in tracked() if "/" not in path and path.endswith((".py", ".json"))}
     assert top - ALIASES == set(APPLICATIONS)
     assert top >= ALIASES
 
@@ -105,12 +79,11 @@ def test_wheel_has_the_commands(wheel: zipfile.ZipFile) -> None:
 
 
 def test_wheel_of_a_source_distribution_is_the_same(tree: Path, wheel: zipfile.ZipFile) -> None:
-    archive = tree / built("sdist", tree)
     unpacked = tree / "unpacked"
-    with tarfile.open(archive) as tar:
+    with tarfile.open(built("sdist", tree)) as tar:
         tar.extractall(unpacked, filter="data")
     (folder,) = unpacked.iterdir()
-    again = zipfile.ZipFile(folder / built("wheel", folder))
+    again = zipfile.ZipFile(built("wheel", folder))
     assert {each.filename: each.CRC for each in again.infolist() if not each.filename.endswith("/RECORD")} == {
         each.filename: each.CRC for each in wheel.infolist() if not each.filename.endswith("/RECORD")
     }

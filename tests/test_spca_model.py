@@ -233,7 +233,7 @@ def test_a_run_folder_of_an_evaluation_is_reported_and_says_who_shows_its_episod
     check = resimulate(MiniGridEnv, trajectory).attempts[0][1]
     assert (check.result, check.message) == ("", ELSEWHERE)
     assert main.main(["--resume", folder.name, "--runs", str(folder.parent)]) == 2
-    assert "go on with its run_eval.py command" in capsys.readouterr().err
+    assert "go on with the command of the evaluation and --resume" in capsys.readouterr().err
 
 
 def test_names_of_levels_never_meet_and_nobody_is_told_the_tier(

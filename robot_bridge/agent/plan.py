@@ -16,6 +16,7 @@ from robot_bridge.errors import SetupError
 from robot_bridge.tags import COLORS, LABELS
 from spca.code import agent_source
 from spca.code.policy import check as policy
+from spca.common.command import other_program
 from spca.contracts import AgentSource, Plan, PlannerMode, PlanStep
 from spca.errors import PatchError, PlanTextError
 from spca.plan.pddl import parse_plan
@@ -79,7 +80,7 @@ def _actions(agent: AgentSource, called: str) -> Mapping[str, ast.FunctionDef]:
         methods = agent_source.methods_of(agent.text)
     except PatchError as error:
         reason = str(error).partition("\n")[0]
-        raise SetupError(f"{called} cannot be run: {reason}: choose one that python main.py wrote") from error
+        raise SetupError(f"{called} cannot be run: {reason}: choose one that a run wrote") from error
     return {name: node for name, node in methods.items() if _is_action(node)}
 
 
@@ -92,7 +93,7 @@ def _is_action(method: ast.FunctionDef) -> bool:
 def _unknown(step: PlanStep, actions: Mapping[str, ast.FunctionDef], called: str) -> str:
     has_no = f"{step}: {called} has no action {step.action}"
     if not actions:
-        return f"{has_no}, nor any other: let it learn with python main.py"
+        return f"{has_no}, nor any other: let it learn with {other_program('python main.py')}"
     begun = [name for name in actions if name.startswith(step.action)]
     near = dict.fromkeys([*begun, *get_close_matches(step.action, actions, n=3, cutoff=_NEAR_ACTION)])
     meant = f": did you mean {_listed([_signature(actions[name]) for name in near], 'or')}?" if near else ":"

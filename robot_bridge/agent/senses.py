@@ -29,6 +29,7 @@ from robot_bridge.contracts import Frame, Pose, Sighting
 from robot_bridge.control.controller import Controller
 from robot_bridge.errors import DeviceError
 from robot_bridge.navigation.clearance import KeepOut
+from spca.common.command import program
 
 Label = tuple[str, str, str]
 """Kind, colour and state, as a sign says them."""
@@ -217,7 +218,7 @@ class Senses:
         """
         self.pilot.doing = "look around"
         if not self.pilot.wait(self._has_begun, READY_S):
-            raise DeviceError("the robot sends no scan or no picture: see python -m robot_bridge doctor")
+            raise DeviceError(f"the robot sends no scan or no picture: see {program('python -m robot_bridge')} doctor")
         self.pilot.wait(lambda: False, SURE_AFTER_S)
 
     def survey(self, at: Pose4) -> dict[Cell, str]:

@@ -12,6 +12,7 @@ from typing import Final
 from robot_bridge.cli.parser import Settings, parse
 from spca.common.command import EXIT_INTERRUPTED, EXIT_USER_ERROR, complain
 from spca.common.errors import SPCAError
+from spca.common.installation import how_to_get
 
 COMMANDS: Final[Mapping[str, str]] = {
     "explore": "robot_bridge.cli.explore",
@@ -36,7 +37,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] not in _EXTRA:
             raise
-        complain(f"error: {error.name} is missing: install requirements/robot.txt, or the extra [robot]")
+        complain(f"error: {error.name} is missing: {how_to_get('robot')}")
         return EXIT_USER_ERROR
     except SPCAError as error:
         complain(f"error: {error!s:.{_LONGEST}}")

@@ -21,7 +21,7 @@ from robot_bridge.control.realtime import real_time, told
 from robot_bridge.errors import SetupError
 from robot_bridge.protocols import Journal
 from robot_bridge.ros.topics import Topics
-from spca.common.command import EXIT_FAILED, EXIT_FINISHED, EXIT_INTERRUPTED, EXIT_USER_ERROR
+from spca.common.command import EXIT_FAILED, EXIT_FINISHED, EXIT_INTERRUPTED, EXIT_USER_ERROR, other_program
 from spca.common.errors import FileError
 from spca.common.files import read_text, write_atomic
 from spca.contracts import AgentSource, PlanStep, Status
@@ -80,7 +80,9 @@ def _agent(settings: Settings) -> AgentSource:
     try:
         agent = AgentSource(read_text(Path(settings.agent)))
     except FileError as error:
-        raise SetupError(f"--agent {error}: learn one with python main.py, or give the agent_v*.py of a run") from error
+        raise SetupError(
+            f"--agent {error}: learn one with {other_program('python main.py')}, or give the agent_v*.py of a run"
+        ) from error
     agent_plan.checked(settings.plan, agent, called)
     return agent
 

@@ -11,13 +11,15 @@ from robot_bridge.errors import SetupError
 from robot_bridge.protocols import Journal
 from robot_bridge.ros.log.playback import read_log
 from robot_bridge.ros.log.replay import ChainCheck
-from spca.common.command import EXIT_FAILED, EXIT_FINISHED
+from spca.common.command import EXIT_FAILED, EXIT_FINISHED, other_program
 
 
 def run(settings: Settings) -> int:
     """Go through the log; the exit code says whether the chain lets the same through."""
     if os.path.isfile(Path(settings.log) / "run.json"):  # Path raises where a name is too long
-        raise SetupError(f"{settings.log} is a run of main.py, not of a robot: python main.py replay RUN LEVEL")
+        raise SetupError(
+            f"{settings.log} is a run of main.py, not of a robot: {other_program('python main.py')} replay RUN LEVEL"
+        )
     log = read_log(settings.log)
     check = ChainCheck(log.config)
     journals: list[Journal] = [check] if settings.quiet else [Narrator(), check]

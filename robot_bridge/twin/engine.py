@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import Any
 
 from robot_bridge.errors import SetupError
+from spca.common.installation import how_to_get
 
 _LIBRARIES = {"osmesa": "OSMesa", "egl": "EGL"}
 """By value of ``MUJOCO_GL``, the preferred one first: OSMesa draws the same everywhere."""
@@ -30,7 +31,7 @@ def mujoco() -> Any:
     try:
         import mujoco  # type: ignore[import-untyped]
     except ImportError as error:
-        message = f"the simulated robot needs MuJoCo ({error}): pip install 'sense-plan-code-act[robot]'"
+        message = f"the simulated robot needs MuJoCo ({error}): {how_to_get('robot')}"
         raise SetupError(message) from error
     except RuntimeError as error:
         raise SetupError(f"{error}: unset MUJOCO_GL or say osmesa, egl or disable") from error

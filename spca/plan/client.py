@@ -32,7 +32,9 @@ class ServerProcess:
     """A running :mod:`spca.plan.worker`; starting it does not wait for it."""
 
     def __init__(self) -> None:
-        paths = [str(_ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
+        # What a new process does not find by itself; site-packages would come before the standard library.
+        own = [] if _ROOT.name in ("site-packages", "dist-packages") else [str(_ROOT)]
+        paths = [*own, *filter(None, [os.environ.get("PYTHONPATH")])]
         self._process = subprocess.Popen(
             [sys.executable, "-P", "-m", "spca.plan.worker", str(os.getpid())],
             bufsize=0,

@@ -109,7 +109,7 @@ def started(given: Mapping[str, Any], root: Path, check_worlds: Callable[[Iterab
     chosen, begun = settings(given, root)
     if begun and begun.info.get("evaluation"):
         where = begun.folder.path
-        raise ResumeError(f"{where}: is part of an evaluation: go on with its run_eval.py command and --resume")
+        raise ResumeError(f"{where}: is part of an evaluation: go on with the command of the evaluation and --resume")
     tasks = curriculum.selected(begun.folder.path / CURRICULUM if begun else Path(chosen.curriculum), chosen)
     if begun and begun.finished > len(tasks):
         raise ResumeError(f"{begun.folder.path}: more levels are finished than the run has")

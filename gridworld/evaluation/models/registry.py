@@ -138,8 +138,8 @@ MODELS: Final[dict[str, ModelEntry]] = {
 }
 
 _ELSEWHERE: Final = {
-    "spca": "spca is the agent of this project and not part of the installed package:"
-    " run `python run_eval.py --model spca` in a checkout of it"
+    "spca": "spca is the agent of this project: run `spca gridworld --model spca`,"
+    " in a checkout `python run_eval.py --model spca`"
 }
 
 

@@ -13,6 +13,7 @@ from robot_bridge.cli.doctor.check import Check
 from robot_bridge.cli.parser import Settings
 from robot_bridge.errors import DeviceError, SetupError
 from spca.common.command import EXIT_FAILED, EXIT_FINISHED
+from spca.common.installation import how_to_get
 
 _ROBOT: Final = ("cyclonedds", "mcap", "mujoco", "opencv-python-headless", "pyastar2d", "pyyaml", "rosbags")
 _BASE: Final = ("gymnasium", "minigrid", "numpy", "pydantic")
@@ -50,4 +51,4 @@ def _libraries() -> Iterator[Check]:
         try:
             yield Check(package, True, importlib.metadata.version(package))
         except importlib.metadata.PackageNotFoundError:
-            yield Check(package, False, "not installed: install requirements/robot.txt, or the extra [robot]")
+            yield Check(package, False, f"not installed: {how_to_get('robot')}")

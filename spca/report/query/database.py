@@ -73,7 +73,7 @@ def ask(files: Sequence[RunFiles], sql: str, timeout_s: float = TIMEOUT_S) -> Re
     try:
         import duckdb
     except ImportError as error:
-        raise ReportError("query needs duckdb: pip install duckdb (extra [report])") from error
+        raise ReportError("query needs duckdb: pip install duckdb") from error
 
     connection = duckdb.connect(":memory:", config=_CONFIG)
     try:

@@ -100,7 +100,7 @@ def _targets(options: Options) -> dict[str, Path | None]:
         check_target(path)
     wanted = {kind: path for kind, path in targets.items() if path or (kind == "png" and options.png is not None)}
     if wanted and importlib.util.find_spec("PIL") is None:
-        raise ReportError("pictures need Pillow: pip install pillow (or the extra [report])")
+        raise ReportError("pictures need Pillow: pip install pillow")
     return wanted
 
 

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spca.act.frame import Frame, ReplayedWorld, WorldMaker
+from spca.common.command import other_program
 from spca.common.errors import SPCAError
 from spca.contracts import GRIDWORLD, Primitive
 from spca.report.read.model import Changes, Check, Episode
@@ -26,7 +27,7 @@ ENV_ID: Final = re.compile(r"(?:MiniGrid|BabyAI)-[A-Za-z0-9._-]{1,100}")
 
 ELSEWHERE: Final = (
     "episodes of gridworld tasks are shown from the results of the evaluation: "
-    "python run_eval.py draw --episode RESULTS --task ID --gif FILE"
+    f"{other_program('python run_eval.py')} draw --episode RESULTS --task ID --gif FILE"
 )
 """What is said of a level whose world no :class:`WorldMaker` builds."""
 
