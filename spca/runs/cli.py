@@ -74,6 +74,9 @@ def _add_models(group: argparse._ArgumentGroup) -> None:
     add("--planner-model", metavar="MODEL", help="plans, replans and repairs, such as openai/gpt-6.1-sol")
     add("--planner-small-model", metavar="MODEL", help="adapts PDDL that is already trusted")
     add("--coder-model", metavar="MODEL", help="writes actions")
+    for model, effort in model_choice.EFFORT_OF.items():
+        same = f"how much it reasons, such as high: the same as @WORD after --{model.replace('_', '-')}"
+        add(f"--{effort.replace('_', '-')}", metavar="WORD", help=same)
     add("--base-url", metavar="URL", help="OpenAI-compatible server of openai/... (OPENAI_BASE_URL)")
     add("--server", dest="servers", action="append", metavar=SERVER_FORM, help=SERVER_HELP)
     add("--model-table", metavar="FILE", help="context sizes and prices of models (docs/models.md)")
@@ -146,7 +149,8 @@ def resumed_settings(
     """
     if set(recorded) != {field.name for field in fields(Settings)}:
         raise ResumeError("the run was begun by another version of this program: begin a new one")
-    values, told = dict(recorded) | OF_THIS_SESSION, {name: given[name] for name in given if name != "command"}
+    values, others = dict(recorded) | OF_THIS_SESSION, {"command", *model_choice.EFFORT_OF.values()}
+    told = {name: value for name, value in given.items() if name not in others}
     for name, value in (told | model_choice.moved(given, recorded, environ, cwd)).items():
         wanted = str(cwd / value) if name in _PATHS else value
         if name not in MAY_CHANGE_ON_RESUME and wanted != recorded.get(name):

@@ -10,12 +10,13 @@ from pathlib import Path
 from typing import Any, Final, Self
 
 from spca.common.errors import SettingsError
+from spca.errors import ResumeError
 from spca.llm.calls.budget import Caps
 from spca.llm.calls.preflight import Report, examine
 from spca.llm.calls.prices import ModelTable
 from spca.llm.providers.addresses import address_fault, is_providers_own
 from spca.llm.providers.base import Limits
-from spca.llm.providers.model_names import ModelName
+from spca.llm.providers.model_names import EFFORTS, WITHOUT_EFFORT, ModelName, with_effort
 from spca.llm.providers.registry import SERVERS_VARIABLE, own_servers, provider_for, servers_text
 from spca.llm.providers.servers import Server, Servers
 from spca.runs.settings import ADDRESSES, Settings
@@ -26,7 +27,9 @@ DEFAULT_MAX_COST: Final = 5.0
 _OLLAMA_SERVICE: Final = {"ollama/*": {"input": None, "output": None}}
 _AT_EDITOR: Final = "human/editor"
 _FILES: Final = ("replay", "llamacpp", "human")
-_NAMES: Final = ("planner_model", "planner_small_model", "coder_model")
+EFFORT_OF: Final = {f"{role}_model": f"{role}_effort" for role in ("planner", "planner_small", "coder")}
+"""Option of each role's model -> option of its effort, which is another way to write ``@WORD`` after the model."""
+_NAMES: Final = tuple(EFFORT_OF)
 _PLACES: Final = dict(zip(("openai", "anthropic", "google", "ollama"), ADDRESSES.values(), strict=True))
 
 
@@ -79,13 +82,17 @@ def chosen(given: Mapping[str, Any], environ: Mapping[str, str], cwd: Path) -> d
         SettingsError: as :func:`check`.
     """
     names = {name: str(given.get(name) or environ.get(f"SPCA_{name.upper()}") or "") for name in _NAMES}
+    names = {name: model and _with_effort(name, model, given, environ) for name, model in names.items()}
     there = dict(environ) | ({"OPENAI_BASE_URL": str(given["base_url"])} if given.get("base_url") else {})
     default = configured(there)[0].models
     if large := names["planner_model"]:
         prefix = large.partition("/")[0]
         is_elsewhere = not is_providers_own(prefix, there.get(_PLACES.get(prefix, "")))
         default = (large,) * 3 if is_elsewhere else _ROLES.get(prefix, (large,) * 3)
-    values: dict[str, Any] = {name: names[name] or role for name, role in zip(_NAMES, default, strict=True)}
+    values: dict[str, Any] = {
+        name: names[name] or _with_effort(name, model, given, environ)
+        for name, model in zip(_NAMES, default, strict=True)
+    }
     values = absolute(values, cwd)
     values |= {name: given.get(name) or environ.get(variable) or None for name, variable in ADDRESSES.items()}
     own = own_servers(given.get("servers", ()), environ.get(SERVERS_VARIABLE, ""))
@@ -94,20 +101,48 @@ def chosen(given: Mapping[str, Any], environ: Mapping[str, str], cwd: Path) -> d
     return values
 
 
+def _with_effort(name: str, model: str, given: Mapping[str, Any], environ: Mapping[str, str]) -> str:
+    """The model of a role with the effort of its flag, else of its variable; a flag goes before what a variable says.
+
+    Raises:
+        SettingsError: see :func:`with_effort`.
+    """
+    option, asked = EFFORT_OF[name], ModelName.parse(model)
+    if word := given.get(option):
+        return with_effort(model if name in given else asked.model, word, _flag(option))
+    word = environ.get(f"SPCA_{option.upper()}")
+    if not word or (name in given and (asked.effort or asked.prefix in WITHOUT_EFFORT)):
+        return model
+    is_named = name in given or environ.get(f"SPCA_{name.upper()}")
+    return with_effort(model if is_named else asked.model, word, f"SPCA_{option.upper()}")
+
+
+def _flag(option: str) -> str:
+    return f"--{option.replace('_', '-')}"
+
+
 def moved(
     given: Mapping[str, Any], recorded: Mapping[str, Any], environ: Mapping[str, str], cwd: Path
 ) -> dict[str, Any]:
     """The models given, and the addresses of a run that goes on: flag, else environment, else as recorded.
 
     Raises:
+        ResumeError: an effort is not that of the run.
         SettingsError: as :func:`check`.
     """
+    models = {name: given[name] for name in _NAMES if name in given}
+    for name, option in EFFORT_OF.items():
+        if option in given:
+            flag, word, known = _flag(option), given[option], recorded[name]
+            models[name] = with_effort(models.get(name) or ModelName.parse(known).model, word, flag)
+            if models[name] != known:
+                raise ResumeError(f"{flag} {word} contradicts the run, which has {known}: leave {flag} out")
     values = {name: given.get(name) or environ.get(variable) or recorded[name] for name, variable in ADDRESSES.items()}
     values["base_url"] = given.get("base_url") or recorded["base_url"] or values["base_url"]
     own = own_servers(given.get("servers", ()), environ.get(SERVERS_VARIABLE, ""))
     values["servers"] = _used(_recorded(recorded["servers"]) | own, (recorded[name] for name in _NAMES))
     check(dict(recorded) | values)
-    return absolute(given, cwd) | values
+    return absolute(models, cwd) | values
 
 
 def _used(own: Servers, models: Iterable[str]) -> str | None:
@@ -135,10 +170,16 @@ def check(values: Mapping[str, Any]) -> None:
     Raises:
         SettingsError: names the flag.
     """
+    addresses = dict(zip(_PLACES, ADDRESSES, strict=True))
     for name, role in zip(_NAMES, ("planner", "planner", "coder"), strict=True):
-        flag, model = f"--{name.replace('_', '-')}", values[name]
+        flag, model = _flag(name), values[name]
         if model.startswith(("reference/", "faulty/")) and not model.endswith(f"/{role}"):
             raise SettingsError(f"{flag} {model}: the embedded model for this is {model.partition('/')[0]}/{role}")
+        asked = ModelName.parse(model)
+        _, at, word = asked.name.rpartition("@")
+        is_own = asked.prefix in addresses and is_providers_own(asked.prefix, values[addresses[asked.prefix]])
+        if at and not asked.effort and is_own:
+            raise SettingsError(f"{flag} {model}: @{word} is no effort: it is one of {', '.join(EFFORTS)}")
     for name, variable in ADDRESSES.items():
         said, url = "--base-url (OPENAI_BASE_URL)" if name == "base_url" else variable, values[name]
         if url is not None and (fault := address_fault(said, url, is_host=variable == "OLLAMA_HOST")):

@@ -62,6 +62,7 @@ def heard(asked: Asked) -> Heard:
         temperature=options.get("temperature"),
         tools={function["name"]: function["parameters"] for function in functions},
         choice=None,
+        effort={False: "none", True: "medium", None: None}.get(body.get("think"), body.get("think")),
     )
 
 

@@ -94,6 +94,7 @@ class Line:
     cached_tokens: int | None = None
     reasoning_tokens: int | None = None
     cache_write_tokens: int | None = None
+    effort: str | None = None
 
 
 class ReferenceServer(Server):
@@ -136,6 +137,7 @@ class ReferenceServer(Server):
                 sha256=hashlib.sha256(asked.raw).hexdigest(),
                 status=reply.status,
                 fault=str(fault.status) if fault else None,
+                effort=heard.effort if heard else None,
                 **(asdict(usage) if usage else {}),
             )
             self.lines.append(line)

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from itertools import islice
 from typing import Any, Final
 
-from spca.errors import BadAnswerError
+from spca.errors import BadAnswerError, ProviderConfigError
 from spca.llm.providers import api_keys
 from spca.llm.providers.base import (
     Finish,
@@ -35,6 +35,10 @@ API_VERSION: Final = "v1beta"
 
 _MAX_LISTED: Final = 10_000
 """Models of a list that are read; a list that never ends is no list."""
+_WITH_BUDGET: Final = ("gemini-1", "gemini-2")
+_LEVELS: Final = ("minimal", "low", "medium", "high", "xhigh")
+_BUDGETS: Final[Mapping[str, int]] = {"none": 0, "minimal": 1024, "low": 1024, "medium": 8192, "high": 24576}
+"""Tokens for thinking, as Google's own layer for OpenAI's protocol translates efforts."""
 _ROLES: Final[Mapping[str, str]] = {"user": "user", "assistant": "model"}
 _CUT: Final = frozenset(("MAX_TOKENS", "CONTINUATION"))
 _DECLINED: Final = frozenset(
@@ -139,7 +143,7 @@ def _arguments(request: Request) -> dict[str, Any]:
         "automatic_continuation": False,
     }
     if limits.effort is not None:
-        config["thinking_config"] = {"thinking_level": limits.effort.upper()}
+        config["thinking_config"] = _thinking(request.model, limits.effort)
     if request.tools:
         config |= _tools(request)
     elif request.schema is not None and request.form is not Form.TEXT:
@@ -148,6 +152,15 @@ def _arguments(request: Request) -> dict[str, Any]:
             config["response_json_schema"] = json_schema(request.schema)
     contents = [_content(message) for message in messages if message.role != "system"]
     return {"model": request.model, "contents": contents, "config": config}
+
+
+def _thinking(model: str, effort: str) -> dict[str, Any]:
+    """What an effort is in Gemini's words: a budget of tokens for the models before Gemini 3, a level from then on."""
+    has_budget = bare(model).startswith(_WITH_BUDGET)
+    known = _BUDGETS if has_budget else _LEVELS
+    if effort not in known:
+        raise ProviderConfigError(f"google/{model} does not take the effort {effort}: choose one of {', '.join(known)}")
+    return {"thinking_budget": _BUDGETS[effort]} if has_budget else {"thinking_level": effort.upper()}
 
 
 def _content(message: Message) -> dict[str, Any]:

@@ -105,6 +105,8 @@ def _arguments(request: Request, context: int) -> dict[str, Any]:
         options["temperature"] = limits.temperature
     messages = list(conversation(request))
     found: dict[str, Any] = {"model": request.model, "options": options, "stream": False}
+    if limits.effort is not None:
+        found["think"] = False if limits.effort == "none" else limits.effort
     if request.tools:
         messages = with_system_line(messages, _tools_told(request))
         found["tools"] = [_tool(tool) for tool in request.tools]

@@ -51,7 +51,7 @@ def provider_for(
         table: what is known of models; by default the built-in table.
 
     Raises:
-        ProviderConfigError: there is no such prefix or model, or its provider lacks a key.
+        ProviderConfigError: there is no such prefix or model, it does not take the effort, or its provider lacks a key.
     """
     asked, servers = ModelName.parse(model), servers or {}
     prefix, name = asked.prefix, asked.name
@@ -65,6 +65,8 @@ def provider_for(
         )
     module, cls = PROVIDERS["openai" if server.is_named else prefix]
     info = (table or ModelTable.load()).info(model)
+    if fault := asked.fault(info.least_effort):
+        raise ProviderConfigError(fault)
     target = Target(
         name, server.url, info, is_named=server.is_named, label=asked.model, key_variable=server.key_variable
     )

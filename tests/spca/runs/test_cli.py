@@ -203,6 +203,23 @@ def test_a_server_of_ones_own_moves_by_flag_else_environment() -> None:
     assert moved.kept(recorded) == recorded | {"servers": moved.servers}
 
 
+def test_a_run_that_goes_on_keeps_its_efforts() -> None:
+    recorded = asdict(settings("--coder-effort", "high", OPENAI_API_KEY="k"))
+    model = "openai/gpt-6.1-sol"
+    for same in ((), ("--coder-effort", "high"), ("--coder-model", model, "--coder-effort", "high")):
+        chosen = resumed("--resume", "r", *same, recorded=recorded, SPCA_CODER_EFFORT="low", OPENAI_API_KEY="k")
+        assert chosen.coder_model == f"{model}@high"
+    for flag, word, said in (
+        ("--coder-effort", "low", f"--coder-effort low contradicts the run, which has {model}@high: leave"),
+        ("--coder-model", model, f"--coder-model {model} contradicts the run, which has {model}@high: leave"),
+        ("--planner-effort", "high", f"--planner-effort high contradicts the run, which has {model}: leave"),
+    ):
+        with pytest.raises(ResumeError, match=said):
+            resumed("--resume", "r", flag, word, recorded=recorded)
+    with pytest.raises(SettingsError, match="--coder-effort high: reference/coder reasons as it does"):
+        resumed("--resume", "r", "--coder-effort", "high")
+
+
 def test_a_model_that_is_a_folder_is_the_same_when_a_run_goes_on() -> None:
     recorded = asdict(settings("--planner-model", "replay/runs/1"))
     assert resumed("--planner-model", "replay/runs/1", recorded=recorded).planner_model == "replay//here/runs/1"

@@ -127,8 +127,8 @@ class ProviderBench:
 
     ``make`` is its class, ``key`` the variable of its key, ``info`` what is known of its models. Of the protocol,
     ``chooses`` tells whether it has a tool choice, ``counts`` whether it counts cached and reasoning tokens, ``media``
-    whether it tells the type of a picture, ``reasons`` whether it can be told how much to reason; ``limit`` is that on
-    the answer which it is told where none is set, because it wants one.
+    whether it tells the type of a picture; ``limit`` is that on the answer which it is told where none is set, because
+    it wants one.
     """
 
     make: ClassVar[type[Any]]
@@ -138,7 +138,6 @@ class ProviderBench:
     chooses: ClassVar[bool] = True
     counts: ClassVar[bool] = True
     media: ClassVar[bool] = True
-    reasons: ClassVar[bool] = True
     limit: ClassVar[int | None] = None
 
     @pytest.fixture(scope="class", autouse=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from spca.errors import ProviderConfigError, TransientError
-from spca.llm.providers.base import Finish, Message, Target
+from spca.llm.providers.base import Finish, Limits, Message, Request, Target
 from spca.llm.providers.google import GoogleProvider
 from tests.fakes import google_wire
 from tests.fakes.faults import FaultServer, answering
@@ -15,6 +15,8 @@ from tests.support.contracts.provider_listing_suite import ProviderListingSuite
 from tests.support.contracts.provider_peer_suite import FilteringPeerSuite
 from tests.support.contracts.provider_suite import ProviderFaultSuite, ProviderSuite, RefusalSuite
 from tests.support.contracts.providing import KEY, Asking, ProviderBench
+
+SAY = Message("user", "Say hello.")
 
 
 class Bench(ProviderBench):
@@ -53,6 +55,22 @@ class TestGoogle(Bench, ProviderSuite, RefusalSuite):
     def test_thoughts_are_no_text(self, server: FaultServer, model: Asking) -> None:
         server.reply = answering(GOOGLE, "yes", thought="The door is east.")
         assert model.ask().text == "yes"
+
+    @pytest.mark.parametrize(("effort", "budget"), [("none", 0), ("low", 1024), ("high", 24576)])
+    def test_models_before_gemini_3_have_a_budget(
+        self, server: FaultServer, model: Asking, effort: str, budget: int
+    ) -> None:
+        model.provider.complete(Request("gemini-2.5-flash", (SAY,), limits=Limits(effort=effort)))
+        assert server.posted[-1].body["generationConfig"]["thinkingConfig"] == {"thinking_budget": budget}
+
+    @pytest.mark.parametrize(("name", "effort"), [("gemini-2.5-flash", "xhigh"), ("gemini-4-argon", "none")])
+    def test_an_effort_that_it_has_no_word_for_is_not_sent(
+        self, server: FaultServer, model: Asking, name: str, effort: str
+    ) -> None:
+        before = len(server.posted)
+        with pytest.raises(ProviderConfigError, match=f"google/{name} does not take the effort {effort}: choose one"):
+            model.provider.complete(Request(name, (SAY,), limits=Limits(effort=effort)))
+        assert len(server.posted) == before
 
 
 class TestGoogleListing(Bench, ProviderListingSuite):

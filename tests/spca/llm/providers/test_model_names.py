@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from spca.common.errors import SettingsError
+from spca.errors import ProviderConfigError
 from spca.llm.calls.prices import ModelTable
-from spca.llm.providers.model_names import EFFORTS, ModelName
+from spca.llm.providers.model_names import EFFORTS, EFFORTS_OF, WITHOUT_EFFORT, ModelName, with_effort
+from spca.llm.providers.registry import PROVIDERS, provider_for
 
 
 @pytest.mark.parametrize("effort", EFFORTS)
@@ -33,3 +36,49 @@ def test_an_effort_costs_what_its_model_costs() -> None:
     table = ModelTable.load()
     assert table.price("openai/gpt-6.1-sol@high") == table.price("openai/gpt-6.1-sol") is not None
     assert table.info("openai/gpt-6.1-sol@high") == table.info("openai/gpt-6.1-sol")
+
+
+@pytest.mark.parametrize("model", ["openai/gpt-6.1-sol", "lab/gemma@q4_k_m", "google/gemini-3.8-flash@high"])
+def test_an_effort_is_added_once(model: str) -> None:
+    named = with_effort(model, "high", "--coder-effort")
+    assert named == f"{model.removesuffix('@high')}@high"
+    assert with_effort(named, "high", "--coder-effort") == named
+    with pytest.raises(SettingsError, match=rf"^--coder-effort low contradicts {named}: give one of them$"):
+        with_effort(named, "low", "--coder-effort")
+
+
+@pytest.mark.parametrize("prefix", sorted(WITHOUT_EFFORT))
+def test_files_and_embedded_models_take_none(prefix: str) -> None:
+    with pytest.raises(SettingsError, match=rf"^--coder-effort low: {prefix}/x reasons as it does: "):
+        with_effort(f"{prefix}/x", "low", "--coder-effort")
+
+
+def test_every_prefix_takes_efforts_or_is_known_to_take_none() -> None:
+    assert set(EFFORTS_OF) <= set(PROVIDERS)
+    assert set(WITHOUT_EFFORT) <= set(PROVIDERS)
+    for words in EFFORTS_OF.values():
+        assert list(words) == [word for word in EFFORTS if word in words]
+
+
+@pytest.mark.parametrize(
+    ("model", "known"),
+    [
+        ("openai/gpt-6.1-sol@none", "low, medium, high, xhigh, max"),
+        ("openai/gpt-6.1-sol@minimal", "low, medium, high, xhigh, max"),
+        ("google/gemini-3.8-flash@max", "low, medium, high, xhigh"),
+        ("ollama/qwen3@max", "none, low, medium, high"),
+    ],
+)
+def test_an_effort_that_a_model_lacks_is_refused_before_it_is_asked(model: str, known: str) -> None:
+    with pytest.raises(ProviderConfigError) as caught:
+        provider_for(model)
+    name, _, word = model.rpartition("@")
+    assert str(caught.value) == f"{name} does not take the effort {word}: choose one of {known}, or leave it out"
+
+
+def test_a_table_of_ones_own_says_what_a_model_takes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "not-a-real-key")
+    table = ModelTable.load().after({})
+    mine = ModelTable({"openai/gpt-6.1-sol": {"least_effort": "none"}}, {})
+    assert provider_for("openai/gpt-6.1-sol@none", table=mine)[1] == "gpt-6.1-sol"
+    assert provider_for("openai/gpt-6.1-sol@low", table=table)[1] == "gpt-6.1-sol"

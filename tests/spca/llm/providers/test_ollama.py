@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from spca.errors import UnknownModelError
-from spca.llm.providers.base import ModelInfo
+from spca.llm.providers.base import Limits, ModelInfo
 from spca.llm.providers.ollama import OllamaProvider
 from tests.fakes import faults
 from tests.fakes.faults import FaultServer
@@ -22,7 +22,6 @@ class Bench(ProviderBench):
     key = "OLLAMA_API_KEY"
     chooses = False
     counts = False
-    reasons = False
     media = False
 
 
@@ -41,6 +40,10 @@ class TestOllama(Bench, ProviderSuite):
         system = self.heard(server).messages[0]
         assert system.role == "system"
         assert "tool" in system.text
+
+    def test_no_effort_is_no_thinking(self, server: FaultServer, model: Asking) -> None:
+        model.ask(limits=Limits(effort="none", timeout_s=20))
+        assert server.posted[-1].body["think"] is False
 
 
 class TestOllamaWithAKnownContext(Bench):
