@@ -212,10 +212,8 @@ class Models:
         """
         known = ModelTable.load(Path(settings.model_table) if settings.model_table else None)
         known = known.after(_OLLAMA_SERVICE) if "ollama.com" in (settings.ollama_host or "") else known
-        places = dict(zip(_PLACES, ADDRESSES, strict=True))
-        servers = {prefix: Server(getattr(settings, name)) for prefix, name in places.items()} | _recorded(
-            settings.servers
-        )
+        servers = {prefix: Server(getattr(settings, name)) for prefix, name in zip(_PLACES, ADDRESSES, strict=True)}
+        servers |= _recorded(settings.servers)
         limits = Limits(settings.max_output_tokens, None, settings.timeout)
         return cls(settings, settings.models, servers, known, limits)
 

@@ -206,7 +206,7 @@ def test_a_key_may_lie_in_a_file(
         ),
         (
             ("explore", "--model", "faulty/planner"),
-            "none, replay/..., openai/..., anthropic/..., google/..., ollama/..., llamacpp/...",
+            "none, replay/..., human/..., openai/..., anthropic/..., google/..., ollama/..., llamacpp/...",
         ),
         ((*ASKED, "--base-url", "nonsense"), "--base-url nonsense: an address looks like http://localhost:8000/v1"),
         ((*ASKED, "--base-url", "http://localhost:port/v1"), "an address looks like http://localhost:8000/v1"),
