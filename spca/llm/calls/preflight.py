@@ -11,6 +11,7 @@ the list cannot be had                    one warning; gone if the table says so
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -175,9 +176,12 @@ def judged(model: str, known: Known, table: ModelTable, today: date) -> Finding:
 
 
 def _entry(prefix: str, name: str, known: Sequence[Listed]) -> Listed | None:
-    """Return the entry of a model, whose name a server may complete: Ollama's tags, Google's "models/"."""
+    """Return the entry of a model, whose name a server may complete: Ollama's tags, Google's "models/", dates."""
     names = {name, f"{name}:latest"} if prefix == "ollama" else {name.removeprefix("models/")}
-    return next((each for each in known if each.name in names), None)
+    found = next((each for each in known if each.name in names), None)
+    if found is None and prefix == "anthropic":  # lists claude-haiku-4-5 as claude-haiku-4-5-20251001
+        found = next((each for each in known if re.fullmatch(rf"{re.escape(name)}-\d{{8}}", each.name)), None)
+    return found
 
 
 def _missing(model: str, known: Known, *, is_own: bool) -> Finding:

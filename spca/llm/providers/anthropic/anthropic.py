@@ -23,7 +23,7 @@ _MAX_LISTED: Final = 1000
 """Models on a page of the list, the most that the API gives."""
 _NO_KEY: Final = "none"
 """Sent to servers of one's own that ask for no key: the SDK wants one, and would look for others."""
-_NOT_TAKEN: Final = re.compile(r"(?<!is )\bnot (supported|compatible|permitted|allowed)|unsupported|deprecated", re.I)
+_NOT_TAKEN: Final = re.compile(r"\bnot (supported|compatible|permitted|allowed)|may (not|only)|unsupported|deprecated")
 
 
 class AnthropicProvider(ModelServer):

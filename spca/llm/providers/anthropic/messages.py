@@ -120,19 +120,16 @@ def _supported(schema: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _prompt(messages: Sequence[Message]) -> dict[str, Any]:
-    """The conversation, to be cached in two parts: its system part, and all that comes before the newest answer.
+    """The conversation, marked to be cached up to the end of its system part, and up to its own end.
 
-    Repairs and re-asks put an answer and what was wrong with it behind the same question. The cache is looked up at the
-    marks, and holds tools, system part and messages up to each.
+    The server looks back from a mark for the longest beginning that it holds: other questions read the first, a repair
+    or the next turn reads all that was said before it.
     """
     system = [block for message in messages if message.role == "system" for block in _content(message)]
     turns = [message for message in messages if message.role != "system"]
-    answers = [position for position, message in enumerate(turns) if message.role == "assistant"]
-    last = answers[-1] - 1 if answers and answers[-1] else len(turns) - 1
     said = [_content(message) for message in turns]
-    for blocks in (system, said[last] if said else []):
-        if blocks:
-            blocks[-1] |= _CACHED
+    for blocks in filter(None, (system, *said[-1:])):
+        blocks[-1] |= _CACHED
     asked = [{"role": message.role, "content": blocks} for message, blocks in zip(turns, said, strict=True)]
     return {"messages": asked} | ({"system": system} if system else {})
 

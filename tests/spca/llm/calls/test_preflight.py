@@ -21,6 +21,7 @@ from tests.fakes.openai_wire import CHAT
 
 TODAY = date(2026, 11, 22)
 OPENAI_OWN, GOOGLE_OWN = "https://eu.api.openai.com/v1", "https://generativelanguage.googleapis.com/"
+ANTHROPIC_OWN = "https://api.anthropic.com"
 ELSEWHERE = "http://localhost:8000/v1"
 TABLE = ModelTable(
     {
@@ -65,6 +66,11 @@ def known(address: str, *names: str, **ends: date) -> Known:
         ("openai/x", known(ELSEWHERE, x=date(2027, 1, 21)), State.ENDING),
         ("openai/x", known(ELSEWHERE, x=date(2027, 1, 22)), State.AVAILABLE),
         ("openai/over", known(OPENAI_OWN, over=date(2027, 6, 1)), State.AVAILABLE),
+        # a name that the list completes with a date
+        ("anthropic/fine", known(ANTHROPIC_OWN, "fine-20251001"), State.AVAILABLE),
+        ("anthropic/soon", known(ANTHROPIC_OWN, "soon-20251001"), State.ENDING),
+        ("anthropic/fine", known(ANTHROPIC_OWN, "fine-2-20251001", "fine-2025"), State.MISSING),
+        ("openai/fine", known(OPENAI_OWN, "fine-20251001"), State.MISSING),
         # missing
         ("openai/x", known(OPENAI_OWN, *NAMES), State.MISSING),
         ("google/x", known(GOOGLE_OWN, *NAMES), State.MISSING),
