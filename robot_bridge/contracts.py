@@ -327,7 +327,7 @@ class ModelReply:
     """
 
     text: str
-    calls: tuple[tuple[str, Mapping[str, Any]], ...]
+    calls: tuple[tuple[str, Mapping[str, Any]], ...] = ()
     latency_s: float | None = None
 
 

@@ -129,6 +129,6 @@ class DecisionModel(Protocol):
         """Send one request: a text, a JPEG or None, and the names of the tools; the model is to call one of them."""
         ...
 
-    def describe(self, prompt: str, image: bytes, timeout_s: float) -> str:
-        """Return a description of a picture (``observe_scene``)."""
+    def describe(self, prompt: str, image: bytes, timeout_s: float) -> ModelReply:
+        """Return a description of a picture (``observe_scene``); it calls no tool."""
         ...

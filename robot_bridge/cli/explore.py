@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -58,7 +59,7 @@ def run(settings: Settings) -> int:
     summary = replace(_sent(summary, desk), interventions=stepped_in(summary.interventions))
     _report(settings, folder, summary, desk)
     ended = Ending(summary.ended)
-    if fault := _fault(ended, model):
+    for fault in _faults(ended, model):
         print(fault, file=sys.stderr)
     return ended.exit_code
 
@@ -81,15 +82,16 @@ def _close(controller: Controller, explorer: Explorer) -> None:
             raise
 
 
-def _fault(ended: Ending, model: models.AccountedModel | None) -> str:
-    """What was wrong with the model, "" where nothing was."""
+def _faults(ended: Ending, model: models.AccountedModel | None) -> Iterator[str]:
+    """What was wrong with the models."""
     if model is None or ended is Ending.INTERRUPTED:
-        return ""
+        return
     if model.ended:
-        return f"the model was asked no more: {model.ended}"
-    if ended is Ending.NO_MODEL:
-        return f"the model never answered: {model.failure or 'no answer came in time'}"
-    return ""
+        yield f"the model was asked no more: {model.ended}"
+    elif ended is Ending.NO_MODEL:
+        yield f"the model never answered: {model.failure or 'no answer came in time'}"
+    if model.unseeing:
+        yield f"nothing more was described: {model.unseeing}"
 
 
 def _sent(summary: Summary, desk: CallDesk | None) -> Summary:
@@ -123,8 +125,9 @@ def _greet(settings: Settings, body: bodies.Body, folder: Path) -> None:
         f"{settings.world}, seed {settings.seed}" if settings.robot == "mujoco" else f"ROS 2 domain {settings.domain}"
     )
     driver = "frontier exploration without a model" if settings.model == NO_MODEL else settings.model
+    observer = f", {settings.observe_model} describes what it looks at" if settings.observe_model else ""
     limit = f"at most {settings.minutes:g} minutes of the robot's time"
-    print(f"{driver} explores {where}, {limit}; writes {folder}", flush=True)
+    print(f"{driver} explores {where}, {limit}{observer}; writes {folder}", flush=True)
 
 
 def _report(settings: Settings, folder: Path, summary: Summary, desk: CallDesk | None) -> None:

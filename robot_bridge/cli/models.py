@@ -33,8 +33,9 @@ from spca.llm.calls.retry import RetryPolicy
 from spca.llm.providers.addresses import address_fault
 from spca.llm.providers.base import Finish, Image, Limits, Message, Provider, Request, Response, Tool, ToolCall
 from spca.llm.providers.failures import OTHER_MODEL
-from spca.llm.providers.registry import PROVIDERS, provider_for
-from spca.llm.providers.servers import Server
+from spca.llm.providers.model_names import ModelName
+from spca.llm.providers.registry import PROVIDERS, SERVERS_VARIABLE, own_servers, provider_for
+from spca.llm.providers.servers import Server, Servers
 
 DEFAULT_MAX_COST: Final = 0.5
 """USD, where no cap was given."""
@@ -51,8 +52,6 @@ _OTHERS: Final = tuple(prefix for prefix in PROVIDERS if prefix not in ("referen
 """Prefixes of models that may navigate."""
 _PRICED: Final = ("openai", "anthropic", "google")
 """Prefixes with a price for every model that is known."""
-_FLAGS: Final[Mapping[str, str]] = {OTHER_MODEL: "name another one with --model", " (--timeout)": ""}
-"""What errors of providers say of the flags of ``main.py``, and what is said here instead."""
 
 
 class EmbeddedProvider:
@@ -74,12 +73,42 @@ class EmbeddedProvider:
         image = images[0] if images else None
         timeout = request.limits.timeout_s
         if not request.tools:
-            return Response(self._navigator.describe(said["user"], image or b"", timeout))
+            seen = self._navigator.describe(said["user"], image or b"", timeout)
+            self.latency_s = seen.latency_s or 0.0
+            return Response(seen.text)
         names = [tool.name for tool in request.tools]
         reply = self._navigator.ask(said.get("system", ""), said["user"], image, names, timeout)
         self.latency_s = reply.latency_s or 0.0
         calls = tuple(ToolCall(name, arguments) for name, arguments in reply.calls)
         return Response(reply.text, finish=Finish.TOOL_CALL if calls else Finish.STOP, tool_calls=calls)
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A model that exists.
+
+    Attributes:
+        name: with prefix and effort, such as "openai/gpt-6-luna@low".
+        model: as its provider knows it.
+        effort: of its reasoning, None for the model's own choice.
+        flag: that chooses it.
+    """
+
+    name: str
+    model: str
+    provider: Provider
+    effort: str | None = None
+    flag: str = "--model"
+
+    @property
+    def latency_s(self) -> float | None:
+        """How long the last answer took on the robot's clock; None: the real time it took."""
+        return getattr(self.provider, "latency_s", None)
+
+    def told(self, error: Exception) -> str:
+        """An error of its provider, with the flags of this program."""
+        other = f"name another one with {self.flag}"
+        return str(error).replace(OTHER_MODEL, other).replace(" (--timeout)", "")
 
 
 class AccountedModel:
@@ -88,59 +117,61 @@ class AccountedModel:
     Nothing is asked twice: a robot needs an answer to what it sees now, and its watchdog counts the failures.
 
     Args:
-        name: with prefix, such as "openai/gpt-6-luna".
-        model: the name without prefix.
-        effort: of its reasoning, None for the model's own choice; a late answer is not used.
+        navigator: decides.
+        observer: describes pictures; without it the navigator does.
 
     Attributes:
         ended: why nothing more can be had from it, "" while something can.
+        unseeing: why no picture is described any more by a model of its own, "" while one is.
         failure: why the last request came to nothing, "" where every one came to something.
     """
 
-    def __init__(self, name: str, model: str, provider: Provider, desk: CallDesk, effort: str | None = None) -> None:
-        self.name, self.ended, self.failure = name, "", ""
-        self._model, self._provider, self._desk, self._effort = model, provider, desk, effort
+    def __init__(self, navigator: Named, observer: Named | None, desk: CallDesk) -> None:
+        self.ended = self.unseeing = self.failure = ""
+        self._navigator, self._observer, self._desk = navigator, observer or navigator, desk
 
     def ask(self, system: str, user: str, image: bytes | None, tools: Sequence[str], timeout_s: float) -> ModelReply:
         """See :class:`~robot_bridge.protocols.DecisionModel`."""
         pictures = (Image("image/jpeg", image, "low"),) if image else ()
         messages = (Message("system", system), Message("user", user, pictures))
-        response = self._response(messages, tuple(map(_tool, tools)), timeout_s, "navigate")
+        model = self._navigator
+        response = self._response(model, messages, tuple(map(_tool, tools)), timeout_s, "navigate")
         calls = tuple((call.name, call.arguments) for call in response.tool_calls)
         if not calls:
-            self.failure = f"{self.name}: the answer called no tool; take a model that calls tools with --model"
-        return ModelReply(response.text, calls, getattr(self._provider, "latency_s", None))
+            self.failure = f"{model.name}: the answer called no tool; take a model that calls tools with --model"
+        return ModelReply(response.text, calls, model.latency_s)
 
-    def describe(self, prompt: str, image: bytes, timeout_s: float) -> str:
+    def describe(self, prompt: str, image: bytes, timeout_s: float) -> ModelReply:
         """See :class:`~robot_bridge.protocols.DecisionModel`."""
+        if self.unseeing:
+            raise ModelFailure(self.unseeing)
         messages = (Message("user", prompt, (Image("image/jpeg", image, "high"),)),)
-        return self._response(messages, (), timeout_s, "observe").text
+        response = self._response(self._observer, messages, (), timeout_s, "observe")
+        return ModelReply(response.text, (), self._observer.latency_s)
 
     def _response(
-        self, messages: tuple[Message, ...], tools: tuple[Tool, ...], timeout_s: float, phase: str
+        self, model: Named, messages: tuple[Message, ...], tools: tuple[Tool, ...], timeout_s: float, phase: str
     ) -> Response:
-        limits = Limits(MAX_OUTPUT_TOKENS, timeout_s=timeout_s, effort=self._effort)
-        request = Request(self._model, messages, tools=tools, limits=limits)
+        limits = Limits(MAX_OUTPUT_TOKENS, timeout_s=timeout_s, effort=model.effort)
+        request = Request(model.model, messages, tools=tools, limits=limits)
         try:
-            response = self._desk.ask(self._provider, self.name, request, phase=phase).answer.get()
-        except (BudgetReached, ProviderConfigError) as error:
-            self.ended = _told(error)
-            raise (BudgetSpent if isinstance(error, BudgetReached) else ModelEnded)(self.ended) from error
+            response = self._desk.ask(model.provider, model.name, request, phase=phase).answer.get()
+        except BudgetReached as error:
+            self.ended = str(error)
+            raise BudgetSpent(self.ended) from error
+        except ProviderConfigError as error:
+            if model is not self._navigator:  # which goes on without descriptions
+                self.unseeing = model.told(error)
+                raise ModelFailure(self.unseeing) from error
+            self.ended = model.told(error)
+            raise ModelEnded(self.ended) from error
         except ProviderError as error:
-            self.failure = _told(error)
+            self.failure = model.told(error)
             raise ModelFailure(self.failure) from error
         if eaten := reasoned_away(response):
-            self.failure = f"{self.name}: {eaten}; take a model that reasons less with --model"
+            self.failure = f"{model.name}: {eaten}; take a model that reasons less with {model.flag}"
             raise ModelFailure(self.failure)
         return response
-
-
-def _told(error: Exception) -> str:
-    """An error of a provider, with the flags of this program."""
-    text = str(error)
-    for theirs, ours in _FLAGS.items():
-        text = text.replace(theirs, ours)
-    return text
 
 
 def _tool(name: str) -> Tool:
@@ -149,54 +180,88 @@ def _tool(name: str) -> Tool:
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
-    """A model that exists: its provider, and its name without prefix."""
+class Crew:
+    """The models of an exploration, and what is known of models; ``observer`` describes pictures where it is given."""
 
-    provider: Provider
-    model: str
+    navigator: Named
+    observer: Named | None
+    table: ModelTable
 
 
-def named(settings: Settings) -> Named | None:
-    """Return the model that settings name, None where none is wanted; nothing is paid or written yet.
+def named(settings: Settings) -> Crew | None:
+    """Return the models that settings name, None where none is wanted; nothing is paid or written yet.
 
     Keys are taken from the environment, completed from ``.env`` in the working directory. What is known of the end of
-    the model is warned of.
+    a model is warned of.
 
     Raises:
         SetupError: there is no such model, it was shut down, it lacks a key, its address is invalid or its cost cannot
             be capped.
         FileError: ``.env`` cannot be read.
+        SettingsError: the table of models or a server cannot be used.
     """
-    prefix = settings.model.partition("/")[0]
-    if settings.base_url and prefix != "openai":
-        raise SetupError(f"--base-url is for openai/... models, not for {settings.model}: leave it out or give --model")
+    asked = [name for name in (settings.model, settings.observe_model) if name and name not in EMBEDDED]
+    _check_flags(settings)
     if settings.model == NO_MODEL:
         return None
-    if settings.model in EMBEDDED:
-        return Named(EmbeddedProvider(EMBEDDED[settings.model](settings.seed)), settings.model.partition("/")[2])
-    table = ModelTable.load()
-    if prefix not in _OTHERS:
-        raise _unknown(settings.model, table)
-    load_env(Path.cwd() / ".env")
-    if prefix == "openai":
+    if asked:
+        load_env(Path.cwd() / ".env")
+    table = ModelTable.load(Path(settings.model_table) if settings.model_table else None)
+    servers = own_servers(settings.servers, os.environ.get(SERVERS_VARIABLE, "") if asked else "")
+    known = (*_OTHERS, *servers)
+    for name in asked:
+        if ModelName.parse(name).prefix not in known:
+            raise _unknown(name, known, table)
+    if any(name.startswith("openai/") for name in asked):
         _check_address(settings.base_url)
-    servers = {"openai": Server(settings.base_url)}
+    servers["openai"] = Server(settings.base_url)
+    navigator = _named(settings.model, "--model", settings, servers, table)
+    observer = settings.observe_model and _named(settings.observe_model, "--observe-model", settings, servers, table)
+    if asked and settings.preflight:
+        _look_up(asked, servers, table)
+    return Crew(navigator, observer or None, table)
+
+
+def _named(name: str, flag: str, settings: Settings, servers: Servers, table: ModelTable) -> Named:
+    if name in EMBEDDED:
+        return Named(name, name.partition("/")[2], EmbeddedProvider(EMBEDDED[name](settings.seed)), flag=flag)
+    effort = ModelName.parse(name).effort or table.info(name).least_effort
     try:
-        found = Named(*provider_for(settings.model, servers=servers, table=table))
-        _check_caps(settings, table)
-        warning = examine([settings.model], servers=servers, table=table).warning() if settings.preflight else ""
+        provider, model = provider_for(name, servers=servers, table=table)
     except ProviderConfigError as error:
-        raise SetupError(_told(error)) from error
+        raise SetupError(str(error).replace(OTHER_MODEL, f"name another one with {flag}")) from error
+    is_priced = table.price(name) is not None
+    if not is_priced and (settings.max_cost is not None or settings.max_calls is None):
+        fix = "leave it out and give" if settings.max_cost is not None else "give"
+        raise SetupError(f"the price of {name} is unknown, so its cost cannot be capped: {fix} --max-calls N")
+    return Named(name, model, provider, effort, flag)
+
+
+def _look_up(asked: Sequence[str], servers: Servers, table: ModelTable) -> None:
+    try:
+        warning = examine(asked, servers=servers, table=table).warning()
+    except ProviderConfigError as error:
+        flags = " or ".join(("--model", "--observe-model")[: len(asked)])
+        raise SetupError(str(error).replace(OTHER_MODEL, f"name another one with {flags}")) from error
     if warning:
         print(f"warning: {warning}", file=sys.stderr, flush=True)
-    return found
 
 
-def _unknown(model: str, table: ModelTable) -> SetupError:
+def _check_flags(settings: Settings) -> None:
+    asked = [name for name in (settings.model, settings.observe_model) if name]
+    if settings.base_url and not any(name.startswith("openai/") for name in asked):
+        raise SetupError(f"--base-url is for openai/... models, not for {settings.model}: leave it out or give --model")
+    if settings.model == NO_MODEL and settings.observe_model:
+        raise SetupError(f"--observe-model describes what a model looks at: --model {NO_MODEL} never looks")
+    if settings.robot == "ros2" and (person := [name for name in asked if name.startswith("human/")]):
+        raise SetupError(f"{person[0]}: a person answers too late for a real robot: leave out --robot ros2")
+
+
+def _unknown(model: str, prefixes: Sequence[str], table: ModelTable) -> SetupError:
     similar = [f"{prefix}/{model}" for prefix in _PRICED if table.price(f"{prefix}/{model}")]
     similar += get_close_matches(model.lower(), (*EMBEDDED, NO_MODEL), 1)
     hint = f" (did you mean {similar[0]}?)" if similar else ""
-    known = ", ".join((*EMBEDDED, NO_MODEL, *(f"{prefix}/..." for prefix in _OTHERS)))
+    known = ", ".join((*EMBEDDED, NO_MODEL, *(f"{prefix}/..." for prefix in prefixes)))
     return SetupError(f"unknown model {model!r}{hint}: choose one of {known}")
 
 
@@ -207,21 +272,13 @@ def _check_address(given: str | None) -> None:
         raise SetupError(fault)
 
 
-def _check_caps(settings: Settings, table: ModelTable) -> None:
-    is_priced = table.price(settings.model) is not None
-    if not is_priced and (settings.max_cost is not None or settings.max_calls is None):
-        fix = "leave it out and give" if settings.max_cost is not None else "give"
-        raise SetupError(f"the price of {settings.model} is unknown, so its cost cannot be capped: {fix} --max-calls N")
-
-
 def accounted(
-    found: Named | None, settings: Settings, folder: Path
+    crew: Crew | None, settings: Settings, folder: Path
 ) -> tuple[AccountedModel, CallDesk] | tuple[None, None]:
-    """The model with the desk that its calls pass, which keeps a ledger and transcripts in ``folder``."""
-    if found is None:
+    """The models with the desk that their calls pass, which keeps a ledger and transcripts in ``folder``."""
+    if crew is None:
         return None, None
     caps = Caps(settings.max_cost or DEFAULT_MAX_COST, settings.max_calls)
-    desk = CallDesk(folder, folder.name, caps=caps, policy=RetryPolicy(attempts=1))
+    desk = CallDesk(folder, folder.name, caps=caps, table=crew.table, policy=RetryPolicy(attempts=1))
     desk.begin_level(1, "Robot", LEVEL, settings.seed)
-    effort = desk.table.info(settings.model).least_effort
-    return AccountedModel(settings.model, found.model, found.provider, desk, effort), desk
+    return AccountedModel(crew.navigator, crew.observer, desk), desk

@@ -11,6 +11,7 @@ from typing import Final
 from robot_bridge.exploration.endings import Ending
 from robot_bridge.onboard.relay import A1_DOMAIN, chosen_domain
 from spca.common.command import EXIT_USER_ERROR, Parser, amount, program, whole
+from spca.llm.providers.registry import SERVER_FORM, SERVER_HELP
 
 ROBOTS: Final = ("mujoco", "ros2")
 DEFAULT_WORLD: Final = "MiniGrid-FourRooms-v0"
@@ -53,7 +54,10 @@ class Settings:
     world: str = DEFAULT_WORLD
     seed: int = 1
     model: str = DEFAULT_MODEL
+    observe_model: str | None = None
     base_url: str | None = None
+    servers: tuple[str, ...] = ()
+    model_table: str | None = None
     preflight: bool = True
     minutes: float = 30.0
     fixed_timer: bool = False
@@ -124,6 +128,7 @@ def parse(argv: Sequence[str] | None = None) -> Settings:
             given["domain"] = chosen_domain(None)
         except ValueError as error:
             parser.error(str(error))
+    given["servers"] = tuple(given.get("servers", ()))
     return Settings(**given)
 
 
@@ -158,7 +163,12 @@ def _add_model(parser: argparse.ArgumentParser) -> None:
         help="such as openai/gpt-6-luna, google/gemini-3.5-flash-lite or ollama/qwen2.5vl:7b; hostile/navigator tries "
         f"to crash the robot; none: frontier exploration without a model (default {DEFAULT_MODEL}, embedded, no key)",
     )
+    group.add_argument(
+        "--observe-model", metavar="MODEL", help="describes pictures for observe_scene (default: that of --model)"
+    )
     group.add_argument("--base-url", metavar="URL", help="OpenAI-compatible server of openai/... (OPENAI_BASE_URL)")
+    group.add_argument("--server", dest="servers", action="append", metavar=SERVER_FORM, help=SERVER_HELP)
+    group.add_argument("--model-table", metavar="FILE", help="prices and context sizes of models (docs/models.md)")
     told = "do not look up the model at its provider first"
     group.add_argument("--no-preflight", dest="preflight", action="store_false", help=told)
     group.add_argument("--max-cost", type=amount("USD"), metavar="USD", help="cap on the cost (default 0.50)")

@@ -60,10 +60,10 @@ class HostileNavigator:
         weights = np.array([weight for weight, _ in kinds])
         return kinds[int(self._rng.choice(len(kinds), p=weights / weights.sum()))][1]()
 
-    def describe(self, prompt: str, image: bytes, timeout_s: float) -> str:
+    def describe(self, prompt: str, image: bytes, timeout_s: float) -> ModelReply:
         """Return what a sign in the picture might make a model say."""
         del prompt, image, timeout_s
-        return _INJECTION * int(self._rng.integers(1, 50))
+        return ModelReply(_INJECTION * int(self._rng.integers(1, 50)))
 
     def _any(self, choices: Sequence[Any]) -> Any:
         return choices[int(self._rng.integers(len(choices)))]

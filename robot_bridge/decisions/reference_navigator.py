@@ -62,10 +62,10 @@ class ReferenceNavigator:
             choice = _stop(StopReason.UNCERTAIN, f"{choice.tool} is not offered")
         return ModelReply(choice.why, ((choice.tool.value, choice.parameters),))
 
-    def describe(self, prompt: str, image: bytes, timeout_s: float) -> str:
+    def describe(self, prompt: str, image: bytes, timeout_s: float) -> ModelReply:
         """It does not look at pictures, and says so."""
         del prompt, image, timeout_s
-        return "the reference navigator does not look at pictures"
+        return ModelReply("the reference navigator does not look at pictures")
 
 
 def choose(message: str) -> Choice:

@@ -143,7 +143,8 @@ class Conversation:
             if not picture:
                 raise ModelFailure("there is no picture to describe")
             prompt = _QUESTION.format(focus=_FOCUS.get(focus, _FOCUS["general"]))
-            return Reply(self._model.describe(prompt, picture, DESCRIBE_TIMEOUT_S))
+            seen = self._model.describe(prompt, picture, DESCRIBE_TIMEOUT_S)
+            return Reply(seen.text, seen.latency_s)
 
         self._asks_decision, self._showing = False, None
         self._link.ask(self._heard(question))

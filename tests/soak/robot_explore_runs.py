@@ -98,7 +98,7 @@ class Metered:
         self.answered += self._count(reply.text) + self._count(json.dumps(reply.calls))
         return reply
 
-    def describe(self, prompt: str, image: bytes, timeout_s: float) -> str:
+    def describe(self, prompt: str, image: bytes, timeout_s: float) -> ModelReply:
         self.pictures += 1
         return self._model.describe(prompt, image, timeout_s)
 

@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from robot_bridge.cli import main
 from robot_bridge.cli.models import AccountedModel, accounted, named
 from robot_bridge.cli.parser import Settings
 from robot_bridge.contracts import Tool
 from robot_bridge.decisions.llm_navigator import SYSTEM_PROMPT
 from robot_bridge.decisions.tools import TOOL_DEFINITIONS
 from robot_bridge.errors import ModelEnded, ModelFailure
+from robot_bridge.exploration.endings import Ending
 from spca.llm.calls.desk import CallDesk
 from spca.llm.providers.base import Usage
+from spca.llm.providers.offline import human
 from tests.fakes.faults import FaultServer, answering, busy, calling
 from tests.fakes.openai_wire import CHAT, RESPONSES
+from tests.support.spca.student import studying
 
 ROTATE = {"degrees": 90}
 JPEG = b"\xff\xd8picture\xff\xd9"
@@ -103,9 +108,11 @@ def test_a_failure_is_one_request(server: FaultServer, made: tuple[AccountedMode
 
 def test_a_decision_that_reasoning_used_up_is_told(server: FaultServer, made: tuple[AccountedModel, CallDesk]) -> None:
     server.reply = answering(CHAT, "", usage=Usage(900, 4000, 0, 4000), ended="length")
-    for ask in (lambda: made[0].ask("s", "u", None, NAMES, 8.0), lambda: made[0].describe("u", JPEG, 8.0)):
-        with pytest.raises(ModelFailure, match="reasoning used up the answer: 4000 of its 4000 tokens; take a model"):
-            ask()
+    told = "reasoning used up the answer: 4000 of its 4000 tokens; take a model"
+    with pytest.raises(ModelFailure, match=told):
+        made[0].ask("s", "u", None, NAMES, 8.0)
+    with pytest.raises(ModelFailure, match=told):
+        made[0].describe("u", JPEG, 8.0)
 
 
 def test_a_spent_budget_is_the_end(made: tuple[AccountedModel, CallDesk]) -> None:
@@ -117,11 +124,23 @@ def test_a_spent_budget_is_the_end(made: tuple[AccountedModel, CallDesk]) -> Non
     assert "3 requests were sent" in model.ended
 
 
+def test_a_person_may_steer_the_simulated_robot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(human, "SETTLED_S", 0.05)
+    call = {"tool": "stop_robot", "arguments": {"reason": "exploration_complete"}}
+    arguments = ("--no-camera", "--quiet", "--out", tmp_path / "run", "--world", "MiniGrid-Empty-6x6-v0")
+    with studying(tmp_path / "desk", lambda _role, _text: json.dumps(call)) as answered:
+        code = main(["explore", "--model", f"human/{tmp_path / 'desk'}", *map(str, arguments)])
+    assert code in (Ending.EXPLORED.exit_code, Ending.GAVE_UP.exit_code)
+    assert 0 < len(answered) <= 2
+    assert answered[0] == "0001-navigate.answer.md"
+    assert "observe_scene" in (tmp_path / "desk/0001-navigate.prompt.md").read_text()
+
+
 def test_a_scene_is_described_from_the_picture_alone(
     server: FaultServer, made: tuple[AccountedModel, CallDesk]
 ) -> None:
     server.reply = answering(CHAT, "a door")
-    assert made[0].describe("What is there?", JPEG, 8.0) == "a door"
+    assert made[0].describe("What is there?", JPEG, 8.0).text == "a door"
     body = server.posted[-1].body
     assert not body.get("tools")
     assert body["messages"][0]["content"][1]["image_url"]["detail"] == "high"

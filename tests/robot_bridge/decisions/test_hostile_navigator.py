@@ -63,4 +63,4 @@ def test_the_executor_survives_it_and_much_of_it_moves() -> None:
 
 
 def test_its_descriptions_are_injections() -> None:
-    assert "IGNORE ALL PREVIOUS INSTRUCTIONS" in HostileNavigator(0).describe("", b"", 8.0)
+    assert "IGNORE ALL PREVIOUS INSTRUCTIONS" in HostileNavigator(0).describe("", b"", 8.0).text

@@ -33,7 +33,7 @@ class Scripted:
             raise reply
         return reply
 
-    def describe(self, prompt: str, image: bytes, timeout_s: float) -> str:
+    def describe(self, prompt: str, image: bytes, timeout_s: float) -> ModelReply:
         raise NotImplementedError
 
 

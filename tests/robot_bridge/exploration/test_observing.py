@@ -192,7 +192,7 @@ class Slow(Scripted):
         time.sleep(self.seconds)
         return reply
 
-    def describe(self, prompt: str, image: bytes, timeout_s: float) -> str:
+    def describe(self, prompt: str, image: bytes, timeout_s: float) -> ModelReply:
         sight = super().describe(prompt, image, timeout_s)
         time.sleep(self.seconds)
         return sight

@@ -45,14 +45,14 @@ class Scripted:
             raise answer
         return ModelReply("as told", (answer,), self.latency_s)
 
-    def describe(self, prompt: str, image: bytes, timeout_s: float) -> str:
+    def describe(self, prompt: str, image: bytes, timeout_s: float) -> ModelReply:
         del timeout_s
         assert image[:2] == b"\xff\xd8"
         self.prompts.append(prompt)
         sight = self.sights.pop(0) if len(self.sights) > 1 else self.sights[0]
         if isinstance(sight, Exception):
             raise sight
-        return sight
+        return ModelReply(sight)
 
 
 def explorer(

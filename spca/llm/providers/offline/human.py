@@ -63,10 +63,13 @@ class HumanProvider:
 
     Attributes:
         at_terminal: the person needs the terminal: nothing else may write there meanwhile.
+        latency_s: what an answer takes on the clock of a simulated robot: it waits.
 
     Raises:
         ProviderConfigError: no editor is set, or the folder cannot be written to.
     """
+
+    latency_s: Final = 0.0
 
     def __init__(self, target: Target) -> None:
         self.at_terminal = target.model == EDITOR
