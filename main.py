@@ -101,7 +101,7 @@ class Loop:
         start, snapshot = world.checkpoint(), world.sense()
         self._progress(number, "plan")
         actions = library.action_listing(agent.text, snapshot.mission)
-        plan = self._planner.plan(snapshot, level.info, actions, trusted=level.trusted, failed=failed)
+        plan = self._planner.plan(snapshot, level.info, actions, agent=agent, trusted=level.trusted, failed=failed)
         if isinstance(plan, PlanFailure):
             return Round(None, (), plan.reason)
         tries, reason, report, refused = list[Attempt](), "", "", ""

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Final, Protocol
 
 from pydantic import BaseModel
 
 from llmclient import ChatGPTClient
 from spca.code import library
+from spca.code.plan_check import PlanCheck
 from spca.contracts import (
     PRIMITIVE_METHODS,
+    AgentSource,
     FailedPlan,
     LevelInfo,
     Plan,
@@ -36,6 +38,7 @@ from spca.plan import pddl
 from spca.prompts import render
 from spca.protocols import EventSink
 from spca.sense.map_text import planner_state
+from spca.sense.object_names import words_told
 
 MAX_RETRIES: Final = 8
 """Repair calls after the first answer, each fed with the exact message of what was wrong."""
@@ -46,6 +49,15 @@ class PDDLResp(BaseModel):
 
     domain: str | None
     problem: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What an answer is read with: why it was asked for, the domain that null stands for, what plans have to fit."""
+
+    mode: PlannerMode
+    kept: str | None
+    check: PlanCheck
 
 
 class SolverStage(Protocol):
@@ -85,6 +97,7 @@ class PlannerLLM:
         level: LevelInfo,
         actions: str,
         *,
+        agent: AgentSource | None = None,
         trusted: TrustedPDDL | None = None,
         failed: Sequence[FailedPlan] = (),
     ) -> Plan | PlanFailure:
@@ -92,6 +105,7 @@ class PlannerLLM:
 
         Args:
             actions: signatures and docstrings of the agent's high-level actions.
+            agent: whose methods a plan has to fit; None for one without any.
             trusted: PDDL of the last success in this category, to be adapted.
             failed: plans of this level that did not solve it, oldest first; they call for a new abstraction.
 
@@ -102,11 +116,12 @@ class PlannerLLM:
         """
         first_mode = PlannerMode.REPLAN if failed else PlannerMode.REUSE if trusted else PlannerMode.FRESH
         shown = library.trusted_pddl(trusted) if trusted and not failed else None
+        asked = _Asked(first_mode, (shown or {}).get("domain"), PlanCheck(agent, words_told(snapshot, level)))
         opening = self._opening(snapshot, level, actions, shown, failed)
         messages, mode, error = opening, first_mode, ""
         for _ in range(1 + MAX_RETRIES):
             client = self._clients[mode]
-            result = self._attempt(client, mode, messages, first_mode, (shown or {}).get("domain"))
+            result = self._attempt(client, mode, messages, asked)
             if isinstance(result, Plan):
                 return result
             error = result
@@ -138,14 +153,9 @@ class PlannerLLM:
         return [Message("system", system), Message("user", task)]
 
     def _attempt(
-        self,
-        client: ChatGPTClient[PDDLResp],
-        mode: PlannerMode,
-        messages: list[Message],
-        first_mode: PlannerMode,
-        kept: str | None,
+        self, client: ChatGPTClient[PDDLResp], mode: PlannerMode, messages: list[Message], asked: _Asked
     ) -> Plan | str:
-        """One call: a plan, or what was wrong with the answer; ``kept`` is the domain that null stands for."""
+        """One call: a plan, or what was wrong with the answer."""
         started = time.perf_counter()
         error, solved_in, plan, keeps = "", 0.0, None, False
         try:
@@ -161,7 +171,7 @@ class PlannerLLM:
         seconds = time.perf_counter() - started
         if not error:
             keeps = answer.domain is None
-            outcome = self._solve(kept if answer.domain is None else answer.domain, answer.problem, first_mode)
+            outcome = self._solve(asked.kept if answer.domain is None else answer.domain, answer.problem, asked)
             solved_in = time.perf_counter() - started - seconds
             plan, error = (outcome, "") if isinstance(outcome, Plan) else (None, outcome)
         self._emit(
@@ -171,7 +181,7 @@ class PlannerLLM:
         )
         return plan or error
 
-    def _solve(self, domain: str | None, problem: str, mode: PlannerMode) -> Plan | str:
+    def _solve(self, domain: str | None, problem: str, asked: _Asked) -> Plan | str:
         if domain is None:
             return 'the domain is null, but there is no <trusted_pddl> with one to keep: write the whole "domain"'
         try:
@@ -183,11 +193,14 @@ class PlannerLLM:
             steps = pddl.plan_steps(result.steps, names)
         except PlanTextError as error:
             return str(error)
+        steps = tuple(replace(step, parameters=schemas[step.action].parameters) for step in steps)
+        if faults := asked.check.faults(steps, schemas, names.objects):
+            return faults
         return Plan(
-            steps=tuple(replace(step, parameters=schemas[step.action].parameters) for step in steps),
+            steps=steps,
             domain=domain,
             problem=problem,
             schemas=tuple(schema for name, schema in schemas.items() if name in {step.action for step in steps}),
-            mode=mode,
+            mode=asked.mode,
             engine=result.engine,
         )

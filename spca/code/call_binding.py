@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
 from spca.code.agent_source import methods_of
 from spca.contracts import PlanStep
@@ -25,13 +25,31 @@ def arguments_of(source: str, step: PlanStep) -> tuple[str, ...] | dict[str, str
     return dict(zip(step.parameters, step.args, strict=True))
 
 
+def fault_of_names(node: ast.FunctionDef, names: Sequence[str]) -> str:
+    """Why a plan cannot call a method with arguments of these names, in words that go on from "which"; "" if it can."""
+    if node.decorator_list or _takes(node, names):
+        return ""
+    return fault_of_call(node, len(names) + 1, ())
+
+
+def fault_of_call(node: ast.FunctionDef, count: int, keywords: Collection[str]) -> str:
+    """Why a function cannot be called with so many arguments by position (the first included) and these keywords."""
+    args = node.args
+    by_position = [arg.arg for arg in (*args.posonlyargs, *args.args)]
+    if count > len(by_position) and not args.vararg:
+        return f"takes {len(by_position) - 1} arguments, not {count - 1}"
+    by_keyword = {arg.arg for arg in (*args.args[max(0, count - len(args.posonlyargs)) :], *args.kwonlyargs)}
+    strange = [name for name in keywords if name not in by_keyword]
+    if strange and not args.kwarg:
+        return f"takes no {strange[0]} there"
+    required = by_position[count : len(by_position) - len(args.defaults)]
+    required += [arg.arg for arg, default in zip(args.kwonlyargs, args.kw_defaults, strict=True) if default is None]
+    lacking = [name for name in required if name not in keywords]
+    return f"needs {', '.join(lacking)} too" if lacking else ""
+
+
 def _takes(node: ast.FunctionDef, names: Collection[str]) -> bool:
     """Whether a method that takes ``self`` can be called with these keywords and nothing else."""
     args = node.args
-    if node.decorator_list or len(args.posonlyargs) > 1:
-        return False
-    named = [*args.posonlyargs, *args.args][1:]
-    optional = len(args.defaults)
-    required = {arg.arg for arg in named[: max(0, len(named) - optional)]}
-    required |= {arg.arg for arg, default in zip(args.kwonlyargs, args.kw_defaults, strict=True) if default is None}
-    return required <= {*names} <= {arg.arg for arg in (*named, *args.kwonlyargs)}
+    known = {arg.arg for arg in (*args.posonlyargs, *args.args, *args.kwonlyargs)}
+    return not node.decorator_list and {*names} <= known and not fault_of_call(node, 1, names)

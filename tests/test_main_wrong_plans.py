@@ -1,4 +1,4 @@
-"""The coder that sends a plan back: one call, then another plan, and an end all the same; on real MiniGrid worlds."""
+"""Wrong plans: told before acting, or sent back by the coder, and an end all the same; on real MiniGrid worlds."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from main import MAX_SPA_ROUNDS
 from spca.contracts import Status
 from tests.support.spca.doubles import AGENT
 from tests.support.spca.scenes import DOOR_KEY, EMPTY, FETCH, OPEN, TO_GOAL, WALK, Scene, method, plan
+from tests.support.spca.unlocking import REVERSED, SHORT, SWAPPED, UNLOCK, unlocking
 
 WRONG = "PLAN: reach_goal is called before the door is opened"
 
@@ -21,6 +22,17 @@ def told(scene: Scene, request: int) -> list[dict[str, Any]]:
     found = re.findall(r"^<feedback>\n(.*?)\n</feedback>$", scene.planner.asked(request), re.DOTALL | re.MULTILINE)
     plans: list[dict[str, Any]] = json.loads(found[-1])["failed_plans"]
     return plans
+
+
+@pytest.mark.parametrize("wrong", [SWAPPED, SHORT, REVERSED], ids=["swapped", "key for door", "names"])
+def test_a_wrong_plan_costs_one_call_of_the_planner_and_none_of_the_coder(wrong: str) -> None:
+    scene = Scene(EMPTY, [wrong, unlocking()], [])
+    result = scene.run(UNLOCK)
+    assert result.solved
+    assert [call["mode"] for call in scene.events.of("planner_call")] == ["fresh", "syntax"]
+    assert not scene.events.of("coder_call")
+    assert (scene.events.count("spca_rounds"), scene.events.count("simulation_runs")) == (1, 1)
+    assert result.agent == UNLOCK
 
 
 def test_a_plan_that_is_sent_back_costs_one_call_of_the_coder_and_no_attempt() -> None:

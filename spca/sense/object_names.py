@@ -1,0 +1,93 @@
+"""Names of objects as planners write them, ``kind_colour`` with a side or a number behind (pure).
+
+A method gets such a name as a string and knows nothing else. The names of a planner's prompt are ``key_blue``,
+``door_any``, ``object_red``, ``object_any``, ``ball_red_2``, ``ball_red_left``, ``goal_green`` and ``a1``. Worlds
+may have kinds and colours of their own: what their missions and maps name is a word too.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from spca.contracts import LevelInfo, Snapshot
+from spca.sense.perception import COLOURS, DOOR_STATES, VOCABULARY
+
+_CELLS: Final = [word.split(" ") for word in VOCABULARY]
+KINDS: Final = frozenset({"object", *(kind for kind, *rest in _CELLS if rest)})
+"""Kinds of things that have a colour."""
+_PLAIN: Final = frozenset({kind for kind, *rest in _CELLS if not rest} | {"goal"})
+_SIDES: Final = ("left", "right", "front", "behind")
+_ANY: Final = ("any", "other")
+_USUAL: Final = ("key", "ball", "box", "door", "object", "goal")
+_NO_COLOURS: Final = frozenset(
+    (*_SIDES, *DOOR_STATES, *KINDS, *_PLAIN, *("the", "a", "an", "on", "off", "of", "to", "in", "and", "then", "it"))
+)
+_FORM: Final = "names are kind_colour, such as key_blue, door_any or ball_red_2"
+
+
+def words_told(snapshot: Snapshot, level: LevelInfo) -> frozenset[str]:
+    """Every word of what a planner is told of a world, in lower case: its objects may be called by them."""
+    texts = [snapshot.mission, level.skill, snapshot.inventory or ""]
+    texts += [thing.name for thing in snapshot.visible_objects]
+    texts += {word for row in snapshot.visible_grid for word in row}
+    return frozenset(re.findall(r"[^\W\d_]+", " ".join(texts).lower()))
+
+
+def is_thing(name: str) -> bool:
+    """Whether a name speaks of a kind of thing, wherever in it."""
+    return not KINDS.isdisjoint(map(_stem, name.split("_")))
+
+
+def kind_of(name: str) -> str:
+    """The kind that a name begins with, "" where that is none; ``key_2`` and ``door`` begin with theirs too."""
+    stem = _stem(name.partition("_")[0])
+    return stem if stem in KINDS else ""
+
+
+def fault_of(name: str, told: frozenset[str]) -> str:
+    """What is wrong with the name of an object, and how to write it; "" if nothing is.
+
+    Args:
+        told: the words of the mission and the map.
+    """
+    kind, *rest = name.split("_")
+    colour = rest[0] if rest else ""
+    if (kind in _PLAIN or _stem(kind) == "goal") and not is_thing("_".join(rest)):
+        return ""
+    if kind in KINDS:
+        if colour in (*COLOURS, *_ANY) or (colour in told and colour not in _NO_COLOURS):
+            return ""
+        return f"'{colour}' is no colour that is known here" if _is_odd(colour) else "it names no colour"
+    if is_thing(name):
+        return "it names no colour" if kind_of(name) else "the kind comes first, then the colour"
+    return "" if {kind, _stem(kind)} & told else f"there is no kind of thing called '{_stem(kind) or kind}'"
+
+
+def mended(name: str, told: frozenset[str]) -> str:
+    """The name that was probably meant, "" where nothing can be guessed."""
+    words = ["grey" if word == "gray" else word for word in name.split("_")]
+    kinds = [_stem(word) for word in words if _stem(word) in KINDS]
+    if not kinds:
+        return ""
+    colours = [word for word in words if word in (*COLOURS, *_ANY)]
+    colours += [word for word in words if word in told and word not in _NO_COLOURS]
+    behind = [word for word in words if word in _SIDES or word.isdigit()]
+    return "_".join([kinds[0], *(colours or ["any"])[:1], *behind])
+
+
+def advice(name: str, told: frozenset[str]) -> str:
+    """How to write a name that has a fault."""
+    better = mended(name, told)
+    if better and better != name:
+        return f"write {better}"
+    return f"{_FORM}; kinds are {', '.join(_USUAL)}"
+
+
+def _stem(word: str) -> str:
+    return word.rstrip("0123456789")
+
+
+def _is_odd(colour: str) -> bool:
+    """Whether a word stands where the colour does, and is none of those that may follow it."""
+    return bool(colour) and not colour.isdigit() and colour not in _NO_COLOURS
