@@ -6,6 +6,7 @@ our own commands find them (``spca/__main__.py``). In an editable install they s
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 from typing import Final
 
@@ -22,6 +23,8 @@ class BuildPy(build_py):  # type: ignore[misc]  # setuptools ships no types
     """Builds the packages and, beside them, the folder of applications."""
 
     def run(self) -> None:
+        if not self.editable_mode:  # what an earlier version has left there would be in the wheel
+            shutil.rmtree(self.build_lib, ignore_errors=True)
         super().run()
         if not self.editable_mode:
             self.mkpath(str(self._folder))
