@@ -9,6 +9,7 @@ from gridworld.errors import missing_part
 from gridworld.evaluation import cli
 from gridworld.evaluation.models.registry import ModelEntry
 from spca.common.command import EXIT_USER_ERROR, complain, program
+from spca.common.installation import OfApplication
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -19,7 +20,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         complain(f"error: {missing_part(error, program('run_eval.py'))}")
         return EXIT_USER_ERROR
     spca = ModelEntry(
-        spca_model.make,
+        OfApplication("spca_model", "make"),
         "senses, plans, codes and acts in a world of its own",
         spca_model.add_options,
         spca_model.MAY_CHANGE,

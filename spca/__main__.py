@@ -1,7 +1,7 @@
 """The command ``spca`` (or ``python -m spca``): ``main.py`` with the other programs as commands of it.
 
-Only a process of this command has the folder of the applications on its path, and what it starts with its own path:
-workers of an evaluation, Ray's actors, the sandbox.
+Only processes of this command have the folder of the applications on their path: itself, workers of an evaluation and
+the sandbox, which get its path, and Ray's actors, which put it there when they need it.
 """
 
 from __future__ import annotations
@@ -9,12 +9,11 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping, Sequence
-from importlib import import_module
 from pathlib import Path
 from typing import Final
 
 from spca.common.command import COMMAND_VARIABLE, PROGRAM_VARIABLE
-from spca.common.installation import applications
+from spca.common.installation import application
 
 PROGRAMS: Final[Mapping[str, tuple[str, str]]] = {
     "gridworld": ("run_eval", "judge models on gridworld tasks"),
@@ -41,11 +40,8 @@ def evaluate(argv: Sequence[str] | None = None) -> int:
 
 def _run(module: str, program: str, command: str, *arguments: object) -> int:
     """Call ``main`` of a module as ``program``, while the other programs are called as parts of ``command``."""
-    folder = str(applications())
-    if folder not in sys.path:
-        sys.path.insert(0, folder)
     os.environ[PROGRAM_VARIABLE], os.environ[COMMAND_VARIABLE] = program, command
-    code: int = import_module(module).main(*arguments)
+    code: int = application(module).main(*arguments)
     return code
 
 

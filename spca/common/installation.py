@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import sys
+from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 _SPCA: Final = Path(__file__).resolve().parents[1]
 
@@ -14,6 +17,25 @@ APPLICATIONS: Final = _SPCA / "_apps"
 def applications() -> Path:
     """The folder of ``main.py``, ``run_eval.py``, the initial ``agent.py`` and the curriculum."""
     return APPLICATIONS if APPLICATIONS.is_dir() else _SPCA.parent
+
+
+def application(name: str) -> Any:
+    """Import one of the applications, such as ``main``; from now on this process finds them, before all others."""
+    folder = str(applications())
+    if folder not in sys.path:
+        sys.path.insert(0, folder)
+    return import_module(name)
+
+
+@dataclass(frozen=True, slots=True)
+class OfApplication:
+    """A function of an application, for a process that does not find applications yet, such as an actor of Ray."""
+
+    module: str
+    function: str
+
+    def __call__(self, *arguments: Any) -> Any:
+        return getattr(application(self.module), self.function)(*arguments)
 
 
 def home(root: Path, cwd: Path) -> Path:

@@ -79,6 +79,16 @@ def test_gridworld_knows_tasks_and_the_agent_in_every_worker(installed: Environm
     assert {path.name for path in tmp_path.iterdir()} == {"results", "runs"}
 
 
+def test_a_process_that_does_not_find_the_agent_can_make_it(installed: Environment, tmp_path: Path) -> None:
+    code = """if True:
+        import pickle
+        from spca.common.installation import OfApplication
+        make = pickle.loads(pickle.dumps(OfApplication("spca_model", "make")))
+        print(make({"seed": 1}).model_name)
+    """
+    assert installed.run(tmp_path, "python", "-c", code).stdout == "spca\n"
+
+
 def test_robot_names_the_missing_extra(installed: Environment, tmp_path: Path) -> None:
     done = installed.run(tmp_path, "spca", "robot", "doctor")
     assert done.returncode == 1
