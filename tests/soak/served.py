@@ -1,9 +1,10 @@
 """A server that answers from the reference model gives what the embedded one gives, and its log is the run's books.
 
-``scripts/soak served [--apis chat,openai,google,ollama] [--categories K] [--faults 0.1] [--seed S] [--record]``: the
-curriculum (its first K categories, default all) once with the embedded model, once over chat completions, and once with
-the default models of each provider in its own protocol, from a server on loopback that refuses a share of the requests
-with 429 or 500. Every call has to be the same, and every record of the ledger has to be what the server's own log says.
+``scripts/soak served [--apis chat,openai,anthropic,google,ollama] [--categories K] [--faults 0.1] [--seed S]
+[--record]``: the curriculum (its first K categories, default all) once with the embedded model, once over chat
+completions, and once with the default models of each provider in its own protocol, from a server on loopback that
+refuses a share of the requests with 429 or 500. Every call has to be the same, and every record of the ledger has to be
+what the server's own log says.
 """
 
 from __future__ import annotations
