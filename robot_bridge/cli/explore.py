@@ -27,6 +27,7 @@ from robot_bridge.navigation.navigation import Navigation
 from robot_bridge.protocols import Journal
 from robot_bridge.safety.chain import SafetyChain
 from spca.common.files import write_atomic
+from spca.common.text import counted
 from spca.llm.calls.desk import CallDesk
 
 _MOST_REASONS: Final = 8
@@ -132,6 +133,8 @@ def _greet(settings: Settings, body: bodies.Body, folder: Path) -> None:
 
 def _report(settings: Settings, folder: Path, summary: Summary, desk: CallDesk | None) -> None:
     cost = sum((record.cost or 0 for record in desk.ledger.records), start=0) if desk else 0
+    observer = settings.observe_model
+    described = f", {counted(summary.descriptions, 'description')} asked of {observer}" if observer else ""
     kept = {"settings": asdict(settings), **asdict(summary), "cost_usd": float(cost)}
     write_atomic(folder / outputs.SUMMARY, json.dumps(kept, indent=1) + "\n")
     print(
@@ -140,7 +143,7 @@ def _report(settings: Settings, folder: Path, summary: Summary, desk: CallDesk |
     )
     print(
         f"model: {summary.calls} calls ({summary.failed_calls} failed, {summary.skips} skipped), "
-        f"{summary.refusals} decisions refused, {cost:.4f} USD"
+        f"{summary.refusals} decisions refused{described}, {cost:.4f} USD"
     )
     for reason, count in list(summary.interventions.items())[:_MOST_REASONS]:
         print(f"safety: {reason}, {count} {'time' if count == 1 else 'times'}")

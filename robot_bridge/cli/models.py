@@ -107,8 +107,7 @@ class Named:
 
     def told(self, error: Exception) -> str:
         """An error of its provider, with the flags of this program."""
-        other = f"name another one with {self.flag}"
-        return str(error).replace(OTHER_MODEL, other).replace(" (--timeout)", "")
+        return _told(error, self.flag)
 
 
 class AccountedModel:
@@ -174,6 +173,10 @@ class AccountedModel:
         return response
 
 
+def _told(error: Exception, flag: str) -> str:
+    return str(error).replace(OTHER_MODEL, f"name another one with {flag}").replace(" (--timeout)", "")
+
+
 def _tool(name: str) -> Tool:
     definition = next(each["function"] for each in tools.TOOL_DEFINITIONS if each["function"]["name"] == name)
     return Tool(name, definition["description"], tools.PARAMETERS[definition["name"]])
@@ -229,7 +232,7 @@ def _named(name: str, flag: str, settings: Settings, servers: Servers, table: Mo
     try:
         provider, model = provider_for(name, servers=servers, table=table)
     except ProviderConfigError as error:
-        raise SetupError(str(error).replace(OTHER_MODEL, f"name another one with {flag}")) from error
+        raise SetupError(_told(error, flag)) from error
     is_priced = table.price(name) is not None
     if not is_priced and (settings.max_cost is not None or settings.max_calls is None):
         fix = "leave it out and give" if settings.max_cost is not None else "give"
@@ -241,8 +244,7 @@ def _look_up(asked: Sequence[str], servers: Servers, table: ModelTable) -> None:
     try:
         warning = examine(asked, servers=servers, table=table).warning()
     except ProviderConfigError as error:
-        flags = " or ".join(("--model", "--observe-model")[: len(asked)])
-        raise SetupError(str(error).replace(OTHER_MODEL, f"name another one with {flags}")) from error
+        raise SetupError(_told(error, " or ".join(("--model", "--observe-model")[: len(asked)]))) from error
     if warning:
         print(f"warning: {warning}", file=sys.stderr, flush=True)
 

@@ -6,11 +6,13 @@ import argparse
 from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import Final
+from typing import Any, Final
 
 from robot_bridge.exploration.endings import Ending
 from robot_bridge.onboard.relay import A1_DOMAIN, chosen_domain
 from spca.common.command import EXIT_USER_ERROR, Parser, amount, program, whole
+from spca.common.errors import SettingsError
+from spca.llm.providers.model_names import with_effort
 from spca.llm.providers.registry import SERVER_FORM, SERVER_HELP
 
 ROBOTS: Final = ("mujoco", "ros2")
@@ -21,6 +23,9 @@ DEFAULT_MODEL: Final = "reference/navigator"
 NO_MODEL: Final = "none"
 """``--model`` that explores the frontiers."""
 DEFAULT_AGENT: Final = "workspace/agent.py"
+
+_EFFORT_OF: Final = {"model": "effort", "observe_model": "observe_effort"}
+"""Option of a model -> option of its effort, which is another way to write ``@WORD`` after the model."""
 
 COMMANDS_HELP: Final = {
     "explore": "let a model explore; writes a log, a map, the memory and a summary",
@@ -129,7 +134,30 @@ def parse(argv: Sequence[str] | None = None) -> Settings:
         except ValueError as error:
             parser.error(str(error))
     given["servers"] = tuple(given.get("servers", ()))
-    return Settings(**given)
+    try:
+        return Settings(**_with_efforts(given))
+    except SettingsError as error:
+        parser.error(str(error))
+
+
+def _with_efforts(given: dict[str, Any]) -> dict[str, Any]:
+    """The options with each effort in the name of its model.
+
+    Raises:
+        SettingsError: see :func:`with_effort`, or the model of an effort is not given.
+    """
+    for model, option in _EFFORT_OF.items():
+        if effort := given.pop(option, None):
+            if model not in given:
+                raise SettingsError(
+                    f"{_flag(option)} {effort}: give the model that is to reason so with {_flag(model)}"
+                )
+            given[model] = with_effort(given[model], effort, _flag(option))
+    return given
+
+
+def _flag(option: str) -> str:
+    return f"--{option.replace('_', '-')}"
 
 
 def _add_robot(parser: argparse.ArgumentParser, *, for_agent: bool = False) -> None:
@@ -166,6 +194,9 @@ def _add_model(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--observe-model", metavar="MODEL", help="describes pictures for observe_scene (default: that of --model)"
     )
+    for model, option in _EFFORT_OF.items():
+        same = f"how much it reasons, such as low: the same as @WORD after {_flag(model)} (default: the least)"
+        group.add_argument(_flag(option), metavar="WORD", help=same)
     group.add_argument("--base-url", metavar="URL", help="OpenAI-compatible server of openai/... (OPENAI_BASE_URL)")
     group.add_argument("--server", dest="servers", action="append", metavar=SERVER_FORM, help=SERVER_HELP)
     group.add_argument("--model-table", metavar="FILE", help="prices and context sizes of models (docs/models.md)")

@@ -203,6 +203,30 @@ def test_prices_come_from_a_table_of_the_users(settings: Settings, tmp_path: Pat
         named(replace(settings, model_table="absent.json"))
 
 
+def test_an_effort_is_a_part_of_the_name() -> None:
+    flags = ("--model", "openai/gpt-6-luna", "--effort", "low", "--observe-model", "lab/m", "--observe-effort", "max")
+    assert parse(("explore", *flags)) == Settings("explore", model="openai/gpt-6-luna@low", observe_model="lab/m@max")
+
+
+@pytest.mark.parametrize(
+    ("flags", "told"),
+    [
+        (("--effort", "low"), "--effort low: give the model that is to reason so with --model"),
+        (("--model", "openai/x", "--observe-effort", "low"), "--observe-effort low: give the model that is to reason"),
+        (("--model", "openai/x", "--effort", "much"), "--effort much: an effort is one of none, minimal, low"),
+        (("--model", "openai/x@low", "--effort", "high"), "--effort high contradicts openai/x@low"),
+        (("--model", "replay/x", "--effort", "high"), "--effort high: replay/x reasons as it does"),
+    ],
+)
+def test_an_effort_that_cannot_be_meant_is_told(
+    flags: tuple[str, ...], told: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        parse(("explore", *flags))
+    said = capsys.readouterr().err
+    assert (ended.value.code, said.count("\n"), told in said) == (2, 1, True), said
+
+
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
@@ -210,6 +234,7 @@ def test_prices_come_from_a_table_of_the_users(settings: Settings, tmp_path: Pat
         (("--observe-model", "lab/x"), "unknown model 'lab/x'"),
         (("--observe-model", "none"), "unknown model 'none'"),
         (("--observe-model", "openai/gpt-6.1-sol"), "OPENAI_API_KEY"),
+        (("--observe-model", "google/gemini-3.5-flash-lite@max"), "does not take the effort max: choose one of"),
         (("--observe-model", "openai/"), "'openai/' lacks the name of a model"),
         (("--server", "openai=http://localhost:1/v1"), "--server openai: openai/... are models already"),
         (("--server", "lab=nonsense"), "--server lab nonsense: an address looks like"),
@@ -248,6 +273,7 @@ def test_a_summary_says_who_described(
     main(("explore", *where, *models, *servers))
     said = capsys.readouterr().out
     assert "openai/small explores" in said
+    assert " asked of lab/large, " in said
     assert "lab/large describes what it looks at" in said
     kept = json.loads((tmp_path / "run" / "summary.json").read_text())["settings"]
     assert (kept["model"], kept["observe_model"]) == ("openai/small", "lab/large")
