@@ -86,7 +86,7 @@ def imbalance(run: Path, log: Sequence[Line]) -> list[str]:
     if len(records) != len(log):
         found.append(f"{len(records)} records, {len(log)} requests in the server's log")
     for record, line in zip(records, log, strict=False):
-        mine = [ModelName.parse(record["model"]).name]
+        mine: list[Any] = [ModelName.parse(record["model"]).name]
         theirs: list[Any] = [line.model]
         if record["outcome"] != "unknown":
             mine += [record["outcome"], record["status"] or 200, *(record[name] for name in TOKENS)]

@@ -66,7 +66,7 @@ class AnthropicProvider(ModelServer):
                 raise
             said = str(error)
         self._refused |= {refused}
-        raise UnsupportedApiError(f"{said}; asked without from now on")
+        raise UnsupportedApiError(f"{said}; asked without {refused} from now on")
 
     def _newly_refused(self, request: Request, said: str) -> str | None:
         """What was sent that a refusal names as not supported by the model, None if nothing."""
