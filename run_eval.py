@@ -7,9 +7,7 @@ from collections.abc import Sequence
 
 from gridworld.errors import missing_part
 from gridworld.evaluation import cli
-from gridworld.evaluation.models.registry import ModelEntry
 from spca.common.command import EXIT_USER_ERROR, complain, program
-from spca.common.installation import OfApplication
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -19,13 +17,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except ImportError as error:  # numpy is not installed, which every command but --help needs
         complain(f"error: {missing_part(error, program('run_eval.py'))}")
         return EXIT_USER_ERROR
-    spca = ModelEntry(
-        OfApplication("spca_model", "make"),
-        "senses, plans, codes and acts in a world of its own",
-        spca_model.add_options,
-        spca_model.MAY_CHANGE,
-    )
-    return cli.main(argv, {"spca": spca})
+    return cli.main(argv, {"spca": spca_model.ENTRY})
 
 
 if __name__ == "__main__":

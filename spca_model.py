@@ -18,11 +18,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from gridworld.actions import Action
-from gridworld.errors import ModelError, ModelUnavailableError
+from gridworld.errors import BudgetSpentError, ModelError, ModelUnavailableError
 from gridworld.evaluation.model_interface import ModelInput, ModelInterface, ModelOutput
-from gridworld.evaluation.models.registry import count, seconds
+from gridworld.evaluation.models.registry import ModelEntry, seconds
 from gridworld.task_spec import TaskSpecification
-from spca.common.command import amount
+from spca.common.installation import OfApplication
 
 if TYPE_CHECKING:
     from gridworld.rules.layout import Layout
@@ -33,10 +33,11 @@ if TYPE_CHECKING:
     from spca.runs.startup import Prepared
 
 ROOT: Final = Path(__file__).resolve().parent
-MAY_CHANGE: Final = frozenset(
-    {"spca_runs", "spca_workspace", "base_url", "model_table", "preflight", "max_cost", "max_calls", "max_tokens"}
-    | {"spca_timeout"}
+SHARED: Final = frozenset(
+    {"base_url", "servers", "model_table", "preflight", "max_cost", "max_calls", "max_tokens", "max_output_tokens"}
 )
+"""Options of other models that this one takes too; caps hold for each process."""
+MAY_CHANGE: Final = SHARED | {"spca_runs", "spca_workspace", "spca_timeout"}
 """Options that do not decide results, and so may differ when an evaluation is resumed."""
 
 _SETTINGS: Final = {"spca_runs": "runs", "spca_workspace": "workspace", "spca_timeout": "timeout"}
@@ -49,12 +50,6 @@ def add_options(group: argparse._ArgumentGroup) -> None:
     add("--planner-model", metavar="MODEL", help="plans, replans and repairs, such as openai/gpt-6.1-sol")
     add("--planner-small-model", metavar="MODEL", help="adapts PDDL that worked before")
     add("--coder-model", metavar="MODEL", help="writes actions")
-    add("--base-url", metavar="URL", help="OpenAI-compatible server of openai/... (OPENAI_BASE_URL)")
-    add("--model-table", metavar="FILE", help="context sizes and prices of models (docs/models.md)")
-    add("--no-preflight", dest="preflight", action="store_false", default=None, help="do not look up the models first")
-    add("--max-cost", type=amount("USD", zero=True), metavar="USD", help="cap on what all calls of a process may cost")
-    add("--max-calls", type=count, metavar="N", help="cap on the requests to models of a process")
-    add("--max-tokens", type=count, metavar="N", help="cap on the input and output tokens of a process")
     add("--spca-timeout", type=seconds, metavar="S", help="wait for an answer of a model")
     add("--spca-runs", metavar="DIR", help="where run folders lie (default runs)")
     add("--spca-workspace", metavar="DIR", help="folder of the growing agent (default: a temporary one)")
@@ -63,6 +58,16 @@ def add_options(group: argparse._ArgumentGroup) -> None:
 def make(options: Mapping[str, Any]) -> SpcaModel:
     """The model for the values of its options."""
     return SpcaModel(options)
+
+
+ENTRY: Final = ModelEntry(
+    OfApplication("spca_model", "make"),
+    "senses, plans, codes and acts in a world of its own",
+    add_options,
+    MAY_CHANGE,
+    shares=SHARED,
+)
+"""What ``--model spca`` means."""
 
 
 class SpcaModel(ModelInterface):
@@ -134,7 +139,8 @@ class SpcaModel(ModelInterface):
 
         Raises:
             ModelError: the task does not lie on the square tiling, or its world cannot be had.
-            ModelUnavailableError: a model does not answer or a cap was reached, which would fail every task to come.
+            ModelUnavailableError: a model does not answer, or a cap was reached (BudgetSpentError), which would fail
+                every task to come.
         """
         del seed, backend
         from gridworld.rules.layout import Layout
@@ -148,7 +154,9 @@ class SpcaModel(ModelInterface):
             raise ModelError("spca has to be set up before it plays: call setup()")
         try:
             self._actions, self._details = self._session.play(Layout(task_spec, TILINGS[tiling]))
-        except (BudgetReached, UserError) as error:
+        except BudgetReached as error:
+            raise BudgetSpentError(f"spca: {error}", error.flag) from error
+        except UserError as error:
             raise ModelUnavailableError(f"spca: {error}") from error
         except SPCAError as error:
             raise ModelError(f"spca: {error}") from error

@@ -9,7 +9,8 @@
     ├── SearchLimitError   the exact search was given too little room to decide
     ├── GenerationError    no task as asked for could be made
     ├── ModelError         a model that does not exist, lacks something, or does not answer
-    │   └── ModelUnavailableError   nothing more can be had from it: its server is gone, its budget spent
+    │   └── ModelUnavailableError   nothing more can be had from it: its server is gone, it ran out of credit
+    │       ├── BudgetSpentError        a cap on what it may cost was reached: exit code 3
     │       └── MissingPartError        a package is not installed
     └── EvaluationError    results or settings of an evaluation that cannot be used
 
@@ -80,6 +81,23 @@ class ModelError(GridworldError):
 
 class ModelUnavailableError(ModelError):
     """A model gives no more answers; the evaluation stops, counts nothing, and can be resumed."""
+
+
+class BudgetSpentError(ModelUnavailableError):
+    """A limit on cost, calls or tokens was reached.
+
+    Args:
+        flag: the option that raises the limit.
+    """
+
+    exit_code = 3
+
+    def __init__(self, message: str, flag: str) -> None:
+        self.flag = flag
+        super().__init__(message)
+
+    def __reduce__(self) -> tuple[type[BudgetSpentError], tuple[str, str]]:
+        return type(self), (str(self), self.flag)
 
 
 class MissingPartError(ModelUnavailableError):

@@ -12,7 +12,7 @@ import pytest
 import main
 import run_eval
 from gridworld.backends import get_backend
-from gridworld.errors import ModelError, ModelUnavailableError
+from gridworld.errors import BudgetSpentError, ModelError, ModelUnavailableError
 from gridworld.evaluation.harness import EvaluationHarness
 from gridworld.evaluation.model_interface import ModelInput
 from gridworld.library import resolve
@@ -177,7 +177,7 @@ def test_a_model_that_does_not_exist_is_named_before_anything_is_played(runs: Pa
 @pytest.mark.parametrize(
     ("error", "raised"),
     [
-        (BudgetReached("budget: 3 requests were sent (--max-calls 3)", "--max-calls"), ModelUnavailableError),
+        (BudgetReached("budget: 3 requests were sent (--max-calls 3)", "--max-calls"), BudgetSpentError),
         (ProviderDownError("no server at http://there"), ModelUnavailableError),
         (ProviderConfigError("no credit left"), ModelUnavailableError),
         (SandboxError("the wall has failed"), ModelUnavailableError),
@@ -214,7 +214,7 @@ def test_a_budget_that_is_spent_between_tasks_ends_the_evaluation_resumably(
     command += ["--spca-runs", str(tmp_path / "runs"), "--output", str(output)]
     command += ["--planner-model", "reference/planner", "--coder-model", "reference/coder"]
     monkeypatch.setattr(main.Run, "level", once)
-    assert run_eval.main(command) == 2
+    assert run_eval.main(command) == 3
     said = capsys.readouterr().err
     assert "--max-calls 3" in said
     assert "1 task is finished; go on with" in said

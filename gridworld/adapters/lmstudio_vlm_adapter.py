@@ -4,27 +4,26 @@ from __future__ import annotations
 
 from typing import Final
 
-from gridworld.adapters.vision import SETUP_TIMEOUT_S, VisionModel
-from gridworld.errors import ModelError
-from spca.llm.providers.base import Target
+from gridworld.adapters.language_model import SETUP_TIMEOUT_S
+from gridworld.adapters.local_model import LocalModel
+from spca.llm.providers.base import Listing, Provider, Target
 from spca.llm.providers.openai.openai import OpenAIProvider
 from spca.llm.providers.secrets import quoted
 
 _SHOWN_MODELS: Final = 5
 
 
-class LMStudioVLMAdapter(VisionModel[OpenAIProvider]):
+class LMStudioVLMAdapter(LocalModel):
     """A model of LM Studio's local server, or of another one that speaks OpenAI's chat completions.
 
     Args:
         model: as in the server's list; it must see images.
         base_url: of the server; ``/v1`` is added where it is missing.
         temperature, max_tokens, timeout, request_retries, retry_sleep: as of
-            :class:`~gridworld.adapters.vision.VisionModel`.
+            :class:`~gridworld.adapters.local_model.LocalModel`.
     """
 
-    flag = "lmstudio"
-    sdk = "openai"
+    flag, sdk, other = "lmstudio", "openai", "--lmstudio-model"
 
     def __init__(
         self,
@@ -38,7 +37,7 @@ class LMStudioVLMAdapter(VisionModel[OpenAIProvider]):
     ) -> None:
         super().__init__(model, base_url, temperature, max_tokens, timeout, request_retries, retry_sleep)
 
-    def _provider(self) -> OpenAIProvider:
+    def _make(self) -> tuple[Provider, str]:
         wording = {
             "label": f"lmstudio/{self.model}",
             "if_absent": "start it in LM Studio (`lms server start`), or say where it is (--lmstudio-url)",
@@ -46,16 +45,15 @@ class LMStudioVLMAdapter(VisionModel[OpenAIProvider]):
             "if_unknown": self._how_to_get(),
         }
         base = self.base_url if self.base_url.endswith("/v1") else f"{self.base_url}/v1"
-        return OpenAIProvider(Target(self.model, base, is_open=True, wording=wording))
+        return OpenAIProvider(Target(self.model, base, is_open=True, wording=wording)), self.model
 
-    def _check(self, provider: OpenAIProvider) -> None:
+    def fault(self, provider: Provider) -> str:
         """The server would answer with another model that is loaded."""
-        names = [each.name for each in provider.listed(SETUP_TIMEOUT_S)]
-        if names and self.model not in names:
-            known = quoted(", ".join(names[:_SHOWN_MODELS]))
-            raise ModelError(
-                f"the server at {self.address} does not list {self.model!a}; it has {known}: {self._how_to_get()}"
-            )
+        names = [each.name for each in provider.listed(SETUP_TIMEOUT_S)] if isinstance(provider, Listing) else []
+        if not names or self.model in names:
+            return ""
+        known = quoted(", ".join(names[:_SHOWN_MODELS]))
+        return f"the server at {self.address} does not list {self.model!a}; it has {known}: {self._how_to_get()}"
 
     def _how_to_get(self) -> str:
         return f"download it (`lms get {self.model}`) or name another one with --lmstudio-model"

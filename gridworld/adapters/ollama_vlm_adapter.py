@@ -4,26 +4,26 @@ from __future__ import annotations
 
 from typing import Final
 
-from gridworld.adapters.vision import SETUP_TIMEOUT_S, VisionModel
-from spca.llm.providers.base import ModelInfo, Target
+from gridworld.adapters.local_model import LocalModel
+from spca.llm.providers.base import ModelInfo, Provider, Target
 from spca.llm.providers.ollama import OllamaProvider
 
 _PROMPT_TOKENS: Final = 8192
 """Context asked for beside that of the answer: Ollama's own default is small, and longer prompts are cut in silence."""
 
 
-class OllamaVLMAdapter(VisionModel[OllamaProvider]):
+class OllamaVLMAdapter(LocalModel):
     """A model of an Ollama server; every earlier image is a message of its own, since some models take one a message.
 
     Args:
         model: as in ``ollama list``; it must see images.
         base_url: where ``ollama serve`` listens.
         temperature, max_tokens, timeout, request_retries, retry_sleep: as of
-            :class:`~gridworld.adapters.vision.VisionModel`.
+            :class:`~gridworld.adapters.local_model.LocalModel`.
     """
 
-    flag = "ollama"
-    sdk = "ollama"
+    flag = sdk = "ollama"
+    other = "--ollama-model"
 
     def __init__(
         self,
@@ -37,16 +37,11 @@ class OllamaVLMAdapter(VisionModel[OllamaProvider]):
     ) -> None:
         super().__init__(model, base_url, temperature, max_tokens, timeout, request_retries, retry_sleep)
 
-    def _provider(self) -> OllamaProvider:
+    def _make(self) -> tuple[Provider, str]:
         wording = {
             "if_absent": "is `ollama serve` running there? (--ollama-url)",
             "if_late": "allow more with --ollama-timeout",
             "if_unknown": f"run `ollama pull {self.model}`",
         }
-        info = ModelInfo(context=self.max_tokens + _PROMPT_TOKENS)
-        return OllamaProvider(Target(self.model, self.base_url, info, is_open=True, wording=wording))
-
-    def _check(self, provider: OllamaProvider) -> None:
-        able = provider.abilities(self.model, SETUP_TIMEOUT_S)
-        if able and "vision" not in able:
-            raise self.blind(f"it is able of {', '.join(able)}")
+        info = ModelInfo(context=(self.asking.limits.max_output_tokens or 0) + _PROMPT_TOKENS)
+        return OllamaProvider(Target(self.model, self.base_url, info, is_open=True, wording=wording)), self.model

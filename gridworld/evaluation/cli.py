@@ -8,28 +8,43 @@ import shlex
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from gridworld.backends import BACKENDS
-from gridworld.errors import missing_part
-from gridworld.evaluation.models.registry import MODELS, ModelEntry, add_limit, count, count_or_zero, find_model
+from gridworld.errors import BudgetSpentError, missing_part
+from gridworld.evaluation.models.asked import add_options, named
+from gridworld.evaluation.models.registry import (
+    ASKED,
+    MODELS,
+    ModelEntry,
+    add_limit,
+    count,
+    count_or_zero,
+    find_model,
+)
 from gridworld.evaluation.running.workers import ENGINES
 from gridworld.evaluation.terminal import print_anything, program
 from gridworld.evaluation.tooling.commands import COMMANDS
 from gridworld.rules.tilings import TILINGS
 from spca.common.command import EXIT_FINISHED, EXIT_INTERRUPTED, EXIT_USER_ERROR, Parser, complain
 from spca.common.errors import SPCAError
+from spca.common.files import load_env
+from spca.common.text import counted
+
+if TYPE_CHECKING:
+    from gridworld.evaluation.running.evaluating import Evaluation
 
 _BENCHMARKS: Final = ("validation_10", "tiers", "directory")
 
 _EPILOG: Final = f"""\
-exit codes: 0 finished, 2 a mistake in what was asked, 130 interrupted
+exit codes: 0 finished, 2 a mistake in what was asked, 3 a cap was reached, 130 interrupted
 
 tools, each with --help of its own: {", ".join(COMMANDS)}
 
 examples:
   %(prog)s --benchmark validation_10 --model random
   %(prog)s --benchmark tiers --tier 1-3 --model bfs --workers 2
+  %(prog)s --benchmark tiers --tier 2 --model openai/gpt-6-luna@low --observation text --max-cost 1
   %(prog)s --benchmark directory --task-dir my_tasks --model ollama --ollama-model qwen2.5vl:7b
 """
 
@@ -46,12 +61,14 @@ def build_parser(models: Mapping[str, ModelEntry] = MODELS) -> argparse.Argument
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
+        conflict_handler="resolve",  # what a model of the user's own calls an option wins
     )
     known = "; ".join(f"{name}: {entry.help}" if entry.help else name for name, entry in models.items())
     parser.add_argument("--model", required=True, metavar="NAME", help=known.replace("%", "%%"))
     _add_tasks(parser.add_argument_group("what is played"))
     _add_telling(parser.add_argument_group("what the model is given"))
     _add_running(parser.add_argument_group("how it is carried out"))
+    add_options(parser.add_argument_group(f"model {ASKED}; others take what makes sense for them"))
     for name, entry in models.items():
         if entry.options is not None:
             entry.options(parser.add_argument_group(f"model {name}"))
@@ -77,10 +94,12 @@ def _add_tasks(group: argparse._ArgumentGroup) -> None:
 def _add_telling(group: argparse._ArgumentGroup) -> None:
     switch = argparse.BooleanOptionalAction
     add = group.add_argument
+    seen = "what a model sees: the image (default), or a text with a map and no image"
+    add("--observation", choices=("image", "text"), default="image", help=seen)
     add("--history-images", type=count_or_zero, default=2, metavar="N", help="earlier images (default 2)")
     add("--history-text", action=switch, default=True, help="what the last actions visibly did (default: yes)")
     add("--history-text-window", type=count, default=3, metavar="N", help="how many of them (default 3)")
-    add("--text-observation", action=switch, default=False, help="the observation as text too (default: no)")
+    add("--text-observation", action=switch, default=False, help="the text beside the image (default: no)")
 
 
 def _add_running(group: argparse._ArgumentGroup) -> None:
@@ -105,7 +124,7 @@ def main(argv: Sequence[str] | None = None, models: Mapping[str, ModelEntry] | N
         models: models beside those that ship.
 
     Returns:
-        the exit code: 0 finished, 2 the user's mistake, 130 interrupted.
+        the exit code: 0 finished, 2 the user's mistake, 3 a cap was reached, 130 interrupted.
     """
     given = list(sys.argv[1:] if argv is None else argv)
     code = EXIT_FINISHED
@@ -151,6 +170,7 @@ def _evaluate(given: Sequence[str], models: Mapping[str, ModelEntry]) -> int:
     from spca.common.jobs.progress import Bar
 
     prepare(arguments.quiet)
+    load_env(Path.cwd() / ".env")
     entry = find_model(arguments.model, models)
     settings, how = _settings(arguments, entry)
     evaluation = Evaluation(settings, entry, how)
@@ -160,16 +180,17 @@ def _evaluate(given: Sequence[str], models: Mapping[str, ModelEntry]) -> int:
         with Bar(arguments.quiet or arguments.verbose) as bar:
             evaluated = evaluation.run(bar.update)
     except KeyboardInterrupt:
-        complain(f"interrupted; {_how_to_go_on(evaluation.finished, given)}")
+        complain(f"interrupted; {_how_to_go_on(evaluation, given)}")
         return EXIT_INTERRUPTED
     except BrokenPipeError:  # of --verbose; what it was to show is not finished
         _print_no_more()
-        complain(f"interrupted, since nobody reads the output; {_how_to_go_on(evaluation.finished, given)}")
+        complain(f"interrupted, since nobody reads the output; {_how_to_go_on(evaluation, given)}")
         return EXIT_INTERRUPTED
     except (SPCAError, OSError) as error:
-        more = f"; {_how_to_go_on(evaluation.finished, given)}" if evaluation.finished else ""
-        complain(f"error: {error}{more}")
-        return EXIT_USER_ERROR
+        flag = error.flag if isinstance(error, BudgetSpentError) else ""
+        more = f"; {_how_to_go_on(evaluation, given, flag)}" if evaluation.can_go_on else ""
+        complain(f"{'stopped' if flag else 'error'}: {error}{more}")
+        return error.exit_code if isinstance(error, SPCAError) else EXIT_USER_ERROR
     show(evaluated, arguments.quiet)
     return EXIT_FINISHED
 
@@ -181,10 +202,10 @@ def _settings(arguments: argparse.Namespace, entry: ModelEntry) -> tuple[Any, An
 
     settings = Settings(
         benchmark=arguments.benchmark,
-        model=arguments.model,
+        model=named(arguments.model, arguments.effort) if entry.admit else arguments.model,
         task_dir=arguments.task_dir,
         tiers=arguments.tier,
-        options={name: getattr(arguments, name) for name in entry.option_names()},
+        options={name: getattr(arguments, name, None) for name in entry.option_names()},
         backend=arguments.backend,
         tiling=arguments.tiling,
         seed=arguments.seed,
@@ -195,18 +216,29 @@ def _settings(arguments: argparse.Namespace, entry: ModelEntry) -> tuple[Any, An
             arguments.history_text,
             arguments.history_text_window,
             arguments.text_observation,
+            arguments.observation,
         ),
     )
     names = ("output", "workers", "engine", "resume", "overwrite", "verbose", "strict")
     return settings, How(**{name: getattr(arguments, name) for name in names})
 
 
-def _how_to_go_on(finished: int, given: Sequence[str]) -> str:
-    if not finished:
+def _how_to_go_on(evaluation: Evaluation, given: Sequence[str], flag: str = "") -> str:
+    """How many tasks are finished and, where anything is, what to say next.
+
+    Args:
+        flag: the option of a cap that was reached.
+    """
+    if not evaluation.can_go_on:
         return "no task was finished"
     again = [argument for argument in given if argument not in ("--resume", "--overwrite")]
-    tasks = "1 task is" if finished == 1 else f"{finished} tasks are"
-    return f"{tasks} finished; go on with: {program()} {shlex.join([*again, '--resume'])}"
+    if flag in again:
+        del again[again.index(flag) : again.index(flag) + 2]
+    again = [argument for argument in again if not (flag and argument.startswith(f"{flag}="))]
+    more = f" {flag} MORE" if flag else ""
+    finished = counted(evaluation.finished, "task")
+    verb = "is" if evaluation.finished == 1 else "are"
+    return f"{finished} {verb} finished; go on with: {program()} {shlex.join([*again, '--resume'])}{more}"
 
 
 def _tiers(text: str) -> tuple[int, ...] | None:

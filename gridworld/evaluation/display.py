@@ -5,7 +5,8 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Final
 
-from spca.common.text import one_line
+from gridworld.evaluation.results.spending import Spending
+from spca.common.text import counted, one_line
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -47,7 +48,14 @@ def _summary(benchmark: BenchmarkEvaluationResult) -> str:
         f" ({benchmark.success_rate:.1%}), {least}{benchmark.total_points_earned:.2f} of"
         f" {benchmark.total_available_points:g} points ({benchmark.point_rate:.1%}),"
         f" optimality {least}{benchmark.avg_optimality_ratio:.3f}{against if bounded else ''}"
+        f"{_spent(benchmark.spending)}"
     )
+
+
+def _spent(spending: Spending | None) -> str:
+    if spending is None:
+        return ""
+    return f", {counted(spending.requests, 'request')}, {spending.tokens:,} tokens, {spending.usd} USD"
 
 
 def _show_tables(evaluated: Evaluated) -> None:
@@ -62,8 +70,10 @@ def _show_tables(evaluated: Evaluated) -> None:
 def _task_table(results: list[TaskBenchmarkResult]) -> Table:
     from rich.text import Text
 
-    table = _table("", "task", "steps", "optimal", "ratio", "points", left=2)
-    for result in results:
+    spent = [Spending.of([result.episode.info.get("details")]) for result in results]
+    more = ("tokens", "USD") if any(spent) else ()
+    table = _table("", "task", "steps", "optimal", "ratio", "points", *more, left=2)
+    for result, spending in zip(results, spent, strict=True):
         least = "at least " if result.against_bound else ""
         ratio = "" if result.optimality_ratio is None else f"{least}{result.optimality_ratio:.3f}"
         table.add_row(
@@ -73,6 +83,7 @@ def _task_table(results: list[TaskBenchmarkResult]) -> Table:
             _optimal(result),
             ratio,
             f"{least}{result.points_earned:.2f} / {result.available_points:g}",
+            *((f"{spending.tokens:,}", spending.usd) if spending else ("", "") if more else ()),
         )
     return table
 

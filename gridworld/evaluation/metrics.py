@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from gridworld.evaluation.results.results_file import write_results
+from gridworld.evaluation.results.spending import Spending
 from gridworld.runner.encoding import read_saved
 from gridworld.runner.episode_result import EpisodeResult
 from gridworld.task_spec import TaskSpecification
@@ -203,6 +204,11 @@ class BenchmarkEvaluationResult:
     run: dict[str, Any] = field(default_factory=dict, repr=False)
     num_against_bound: int = 0
 
+    @property
+    def spending(self) -> Spending | None:
+        """What the model took, None if it does not tell."""
+        return Spending.of(result.episode.info.get("details") for result in self.task_results)
+
     @classmethod
     def of(
         cls,
@@ -230,11 +236,12 @@ class BenchmarkEvaluationResult:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """As in the results file; without ``run`` if nothing is known of that."""
+        """As in the results file; without ``usage`` and ``run`` if nothing is known of them."""
         names = ("benchmark_name", "model_name", "num_tasks", "num_success", "success_rate")
         points = ("total_available_points", "total_points_earned", "point_rate")
         ratios = ("avg_optimality_ratio", "num_against_bound")
         data = {name: getattr(self, name) for name in (*names, *points, *ratios)}
+        data |= {"usage": self.spending.to_dict()} if self.spending else {}
         run = {"run": dict(self.run)} if self.run else {}
         return {**data, **run, "task_results": [each.to_dict() for each in self.task_results]}
 

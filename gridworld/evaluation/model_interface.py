@@ -8,7 +8,7 @@ know where one episode ends and the next begins, override the hooks around an ep
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -60,6 +60,20 @@ class ModelOutput:
     confidence: float | None = None
     reasoning: str | None = None
     raw_output: str | None = None
+
+
+@dataclass
+class ModelPlan(ModelOutput):
+    """An answer that names several actions.
+
+    The rest of them is dropped, and the model asked again, once one of them visibly changes nothing, carries the agent
+    further than one cell, or brings a thing into view.
+
+    Attributes:
+        further: numbers of the actions to do after the first one.
+    """
+
+    further: Sequence[int] = ()
 
 
 class ModelInterface(ABC):

@@ -169,10 +169,14 @@ class ReferenceServer(Server):
         if fault := self._objection(dialect, heard):
             return fault, None
         marks = anthropic_wire.marks(asked) if dialect is ANTHROPIC else None
-        answer = self._counted(_answer(heard), heard, marks)
+        answer = self._counted(self.answer_to(heard), heard, marks)
         if answer.usage is not None:
             answer = replace(answer, usage=_told(answer.usage, dialect))
         return Reply.of(dialect.answered(answer, heard.model), delay=self.settings.stall), answer.usage
+
+    def answer_to(self, heard: Heard) -> Answer:
+        """What the model says."""
+        return _answer(heard)
 
     def _objection(self, dialect: Dialect, heard: Heard) -> Reply | None:
         """Why a request cannot be served, in the words of such servers."""

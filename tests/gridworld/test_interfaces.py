@@ -373,7 +373,7 @@ def test_the_command_takes_the_lines_of_the_contract(line: str) -> None:
 
 def test_the_command_is_installed() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    assert project["scripts"]["multinet-run-eval"] == "gridworld.evaluation.cli:main"
+    assert project["scripts"]["multinet-run-eval"] == "spca.__main__:evaluate"
     assert callable(find("gridworld.evaluation.cli:main"))
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from gridworld.errors import ModelError
+from gridworld.evaluation.models import asked
 from spca.common.command import amount, whole
 
 if TYPE_CHECKING:
@@ -27,13 +28,16 @@ class ModelEntry:
     """A model and how it is made.
 
     Attributes:
-        factory: makes one from ``seed``, ``limit`` and the values of its options; cheap, the heavy part is
+        factory: makes one from ``seed``, ``limit``, ``model`` (its name), ``books`` (a folder for its calls, or "") and
+            the values of its options; cheap, the heavy part is
             :meth:`~gridworld.evaluation.model_interface.ModelInterface.setup`. A function of a module, since worker
             processes import it by name; each worker has a model of its own.
         help: one line.
         options: adds the options of the model to the parser of the command line.
         may_change: names of options that need not be the same when an evaluation is resumed, such as timeouts.
         max_workers: how many processes may play it at once; None for any number.
+        shares: which of :data:`gridworld.evaluation.models.asked.OPTIONS` it takes too.
+        admit: called with the same once, before anything is played; returns lines for the user, or raises.
     """
 
     factory: Factory
@@ -41,15 +45,18 @@ class ModelEntry:
     options: AddOptions | None = None
     may_change: frozenset[str] = frozenset()
     max_workers: int | None = None
+    shares: frozenset[str] = frozenset()
+    admit: Callable[[Options], Sequence[str]] | None = None
 
     def option_names(self) -> tuple[str, ...]:
         """The destinations of its options."""
         if self.options is None:
-            return ()
+            return tuple(sorted(self.shares))
         parser = argparse.ArgumentParser(add_help=False)
         known = {action.dest for action in parser._actions}
         self.options(parser.add_argument_group())
-        return tuple(action.dest for action in parser._actions if action.dest not in known)
+        own = (action.dest for action in parser._actions if action.dest not in known)
+        return (*own, *sorted(self.shares))
 
 
 def _random(options: Options) -> ModelInterface:
@@ -77,12 +84,11 @@ def _file_based(options: Options) -> ModelInterface:
 
     if not options["work_dir"]:
         raise ModelError("file_based exchanges files with another process: add --work-dir DIR")
-    return FileBasedModelInterface(options["work_dir"], timeout=options["timeout"])
+    return FileBasedModelInterface(options["work_dir"], timeout=options.get("timeout") or 60.0)
 
 
 def _file_based_options(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--work-dir", metavar="DIR", help="folder in which files are exchanged")
-    group.add_argument("--timeout", type=seconds, default=60.0, metavar="S", help="wait for each answer (default 60)")
 
 
 def _ollama(options: Options) -> ModelInterface:
@@ -119,12 +125,19 @@ def _lmstudio_options(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--lmstudio-url", default="http://localhost:1234", metavar="URL", help="default %(default)s")
 
 
+ASKED: Final = "PREFIX/NAME"
+"""What stands in lists for all models that are named with the prefix of a provider or server."""
+
 MODELS: Final[dict[str, ModelEntry]] = {
     "random": ModelEntry(_random, "any action, all equally likely"),
     "bfs": ModelEntry(_bfs, "knows the task; a shortest way by exact search"),
     "greedy": ModelEntry(_greedy, "knows the task; looks one step ahead"),
     "file_based": ModelEntry(
-        _file_based, "another process, by files", _file_based_options, frozenset({"work_dir", "timeout"})
+        _file_based,
+        "another process, by files",
+        _file_based_options,
+        frozenset({"work_dir", "timeout"}),
+        shares=frozenset({"timeout"}),
     ),
     "ollama": ModelEntry(
         _ollama,
@@ -134,6 +147,13 @@ MODELS: Final[dict[str, ModelEntry]] = {
     ),
     "lmstudio": ModelEntry(
         _lmstudio, "a vision model served by LM Studio", _lmstudio_options, frozenset({"lmstudio_url"})
+    ),
+    ASKED: ModelEntry(
+        asked.make,
+        "a model of a provider, such as openai/gpt-6-luna, google/NAME, anthropic/NAME, ollama/NAME, human/editor",
+        may_change=asked.MAY_CHANGE,
+        shares=asked.OPTIONS,
+        admit=asked.admit,
     ),
 }
 
@@ -162,6 +182,8 @@ def find_model(name: str, models: Mapping[str, ModelEntry]) -> ModelEntry:
     """
     if name in models:
         return models[name]
+    if "/" in name and ASKED in models:
+        return models[ASKED]
     if name in _ELSEWHERE:
         raise ModelError(_ELSEWHERE[name])
     raise ModelError(f"there is no model {name!a}; there are {', '.join(models)}")

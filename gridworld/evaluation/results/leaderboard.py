@@ -16,6 +16,7 @@ from typing import Any, Final
 
 from gridworld.errors import EvaluationError
 from gridworld.evaluation.metrics import BenchmarkEvaluationResult, TaskBenchmarkResult
+from gridworld.evaluation.results.spending import Spending, is_amount
 from spca.common.text import one_line
 
 _LONGEST: Final = 120
@@ -77,8 +78,7 @@ class Entry:
         settings: what of the settings is worth a word.
         tasks_hash: equal for equal sets of tasks.
         seconds: that the model took; None if it is not told.
-        tokens: that it read and wrote; None if it is not told.
-        reasoning: of these, spent on thinking; None likewise.
+        spending: tokens that it read and wrote, and what they cost; None if it is not told.
         outcomes: by task id.
     """
 
@@ -98,8 +98,7 @@ class Entry:
     optimality: float | None
     mean_steps: float
     seconds: float | None
-    tokens: int | None
-    reasoning: int | None
+    spending: Spending | None
     tasks_hash: str
     outcomes: Mapping[str, Outcome]
     tiers: Mapping[str, int]
@@ -196,8 +195,7 @@ def entry_of(results: BenchmarkEvaluationResult, told: Mapping[str, Any], source
         optimality=results.avg_optimality_ratio or None,
         mean_steps=math.fsum(each.steps for each in outcomes.values()) / count if count else 0.0,
         seconds=_summed(result.episode.info.get("model_seconds") for result in results.task_results),
-        tokens=_tokens(results.task_results, "input_tokens", "output_tokens"),
-        reasoning=_tokens(results.task_results, "reasoning_tokens"),
+        spending=results.spending,
         tasks_hash=_hash_of_tasks(outcomes, digests),
         outcomes=outcomes,
         tiers={_text(each["task_id"]): each["tier"] for each in tasks if "task_id" in each and _is_tier(each)},
@@ -274,8 +272,12 @@ def _settings_told(settings: Mapping[str, Any]) -> str:
     told = []
     if settings.get("backend"):
         told.append(str(settings["backend"]))
-    if settings.get("text_observation") is True:
+    if settings.get("observation") == "text":
+        told.append("text, no images")
+    elif settings.get("text_observation") is True:
         told.append("text observation")
+    if is_amount(several := settings.get("actions_per_call", 1)) and several > 1:
+        told.append(f"{several:g} actions per call")
     if settings.get("history_images") == 0:
         told.append("no earlier images")
     if settings.get("history_text") is False:
@@ -290,19 +292,9 @@ def _hash_of_tasks(outcomes: Mapping[str, Outcome], digests: Mapping[str, str]) 
     return hashlib.sha256(json.dumps(told).encode()).hexdigest()[:6]
 
 
-def _tokens(results: Iterable[TaskBenchmarkResult], *names: str) -> int | None:
-    details = [_mapping(result.episode.info.get("details")) for result in results]
-    total = _summed(each.get(name) for each in details for name in names)
-    return None if total is None else round(total)
-
-
 def _summed(values: Iterable[Any]) -> float | None:
     """The sum of those that are sensible numbers; None if there are none."""
-    numbers = [
-        float(each)
-        for each in values
-        if isinstance(each, int | float) and not isinstance(each, bool) and 0 <= each <= _MOST_POINTS
-    ]
+    numbers = [float(each) for each in values if is_amount(each)]
     return math.fsum(numbers) if numbers else None
 
 

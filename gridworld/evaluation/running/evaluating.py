@@ -16,6 +16,7 @@ from gridworld.evaluation.metrics import BenchmarkEvaluationResult, EvaluationRe
 from gridworld.evaluation.models.registry import ModelEntry
 from gridworld.evaluation.results.results_file import write_results
 from gridworld.evaluation.running.journal import Journal
+from gridworld.evaluation.running.kept_calls import KeptCalls
 from gridworld.evaluation.running.settings import Settings, tasks_of
 from gridworld.evaluation.running.tasks import DISTRIBUTIONS, EvaluationTask
 from gridworld.evaluation.running.worker_setup import LOST, WorkerSetup
@@ -64,6 +65,7 @@ class Evaluation:
     Attributes:
         output: the results file.
         finished: number of finished tasks, also after an interruption.
+        can_go_on: something is kept that :meth:`run` would go on with.
         warnings: a line for each task file with unused content.
 
     Raises:
@@ -80,7 +82,11 @@ class Evaluation:
         model = self._setup.model()
         self._model_name, self._model_details = model.model_name, dict(model.describe())
         self.output = _where_it_leads(how.output or self._default_output())
-        self.finished = 0
+        self._calls = KeptCalls(self.output.with_suffix(".calls").resolve() if entry.admit else None)
+        self._setup = replace(self._setup, books=str(self._calls.path or ""))
+        if entry.admit is not None:
+            self.warnings += entry.admit(self._setup.options())
+        self.finished, self.can_go_on = 0, False
 
     def run(self, on_progress: OnProgress = lambda *_: None) -> Evaluated:
         """Play what is not finished yet, and write the results.
@@ -98,14 +104,20 @@ class Evaluation:
         if exists and not self._how.overwrite and not journal_path.exists():
             return self._already_there(header)
         how, may_change = self._how, self._entry.may_change
+        if not (journal_path.exists() or how.resume or how.overwrite):
+            self._calls.check()
         with Journal(journal_path, header, may_change, resume=how.resume, overwrite=how.overwrite) as journal:
+            if how.overwrite:
+                self._calls.remove()
             try:
                 self._play(journal, on_progress)
                 self._must_be_played(journal.finished.values())
             finally:
                 self.finished = sum(not _lost(result) for result in journal.finished.values())
-                if not self.finished:
+                self.can_go_on = bool(self.finished) or self._calls.are_paid_for()
+                if not self.can_go_on:
                     journal.remove()
+                    self._calls.remove()
             evaluated = self._write([journal.finished[task.index] for task in self._tasks], journal.header)
             journal.remove()
         return evaluated

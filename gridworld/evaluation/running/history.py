@@ -10,10 +10,13 @@ from typing import Final
 
 import numpy as np
 
-from gridworld.rules.observation import LOOKS, UNSEEN, Observation
+from gridworld.actions import ACTION_NAMES, Action
+from gridworld.rules.observation import CODES, LOOKS, UNSEEN, Look, Observation
 from gridworld.rules.tilings import TILINGS
 
 _MOST_CHANGES: Final = 6
+_WALL: Final = CODES[Look("wall")]
+"""Larger codes are things."""
 
 
 def line(step: int, action_name: str, before: Observation, after: Observation) -> str:
@@ -38,6 +41,19 @@ def changes_between(before: Observation, after: Observation) -> Iterator[str]:
     for row, column in np.argwhere(known).tolist():
         old, new = LOOKS[before.codes[row, column]], LOOKS[after.codes[row, column]]
         yield f"{_at((column, row))}: {old} became {new}"
+
+
+def surprise(action_name: str, before: Observation, after: Observation) -> str:
+    """Return what an action did that its plan could not count on, "" if nothing: a reason to think again."""
+    if action_name != ACTION_NAMES[Action.DONE] and next(changes_between(before, after), None) is None:
+        return "it changed nothing"
+    tiling = TILINGS[after.tiling]
+    if after.position not in (before.position, tiling.ahead(before.position, before.heading)):
+        return f"it led to {_at(after.position)}"
+    new = (before.codes == UNSEEN) & (after.codes > _WALL)
+    for row, column in np.argwhere(new).tolist():
+        return f"{LOOKS[after.codes[row, column]]} came into view at {_at((column, row))}"
+    return ""
 
 
 def _at(cell: tuple[int, int]) -> str:

@@ -15,7 +15,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from gridworld.actions import ACTION_NAMES, as_action
+from gridworld.actions import ACTION_NAMES, Action, as_action
 from gridworld.backends.base import AbstractGridBackend, GridState
 from gridworld.errors import GridworldError, ModelUnavailableError, missing_part
 from gridworld.evaluation.model_interface import ModelInput, ModelInterface, ModelOutput
@@ -38,12 +38,14 @@ class Telling:
         history_text: whether the last actions and their visible effects are told.
         history_text_window: how many of them.
         text_observation: whether the observation is told as text too.
+        observation: "image", or "text": told as text and not shown.
     """
 
     history_images: int = 2
     history_text: bool = True
     history_text_window: int = 3
     text_observation: bool = False
+    observation: str = "image"
 
 
 class Player:
@@ -67,6 +69,8 @@ class Player:
         self._images: deque[NDArray[np.uint8]] = deque(maxlen=telling.history_images)
         self._lines: deque[str] = deque(maxlen=telling.history_text_window if telling.history_text else 0)
         self._before: tuple[str, Observation] | None = None
+        self._plan: deque[Action] = deque()
+        self._dropped = ""
 
     def __call__(self, observation: Any, state: GridState, mission: str) -> tuple[int, Mapping[str, Any]] | None:
         """The model's action and what it said, or None once it has failed.
@@ -87,16 +91,32 @@ class Player:
         if self._before is not None and self._lines.maxlen:
             self._lines.append(history.line(self.answers, *self._before, seen))
         image = self._image(observation)
-        asked = self._input(image, seen, mission)
-        answer = None
-        with self._turn():
-            output = self._model.predict(asked)
-            action = as_action(output.action)
-            answer = int(action), _said(output)
-            self.answers += 1
-            self._before = ACTION_NAMES[action], seen
+        said: dict[str, Any] = {"model_planned": True}
+        if not self._may_go_on(seen):
+            asked = self._input(image, seen, mission)
+            with self._turn():
+                output = self._model.predict(asked)
+                self._plan.extend([as_action(each) for each in (output.action, *getattr(output, "further", ()))])
+                said = _said(output)
+        if not self._plan:
+            return None
+        action = self._plan.popleft()
+        self.answers += 1
+        self._before = ACTION_NAMES[action], seen
+        if image.size:
             self._images.append(image)
-        return answer
+        return int(action), said
+
+    def _may_go_on(self, seen: Observation) -> bool:
+        """Whether the last answer named an action for now, and nothing speaks against it; else the rest is dropped."""
+        self._dropped = ""
+        if not self._plan or self._before is None:
+            return False
+        if why := history.surprise(*self._before, seen):
+            left = ", ".join(ACTION_NAMES[action] for action in self._plan)
+            self._dropped = f"Not done of your last answer: {left}. After {self._before[0]} you are asked again: {why}."
+            self._plan.clear()
+        return bool(self._plan)
 
     def finish(self, result: EpisodeResult) -> None:
         """Tell the model that the episode is over and note what is known about it.
@@ -141,7 +161,9 @@ class Player:
         context = []
         if self._lines:
             context.append("\n".join(("Last steps:", *self._lines)))
-        if self._telling.text_observation:
+        if self._dropped:
+            context.append(self._dropped)
+        if self._telling.text_observation or self._telling.observation == "text":
             context.append(seen.text())
         return ModelInput(
             image=image.copy(),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
-from typing import ClassVar, Final
+from typing import Any, ClassVar, Final
 
 from gridworld.errors import EvaluationError, ModelError
 from gridworld.evaluation.harness import EvaluationHarness
@@ -28,6 +28,7 @@ class WorkerSetup(Setup[EvaluationTask, TaskBenchmarkResult]):
 
     Attributes:
         answered: the model has answered in the part of the evaluation that is finished.
+        books: folder in which a model that is paid for keeps its calls, an absolute path; "" for none.
     """
 
     terms: ClassVar[Terms] = Terms(error=EvaluationError)
@@ -37,6 +38,7 @@ class WorkerSetup(Setup[EvaluationTask, TaskBenchmarkResult]):
     factory: Factory
     verbose: bool = False
     answered: bool = False
+    books: str = ""
 
     @contextmanager
     def opened(self) -> Iterator[Callable[[EvaluationTask], TaskBenchmarkResult]]:
@@ -44,7 +46,17 @@ class WorkerSetup(Setup[EvaluationTask, TaskBenchmarkResult]):
             yield lambda task: harness.judge(task.spec, self.verbose)
 
     def model(self) -> ModelInterface:
-        return self.factory({"limit": self.settings.limit, **self.settings.options, "seed": self.settings.seed})
+        """Make the model; it shows itself no images where it is to be told what there is to see."""
+        model = self.factory(self.options())
+        if self.settings.telling.observation == "text":
+            model.uses_images = False
+        return model
+
+    def options(self) -> dict[str, Any]:
+        """What the model is made from."""
+        settings = self.settings
+        given = {"limit": settings.limit, **settings.options, "seed": settings.seed}
+        return {**given, "model": settings.model, "books": self.books}
 
     def harness(self) -> EvaluationHarness:
         """A harness whose model is ready.
@@ -58,18 +70,8 @@ class WorkerSetup(Setup[EvaluationTask, TaskBenchmarkResult]):
         options = {"tiling": settings.tiling} if settings.backend == "multigrid" else {}
         render_mode = "rgb_array" if model.uses_images else None
         backend = get_backend(settings.backend, render_mode=render_mode, **options)
-        telling = settings.telling
-        harness = EvaluationHarness(
-            model,
-            backend,
-            history_images=telling.history_images,
-            history_text=telling.history_text,
-            history_text_window=telling.history_text_window,
-            text_observation=telling.text_observation,
-            device=settings.device,
-            limit=settings.limit,
-        )
-        harness.answered = self.answered
+        harness = EvaluationHarness(model, backend, device=settings.device, limit=settings.limit)
+        harness.telling, harness.answered = settings.telling, self.answered
         try:
             harness.set_up()
         except BaseException:  # the model is released, whatever happened

@@ -18,7 +18,7 @@ from types import FrameType
 from typing import Any, Final, Generic
 
 from spca.common.errors import SPCAError
-from spca.common.jobs.work import TRIES, J, R, Setup, why_unusable
+from spca.common.jobs.work import TRIES, J, R, Setup, unusable
 
 _PATIENCE_S: Final = 5.0
 
@@ -117,8 +117,6 @@ class _Pool(Generic[J, R]):
         except (EOFError, OSError):
             yield from self._bury(worker)
             return
-        if kind == "unusable":
-            raise self._setup.unusable(content)
         if kind == "failed":
             raise content
         if kind == "ready":
@@ -164,7 +162,7 @@ def _work(connection: Connection[Any, Any], setup: Setup[J, R]) -> None:
             while (job := connection.recv()) is not None:
                 connection.send(_done(setup, do, job))
     except (setup.unusable, ImportError) as error:
-        connection.send(("unusable", why_unusable(setup, error)))
+        connection.send(("failed", _sendable(unusable(setup, error), setup.unusable, traceback.format_exc())))
 
 
 def _follow_parent() -> None:
@@ -179,7 +177,7 @@ def _done(setup: Setup[J, R], do: Callable[[J], R], job: J) -> tuple[str, Any]:
     try:
         return "result", do(job)
     except (setup.unusable, ImportError) as error:
-        return "unusable", why_unusable(setup, error)
+        return "failed", _sendable(unusable(setup, error), setup.unusable, traceback.format_exc())
     except Exception as error:  # boundary of the process: a full disk, a closed pipe, a bug
         return "failed", _sendable(error, setup.terms.error, traceback.format_exc())
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Generator, Sequence
 from contextlib import ExitStack
 from typing import Any, Generic
 
-from spca.common.jobs.work import TRIES, J, R, Setup, why_unusable
+from spca.common.jobs.work import TRIES, J, R, Setup, unusable
 
 
 def do_with_ray(setup: Setup[J, R], jobs: Sequence[J], workers: int) -> Generator[tuple[int, R]]:
@@ -41,13 +41,13 @@ class _Doer(Generic[J, R]):
         self._held = ExitStack()
         self._do: Callable[[J], R] | None = None
 
-    def do(self, job: J) -> R | str:
-        """Return the result, or the reason why no job can be done."""
+    def do(self, job: J) -> R | Exception:
+        """Return the result, or the error after which no job can be done."""
         try:
             self._do = self._do or self._held.enter_context(self._setup.opened())
             return self._do(job)
         except (self._setup.unusable, ImportError) as error:
-            return why_unusable(self._setup, error)
+            return unusable(self._setup, error)
 
     def close(self) -> None:
         self._held.close()
@@ -74,8 +74,8 @@ def _do(ray: Any, setup: Setup[J, R], jobs: Sequence[J], workers: int) -> Genera
             else:
                 yield job.index, setup.lost(job, "its actor died")
         else:
-            if isinstance(result, str):
-                raise setup.unusable(result)
+            if isinstance(result, Exception):
+                raise result
             yield job.index, result
         idle.append(doer)
     ray.get([doer.close.remote() for doer in idle])

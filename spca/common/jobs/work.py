@@ -83,6 +83,8 @@ class Setup(ABC, Generic[J, R]):
         """Return the result of a job whose worker died each time."""
 
 
-def why_unusable(setup: Setup[J, R], error: Exception) -> str:
-    """Return the message for an error after which no job can be done."""
-    return missing_package(error, f"the {setup.terms.whole}") if isinstance(error, ImportError) else str(error)
+def unusable(setup: Setup[J, R], error: Exception) -> Exception:
+    """Return the error to raise in the end for one after which no job can be done."""
+    if not isinstance(error, ImportError):
+        return error
+    return setup.unusable(missing_package(error, f"the {setup.terms.whole}"))

@@ -189,8 +189,8 @@ def test_without_episodes_the_folder_itself_is_used(tmp_path: Path) -> None:
 
 
 def test_models_are_found_by_name() -> None:
-    assert list(registry.MODELS) == ["random", "bfs", "greedy", "file_based", "ollama", "lmstudio"]
-    with pytest.raises(ModelError, match="there are random, bfs, greedy, file_based, ollama, lmstudio"):
+    assert list(registry.MODELS) == ["random", "bfs", "greedy", "file_based", "ollama", "lmstudio", "PREFIX/NAME"]
+    with pytest.raises(ModelError, match="there are random, bfs, greedy, file_based, ollama, lmstudio, PREFIX/NAME"):
         registry.find_model("gpt\x1b", registry.MODELS)
     with pytest.raises(ModelError, match=r"python run_eval\.py --model spca"):
         registry.find_model("spca", registry.MODELS)

@@ -145,7 +145,9 @@ class TestBoard:
         assert not problems
         assert (entry.solved, entry.tasks, entry.success_rate, entry.point_rate) == (2, 2, 1.0, 0.75)
         assert (entry.optimality, entry.mean_steps, entry.seconds) == (0.75, 15.0, 1.0)
-        assert (entry.tokens, entry.reasoning) == (220, 8)
+        assert entry.spending is not None
+        assert (entry.spending.tokens, entry.spending.reasoning_tokens) == (220, 8)
+        assert (entry.spending.cost_usd, entry.spending.usd) == (None, "?"), "older files do not tell"
 
     def test_the_best_comes_first(self, home: Path) -> None:
         given = {"slow": (20, 20), "fast": (10, 10), "half": (10, 40)}

@@ -1,0 +1,80 @@
+"""What models took, from what the details of episodes tell: requests, tokens, USD (pure)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, Final, Self
+
+_TOKENS: Final = ("input_tokens", "output_tokens", "cached_tokens", "cache_write_tokens", "reasoning_tokens")
+_MOST: Final = 1e12
+
+
+@dataclass(frozen=True, slots=True)
+class Spending:
+    """Requests, tokens and USD of episodes.
+
+    Attributes:
+        estimated: requests whose tokens the server did not tell.
+        cost_usd: what is known to have been spent; None where nothing is known of it.
+        cost_unknown: requests that may have cost something besides.
+    """
+
+    requests: int
+    input_tokens: int
+    output_tokens: int
+    cached_tokens: int
+    cache_write_tokens: int
+    reasoning_tokens: int
+    estimated: int
+    cost_usd: float | None
+    cost_unknown: int
+
+    @classmethod
+    def of(cls, details: Iterable[object]) -> Self | None:
+        """The sum over episodes; None where no tokens are told of any.
+
+        Args:
+            details: of each episode as a model told them; what cannot be a count is left out.
+        """
+        told = [usage for each in details if any(name in (usage := _usage(each)) for name in _TOKENS[:2])]
+        if not told:
+            return None
+        counts = {name: round(_sum(told, name)) for name in ("requests", *_TOKENS, "estimated", "cost_unknown")}
+        without = [usage for usage in told if not is_amount(usage.get("cost_usd"))]
+        counts["cost_unknown"] += round(_sum(without, "requests"))
+        return cls(**counts, cost_usd=None if len(without) == len(told) else _sum(told, "cost_usd"))
+
+    @property
+    def tokens(self) -> int:
+        """Input and output together."""
+        return self.input_tokens + self.output_tokens
+
+    @property
+    def usd(self) -> str:
+        """USD as they are shown: "~" before what is partly estimated, "?" for what is unknown."""
+        if self.cost_usd is None or (self.cost_unknown and not self.cost_usd):
+            return "?"
+        unknown = f"+{self.cost_unknown}?" if self.cost_unknown else ""
+        return f"{'~' if self.estimated else ''}{self.cost_usd:.4f}{unknown}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """As in the results file."""
+        return asdict(self)
+
+
+def is_amount(value: object) -> bool:
+    """Return whether a value of JSON can be a count or an amount of money."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= _MOST
+
+
+def _usage(details: object) -> Mapping[str, Any]:
+    """Where in the details of an episode the counts are."""
+    found = details if isinstance(details, Mapping) else {}
+    inner = found.get("usage")
+    return inner if isinstance(inner, Mapping) else found
+
+
+def _sum(told: Iterable[Mapping[str, Any]], name: str) -> float:
+    return math.fsum(each[name] for each in told if is_amount(each.get(name)))
