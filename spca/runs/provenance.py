@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 from collections.abc import Mapping
 from dataclasses import asdict
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 from spca import __version__
+from spca.common.installation import APPLICATIONS
 from spca.common.jobs import stamps
 from spca.errors import ResumeError
 from spca.runs.settings import Settings
@@ -71,6 +74,9 @@ def versions() -> dict[str, str]:
 
 
 def _git_commit(root: Path) -> str | None:
+    """The commit of a checkout, else the one that was installed from a repository, else None."""
+    if root == APPLICATIONS:
+        return _installed_commit()
     if not (root / ".git").exists():
         return None
     try:
@@ -80,3 +86,13 @@ def _git_commit(root: Path) -> str | None:
     except (OSError, subprocess.TimeoutExpired):
         return None
     return asked.stdout.strip() or None
+
+
+def _installed_commit() -> str | None:
+    """What the installer has recorded (PEP 610)."""
+    try:
+        recorded = metadata.distribution("sense-plan-code-act").read_text("direct_url.json")
+        commit: str | None = json.loads(recorded or "{}").get("vcs_info", {}).get("commit_id")
+    except (metadata.PackageNotFoundError, ValueError):
+        return None
+    return commit

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from spca import __version__
+from spca.common.installation import APPLICATIONS
 from spca.errors import ResumeError
 from spca.runs import cli
 from spca.runs.provenance import check_sandbox, check_versions, run_info, versions
@@ -48,6 +49,26 @@ def test_the_commit_is_that_of_the_checkout(tmp_path: Path) -> None:
         subprocess.run([git, "-C", str(tmp_path), *arguments], check=True)
     asked = subprocess.run([git, "-C", str(tmp_path), "rev-parse", "HEAD"], check=True, capture_output=True, text=True)
     assert run_info(SETTINGS, tmp_path, "strict")["git_commit"] == asked.stdout.strip()
+
+
+@pytest.mark.parametrize(
+    ("recorded", "commit"),
+    [
+        ('{"url": "https://example.org/x.git", "vcs_info": {"vcs": "git", "commit_id": "0a1b"}}', "0a1b"),
+        ('{"url": "file:///x", "dir_info": {}}', None),
+        (None, None),
+    ],
+)
+def test_the_commit_of_an_install_is_that_of_its_repository(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, recorded: str | None, commit: str | None
+) -> None:
+    info = tmp_path / f"sense_plan_code_act-{__version__}.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text(f"Name: sense-plan-code-act\nVersion: {__version__}\n", encoding="utf-8")
+    if recorded is not None:
+        (info / "direct_url.json").write_text(recorded, encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    assert run_info(SETTINGS, APPLICATIONS, "strict")["git_commit"] == commit
 
 
 def test_a_run_of_other_worlds_does_not_go_on() -> None:
