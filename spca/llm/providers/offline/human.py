@@ -25,7 +25,7 @@ from typing import Any, Final
 from pydantic import BaseModel
 
 from spca.common.errors import FileError, SettingsError
-from spca.common.files import check_folder, make_folder, read_text, write_atomic
+from spca.common.files import check_folder, make_folder, read_bytes, read_text, write_atomic
 from spca.common.text import one_line, visible
 from spca.errors import BadAnswerError, ProviderConfigError
 from spca.llm.calls.answers import parsed
@@ -49,6 +49,9 @@ To stop here, close it without an answer: the run can go on later."""
 _AWAITED: Final = f"""\
 Write your answer to the file STEM.answer.md in this folder. It is read as soon as it is not blank and has
 stayed as it is for {SETTLED_S:g} s. To save in between, give it another name and rename it when it is finished."""
+
+_END: Final = "\n\f\n\n\n\n\n"
+"""Before it neither Vim looks for modelines nor Emacs for local variables: the question is data."""
 
 
 class _Called(BaseModel):
@@ -139,14 +142,14 @@ class HumanProvider:
         for path in sorted(self._folder.glob(f"[0-9]*-*{suffix}")):
             if known := _NUMBERED.fullmatch(path.name):
                 number = max(number, int(known[1]))
-                if mark in read_text(path):
+                if _holds(path, mark):
                     return path
         role = request.phase if _ROLE.fullmatch(request.phase) else "model"
         while True:
             number += 1
             stem = f"{number:04d}-{role}"
             pictures = self._pictures(request, stem)
-            text = f"{room}{mark}\n{how.replace('STEM', stem)}\n\n{_question(request, pictures)}\n"
+            text = f"{room}{mark}\n{how.replace('STEM', stem)}\n\n{_question(request, pictures)}\n{_END}"
             if _created(path := self._folder / f"{stem}{suffix}", text):
                 return path
 
@@ -232,6 +235,14 @@ def _call(text: str, tools: Sequence[Tool]) -> ToolCall | None:
     except BadAnswerError:
         return None
     return ToolCall(found.tool, found.arguments) if found else None
+
+
+def _holds(path: Path, mark: str) -> bool:
+    """Whether a file is that of a question, whatever an editor has made of its encoding."""
+    try:
+        return mark.encode() in read_bytes(path)
+    except FileError:
+        return False
 
 
 def _created(path: Path, text: str) -> bool:

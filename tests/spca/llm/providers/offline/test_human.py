@@ -79,7 +79,7 @@ def test_the_question_holds_every_message_and_the_name_of_the_answer(tmp_path: P
     asked(tmp_path, phase="coder")
     text = (tmp_path / "0001-coder.prompt.md").read_text()
     parts = [f"# {message.role}\n\n{message.text}" for message in MESSAGES]
-    assert text.endswith("\n\n".join(parts) + "\n")
+    assert text.rstrip().endswith("\n\n".join(parts))
     assert "0001-coder.answer.md" in text
 
 
@@ -134,7 +134,9 @@ def test_names_come_from_role_and_number_only(
     path = HumanProvider(Target(str(folder)))._asked(asked, ".prompt.md", "", "STEM")
     assert re.fullmatch(r"0001-[a-z]{1,20}\.prompt\.md", path.name)
     assert [path] == list(folder.iterdir())
-    assert visible(path.read_text()) == path.read_text()
+    said, end, after = path.read_text().rpartition("\f")
+    assert (visible(said), end, after.strip()) == (said, "\f", "")
+    assert after.count("\n") >= 5, "no line of the question is among those in which Vim looks for options"
 
 
 def test_two_who_ask_at_once_do_not_share_a_number(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -234,7 +236,7 @@ def test_the_editor_opens_the_question_and_what_stands_above_it_is_the_answer(ed
     assert provider.complete(request(Message("user", "Where is the door?"))).text == "# go\n\nEast"
     room, mark, question = (tmp_path / "shown").read_text().partition("<!-- 8<")
     assert (room, bool(mark)) == ("\n\n", True)
-    assert question.endswith("# user\n\nWhere is the door?\n")
+    assert question.rstrip().endswith("# user\n\nWhere is the door?")
     assert drafts(tmp_path) == []
 
 
@@ -254,6 +256,16 @@ def test_an_editor_that_fails_loses_nothing(editing: Editing, tmp_path: Path) ->
     with pytest.raises(ProviderConfigError, match=r"the editor ended with exit code 3; what it saved is in .*0001"):
         editing(f"{ABOVE}; exit 3").complete(request())
     assert editing("true").complete(request()).text == "# go\n\nEast"
+    assert drafts(tmp_path) == []
+
+
+def test_a_draft_that_is_not_utf_8_is_told_and_found_again(editing: Editing, tmp_path: Path) -> None:
+    latin = ABOVE.replace("# go", "\\351")
+    with pytest.raises(ProviderConfigError, match=r"0001-planner\.md cannot be read: it is not UTF-8"):
+        editing(latin).complete(request())
+    for other in (Message("user", "another"), Message("user", "a third")):
+        assert editing('echo x > "$2"').complete(request(other)).text == "x", "the draft is in nobody's way"
+    assert editing('echo East > "$2"').complete(request()).text == "East"
     assert drafts(tmp_path) == []
 
 
