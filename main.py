@@ -162,7 +162,7 @@ class Run:
         recorder, done, started = self.recorder, len(self.recorder.finished), time.monotonic()
         tasks = self._prepared.tasks
         with self.opened(register_signal_handlers):
-            self._display.begin(self._prepared.greeting, recorder.sandbox, recorder.finished)
+            self._display.begin(self._prepared.greeting, recorder.sandbox, recorder.finished, recorder.spent)
             try:
                 for number, task in enumerate(tasks[done:], done + 1):
                     self.level(number, task)
@@ -187,7 +187,7 @@ class Run:
 
     def _joined(self, solver: Solver) -> Loop:
         desk, models, logger = self._desk, self._prepared.models, self._logger
-        desk.notify, desk.step_aside = self._display.note, self._display.suspended
+        self._display.attend(desk)
         client = partial(ChatGPTClient, reasks=0, desk=desk, servers=models.servers, limits=models.limits)
         planner = PlannerLLM(*models.names[:2], solver, logger, partial(client, schema=PDDLResp))
         progress, keep = desk.noting_rounds(self._display.phase), self._workspace.save_working_copy
@@ -198,7 +198,7 @@ class Run:
         settings, recorder, logger = self._settings, self.recorder, self._logger
         if recorder.enter(task.category):
             self._workspace.save(recorder.agent, None)
-        self._display.level_started(number, task.category, task.level, task.env_id)
+        self._display.level_started(number, task)
         logger.start_level(task.place(settings.seed), number)
         self._desk.begin_level(number, task.category, task.env_id, settings.seed)
         try:
@@ -208,7 +208,7 @@ class Run:
             result = LevelResult(False, str(error), recorder.agent, None, ())
         with logger.uninterrupted():
             summary = recorder.finish(task, settings.seed, result, logger)
-            self._display.level_ended(summary)
+            self._display.level_ended(summary, result.failed_attempts)
             self._workspace.save(recorder.agent, recorder.trusted)
         self._regression.extend(recorder.solved_levels(since=number - 1))
         return result, summary
@@ -218,9 +218,9 @@ def learn(given: Mapping[str, Any], end: command.Ending) -> int:
     """Begin a run, or go on with one; the exit code."""
     with startup.started(given, ROOT, minigridenv.check_ids) as prepared:
         end.go_on = prepared.go_on
-        settings, executor = prepared.settings, prepared.executor
+        settings, models, executor = prepared.settings, prepared.models, prepared.executor
         make_world = partial(minigridenv.MiniGridEnv, executor=executor, upstream_rules=settings.upstream_rules)
-        Run(prepared, make_world, Display(len(prepared.tasks), quiet=settings.quiet)).learn()
+        Run(prepared, make_world, Display(prepared.tasks, paid=models.cost_money, quiet=settings.quiet)).learn()
     return end.code
 
 

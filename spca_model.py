@@ -199,7 +199,7 @@ class _Session:
         self._layouts: dict[str, Layout] = {}
         self._tasks: list[Task] = []
         self._world: GridTaskWorld | None = None
-        self.run = main.Run(prepared, self._make_world, Display(0, quiet=True))
+        self.run = main.Run(prepared, self._make_world, Display((), quiet=True))
 
     def play(self, layout: Layout) -> tuple[list[tuple[int, str]], dict[str, Any]]:
         """Play a task; its primitives with the action that each belongs to, and how it went."""

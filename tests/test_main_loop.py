@@ -281,7 +281,7 @@ def test_a_world_that_cannot_be_built_fails_its_level_and_the_next_begins(
     tasks = [Task(n, "a", "b", "c", env_id) for n, env_id in enumerate(("MiniGrid-Absent-v0", EMPTY))]
     chosen = cli.settings_from({"workspace": "w", "quiet": True}, {}, tmp_path, tmp_path)
     make_folder(tmp_path / "w")
-    Run(prepared(chosen, folder, tasks), MiniGridEnv, Display(2, quiet=True)).learn()
+    Run(prepared(chosen, folder, tasks), MiniGridEnv, Display(tasks, quiet=True)).learn()
     assert "1 of 2 levels solved" in capsys.readouterr().out
     (failure,) = folder.read_json("summary.json")["failures"]
     assert failure["level_name"] == "MiniGrid-Absent-v0"
@@ -305,7 +305,7 @@ class Learned:
 
     def learn(self) -> Learned:
         run = prepared(self._settings, self.folder, self._tasks)
-        Run(run, MiniGridEnv, Display(len(self._tasks), quiet=True)).learn()
+        Run(run, MiniGridEnv, Display(self._tasks, quiet=True)).learn()
         return self
 
     @property

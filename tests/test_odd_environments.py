@@ -168,7 +168,7 @@ def test_a_level_whose_environment_fails_is_failed_and_the_next_begins(
     tasks = [Task(n, "a", "b", "c", env_id) for n, env_id in enumerate((ODD, EMPTY))]
     chosen = cli.settings_from({"workspace": "w", "quiet": True}, {}, tmp_path, tmp_path)
     make_folder(tmp_path / "w")
-    Run(prepared(chosen, folder, tasks), MiniGridEnv, Display(2, quiet=True)).learn()
+    Run(prepared(chosen, folder, tasks), MiniGridEnv, Display(tasks, quiet=True)).learn()
     assert "1 of 2 levels solved" in capsys.readouterr().out
     (failure,) = folder.read_json("summary.json")["failures"]
     assert failure["level_name"] == ODD

@@ -3,23 +3,44 @@
 from __future__ import annotations
 
 import shlex
+import sys
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Final
 
 from rich.box import SIMPLE_HEAD
+from rich.cells import cell_len
 from rich.console import Console
-from rich.markup import escape
 from rich.status import Status
 from rich.table import Table
 from rich.text import Text
 
 from spca.common.command import program
-from spca.common.text import counted, visible
+from spca.common.text import counted, one_line, visible
 from spca.llm import spending
+from spca.llm.calls.desk import CallDesk
+from spca.llm.calls.ledger import sums
+from spca.runs.curriculum import Task
+from spca.runs.lines import Columns, Moment, elapsed, figures, folded, troubles
 
-_PAID = ("tokens", "reasoning", "USD")
+_WORKING: Final = {"": "world", "plan": "solver", "code": "checks", "act": "world"}
+"""What is waited for in each phase while no model is."""
+_LONG, _SILENT, _LOOK = 5.0, 30.0, 0.5
+"""A file is told what is waited for after as many seconds of waiting, or without a line; seconds between looks."""
+_SPINNER: Final = 2
+"""Columns before the live line."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Wait:
+    """Who is waited for, since when."""
+
+    who: str
+    model: str
+    since: float
 
 
 class _Now:
@@ -36,79 +57,166 @@ class Display:
     """Progress and results on standard output.
 
     Args:
-        total: levels of the run, finished ones included.
+        tasks: the levels of the run, finished ones included.
+        paid: whether a model costs money.
         quiet: print nothing but the final table.
     """
 
-    def __init__(self, total: int, *, quiet: bool = False, console: Console | None = None) -> None:
+    def __init__(
+        self, tasks: Sequence[Task], *, paid: bool = False, quiet: bool = False, console: Console | None = None
+    ) -> None:
         self._console = console or Console(highlight=False)
-        self._total = total
-        self._quiet = quiet
-        self._live = self._console.is_terminal and not quiet
+        self._tasks, self._paid, self._quiet = tasks, paid, quiet
+        self._live = self._console.is_terminal and not self._console.is_dumb_terminal
         self._status: Status | None = None
-        self._category = ""
-        self._label = self._phase = ""
+        self._log, self._ended = threading.Thread(), threading.Event()
+        self._heading = ""
+        self._task, self._number, self._round, self._phase = Task(0, "", "", "", ""), 0, 0, ""
         self._level_started = self._started = time.monotonic()
+        self._wait = _Wait(_WORKING[""], "", self._started)
+        self._count: Callable[[], Mapping[str, Any]] = lambda: sums([])
+        self._usage: Mapping[str, Any] = self._count()
         self.solved = self.failed = 0
 
-    def begin(self, greeting: str, sandbox: str, finished: Sequence[Mapping[str, Any]]) -> None:
+    def begin(
+        self,
+        greeting: str,
+        sandbox: str,
+        finished: Sequence[Mapping[str, Any]],
+        count: Callable[[], Mapping[str, Any]],
+    ) -> None:
         """The first lines: what the run works with, in which sandbox, and where it goes on.
 
-        ``finished`` are summaries of levels.
+        Args:
+            finished: summaries of levels.
+            count: what the run has taken so far (:func:`spca.llm.calls.ledger.sums`).
         """
         self.note(greeting)
         self.note(f"Sandbox: {sandbox} (docs/sandbox.md says what generated code can and cannot do).")
         self.solved = sum(summary["outcome"] == "success" for summary in finished)
         self.failed = len(finished) - self.solved
+        self._count, self._usage = count, count()
         if finished:
-            self.note(f"resuming: {len(finished)} of {self._total} levels are finished")
+            paid = spending.spent(self._usage)
+            done = f"resuming: {len(finished)} of {len(self._tasks)} levels are finished, {self.solved} of them solved"
+            self.note(f"{done}{paid and f'; so far {paid}'}")
 
     def note(self, line: str) -> None:
         """A line of its own."""
         if not self._quiet:
-            self._console.print(escape(visible(line)), soft_wrap=True)
+            self._say(visible(line))
 
-    def level_started(self, number: int, category: str, level: str, env_id: str) -> None:
+    def attend(self, desk: CallDesk) -> None:
+        """Be told by the desk who is asked, what is asked again and when the terminal is needed."""
+        desk.notify, desk.waiting, desk.step_aside = self.note, self.asking, self.suspended
+
+    def level_started(self, number: int, task: Task) -> None:
+        """Begin a level; ``number`` counts from 1."""
+        self._task, self._number, self._round = task, number, 0
         self._level_started = time.monotonic()
-        if category != self._category:
-            self._category = category
-            self.note(f"{category}")
-        self._phase = ""
-        self._label = f"[{number}/{self._total}] {level}: {env_id}"
+        self._turn_to("")
+        if self._quiet:
+            return
+        self._head()
         if self._live:
             self._status = self._console.status(_Now(self._now))
             self._status.start()
+        else:
+            self._ended.clear()
+            self._log = threading.Thread(target=self._tell_file, daemon=True)
+            self._log.start()
 
     def phase(self, round_number: int, phase: str) -> None:
-        """Show what is being done now; on a terminal only."""
-        self._phase = f"round {round_number} {phase}"
+        """What is being done now: plan, code or act."""
+        self._round = round_number
+        self._turn_to(phase)
+
+    @contextmanager
+    def asking(self, who: str, model: str) -> Iterator[None]:
+        """A model is waited for until the block ends."""
+        self._wait = _Wait(who, model, time.monotonic())
+        try:
+            yield
+        finally:
+            if not self._quiet:
+                self._usage = self._count()
+            self._turn_to(self._phase)
+
+    def _turn_to(self, phase: str) -> None:
+        self._phase, self._wait = phase, _Wait(_WORKING[phase], "", time.monotonic())
+
+    def _moment(self) -> Moment:
+        wait, now = self._wait, time.monotonic()
+        return Moment(
+            task=self._task,
+            number=self._number,
+            total=len(self._tasks),
+            round=self._round,
+            who=wait.who,
+            model=wait.model,
+            waited=now - wait.since,
+            solved=self.solved,
+            failed=self.failed,
+            elapsed=now - self._started,
+            usage=self._usage,
+        )
 
     def _now(self) -> str:
-        clock = _clock(time.monotonic() - self._started)
-        counts = f"{self.solved} solved, {self.failed} failed"
-        return f"{clock}  {counts}  {self._category} {self._label}  {self._phase}"
+        return self._moment().live(self._console.width - _SPINNER)
 
-    def level_ended(self, summary: Mapping[str, Any]) -> None:
+    def _tell_file(self) -> None:
+        """Say once of each long wait of a level who is waited for."""
+        last, told = self._level_started, None
+        while not self._ended.wait(_LOOK):
+            wait, now = self._wait, time.monotonic()
+            if wait is not told and (now - wait.since >= _LONG or now - last >= _SILENT):
+                told = wait
+                self._console.print(Text(self._moment().logged(self._console.width)), soft_wrap=True)
+            last = now if wait is told else last
+
+    def _columns(self) -> Columns:
+        return Columns.of(self._tasks, self._console.width, paid=self._paid)
+
+    def _head(self) -> None:
+        """Say the category and what the columns mean, unless the last such line does."""
+        heading = self._columns().heading(self._task.category)
+        if heading != self._heading:
+            self._heading = heading
+            self._console.print(Text(heading, style="bold"), soft_wrap=True)
+
+    def level_ended(self, summary: Mapping[str, Any], ended: Sequence[str] = ()) -> None:
+        """A level's line, and below it what failed on the way; ``ended``: statuses of its failed attempts."""
         self.close()
         solved = summary["outcome"] == "success"
         self.solved += solved
         self.failed += not solved
-        counters = summary["counters"]
-        seconds = time.monotonic() - self._level_started
-        rounds = f"{counters['spca_rounds']} round{'s' if counters['spca_rounds'] != 1 else ''}"
-        coder = f" + {counters['coder_calls']} coder" if counters["coder_calls"] else ""
-        calls = (
-            f"{counters['planner_calls']} planner{coder} call{'s' if coder or counters['planner_calls'] != 1 else ''}"
-        )
-        paid = spending.spent(summary["usage"])
-        line = f"  {self._label}  {rounds}, {calls}, {summary['steps']} steps, {seconds:.1f} s{paid and f', {paid}'}"
         if self._quiet:
             return
-        mark = "[green]solved[/]" if solved else "[red]failed[/]"
-        self._console.print(f"{mark}{escape(visible(line))}", soft_wrap=True)
-        if not solved:
-            first_line = summary["reason"].partition("\n")[0]
-            self._console.print(f"        {escape(visible(first_line))}", soft_wrap=True)
+        self._usage = self._count()
+        self._head()
+        columns, so_far = self._columns(), f"{self.solved}/{self.solved + self.failed}"
+        seconds = time.monotonic() - self._level_started
+        row = columns.row(
+            "solved" if solved else "failed",
+            self._number,
+            self._task,
+            figures(summary, seconds, so_far, self._usage),
+        )
+        line = Text(row)
+        line.stylize("green" if solved else "red", 0, len("solved"))
+        below = [troubles(summary["counters"], ended)]
+        if len(below[0]) + line.cell_len + 2 <= self._console.width:
+            line.append(f"  {below.pop()}".rstrip())
+        self._console.print(line, soft_wrap=True)
+        below += [] if solved else [summary["reason"].partition("\n")[0]]
+        for text in filter(None, below):
+            self._say(one_line(text), columns.indent)
+
+    def _say(self, text: str, indent: int = 0, style: str = "") -> None:
+        """A text of any length: folded between words on a terminal, in one line in a file."""
+        room = self._console.width - indent if self._console.is_terminal else sys.maxsize
+        for line in folded(text, room):
+            self._console.print(Text(" " * indent + line, style), soft_wrap=True)
 
     @contextmanager
     def suspended(self) -> Iterator[None]:
@@ -123,47 +231,65 @@ class Display:
             self._status.start()
 
     def close(self) -> None:
-        """Take the live line down."""
+        """Take the live line down; nothing more is said of the level."""
         if self._status is not None:
             self._status.stop()
             self._status = None
+        if self._log.is_alive():
+            self._ended.set()
+            self._log.join()
 
-    def table(self, totals: Mapping[str, Any], elapsed: float, where: str) -> None:
+    def table(self, totals: Mapping[str, Any], seconds: float, where: str) -> None:
         """The result per category, and what it took where models were paid in tokens."""
         self.close()
         usage = totals["usage"]
         paid = bool(usage["input_tokens"] or usage["output_tokens"] or usage["cost_unknown"])
-        title = f"{totals['solved']} of {totals['levels']} levels solved"
-        table = Table(title=title, box=SIMPLE_HEAD, padding=0, show_edge=False)
-        table.add_column("category", no_wrap=True, overflow="fold")
-        for heading in ("solved", "rounds", "planner", "coder", "steps", *_PAID * paid):
-            table.add_column(heading, justify="right", no_wrap=True)
-        for name, row in totals["categories"].items():
-            solved = f"{row['solved']}/{row['levels']}"
-            numbers = [str(row[key]) for key in ("rounds", "planner_calls", "coder_calls", "steps")]
-            spent = usage["categories"].get(name)
-            if paid and spent:
-                numbers += [spending.tokens(spent), spending.reasoning(spent), spending.usd(spent)]
-            table.add_row(escape(name), solved, *numbers)
+        table = Table(title=f"{totals['solved']} of {totals['levels']} levels solved", box=SIMPLE_HEAD, padding=0)
+        table.show_edge = False
+        columns = _fitting(_by_category(totals, paid), self._console.width)
+        for heading in columns:
+            table.add_column(heading, justify="left" if heading == "category" else "right", no_wrap=True)
+        for row in zip(*columns.values(), strict=True):
+            table.add_row(*map(Text, row))
         self._console.print(table)
         if paid:
             requests = f"{counted(usage['requests'], 'request')}{spending.unanswered(usage)}"
-            self._console.print(f"{requests}, {spending.spent(usage)}", soft_wrap=True)
+            self._say(f"{requests}, {spending.spent(usage)}")
             if usage["cost_unknown"]:
                 unknown = counted(usage["cost_unknown"], "request")
-                self._console.print(f"?: the cost of {unknown} is not known; see calls.jsonl", soft_wrap=True)
+                self._say(f"?: the cost of {unknown} is not known; see calls.jsonl")
             if usage["estimated"]:
-                self._console.print("~: estimated, because the server reports no tokens")
+                self._say("~: estimated, because the server reports no tokens")
         if totals["sandbox"] == "unsafe":
-            self._console.print("[red]unsafe[/]: generated code ran without the sandbox (--unsafe-no-sandbox)")
+            self._say("unsafe: generated code ran without the sandbox (--unsafe-no-sandbox)", style="red")
         if totals["corrected"]:
-            self._console.print(
-                f"solved with minigrid's verifier corrected: {escape(', '.join(totals['corrected']))}"
-                " (docs/simulator.md; impossible with --upstream-rules)",
-                soft_wrap=True,
-            )
-        self._console.print(f"{_clock(elapsed)} elapsed; everything about the run lies in {where}", soft_wrap=True)
+            corrected = one_line(", ".join(totals["corrected"]))
+            impossible = "(docs/simulator.md; impossible with --upstream-rules)"
+            self._say(f"solved with minigrid's verifier corrected: {corrected} {impossible}")
+        self._say(visible(f"{elapsed(seconds)} elapsed; everything about the run lies in {where}"))
         self.note(f"look at it: {program()} report {shlex.quote(where)}")
+
+
+def _by_category(totals: Mapping[str, Any], paid: bool) -> dict[str, list[str]]:
+    """Cells of the final table by heading."""
+    categories, usage = totals["categories"], totals["usage"]["categories"]
+    cells = {"category": [one_line(name) for name in categories]}
+    cells["solved"] = [f"{row['solved']}/{row['levels']}" for row in categories.values()]
+    counts = {"rounds": "rounds", "planner": "planner_calls", "coder": "coder_calls", "steps": "steps"}
+    cells |= {heading: [str(row[key]) for row in categories.values()] for heading, key in counts.items()}
+    figures = {"tokens": spending.tokens, "reasoning": spending.reasoning, "USD": spending.usd}
+    for heading, figure in figures.items() if paid else ():
+        cells[heading] = [figure(usage[name]) if name in usage else "" for name in categories]
+    return cells
+
+
+def _fitting(cells: dict[str, list[str]], width: int) -> dict[str, list[str]]:
+    """The columns there is room for; what the total below says too goes first."""
+    for heading in ("reasoning", "rounds", "tokens", "steps", "coder", "planner", "USD"):
+        if sum(max(map(cell_len, (name, *column))) + 1 for name, column in cells.items()) <= width + 1:
+            break
+        cells.pop(heading, None)
+    return cells
 
 
 def list_tasks(rows: Sequence[tuple[str, str, str]]) -> None:
@@ -173,13 +299,8 @@ def list_tasks(rows: Sequence[tuple[str, str, str]]) -> None:
     for row in rows:
         if row[0] != category:
             category, level = row[0], ""
-            console.print(f"[bold]{escape(category)}[/]")
+            console.print(Text(one_line(category), style="bold"), soft_wrap=True)
         if row[1] != level:
             level = row[1]
-            console.print(f"  {escape(level)}")
-        console.print(f"    {escape(row[2])}", soft_wrap=True)
-
-
-def _clock(seconds: float) -> str:
-    minutes, rest = divmod(int(seconds), 60)
-    return f"{minutes}:{rest:02d}"
+            console.print(Text(f"  {one_line(level)}"), soft_wrap=True)
+        console.print(Text(f"    {one_line(row[2])}"), soft_wrap=True)

@@ -228,6 +228,11 @@ class Models:
             return ""
         return f"{file.st_size} {file.st_mtime_ns}"
 
+    @property
+    def cost_money(self) -> bool:
+        """Whether one of them is paid for, or may be."""
+        return not all((price := self.table.price(model)) and price.is_free for model in self.names)
+
     def caps(self) -> Caps:
         """The caps of a run.
 

@@ -94,11 +94,15 @@ class Recorder:
         """Requests, tokens and USD of a level, those of killed tries at it included."""
         return sums(record for record in self._ledger.records if record.place.index == index)
 
+    def spent(self) -> dict[str, Any]:
+        """Requests, tokens and USD of the run so far, unfinished levels included."""
+        return sums(self._ledger.records)
+
     def usage(self) -> dict[str, Any]:
         """Requests, tokens and USD of the run and of its categories, unfinished levels included."""
         records = self._ledger.records
         names = dict.fromkeys(record.place.category for record in records)
-        return sums(records) | {"categories": {n: sums(r for r in records if r.place.category == n) for n in names}}
+        return self.spent() | {"categories": {n: sums(r for r in records if r.place.category == n) for n in names}}
 
     def balance(self) -> None:
         """Write into ``run.json`` what the run has used so far."""

@@ -89,6 +89,11 @@ class LevelResult:
         return sum(attempt.outcome.steps for attempt in self.attempts)
 
     @property
+    def failed_attempts(self) -> tuple[Status, ...]:
+        """How the attempts that did not solve the level ended, in order."""
+        return tuple(attempt.outcome.status for attempt in self.attempts if not attempt.outcome.solved)
+
+    @property
     def primitives(self) -> tuple[int, ...]:
         """The episode that counts: the last attempt after the state it began in."""
         if not self.attempts:

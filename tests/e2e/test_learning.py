@@ -35,9 +35,11 @@ def test_nothing_but_our_plain_lines_is_printed(learned: Learned) -> None:
     lines = learned.done.stdout.splitlines()
     assert lines[0].startswith("Models: the embedded reference model (no key needed)")
     assert lines[1].startswith("Sandbox: strict")
-    assert lines[2] == "navigation"
-    solved = r"solved  \[\d/6\] all: (\S+)  1 round, 1 planner( \+ 1 coder)? calls?, \d+ steps, \d+\.\d s"
-    assert [found[1] for line in lines if (found := re.fullmatch(solved, line))] == list(ALL)
+    assert lines[2].split() == ["navigation", "rounds", "calls", "steps", "time", "solved"]
+    solved = r"solved (\d) all: (\S+) +1 +[12] +\d+ +\d+\.\ds +\1/\1"
+    rows = [found for line in lines if (found := re.fullmatch(solved, line))]
+    assert [row[2] for row in rows] == list(ALL)
+    assert {len(row[0]) for row in rows} == {len(lines[2])}
     table = lines.index(next(line for line in lines if line.strip() == "6 of 6 levels solved"))
     assert table == 10
     assert [line.split()[0] for line in lines[table + 1 : -2] if line[0] != "─"] == ["category", "navigation", "doors"]

@@ -118,7 +118,7 @@ def _run(arguments: list[str], make_world: Callable[[str, int, Executor], RobotW
         def made(env_id: str, seed: int, *, render: bool = False) -> RobotWorld:  # noqa: ARG001 - the twin has no window
             return make_world(env_id, seed, prepared.executor)
 
-        application.Run(prepared, made, Display(len(prepared.tasks), quiet=True)).learn()
+        application.Run(prepared, made, Display(prepared.tasks, quiet=True)).learn()
 
 
 def _digest(workspace: Path) -> str:

@@ -61,6 +61,7 @@ class CallDesk:
 
     Attributes:
         step_aside: entered while a model needs the terminal.
+        waiting: entered with role and model while a model is waited for, pauses between requests included.
     """
 
     def __init__(
@@ -80,6 +81,7 @@ class CallDesk:
         self.ledger = Ledger(folder, self._recovered)
         self.notify = notify
         self.step_aside: Callable[[], AbstractContextManager[object]] = nullcontext
+        self.waiting: Callable[[str, str], AbstractContextManager[object]] = lambda _role, _model: nullcontext()
         self._caps, self._cache, self._policy, self._sleep = caps, cache, policy, sleep
         self._place = Place(run)
         self._forms: dict[str, Form] = {}
@@ -123,7 +125,8 @@ class CallDesk:
             self._transcripts.write(call, unsent(call, place, name), kept, "cache")
             return Answered(call, kept, "cache", (), name)
         first = len(self.ledger.records)
-        answer = self._sent(provider, call, place, name)
+        with self.waiting(phase, model):
+            answer = self._sent(provider, call, place, name)
         return Answered(call, answer, "model", tuple(self.ledger.records[first:]), name)
 
     def accept(self, answered: Answered) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Mapping
+from time import sleep
 from types import SimpleNamespace
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 from rich.console import Console
 
 from spca.llm.calls.ledger import sums
+from spca.runs.curriculum import Task
 from spca.runs.display import Display, list_tasks
 from tests.support.waiting import becomes
 
@@ -21,7 +23,7 @@ PAID = FREE | {"requests": 5, "input_tokens": 12_000, "output_tokens": 345, "rea
 def summary(
     outcome: str = "success", reason: str = "", rounds: int = 1, usage: Mapping[str, Any] = FREE
 ) -> dict[str, Any]:
-    counters = {"spca_rounds": rounds, "planner_calls": 2, "coder_calls": 3}
+    counters = {"spca_rounds": rounds, "planner_calls": 2, "coder_calls": 3, "planner_syntax": 1, "coder_syntax": 0}
     return {"outcome": outcome, "reason": reason, "counters": counters, "steps": 17, "usage": usage}
 
 
@@ -43,16 +45,22 @@ TOTALS: dict[str, Any] = {
 }
 
 
-def shown(*, quiet: bool = False, reason: str = "stuck: round\nand round") -> str:
+NAME = "MiniGrid-Dynamic-Obstacles-Random-5x5-v0"
+NAMES = (NAME, NAME.replace("5x5", "6x6"))
+TASKS = tuple(Task(n, "a [b]", "", "Empty [x]", env_id) for n, env_id in enumerate(NAMES))
+HEADING = "a [b]                                             calls steps   time solved"
+
+
+def shown(*, quiet: bool = False, reason: str = "stuck: round\nand round", width: int = 80) -> str:
     out = io.StringIO()
-    console = Console(file=out, force_terminal=False, highlight=False, width=100, color_system=None)
-    display = Display(2, quiet=quiet, console=console)
+    console = Console(file=out, force_terminal=False, highlight=False, width=width, color_system=None)
+    display = Display(TASKS, quiet=quiet, console=console)
     display.note("A [bracketed] note " + "long " * 40)
-    display.level_started(1, "a [b]", "Empty [x]", "MiniGrid-Empty-5x5-v0")
+    display.level_started(1, TASKS[0])
     display.phase(1, "plan")
     display.level_ended(summary())
-    display.level_started(2, "a [b]", "Empty", "MiniGrid-Empty-6x6-v0")
-    display.level_ended(summary("fail", reason, rounds=5))
+    display.level_started(2, TASKS[1])
+    display.level_ended(summary("fail", reason, rounds=5), ["stuck"])
     display.table(TOTALS, 61.9, "/runs/1")
     display.close()
     return out.getvalue()
@@ -62,14 +70,16 @@ def test_plain_lines_when_it_is_no_terminal() -> None:
     lines = shown().splitlines()
     assert lines[0].startswith("A [bracketed] note long")
     assert len(lines[0]) > 200
-    assert lines[1] == "a [b]"
-    assert lines[2].startswith(
-        "solved  [1/2] Empty [x]: MiniGrid-Empty-5x5-v0  1 round, 2 planner + 3 coder calls, 17 steps, "
-    )
-    assert lines[3].startswith("failed  [2/2] Empty: MiniGrid-Empty-6x6-v0  5 rounds, 2 planner + 3 coder calls")
-    assert lines[4].strip() == "stuck: round"
-    assert lines[5].strip() == "1 of 2 levels solved"
-    assert any("a [b]" in line and "1/2" in line and "34" in line for line in lines[6:])
+    assert lines[1:8] == [
+        HEADING,
+        f"solved 1 {NAME}     5    17   0.0s    1/1",
+        "         1 PDDL repair",
+        f"failed 2 {NAMES[1]}     5    17   0.0s    1/2",
+        "         1 PDDL repair, 1 failed attempt: stuck",
+        "         stuck: round",
+        "           1 of 2 levels solved           ",
+    ]
+    assert any("a [b]" in line and "1/2" in line and "34" in line for line in lines[8:])
     assert lines[-2:] == [
         "1:01 elapsed; everything about the run lies in /runs/1",
         "look at it: python main.py report /runs/1",
@@ -77,9 +87,21 @@ def test_plain_lines_when_it_is_no_terminal() -> None:
     assert "\x1b" not in shown()
 
 
+def test_what_failed_stands_behind_the_figures_where_there_is_room() -> None:
+    lines = shown(width=120).splitlines()
+    assert lines[2].endswith("  0.0s    1/1  1 PDDL repair")
+    assert lines[3].endswith("  0.0s    1/2")
+    assert lines[4].strip() == "1 PDDL repair, 1 failed attempt: stuck"
+
+
+def test_untrusted_words_are_neither_markup_nor_several_lines() -> None:
+    text = shown(reason="[red]:boom:\x1b[2J\rnothing [/] \u202e")
+    assert "         [red]:boom:␛[2J␍nothing [/] ⟨U+202E⟩\n" in text
+
+
 def shown_table(totals: Mapping[str, Any], width: int = 120) -> list[str]:
     out = io.StringIO()
-    Display(2, quiet=True, console=Console(file=out, width=width, highlight=False)).table(totals, 61.9, "/runs/1")
+    Display(TASKS, quiet=True, console=Console(file=out, width=width, highlight=False)).table(totals, 61.9, "/runs/1")
     return out.getvalue().splitlines()
 
 
@@ -114,16 +136,39 @@ def test_a_run_without_any_answer_tells_what_it_may_have_cost() -> None:
     assert row.split()[-3:] == ["0", "0", "?"]
 
 
-def test_a_level_tells_what_it_took() -> None:
+@pytest.mark.parametrize(
+    ("width", "headings"),
+    [
+        (120, "category solved rounds planner coder steps tokens reasoning USD"),
+        (80, "category solved rounds planner coder steps tokens reasoning USD"),
+        (60, "category solved rounds planner coder steps tokens USD"),
+        (40, "category solved planner coder USD"),
+    ],
+)
+def test_the_table_keeps_what_there_is_room_for(width: int, headings: str) -> None:
+    lines = shown_table(with_usage(), width)
+    (heading,) = [line for line in lines if "category" in line]
+    assert heading.split() == headings.split()
+    assert max(map(len, lines[:4])) <= width
+
+
+def test_a_level_tells_what_it_took_and_the_run_so_far() -> None:
     out = io.StringIO()
-    display = Display(2, console=Console(file=out, highlight=False, width=100))
-    display.level_started(1, "a", "b", "c")
-    display.level_ended(summary(usage=PAID))
-    assert out.getvalue().rstrip().endswith(" s, 12,345 tokens (67 reasoning), 0.0456 USD")
+    display = Display(TASKS, paid=True, console=Console(file=out, highlight=False, width=80))
+    done = [{"outcome": "success"}]
+    display.begin("Models: x", "strict", done, lambda: PAID | {"cost_usd": 1.5})
+    display.level_started(2, TASKS[1])
+    display.level_ended(summary("fail", usage=PAID))
+    *_, resumed, heading, row, _below = out.getvalue().splitlines()
+    assert resumed == (
+        "resuming: 1 of 2 levels are finished, 1 of them solved; so far 12,345 tokens (67 reasoning), 1.5000 USD"
+    )
+    assert heading == "a [b]                                             calls   time solved   spent"
+    assert row == f"failed 2 {NAMES[1]}     5   0.0s    1/2  1.5000"
 
 
 def test_a_level_without_reason_can_be_shown() -> None:
-    assert "failed  [2/2]" in shown(reason="")
+    assert "failed 2 MiniGrid" in shown(reason="")
 
 
 def test_quiet_is_the_table_alone() -> None:
@@ -131,29 +176,44 @@ def test_quiet_is_the_table_alone() -> None:
     assert "MiniGrid" not in shown(quiet=True)
 
 
-def test_a_terminal_shows_the_phase_while_the_clock_runs(monkeypatch: pytest.MonkeyPatch) -> None:
-    now, out = [100.0], io.StringIO()
-    monkeypatch.setattr("spca.runs.display.time", SimpleNamespace(monotonic=lambda: now[0]))
-    console = Console(file=out, force_terminal=True, highlight=False, width=100, color_system=None)
-    display = Display(2, console=console)
-    display.level_started(1, "a [b]", "Empty [x]", "MiniGrid-Empty-5x5-v0")
-    display.phase(1, "plan")
+class Clock:
+    """What the display takes for the time."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.now = 100.0
+        monkeypatch.setattr("spca.runs.display.time", SimpleNamespace(monotonic=lambda: self.now))
+
+
+def test_a_terminal_shows_who_is_waited_for_while_the_clock_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock, out = Clock(monkeypatch), io.StringIO()
+    console = Console(file=out, force_terminal=True, highlight=False, width=80, color_system=None)
+    display = Display(TASKS, console=console)
+    display.begin("Models: x", "strict", [], lambda: PAID)
+    display.level_started(1, TASKS[0])
+    level = f"1/2 {NAME}"
     try:
-        level = "a [b] [1/2] Empty [x]: MiniGrid-Empty-5x5-v0"
-        assert becomes(lambda: f"0:00  0 solved, 0 failed  {level}  round 1 plan" in out.getvalue())
-        now[0] += 1.3
-        assert becomes(lambda: f"0:01  0 solved, 0 failed  {level}" in out.getvalue())
+        assert becomes(lambda: f"{level}  world 0s  5 calls 12.3k $0.0456" in out.getvalue())
+        display.phase(1, "plan")
+        with display.asking("planner", "openai/gpt-x"):
+            clock.now += 83
+            assert becomes(lambda: f"{level}  planner 83s  5 calls $0.0456" in out.getvalue())
+        assert becomes(lambda: f"{level}  solver 0s  5 calls" in out.getvalue())
+        display.phase(1, "code")
+        assert becomes(lambda: f"{level}  checks 0s" in out.getvalue())
+        display.phase(1, "act")
+        clock.now += 1
+        assert becomes(lambda: f"{level}  world 1s" in out.getvalue())
     finally:
         display.level_ended(summary())
-    assert "solved  [1/2] Empty [x]: MiniGrid-Empty-5x5-v0  1 round" in out.getvalue()
+    assert f"solved 1 {NAME}     5    17  84.0s    1/1" in out.getvalue()
 
 
 def test_nothing_is_drawn_while_somebody_else_has_the_terminal() -> None:
     out = io.StringIO()
-    display = Display(2, console=Console(file=out, force_terminal=True, width=100, color_system=None))
+    display = Display(TASKS, console=Console(file=out, force_terminal=True, width=100, color_system=None))
     with display.suspended():
         assert out.getvalue() == ""
-    display.level_started(1, "a", "b", "c")
+    display.level_started(1, TASKS[0])
     try:
         with display.suspended():
             before = out.getvalue()
@@ -163,12 +223,69 @@ def test_nothing_is_drawn_while_somebody_else_has_the_terminal() -> None:
         display.close()
 
 
-def test_solved_and_failed_are_counted() -> None:
-    display = Display(2, console=Console(file=io.StringIO()))
-    for outcome in ("success", "fail", "fail"):
-        display.level_started(1, "a", "b", "c")
-        display.level_ended(summary(outcome, "x"))
-    assert (display.solved, display.failed) == (1, 2)
+def test_a_terminal_is_never_given_a_longer_line_than_it_has_columns() -> None:
+    out = io.StringIO()
+    console = Console(file=out, force_terminal=True, highlight=False, width=40, color_system=None)
+    display = Display(TASKS, console=console)
+    display.note("words " * 20 + "/a/path/" + "x" * 50)
+    *lines, path = out.getvalue().splitlines()
+    assert max(map(len, lines)) <= 40
+    assert all(line.endswith("words") for line in lines)
+    assert path == "/a/path/" + "x" * 50
+
+
+@pytest.mark.parametrize("dumb", [False, True])
+def test_a_file_is_told_of_long_waits_once(monkeypatch: pytest.MonkeyPatch, dumb: bool) -> None:
+    clock, out = Clock(monkeypatch), io.StringIO()
+    looks = [0]
+    console = Console(file=out, force_terminal=dumb, width=80, color_system=None, _environ={"TERM": "dumb"})
+    display = Display(TASKS, console=console)
+    display.begin("Models: x", "strict", [], lambda: PAID)
+
+    def told(*lines: str) -> bool:
+        return becomes(lambda: out.getvalue().splitlines()[3:] == list(lines))
+
+    def passes(seconds: float) -> None:
+        """Time passes, and the thread looks at the clock: the second look has begun after that and ended."""
+        clock.now += seconds
+        seen = looks[0]
+        assert becomes(lambda: looks[0] > seen + 2 or not display._log.is_alive())
+
+    def wait(_seconds: float) -> bool:
+        looks[0] += 1
+        sleep(0.0005)
+        return display._ended.is_set()
+
+    monkeypatch.setattr(display._ended, "wait", wait)
+    display.level_started(1, TASKS[0])
+    display.phase(1, "plan")
+    for _ in range(6):
+        with display.asking("planner", "openai/gpt-x"):
+            passes(4)
+    with display.asking("planner", "openai/gpt-x"):
+        passes(4.75)
+        assert told()
+        passes(0.5)
+        planner = f"  0:24 1 {NAME}  planner  5 calls $0.0456"
+        assert told(planner)
+        passes(100)
+    passes(4)
+    assert told(planner)
+    passes(1)
+    solver = f"  2:09 1 {NAME}  solver  5 calls 12.3k $0.0456"
+    assert told(planner, solver)
+    for _ in range(9):
+        display.phase(1, "act")
+        passes(3)
+    assert told(planner, solver)
+    display.phase(2, "code")
+    passes(4)
+    silent = f"  2:41 1 {NAME}  checks  5 calls 12.3k $0.0456"
+    assert told(planner, solver, silent)
+    display.level_ended(summary())
+    passes(100)
+    assert "solved 1" in out.getvalue().splitlines()[-2]
+    assert not display._log.is_alive()
 
 
 def test_the_list_of_tasks(capsys: pytest.CaptureFixture[str]) -> None:
@@ -187,11 +304,12 @@ def test_the_list_of_tasks(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_a_resumed_run_counts_what_was_finished_before(capsys: pytest.CaptureFixture[str]) -> None:
-    display = Display(5)
-    display.begin("Models: x", "strict", [{"outcome": "success"}, {"outcome": "fail"}, {"outcome": "success"}])
+    display = Display(TASKS * 3)
+    finished = [{"outcome": "success"}, {"outcome": "fail"}, {"outcome": "success"}]
+    display.begin("Models: x", "strict", finished, lambda: FREE)
     assert (display.solved, display.failed) == (2, 1)
     assert capsys.readouterr().out.splitlines() == [
         "Models: x",
         "Sandbox: strict (docs/sandbox.md says what generated code can and cannot do).",
-        "resuming: 3 of 5 levels are finished",
+        "resuming: 3 of 6 levels are finished, 2 of them solved",
     ]

@@ -384,3 +384,16 @@ def test_an_address_without_models_is_no_complaint() -> None:
 
 def test_a_small_planner_is_told_where_it_is_another_one() -> None:
     assert greeting("--planner-model", "replay//r").startswith("Models: planner replay//r, coder replay//r; capped at")
+
+
+@pytest.mark.parametrize(
+    ("argv", "paid"),
+    [
+        ((), False),
+        (("--planner-model", "ollama/qwen3-coder:30b"), False),
+        (("--coder-model", SOL), True),
+        (UNPRICED, True),
+    ],
+)
+def test_whether_models_cost_money(argv: tuple[str, ...], paid: bool) -> None:
+    assert Models.of(settings(*argv)).cost_money is paid
