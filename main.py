@@ -39,7 +39,7 @@ from spca.llm import feedback
 from spca.plan.solver import Solver
 from spca.protocols import EventSink, World
 from spca.report import cli as looking
-from spca.runs import cli, startup
+from spca.runs import cli, model_list, startup
 from spca.runs.curriculum import Task
 from spca.runs.display import Display
 from spca.runs.recorder import Recorder
@@ -224,16 +224,15 @@ def learn(given: Mapping[str, Any], end: command.Ending) -> int:
     return end.code
 
 
-def look(given: Mapping[str, Any], _end: command.Ending) -> int:
-    """Carry out a command that looks at runs; the exit code."""
-    return looking.main(given["arguments"], ROOT, minigridenv.MiniGridEnv)
-
-
 COMMANDS: Final[Mapping[str, tuple[str, Callable[[Mapping[str, Any], command.Ending], int]]]] = {
     "run": ("learn the levels (default)", learn),
     "list": ("categories and levels", lambda given, _end: startup.show_levels(given, ROOT)),
+    "models": ("models that can be used here", lambda given, _end: model_list.main(given["arguments"], ROOT)),
     "doctor": ("whether sandbox and models are ready to use", lambda given, _end: startup.doctor(given, ROOT)),
-    **{name: (text, look) for name, (text, *_) in looking.COMMANDS.items()},
+    **{
+        name: (text, lambda given, _end: looking.main(given["arguments"], ROOT, minigridenv.MiniGridEnv))
+        for name, (text, *_) in looking.COMMANDS.items()
+    },
 }
 """What each command does, in words and by a function."""
 
@@ -241,7 +240,8 @@ COMMANDS: Final[Mapping[str, tuple[str, Callable[[Mapping[str, Any], command.End
 def main(argv: Sequence[str] | None = None, outside: Mapping[str, str] | None = None) -> int:
     """The program; returns the exit code. ``outside``: what commands that its caller carries out do."""
     with command.Ending() as end:
-        given = cli.parse(argv, {name: text for name, (text, _) in COMMANDS.items()}, looking.COMMANDS, outside)
+        words = {name: text for name, (text, _) in COMMANDS.items()}
+        given = cli.parse(argv, words, {*looking.COMMANDS, "models"}, outside)
         end.code = COMMANDS[given["command"]][1](given, end)
     return end.code
 

@@ -95,8 +95,7 @@ def chosen(given: Mapping[str, Any], environ: Mapping[str, str], cwd: Path) -> d
     }
     values = absolute(values, cwd)
     values |= {name: given.get(name) or environ.get(variable) or None for name, variable in ADDRESSES.items()}
-    own = own_servers(given.get("servers", ()), environ.get(SERVERS_VARIABLE, ""))
-    values["servers"] = _used(own, (values[name] for name in _NAMES))
+    values["servers"] = _used(own(given, environ), (values[name] for name in _NAMES))
     check(values)
     return values
 
@@ -139,16 +138,25 @@ def moved(
                 raise ResumeError(f"{flag} {word} contradicts the run, which has {known}: leave {flag} out")
     values = {name: given.get(name) or environ.get(variable) or recorded[name] for name, variable in ADDRESSES.items()}
     values["base_url"] = given.get("base_url") or recorded["base_url"] or values["base_url"]
-    own = own_servers(given.get("servers", ()), environ.get(SERVERS_VARIABLE, ""))
-    values["servers"] = _used(_recorded(recorded["servers"]) | own, (recorded[name] for name in _NAMES))
+    there = _recorded(recorded["servers"]) | own(given, environ)
+    values["servers"] = _used(there, (recorded[name] for name in _NAMES))
     check(dict(recorded) | values)
     return absolute(models, cwd) | values
 
 
-def _used(own: Servers, models: Iterable[str]) -> str | None:
+def own(given: Mapping[str, Any], environ: Mapping[str, str]) -> dict[str, Server]:
+    """Servers of the user's own, of flags and of the environment.
+
+    Raises:
+        SettingsError: see :func:`own_servers`.
+    """
+    return own_servers(given.get("servers", ()), environ.get(SERVERS_VARIABLE, ""))
+
+
+def _used(servers: Servers, models: Iterable[str]) -> str | None:
     """The servers of the user's own that models name, as they are recorded."""
     prefixes = dict.fromkeys(ModelName.parse(model).prefix for model in models)
-    return servers_text({prefix: own[prefix] for prefix in prefixes if prefix in own})
+    return servers_text({prefix: servers[prefix] for prefix in prefixes if prefix in servers})
 
 
 def _recorded(servers: str | None) -> dict[str, Server]:

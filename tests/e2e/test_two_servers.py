@@ -81,3 +81,14 @@ def test_a_run_goes_on_where_its_server_has_moved(short: tuple[object, ...], tmp
         assert [record["outcome"] for record in book(run)] == outcomes
         assert outcomes.count("rejected") == 1
     assert read(run / "run.json")["settings"]["servers"] == f"lab={moved.base_url}|LAB_KEY"
+
+
+def test_the_models_of_servers_are_listed(tmp_path: Path) -> None:
+    with ReferenceServer(Settings(key=KEYS["LAB_KEY"], models=("one", "two"))) as lab:
+        done = main_py(tmp_path, "models", "--server", f"lab={lab.base_url},LAB_KEY", **KEYS)
+    assert (done.returncode, done.stderr) == (0, "")
+    lines = [line.split() for line in done.stdout.splitlines()]
+    assert ["lab/", "LAB_KEY", "is", "set;", "listed", "at", lab.base_url] in lines
+    assert ["lab/one", "?", "?"] in lines
+    assert ["lab/two", "?", "?"] in lines
+    assert KEYS["LAB_KEY"] not in done.stdout

@@ -126,7 +126,7 @@ def examine(
     table, today = table or ModelTable.load(), today or datetime.now(UTC).date()
     there = {prefix: model for model in models if (prefix := ModelName.parse(model).prefix) not in IN_PROCESS}
     asked = {prefix: provider_for(model, servers=servers, table=table)[0] for prefix, model in there.items()}
-    lists = _lists({prefix: server for prefix, server in asked.items() if isinstance(server, Listing)})
+    lists = listings({prefix: server for prefix, server in asked.items() if isinstance(server, Listing)})
     found = []
     for model in dict.fromkeys(models):
         known = lists.get(ModelName.parse(model).prefix)
@@ -143,7 +143,8 @@ class Known:
     lost: str = ""
 
 
-def _lists(servers: Mapping[str, Listing]) -> Mapping[str, Known]:
+def listings(servers: Mapping[str, Listing]) -> Mapping[str, Known]:
+    """Ask servers for their lists, all of them at the same time; the answers by the same names."""
     with ThreadPoolExecutor(max(1, len(servers))) as pool:
         return dict(zip(servers, pool.map(_known, servers.values()), strict=True))
 

@@ -33,6 +33,7 @@ _CHOICES: Final[Mapping[str, Sequence[str]]] = {
     "least_effort": EFFORTS,
 }
 _DATED: Final = re.compile(r"-\d{4}-?\d{2}-?\d{2}$")
+_WILD: Final = frozenset("*?[")
 _INFO: Final = frozenset(field.name for field in fields(ModelInfo))
 _FIELDS: Final = _INFO | {*RATES, "price_up_to", "tiers"}
 _COUNTS: Final = frozenset({"context", "max_output", "price_up_to"})
@@ -62,6 +63,11 @@ class ModelTable:
     def after(self, table: Mapping[str, Mapping[str, Any]]) -> ModelTable:
         """This table, in which another one goes before the built-in one."""
         return ModelTable(*self._tables[:-1], table, self._tables[-1])
+
+    def names(self) -> tuple[str, ...]:
+        """Return the models that have an entry of their own."""
+        entries = (name for table in self._tables for name in table)
+        return tuple(dict.fromkeys(name for name in entries if not _WILD & set(name)))
 
     def info(self, model: str) -> ModelInfo:
         """What is known of a model; a dated version (``-2025-04-16``) is the model without the date."""
@@ -149,7 +155,7 @@ def _rates(entry: Mapping[str, Any]) -> dict[str, Any]:
 
 def _precision(pattern: str) -> tuple[bool, int]:
     """Exact names come last, so that they win, and of those the dated one; of patterns the longest."""
-    return not set("*?[") & set(pattern), len(pattern)
+    return not _WILD & set(pattern), len(pattern)
 
 
 def _read(path: Path) -> Mapping[str, Mapping[str, Any]]:

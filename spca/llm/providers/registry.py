@@ -12,7 +12,7 @@ from spca.errors import ProviderConfigError
 from spca.llm.calls.prices import ModelTable
 from spca.llm.providers.addresses import address_fault
 from spca.llm.providers.base import Provider, Target
-from spca.llm.providers.model_names import ModelName
+from spca.llm.providers.model_names import WITHOUT_EFFORT, ModelName
 from spca.llm.providers.servers import Server, Servers
 
 PROVIDERS: Final[Mapping[str, tuple[str, str]]] = {
@@ -28,7 +28,7 @@ PROVIDERS: Final[Mapping[str, tuple[str, str]]] = {
 }
 """Model prefix -> module and class; imported on first use."""
 
-IN_PROCESS: Final = frozenset({"reference", "faulty", "replay", "llamacpp", "human"})
+IN_PROCESS: Final = WITHOUT_EFFORT
 """Prefixes of models that run within this process."""
 
 SERVERS_VARIABLE: Final = "SPCA_SERVERS"
