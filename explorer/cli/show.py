@@ -63,7 +63,7 @@ def lines(loaded: Loaded) -> Iterator[str]:
     yield from (f"fault: {fault}" for fault in loaded.faults)
 
 
-def _opened(key: str) -> str:
+def _opened(key: str | None) -> str:
     """Return what opens a gate, in words, or "" if nothing does."""
     kinds = list(dict.fromkeys(key.split(" and "))) if key else []
     return f", opened with {' and '.join(map(one, kinds))}" if kinds else ""
