@@ -241,6 +241,13 @@ def positional(node: ast.FunctionDef) -> tuple[str, ...]:
     return tuple(arg.arg for arg in (*node.args.posonlyargs, *node.args.args))
 
 
+def rebinds_self(node: ast.AST) -> bool:
+    """Whether ``self`` is another one within a node: a class, or a function with a parameter of that name."""
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+        return any(arg.arg == "self" for arg in ast.walk(node.args) if isinstance(arg, ast.arg))
+    return isinstance(node, ast.ClassDef)
+
+
 @lru_cache(maxsize=16)
 def _parsed(source: str) -> ast.Module | str:
     """Return the tree, or why the source was refused; refusals are cached too."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
@@ -32,8 +32,10 @@ from spca.code.agent_source import (
     parse,
     reindented,
     signatures,
+    split_lines,
 )
-from spca.code.patch_rules import Patch, check_action, check_calls, check_method, dissect
+from spca.code.patch_repairs import with_static_helpers, without_main
+from spca.code.patch_rules import Patch, check_action, check_callers, check_calls, check_method, dissect, is_static
 from spca.code.policy import check as policy
 from spca.common.text import escaped_code, one_line
 from spca.contracts import PRIMITIVE_METHODS, AgentSource
@@ -98,22 +100,24 @@ def merge(base: str, patch: str, expected: Mapping[str, tuple[str, ...]] | None 
         PatchError: the patch does not compile, the policy refuses it, or it breaks a rule of
             :mod:`spca.code.patch_rules`.
     """
-    patch = escaped_code(patch)
+    patch, kept = without_main(escaped_code(patch)), methods_of(base)
     policy.check_patch(patch, base)
+    patch, static = with_static_helpers(patch, expected or (), [name for name in kept if is_static(kept[name])])
     parts = dissect(patch)
-    kept = methods_of(base)
     for name in PRIMITIVE_METHODS:
         if name in kept:  # the policy lets only those through that are as they were
             parts.methods.pop(name, None)
-    for node in parts.methods.values():
-        check_method(node)
+    for name, node in parts.methods.items():
+        check_method(node, is_static=name in static)
     if not parts.methods:
         raise PatchError("the code defines no method; answer with the def blocks of the actions")
-    text = _splice(base, [*_import_edits(base, parts), *_constant_edits(base, parts), *_method_edits(base, parts)])
+    methods = _method_edits(base, parts, static)
+    text = _splice(base, [*_import_edits(base, parts), *_constant_edits(base, parts), *methods])
     merged = methods_of(text)
     for name, parameters in (expected or {}).items():
         check_action(name, parameters, merged.get(name))
     check_calls(parts.methods, merged)
+    check_callers(parts.methods, kept, merged)
     policy.check_agent(AgentSource(text))
     return MergeResult(text, changed_methods(base, text))
 
@@ -178,7 +182,7 @@ def _splice(base: str, edits: Sequence[_Edit]) -> str:
     return "".join([*pieces, *lines[position:]])
 
 
-def _method_edits(base: str, parts: Patch) -> Iterator[_Edit]:
+def _method_edits(base: str, parts: Patch, static: Collection[str]) -> Iterator[_Edit]:
     text, agent, kept = layout(base), agent_class(base), methods_of(base)
     margin = re.match(r"[ \t]*", text.lines[agent.body[0].lineno - 1])
     if margin is None or not margin[0]:
@@ -186,6 +190,10 @@ def _method_edits(base: str, parts: Patch) -> Iterator[_Edit]:
     _, end = block(text, agent)
     for name, node in parts.methods.items():
         source = reindented(parts.text, node, margin[0])
+        if name in static:
+            comments = node.lineno - 1 - block(parts.text, node)[0]
+            lines = split_lines(source)
+            source = "".join([*lines[:comments], f"{margin[0]}@staticmethod\n", *lines[comments:]])
         if name in kept:
             yield _Edit(*block(text, kept[name]), source)
         else:

@@ -7,13 +7,19 @@ What generated code may do at all is up to :mod:`spca.code.policy`, which has se
 from __future__ import annotations
 
 import ast
+from collections import deque
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import chain
+from typing import Final
 
-from spca.code.agent_source import AGENT_CLASS, Layout, is_generator, layout, parse, positional
+from spca.code.agent_source import AGENT_CLASS, Layout, is_generator, layout, parse, positional, rebinds_self
+from spca.code.call_binding import fault_of_call
 from spca.contracts import PRIMITIVE_METHODS
 from spca.errors import PatchError
 
+_MAX_CALLERS: Final = 5
+_MAX_CALL: Final = 80
 _UNBOUND = ("staticmethod", "classmethod", "property")
 
 
@@ -39,15 +45,20 @@ def dissect(patch: str) -> Patch:
     return parts
 
 
-def check_method(node: ast.FunctionDef) -> None:
-    """Refuse a method that could not be called on the agent.
+def is_static(node: ast.FunctionDef) -> bool:
+    """Whether a method takes no ``self``."""
+    return "staticmethod" in _plain_decorators(node)
+
+
+def check_method(node: ast.FunctionDef, *, is_static: bool = False) -> None:
+    """Refuse a method that could not be called on the agent; one that is to become static may take what it likes.
 
     Raises:
         PatchError: it takes no ``self``.
     """
     decorators = _plain_decorators(node)
     first = "cls" if "classmethod" in decorators else "self"
-    if "staticmethod" not in decorators and positional(node)[:1] != (first,):
+    if not is_static and "staticmethod" not in decorators and positional(node)[:1] != (first,):
         where = f"line {node.lineno}: {node.name}"
         raise PatchError(f"{where} becomes a method of {AGENT_CLASS}: its first parameter must be {first}")
 
@@ -74,7 +85,9 @@ def check_action(name: str, parameters: tuple[str, ...], node: ast.FunctionDef |
 
 
 def check_calls(methods: Mapping[str, ast.FunctionDef], merged: Mapping[str, ast.FunctionDef]) -> None:
-    """Refuse a call whose generator or primitive code is thrown away: it does nothing, which is never what was meant.
+    """Refuse calls that are never what was meant.
+
+    A call whose generator or primitive code is thrown away does nothing; a primitive is a code, nothing to yield from.
 
     Raises:
         PatchError: with the line of the call.
@@ -82,6 +95,10 @@ def check_calls(methods: Mapping[str, ast.FunctionDef], merged: Mapping[str, ast
     for method in methods.values():
         for node in ast.walk(method):
             match node:
+                case ast.YieldFrom(value=ast.Call(func=ast.Attribute(value=ast.Name(id="self"), attr=name))):
+                    if name in PRIMITIVE_METHODS:
+                        call = f"line {node.lineno}: self.{name}() is one primitive code"
+                        raise PatchError(f"{call}: write yield self.{name}(), without from")
                 case ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Name(id="self"), attr=name))):
                     if name in PRIMITIVE_METHODS:
                         raise PatchError(f"line {node.lineno}: self.{name}() alone does nothing; yield it")
@@ -89,6 +106,61 @@ def check_calls(methods: Mapping[str, ast.FunctionDef], merged: Mapping[str, ast
                         raise PatchError(f"line {node.lineno}: self.{name}(...) alone does nothing; yield from it")
                 case _:
                     pass
+
+
+def check_callers(
+    patch: Mapping[str, ast.FunctionDef], kept: Mapping[str, ast.FunctionDef], merged: Mapping[str, ast.FunctionDef]
+) -> None:
+    """Refuse a method whose parameters do not fit where it is called, if the patch has either of them.
+
+    Args:
+        patch: methods of the patch, with its lines.
+        kept: methods of the agent before.
+        merged: those after.
+
+    Raises:
+        PatchError: with the callers of the first such method.
+    """
+    stored = set(chain.from_iterable(map(_stored, merged.values())))
+    faults: dict[str, list[str]] = {}
+    for caller in merged:
+        for call, name in _own_calls(patch.get(caller, merged[caller])):
+            callee = merged.get(name)
+            if callee is None or name in stored or not (caller in patch or name in patch) or not _is_callable(callee):
+                continue
+            keywords = [keyword.arg for keyword in call.keywords if keyword.arg]
+            if fault := fault_of_call(callee, len(call.args) + (not is_static(callee)), keywords):
+                where = f"line {call.lineno}: {caller}" if caller in patch else caller
+                faults.setdefault(name, []).append(f"{where} calls {ast.unparse(call)[:_MAX_CALL]}, but it {fault}")
+    for name, found in faults.items():
+        signature = f"{name}({ast.unparse(merged[name].args)})"
+        rule = "give new parameters defaults or rewrite them" if name in kept else "let them agree"
+        raise PatchError(f"{signature} does not fit its callers; {rule}:\n" + "\n".join(found[:_MAX_CALLERS]))
+
+
+def _own_calls(method: ast.FunctionDef) -> Iterator[tuple[ast.Call, str]]:
+    """Calls of ``self.name(...)`` whose number of arguments can be told, with the name."""
+    pending: deque[ast.AST] = deque(method.body if positional(method)[:1] == ("self",) else ())
+    while pending:
+        node = pending.popleft()
+        if rebinds_self(node):
+            continue
+        match node:
+            case ast.Call(func=ast.Attribute(value=ast.Name(id="self"), attr=name), args=args, keywords=keywords):
+                if not any(isinstance(arg, ast.Starred) for arg in args) and all(keyword.arg for keyword in keywords):
+                    yield node, name
+        pending.extend(ast.iter_child_nodes(node))
+
+
+def _stored(method: ast.FunctionDef) -> Iterator[str]:
+    """Attributes that a method assigns; what is then called may be anything."""
+    nodes = (node for node in ast.walk(method) if isinstance(node, ast.Attribute))
+    return (node.attr for node in nodes if not isinstance(node.ctx, ast.Load))
+
+
+def _is_callable(node: ast.FunctionDef) -> bool:
+    """Whether what a call passes is what the definition takes."""
+    return not node.decorator_list or (len(node.decorator_list) == 1 and is_static(node))
 
 
 def _statements(tree: ast.Module) -> Iterator[ast.stmt]:
