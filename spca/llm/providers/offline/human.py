@@ -124,7 +124,7 @@ class HumanProvider:
         path = self._asked(request, ".prompt.md", "", _AWAITED)
         answer = path.with_name(path.name.replace(".prompt.", ".answer."))
         if not answer.exists():
-            print(one_line(f"{self._label}: waiting for {answer}"), file=sys.stderr, flush=True)
+            print(one_line(f"waiting for {answer}, the answer to {path.name}"), file=sys.stderr, flush=True)
         before, since = None, time.monotonic()
         while True:
             state = _state(answer)

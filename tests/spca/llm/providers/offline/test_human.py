@@ -71,7 +71,7 @@ def test_the_answer_in_the_file_is_the_answer(tmp_path: Path, time: Time, capsys
     response = asked(tmp_path)
     assert (response.text, response.finish, response.tool_calls) == ("# go\nEast. <!-- so -->", Finish.STOP, ())
     assert (response.usage.input_tokens, response.usage.output_tokens) == (0, 0)
-    assert capsys.readouterr() == ("", f"human/{tmp_path}: waiting for {answer}\n")
+    assert capsys.readouterr() == ("", f"waiting for {answer}, the answer to 0001-planner.prompt.md\n")
 
 
 def test_the_question_holds_every_message_and_the_name_of_the_answer(tmp_path: Path, time: Time) -> None:
