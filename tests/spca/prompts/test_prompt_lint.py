@@ -60,6 +60,7 @@ from tests.support.spca.doubles import (
 TASKS = curriculum.load(ROOT / "merged_curriculum2.json").tasks()
 SEED = 987654
 PLANNER_TOKENS, CODER_TOKENS = 4000, 6000
+PLANNER_SYSTEM_TOKENS = 1005
 METHODS = 200
 SEEN_AT_ONCE = {"MiniGrid-Empty-5x5-v0"}
 """Levels that are so small that the first view shows all."""
@@ -205,6 +206,12 @@ def worst(sizes: Mapping[str, int]) -> tuple[int, str]:
 def test_every_planner_prompt_is_short(levels: Mapping[str, Seen]) -> None:
     size, env_id = worst({env_id: max(map(tokens, planner_prompts(known))) for env_id, known in levels.items()})
     assert size < PLANNER_TOKENS, env_id
+
+
+def test_what_the_planner_is_told_of_its_work_is_short(levels: Mapping[str, Seen]) -> None:
+    system = to_planner(next(iter(levels.values())).start, LEVEL)[0]
+    assert system.role == "system"
+    assert tokens_of(system.text) <= PLANNER_SYSTEM_TOKENS
 
 
 def test_every_coder_prompt_is_short(levels: Mapping[str, Seen]) -> None:

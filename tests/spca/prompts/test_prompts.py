@@ -15,7 +15,7 @@ from spca.code import merge
 from spca.code.policy.available import MODULES
 from spca.contracts import AgentSource, PlanStep, Status
 from spca.errors import PromptError
-from spca.plan.pddl import NameMap, parse_plan, plan_steps
+from spca.plan.pddl import NameMap, plan_steps
 from spca.prompts import quoted, render, templates
 from spca.reference.mission import MissionError, parse
 from spca.sense.map_text import as_data, cropped
@@ -83,35 +83,107 @@ def test_terminal_escapes_do_not_reach_a_prompt() -> None:
     assert quoted("a\x1b[31mb\r\n\x00c") == "a[31mb\nc"
 
 
+def told(name: str, **variables: object) -> str:
+    """A rendered template on one line."""
+    return " ".join(render(name, **variables).split())
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        "key_any: a key that fits; the method changes it if it does not",
+        "unlock it first, even if the mission does not say so, unless open or unexplored ways remain",
+        "it can hide the door behind it",
+        '"The box and the box" is one; of two that differ the second is ball_red_2',
+        "What has to be fetched, unlocked or cleared first is an action of its own; what cannot be counted yet",
+    ],
+)
+def test_the_planner_is_told(rule: str) -> None:
+    assert rule in told("planner_system", reserved="drop")
+
+
+def test_one_rule_says_what_is_an_action_of_its_own() -> None:
+    text = told("planner_system", reserved="drop")
+    assert text.count("of its own") == 1
+    assert "one action does all" not in text
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        "`PLAN: reason`",
+        '"key_any" (one that fits: if it does not, change it for another)',
+        '"ball_red_2" (a second one, not the one that is called "ball_red")',
+        "it can hide the door behind it",
+    ],
+)
+def test_the_coder_is_told(rule: str) -> None:
+    assert rule in told("coder_system")
+
+
+def planner_task(**given: object) -> str:
+    return told(
+        "planner_task", **{"snapshot": {}, "level": {}, "actions": "", "trusted": None, "feedback": None} | given
+    )
+
+
+def test_a_trusted_domain_may_be_kept_by_null() -> None:
+    pddl = {"domain": "(define (domain d))", "problem": "(define (problem p))"}
+    offer = 'If its domain fits the mission, keep it: answer "domain": null.'
+    assert offer in planner_task(trusted=pddl)
+    assert offer in planner_task(trusted={"domain": pddl["domain"]})
+    assert "null" not in planner_task().partition("<actions>")[2]
+
+
+def test_null_is_not_offered_for_a_domain_that_is_not_shown() -> None:
+    assert "trusted" not in planner_task(trusted={})
+
+
+def coder_task(**given: object) -> str:
+    state = {"map": ["@"]}
+    return told("coder_task", **{"task": {}, "agent_state": state, "methods": "", "source": "", "error": ""} | given)
+
+
+def test_no_methods_are_listed_above_the_only_ones_shown() -> None:
+    assert "<agent_methods> (none yet) </agent_methods>" in coder_task()
+    shown = coder_task(source="def walk(self): ...")
+    assert "none yet" not in shown
+    assert "agent_methods" not in shown
+    assert "<agent_methods> go(self)" in coder_task(source="def walk(self): ...", methods="go(self)")
+
+
+def test_who_repairs_a_plan_by_code_may_send_it_back() -> None:
+    assert "`PLAN: reason`" in coder_task(error="stuck")
+
+
 def example_pddl() -> tuple[str, str]:
     """Domain and problem of the planner's worked example, as the model is shown them."""
     text = render("planner_system", reserved="drop")
-    found = re.search(r"^domain:\n(.*?)\nproblem:\n(.*?)\nThe plan found: ", text, re.DOTALL | re.MULTILINE)
+    found = re.search(r"^(\(define \(domain house\).*)\n(\(define \(problem .*)", text, re.DOTALL | re.MULTILINE)
     assert found
     return found[1], found[2]
 
 
-def test_the_planners_example_is_solved_as_it_says() -> None:
-    domain, problem = example_pddl()
+def example_plan(domain: str, problem: str) -> str:
     result = shared_solver().solve(domain, problem)
     assert result.solved, result.message
-    steps = plan_steps(result.steps, NameMap.of(domain, problem))
-    told = re.search(r"The plan found: (\[.*?\])\.", render("planner_system", reserved="drop"), re.DOTALL)
-    assert told
-    assert steps == parse_plan(told[1])
+    return "; ".join(map(str, plan_steps(result.steps, NameMap.of(domain, problem))))
 
 
-def test_without_its_order_the_planners_example_is_solved_too() -> None:
+def test_the_planners_example_does_what_its_mission_says() -> None:
+    assert example_plan(*example_pddl()) == "pick_up_object(a1, key_red); go_to_object(a1, box_any)"
+
+
+def test_the_planners_example_has_its_order_from_one_predicate() -> None:
     domain, problem = example_pddl()
-    forced = " (forall (?d - door) (imply (unlocked_before ?d ?thing) (unlocked ?d)))"
-    for part in (forced, " (unlocked_before ?door - door ?thing - thing)"):
-        assert part in domain
-        domain = domain.replace(part, "")
-    assert shared_solver().solve(domain, problem.replace(" (unlocked_before door_purple box_any)", "")).solved
+    turned = problem.replace("(taken_before key_red box_any)", "")
+    assert turned != problem
+    assert example_plan(domain, turned.replace("(taken key_red) ", "")) == "go_to_object(a1, box_any)"
+    assert example_plan(domain, problem.replace("(taken key_red) ", "")).startswith("pick_up_object(a1, key_red)")
 
 
 def test_the_planners_example_is_no_mission_of_the_curriculum() -> None:
-    (mission,) = re.findall(r'Example\. Mission: "(.*?)"', templates()["planner_system"])
+    (mission,) = re.findall(r'^Example: "(.*?)"', templates()["planner_system"], re.MULTILINE)
     with pytest.raises(MissionError):
         parse(mission)
 
