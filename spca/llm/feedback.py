@@ -7,7 +7,7 @@ from itertools import groupby
 from typing import Any, Final
 
 from spca.contracts import PRIMITIVE_METHODS, FailedPlan, Outcome, Plan, TraceStep
-from spca.sense.map_text import drawing
+from spca.sense.map_text import end_state
 
 _LAST_PRIMITIVES: Final = 24
 _MAX_PLAN: Final = 400
@@ -33,7 +33,7 @@ def failure_report(plan: Plan, outcome: Outcome) -> str:
         lines.append(f"last primitives: {_told(outcome.trace[-_LAST_PRIMITIVES:])}")
     if outcome.printed.strip():
         lines += ["printed:", shortened(outcome.printed.strip(), _MAX_PRINTED)]
-    return "\n".join([*lines, "map at the end:", *drawing(outcome.last_map)])
+    return "\n".join([*lines, "map at the end:", *end_state(outcome.last_map)])
 
 
 def failed_plans(failed: Sequence[FailedPlan]) -> dict[str, Any]:

@@ -74,10 +74,17 @@ def legend(rows: Iterable[str]) -> str:
     return ", ".join(f"{symbol} {meaning}" for symbol, meaning in _MEANINGS.items() if symbol in used)
 
 
-def drawing(grid: Grid) -> list[str]:
-    """Lines of a report: the legend and the cropped map."""
-    rows = draw(cropped(grid))
-    return [f"({legend(rows)})", *rows]
+def end_state(grid: Grid, direction: str | None = None, inventory: str | None = None) -> list[str]:
+    """Lines of a report: pose and hand where the ``direction`` is told, what is where with its colour, and the map.
+
+    Rows and columns are those of the drawn map, counted from 0.
+    """
+    seen = cropped(grid)
+    rows = draw(seen, direction)
+    hand = [f"the agent faces {direction}; in its hand: {inventory or 'nothing'}"] if direction else []
+    places = [f"{name} {' '.join(f'[{r}, {c}]' for r, c in cells)}" for name, cells in known_objects(seen).items()]
+    known = [f"known objects at [row, column]: {', '.join(places)}"] if places else []
+    return [*hand, *known, f"({legend(rows)})", *rows]
 
 
 def known_objects(grid: Grid) -> dict[str, list[list[int]]]:

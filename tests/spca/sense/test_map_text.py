@@ -18,7 +18,7 @@ from spca.sense.map_text import (
     as_state,
     cropped,
     draw,
-    drawing,
+    end_state,
     known_objects,
     legend,
     planner_state,
@@ -126,9 +126,21 @@ def test_a_state_without_a_map_is_plain_data() -> None:
     assert as_state({"mission": "<b>"}) == as_data({"mission": "<b>"})
 
 
-def test_a_report_draws_what_was_seen_below_its_legend() -> None:
-    assert drawing((("unseen", "unseen"), ("unseen", "agent"), ("unseen", "goal green"))) == [
-        "(@ agent, G goal)",
-        "@",
-        "G",
+def test_the_end_is_told_with_what_is_where_and_drawn_below_its_legend() -> None:
+    grid = (("unseen", "unseen", "unseen"), ("unseen", "agent", "key red"), ("unseen", "key red", "door blue locked"))
+    assert end_state(grid) == [
+        "known objects at [row, column]: key red [0, 1] [1, 0], door blue locked [1, 1]",
+        "(@ agent, k key, L locked door)",
+        "@k",
+        "kL",
+    ]
+    assert end_state((("agent", "wall"),)) == ["(# wall, @ agent)", "@#"]
+
+
+@pytest.mark.parametrize(("held", "told"), [("ball grey", "ball grey"), (None, "nothing")])
+def test_the_end_is_told_with_pose_and_hand(held: str | None, told: str) -> None:
+    assert end_state((("agent", "empty"),), "West", held) == [
+        f"the agent faces West; in its hand: {told}",
+        "(. empty)",
+        "<.",
     ]
