@@ -93,7 +93,7 @@ def _is_action(method: ast.FunctionDef) -> bool:
 def _unknown(step: PlanStep, actions: Mapping[str, ast.FunctionDef], called: str) -> str:
     has_no = f"{step}: {called} has no action {step.action}"
     if not actions:
-        return f"{has_no}, nor any other: let it learn with {other_program('python main.py')}"
+        return f"{has_no}, nor any other: let it learn with {other_program('python main.py')} run"
     begun = [name for name in actions if name.startswith(step.action)]
     near = dict.fromkeys([*begun, *get_close_matches(step.action, actions, n=3, cutoff=_NEAR_ACTION)])
     meant = f": did you mean {_listed([_signature(actions[name]) for name in near], 'or')}?" if near else ":"

@@ -81,7 +81,7 @@ def _agent(settings: Settings) -> AgentSource:
         agent = AgentSource(read_text(Path(settings.agent)))
     except FileError as error:
         raise SetupError(
-            f"--agent {error}: learn one with {other_program('python main.py')}, or give the agent_v*.py of a run"
+            f"--agent {error}: learn one with {other_program('python main.py')} run, or give the agent_v*.py of a run"
         ) from error
     agent_plan.checked(settings.plan, agent, called)
     return agent

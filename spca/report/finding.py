@@ -27,7 +27,7 @@ def find(name: str | None, runs: Path, cwd: Path) -> list[Path]:
     known = _runs_in(runs)
     if name is None:
         if not known:
-            raise ReportError(f"there are no runs in {runs}: {program()} begins one")
+            raise ReportError(f"there are no runs in {runs}: begin one with {program()} run")
         return known[-1:]
     path = cwd / name
     found = [each for each in known if each.name == name] or ([path] if _is_run(path) else _runs_in(path))

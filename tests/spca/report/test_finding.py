@@ -69,7 +69,7 @@ def test_where_one_run_is_wanted_a_folder_of_several_is_refused(runs: Path, tmp_
 
 def test_without_any_runs_there_is_no_latest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SPCA_PROGRAM", "sh scripts/run")
-    with pytest.raises(ReportError, match=r"there are no runs in .*: sh scripts/run begins one"):
+    with pytest.raises(ReportError, match=r"there are no runs in .*: begin one with sh scripts/run run"):
         find(None, tmp_path, tmp_path)
     with pytest.raises(ReportError, match="there are none"):
         find("x", tmp_path, tmp_path)
