@@ -101,7 +101,9 @@ def chosen(given: Mapping[str, Any], environ: Mapping[str, str], cwd: Path) -> d
 
 
 def _with_effort(name: str, model: str, given: Mapping[str, Any], environ: Mapping[str, str]) -> str:
-    """The model of a role with the effort of its flag, else of its variable; a flag goes before what a variable says.
+    """The model of a role with the effort of its flag, else of its variable.
+
+    A flag goes before what a variable says. A variable says nothing of a model without efforts that is not its own.
 
     Raises:
         SettingsError: see :func:`with_effort`.
@@ -109,11 +111,12 @@ def _with_effort(name: str, model: str, given: Mapping[str, Any], environ: Mappi
     option, asked = EFFORT_OF[name], ModelName.parse(model)
     if word := given.get(option):
         return with_effort(model if name in given else asked.model, word, _flag(option))
-    word = environ.get(f"SPCA_{option.upper()}")
-    if not word or (name in given and (asked.effort or asked.prefix in WITHOUT_EFFORT)):
+    variable, is_given = f"SPCA_{option.upper()}", name in given
+    is_set = not is_given and bool(environ.get(f"SPCA_{name.upper()}"))
+    word = environ.get(variable)
+    if not word or (is_given and asked.effort) or (asked.prefix in WITHOUT_EFFORT and not is_set):
         return model
-    is_named = name in given or environ.get(f"SPCA_{name.upper()}")
-    return with_effort(model if is_named else asked.model, word, f"SPCA_{option.upper()}")
+    return with_effort(model if is_given or is_set else asked.model, word, variable)
 
 
 def _flag(option: str) -> str:

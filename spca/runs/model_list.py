@@ -151,8 +151,9 @@ def _key(prefix: str, servers: Servers, environ: Mapping[str, str]) -> str:
     """The variable whose key is sent, "" for none."""
     own = servers[prefix]
     usual = [name for each in model_choice.DEFAULTS if each.prefix == prefix for name in each.variables]
+    usual = [name for name in (*usual, f"{prefix.upper()}_API_KEY") if name.endswith("_KEY")]
     variables = [own.key_variable] if own.key_variable else [] if own.is_named else usual
-    return next((name for name in variables if name.endswith("_KEY") and environ.get(name, "").strip()), "")
+    return next((name for name in variables if environ.get(name, "").strip()), "")
 
 
 def _state(known: Known, key: str, *, ask: bool) -> str:
@@ -172,7 +173,7 @@ def _offer(prefix: str, state: str, known: Known | None, table: ModelTable, toda
         return Offer(prefix, state, known is not None, roles, tuple(left))
     ends = {f"{prefix}/{quoted(each.name)}": each.shutdown for each in known.entries[:_MOST] if _is_short(each.name)}
     names = [*(name for name in first if name in ends), *(name for name in ends if name not in first)]
-    listed = [_entry(name, table, ends[name]) for name in names]
+    listed = [_entry(name, table, ends[name]) for name in names if (ends[name] or today) >= today]
     shown = [each for each in listed if not is_own or each.model in first or each.input is not None]
     others = [each.model for each in listed if each not in shown]
     return Offer(prefix, state, True, roles, tuple(shown), tuple(others))

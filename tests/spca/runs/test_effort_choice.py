@@ -54,6 +54,12 @@ def test_a_flag_goes_before_what_the_environment_says_of_efforts() -> None:
     assert settings("--coder-model", "reference/coder", **environ).coder_model == "reference/coder"
 
 
+def test_an_effort_of_the_environment_keeps_nobody_from_the_embedded_models() -> None:
+    environ = {"SPCA_PLANNER_EFFORT": "high", "SPCA_CODER_EFFORT": "low"}
+    assert settings(**environ) == settings()
+    assert settings("--planner-model", "reference/planner", **environ, **KEYS).uses_reference
+
+
 @pytest.mark.parametrize(
     ("argv", "environ", "said"),
     [
@@ -69,7 +75,11 @@ def test_a_flag_goes_before_what_the_environment_says_of_efforts() -> None:
         ),
         ((), {"SPCA_CODER_EFFORT": "low", "SPCA_CODER_MODEL": f"{SOL}@high"}, "SPCA_CODER_EFFORT low contradicts"),
         (("--planner-effort", "low"), {}, "--planner-effort low: reference/planner reasons as it does: "),
-        ((), {"SPCA_PLANNER_EFFORT": "low"}, "SPCA_PLANNER_EFFORT low: reference/planner reasons as it does: "),
+        (
+            (),
+            {"SPCA_CODER_EFFORT": "low", "SPCA_CODER_MODEL": "reference/coder"},
+            "SPCA_CODER_EFFORT low: reference/coder reasons as it does: ",
+        ),
         (
             ("--coder-effort", "low", "--coder-model", "llamacpp/m.gguf"),
             {},

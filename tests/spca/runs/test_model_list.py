@@ -70,8 +70,9 @@ def test_without_a_key_a_provider_says_which_it_needs_and_what_the_table_knows(m
 def test_a_list_of_a_provider_decides_what_there_is(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(addresses._OWN, "openai", "127.0.0.1")
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
-    there = ("gpt-6-luna", "gpt-6.1-sol", "some-thing", "gpt-5.2-2025-12-11")
-    with ReferenceServer(Settings(models=there, ends={"gpt-6-luna": "2027-03-01"})) as server:
+    there = ("gpt-6-luna", "gpt-6.1-sol", "some-thing", "gpt-5.2-2025-12-11", "gpt-5.1")
+    ends = {"gpt-6-luna": "2027-03-01", "gpt-5.1": "2026-11-01"}
+    with ReferenceServer(Settings(models=there, ends=ends)) as server:
         offer = one("openai", Server(server.base_url), OPENAI_API_KEY=KEY)
         assert offer.state == f"OPENAI_API_KEY is set; listed at {server.base_url}"
     assert [entry.model for entry in offer.entries] == [

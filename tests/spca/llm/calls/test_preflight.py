@@ -151,6 +151,17 @@ def test_a_model_that_is_not_there(prefix: str, server: FaultServer) -> None:
         assert report.warning() == report.line
 
 
+def test_a_list_of_a_server_of_ones_own_is_a_warning_at_most() -> None:
+    with FaultServer(CHAT) as lab:
+        servers = {"lab": Server(lab.base_url, is_named=True)}
+        assert examine(["lab/small@high"], servers=servers).line == ""
+        report = examine(["lab/smal@low"], servers=servers)
+        assert [each.state for each in report.findings] == [State.UNLISTED]
+        assert report.warning() == f"lab/smal@low is not in the list of models at {lab.base_url}: use lab/small"
+        lab.listing = CHAT.refused(401, "No.", None)
+        assert "cannot be had" in examine(["lab/smal"], servers=servers).warning()
+
+
 @pytest.mark.parametrize("fault", ["truncated", "page", "silent", "401", "404", "500"])
 def test_a_list_that_cannot_be_had_is_one_warning(prefix: str, server: FaultServer, fault: str) -> None:
     dialect = server.dialect

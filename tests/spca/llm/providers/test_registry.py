@@ -7,11 +7,11 @@ import pytest
 from spca.common.errors import SettingsError
 from spca.errors import ProviderConfigError
 from spca.llm.providers.addresses import is_providers_own
-from spca.llm.providers.base import Message, Request
+from spca.llm.providers.base import Message, Request, Response
 from spca.llm.providers.registry import PROVIDERS, own_servers, provider_for, servers_text
 from spca.llm.providers.secrets import HIDDEN, redact
 from spca.llm.providers.servers import Server
-from tests.fakes.faults import FaultServer
+from tests.fakes.faults import FaultServer, answering
 from tests.fakes.openai_wire import CHAT
 
 LAB = Server("http://host:8000/v1", "LAB_KEY", is_named=True)
@@ -69,9 +69,9 @@ def test_two_servers_have_two_names() -> None:
         own_servers((), "lab=http://a/v1,lab=http://b/v1")
 
 
-def ask(server: Server) -> None:
+def ask(server: Server) -> Response:
     provider, name = provider_for("lab/m", servers={"lab": server})
-    provider.complete(Request(name, (Message("user", "?"),)))
+    return provider.complete(Request(name, (Message("user", "?"),)))
 
 
 def test_no_key_of_a_provider_is_sent(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -93,6 +93,27 @@ def test_a_key_that_is_named_is_needed_and_never_repeated(monkeypatch: pytest.Mo
     monkeypatch.setenv("LAB_KEY", "a plain word of the lab")
     provider_for("lab/m", servers={"lab": LAB})
     assert redact("it said a plain word of the lab") == f"it said {HIDDEN}"
+
+
+def test_a_key_that_a_server_repeats_goes_no_further(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LAB_WORD", "only-for-the-lab")
+    with FaultServer(CHAT) as lab:
+        named = Server(lab.base_url, "LAB_WORD", is_named=True)
+        lab.reply = answering(CHAT, "You sent only-for-the-lab.")
+        assert ask(named).text == f"You sent {HIDDEN}."
+        lab.reply = CHAT.refused(401, "only-for-the-lab is no key of ours", "invalid_api_key")
+        with pytest.raises(ProviderConfigError, match="check LAB_WORD") as caught:
+            ask(named)
+    assert "only-for-the-lab" not in str(caught.value)
+
+
+def test_proxies_of_the_environment_hold(monkeypatch: pytest.MonkeyPatch) -> None:
+    with FaultServer(CHAT) as proxy:
+        monkeypatch.setenv("HTTP_PROXY", proxy.url)
+        monkeypatch.setenv("http_proxy", proxy.url)
+        ask(Server("http://lab.invalid/v1", is_named=True))
+        (asked,) = proxy.posted
+    assert asked.path == "http://lab.invalid/v1/chat/completions"
 
 
 def test_a_prefix_that_nobody_knows_tells_how_to_add_it() -> None:
