@@ -145,27 +145,26 @@ class HumanProvider:
                 if _holds(path, mark):
                     return path
         role = request.phase if _ROLE.fullmatch(request.phase) else "model"
+        images = [image for message in request.messages for image in message.images]
         while True:
             number += 1
             stem = f"{number:04d}-{role}"
-            pictures = self._pictures(request, stem)
-            text = f"{room}{mark}\n{how.replace('STEM', stem)}\n\n{_question(request, pictures)}\n{_END}"
-            if _created(path := self._folder / f"{stem}{suffix}", text):
-                return path
-
-    def _pictures(self, request: Request, stem: str) -> list[str]:
-        """Write the pictures beside the question; their names in order."""
-        images = [image for message in request.messages for image in message.images]
-        names = [f"{stem}-{at}{_SUFFIXES.get(image.media_type, '.bin')}" for at, image in enumerate(images, 1)]
-        for name, image in zip(names, images, strict=True):
-            write_atomic(self._folder / name, image.data)
-        return names
+            names = [f"{stem}-{at}{_SUFFIXES.get(each.media_type, '.bin')}" for at, each in enumerate(images, 1)]
+            text = f"{room}{mark}\n{how.replace('STEM', stem)}\n\n{_question(request, names)}\n{_END}"
+            # The question comes last, when its pictures are there; a number that somebody else has just taken is left.
+            files = [*zip(names, (each.data for each in images), strict=True), (f"{stem}{suffix}", text)]
+            if all(_created(self._folder / name, content) for name, content in files):
+                return self._folder / f"{stem}{suffix}"
 
 
 def _drafts() -> Path:
     """Where the files of unanswered questions lie that an editor opens: the state folder of the user."""
-    home = os.environ.get("XDG_STATE_HOME", "")
-    return (Path(home) if home.startswith("/") else Path.home() / ".local" / "state") / "spca" / "answers"
+    given = os.environ.get("XDG_STATE_HOME", "")
+    try:
+        state = Path(given) if given.startswith("/") else Path.home() / ".local" / "state"
+    except RuntimeError:
+        raise ProviderConfigError(f"human/{EDITOR}: you have no home folder: set XDG_STATE_HOME to a folder") from None
+    return state / "spca" / "answers"
 
 
 def _editor() -> list[str]:
@@ -245,11 +244,11 @@ def _holds(path: Path, mark: str) -> bool:
         return False
 
 
-def _created(path: Path, text: str) -> bool:
+def _created(path: Path, content: str | bytes) -> bool:
     """Write a new file as a whole; False if there is one of that name."""
     whole = path.with_name(f".{secrets.token_hex(8)}.tmp")
     try:
-        write_atomic(whole, text)
+        write_atomic(whole, content)
         os.link(whole, path)
     except FileExistsError:
         return False

@@ -139,17 +139,22 @@ def test_names_come_from_role_and_number_only(
     assert after.count("\n") >= 5, "no line of the question is among those in which Vim looks for options"
 
 
-def test_two_who_ask_at_once_do_not_share_a_number(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("images", [(), (Image("image/png", PIXELS),)])
+def test_two_who_ask_at_once_share_neither_number_nor_picture(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, images: tuple[Image, ...]
+) -> None:
     provider, made = HumanProvider(Target(str(tmp_path))), human._created
 
-    def late(path: Path, text: str) -> bool:
+    def late(path: Path, content: str | bytes) -> bool:
         monkeypatch.setattr(human, "_created", made)
         path.write_text("another's")
-        return made(path, text)
+        return made(path, content)
 
     monkeypatch.setattr(human, "_created", late)
-    assert provider._asked(request(), ".prompt.md", "", "").name == "0002-planner.prompt.md"
-    assert (tmp_path / "0001-planner.prompt.md").read_text() == "another's"
+    asked = request(Message("user", "x", images))
+    assert provider._asked(asked, ".prompt.md", "", "").name == "0002-planner.prompt.md"
+    assert [path.read_text() for path in tmp_path.glob("0001-*")] == ["another's"]
+    assert [path.read_bytes() for path in tmp_path.glob("0002-*.png")] == [image.data for image in images]
 
 
 def test_pictures_lie_beside_the_question_byte_for_byte(tmp_path: Path, time: Time) -> None:
