@@ -152,7 +152,10 @@ class HumanProvider:
             names = [f"{stem}-{at}{_SUFFIXES.get(each.media_type, '.bin')}" for at, each in enumerate(images, 1)]
             text = f"{room}{mark}\n{how.replace('STEM', stem)}\n\n{_question(request, names)}\n{_END}"
             # The question comes last, when its pictures are there; a number that somebody else has just taken is left.
-            files = [*zip(names, (each.data for each in images), strict=True), (f"{stem}{suffix}", text)]
+            files: list[tuple[str, str | bytes]] = [
+                *zip(names, (each.data for each in images), strict=True),
+                (f"{stem}{suffix}", text),
+            ]
             if all(_created(self._folder / name, content) for name, content in files):
                 return self._folder / f"{stem}{suffix}"
 
