@@ -184,10 +184,12 @@ def check(values: Mapping[str, Any]) -> None:
     addresses = dict(zip(_PLACES, ADDRESSES, strict=True))
     for name, role in zip(_NAMES, ("planner", "planner", "coder"), strict=True):
         flag, model = _flag(name), values[name]
-        if model.startswith(("reference/", "faulty/")) and not model.endswith(f"/{role}"):
-            raise SettingsError(f"{flag} {model}: the embedded model for this is {model.partition('/')[0]}/{role}")
         asked = ModelName.parse(model)
         _, at, word = asked.name.rpartition("@")
+        if at and word in EFFORTS and asked.prefix in WITHOUT_EFFORT and not Path(asked.name).exists():
+            raise SettingsError(f"{flag} {model}: {asked.prefix}/... reasons as it does: leave @{word} out")
+        if asked.prefix in ("reference", "faulty") and asked.name != role:
+            raise SettingsError(f"{flag} {model}: the embedded model for this is {asked.prefix}/{role}")
         is_own = asked.prefix in addresses and is_providers_own(asked.prefix, values[addresses[asked.prefix]])
         if at and not asked.effort and is_own:
             raise SettingsError(f"{flag} {model}: @{word} is no effort: it is one of {', '.join(EFFORTS)}")

@@ -183,6 +183,8 @@ def _check(path: Path, name: str, entry: object) -> None:
         form = _fault(key, value)
         if form:
             raise SettingsError(f"{path}: {_told(name)}: {key} must be {form}, not {quoted(repr(value))}")
+    if effort := ModelName.parse(name).effort:
+        raise SettingsError(f"{path}: {_told(name)}: an entry holds for every effort of a model: leave @{effort} out")
     if "/" not in name and "*" not in name:
         raise SettingsError(f"{path}: {_told(name)}: a name has a prefix, such as openai/{_told(name)}")
 

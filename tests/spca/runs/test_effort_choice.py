@@ -85,10 +85,18 @@ def test_an_effort_of_the_environment_keeps_nobody_from_the_embedded_models() ->
             {},
             "--coder-effort low: llamacpp/m.gguf ",
         ),
-        (
-            ("--coder-model", "reference/coder@low"),
-            {},
-            "--coder-model reference/coder@low: the embedded model",
+        *(
+            (
+                ("--coder-model", f"{model}@low"),
+                {},
+                f"--coder-model {model}@low: {prefix}/... reasons as it does: leave @low",
+            )
+            for prefix, model in (
+                ("reference", "reference/coder"),
+                ("llamacpp", "llamacpp//no.gguf"),
+                ("replay", "replay//no/run"),
+                ("human", "human//no/folder"),
+            )
         ),
         (("--coder-model", f"{SOL}@hihg"), {}, f"--coder-model {SOL}@hihg: @hihg is no effort: it is one of none, "),
     ],
@@ -97,6 +105,11 @@ def test_an_effort_that_cannot_be_meant_is_one_line(argv: tuple[str, ...], envir
     with pytest.raises(SettingsError) as caught:
         settings(*argv, **environ)
     assert str(caught.value).startswith(said)
+
+
+def test_a_file_keeps_the_name_it_has(tmp_path: Path) -> None:
+    (tmp_path / "m.gguf@high").touch()
+    assert settings("--coder-model", f"llamacpp/{tmp_path}/m.gguf@high").coder_model.endswith("m.gguf@high")
 
 
 def test_an_at_in_the_name_of_a_model_elsewhere_is_its_own() -> None:

@@ -274,6 +274,7 @@ def test_a_table_may_carry_remarks(tmp_path: Path) -> None:
         ({"models": {"a/b": {"max_output": 1.5}}}, "a/b: max_output must be a whole number of tokens"),
         ({"models": {"a/b": {"price_up_to": "x"}}}, "a/b: price_up_to must be"),
         ({"models": {"a/b": {"api": "grpc"}}}, "a/b: api must be one of chat, responses, not 'grpc'"),
+        ({"models": {"a/b@high": {}}}, "a/b@high: an entry holds for every effort of a model: leave @high out"),
         ({"models": {"a/b": {"least_effort": "no"}}}, "a/b: least_effort must be one of none, minimal, low, medium,"),
         ({"models": {"a/b": {"shutdown": "1 May"}}}, "a/b: shutdown must be a day such as 2026-12-31, not '1 May'"),
         ({"models": {"a/b": {"shutdown": "20261231"}}}, "a/b: shutdown must be a day"),
