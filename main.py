@@ -135,7 +135,7 @@ class Loop:
         if not wanted:
             return CodePatch(agent, ())
         schemas, check = {schema.name: schema for schema in plan.schemas}, self._regression.against(level.known)
-        state = map_text.agent_state(snapshot, level.info.skill)
+        state = map_text.agent_state(snapshot, level.info.skill, plan.objects)
         return self._coder.implement_actions(wanted, schemas, plan.text, state, error, agent=agent, check=check)
 
     def _act(self, world: World, plan: Plan, agent: AgentSource) -> Outcome:

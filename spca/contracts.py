@@ -191,6 +191,11 @@ class Plan:
         """Names of the actions used, each once, in order of first use."""
         return tuple(dict.fromkeys(step.action for step in self.steps))
 
+    @property
+    def objects(self) -> tuple[str, ...]:
+        """What the actions are called with, each once, in order of first use."""
+        return tuple(dict.fromkeys(arg for step in self.steps for arg in step.args))
+
 
 @dataclass(frozen=True, slots=True)
 class TrustedPDDL:

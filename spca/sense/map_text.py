@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from spca.contracts import Snapshot, VisibleObject
+from spca.sense.mission_words import mission_words
 
 _SYMBOLS: Final = {
     "unseen": "?",
@@ -112,12 +113,14 @@ def planner_state(snapshot: Snapshot) -> dict[str, Any]:
     }
 
 
-def agent_state(snapshot: Snapshot, skill: str = "") -> dict[str, Any]:
+def agent_state(snapshot: Snapshot, skill: str = "", names: Iterable[str] = ()) -> dict[str, Any]:
     """What a coder is shown of a snapshot: the skill that a level teaches in place of its mission.
 
-    Methods must not depend on a mission, but their writer has to know what kind of world they meet.
+    Methods must not depend on a mission, but their writer has to know what kind of world they meet, and what the
+    mission calls the objects of the plan, whose ``names`` the methods get.
     """
-    state = {"skill": skill, **planner_state(snapshot)}
+    words = mission_words(snapshot.mission, names)
+    state = {"skill": skill, **({"mission_words": words} if words else {}), **planner_state(snapshot)}
     del state["mission"]
     return state
 

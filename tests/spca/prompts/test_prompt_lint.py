@@ -160,7 +160,7 @@ def to_coder(
     model = ScriptedProvider(ProviderConfigError("enough"))
     coder = CoderLLM("x/m", Events(), coder_client(model))
     schemas = {schema.name: schema for schema in plan.schemas}
-    state = agent_state(snapshot, level.skill)
+    state = agent_state(snapshot, level.skill, plan.objects)
     with pytest.raises(ProviderConfigError):
         coder.implement_actions(plan.actions, schemas, plan.text, state, error, agent=agent)
     return list(model.requests[0].messages)
@@ -245,7 +245,7 @@ def test_a_prompt_holds_what_is_known_and_neither_id_nor_seed(levels: Mapping[st
         planner, coder = to_planner(known.start, known.level), to_coder(known.start, known.level, known.plan)
         assert block(planner, "snapshot") == planner_state(known.start)
         assert block(planner, "level") == asdict(known.level)
-        assert block(coder, "agent_state") == agent_state(known.start, known.level.skill)
+        assert block(coder, "agent_state") == agent_state(known.start, known.level.skill, known.plan.objects)
         assert tags(planner) == ["snapshot", "level", "actions"]
         assert tags(coder) == ["task", "agent_state", "agent_methods"]
         assert known.start.mission not in text_of(coder)

@@ -103,6 +103,8 @@ def test_the_coder_is_shown_everything_but_the_mission_and_the_skill_instead() -
     state = planner_state(SNAPSHOT)
     assert state.pop("mission") == SNAPSHOT.mission
     assert agent_state(SNAPSHOT, "Open doors") == {"skill": "Open doors", **state}
+    named = agent_state(SNAPSHOT, "Open doors", ["a1", "goal_green", "door_red"])
+    assert named == {"skill": "Open doors", "mission_words": {"goal_green": "the green goal square"}, **state}
     assert agent_state(replace(SNAPSHOT, visible_grid=padded)) == {"skill": "", **state}
     assert set(state) == {"direction", "inventory", "visible_objects", "known_objects", "legend", "map"}
 
