@@ -96,8 +96,8 @@ class Display:
         self.solved = sum(summary["outcome"] == "success" for summary in finished)
         self.failed = len(finished) - self.solved
         self._count, self._usage = count, count()
-        if finished:
-            paid = spending.spent(self._usage)
+        paid = spending.spent(self._usage)
+        if finished or paid:
             done = f"resuming: {len(finished)} of {len(self._tasks)} levels are finished, {self.solved} of them solved"
             self.note(f"{done}{paid and f'; so far {paid}'}")
 

@@ -100,7 +100,7 @@ class Moment:
         """All that is known in ``room`` columns; the name of the level is shortened last."""
         ended = self.solved + self.failed
         so_far = f"{self.solved} solved, {self.failed} failed"
-        counts = (f"{elapsed(self.elapsed)}  {so_far}", so_far, f"{self.solved}/{ended} solved", "")
+        counts = (f"{elapsed(self.elapsed)}  {so_far}", so_far, f"{self.solved}/{ended} solved" if ended else "", "")
         waited = f"{self.waited:.0f}s" if self.waited < 600 else elapsed(self.waited)
         number, env_id = f"{self.number}/{self.total}", one_line(self.task.env_id)
         level = (
@@ -252,6 +252,7 @@ def troubles(counters: Mapping[str, int], ended: Sequence[str]) -> str:
     repairs = {"PDDL repair": "planner_syntax", "code repair": "coder_syntax", "refused plan": "plan_objections"}
     said = [counted(counters[counter], what) for what, counter in repairs.items() if counters.get(counter)]
     if ended:
-        statuses = (f"{number} {status}" if number > 1 else status for status, number in Counter(ended).items())
+        kinds = Counter(ended)
+        statuses = (f"{number} {status}" if 1 < number < len(ended) else status for status, number in kinds.items())
         said.append(f"{counted(len(ended), 'failed attempt')}: {', '.join(statuses)}")
     return ", ".join(said)

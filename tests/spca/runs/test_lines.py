@@ -182,6 +182,7 @@ def test_times(seconds: float, clock: str, brief: str) -> None:
         (0, 0, [], ""),
         (2, 0, [], "2 PDDL repairs"),
         (1, 1, ["stuck"], "1 PDDL repair, 1 code repair, 1 failed attempt: stuck"),
+        (0, 0, ["stuck", "stuck"], "2 failed attempts: stuck"),
         (0, 0, ["goal_not_reached", "stuck", "goal_not_reached"], "3 failed attempts: 2 goal_not_reached, stuck"),
     ],
 )

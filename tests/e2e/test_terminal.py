@@ -1,0 +1,109 @@
+"""What a user sees while a run goes on: in a terminal, and in a file."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from rich.cells import cell_len
+
+from main import main
+from tests.fakes.reference_server import ReferenceServer
+from tests.fakes.serving import Asked, Reply
+from tests.support.commands import command, curriculum, environment, only_run
+from tests.support.spca.served import CHAT, cost_of, model_flags
+from tests.support.terminals import Terminal
+from tests.support.waiting import becomes
+
+pytestmark = pytest.mark.timeout(900)
+
+ENV_ID = "MiniGrid-Empty-Random-5x5-v0"
+KEY = {"OPENAI_API_KEY": "not-a-real-key"}
+NAVIGATION = "navigation                            calls steps     USD   time solved   spent"
+
+
+class SlowServer(ReferenceServer):
+    """Answers once the user was told for whom the run waits: planner, then coder."""
+
+    def __init__(self, told: Callable[[str], object]) -> None:
+        super().__init__()
+        self._told = told
+
+    def reply_to(self, asked: Asked) -> Reply:
+        reply = super().reply_to(asked)
+        if asked.method == "POST":
+            who = "planner" if len(self.asked) == 1 else "coder"
+            assert becomes(lambda: self._told(who))
+        return reply
+
+
+@pytest.fixture
+def short(tmp_path: Path) -> tuple[object, ...]:
+    """Flags for one small level, a call of the planner and one of the coder."""
+    chosen = curriculum(tmp_path / "c.json", navigation=(ENV_ID,))
+    return ("--curriculum", chosen, "--runs", tmp_path / "runs", "--workspace", tmp_path / "w", *model_flags(CHAT))
+
+
+def test_a_terminal_says_who_is_waited_for_and_what_was_spent(short: tuple[object, ...], tmp_path: Path) -> None:
+    terminal = Terminal(80)
+
+    def told(who: str) -> bool:
+        return any(re.search(rf"1/1 {ENV_ID}  .*{who} \S*gpt-5\.2 [1-9]\d*s", line) for line in terminal.lines)
+
+    with SlowServer(told) as server:
+        asked = command(*short, "--base-url", server.base_url)
+        assert terminal.run(asked, tmp_path, environment(**KEY)) == 0, terminal.lines
+    lines = terminal.lines
+    assert all(cell_len(line) <= 80 or " " not in line for line in lines), "only a path may be longer"
+    live = [line for line in lines if f"1/1 {ENV_ID}" in line]
+    spent = [float(found[1]) for line in live if (found := re.search(r"\d call.* \$([\d.]+)", line))]
+    assert all(one <= other for one, other in pairwise(spent))
+    assert 0 < spent[0]
+    (at,) = [number for number, line in enumerate(lines) if line.startswith("solved 1 ")]
+    assert NAVIGATION in lines
+    assert float(lines[at].split()[-1]) >= spent[-1]
+    assert not any(ENV_ID in line for line in lines[at + 1 :]), "the live line was taken down"
+
+
+def test_a_file_is_told_of_each_long_wait_and_a_resumed_run_of_all_sums(
+    short: tuple[object, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "printed"
+    monkeypatch.setattr("spca.runs.display._LONG", 0.4)
+    monkeypatch.setattr("spca.runs.display._LOOK", 0.05)
+    for name, value in environment(**KEY).items():
+        monkeypatch.setenv(name, value)
+
+    def printed(*arguments: object) -> tuple[int, list[str]]:
+        with file.open("w") as out, monkeypatch.context() as patch:
+            patch.setattr(sys, "stdout", out)
+            code = main([str(argument) for argument in arguments])
+        text = file.read_text()
+        assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f]", text)
+        lines = text.splitlines()
+        return code, lines[lines.index(NAVIGATION) - 1 :]
+
+    with SlowServer(lambda who: f"  {who} " in file.read_text()) as server:
+        code, lines = printed(*short, "--base-url", server.base_url, "--max-calls", "1")
+        assert code == 3
+        assert re.fullmatch(rf"  \d:\d\d 1 {ENV_ID}  round 1  planner openai/gpt-5\.2", the_one("planner", lines))
+        resume = ("--resume", only_run(tmp_path / "runs").name, "--runs", tmp_path / "runs", "--max-calls", "9")
+        code, lines = printed(*resume)
+        assert code == 0
+    first, both = (f"{sum(map(cost_of, asked)):.4f}" for asked in (server.asked[:1], server.asked))
+    assert lines[0].startswith("resuming: 0 of 1 levels are finished, 0 of them solved; so far 1,")
+    assert lines[0].endswith(f" {first} USD")
+    coder = rf"  \d:\d\d 1 {ENV_ID}  coder gpt-5\.2  1 call 1,\d{{3}} \${first}"
+    assert re.fullmatch(coder, the_one("coder", lines))
+    row = next(line for line in lines if line.startswith(f"solved 1 {ENV_ID} "))
+    assert row.endswith(f" 1/1  {both}")
+
+
+def the_one(who: str, lines: list[str]) -> str:
+    """The line that says who is waited for."""
+    (line,) = [line for line in lines if f"  {who} " in line]
+    return line
