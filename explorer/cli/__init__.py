@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
 
 from explorer.cli.parser import parse
-from spca.common.command import EXIT_USER_ERROR, Ending, complain
+from spca.common.command import EXIT_USER_ERROR, Ending, complain, print_no_more
 from spca.common.errors import SPCAError
 
 
@@ -31,7 +30,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             code = import_module(f"explorer.cli.{settings.command}").run(settings)
             print(end="", flush=True)
         except BrokenPipeError:  # the reader of our output has left; files are complete
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            print_no_more()
         except (SPCAError, OSError) as error:
             complain(f"error: {error}")
             return getattr(error, "exit_code", EXIT_USER_ERROR)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 import shlex
 import sys
 from collections.abc import Mapping, Sequence
@@ -26,7 +25,7 @@ from gridworld.evaluation.running.workers import ENGINES
 from gridworld.evaluation.terminal import print_anything, program
 from gridworld.evaluation.tooling.commands import COMMANDS
 from gridworld.rules.tilings import TILINGS
-from spca.common.command import EXIT_FINISHED, EXIT_INTERRUPTED, EXIT_USER_ERROR, Parser, complain
+from spca.common.command import EXIT_FINISHED, EXIT_INTERRUPTED, EXIT_USER_ERROR, Parser, complain, print_no_more
 from spca.common.errors import SPCAError
 from spca.common.files import load_env
 from spca.common.text import counted
@@ -139,7 +138,7 @@ def main(argv: Sequence[str] | None = None, models: Mapping[str, ModelEntry] | N
         complain("interrupted")
         return EXIT_INTERRUPTED
     except BrokenPipeError:  # whoever read our output has left; what is written to files is complete
-        _print_no_more()
+        print_no_more()
     except ImportError as error:
         complain(f"error: {missing_part(error, program())}")
         return EXIT_USER_ERROR
@@ -147,11 +146,6 @@ def main(argv: Sequence[str] | None = None, models: Mapping[str, ModelEntry] | N
         complain(f"error: {error}")
         return EXIT_USER_ERROR
     return code
-
-
-def _print_no_more() -> None:
-    """What is still to be written to standard output goes nowhere."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _tool(name: str, arguments: Sequence[str]) -> int:
@@ -183,7 +177,7 @@ def _evaluate(given: Sequence[str], models: Mapping[str, ModelEntry]) -> int:
         complain(f"interrupted; {_how_to_go_on(evaluation, given)}")
         return EXIT_INTERRUPTED
     except BrokenPipeError:  # of --verbose; what it was to show is not finished
-        _print_no_more()
+        print_no_more()
         complain(f"interrupted, since nobody reads the output; {_how_to_go_on(evaluation, given)}")
         return EXIT_INTERRUPTED
     except (SPCAError, OSError) as error:

@@ -39,6 +39,8 @@ class Parser(argparse.ArgumentParser):
 class Ending:
     """How the program ends: as a context it turns the errors that a user can act on into a line and an exit code.
 
+    That nobody reads its output any more ends it without a word, but in the middle of a run.
+
     Attributes:
         code: the exit code.
         go_on: the command that resumes the run, "" before one has begun.
@@ -56,6 +58,10 @@ class Ending:
     ) -> bool:
         if isinstance(error, KeyboardInterrupt):
             self.code = _stopped(EXIT_INTERRUPTED, "interrupted", self.go_on)
+        elif isinstance(error, BrokenPipeError):
+            print_no_more()
+            if self.go_on:
+                self.code = _stopped(EXIT_INTERRUPTED, "interrupted, since nobody reads the output", self.go_on)
         elif isinstance(error, BudgetReached):
             self.code = _stopped(error.exit_code, f"stopped: {error}", f"{self.go_on} {error.flag} MORE")
         elif isinstance(error, UserError):
@@ -69,6 +75,11 @@ def _stopped(code: int, reason: str, go_on: str) -> int:
     """Say on standard error why the program stops, and how to go on if it can; returns ``code``."""
     complain(f"{reason}; go on with: {go_on}" if go_on else reason)
     return code
+
+
+def print_no_more() -> None:
+    """Let standard output lead nowhere, once whoever read it has left: Python writes what is buffered once more."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def complain(message: str) -> None:

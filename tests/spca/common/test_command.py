@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from argparse import ArgumentTypeError
 from collections.abc import Callable
+from subprocess import PIPE, Popen
 
 import pytest
 
@@ -50,6 +52,31 @@ def test_a_stop_is_one_line_a_code_and_how_to_go_on(
 ) -> None:
     assert ended(error) == code
     assert capsys.readouterr().err.splitlines() == [told]
+
+
+@pytest.mark.parametrize(
+    ("go_on", "code", "told"),
+    [
+        ("", EXIT_FINISHED, ""),
+        (GO_ON, EXIT_INTERRUPTED, f"interrupted, since nobody reads the output; go on with: {GO_ON}\n"),
+    ],
+)
+def test_output_that_nobody_reads(go_on: str, code: int, told: str) -> None:
+    program = f"""if True:
+        import sys
+        from spca.common.command import Ending
+        with Ending() as ending:
+            ending.go_on = {go_on!r}
+            for number in range(100_000):
+                print(number)
+        sys.exit(ending.code)
+    """
+    with Popen([sys.executable, "-c", program], stdout=PIPE, stderr=PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.close()
+        assert process.stderr.read() == told
+    assert process.returncode == code
 
 
 def test_before_there_is_a_run_nothing_can_go_on(capsys: pytest.CaptureFixture[str]) -> None:
