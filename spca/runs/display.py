@@ -19,7 +19,7 @@ from rich.table import Table
 from rich.text import Text
 
 from spca.common.command import program
-from spca.common.text import counted, one_line, visible
+from spca.common.text import counted, one_line
 from spca.llm import spending
 from spca.llm.calls.desk import CallDesk
 from spca.llm.calls.ledger import sums
@@ -104,7 +104,7 @@ class Display:
     def note(self, line: str) -> None:
         """A line of its own."""
         if not self._quiet:
-            self._say(visible(line))
+            self._say(one_line(line))
 
     def attend(self, desk: CallDesk) -> None:
         """Be told by the desk who is asked, what is asked again and when the terminal is needed."""
@@ -143,7 +143,7 @@ class Display:
             self._turn_to(self._phase)
 
     def _turn_to(self, phase: str) -> None:
-        self._phase, self._wait = phase, _Wait(_WORKING[phase], "", time.monotonic())
+        self._phase, self._wait = phase, _Wait(_WORKING.get(phase, phase), "", time.monotonic())
 
     def _moment(self) -> Moment:
         wait, now = self._wait, time.monotonic()
@@ -266,7 +266,7 @@ class Display:
             corrected = one_line(", ".join(totals["corrected"]))
             impossible = "(docs/simulator.md; impossible with --upstream-rules)"
             self._say(f"solved with minigrid's verifier corrected: {corrected} {impossible}")
-        self._say(visible(f"{elapsed(seconds)} elapsed; everything about the run lies in {where}"))
+        self._say(one_line(f"{elapsed(seconds)} elapsed; everything about the run lies in {where}"))
         self.note(f"look at it: {program()} report {shlex.quote(where)}")
 
 

@@ -99,6 +99,18 @@ def test_untrusted_words_are_neither_markup_nor_several_lines() -> None:
     assert "         [red]:boom:␛[2J␍nothing [/] ⟨U+202E⟩\n" in text
 
 
+def test_what_a_server_says_is_one_line() -> None:
+    out = io.StringIO()
+    display = Display(TASKS, console=Console(file=out, width=80))
+    display.note("a server answers: [red]\n  solved 1 x\x1b[A")
+    assert out.getvalue() == "a server answers: [red]   solved 1 x␛[A\n"
+
+
+@pytest.mark.parametrize("width", [1, 2, 9, 20, 39])
+def test_no_terminal_is_too_narrow(width: int) -> None:
+    assert "1 failed attempt: stuck" in shown(width=width)
+
+
 def shown_table(totals: Mapping[str, Any], width: int = 120) -> list[str]:
     out = io.StringIO()
     Display(TASKS, quiet=True, console=Console(file=out, width=width, highlight=False)).table(totals, 61.9, "/runs/1")
