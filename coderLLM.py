@@ -74,15 +74,18 @@ class CoderLLM:
             "plan": plan_str,
             "schemas": {name: pddl_schemas[name].text for name in expected},
         }
-        opening = self._opening(task, agent_state, past_error_log, agent)
+        opening, shown = self._opening(task, agent_state, past_error_log, agent)
         messages, error = opening, ""
         for attempt in range(1 + MAX_ROUNDS):
             made = self._attempt(mode, messages, expected, agent)
             if isinstance(made, PlanObjection):
                 return made
-            regression = check(made.agent) if check and isinstance(made, CodePatch) else None
-            if isinstance(made, CodePatch) and not regression:
-                return made
+            regression, source = None, ""
+            if isinstance(made, CodePatch):
+                regression = check(made.agent) if check else None
+                if not regression:
+                    return made
+                source = _sources_beyond({*shown, *made.changed}, made.agent, regression)
             error = regression or str(made)
             if not self._client.last_text:  # nothing came that could be repaired: the question is asked again
                 mode, messages = first_mode, opening
@@ -90,20 +93,23 @@ class CoderLLM:
             mode = CoderMode.SEMANTIC if regression else CoderMode.SYNTAX
             if mode is CoderMode.SYNTAX and attempt < MAX_ROUNDS:
                 self._emit("coder_syntax_repair", {"attempt": attempt + 1, "error": error[:500]})
-            repair = render("coder_repair", task=task | {"mode": mode.value}, error=error)
+            repair = render("coder_repair", task=task | {"mode": mode.value}, error=error, source=source)
             messages = [*opening, Message("assistant", self._client.last_text), Message("user", repair)]
         return CodeFailure(error, 1 + MAX_ROUNDS)
 
     def _opening(
         self, task: Mapping[str, Any], agent_state: Mapping[str, Any], error: str | None, agent: AgentSource
-    ) -> list[Message]:
+    ) -> tuple[list[Message], Collection[str]]:
+        """The question, and the methods whose source is in it."""
         error = error or ""
         told = {"task": task, "agent_state": agent_state, "error": error}
         room = library.room_for_sources(render("coder_task", methods="", source="", **told))
         involved = library.involved(agent.text, task["actions"], error, room)
-        methods = library.listing(agent.text, relevant_to=task["actions"], leave_out=involved)
-        text = render("coder_task", methods=methods, source=library.sources(agent.text, involved), **told)
-        return [Message("system", render("coder_system")), Message("user", text)]
+        source = library.sources(agent.text, involved)
+        left = library.MAX_METHODS - max(0, len(source) - room)
+        methods = library.listing(agent.text, relevant_to=task["actions"], leave_out=involved, room=left)
+        text = render("coder_task", methods=methods, source=source, **told)
+        return [Message("system", render("coder_system")), Message("user", text)], involved
 
     def _attempt(
         self,
@@ -139,3 +145,9 @@ class CoderLLM:
             self._emit("counter_inc", {"name": "plan_objections"})
             return PlanObjection(words)
         return patch or error
+
+
+def _sources_beyond(shown: Collection[str], agent: AgentSource, error: str) -> str:
+    """Sources of what an error points into, but for those that the coder has seen or written."""
+    names = [name for name in library.involved(agent.text, (), error, 0) if name not in shown]
+    return library.sources(agent.text, names)

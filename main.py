@@ -123,7 +123,7 @@ class Loop:
             reason = f"{outcome.status.value}: {outcome.message}"
             if outcome.solved:
                 return Round(plan, tuple(tries), reason)
-            report = feedback.failure_report(plan, outcome)
+            report = feedback.failure_report(plan, outcome, library.method_at(agent.text))
         if tries and tries[-1].outcome.status is not Status.GOAL_NOT_REACHED:
             world.restore(start)
         return Round(plan, tuple(tries), reason, patch.words if isinstance(patch, PlanObjection) else "")

@@ -282,6 +282,8 @@ class EpisodeEnd(TypedDict):
     reward: float
     corrections: tuple[str, ...]
     state_hash: str
+    direction: str
+    inventory: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -292,7 +294,7 @@ class Outcome:
     into the generated source; ``last_map`` is the accumulated map at the end, rows of cell words; ``trace`` the
     primitives of this attempt; ``reward`` the simulator's last reward; ``corrections`` names
     what of the simulator's own judgement was corrected in this episode; ``printed`` is what generated code printed;
-    ``state_hash`` is that of the state in which the attempt ended.
+    ``state_hash``, ``direction`` ("" where it is not known) and ``inventory`` are those of the state in which it ended.
     """
 
     status: Status
@@ -307,6 +309,8 @@ class Outcome:
     corrections: tuple[str, ...] = ()
     printed: str = ""
     state_hash: str = ""
+    direction: str = ""
+    inventory: str | None = None
 
     @classmethod
     def success(cls, **end: Unpack[EpisodeEnd]) -> Outcome:

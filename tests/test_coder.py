@@ -367,3 +367,16 @@ def test_any_comments_of_other_methods_survive_a_rewrite(lines: list[str]) -> No
     agent = patched(f"def fetch(self, a, thing):\n{body}", REACH)
     patch: Any = Asked(REACH.replace("(2)", "(3)")).write("reach_goal", agent=agent, error="it failed")
     assert patch.agent.text == agent.text.replace("self._ahead(2)", "self._ahead(3)")
+
+
+def test_a_regression_shows_the_source_that_it_points_into_unless_it_was_shown_or_written() -> None:
+    large = REACH.replace("    # one cell at a time\n", "    # one cell at a time\n" * 400)
+    verdicts = iter(["last primitives: move_forward (reach_goal > _ahead, line 9); toggle (fetch, line 3)", None])
+    again = REACH[: REACH.index("\n\ndef _ahead")] + "\n"
+    asked = Asked(again, again)
+    written = asked.write("reach_goal", agent=patched(large, FETCH), error="it failed", check=lambda _: next(verdicts))
+    assert isinstance(written, CodePatch)
+    assert "def _ahead" not in asked.model.asked(0)
+    shown = block(asked.model.last_message(1).text, "agent_source")
+    assert re.findall(r"^def (\w+)", shown, re.MULTILINE) == ["fetch"]
+    assert "def _ahead" not in shown, "too large to stand beside it"

@@ -223,4 +223,6 @@ class MappedWorld(ABC):
             "reward": self.reward,
             "corrections": self._corrections(),
             "state_hash": self._hash(),
+            "direction": DIRECTIONS[self._direction],
+            "inventory": self.inventory,
         }

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from itertools import chain
 from typing import Final
 
 from spca.code import agent_source, method_lists
 from spca.contracts import PRIMITIVE_METHODS, TrustedPDDL
+from spca.llm import feedback
 
 MAX_ACTIONS: Final = 2400
 """Characters of the list that a planner gets, so that a prompt does not grow with the library."""
@@ -56,20 +57,33 @@ def room_for_sources(prompt: str) -> int:
     return max(0, min(MAX_SOURCE, MAX_PROMPT - MAX_METHODS - len(prompt)))
 
 
-def involved(source: str, actions: Collection[str], error: str = "", room: int = MAX_SOURCE) -> tuple[str, ...]:
-    """Those of ``actions`` that exist and the helpers they reach, up to ``room`` characters.
+def method_at(source: str) -> Callable[[int], str]:
+    """Return what finds the method that a line lies in, "" where none does."""
+    found = method_lists.methods(source)
+    return lambda line: next((m.name for m in found if m.first_line <= line <= m.last_line), "")
 
-    For an action that is missing stands the existing one whose name shares most words with it, if any shares one. What
-    the ``error`` names most often comes first, then the actions, then helpers, nearest first. Primitives are left out,
-    and so is a method that no longer fits.
+
+def cited(source: str, error: str) -> tuple[str, ...]:
+    """The methods that an error points into, by its traceback and the last primitives; primitives are left out."""
+    existing = {method.name for method in method_lists.methods(source)}.difference(PRIMITIVE_METHODS)
+    return tuple(name for name in feedback.cited(error) if name in existing)
+
+
+def involved(source: str, actions: Collection[str], error: str = "", room: int = MAX_SOURCE) -> tuple[str, ...]:
+    """What the ``error`` points into, those of ``actions`` that exist and the helpers they reach.
+
+    They have ``room`` characters; what the error points into has :data:`MAX_SOURCE` in any case, and the place itself
+    is always there. For an action that is missing stands the existing one whose name shares most words with it, if any
+    shares one. What the error names most often comes first, then the actions, then helpers, nearest first. Primitives
+    are left out, and so is a method that no longer fits.
     """
     chosen: list[str] = []
-    left = room
-    for name in _by_mentions(_reached(source, actions), error):
+    used, first = 0, cited(source, error)
+    for name in dict.fromkeys((*first, *_by_mentions(_reached(source, actions), error))):
         size = len(agent_source.method_source(source, name)) + 2
-        if size <= left:
+        if used + size <= (MAX_SOURCE if name in first else room) or name in first[:1]:
             chosen.append(name)
-            left -= size
+            used += size
     return tuple(chosen)
 
 
@@ -90,11 +104,13 @@ def trusted_pddl(trusted: TrustedPDDL) -> dict[str, str]:
     return shown
 
 
-def listing(source: str, *, relevant_to: Collection[str], leave_out: Collection[str] = ()) -> str:
-    """Signatures with first docstring lines, most relevant to some actions first, :data:`MAX_METHODS` characters."""
+def listing(
+    source: str, *, relevant_to: Collection[str], leave_out: Collection[str] = (), room: int = MAX_METHODS
+) -> str:
+    """Signatures with first docstring lines, most relevant to some actions first, ``room`` characters."""
     methods = [m for m in method_lists.methods(source) if m.name not in {*leave_out, *PRIMITIVE_METHODS}]
     ranked = method_lists.ranked(source, methods, relevant_to)
-    return method_lists.fitting([(method_lists.call(source, m), m.doc) for m in ranked], MAX_METHODS)
+    return method_lists.fitting([(method_lists.call(source, m), m.doc) for m in ranked], room, whole=True)
 
 
 def _reached(source: str, actions: Collection[str]) -> Sequence[str]:

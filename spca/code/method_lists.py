@@ -62,12 +62,18 @@ def call(source: str, method: agent_source.MethodInfo) -> str:
     return f"{signature} yields" if method.is_generator else signature
 
 
-def fitting(entries: Sequence[tuple[str, str]], limit: int) -> str:
-    """A line for each (call, documentation), up to ``limit`` characters; the last one counts what is left out."""
+def fitting(entries: Sequence[tuple[str, str]], limit: int, *, whole: bool = False) -> str:
+    """A line for each (call, documentation), up to ``limit`` characters; the last one counts what is left out.
+
+    ``whole``: documentation is shown whole or not at all, else lines are cut at :data:`MAX_LINE`.
+    """
     lines: list[str] = []
-    used = 0
+    used, told = 0, limit * _DOCUMENTED
     for call, doc in entries:
-        line = _line(call, doc if used < limit * _DOCUMENTED else "")
+        line = _line(call, doc if used < told else "")
+        if whole:
+            full = _joined(call, doc)
+            line = full if used + len(full) <= told else call
         if used + len(line) + 1 > limit:
             break
         lines.append(line)
@@ -77,7 +83,11 @@ def fitting(entries: Sequence[tuple[str, str]], limit: int) -> str:
 
 
 def _line(call: str, doc: str) -> str:
-    return textwrap.shorten(f"{call} - {doc}" if doc else call, MAX_LINE, placeholder=" ...")
+    return textwrap.shorten(_joined(call, doc), MAX_LINE, placeholder=" ...")
+
+
+def _joined(call: str, doc: str) -> str:
+    return f"{call} - {doc}" if doc else call
 
 
 def _words(text: str) -> set[str]:

@@ -8,7 +8,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from typing import Final
 
-from spca.code import agent_source
+from spca.code import agent_source, library
 from spca.contracts import AgentSource, Checkpoint, Plan
 from spca.errors import RestoreError, WorldError
 from spca.llm.feedback import failure_report
@@ -72,7 +72,7 @@ class RegressionSuite:
                 outcome = world.run_sim(solved.plan, agent)
         except (WorldError, RestoreError) as error:
             return f"it cannot be played again: {error}"
-        return None if outcome.solved else failure_report(solved.plan, outcome)
+        return None if outcome.solved else failure_report(solved.plan, outcome, library.method_at(agent.text))
 
 
 def most_diverse(levels: list[SolvedLevel], limit: int) -> list[SolvedLevel]:

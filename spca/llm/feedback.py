@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Sequence
 from itertools import groupby
 from typing import Any, Final
 
@@ -15,12 +16,18 @@ _MAX_MESSAGE: Final = 400
 _MAX_TRACEBACK: Final = 900
 _MAX_PRINTED: Final = 400
 _MAX_ERROR: Final = 1500
+_FRAME: Final = re.compile(r"^  \S+, line \d+, in (\w+)$", re.MULTILINE)
+_PLACE: Final = re.compile(r"\((\w+)(?: > (\w+))?, line \d+\)")
 _MAX_REASON: Final = 290
 """Characters of the reason why a plan failed that a planner gets; the plan itself says most."""
 
 
-def failure_report(plan: Plan, outcome: Outcome) -> str:
-    """Status, failing step, traceback, last primitives and last map of a failed attempt, each cut to its size."""
+def failure_report(plan: Plan, outcome: Outcome, method_at: Callable[[int], str] = lambda _line: "") -> str:
+    """Status, failing step, traceback, last primitives and the end of a failed attempt, each cut to its size.
+
+    Args:
+        method_at: the method that a line of the agent's source lies in, "" for none.
+    """
     message, text = shortened(outcome.message, _MAX_MESSAGE), shortened(plan.text, _MAX_PLAN)
     lines = [f"status: {outcome.status.value}", f"message: {message}", f"plan: {text}"]
     if outcome.action is not None and outcome.position is not None:
@@ -30,10 +37,11 @@ def failure_report(plan: Plan, outcome: Outcome) -> str:
         lines += ["traceback:", shortened(outcome.traceback, _MAX_TRACEBACK)]
     lines.append(f"primitives executed: {outcome.steps}")
     if outcome.trace:
-        lines.append(f"last primitives: {_told(outcome.trace[-_LAST_PRIMITIVES:])}")
+        lines.append(f"last primitives: {_told(outcome.trace[-_LAST_PRIMITIVES:], method_at)}")
     if outcome.printed.strip():
         lines += ["printed:", shortened(outcome.printed.strip(), _MAX_PRINTED)]
-    return "\n".join([*lines, "map at the end:", *end_state(outcome.last_map)])
+    end = end_state(outcome.last_map, outcome.direction or None, outcome.inventory)
+    return "\n".join([*lines, "map at the end:", *end])
 
 
 def failed_plans(failed: Sequence[FailedPlan]) -> dict[str, Any]:
@@ -63,11 +71,21 @@ def _reason(failed: FailedPlan) -> str:
     return shortened(line.removeprefix(f"{failed.status}: "), _MAX_REASON)
 
 
-def _told(trace: Sequence[TraceStep]) -> str:
-    """Primitives with the place that yielded them, equal neighbours once: ``move_forward x3 (walk, line 70)``."""
+def cited(report: str) -> tuple[str, ...]:
+    """Methods that a report names as places: of the traceback, the innermost first, then of the last primitives."""
+    places = _FRAME.findall(report)[::-1]
+    for action, method in _PLACE.findall(report)[::-1]:
+        places += [method, action]
+    return tuple(dict.fromkeys(filter(None, places)))
+
+
+def _told(trace: Sequence[TraceStep], method_at: Callable[[int], str]) -> str:
+    """Primitives with the place that yielded them, equal neighbours once: ``toggle x3 (walk > _step, line 70)``."""
     told = []
     for step, run in groupby(trace, key=lambda step: (step.code, step.action, step.line)):
         count = len(list(run))
         code, action, line = step
-        told.append(f"{PRIMITIVE_METHODS[code]}{f' x{count}' if count > 1 else ''} ({action}, line {line})")
+        method = method_at(line)
+        place = f"{action} > {method}" if method not in ("", action) else action
+        told.append(f"{PRIMITIVE_METHODS[code]}{f' x{count}' if count > 1 else ''} ({place}, line {line})")
     return "; ".join(told)

@@ -78,5 +78,6 @@ def planner_call(answer: str) -> tuple[pddl.NameMap, Sequence[PlannedAction]]:
 def repair(template: str, told: str, actions: Iterable[str] = ("go",)) -> None:
     """The prompt that tells a model what was wrong, which must be text that can be written."""
     task = {"mode": "syntax", "actions": list(actions), "plan": "[go(x)]", "schemas": {}}
-    given = {"feedback": feedback.pddl_error(told)} if template == "planner_repair" else {"task": task, "error": told}
+    to_coder = {"task": task, "error": told, "source": told}
+    given = {"feedback": feedback.pddl_error(told)} if template == "planner_repair" else to_coder
     render(template, **given).encode()

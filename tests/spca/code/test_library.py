@@ -114,6 +114,48 @@ def test_what_the_error_names_most_often_comes_first() -> None:
     )
 
 
+def points_into(*names: str) -> str:
+    frames = "".join(f"  agent_tmp.py, line {n}, in {name}\n    x = 1\n" for n, name in enumerate(names, 1))
+    return f"traceback:\nTraceback (most recent call last):\n{frames}ValueError\nprimitives executed: 0"
+
+
+def test_what_the_error_points_into_is_always_there_and_first() -> None:
+    assert library.involved(SOURCE, ["fetch_key"], points_into("open_door", "_face"))[:3] == (
+        "_face",
+        "open_door",
+        "fetch_key",
+    )
+    assert library.involved(SOURCE, [], points_into("open_door", "_face"), 0) == ("_face", "open_door")
+    primitives = "last primitives: toggle (open_door > _look, line 80); move_forward (move_forward, line 9)"
+    assert library.involved(SOURCE, [], primitives, 0) == ("_look", "open_door")
+    assert library.involved(SOURCE, [], points_into("no_method", "turn_left", "__class__"), 0) == ()
+
+
+def test_the_place_itself_is_there_however_long_it_is() -> None:
+    filling = "        # nothing\n" * (library.MAX_SOURCE // 10)
+    source = AGENT.text + SKILLS.replace("        return thing\n", f"{filling}        return thing\n")
+    assert library.involved(source, ["fetch_key"], points_into("open_door", "_look")) == ("_look",)
+    assert library.involved(source, [], points_into("_look", "open_door"), 0) == ("open_door",)
+
+
+@settings(max_examples=25)
+@given(st.lists(st.integers(1, 40), min_size=1, max_size=9), st.integers(0, library.MAX_SOURCE))
+def test_all_that_an_error_points_into_is_shown_while_it_fits(lengths: list[int], room: int) -> None:
+    body = "        yield 0\n"
+    methods = "".join(f"\n    def act_{n}(self, a):\n{body * length}" for n, length in enumerate(lengths))
+    source, names = AGENT.text + methods, [f"act_{n}" for n in range(len(lengths))]
+    sizes = sum(len(agent_source.method_source(source, name)) + 2 for name in names)
+    shown = library.involved(source, [], points_into(*names), room)
+    assert set(shown) == set(names) or sizes > library.MAX_SOURCE
+
+
+def test_the_method_of_a_line_is_found() -> None:
+    lines = SOURCE.splitlines()
+    at = library.method_at(SOURCE)
+    assert at(lines.index("    def open_door(self, a, door):") + 2) == "open_door"
+    assert (at(1), at(0), at(len(lines) + 9)) == ("", "", "")
+
+
 def test_a_method_that_does_not_fit_is_left_out_whole() -> None:
     filling = "        # nothing\n" * (library.MAX_SOURCE // 10)
     source = AGENT.text + SKILLS.replace("        return thing\n", f"{filling}        return thing\n")

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spca.contracts import FailedPlan, PlanStep, Status, TraceStep
-from spca.llm.feedback import failed_plans, failure_report, pddl_error, shortened
+from spca.llm.feedback import cited, failed_plans, failure_report, pddl_error, shortened
 from tests.support.spca.doubles import outcome_of, plan_of
 
 PLAN = plan_of(PlanStep("fetch", ("a1", "key_blue")), PlanStep("open_door", ("a1", "door_blue")))
@@ -58,6 +58,32 @@ def test_equal_primitives_from_one_line_are_told_once() -> None:
     report = failure_report(PLAN, replace(outcome_of(Status.STUCK), trace=trace))
     told = "move_forward x3 (walk, line 70); turn_left (walk, line 70); move_forward (walk, line 70)"
     assert f"last primitives: {told}\n" in report
+
+
+def test_the_method_that_yielded_is_named_beside_its_action() -> None:
+    trace = (TraceStep(2, 0, "walk", 70), TraceStep(0, 0, "walk", 71), TraceStep(5, 0, "walk", 5))
+    report = failure_report(
+        PLAN, replace(outcome_of(Status.STUCK), trace=trace), lambda line: {70: "_step", 71: "walk"}.get(line, "")
+    )
+    told = "move_forward (walk > _step, line 70); turn_left (walk, line 71); toggle (walk, line 5)"
+    assert f"last primitives: {told}\n" in report
+
+
+def test_what_a_report_points_into_is_read_back_from_it() -> None:
+    traceback = "Traceback (most recent call last):\n  agent_tmp.py, line 70, in walk\n    yield from self.go(1)\n"
+    traceback += "  agent_tmp.py, line 90, in _step\n    raise ValueError\nValueError: in vain (no, line 3)"
+    trace = (TraceStep(2, 0, "walk", 70), TraceStep(0, 1, "fetch", 71))
+    outcome = replace(outcome_of(Status.RUNTIME_ERROR, traceback=traceback), trace=trace)
+    report = failure_report(PLAN, outcome, lambda line: {70: "_ahead", 71: "fetch"}[line])
+    assert cited(report)[:2] == ("_step", "walk")
+    assert set(cited(report)) == {"_step", "walk", "fetch", "_ahead", "no"}
+    assert cited("line 3: in _step, nothing") == ()
+
+
+def test_the_end_is_told_with_direction_and_hand() -> None:
+    outcome = replace(outcome_of(Status.STUCK), direction="South", inventory="key blue")
+    assert "map at the end:\nthe agent faces South; in its hand: key blue\n" in failure_report(PLAN, outcome)
+    assert failure_report(PLAN, outcome).endswith("\nv.")
 
 
 def test_the_map_at_the_end_is_cropped_below_its_legend() -> None:
