@@ -50,6 +50,8 @@ def add_options(group: argparse._ArgumentGroup) -> None:
     add("--planner-model", metavar="MODEL", help="plans, replans and repairs, such as openai/gpt-6.1-sol")
     add("--planner-small-model", metavar="MODEL", help="adapts PDDL that worked before")
     add("--coder-model", metavar="MODEL", help="writes actions")
+    for role in ("planner", "planner-small", "coder"):
+        add(f"--{role}-effort", metavar="WORD", help=f"how much it reasons: the same as --{role}-model NAME@WORD")
     add("--spca-timeout", type=seconds, metavar="S", help="wait for an answer of a model")
     add("--spca-runs", metavar="DIR", help="where run folders lie (default runs)")
     add("--spca-workspace", metavar="DIR", help="folder of the growing agent (default: a temporary one)")

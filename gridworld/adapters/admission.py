@@ -12,38 +12,21 @@ from gridworld.errors import ModelError
 from spca.common.command import complain
 from spca.common.errors import SettingsError
 from spca.errors import ProviderConfigError
-from spca.llm.calls.budget import Caps
+from spca.llm.calls.budget import Caps, capped
 from spca.llm.calls.preflight import examine
 from spca.llm.calls.prices import ModelTable
 from spca.llm.providers.addresses import address_fault
 from spca.llm.providers.base import TIMEOUT_S, Limits
 from spca.llm.providers.failures import OTHER_MODEL
-from spca.llm.providers.model_names import EFFORTS, ModelName
 from spca.llm.providers.registry import SERVERS_VARIABLE, own_servers, provider_for
 from spca.llm.providers.servers import Server, Servers
 
 DEFAULT_MAX_COST: Final = 5.0
 """USD that an evaluation may cost where no cap was given."""
+_CAPS: Final = ("max_cost", "max_calls", "max_tokens")
 _CACHE: Final = "llm_cache"
 _OLLAMA_SERVICE: Final = {"ollama/*": {"input": None, "output": None}}
 """What Ollama's own service runs has no known price."""
-
-
-def with_effort(model: str, effort: str) -> str:
-    """Return the name of a model that reasons so much.
-
-    Raises:
-        ModelError: the model takes no effort, or its name asks for another one.
-    """
-    if effort not in EFFORTS:
-        raise ModelError(f"--effort {effort!a}: it is one of {', '.join(EFFORTS)}")
-    asked = ModelName.parse(model)
-    if asked.effort not in (None, effort):
-        raise ModelError(f"--effort {effort} and --model {model}: give one of the two efforts")
-    name = f"{asked.model}@{effort}"
-    if ModelName.parse(name).effort is None:
-        raise ModelError(f"--effort {effort}: {model} takes none; leave it out")
-    return name
 
 
 def asking_of(options: Mapping[str, Any]) -> Asking:
@@ -59,7 +42,7 @@ def asking_of(options: Mapping[str, Any]) -> Asking:
     return Asking(
         Limits(options["max_output_tokens"], None, options["timeout"] or TIMEOUT_S),
         options["actions_per_call"],
-        _caps(options, table),
+        capped([options["model"]], table, Caps(*(options[name] for name in _CAPS)), DEFAULT_MAX_COST),
         table=table,
         servers=_servers(options),
         books=books,
@@ -95,23 +78,3 @@ def _servers(options: Mapping[str, Any]) -> Servers:
     if url and (fault := address_fault("--base-url", url)):
         raise SettingsError(fault)
     return {"openai": Server(url), **own_servers(options["servers"] or (), os.environ.get(SERVERS_VARIABLE, ""))}
-
-
-def _caps(options: Mapping[str, Any], table: ModelTable) -> Caps:
-    """The caps of an evaluation.
-
-    Raises:
-        SettingsError: its cost cannot be capped, because the price is unknown; names the ways out.
-    """
-    model, cost, calls, tokens = (options[name] for name in ("model", "max_cost", "max_calls", "max_tokens"))
-    price = table.price(model)
-    if price is None and (cost is not None or calls is None is tokens):
-        cap = "--max-cost" if cost is not None else f"the cost cap of {DEFAULT_MAX_COST:g} USD"
-        fix = "leave it out and give" if cost is not None else "give"
-        raise SettingsError(
-            f"the price of {model} is unknown, so {cap} cannot hold: {fix} --max-calls N or --max-tokens N, "
-            "or its price with --model-table FILE (docs/models.md)"
-        )
-    if cost == 0 and price is not None and not price.is_free:
-        raise SettingsError(f"--max-cost 0 leaves no call of {model}, which is paid for: give an amount")
-    return Caps(DEFAULT_MAX_COST if cost is None and price is not None else cost, calls, tokens)

@@ -35,6 +35,9 @@ if TYPE_CHECKING:
 
 _BENCHMARKS: Final = ("validation_10", "tiers", "directory")
 
+_HISTORY: Final = {"both": (True, True), "images": (True, False), "summary": (False, True), "none": (False, False)}
+"""Whether earlier images are shown and the last actions told, by the value of ``--history``."""
+
 _EPILOG: Final = f"""\
 exit codes: 0 finished, 2 a mistake in what was asked, 3 a cap was reached, 130 interrupted
 
@@ -97,7 +100,11 @@ def _add_telling(group: argparse._ArgumentGroup) -> None:
     add("--observation", choices=("image", "text"), default="image", help=seen)
     add("--history-images", type=count_or_zero, default=2, metavar="N", help="earlier images (default 2)")
     add("--history-text", action=switch, default=True, help="what the last actions visibly did (default: yes)")
-    add("--history-text-window", type=count, default=3, metavar="N", help="how many of them (default 3)")
+    window = "how many of them (default 3, or as many as --actions-per-call)"
+    add("--history-text-window", type=count, metavar="N", help=window)
+    add(
+        "--history", choices=tuple(_HISTORY), default="both", help="images, a summary in words, both (default), or none"
+    )
     add("--text-observation", action=switch, default=False, help="the text beside the image (default: no)")
 
 
@@ -171,7 +178,8 @@ def _evaluate(given: Sequence[str], models: Mapping[str, ModelEntry]) -> int:
     for line in evaluation.warnings:
         complain(f"warning: {line}")
     try:
-        with Bar(arguments.quiet or arguments.verbose) as bar:
+        is_read = arguments.model.startswith("human/")  # by somebody who needs the terminal
+        with Bar(arguments.quiet or arguments.verbose or is_read) as bar:
             evaluated = evaluation.run(bar.update)
     except KeyboardInterrupt:
         complain(f"interrupted; {_how_to_go_on(evaluation, given)}")
@@ -194,6 +202,7 @@ def _settings(arguments: argparse.Namespace, entry: ModelEntry) -> tuple[Any, An
     from gridworld.evaluation.running.player import Telling
     from gridworld.evaluation.running.settings import Settings
 
+    shows, tells = _HISTORY[arguments.history]
     settings = Settings(
         benchmark=arguments.benchmark,
         model=named(arguments.model, arguments.effort) if entry.admit else arguments.model,
@@ -206,9 +215,9 @@ def _settings(arguments: argparse.Namespace, entry: ModelEntry) -> tuple[Any, An
         device=arguments.device,
         limit=arguments.limit,
         telling=Telling(
-            arguments.history_images,
-            arguments.history_text,
-            arguments.history_text_window,
+            arguments.history_images if shows else 0,
+            arguments.history_text and tells,
+            arguments.history_text_window or max(3, arguments.actions_per_call),
             arguments.text_observation,
             arguments.observation,
         ),

@@ -11,7 +11,7 @@ from typing import Any, Final, Self
 
 from spca.common.errors import SettingsError
 from spca.errors import ResumeError
-from spca.llm.calls.budget import Caps
+from spca.llm.calls.budget import Caps, capped
 from spca.llm.calls.preflight import Report, examine
 from spca.llm.calls.prices import ModelTable
 from spca.llm.providers.addresses import address_fault, is_providers_own
@@ -253,20 +253,8 @@ class Models:
             SettingsError: its cost cannot be capped, because a price is unknown; names the ways out.
         """
         asked = self.settings
-        unknown = [model for model in dict.fromkeys(self.names) if self.table.price(model) is None]
-        others = asked.max_calls is not None or asked.max_tokens is not None
-        if unknown and (asked.max_cost is not None or not others):
-            cap = "--max-cost" if asked.max_cost is not None else f"the cost cap of {DEFAULT_MAX_COST:g} USD"
-            fix = "leave it out and give" if asked.max_cost is not None else "give"
-            raise SettingsError(
-                f"the price of {unknown[0]} is unknown, so {cap} cannot hold: {fix} --max-calls N or --max-tokens N, "
-                "or its price with --model-table FILE (docs/models.md)"
-            )
-        dear = [model for model in self.names if (price := self.table.price(model)) and not price.is_free]
-        if asked.max_cost == 0 and dear:
-            raise SettingsError(f"--max-cost 0 leaves no call of {dear[0]}, which is paid for: give an amount")
-        cost = DEFAULT_MAX_COST if asked.max_cost is None and not unknown else asked.max_cost
-        return Caps(cost, asked.max_calls, asked.max_tokens)
+        caps = Caps(asked.max_cost, asked.max_calls, asked.max_tokens)
+        return capped(self.names, self.table, caps, DEFAULT_MAX_COST)
 
     def look_up(self) -> Report:
         """Look up the models of a run at their providers; see :func:`spca.llm.calls.preflight.examine`."""

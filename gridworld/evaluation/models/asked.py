@@ -68,8 +68,8 @@ def named(model: str, effort: str | None) -> str:
     """The name of a model with the effort that an option asks for.
 
     Raises:
-        ModelError: the model takes none, or its name asks for another one.
+        SettingsError: the model takes none, or its name asks for another one.
     """
-    from gridworld.adapters.admission import with_effort
+    from spca.llm.providers.model_names import with_effort
 
-    return with_effort(model, effort) if effort else model
+    return with_effort(model, effort, "--effort") if effort else model

@@ -82,7 +82,7 @@ class Evaluation:
         model = self._setup.model()
         self._model_name, self._model_details = model.model_name, dict(model.describe())
         self.output = _where_it_leads(how.output or self._default_output())
-        self._calls = KeptCalls(self.output.with_suffix(".calls").resolve() if entry.admit else None)
+        self._calls = KeptCalls(_calls_of(self.output) if entry.admit else None)
         self._setup = replace(self._setup, books=str(self._calls.path or ""))
         if entry.admit is not None:
             self.warnings += entry.admit(self._setup.options())
@@ -181,6 +181,11 @@ class Evaluation:
 
 def _lost(result: TaskBenchmarkResult) -> bool:
     return result.episode.info.get(LOST) is True
+
+
+def _calls_of(output: Path) -> Path:
+    """The folder beside a results file that keeps the calls."""
+    return output.with_name(f"{output.name.removesuffix('.json')}.calls").resolve()
 
 
 def _where_it_leads(path: Path) -> Path:

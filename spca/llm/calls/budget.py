@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
-from spca.common.errors import BudgetReached
+from spca.common.errors import BudgetReached, SettingsError
 from spca.llm.calls.ledger import Outcome, Record
 from spca.llm.calls.prices import ModelTable
 
@@ -40,6 +40,32 @@ class Caps:
             if 0 < spent >= Decimal(str(self.cost_usd)):
                 words = f"budget: {spent:.4f} USD were spent (--max-cost {self.cost_usd:g})"
                 raise BudgetReached(words, "--max-cost")
+
+
+def capped(models: Iterable[str], table: ModelTable, asked: Caps, default_usd: float) -> Caps:
+    """The caps on models (names with prefixes): those asked for, with one on the cost wherever prices are known.
+
+    Args:
+        default_usd: the cap on the cost where none is asked for.
+
+    Raises:
+        SettingsError: the cost cannot be capped, because a price is unknown; names the ways out.
+    """
+    prices = {model: table.price(model) for model in models}
+    unknown = [model for model, price in prices.items() if price is None]
+    others = asked.calls is not None or asked.tokens is not None
+    if unknown and (asked.cost_usd is not None or not others):
+        cap = "--max-cost" if asked.cost_usd is not None else f"the cost cap of {default_usd:g} USD"
+        fix = "leave it out and give" if asked.cost_usd is not None else "give"
+        raise SettingsError(
+            f"the price of {unknown[0]} is unknown, so {cap} cannot hold: {fix} --max-calls N or --max-tokens N, "
+            "or its price with --model-table FILE (docs/models.md)"
+        )
+    dear = [model for model, price in prices.items() if price and not price.is_free]
+    if asked.cost_usd == 0 and dear:
+        raise SettingsError(f"--max-cost 0 leaves no call of {dear[0]}, which is paid for: give an amount")
+    cost = default_usd if asked.cost_usd is None and not unknown else asked.cost_usd
+    return Caps(cost, asked.calls, asked.tokens)
 
 
 def _bound(amounts: Sequence[tuple[Decimal | int | None, Decimal | int]]) -> Decimal:
