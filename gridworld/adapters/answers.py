@@ -24,7 +24,7 @@ _STATEMENT: Final = re.compile(
     r"action(?:[ \t]+(?:id|number))?[ \t*_`]*[:=](?P<value>.*)$",
     re.IGNORECASE | re.MULTILINE,
 )
-_STATEMENTS: Final = re.compile(_STATEMENT.pattern.replace("action(?:", "actions?(?:"), _STATEMENT.flags)
+_STATEMENT_OF_LIST: Final = re.compile(_STATEMENT.pattern.replace("action(?:", "actions(?:"), _STATEMENT.flags)
 _BETWEEN: Final = re.compile(r"[,;|\n]|->|→|\bthen\b")
 _NUMBER: Final = r"(?<![\w.])-\d+|\d+(?:\.\d+)?"
 _DECORATION: Final = " \t\r\n*_`'\"()[]<>{}.!#"
@@ -67,11 +67,11 @@ def read_choice(text: str, action_space: Mapping[int, str], most: int = 1) -> Ch
         most: more than 1: a statement may be a list.
     """
     text = text[-_LONGEST:]
-    pattern = _STATEMENT if most == 1 else _STATEMENTS
-    stated = [_stated(match["value"], action_space, most) for match in pattern.finditer(text)]
-    actions = next(filter(None, reversed(stated)), ())
-    if actions:
-        return _choice(actions, most)
+    stated = [(match.start(), _stated(match["value"], action_space, most)) for match in _STATEMENT.finditer(text)]
+    if most > 1:
+        stated += [(match.start(), _list(match["value"], action_space)) for match in _STATEMENT_OF_LIST.finditer(text)]
+    if found := [actions for _, actions in sorted(stated) if actions]:
+        return _choice(found[-1], most)
     chosen = [choice for found in _objects(text) if (choice := _of_object(found, action_space, most))]
     if chosen:
         return chosen[-1]
@@ -114,7 +114,8 @@ def _list(text: str, action_space: Mapping[int, str]) -> Sequence[int]:
 def _item(text: str, action_space: Mapping[int, str]) -> Sequence[int]:
     """Numbers or names, one after another; a number and a name side by side are one action, or none."""
     tokens = _tokens(tuple(action_space.items()))
-    if tokens.sub("", text).lstrip("-").strip(_DECORATION + ":"):
+    text = text.strip().removeprefix("- ")
+    if tokens.sub("", text).strip(_DECORATION + ":"):
         return ()
     found = [(match.lastgroup is None, _meaning(match, action_space)) for match in tokens.finditer(text)]
     actions: list[int] = []

@@ -4,29 +4,50 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+import run_eval
 from tests.fakes.reference_server import Settings
-from tests.support.commands import MINUTES
 from tests.support.gridworld.players import corridors
 from tests.support.gridworld.serving import MODELS, PlayingServer, imbalance, records
+from tests.support.processes import Process
 from tests.support.spca.served import cost_of, to_provider
+from tests.support.waiting import becomes
 
 pytestmark = pytest.mark.timeout(900)
 
-ROOT = Path(__file__).resolve().parents[2]
 KEYS = {"OPENAI_API_KEY": "a-key-of-openai-0123456789"}
 
 
-def run(cwd: Path, *arguments: object, **env: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, str(ROOT / "run_eval.py"), *map(str, arguments)]
-    return subprocess.run(
-        command, cwd=cwd, env={**os.environ, **env}, capture_output=True, text=True, timeout=MINUTES, check=False
-    )
+class Command:
+    """The command, in a process of its own or in this one, with what it prints."""
+
+    def __init__(self, cwd: Path, monkeypatch: pytest.MonkeyPatch, capture: pytest.CaptureFixture[str]) -> None:
+        monkeypatch.chdir(cwd)
+        self.cwd, self._patch, self._capture = cwd, monkeypatch, capture
+
+    def __call__(self, *arguments: object, **env: str) -> subprocess.CompletedProcess[str]:
+        argv = [*map(str, arguments)]
+        with self._patch.context() as patch:
+            for name, value in env.items():
+                patch.setenv(name, value)
+            code = run_eval.main(argv)
+        return subprocess.CompletedProcess(argv, code, *self._capture.readouterr())
+
+    def apart(self, *arguments: object, **env: str) -> Process:
+        command = [sys.executable, run_eval.__file__, *map(str, arguments)]
+        pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+        return Process(command, cwd=self.cwd, env={**os.environ, **env}, **pipes)
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
+    return Command(tmp_path, monkeypatch, capsys)
 
 
 @pytest.fixture
@@ -40,17 +61,19 @@ def tasks(tmp_path: Path) -> tuple[object, ...]:
     ("prefix", "more"),
     [
         ("openai", ("--effort", "high")),
+        ("openai", ("--observation", "text", "--history", "none")),
+        ("anthropic", ("--history", "images")),
         ("anthropic", ("--observation", "text")),
         ("google", ("--observation", "text", "--actions-per-call", "4")),
         ("ollama", ()),
     ],
 )
 def test_books_results_and_leaderboard_are_what_the_server_counted(
-    tasks: tuple[object, ...], tmp_path: Path, prefix: str, more: tuple[str, ...]
+    run: Command, tasks: tuple[object, ...], tmp_path: Path, prefix: str, more: tuple[str, ...]
 ) -> None:
-    with PlayingServer(Settings(faults=0.1, seed=3)) as server:
+    with PlayingServer(Settings(faults=0.1 if "high" in more else 0.0, seed=3)) as server:
         environment = KEYS | to_provider(prefix, server)
-        done = run(tmp_path, *tasks, "--model", MODELS[prefix], *more, **environment)
+        done = run(*tasks, "--model", MODELS[prefix], *more, **environment)
         assert done.returncode == 0, done.stderr
         assert sum(line.method == "GET" for line in server.lines) == 1, "it was looked up once"
         log, heard = server.asked, server.heard
@@ -64,24 +87,116 @@ def test_books_results_and_leaderboard_are_what_the_server_counted(
     cost = f"{sum(map(cost_of, log)):.4f}"
     assert f"{len(log)} requests" in done.stdout
     assert f"{cost} USD" in done.stdout
-    made = run(tmp_path, "leaderboard", "o.json", "--out", "board.html")
+    made = run("leaderboard", "o.json", "--out", "board.html")
     assert made.returncode == 0, made.stderr
     page = (tmp_path / "board.html").read_text(encoding="utf-8")
     assert f">{cost}<small>{len(log)} requests</small>" in page
     assert f">{name}</th>" in page
 
 
-def test_a_cap_stops_and_more_of_it_goes_on(tasks: tuple[object, ...], tmp_path: Path) -> None:
+def test_a_cap_stops_and_more_of_it_goes_on(run: Command, tasks: tuple[object, ...], tmp_path: Path) -> None:
     with PlayingServer() as server:
         asked = (*tasks, "--model", MODELS["openai"], "--quiet")
         environment = KEYS | to_provider("openai", server)
-        done = run(tmp_path, *asked, "--max-calls", "5", **environment)
-        again = "--quiet --resume --max-calls MORE"
+        done = run(*asked, "--max-calls", "5", **environment)
         assert (done.returncode, len(server.asked)) == (3, 5)
         assert done.stderr.startswith("stopped: budget: 5 requests were sent (--max-calls 5); 2 tasks are finished; go")
-        assert done.stderr.endswith(f"{again}\n")
-        done = run(tmp_path, *asked, "--resume", "--max-calls", "100", **environment)
+        assert done.stderr.endswith("--quiet --resume --max-calls MORE\n")
+        refused = run(*asked, **environment)
+        assert (refused.returncode, refused.stdout) == (2, "")
+        assert "add --resume to go on, or --overwrite" in refused.stderr
+        done = run(*asked, "--resume", "--max-calls", "100", **environment)
         assert done.returncode == 0, done.stderr
         assert len(server.asked) == 19, "nothing was asked twice"
         assert imbalance(tmp_path / "o.json", server.asked) == []
-    assert len({(r["level"], r["key"], r["transcript"]) for r in records(tmp_path / "o.json")}) == 19
+        kept = [path.read_text(encoding="utf-8") for path in tmp_path.rglob("*") if path.is_file()]
+        assert not [text for text in (*kept, done.stdout) if KEYS["OPENAI_API_KEY"] in text]
+        again = run(*asked, "--overwrite", **environment)
+        assert again.returncode == 0, again.stderr
+        assert imbalance(tmp_path / "o.json", server.asked[19:]) == [], "begun again, nothing was taken over"
+
+
+def test_several_workers_keep_one_cap(run: Command, tasks: tuple[object, ...], tmp_path: Path) -> None:
+    with PlayingServer() as server:
+        asked = (*tasks, "--model", MODELS["openai"], "--quiet", "--workers", "2")
+        environment = KEYS | to_provider("openai", server)
+        done = run(*asked, "--max-calls", "8", **environment)
+        assert done.returncode == 3, done.stderr
+        assert 8 <= len(server.asked) <= 9, "a request of each worker at most goes over it"
+        done = run(*asked, "--resume", "--max-calls", "100", **environment)
+        assert done.returncode == 0, done.stderr
+        log = server.asked
+    assert len(records(tmp_path / "o.json")) == len(log)
+    assert len([*(tmp_path / "o.calls").glob("*/llm/*.json")]) == 19, "each step has one answer"
+    assert len(log) - 19 <= 1, "a worker that had to stop may have lost the answer it waited for"
+    usage = json.loads((tmp_path / "o.json").read_text(encoding="utf-8"))["usage"]
+    assert usage["requests"] == len(log)
+
+
+def test_a_killed_evaluation_pays_for_no_finished_call_twice(
+    run: Command, tasks: tuple[object, ...], tmp_path: Path
+) -> None:
+    with PlayingServer() as server:
+        server.stall_at = 6
+        asked = (*tasks, "--model", MODELS["anthropic"], "--quiet", "--observation", "text")
+        environment = to_provider("anthropic", server)
+        with run.apart(*asked, **environment) as running:
+            assert becomes(lambda: len(server.asked) == 6 or running.poll() is not None)
+            os.killpg(running.pid, signal.SIGKILL)
+        server.settings = Settings()
+        done = run(*asked, "--resume", **environment)
+        assert done.returncode == 0, done.stderr
+        log = server.asked
+    booked = records(tmp_path / "o.json")
+    assert len(booked) == len(log) == 20, "only the request that had no answer was sent again"
+    assert [record["outcome"] for record in booked] == ["answered"] * 5 + ["unknown"] + ["answered"] * 14
+    usage = json.loads((tmp_path / "o.json").read_text(encoding="utf-8"))["usage"]
+    paid = sum(cost_of(line) for number, line in enumerate(log, 1) if number != 6)
+    assert (usage["requests"], usage["cost_unknown"], round(usage["cost_usd"], 9)) == (20, 1, round(paid, 9))
+    assert f"{paid:.4f}+1? USD" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        (
+            Settings(key="another-key-0123456789"),
+            "refused the key (401: Incorrect API key provided.): check OPENAI_API",
+        ),
+        (Settings(models=("gpt-5.2",)), "no such model at http://127.0.0.1"),
+    ],
+)
+def test_what_a_server_refuses_is_one_line(
+    run: Command, tasks: tuple[object, ...], tmp_path: Path, settings: Settings, words: str
+) -> None:
+    with PlayingServer(settings) as server:
+        environment = KEYS | to_provider("openai", server)
+        done = run(*tasks, "--model", MODELS["openai"], "--no-preflight", **environment)
+        assert (done.returncode, done.stdout) == (2, "")
+        (line,) = done.stderr.splitlines()
+        assert line.startswith(f"error: {MODELS['openai']}: ")
+        assert words in line
+        assert KEYS["OPENAI_API_KEY"] not in line
+        assert "--planner-model" not in line
+        warned = run(*tasks, "--model", MODELS["openai"], **environment)
+        assert [each.partition(":")[0] for each in warned.stderr.splitlines()] == ["warning", "error"]
+        assert len(server.asked) == 2
+    assert [path.name for path in tmp_path.iterdir()] == ["tasks"], "nothing is left to go on with"
+
+
+def test_a_server_of_ones_own_gets_its_own_key(run: Command, tasks: tuple[object, ...], tmp_path: Path) -> None:
+    with PlayingServer(Settings(key="a-key-of-the-lab-0123"), "Actions: 2, 2, 2, 2") as server:
+        lab = ("--server", f"lab={server.base_url},LAB_KEY", "--model", "lab/m")
+        environment = KEYS | {"LAB_KEY": "a-key-of-the-lab-0123"}
+        refused = run(*tasks, *lab, **environment)
+        assert refused.returncode == 2
+        assert "the price of lab/m is unknown" in refused.stderr
+        capped = (*lab, "--max-calls", "99", "--actions-per-call", "4", "--quiet")
+        done = run(*tasks, *capped, **environment)
+        assert done.returncode == 0, done.stderr
+        assert f"{len(server.asked)} requests" in done.stdout
+        assert len(server.asked) < 19
+        assert done.stdout.splitlines()[0].endswith(" tokens, ? USD")
+    made = run("leaderboard", "o.json", "--out", "board.html")
+    assert made.returncode == 0, made.stderr
+    assert f">?<small>{len(server.asked)} requests</small>" in (tmp_path / "board.html").read_text(encoding="utf-8")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 
 import pytest
@@ -112,4 +113,102 @@ def test_a_last_line_decides(text: str, action: int, by_name: bool) -> None:
 def test_hostile_texts_take_no_time(text: str) -> None:
     started = time.process_time()
     assert read_choice(without_thoughts(text), ACTION_NAMES) is None
+    assert time.process_time() - started < 2.0
+
+
+LISTED = {
+    "Actions: 2, 2, 1": [2, 2, 1],
+    "I turn first.\nActions: turn_right, move_forward": [1, 2],
+    "Actions: 2 2 2": [2, 2, 2],
+    "**Actions:** `2`, `2`, `5`.": [2, 2, 5],
+    "Actions: [2, 0]": [2, 0],
+    "Actions: <2>, <1>, ...": [2, 1],
+    "Actions: 2 -> 2 → pick up": [2, 2, 3],
+    "Actions: move_forward then toggle": [2, 5],
+    "Actions: 2 (move_forward), 1 (turn_right)": [2, 1],
+    "Actions: 2 move_forward 1 turn_right": [2, 1],
+    "Actions: 2, 2\nNo, a wall is there.\nActions: 0": [0],
+    "Actions: 0\nActions: <id>, <id>, ...": [0],
+    "Action: 2": [2],
+    "Action: 2 - the way is free for 8 cells": [2],
+    '{"actions": [2, 2, "turn_left"]}': [2, 2, 0],
+    '{"actions": "2, 5", "confidence": 0.5}': [2, 5],
+    '{"action": 2}': [2],
+    "[2, 2, 0]": [2, 2, 0],
+    "2, 2, 0": [2, 2, 0],
+    "turn_left\nmove_forward": [0, 2],
+}
+NO_LIST = (
+    "Actions: 2, 9",
+    "Actions: 2, , 1",
+    "Actions: 0-6",
+    "Actions: 2 or 3",
+    "Actions: 1 move_forward",
+    "Actions: 1. move_forward, 2. turn_left",
+    "Actions: move_forward 3",
+    "Actions: 2.5, 1",
+    "Actions: the door, then 2",
+    "I go on to 2, 2 and 1.",
+    '{"actions": [2, true]}',
+    '{"actions": [2, [1]]}',
+    '{"actions": []}',
+)
+
+
+@pytest.mark.parametrize(("text", "actions"), LISTED.items())
+def test_lists(text: str, actions: list[int]) -> None:
+    choice = read_choice(text, ACTION_NAMES, 9)
+    assert choice is not None
+    assert list(choice.actions) == actions
+    first = read_choice(text, ACTION_NAMES, 2)
+    assert first is not None
+    assert list(first.actions) == actions[:2]
+
+
+@pytest.mark.parametrize("text", NO_LIST)
+def test_no_list_is_guessed(text: str) -> None:
+    assert read_choice(text, ACTION_NAMES, 9) is None
+
+
+def _written(action: int, style: str) -> str:
+    return {"id": str(action), "name": ACTION_NAMES[action], "both": f"{action} ({ACTION_NAMES[action]})"}[style]
+
+
+ACTIONS = st.lists(st.sampled_from(sorted(ACTION_NAMES)), min_size=1, max_size=12)
+STYLES = st.sampled_from(["id", "name", "both"])
+
+
+@given(st.text(max_size=200), ACTIONS, STYLES, st.sampled_from([", ", ",", "; ", " -> ", " | "]), st.integers(2, 9))
+def test_a_last_list_decides(text: str, actions: list[int], style: str, between: str, most: int) -> None:
+    line = f"Actions: {between.join(_written(action, style) for action in actions)}"
+    choice = read_choice(f"{text}\n{line}", ACTION_NAMES, most)
+    assert choice is not None
+    assert list(choice.actions) == actions[:most]
+
+
+@given(ACTIONS, st.booleans(), st.integers(2, 9))
+def test_a_list_in_json_is_read(actions: list[int], by_name: bool, most: int) -> None:
+    values = [ACTION_NAMES[action] for action in actions] if by_name else actions
+    choice = read_choice(f"So: {json.dumps({'actions': values})}", ACTION_NAMES, most)
+    assert choice is not None
+    assert list(choice.actions) == actions[:most]
+
+
+@given(
+    st.text(alphabet="0123456789 ,.;:|>-\n[]{}()\"'actionsid_turnlefmvwpkg→", max_size=120) | st.text(max_size=200),
+    st.integers(1, 9),
+)
+def test_any_text_is_read_as_a_list_or_not(text: str, most: int) -> None:
+    choice = read_choice(without_thoughts(text), ACTION_NAMES, most)
+    assert choice is None or (1 <= len(choice.actions) <= most and set(choice.actions) <= set(ACTION_NAMES))
+    if most == 1:
+        assert choice is None or choice.further == ()
+
+
+@pytest.mark.parametrize(
+    "text", ["Actions: " + "2 " * 100_000, "2," * 100_000, "Actions: " + "2 (" * 50_000, "actions:\n" * 50_000]
+)
+def test_hostile_lists_take_no_time(text: str) -> None:
+    started = time.process_time()
+    read_choice(without_thoughts(text), ACTION_NAMES, 5)
     assert time.process_time() - started < 2.0

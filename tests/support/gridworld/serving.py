@@ -6,7 +6,7 @@ import io
 import json
 import socket
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +25,7 @@ from tests.fakes.openai_wire import CHAT
 from tests.fakes.reference_server import Line, ReferenceServer, Settings
 from tests.fakes.serving import Asked, Reply, Server
 from tests.support.spca.served import TOKENS, cost_of
+from tests.support.waiting import AGES
 
 MODEL = "seeing"
 
@@ -111,15 +112,22 @@ MODELS = {
 
 
 class PlayingServer(ReferenceServer):
-    """Says the same to every request: to walk on, unless it is told otherwise; keeps what it ``heard``."""
+    """Says the same to every request: to walk on, unless it is told otherwise; keeps what it ``heard``.
+
+    Attributes:
+        stall_at: number of the request that gets no answer for ages, nor those after it until ``settings`` are set.
+    """
 
     def __init__(self, settings: Settings | None = None, says: str = "Free.\nAction: 2", **more: Any) -> None:
         super().__init__(settings, **more)
         self.says = says
         self.heard: list[Heard] = []
+        self.stall_at = 0
 
     def answer_to(self, heard: Heard) -> Answer:
         self.heard.append(heard)
+        if len(self.heard) == self.stall_at:
+            self.settings = replace(self.settings, stall=AGES)
         return Answer(self.says)
 
 
