@@ -18,6 +18,7 @@ from spca.llm.calls.prices import ModelTable
 from spca.llm.providers.addresses import address_fault
 from spca.llm.providers.base import TIMEOUT_S, Limits
 from spca.llm.providers.failures import OTHER_MODEL
+from spca.llm.providers.model_names import with_effort
 from spca.llm.providers.registry import SERVERS_VARIABLE, own_servers, provider_for
 from spca.llm.providers.servers import Server, Servers
 
@@ -27,6 +28,11 @@ _CAPS: Final = ("max_cost", "max_calls", "max_tokens")
 _CACHE: Final = "llm_cache"
 _OLLAMA_SERVICE: Final = {"ollama/*": {"input": None, "output": None}}
 """What Ollama's own service runs has no known price."""
+
+
+def with_word(model: str, effort: str) -> str:
+    """The name of a model with the word of ``--effort``; raises what :func:`with_effort` does."""
+    return with_effort(model, effort, "--effort")
 
 
 def asking_of(options: Mapping[str, Any]) -> Asking:

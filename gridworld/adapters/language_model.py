@@ -20,6 +20,7 @@ from gridworld.errors import BudgetSpentError, ModelError, ModelUnavailableError
 from gridworld.evaluation.model_interface import ModelInput, ModelInterface, ModelOutput, ModelPlan
 from gridworld.task_spec import TaskSpecification
 from spca.common.errors import BudgetReached
+from spca.common.jobs.processes import unbroken
 from spca.errors import (
     BadAnswerError,
     PromptTooLongError,
@@ -213,7 +214,8 @@ class LanguageModel(ModelInterface):
             server = self._reached()
             effort = ModelName.parse(self.name).effort
             request = Request(server.model, tuple(messages), limits=self.asking.limited(effort))
-            self._answered = self._desk.ask(server, self.name, request, phase="play")
+            with unbroken():
+                self._answered = self._desk.ask(server, self.name, request, phase="play")
         except BudgetReached as error:
             raise BudgetSpentError(str(error), error.flag) from None
         except ProviderError as error:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from gridworld.evaluation.results.spending import Spending
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from gridworld.evaluation.metrics import BenchmarkEvaluationResult, EvaluationResult, TaskBenchmarkResult
+    from gridworld.evaluation.results.leaderboard import Group
     from gridworld.evaluation.running.evaluating import Evaluated
 
 _WIDE: Final = 200
@@ -106,6 +108,28 @@ def _tier_table(evaluation: EvaluationResult) -> Table:
             f"{tier.avg_reward:.3f}",
         )
     return table
+
+
+def show_ranking(groups: Sequence[Group]) -> None:
+    """Print a table of each group of comparable results on standard output, the best result first."""
+    from rich.console import Console
+    from rich.text import Text
+
+    console = Console(highlight=False, width=None if sys.stdout.isatty() else _WIDE)
+    for group in groups:
+        table = _table("#", "model", "points", "solved", "optimality", "tokens", "USD", left=2)
+        table.title = one_line(group.title)
+        for place, entry in enumerate(group.entries, 1):
+            least, spending = "at least " if entry.bounded else "", entry.spending
+            table.add_row(
+                str(place),
+                Text(entry.label),
+                f"{least}{entry.point_rate:.1%}",
+                f"{entry.solved} of {entry.tasks}",
+                "" if entry.optimality is None else f"{least}{entry.optimality:.3f}",
+                *((f"{spending.tokens:,}", spending.usd) if spending else ("", "")),
+            )
+        console.print(table)
 
 
 def _table(*columns: str, left: int) -> Table:

@@ -70,6 +70,6 @@ def named(model: str, effort: str | None) -> str:
     Raises:
         SettingsError: the model takes none, or its name asks for another one.
     """
-    from spca.llm.providers.model_names import with_effort
+    from gridworld.adapters.admission import with_word
 
-    return with_effort(model, effort, "--effort") if effort else model
+    return with_word(model, effort) if effort else model

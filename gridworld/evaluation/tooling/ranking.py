@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from gridworld.errors import EvaluationError
+from gridworld.evaluation.display import show_ranking
 from gridworld.evaluation.results.leaderboard import grouped, read_entries
 from gridworld.evaluation.results.leaderboard_page import page, thumbnails_of
 from gridworld.evaluation.tooling.common import tool_parser
@@ -50,6 +51,7 @@ def run(argv: Sequence[str]) -> int:
         raise EvaluationError(f"{out}: exists and is no leaderboard: choose another --out")
     make_folder(out.parent)
     write_atomic(out, html)
+    show_ranking(groups)
     print(one_line(f"{out}: {counted(len(entries), 'result')}, {counted(len(groups), 'benchmark')}"))
     return EXIT_FINISHED
 

@@ -9,8 +9,8 @@ import signal
 import threading
 import traceback
 from collections import Counter, deque
-from collections.abc import Callable, Generator, Sequence
-from contextlib import closing, suppress
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
@@ -190,6 +190,25 @@ def _sendable(error: Exception, plain: type[SPCAError], where: str) -> Exception
         error = plain(str(error)) if isinstance(error, SPCAError) else RuntimeError(f"{type(error).__name__}: {error}")
     error.add_note(where)
     return error
+
+
+@contextmanager
+def unbroken() -> Iterator[None]:
+    """In a worker process, put off its end until the context is left: an answer that is paid for gets written down.
+
+    The parent waits a few seconds for that; elsewhere nothing is put off.
+    """
+    if signal.getsignal(signal.SIGTERM) is not _leave or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    came: list[int] = []
+    signal.signal(signal.SIGTERM, lambda number, _frame: came.append(number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, _leave)
+        if came:
+            signal.raise_signal(signal.SIGTERM)
 
 
 class _Leave(BaseException):

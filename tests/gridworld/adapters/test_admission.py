@@ -18,7 +18,7 @@ from spca.llm.providers.servers import Server
 from tests.fakes.reference_server import ReferenceServer, Settings
 
 KNOWN, FREE, UNKNOWN = "openai/gpt-6.1-sol", "ollama/qwen3-coder:30b", "lab/m"
-LAB = {"servers": ["lab=http://127.0.0.1:9/v1"]}
+LAB: dict[str, Any] = {"servers": ["lab=http://127.0.0.1:9/v1"]}
 
 
 def options(model: str = KNOWN, **given: Any) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
@@ -11,7 +12,9 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from spca.common.errors import FileError, JobError
+from spca.common.jobs.processes import unbroken
 from spca.common.jobs.work import Job, Setup, Terms
+from tests.support.waiting import becomes
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +39,7 @@ class Squares(Setup[Job, Square]):
 
     Attributes:
         folder: gets a file for each start and end of a worker, and for the first death at ``dies_once``.
+        pays: the job that pays for something, and never ends; all others refuse once it has paid.
         dies: the job at which a worker dies each time; ``dies_once``: only once.
         needs: a package to import first.
     """
@@ -49,6 +53,7 @@ class Squares(Setup[Job, Square]):
     needs: str = ""
     refuses: str = ""
     breaks: str = ""
+    pays: str = ""
     verbose: bool = False
 
     @contextmanager
@@ -67,6 +72,16 @@ class Squares(Setup[Job, Square]):
             raise SquaresError("nothing is squared today")
         if job.id == self.breaks:
             raise FileError(self.folder, "no paper")
+        if job.id == self.pays:
+            with unbroken():
+                (self.folder / "paid").touch()
+                time.sleep(0.3)
+                (self.folder / "received").touch()
+            while True:
+                time.sleep(0.01)
+        if self.pays:
+            assert becomes((self.folder / "paid").exists)
+            raise SquaresError("enough was paid")
         died = self.folder / "died"
         if job.id == self.dies or (job.id == self.dies_once and not died.exists()):
             died.touch()

@@ -222,7 +222,12 @@ class TestCommand:
         write(home / "1.json", results("first"))
         write(home / "2.json", results("second", solved=False))
         assert command(".", "1.json", "--out", "pages/board.html") == 0
-        assert capsys.readouterr().out == "pages/board.html: 2 results, 1 benchmark\n"
+        *ranking, last = capsys.readouterr().out.splitlines()
+        assert last == "pages/board.html: 2 results, 1 benchmark"
+        rows = [line.split() for line in ranking if line.split()[:1] in (["#"], ["1"], ["2"])]
+        assert rows[0] == ["#", "model", "points", "solved", "optimality", "tokens", "USD"]
+        assert rows[1] == ["1", "first", "75.0%", "2", "of", "2", "0.750", "220", "?"]
+        assert rows[2] == ["2", "second", "0.0%", "0", "of", "2", "220", "?"]
         html = (home / "pages" / "board.html").read_text()
         words = " ".join(" ".join(Read(html).words).split())
         assert all(each in words for each in ("first", "second", "75.0%", "task1", "2 of 2", "tier 1"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import signal
 import subprocess
 import sys
 from contextlib import closing
@@ -16,6 +17,7 @@ import pytest
 from spca.common.errors import FileError
 from spca.common.jobs.dispatch import do_what_is_left
 from spca.common.jobs.journal import Journal
+from spca.common.jobs.processes import unbroken
 from spca.common.jobs.stamps import versions
 from spca.common.jobs.work import Job
 from tests.support.spca.toy_jobs import Square, Squares, SquaresError
@@ -121,3 +123,20 @@ def test_heavy_libraries_are_imported_on_use() -> None:
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout == "\n"
+
+
+def test_what_a_worker_pays_for_it_receives_before_it_leaves(tmp_path: Path) -> None:
+    with pytest.raises(SquaresError, match="enough was paid"):
+        squares(Squares(tmp_path, pays="1"), 2)
+    assert (tmp_path / "received").exists()
+
+
+def test_elsewhere_nothing_is_put_off() -> None:
+    came: list[int] = []
+    before = signal.signal(signal.SIGTERM, lambda number, _frame: came.append(number))
+    try:
+        with unbroken():
+            signal.raise_signal(signal.SIGTERM)
+            assert came == [signal.SIGTERM]
+    finally:
+        signal.signal(signal.SIGTERM, before)
