@@ -145,8 +145,7 @@ class Display:
     def _turn_to(self, phase: str) -> None:
         self._phase, self._wait = phase, _Wait(_WORKING.get(phase, phase), "", time.monotonic())
 
-    def _moment(self) -> Moment:
-        wait, now = self._wait, time.monotonic()
+    def _moment(self, now: float, wait: _Wait) -> Moment:
         return Moment(
             task=self._task,
             number=self._number,
@@ -154,7 +153,7 @@ class Display:
             round=self._round,
             who=wait.who,
             model=wait.model,
-            waited=now - wait.since,
+            waited=max(now - wait.since, 0.0),
             solved=self.solved,
             failed=self.failed,
             elapsed=now - self._started,
@@ -162,16 +161,16 @@ class Display:
         )
 
     def _now(self) -> str:
-        return self._moment().live(self._console.width - _SPINNER)
+        return self._moment(time.monotonic(), self._wait).live(self._console.width - _SPINNER)
 
     def _tell_file(self) -> None:
         """Say once of each long wait of a level who is waited for."""
         last, told = self._level_started, None
         while not self._ended.wait(_LOOK):
-            wait, now = self._wait, time.monotonic()
+            now, wait = time.monotonic(), self._wait  # in this order: a wait that begins meanwhile has not lasted
             if wait is not told and (now - wait.since >= _LONG or now - last >= _SILENT):
                 told = wait
-                self._console.print(Text(self._moment().logged(self._console.width)), soft_wrap=True)
+                self._console.print(Text(self._moment(now, wait).logged(self._console.width)), soft_wrap=True)
             last = now if wait is told else last
 
     def _columns(self) -> Columns:
