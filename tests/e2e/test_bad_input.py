@@ -33,7 +33,7 @@ def where(folder: Path) -> tuple[object, ...]:
         (["--engine", "magic"], "planning engine 'magic' is not installed; installed: pyperplan"),
         (
             ["--planner-model", "o3"],
-            "unknown model 'o3': the name must begin with one of reference/..., faulty/..., replay/..., openai/...",
+            "unknown model 'o3': the name must begin with one of reference/..., faulty/..., replay/..., human/...",
         ),
         (["--planner-small-model", "mystery/o3"], "unknown model 'mystery/o3'"),
         (
