@@ -208,6 +208,7 @@ class Models:
         servers: by prefix.
         table: the user's own first; what Ollama's own service runs has no known price.
         limits: of every answer.
+        cost_money: one of them is paid for, or may be.
     """
 
     settings: Settings
@@ -215,6 +216,7 @@ class Models:
     servers: Servers
     table: ModelTable
     limits: Limits
+    cost_money: bool
 
     @classmethod
     def of(cls, settings: Settings) -> Self:
@@ -228,7 +230,9 @@ class Models:
         servers = {prefix: Server(getattr(settings, name)) for prefix, name in zip(_PLACES, ADDRESSES, strict=True)}
         servers |= _recorded(settings.servers)
         limits = Limits(settings.max_output_tokens, None, settings.timeout)
-        return cls(settings, settings.models, servers, known, limits)
+        names = settings.models
+        cost_money = not all(price and price.is_free for price in map(known.price, names))
+        return cls(settings, names, servers, known, limits, cost_money)
 
     def place(self, model: str) -> str:
         """What a model's answers depend on besides its name: the address of its server, or the state of its file."""
@@ -240,11 +244,6 @@ class Models:
         except OSError:
             return ""
         return f"{file.st_size} {file.st_mtime_ns}"
-
-    @property
-    def cost_money(self) -> bool:
-        """Whether one of them is paid for, or may be."""
-        return not all((price := self.table.price(model)) and price.is_free for model in self.names)
 
     def caps(self) -> Caps:
         """The caps of a run.
