@@ -188,7 +188,7 @@ def check(values: Mapping[str, Any]) -> None:
         _, at, word = asked.name.rpartition("@")
         if at and word in EFFORTS and asked.prefix in WITHOUT_EFFORT and not Path(asked.name).exists():
             raise SettingsError(f"{flag} {model}: {asked.prefix}/... reasons as it does: leave @{word} out")
-        if asked.prefix in ("reference", "faulty") and asked.name != role:
+        if asked.prefix in ("reference", "faulty") and asked.name.rpartition("/")[2] != role:
             raise SettingsError(f"{flag} {model}: the embedded model for this is {asked.prefix}/{role}")
         is_own = asked.prefix in addresses and is_providers_own(asked.prefix, values[addresses[asked.prefix]])
         if at and not asked.effort and is_own:
