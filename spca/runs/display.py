@@ -7,7 +7,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -53,6 +53,13 @@ class _Now:
         return Text(self._describe(), no_wrap=True, overflow="ellipsis")
 
 
+class _Output(Console):
+    """Standard output; that nobody reads it any more is for the program to deal with."""
+
+    def on_broken_pipe(self) -> None:
+        raise BrokenPipeError
+
+
 class Display:
     """Progress and results on standard output.
 
@@ -65,7 +72,7 @@ class Display:
     def __init__(
         self, tasks: Sequence[Task], *, paid: bool = False, quiet: bool = False, console: Console | None = None
     ) -> None:
-        self._console = console or Console(highlight=False)
+        self._console = console or _Output(highlight=False)
         self._tasks, self._paid, self._quiet = tasks, paid, quiet
         self._live = self._console.is_terminal and not self._console.is_dumb_terminal
         self._status: Status | None = None
@@ -169,8 +176,9 @@ class Display:
         while not self._ended.wait(_LOOK):
             now, wait = time.monotonic(), self._wait  # in this order: a wait that begins meanwhile has not lasted
             if wait is not told and (now - wait.since >= _LONG or now - last >= _SILENT):
-                told = wait
-                self._console.print(Text(self._moment(now, wait).logged(self._console.width)), soft_wrap=True)
+                told, line = wait, self._moment(now, wait).logged(self._console.width)
+                with suppress(OSError):  # who prints the next result says that nothing can be written
+                    self._console.print(Text(line), soft_wrap=True)
             last = now if wait is told else last
 
     def _columns(self) -> Columns:

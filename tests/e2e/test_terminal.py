@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
 import sys
 from collections.abc import Callable
 from itertools import pairwise
@@ -15,9 +17,10 @@ from main import main
 from tests.fakes.reference_server import ReferenceServer
 from tests.fakes.serving import Asked, Reply
 from tests.support.commands import command, curriculum, environment, only_run
+from tests.support.processes import Process
 from tests.support.spca.served import CHAT, cost_of, model_flags
 from tests.support.terminals import Terminal
-from tests.support.waiting import becomes
+from tests.support.waiting import PATIENCE, becomes
 
 pytestmark = pytest.mark.timeout(900)
 
@@ -107,3 +110,18 @@ def the_one(who: str, lines: list[str]) -> str:
     """The line that says who is waited for."""
     (line,) = [line for line in lines if f"  {who} " in line]
     return line
+
+
+def test_a_run_whose_output_nobody_reads_any_more_says_how_to_go_on(tmp_path: Path) -> None:
+    chosen = curriculum(tmp_path / "c.json", navigation=(ENV_ID,))
+    where = ("--curriculum", chosen, "--runs", tmp_path / "runs", "--workspace", tmp_path / "w")
+    reader, writer = os.pipe()
+    os.close(reader)
+    options = {"cwd": tmp_path, "env": environment(), "stdout": writer, "stderr": subprocess.PIPE}
+    with Process(command(*where), **options) as process:
+        os.close(writer)
+        _, err = process.communicate(timeout=PATIENCE)
+    assert process.returncode == 130
+    run = only_run(tmp_path / "runs").name
+    assert err.startswith(f"interrupted, since nobody reads the output; go on with: python main.py --resume {run} ")
+    assert err.count("\n") == 1
