@@ -69,17 +69,9 @@ def test_a_run_goes_on_where_its_server_has_moved(short: tuple[object, ...], tmp
     assert unset.returncode == 2
     assert unset.stderr == "error: lab/gpt-6.1-sol: set LAB_KEY in the environment or in .env\n"
     with ReferenceServer(Settings(key=KEYS["LAB_KEY"])) as moved:
-        wrong = main_py(
-            tmp_path, *resume, SPCA_SERVERS=f"lab={moved.base_url}|LAB_KEY", LAB_KEY="a-word-that-is-no-key"
-        )
-        assert wrong.returncode == 2
-        assert "refused the key" in wrong.stderr
-        assert "a-word-that-is-no-key" not in wrong.stderr
         done = main_py(tmp_path, *resume, SPCA_SERVERS=f"lab={moved.base_url}|LAB_KEY", **given)
         assert (done.returncode, done.stderr) == (0, "")
-        outcomes = ["answered" if line.status == 200 else "rejected" for line in (*lab.asked, *moved.asked)]
-        assert [record["outcome"] for record in book(run)] == outcomes
-        assert outcomes.count("rejected") == 1
+        assert imbalance(run, [*lab.asked, *moved.asked]) == []
     assert read(run / "run.json")["settings"]["servers"] == f"lab={moved.base_url}|LAB_KEY"
 
 
