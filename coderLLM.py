@@ -85,7 +85,8 @@ class CoderLLM:
                 regression = check(made.agent) if check else None
                 if not regression:
                     return made
-                source = _sources_beyond({*shown, *made.changed}, made.agent, regression)
+                names = library.involved(made.agent.text, (), regression, 0)
+                source = _sources(made.agent, names, regression, {*shown, *made.changed})
             error = regression or str(made)
             if not self._client.last_text:  # nothing came that could be repaired: the question is asked again
                 mode, messages = first_mode, opening
@@ -105,7 +106,7 @@ class CoderLLM:
         told = {"task": task, "agent_state": agent_state, "error": error}
         room = library.room_for_sources(render("coder_task", methods="", source="", **told))
         involved = library.involved(agent.text, task["actions"], error, room)
-        source = library.sources(agent.text, involved)
+        source = _sources(agent, involved, error, ())
         left = library.MAX_METHODS - max(0, len(source) - room)
         methods = library.listing(agent.text, relevant_to=task["actions"], leave_out=involved, room=left)
         text = render("coder_task", methods=methods, source=source, **told)
@@ -147,7 +148,8 @@ class CoderLLM:
         return patch or error
 
 
-def _sources_beyond(shown: Collection[str], agent: AgentSource, error: str) -> str:
-    """Sources of what an error points into, but for those that the coder has seen or written."""
-    names = [name for name in library.involved(agent.text, (), error, 0) if name not in shown]
-    return library.sources(agent.text, names)
+def _sources(agent: AgentSource, names: Collection[str], error: str, known: Collection[str]) -> str:
+    """Sources of methods, and the places of others that the error points into; what the coder knows is left out."""
+    whole = [name for name in names if name not in known]
+    excerpts = library.excerpts(agent.text, error, {*names, *known})
+    return "\n\n".join(filter(None, (library.sources(agent.text, whole), excerpts)))

@@ -371,12 +371,16 @@ def test_any_comments_of_other_methods_survive_a_rewrite(lines: list[str]) -> No
 
 def test_a_regression_shows_the_source_that_it_points_into_unless_it_was_shown_or_written() -> None:
     large = REACH.replace("    # one cell at a time\n", "    # one cell at a time\n" * 400)
-    verdicts = iter(["last primitives: move_forward (reach_goal > _ahead, line 9); toggle (fetch, line 3)", None])
+    agent = patched(large, FETCH)
+    line = agent.text.splitlines().index("            yield self.move_forward()") + 1
+    error = f"last primitives: move_forward (reach_goal > _ahead, line {line}); toggle (fetch, line 3)"
+    verdicts = iter([error, None])
     again = REACH[: REACH.index("\n\ndef _ahead")] + "\n"
     asked = Asked(again, again)
-    written = asked.write("reach_goal", agent=patched(large, FETCH), error="it failed", check=lambda _: next(verdicts))
+    written = asked.write("reach_goal", agent=agent, error="it failed", check=lambda _: next(verdicts))
     assert isinstance(written, CodePatch)
     assert "def _ahead" not in asked.model.asked(0)
     shown = block(asked.model.last_message(1).text, "agent_source")
     assert re.findall(r"^def (\w+)", shown, re.MULTILINE) == ["fetch"]
-    assert "def _ahead" not in shown, "too large to stand beside it"
+    assert "(of _ahead, lines " in shown, "too large to be shown whole"
+    assert shown.endswith("            yield self.move_forward()")

@@ -24,6 +24,12 @@ MAX_METHODS: Final = 1700
 MAX_SOURCE: Final = 5000
 """Characters of method sources shown at most; what does not fit is left out whole."""
 
+MAX_EXCERPTS: Final = 1500
+"""Characters of the places that an error points into where the whole method does not fit."""
+
+_AROUND: Final = 5
+"""Lines that are shown before and after such a place."""
+
 MAX_TRUSTED: Final = 3000
 """Characters of PDDL that worked before."""
 
@@ -72,16 +78,16 @@ def cited(source: str, error: str) -> tuple[str, ...]:
 def involved(source: str, actions: Collection[str], error: str = "", room: int = MAX_SOURCE) -> tuple[str, ...]:
     """What the ``error`` points into, those of ``actions`` that exist and the helpers they reach.
 
-    They have ``room`` characters; what the error points into has :data:`MAX_SOURCE` in any case, and the place itself
-    is always there. For an action that is missing stands the existing one whose name shares most words with it, if any
-    shares one. What the error names most often comes first, then the actions, then helpers, nearest first. Primitives
-    are left out, and so is a method that no longer fits.
+    They have ``room`` characters; what the error points into has :data:`MAX_SOURCE` in any case. For an action that is
+    missing stands the existing one whose name shares most words with it, if any shares one. What the error names most
+    often comes first, then the actions, then helpers, nearest first. Primitives are left out, and so is a method that
+    no longer fits.
     """
     chosen: list[str] = []
     used, first = 0, cited(source, error)
     for name in dict.fromkeys((*first, *_by_mentions(_reached(source, actions), error))):
         size = len(agent_source.method_source(source, name)) + 2
-        if used + size <= (MAX_SOURCE if name in first else room) or name in first[:1]:
+        if used + size <= (MAX_SOURCE if name in first else room):
             chosen.append(name)
             used += size
     return tuple(chosen)
@@ -94,6 +100,24 @@ def sources(source: str, names: Collection[str]) -> str:
         return ""
     places = ", ".join(f"{m.name} {m.first_line}-{m.last_line}" for m in methods)
     return "\n\n".join([f"(lines: {places})", *(agent_source.method_source(source, m.name) for m in methods)])
+
+
+def excerpts(source: str, error: str, leave_out: Collection[str]) -> str:
+    """What the ``error`` points into, as lines around the places, where the whole methods are not shown.
+
+    At most :data:`MAX_EXCERPTS` characters.
+    """
+    lines, places = agent_source.split_lines(source), feedback.cited_lines(error)
+    wanted, found = set(cited(source, error)).difference(leave_out), list[str]()
+    for method in method_lists.methods(source):
+        first, last = method.first_line, method.last_line
+        inside = [place for place in places if first <= place <= last]
+        if method.name in wanted and inside:
+            near = {n for place in inside for n in range(place - _AROUND, place + _AROUND + 1) if first <= n <= last}
+            gaps = {number for number in near if number - 1 not in near and number != min(near)}
+            shown = "".join("...\n" * (number in gaps) + lines[number - 1] for number in sorted(near))
+            found.append(f"(of {method.name}, lines {first}-{last}, around the places named:)\n{shown}")
+    return "\n".join(found)[:MAX_EXCERPTS].rstrip()
 
 
 def trusted_pddl(trusted: TrustedPDDL) -> dict[str, str]:

@@ -16,8 +16,8 @@ _MAX_MESSAGE: Final = 400
 _MAX_TRACEBACK: Final = 900
 _MAX_PRINTED: Final = 400
 _MAX_ERROR: Final = 1500
-_FRAME: Final = re.compile(r"^  \S+, line \d+, in (\w+)$", re.MULTILINE)
-_PLACE: Final = re.compile(r"\((\w+)(?: > (\w+))?, line \d+\)")
+_FRAME: Final = re.compile(r"^  \S+, line (\d+), in (\w+)$", re.MULTILINE)
+_PLACE: Final = re.compile(r"\((\w+)(?: > (\w+))?, line (\d+)\)")
 _MAX_REASON: Final = 290
 """Characters of the reason why a plan failed that a planner gets; the plan itself says most."""
 
@@ -73,10 +73,18 @@ def _reason(failed: FailedPlan) -> str:
 
 def cited(report: str) -> tuple[str, ...]:
     """Methods that a report names as places: of the traceback, the innermost first, then of the last primitives."""
-    places = _FRAME.findall(report)[::-1]
-    for action, method in _PLACE.findall(report)[::-1]:
+    places = [method for _, method in _FRAME.findall(report)[::-1]]
+    for action, method, _ in _PLACE.findall(report)[::-1]:
         places += [method, action]
     return tuple(dict.fromkeys(filter(None, places)))
+
+
+def cited_lines(report: str) -> frozenset[int]:
+    """The lines of those places."""
+    frames, places = _FRAME.findall(report), _PLACE.findall(report)
+    return frozenset(
+        int(line) for line in (*(line for line, _ in frames), *(line for *_, line in places)) if len(line) < 8
+    )
 
 
 def _told(trace: Sequence[TraceStep], method_at: Callable[[int], str]) -> str:

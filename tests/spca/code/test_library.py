@@ -131,11 +131,32 @@ def test_what_the_error_points_into_is_always_there_and_first() -> None:
     assert library.involved(SOURCE, [], points_into("no_method", "turn_left", "__class__"), 0) == ()
 
 
-def test_the_place_itself_is_there_however_long_it_is() -> None:
+def test_of_what_is_too_long_the_places_are_shown() -> None:
     filling = "        # nothing\n" * (library.MAX_SOURCE // 10)
     source = AGENT.text + SKILLS.replace("        return thing\n", f"{filling}        return thing\n")
-    assert library.involved(source, ["fetch_key"], points_into("open_door", "_look")) == ("_look",)
-    assert library.involved(source, [], points_into("_look", "open_door"), 0) == ("open_door",)
+    line = source.splitlines().index("        return thing") + 1
+    error = f"  agent_tmp.py, line {line}, in _look\n    return thing\nlast primitives: toggle (open_door, line 9)"
+    names = library.involved(source, ["fetch_key"], error)
+    assert "_look" not in names
+    assert names[0] == "open_door"
+    shown = library.excerpts(source, error, names).splitlines()
+    first = source.splitlines().index("    def _look(self, thing):") + 1
+    assert shown[0] == f"(of _look, lines {first}-{line}, around the places named:)"
+    assert shown[1:] == ["        # nothing"] * 5 + ["        return thing"]
+    assert library.excerpts(source, error, [*names, "_look"]) == ""
+    assert len(library.excerpts(source + "        # nothing\n", points_into("_look") * 999, ())) <= library.MAX_EXCERPTS
+
+
+def test_a_coder_sees_first_docstring_lines_whole_or_not_at_all() -> None:
+    made = [f'\n    def _f{n}(self):\n        """{"long " * 40}{n}."""\n        return 1\n' for n in range(9)]
+    lines = library.listing(AGENT.text + "".join(made), relevant_to=[]).splitlines()
+    assert len(lines) == 9
+    told = [line for line in lines if " - " in line]
+    assert len(told) > 3
+    assert all(line.endswith(f"long {n}.") for n, line in enumerate(told))
+    assert sum(map(len, lines)) < library.MAX_METHODS
+    huge = f'\n    def _huge(self):\n        """{"long " * 999}"""\n        return 1\n'
+    assert library.listing(AGENT.text + huge + made[0], relevant_to=["huge"]).splitlines()[0] == "_huge(self)"
 
 
 @settings(max_examples=25)
