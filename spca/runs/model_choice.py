@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Self
 
+from spca.common.command import program
 from spca.common.errors import SettingsError
 from spca.errors import ResumeError
 from spca.llm.calls.budget import Caps, capped
@@ -264,7 +265,8 @@ class Models:
         if all(model.startswith("reference/") for model in self.names):
             return (
                 "Models: the embedded reference model (no key needed). "
-                "For a real one: set OPENAI_API_KEY in .env or give --planner-model and --coder-model (docs/models.md)."
+                "For a real one: set OPENAI_API_KEY in .env or give --planner-model and --coder-model; "
+                f"{program()} models lists what there is (docs/models.md)."
             )
         large, small, coder = self.names
         names = f"planner {large}, {'' if small == large else f'small planner {small}, '}coder {coder}"

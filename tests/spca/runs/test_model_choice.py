@@ -349,6 +349,7 @@ def test_no_key_in_an_address_is_taken_or_told(url: str, name: str) -> None:
 
 def test_the_greeting_is_one_line_on_models_and_caps() -> None:
     assert "embedded reference model (no key needed)" in greeting()
+    assert "python main.py models lists what there is" in greeting()
     assert "OPENAI_API_KEY" in greeting()
     paid = greeting(OPENAI_API_KEY="very-secret")
     roles = f"planner {SOL}, small planner {TERRA}, coder {SOL}"
