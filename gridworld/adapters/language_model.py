@@ -8,7 +8,8 @@ retries, a ledger and transcripts for each episode.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, ClassVar, Final
 
 from gridworld.actions import Action
@@ -19,7 +20,7 @@ from gridworld.adapters.prompting import PROMPT_VERSION, repair_text, system_tex
 from gridworld.errors import BudgetSpentError, ModelError, ModelUnavailableError
 from gridworld.evaluation.model_interface import ModelInput, ModelInterface, ModelOutput, ModelPlan
 from gridworld.task_spec import TaskSpecification
-from spca.common.errors import BudgetReached
+from spca.common.errors import BudgetReached, UserError
 from spca.common.jobs.processes import unbroken
 from spca.errors import (
     BadAnswerError,
@@ -105,7 +106,8 @@ class LanguageModel(ModelInterface):
         What an evaluation that was interrupted in this episode has been answered is not asked again.
         """
         self._tiling = tiling
-        self._begin(self.asking.desk(task_spec, f"{seed} {backend} {tiling}"))
+        with self._meant():
+            self._begin(self.asking.desk(task_spec, f"{seed} {backend} {tiling}"))
 
     def predict(self, input: ModelInput) -> ModelOutput:
         """The action that the model names, and those to follow; to wait if it names none twice.
@@ -114,6 +116,8 @@ class LanguageModel(ModelInterface):
             ModelError: there is no answer; names the fix.
         """
         most, shows = self.asking.actions_per_call, bool(input.image.size)
+        if not (shows or input.additional_context):
+            raise ModelUnavailableError(f"{self.name} is neither shown nor told anything: text_observation tells it")
         system = system_text(input.action_space, self._tiling, shows_images=shows, most=most)
         messages = [Message("system", system), *user_messages(input, most)]
         first = self._ask(messages)
@@ -202,7 +206,8 @@ class LanguageModel(ModelInterface):
     def _read(self, visible: str, input: ModelInput) -> Choice | None:
         """The choice in an answer; only an answer that holds one may be served from the cache."""
         choice = read_choice(visible, input.action_space, self.asking.actions_per_call)
-        (self._desk.reject if choice is None else self._desk.accept)(self._answered)
+        with self._meant():
+            (self._desk.reject if choice is None else self._desk.accept)(self._answered)
         return choice
 
     def _cut(self, response: Response) -> str:
@@ -210,20 +215,28 @@ class LanguageModel(ModelInterface):
         return f" ({why}; max_tokens is {self.asking.limits.max_output_tokens}: allow more)" if why else ""
 
     def _ask(self, messages: Iterable[Message]) -> Response:
-        try:
+        with self._meant():
             server = self._reached()
             effort = ModelName.parse(self.name).effort
             request = Request(server.model, tuple(messages), limits=self.asking.limited(effort))
             with unbroken():
                 self._answered = self._desk.ask(server, self.name, request, phase="play")
-        except BudgetReached as error:
-            raise BudgetSpentError(str(error), error.flag) from None
-        except ProviderError as error:
-            raise self.failure(error) from None
         response = self._answered.answer.get()
         if response.served not in ("", server.model):
             self._details["served_model"] = response.served
         return response
+
+    @contextmanager
+    def _meant(self) -> Iterator[None]:
+        """What ends the evaluation, or this episode, where a call or its books fail."""
+        try:
+            yield
+        except BudgetReached as error:
+            raise BudgetSpentError(str(error), error.flag) from None
+        except ProviderError as error:
+            raise self.failure(error) from None
+        except UserError as error:  # such as a full disk
+            raise ModelUnavailableError(str(error)) from None
 
 
 class _Server:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from gridworld.backends import BACKENDS
 from gridworld.errors import BudgetSpentError, missing_part
-from gridworld.evaluation.models.asked import add_options, named
+from gridworld.evaluation.models.asked import add_options, asks_people, named
 from gridworld.evaluation.models.registry import (
     ASKED,
     MODELS,
@@ -70,7 +70,7 @@ def build_parser(models: Mapping[str, ModelEntry] = MODELS) -> argparse.Argument
     _add_tasks(parser.add_argument_group("what is played"))
     _add_telling(parser.add_argument_group("what the model is given"))
     _add_running(parser.add_argument_group("how it is carried out"))
-    add_options(parser.add_argument_group(f"model {ASKED}; others take what makes sense for them"))
+    add_options(parser.add_argument_group(f"model {ASKED}, and others where it makes sense"))
     for name, entry in models.items():
         if entry.options is not None:
             entry.options(parser.add_argument_group(f"model {name}"))
@@ -178,8 +178,7 @@ def _evaluate(given: Sequence[str], models: Mapping[str, ModelEntry]) -> int:
     for line in evaluation.warnings:
         complain(f"warning: {line}")
     try:
-        is_read = arguments.model.startswith("human/")  # by somebody who needs the terminal
-        with Bar(arguments.quiet or arguments.verbose or is_read) as bar:
+        with Bar(arguments.quiet or arguments.verbose or asks_people(arguments.model)) as bar:
             evaluated = evaluation.run(bar.update)
     except KeyboardInterrupt:
         complain(f"interrupted; {_how_to_go_on(evaluation, given)}")

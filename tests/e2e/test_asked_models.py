@@ -111,6 +111,10 @@ def test_a_cap_stops_and_more_of_it_goes_on(run: Command, tasks: tuple[object, .
         assert imbalance(tmp_path / "o.json", server.asked) == []
         kept = [path.read_text(encoding="utf-8") for path in tmp_path.rglob("*") if path.is_file()]
         assert not [text for text in (*kept, done.stdout) if KEYS["OPENAI_API_KEY"] in text]
+        (tmp_path / "o.json").unlink()
+        refused = run(*asked, **environment)
+        assert refused.returncode == 2
+        assert "o.calls: holds the calls of an earlier evaluation: choose another --output" in refused.stderr
         again = run(*asked, "--overwrite", **environment)
         assert again.returncode == 0, again.stderr
         assert imbalance(tmp_path / "o.json", server.asked[19:]) == [], "begun again, nothing was taken over"

@@ -45,6 +45,11 @@ def add_options(group: argparse._ArgumentGroup) -> None:
     add("--no-preflight", dest="preflight", action="store_false", default=None, help="do not look up the model first")
 
 
+def asks_people(model: str) -> bool:
+    """Return whether a model is somebody who needs the terminal."""
+    return model.startswith("human/")
+
+
 def make(options: Mapping[str, Any]) -> ModelInterface:
     """The model that ``options["model"]`` names."""
     from gridworld.adapters.admission import asking_of

@@ -105,14 +105,16 @@ class FileBasedModelInterface(ModelInterface):
             "max_steps": input.max_steps,
             "text_prompt": input.text_prompt,
             "action_space": {str(number): action for number, action in input.action_space.items()},
-            "image_path": f"{name}.png",
             "prior_image_paths": [f"step_{step}.png" for step in earlier],
         }
+        if input.image.size:
+            told["image_path"] = f"{name}.png"
         if input.additional_context:
             told["additional_context"] = input.additional_context
         for folder in (self.input, self.output):
             self._writing(partial(folder.mkdir, parents=True, exist_ok=True))
-        self._writing(lambda: replace_file(self.input / f"{name}.png", png_bytes(input.image)))
+        if input.image.size:
+            self._writing(lambda: replace_file(self.input / f"{name}.png", png_bytes(input.image)))
         self._write(self.input / f"{name}.json", told)
         return _output(self._answer(self.output / f"{name}.json"), input, self.output / f"{name}.json")
 

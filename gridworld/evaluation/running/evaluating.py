@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from gridworld.errors import EvaluationError
 from gridworld.evaluation.metrics import BenchmarkEvaluationResult, EvaluationResult, TaskBenchmarkResult, TierMetrics
+from gridworld.evaluation.models.asked import asks_people
 from gridworld.evaluation.models.registry import ModelEntry
 from gridworld.evaluation.results.results_file import write_results
 from gridworld.evaluation.running.journal import Journal
@@ -73,8 +74,9 @@ class Evaluation:
     """
 
     def __init__(self, settings: Settings, entry: ModelEntry, how: How) -> None:
-        if entry.max_workers is not None and how.workers > entry.max_workers:
-            raise EvaluationError(f"model {settings.model} runs in at most {entry.max_workers} process: --workers 1")
+        most = 1 if asks_people(settings.model) else entry.max_workers
+        if most is not None and how.workers > most:
+            raise EvaluationError(f"model {settings.model} runs in at most {most} process: --workers 1")
         self._settings, self._entry, self._how = settings, entry, how
         self.warnings: list[str] = []
         self._tasks = tasks_of(settings, strict=how.strict, warnings=self.warnings)

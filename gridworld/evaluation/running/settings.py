@@ -75,6 +75,8 @@ class Settings:
         data = asdict(self)
         telling, options = data.pop("telling"), data.pop("options")
         tiers = None if self.tiers is None else list(self.tiers)
+        if telling["observation"] == "image":  # as ever, so that what is older can go on
+            del telling["observation"]
         plain = {**data, "tiers": tiers, **telling, **options}
         return {key: _CREDENTIALS.sub("", value) if isinstance(value, str) else value for key, value in plain.items()}
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from gridworld.adapters.asking import Asking, Books, was_worked_on
@@ -171,3 +172,21 @@ def test_the_cache_serves_answers_that_named_an_action(tmp_path: Path) -> None:
     again = asked(tmp_path / "2", "nothing again", "Action: 3", cache=cache)
     assert play(again) == [2, 3]
     assert again.episode_details()["requests"] == 2
+
+
+def test_a_folder_that_cannot_be_written_to_ends_the_evaluation(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(ModelUnavailableError, match="is not a folder"):
+        play(asked(tmp_path / "file" / "o.calls"))
+
+
+def test_a_model_that_gets_nothing_to_see_is_not_judged() -> None:
+    model = asked(None)
+    nothing = np.zeros((0, 0, 3), dtype=np.uint8)
+    with pytest.raises(ModelUnavailableError, match="text_observation"):
+        model.predict(seen(image=nothing))
+    model.predict(seen(image=nothing, additional_context="You are at column 1, row 1."))
+    (request,) = model.provider.requests
+    assert not any(message.images for message in request.messages)
+    assert "arrow or triangle" not in request.messages[0].text
+    assert "You are at column 1, row 1." in request.messages[1].text
