@@ -57,8 +57,8 @@ def test_an_effort_is_asked_for_booked_and_told_apart(tmp_path: Path) -> None:
     assert (calls(replayed), results(replayed)) == (calls(high), results(high))
     compared = ("report", "--compare", less.name, high.name, "--no-page", "--runs", runs.folder)
     shown = main_py(tmp_path, *compared).stdout
-    for models in (f"{MODEL}@low (planner, coder)", f"{MODEL}@high (planner)", f"{MODEL}@low (coder)"):
-        assert models in " ".join(shown.split())
+    for each in (f"{MODEL}@low (planner, coder)", f"{MODEL}@high (planner)", f"{MODEL}@low (coder)"):
+        assert each in " ".join(shown.split())
 
 
 def test_an_effort_that_a_model_lacks_costs_nothing(tmp_path: Path) -> None:
