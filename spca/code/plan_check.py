@@ -62,7 +62,9 @@ class PlanCheck:
     def _of_methods(self, steps: Sequence[PlanStep], schemas: Mapping[str, ActionSchema]) -> Iterator[str]:
         for step in steps:
             node = self._methods.get(step.action)
-            fault = node and (_fault_of_order(schemas[step.action], node) or self._fault_of_kinds(step, node))
+            if node is None or node.decorator_list:  # a decorator may change what is taken
+                continue
+            fault = _fault_of_order(schemas[step.action], node) or self._fault_of_kinds(step, node)
             if fault:
                 yield fault
 
