@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -61,3 +62,9 @@ def test_what_cannot_be_read_is_rejected_with_the_systems_words() -> None:
     verdict = judge(_BY_NAME["unseen_key"], '{"domain": "(define", "problem": ""}')
     assert verdict.result == "rejected"
     assert "pddl_error" in verdict.why
+
+
+@pytest.mark.parametrize(("is_wrong", "result"), [(True, "right"), (False, "wrong")])
+def test_a_coder_who_sends_a_plan_back_is_right_where_the_plan_is_wrong(is_wrong: bool, result: str) -> None:
+    case = _BY_NAME["code_two_balls"]
+    assert judge(replace(case, wrong_plan=is_wrong), "PLAN: the second ball is green").result == result
