@@ -29,15 +29,19 @@ def fault_of_names(node: ast.FunctionDef, names: Sequence[str]) -> str:
     """Why a plan cannot call a method with arguments of these names, in words that go on from "which"; "" if it can."""
     if node.decorator_list or _takes(node, names):
         return ""
-    return fault_of_call(node, len(names) + 1, ())
+    return fault_of_call(node, len(names), ())
 
 
-def fault_of_call(node: ast.FunctionDef, count: int, keywords: Collection[str]) -> str:
-    """Why a function cannot be called with so many arguments by position (the first included) and these keywords."""
-    args = node.args
+def fault_of_call(node: ast.FunctionDef, given: int, keywords: Collection[str], *, bound: bool = True) -> str:
+    """Why a function cannot be called with so many arguments by position and these keywords; "" if it can.
+
+    Args:
+        bound: its first parameter is the agent, which is not counted.
+    """
+    args, count = node.args, given + bound
     by_position = [arg.arg for arg in (*args.posonlyargs, *args.args)]
     if count > len(by_position) and not args.vararg:
-        return f"takes {len(by_position) - 1} arguments, not {count - 1}"
+        return f"takes {len(by_position) - bound} arguments, not {given}"
     by_keyword = {arg.arg for arg in (*args.args[max(0, count - len(args.posonlyargs)) :], *args.kwonlyargs)}
     strange = [name for name in keywords if name not in by_keyword]
     if strange and not args.kwarg:
@@ -52,4 +56,4 @@ def _takes(node: ast.FunctionDef, names: Collection[str]) -> bool:
     """Whether a method that takes ``self`` can be called with these keywords and nothing else."""
     args = node.args
     known = {arg.arg for arg in (*args.posonlyargs, *args.args, *args.kwonlyargs)}
-    return not node.decorator_list and {*names} <= known and not fault_of_call(node, 1, names)
+    return not node.decorator_list and {*names} <= known and not fault_of_call(node, 0, names)

@@ -74,7 +74,7 @@ class _Use:
         if call is None or any(isinstance(arg, ast.Starred) for arg in call.args):
             return True
         keywords = [keyword.arg for keyword in call.keywords if keyword.arg]
-        return len(keywords) < len(call.keywords) or not fault_of_call(helper, len(call.args), keywords)
+        return len(keywords) < len(call.keywords) or not fault_of_call(helper, len(call.args), keywords, bound=False)
 
 
 def _is_main_guard(node: ast.stmt) -> bool:

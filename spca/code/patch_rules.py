@@ -129,7 +129,7 @@ def check_callers(
             if callee is None or name in stored or not (caller in patch or name in patch) or not _is_callable(callee):
                 continue
             keywords = [keyword.arg for keyword in call.keywords if keyword.arg]
-            if fault := fault_of_call(callee, len(call.args) + (not is_static(callee)), keywords):
+            if fault := fault_of_call(callee, len(call.args), keywords, bound=not is_static(callee)):
                 where = f"line {call.lineno}: {caller}" if caller in patch else caller
                 faults.setdefault(name, []).append(f"{where} calls {ast.unparse(call)[:_MAX_CALL]}, but it {fault}")
     for name, found in faults.items():

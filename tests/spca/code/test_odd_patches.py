@@ -185,6 +185,12 @@ def test_so_is_a_new_call_that_does_not_fit() -> None:
     ]
 
 
+def test_a_static_helper_is_counted_without_self() -> None:
+    base = merge(AGENT.text, "def go(self):\n    yield len(split('a'))\n\ndef split(name):\n    return [name]\n").text
+    said = refused("def walk(self):\n    yield len(self.split('a', 2))\n", base)
+    assert said.endswith("line 2: walk calls self.split('a', 2), but it takes 1 arguments, not 2")
+
+
 @pytest.mark.parametrize(
     "patch",
     [
