@@ -15,10 +15,10 @@ from spca.errors import ProviderConfigError
 from spca.llm.calls.budget import Caps, capped
 from spca.llm.calls.preflight import examine
 from spca.llm.calls.prices import ModelTable
-from spca.llm.providers.addresses import address_fault
-from spca.llm.providers.base import TIMEOUT_S, Limits
+from spca.llm.providers.addresses import address_fault, is_providers_own
+from spca.llm.providers.base import TIMEOUT_S, Limits, Listing
 from spca.llm.providers.failures import OTHER_MODEL
-from spca.llm.providers.model_names import with_effort
+from spca.llm.providers.model_names import EFFORTS, ModelName, with_effort
 from spca.llm.providers.registry import SERVERS_VARIABLE, own_servers, provider_for
 from spca.llm.providers.servers import Server, Servers
 
@@ -39,18 +39,21 @@ def asking_of(options: Mapping[str, Any]) -> Asking:
     """How the options say that a model is asked.
 
     Raises:
-        SettingsError: an option cannot be used.
+        ModelError: there is no such model, or it lacks a key.
+        SettingsError: an option cannot be used, or the cost of the model cannot be capped.
     """
+    model = options["model"]
     table = ModelTable.load(Path(options["model_table"]) if options["model_table"] else None)
     if "ollama.com" in os.environ.get("OLLAMA_HOST", ""):
         table = table.after(_OLLAMA_SERVICE)
-    books = Path(options["books"]) if options["books"] else None
+    books, servers = Path(options["books"]) if options["books"] else None, _servers(options)
+    _check_name(model, servers, table)
     return Asking(
         Limits(options["max_output_tokens"], None, options["timeout"] or TIMEOUT_S),
         options["actions_per_call"],
-        capped([options["model"]], table, Caps(*(options[name] for name in _CAPS)), DEFAULT_MAX_COST),
+        capped([model], table, Caps(*(options[name] for name in _CAPS)), DEFAULT_MAX_COST),
         table=table,
-        servers=_servers(options),
+        servers=servers,
         books=books,
         cache=books.parent / _CACHE if books and options["cache"] else None,
         notify=complain,
@@ -58,20 +61,31 @@ def asking_of(options: Mapping[str, Any]) -> Asking:
 
 
 def admitted(options: Mapping[str, Any]) -> list[str]:
-    """See that a model exists as far as that is known; return a line for all that a user should know.
+    """Look a model up at its provider; return a line for all that a user should know.
 
     Raises:
         ModelError: it does not exist, lacks a key or was shut down.
         SettingsError: an option cannot be used, or the cost of the model cannot be capped.
     """
-    model, asking = options["model"], asking_of(options)
+    asking = asking_of(options)
+    if options["preflight"] is False:
+        return []
     try:
-        provider_for(model, servers=asking.servers, table=asking.table)
-        look_up = options["preflight"] is not False
-        warning = examine([model], servers=asking.servers, table=asking.table).warning() if look_up else ""
+        warning = examine([options["model"]], servers=asking.servers, table=asking.table).warning()
     except ProviderConfigError as error:
         raise ModelError(told(error)) from None
     return [warning] if warning else []
+
+
+def _check_name(model: str, servers: Servers, table: ModelTable) -> None:
+    try:
+        provider, name = provider_for(model, servers=servers, table=table)
+    except ProviderConfigError as error:
+        raise ModelError(told(error)) from None
+    asked, (_, at, word) = ModelName.parse(model), name.rpartition("@")
+    is_own = isinstance(provider, Listing) and is_providers_own(asked.prefix, provider.address)
+    if at and not asked.effort and is_own:
+        raise ModelError(f"{model}: @{word} is no effort: it is one of {', '.join(EFFORTS)}")
 
 
 def told(error: Exception, flag: str = "--model") -> str:

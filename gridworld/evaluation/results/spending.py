@@ -33,12 +33,12 @@ class Spending:
 
     @classmethod
     def of(cls, details: Iterable[object]) -> Self | None:
-        """The sum over episodes; None where no tokens are told of any.
+        """The sum over episodes; None where neither tokens nor USD are told of any.
 
         Args:
             details: of each episode as a model told them; what cannot be a count is left out.
         """
-        told = [usage for each in details if any(name in (usage := _usage(each)) for name in _TOKENS[:2])]
+        told = [usage for each in details if {*_TOKENS[:2], "cost_usd"} & (usage := _usage(each)).keys()]
         if not told:
             return None
         counts = {name: round(_sum(told, name)) for name in ("requests", *_TOKENS, "estimated", "cost_unknown")}

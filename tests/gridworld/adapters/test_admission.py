@@ -31,6 +31,11 @@ def test_every_name_with_a_prefix_is_asked() -> None:
     assert asked.MAY_CHANGE < asked.OPTIONS
 
 
+@pytest.fixture(autouse=True)
+def key(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "a-key-0123456789")
+
+
 def test_options_reach_the_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SPCA_SERVERS", "box=http://127.0.0.1:9/v1|BOX_KEY")
     given = options(max_output_tokens=7, timeout=9.0, actions_per_call=3, base_url="http://127.0.0.1:9/v1", **LAB)
@@ -93,8 +98,7 @@ def test_an_effort_is_part_of_the_name() -> None:
             asked.named(model, effort)
 
 
-def test_a_model_is_looked_up_once_and_nothing_is_paid(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("OPENAI_API_KEY", "a-key-0123456789")
+def test_a_model_is_looked_up_once_and_nothing_is_paid() -> None:
     with ReferenceServer(Settings(models=("gpt-6.1-sol",), ends={})) as server:
         there = {"base_url": server.base_url}
         assert list(admitted(options(**there))) == []
@@ -113,9 +117,13 @@ def test_a_model_is_looked_up_once_and_nothing_is_paid(monkeypatch: pytest.Monke
         (KNOWN, "set OPENAI_API_KEY in the environment or in .env"),
         ("nowhere/x", "unknown model 'nowhere/x': the name must begin with one of"),
         ("openai/", "lacks the name of a model"),
+        ("anthropic/claude-sonnet-5-5@hihg", "@hihg is no effort: it is one of none, minimal, low"),
+        ("anthropic/claude-sonnet-5-5@minimal", "does not take the effort minimal"),
     ],
 )
-def test_a_model_that_cannot_be_asked_is_refused(model: str, words: str) -> None:
+def test_a_model_that_cannot_be_asked_is_refused(model: str, words: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY")
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "a-key-0123456789")
     with pytest.raises(ModelError) as caught:
         admitted(options(model, max_calls=3))
     assert words in str(caught.value)

@@ -26,6 +26,12 @@ def test_a_run_of_the_loop_tells_its_usage_one_level_below() -> None:
     assert Spending.of([{"rounds": 1, "planner_calls": 9, "usage": EPISODE}]) == Spending.of([EPISODE])
 
 
+def test_a_person_who_plays_costs_nothing() -> None:
+    spent = Spending.of([{"requests": 2, "cost_usd": 0.0, "cost_unknown": 0}])
+    assert spent is not None
+    assert (spent.requests, spent.tokens, spent.usd) == (2, 0, "0.0000")
+
+
 @pytest.mark.parametrize("details", [None, {}, [], "much", {"requests": 2}, {"usage": {"requests": 2}}])
 def test_a_model_that_tells_no_tokens_tells_nothing(details: object) -> None:
     assert Spending.of([details]) is None
