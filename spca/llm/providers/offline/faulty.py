@@ -28,6 +28,7 @@ CODER_SCHEDULE: Final = (
     "syntax_error",
     *("wrong_outcome",) * 7,  # outlasts the retries of one plan, so that a new plan is asked for
     "none",
+    "objection",
     "crash",
     "endless",
     "hang",
@@ -155,5 +156,6 @@ _PLANNER_FAULTS: Final[Mapping[str, Callable[[str, str], str]]] = {
 _CODER_FAULTS: Final[Mapping[str, Callable[[str, str], str]]] = {
     "syntax_error": _break_syntax,
     "wrong_signature": _extra_parameter,
+    "objection": lambda _text, tag: f"PLAN: it does not lead to the goal ({tag})",
     **{name: _body(code) for name, code in _BODIES.items()},
 }

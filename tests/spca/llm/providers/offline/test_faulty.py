@@ -55,6 +55,8 @@ def good(model: str) -> str:
 
 def status_of(answer: str) -> str:
     """How an answer of the coder ends on a small level: how it is refused, or the status of its run."""
+    if words := merge.objection(answer):
+        return f"objection: {words}"
     try:
         merged = merge.merge(AGENT.text, merge.extract_code(answer), PARAMETERS)
     except PatchError as error:
@@ -70,6 +72,7 @@ WHAT_COMES_OF_IT = {
     "syntax_error": "refused: ",
     "wrong_signature": "refused: reach_goal must take (self, agent, goal)",
     "wrong_outcome": "goal_not_reached",
+    "objection": "objection: it does not lead to the goal",
     "crash": "runtime_error",
     "endless": "stuck",
     "hang": "runtime_error: no yield for 1.0 s in reach_goal, line ",
