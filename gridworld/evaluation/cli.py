@@ -171,8 +171,9 @@ def _evaluate(given: Sequence[str], models: Mapping[str, ModelEntry]) -> int:
     from spca.common.jobs.progress import Bar
 
     prepare(arguments.quiet)
-    load_env(Path.cwd() / ".env")
     entry = find_model(arguments.model, models)
+    if entry.admit is not None:
+        load_env(Path.cwd() / ".env")
     settings, how = _settings(arguments, entry)
     evaluation = Evaluation(settings, entry, how)
     for line in evaluation.warnings:

@@ -188,15 +188,20 @@ def test_what_a_server_refuses_is_one_line(
     assert [path.name for path in tmp_path.iterdir()] == ["tasks"], "nothing is left to go on with"
 
 
-def test_a_server_of_ones_own_gets_its_own_key(run: Command, tasks: tuple[object, ...], tmp_path: Path) -> None:
+def test_a_server_of_ones_own_gets_its_own_key(
+    run: Command, tasks: tuple[object, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with PlayingServer(Settings(key="a-key-of-the-lab-0123"), "Actions: 2, 2, 2, 2") as server:
         lab = ("--server", f"lab={server.base_url},LAB_KEY", "--model", "lab/m")
-        environment = KEYS | {"LAB_KEY": "a-key-of-the-lab-0123"}
-        refused = run(*tasks, *lab, **environment)
+        monkeypatch.setenv("LAB_KEY", "")  # so that it is what it was in the end
+        monkeypatch.delenv("LAB_KEY")
+        monkeypatch.delenv("PYTHON_DOTENV_DISABLED")
+        (tmp_path / ".env").write_text("LAB_KEY=a-key-of-the-lab-0123\n", encoding="utf-8")
+        refused = run(*tasks, *lab, **KEYS)
         assert refused.returncode == 2
         assert "the price of lab/m is unknown" in refused.stderr
         capped = (*lab, "--max-calls", "99", "--actions-per-call", "4", "--quiet")
-        done = run(*tasks, *capped, **environment)
+        done = run(*tasks, *capped, **KEYS)
         assert done.returncode == 0, done.stderr
         assert f"{len(server.asked)} requests" in done.stdout
         assert len(server.asked) < 19

@@ -8,6 +8,7 @@ import os
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -186,6 +187,17 @@ def test_without_episodes_the_folder_itself_is_used(tmp_path: Path) -> None:
     (tmp_path / "output" / "step_4.json").write_text('{"action": 3}', encoding="utf-8")
     assert model.predict(given(step=4)).action == 3
     assert (tmp_path / "input" / "step_4.png").exists()
+
+
+def test_without_an_image_there_is_no_picture(tmp_path: Path) -> None:
+    model = FileBasedModelInterface(str(tmp_path), poll_interval=0.002)
+    (tmp_path / "output").mkdir()
+    (tmp_path / "output" / "step_4.json").write_text('{"action": 3}', encoding="utf-8")
+    nothing = np.zeros((0, 0, 3), dtype=np.uint8)
+    assert model.predict(replace(given(step=4), image=nothing, prior_images=[])).action == 3
+    told = json.loads((tmp_path / "input" / "step_4.json").read_text(encoding="utf-8"))
+    assert ("image_path" in told, told["prior_image_paths"]) == (False, [])
+    assert [path.name for path in (tmp_path / "input").iterdir()] == ["step_4.json"]
 
 
 def test_models_are_found_by_name() -> None:
