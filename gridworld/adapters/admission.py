@@ -24,6 +24,13 @@ from spca.llm.providers.servers import Server, Servers
 
 DEFAULT_MAX_COST: Final = 5.0
 """USD that an evaluation may cost where no cap was given."""
+_ADDRESSES: Final = {
+    "openai": "OPENAI_BASE_URL",
+    "anthropic": "ANTHROPIC_BASE_URL",
+    "google": "GOOGLE_GEMINI_BASE_URL",
+    "ollama": "OLLAMA_HOST",
+}
+"""Environment variable of the address of a provider, by prefix."""
 _CAPS: Final = ("max_cost", "max_calls", "max_tokens")
 _CACHE: Final = "llm_cache"
 _OLLAMA_SERVICE: Final = {"ollama/*": {"input": None, "output": None}}
@@ -44,9 +51,9 @@ def asking_of(options: Mapping[str, Any]) -> Asking:
     """
     model = options["model"]
     table = ModelTable.load(Path(options["model_table"]) if options["model_table"] else None)
-    if "ollama.com" in os.environ.get("OLLAMA_HOST", ""):
-        table = table.after(_OLLAMA_SERVICE)
     books, servers = Path(options["books"]) if options["books"] else None, _servers(options)
+    if "ollama.com" in (servers["ollama"].url or ""):
+        table = table.after(_OLLAMA_SERVICE)
     _check_name(model, servers, table)
     return Asking(
         Limits(options["max_output_tokens"], None, options["timeout"] or TIMEOUT_S),
@@ -94,7 +101,12 @@ def told(error: Exception, flag: str = "--model") -> str:
 
 
 def _servers(options: Mapping[str, Any]) -> Servers:
-    url = options["base_url"]
-    if url and (fault := address_fault("--base-url", url)):
-        raise SettingsError(fault)
-    return {"openai": Server(url), **own_servers(options["servers"] or (), os.environ.get(SERVERS_VARIABLE, ""))}
+    """The servers that options and environment name."""
+    said = {prefix: (variable, os.environ.get(variable, "").strip()) for prefix, variable in _ADDRESSES.items()}
+    if options["base_url"]:
+        said["openai"] = "--base-url", options["base_url"]
+    for name, url in said.values():
+        if url and (fault := address_fault(name, url, is_host=name == "OLLAMA_HOST")):
+            raise SettingsError(fault)
+    own = own_servers(options["servers"] or (), os.environ.get(SERVERS_VARIABLE, ""))
+    return {**{prefix: Server(url or None) for prefix, (_, url) in said.items()}, **own}

@@ -19,14 +19,13 @@ from gridworld.task_spec import TaskSpecification
 from spca.common.errors import SettingsError
 from spca.common.files import make_folder
 from spca.llm.calls.budget import Caps
-from spca.llm.calls.cache import Cache
+from spca.llm.calls.cache import Cache, place_of
 from spca.llm.calls.desk import CallDesk
 from spca.llm.calls.ledger import BOOK, IN_FLIGHT, Outcome, Record
 from spca.llm.calls.prices import ModelTable
 from spca.llm.calls.retry import RetryPolicy
 from spca.llm.providers.base import Limits
-from spca.llm.providers.model_names import ModelName
-from spca.llm.providers.servers import Server, Servers
+from spca.llm.providers.servers import Servers
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,22 +73,12 @@ class Asking:
             folder = self.books / _name(spec, how)
             make_folder(folder)
             caps = SharedCaps(caps.cost_usd, caps.calls, caps.tokens, Books(self.books, folder).others)
-        cache = Cache(self.cache, self._place) if self.cache else None
+        cache = Cache(self.cache, lambda model: place_of(model, self.servers)) if self.cache else None
         run = folder.name if folder else ""
         desk = CallDesk(folder, run, caps=caps, table=self.table, cache=cache, notify=self.notify, policy=self.policy)
         if spec is not None:
             desk.begin_level(1, "Gridworld", spec.task_id, spec.seed)
         return desk
-
-    def _place(self, model: str) -> str:
-        """What a model's answers depend on besides its name: the address of its server, or the state of its file."""
-        asked = ModelName.parse(model)
-        if asked.prefix != "llamacpp":
-            return self.servers.get(asked.prefix, Server()).url or ""
-        with suppress(OSError):
-            file = Path(asked.name).stat()
-            return f"{file.st_size} {file.st_mtime_ns}"
-        return ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,7 +30,8 @@ remembered as they were."""
 _WORDS: Final = """\
 You control the agent in a grid world. You are told where it is, where it faces, what it holds, and what is in the
 cell ahead of it; then follow a map, with a symbol for each cell, and a list of the things on it. Cells marked ? have
-not been seen. Column 0 is on the left and row 0 at the top; up is towards row 0."""
+not been seen; things "seen before" are remembered as they were. Column 0 is on the left and row 0 at the top; up is
+towards row 0."""
 
 _RULES: Final = """\
 Rules: a step forward enters the cell ahead unless a wall, a locked door or a closed gate is there; a pushable block

@@ -13,6 +13,7 @@ from spca.common.command import program
 from spca.common.errors import SettingsError
 from spca.errors import ResumeError
 from spca.llm.calls.budget import Caps, capped
+from spca.llm.calls.cache import place_of
 from spca.llm.calls.preflight import Report, examine
 from spca.llm.calls.prices import ModelTable
 from spca.llm.providers.addresses import address_fault, is_providers_own
@@ -236,15 +237,8 @@ class Models:
         return cls(settings, names, servers, known, limits, cost_money)
 
     def place(self, model: str) -> str:
-        """What a model's answers depend on besides its name: the address of its server, or the state of its file."""
-        prefix, _, name = model.partition("/")
-        if prefix != "llamacpp":
-            return self.servers.get(prefix, Server()).url or ""
-        try:
-            file = Path(name).stat()
-        except OSError:
-            return ""
-        return f"{file.st_size} {file.st_mtime_ns}"
+        """What a model's answers depend on besides its name; see :func:`spca.llm.calls.cache.place_of`."""
+        return place_of(model, self.servers)
 
     def caps(self) -> Caps:
         """The caps of a run.

@@ -5,12 +5,26 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 from spca.common.errors import SettingsError
 from spca.common.files import make_folder, write_atomic
 from spca.llm.calls.ledger import Place
 from spca.llm.calls.transcripts import Answer, Call, read_answer, to_text, unsent
+from spca.llm.providers.model_names import ModelName
+from spca.llm.providers.servers import Server, Servers
+
+
+def place_of(model: str, servers: Servers) -> str:
+    """What a model's answers depend on besides its name: the address of its server, or the state of its file."""
+    asked = ModelName.parse(model)
+    if asked.prefix != "llamacpp":
+        return servers.get(asked.prefix, Server()).url or ""
+    with suppress(OSError):
+        file = Path(asked.name).stat()
+        return f"{file.st_size} {file.st_mtime_ns}"
+    return ""
 
 
 class Cache:

@@ -45,7 +45,13 @@ def test_options_reach_the_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     assert (asking.books, asking.cache) == (tmp_path / "o.calls", tmp_path / "llm_cache")
     assert asking.servers["openai"] == Server("http://127.0.0.1:9/v1")
     assert asking.servers["box"] == Server("http://127.0.0.1:9/v1", "BOX_KEY", is_named=True)
-    assert asking_of(options()).limits.timeout_s == 300
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:7/v1")
+    assert asking_of(given).servers["openai"] == Server("http://127.0.0.1:9/v1"), "the option goes first"
+    asking = asking_of(options())
+    assert (asking.limits.timeout_s, asking.servers["openai"]) == (300, Server("http://127.0.0.1:7/v1"))
+    monkeypatch.setenv("ANTHROPIC_BASE_URL", "nowhere")
+    with pytest.raises(SettingsError, match="ANTHROPIC_BASE_URL nowhere: an address looks like"):
+        asking_of(options())
 
 
 @pytest.mark.parametrize(

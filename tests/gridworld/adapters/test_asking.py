@@ -19,6 +19,7 @@ from spca.llm.calls.budget import Caps
 from spca.llm.calls.ledger import BOOK, IN_FLIGHT
 from spca.llm.calls.prices import ModelTable
 from spca.llm.providers.base import Request, Response, Usage
+from spca.llm.providers.servers import Server
 from tests.support.gridworld.drawn import drawn
 from tests.support.gridworld.serving import seen
 
@@ -172,6 +173,8 @@ def test_the_cache_serves_answers_that_named_an_action(tmp_path: Path) -> None:
     again = asked(tmp_path / "2", "nothing again", "Action: 3", cache=cache)
     assert play(again) == [2, 3]
     assert again.episode_details()["requests"] == 2
+    elsewhere = asked(None, "Action: 5", cache=cache, servers={"lab": Server("http://elsewhere/v1")})
+    assert play(elsewhere, steps=1) == [5], "another server is another model"
 
 
 def test_a_folder_that_cannot_be_written_to_ends_the_evaluation(tmp_path: Path) -> None:
