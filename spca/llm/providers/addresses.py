@@ -41,4 +41,5 @@ def address_fault(name: str, url: str, *, is_host: bool = False) -> str:
         is_address = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
     except ValueError:
         is_address = False
-    return "" if is_host or is_address else f"{name} {url}: an address looks like http://localhost:8000/v1"
+    told = f"{name} {url}".strip()
+    return "" if is_host or is_address else f"{told}: an address looks like http://localhost:8000/v1"

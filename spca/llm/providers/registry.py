@@ -118,6 +118,6 @@ def _server(said: str, mark: str, text: str) -> tuple[str, Server]:
             f"{said} {name}: after its address comes the variable that holds its key, such as LAB_KEY: "
             "the key itself belongs into .env"
         )
-    if fault := address_fault(f"{said} {name}", url):
+    if fault := address_fault(f"{said} {name}", url if ":" in url else ""):  # any other word may be a key
         raise SettingsError(fault)
     return name, Server(url, variables[0] if variables else None, is_named=True)

@@ -237,7 +237,7 @@ def test_an_effort_that_cannot_be_meant_is_told(
         (("--observe-model", "google/gemini-3.5-flash-lite@max"), "does not take the effort max: choose one of"),
         (("--observe-model", "openai/"), "'openai/' lacks the name of a model"),
         (("--server", "openai=http://localhost:1/v1"), "--server openai: openai/... are models already"),
-        (("--server", "lab=nonsense"), "--server lab nonsense: an address looks like"),
+        (("--server", "lab=nonsense"), "--server lab: an address looks like"),
         (("--model", "human/desk", "--robot", "ros2"), "human/desk: a person answers too late for a real robot"),
     ],
 )

@@ -97,8 +97,9 @@ class OpenAIProvider(ModelServer):
                 max_retries=0,
                 http_client=httpx2.Client(**client_settings(httpx2, is_open=self._is_open)),
             )
-            if self._is_named:  # the SDK takes OpenAI's account from the environment
+            if self._is_named or self._is_open:  # the SDK takes OpenAI's account and headers from the environment
                 self._client.organization = self._client.project = None
+                self._client._custom_headers = {}
         return self._client
 
     def _models(self, timeout_s: float) -> Sequence[Listed]:

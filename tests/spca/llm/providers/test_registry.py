@@ -7,7 +7,8 @@ import pytest
 from spca.common.errors import SettingsError
 from spca.errors import ProviderConfigError
 from spca.llm.providers.addresses import is_providers_own
-from spca.llm.providers.base import Message, Request, Response
+from spca.llm.providers.base import Message, Request, Response, Target
+from spca.llm.providers.openai.openai import OpenAIProvider
 from spca.llm.providers.registry import PROVIDERS, own_servers, provider_for, servers_text
 from spca.llm.providers.secrets import HIDDEN, redact
 from spca.llm.providers.servers import Server
@@ -46,7 +47,8 @@ def test_a_prefix_that_is_known_is_no_name(name: str) -> None:
         ("a/b=http://host/v1", "--server: a server is given as NAME=URL"),
         ("=http://host/v1", "--server: a server is given as NAME=URL"),
         ("lab", "--server: a server is given as NAME=URL"),
-        ("lab=", "--server lab : an address looks like"),
+        ("lab=", "--server lab: an address looks like"),
+        ("lab=secret", "--server lab: an address looks like"),
         ("lab=host:8000", "--server lab host:8000: an address looks like"),
         ("lab=http://host/v1,", "--server lab: after its address comes the variable"),
         ("lab=http://host/v1,sk-secret", "--server lab: after its address comes the variable"),
@@ -77,12 +79,14 @@ def ask(server: Server) -> Response:
 def test_no_key_of_a_provider_is_sent(monkeypatch: pytest.MonkeyPatch) -> None:
     for variable in ("OPENAI_API_KEY", "OPENAI_ORG_ID", "OPENAI_PROJECT_ID", "OPENAI_ADMIN_KEY"):
         monkeypatch.setenv(variable, f"not-for-others-{variable}")
+    monkeypatch.setenv("OPENAI_CUSTOM_HEADERS", "Authorization: not-for-others\nX-Gate: not-for-others")
     monkeypatch.setenv("LAB_KEY", "only-for-the-lab")
     with FaultServer(CHAT) as lab:
         ask(Server(lab.base_url, is_named=True))
         ask(Server(lab.base_url, "LAB_KEY", is_named=True))
+        OpenAIProvider(Target("m", lab.base_url, is_open=True)).complete(Request("m", (Message("user", "?"),)))
         headers = [asked.headers for asked in lab.posted]
-    assert [each["authorization"] for each in headers] == ["Bearer none", "Bearer only-for-the-lab"]
+    assert [each["authorization"] for each in headers] == ["Bearer none", "Bearer only-for-the-lab", "Bearer none"]
     assert not any("not-for-others" in value for each in headers for value in each.values())
 
 
