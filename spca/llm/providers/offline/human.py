@@ -139,10 +139,10 @@ class HumanProvider:
     def _asked(self, request: Request, suffix: str, room: str, how: str) -> Path:
         """Return the file of the question, which is written unless it is there already."""
         mark, number = _mark(request), 0
-        for path in sorted(self._folder.glob(f"[0-9]*-*{suffix}")):
+        for path in sorted(self._folder.glob("[0-9]*-*")):
             if known := _NUMBERED.fullmatch(path.name):
-                number = max(number, int(known[1]))
-                if _holds(path, mark):
+                number = max(number, int(known[1]))  # of answers as well, whose questions may be gone
+                if path.name.endswith(suffix) and _holds(path, mark):
                     return path
         role = request.phase if _ROLE.fullmatch(request.phase) else "model"
         images = [image for message in request.messages for image in message.images]

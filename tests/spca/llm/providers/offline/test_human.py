@@ -114,6 +114,12 @@ def test_who_goes_on_finds_question_and_answer(tmp_path: Path, time: Time, capsy
     assert sorted(tmp_path.glob("*.prompt.md")) == before
 
 
+def test_the_answer_to_a_question_that_is_gone_answers_no_other(tmp_path: Path, time: Time) -> None:
+    (tmp_path / "0001-planner.answer.md").write_text("old")
+    time(lambda: (tmp_path / "0002-planner.answer.md").write_text("new"))
+    assert asked(tmp_path).text == "new"
+
+
 def test_each_question_has_a_number_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(human, "SETTLED_S", 0.05)
     with studying(tmp_path, lambda role, text: f"{role} {text.count('# user')}") as answered:
