@@ -22,7 +22,7 @@ def applications() -> Path:
 def application(name: str) -> Any:
     """Import one of the applications, such as ``main``; from now on this process finds them, before all others."""
     folder = str(applications())
-    if folder not in sys.path:
+    if folder not in sys.path[:1]:  # further back, others could stand in for them
         sys.path.insert(0, folder)
     return import_module(name)
 

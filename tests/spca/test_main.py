@@ -79,6 +79,13 @@ def test_the_applications_come_first_on_the_path_and_once(called: Called) -> Non
     assert sys.path == [str(ROOT), "/elsewhere"]
 
 
+def test_they_come_before_modules_of_the_current_folder(called: Called, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "path", ["", str(ROOT)])
+    command.main(["gridworld", "list"])
+    assert called.arguments == [["list"]]
+    assert sys.path[0] == str(ROOT)
+
+
 def test_help_and_complaints_know_all_commands(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
