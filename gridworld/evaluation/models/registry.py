@@ -37,7 +37,8 @@ class ModelEntry:
         may_change: names of options that need not be the same when an evaluation is resumed, such as timeouts.
         max_workers: how many processes may play it at once; None for any number.
         shares: which of :data:`gridworld.evaluation.models.asked.OPTIONS` it takes too.
-        admit: called with the same once, before anything is played; returns lines for the user, or raises.
+        admit: called with the same once, before anything is played; returns lines for the user, or raises. A model that
+            has it is paid for: its calls are kept beside the results, and its name may come with ``--effort``.
     """
 
     factory: Factory
