@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import errno
 import math
 import os
 import sys
@@ -62,6 +63,9 @@ class Ending:
             print_no_more()
             if self.go_on:
                 self.code = _stopped(EXIT_INTERRUPTED, "interrupted, since nobody reads the output", self.go_on)
+        elif isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
+            print_no_more()  # it may be the output that there is no space for
+            self.code = _stopped(EXIT_USER_ERROR, f"error: {error.strerror}", self.go_on)
         elif isinstance(error, BudgetReached):
             self.code = _stopped(error.exit_code, f"stopped: {error}", f"{self.go_on} {error.flag} MORE")
         elif isinstance(error, UserError):

@@ -42,7 +42,7 @@ def _build_parser(commands: Mapping[str, str]) -> argparse.ArgumentParser:
     parser.add_argument(
         "command",
         nargs="?",
-        choices=tuple(commands),
+        metavar=f"{{{','.join(commands)}}}",
         default="run",
         help="; ".join(f"{name}: {text}" for name, text in commands.items()),
     )
@@ -180,13 +180,16 @@ def parse(
     if arguments and arguments[0] in others:
         return {"command": arguments[0], "arguments": arguments}
     outside = outside or {}
-    parser = _build_parser({**commands, **outside})
+    known = {**commands, **outside}
+    parser = _build_parser(known)
     parsed, surplus = parser.parse_known_args(arguments)
     given = vars(parsed)
     if given["command"] in {*others, *outside}:
         parser.error(f"{given['command']} comes before its options")
-    if surplus:
+    if any(word.startswith("-") for word in surplus) or (surplus and given["command"] in known):
         parser.error(f"unrecognized arguments: {' '.join(surplus)}")
+    if given["command"] not in known:  # only now: the value of a flag that does not exist is taken for a command
+        parser.error(f"invalid choice: {given['command']!r} (choose from {', '.join(map(repr, known))})")
     return given
 
 
@@ -195,8 +198,13 @@ def load_environment(root: Path) -> Mapping[str, str]:
 
     Raises:
         FileError: such a file cannot be read.
+        SettingsError: there is no working directory any more.
     """
-    for folder in dict.fromkeys((Path.cwd(), root)):
+    try:
+        here = Path.cwd()
+    except FileNotFoundError:
+        raise SettingsError("the current folder was deleted: change to another one") from None
+    for folder in dict.fromkeys((here, root)):
         load_env(folder / ".env")
     return os.environ
 

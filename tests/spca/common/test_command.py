@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from argparse import ArgumentTypeError
 from collections.abc import Callable
-from subprocess import PIPE, Popen
+from subprocess import PIPE, Popen, run
 
 import pytest
 
@@ -77,6 +77,20 @@ def test_output_that_nobody_reads(go_on: str, code: int, told: str) -> None:
         process.stdout.close()
         assert process.stderr.read() == told
     assert process.returncode == code
+
+
+def test_output_that_there_is_no_space_for() -> None:
+    program = f"""if True:
+        import sys
+        from spca.common.command import Ending
+        with Ending() as ending:
+            ending.go_on = {GO_ON!r}
+            print("a level", flush=True)
+        sys.exit(ending.code)
+    """
+    with open("/dev/full", "w", encoding="utf-8") as full:
+        done = run([sys.executable, "-c", program], stdout=full, stderr=PIPE, text=True, check=False)
+    assert (done.returncode, done.stderr) == (EXIT_USER_ERROR, f"error: No space left on device; go on with: {GO_ON}\n")
 
 
 def test_before_there_is_a_run_nothing_can_go_on(capsys: pytest.CaptureFixture[str]) -> None:

@@ -123,6 +123,30 @@ def test_a_bad_flag_is_one_line(argv: list[str], capsys: pytest.CaptureFixture[s
     assert "_amount" not in line
 
 
+@pytest.mark.parametrize(
+    ("argv", "told"),
+    [
+        (["--planner-modle", "x"], "unrecognized arguments: --planner-modle;"),
+        (["lern", "--planner-modle", "x"], "unrecognized arguments: --planner-modle x;"),
+        (["run", "more"], "unrecognized arguments: more;"),
+        (["lern", "more"], "invalid choice: 'lern' (choose from 'run');"),
+    ],
+)
+def test_a_flag_that_does_not_exist_is_named(argv: list[str], told: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        cli.parse(argv, COMMANDS)
+    assert told in capsys.readouterr().err
+
+
+def test_a_folder_that_was_deleted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    with pytest.raises(SettingsError, match="the current folder was deleted"):
+        cli.load_environment(tmp_path)
+
+
 def test_version(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as stopped:
         cli.parse(["--version"], COMMANDS)
