@@ -9,6 +9,7 @@ import os
 import sys
 from collections.abc import Callable
 from contextlib import suppress
+from io import TextIOWrapper
 from types import TracebackType
 from typing import Final, NoReturn, Self, TypeVar
 
@@ -40,7 +41,8 @@ class Parser(argparse.ArgumentParser):
 class Ending:
     """How the program ends: as a context it turns the errors that a user can act on into a line and an exit code.
 
-    That nobody reads its output any more ends it without a word, but in the middle of a run.
+    That nobody reads its output any more ends it without a word, but in the middle of a run. Characters that the
+    encoding of standard output lacks are escaped.
 
     Attributes:
         code: the exit code.
@@ -52,6 +54,8 @@ class Ending:
         self.go_on = ""
 
     def __enter__(self) -> Self:
+        if isinstance(sys.stdout, TextIOWrapper):
+            sys.stdout.reconfigure(errors="backslashreplace")
         return self
 
     def __exit__(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from argparse import ArgumentTypeError
 from collections.abc import Callable
@@ -77,6 +78,17 @@ def test_output_that_nobody_reads(go_on: str, code: int, told: str) -> None:
         process.stdout.close()
         assert process.stderr.read() == told
     assert process.returncode == code
+
+
+def test_characters_that_the_output_lacks_end_nothing() -> None:
+    program = """if True:
+        from spca.common.command import Ending
+        with Ending():
+            print("d\\xf6r \\u2026")
+    """
+    environment = {**os.environ, "PYTHONIOENCODING": "latin-1"}
+    done = run([sys.executable, "-c", program], capture_output=True, env=environment, check=False)
+    assert (done.stdout, done.stderr) == (b"d\xf6r \\u2026\n", b"")
 
 
 def test_output_that_there_is_no_space_for() -> None:
