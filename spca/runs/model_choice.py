@@ -11,6 +11,7 @@ from typing import Any, Final, Self
 
 from spca.common.command import program
 from spca.common.errors import SettingsError
+from spca.common.text import counted
 from spca.errors import ResumeError
 from spca.llm.calls.budget import Caps, capped
 from spca.llm.calls.cache import place_of
@@ -269,8 +270,8 @@ class Models:
             f"{prefix} at {server.url}" for prefix, server in self.servers.items() if server.url and prefix in used
         ]
         limit = [f"{caps.cost_usd:g} USD"] if caps.cost_usd is not None else []
-        limit += [f"{caps.calls} requests"] if caps.calls is not None else []
-        limit += [f"{caps.tokens} tokens"] if caps.tokens is not None else []
+        limit += [counted(caps.calls, "request")] if caps.calls is not None else []
+        limit += [counted(caps.tokens, "token")] if caps.tokens is not None else []
         parts = [f"Models: {names}", *there, f"capped at {' and '.join(limit)}"]
         found = configured(environ)
         also = [default.prefix for default in found[1:-1] if default.prefix not in used]

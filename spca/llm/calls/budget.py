@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from spca.common.errors import BudgetReached, SettingsError
+from spca.common.text import counted
 from spca.llm.calls.ledger import Outcome, Record
 from spca.llm.calls.prices import ModelTable
 
@@ -29,14 +30,15 @@ class Caps:
             BudgetReached: names the cap and the flag that raises it.
         """
         if self.calls is not None and len(records) >= self.calls:
-            raise BudgetReached(f"budget: {len(records)} requests were sent (--max-calls {self.calls})", "--max-calls")
-        sent = [record for record in records if record.outcome is not Outcome.REJECTED]
+            sent = f"{counted(len(records), 'request')} {'was' if len(records) == 1 else 'were'} sent"
+            raise BudgetReached(f"budget: {sent} (--max-calls {self.calls})", "--max-calls")
+        worked = [record for record in records if record.outcome is not Outcome.REJECTED]
         if self.tokens is not None:
-            used = _bound([(record.tokens, 2 * record.asked_tokens) for record in sent])
+            used = _bound([(record.tokens, 2 * record.asked_tokens) for record in worked])
             if used >= self.tokens:
                 raise BudgetReached(f"budget: {used:.0f} tokens were used (--max-tokens {self.tokens})", "--max-tokens")
         if self.cost_usd is not None:
-            spent = _bound([(record.cost, _guess(record, table)) for record in sent])
+            spent = _bound([(record.cost, _guess(record, table)) for record in worked])
             if 0 < spent >= Decimal(str(self.cost_usd)):
                 words = f"budget: {spent:.4f} USD were spent (--max-cost {self.cost_usd:g})"
                 raise BudgetReached(words, "--max-cost")

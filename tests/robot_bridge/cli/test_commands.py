@@ -75,7 +75,7 @@ def test_recorded_answers_drive_it_the_same_way(explored: Path, tmp_path: Path) 
 
 def test_a_budget_ends_the_asking_and_not_the_exploration(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([*SHORT, "--quiet", "--max-calls", "1", "--out", str(tmp_path / "run")]) == 3
-    assert "the model was asked no more: budget: 1 requests were sent" in capsys.readouterr().err
+    assert "the model was asked no more: budget: 1 request was sent" in capsys.readouterr().err
     summary = json.loads((tmp_path / "run" / "summary.json").read_text())
     assert summary["explored_m2"] > 5
     assert (summary["calls"], summary["failed_calls"]) == (1, 0)

@@ -42,7 +42,7 @@ def reached(caps: Caps, *records: Record) -> str:
 @pytest.mark.parametrize(
     ("caps", "words", "flag"),
     [
-        (Caps(calls=1), "budget: 1 requests were sent (--max-calls 1)", "--max-calls"),
+        (Caps(calls=1), "budget: 1 request was sent (--max-calls 1)", "--max-calls"),
         (Caps(tokens=9), "budget: 10 tokens were used (--max-tokens 9)", "--max-tokens"),
         (Caps(cost_usd=0.01), "budget: 0.0123 USD were spent (--max-cost 0.01)", "--max-cost"),
     ],
