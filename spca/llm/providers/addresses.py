@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Final
 from urllib.parse import urlsplit
 
+from spca.llm.providers.secrets import redact
+
 _OWN: Final = {
     "openai": ".api.openai.com",
     "anthropic": ".api.anthropic.com",
@@ -31,7 +33,7 @@ def address_fault(name: str, url: str, *, is_host: bool = False) -> str:
 
     Args:
         name: of the flag or variable.
-        url: may hold a key by mistake, and is not told on where it looks so.
+        url: may be a key by mistake, and is not told on where it looks so.
         is_host: whether a host and a port alone will do.
     """
     if set("@?#") & set(url):  # even in what is no address
@@ -39,7 +41,8 @@ def address_fault(name: str, url: str, *, is_host: bool = False) -> str:
     try:
         parts = urlsplit(url)
         is_address = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+        is_address &= url.isprintable() and " " not in url  # urlsplit drops line breaks
     except ValueError:
         is_address = False
-    told = f"{name} {url}".strip()
+    told = redact(f"{name} {url}".strip())
     return "" if is_host or is_address else f"{told}: an address looks like http://localhost:8000/v1"

@@ -6,7 +6,7 @@ import pytest
 
 from spca.common.errors import SettingsError
 from spca.errors import ProviderConfigError
-from spca.llm.providers.addresses import is_providers_own
+from spca.llm.providers.addresses import address_fault, is_providers_own
 from spca.llm.providers.base import Message, Request, Response, Target
 from spca.llm.providers.openai.openai import OpenAIProvider
 from spca.llm.providers.registry import PROVIDERS, own_servers, provider_for, servers_text
@@ -48,6 +48,7 @@ def test_a_prefix_that_is_known_is_no_name(name: str) -> None:
         ("=http://host/v1", "--server: a server is given as NAME=URL"),
         ("lab", "--server: a server is given as NAME=URL"),
         ("lab=", "--server lab: an address looks like"),
+        ("lab=http://h/\x1b[2J", "--server lab http://h/\x1b[2J: an address looks like"),
         ("lab=secret", "--server lab: an address looks like"),
         ("lab=host:8000", "--server lab host:8000: an address looks like"),
         ("lab=http://host/v1,", "--server lab: after its address comes the variable"),
@@ -64,6 +65,10 @@ def test_what_cannot_be_meant_is_one_line_without_a_key(text: str, said: str) ->
     assert str(caught.value).startswith(said)
     assert "secret" not in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+def test_a_key_in_the_place_of_an_address_is_not_repeated() -> None:
+    assert address_fault("OPENAI_BASE_URL", "sk-0123456789").startswith(f"OPENAI_BASE_URL {HIDDEN}: an address")
 
 
 def test_two_servers_have_two_names() -> None:
