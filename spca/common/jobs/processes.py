@@ -21,6 +21,8 @@ from spca.common.errors import SPCAError
 from spca.common.jobs.work import TRIES, J, R, Setup, unusable
 
 _PATIENCE_S: Final = 5.0
+_PUT_OFF_S: Final = 4.0
+"""Less than the patience of the parent: what ends a request is written down too."""
 
 
 def do_in_processes(setup: Setup[J, R], jobs: Sequence[J], workers: int) -> Generator[tuple[int, R]]:
@@ -196,16 +198,25 @@ def _sendable(error: Exception, plain: type[SPCAError], where: str) -> Exception
 def unbroken() -> Iterator[None]:
     """In a worker process, put off its end until the context is left: an answer that is paid for gets written down.
 
-    The parent waits a few seconds for that; elsewhere nothing is put off.
+    It is put off for a few seconds, in which the parent waits, so that no orphan works on; elsewhere not at all.
     """
     if signal.getsignal(signal.SIGTERM) is not _leave or threading.current_thread() is not threading.main_thread():
         yield
         return
     came: list[int] = []
-    signal.signal(signal.SIGTERM, lambda number, _frame: came.append(number))
+
+    def put_off(number: int, _frame: FrameType | None) -> None:
+        if not came:
+            signal.setitimer(signal.ITIMER_REAL, _PUT_OFF_S)
+        came.append(number)
+
+    before = signal.signal(signal.SIGALRM, _leave)
+    signal.signal(signal.SIGTERM, put_off)
     try:
         yield
     finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
         signal.signal(signal.SIGTERM, _leave)
         if came:
             signal.raise_signal(signal.SIGTERM)
