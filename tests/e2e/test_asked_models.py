@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -12,6 +13,7 @@ from pathlib import Path
 import pytest
 
 import run_eval
+from spca.llm.calls.ledger import IN_FLIGHT
 from tests.fakes.reference_server import Settings
 from tests.support.gridworld.players import corridors
 from tests.support.gridworld.serving import MODELS, PlayingServer, imbalance, records
@@ -158,6 +160,37 @@ def test_a_killed_evaluation_pays_for_no_finished_call_twice(
     paid = sum(cost_of(line) for number, line in enumerate(log, 1) if number != 6)
     assert (usage["requests"], usage["cost_unknown"], round(usage["cost_usd"], 9)) == (20, 1, round(paid, 9))
     assert f"{paid:.4f}+1? USD" in done.stdout
+
+
+def test_workers_that_lost_their_parent_do_not_write_on(
+    run: Command, tasks: tuple[object, ...], tmp_path: Path
+) -> None:
+    with PlayingServer() as server:
+        server.stall_at = 3
+        asked = (*tasks, "--model", MODELS["openai"], "--quiet", "--workers", "2")
+        environment = KEYS | to_provider("openai", server)
+        with run.apart(*asked, **environment) as running:
+            assert becomes(lambda: len(server.asked) >= 3 or running.poll() is not None)
+            running.kill()
+            running.wait()
+            assert becomes(lambda: not [*(tmp_path / "o.calls").glob(f"*/{IN_FLIGHT}")]), "no orphan waits for ages"
+        server.settings = Settings()
+        done = run(*asked, "--resume", **environment)
+        assert done.returncode == 0, done.stderr
+        assert len(records(tmp_path / "o.json")) == len(server.asked)
+
+
+def test_a_task_that_comes_twice_is_refused_before_it_is_paid_for(
+    run: Command, tasks: tuple[object, ...], tmp_path: Path
+) -> None:
+    shutil.copy(tmp_path / "tasks" / "3.json", tmp_path / "tasks" / "33.json")
+    with PlayingServer() as server:
+        asked = (*tasks, "--model", MODELS["openai"], "--quiet")
+        refused = run(*asked, **KEYS, **to_provider("openai", server))
+        assert (refused.returncode, refused.stdout, server.asked) == (2, "", [])
+    assert refused.stderr.startswith("error: tasks/33.json: is the same task as tasks/3.json")
+    done = run(*tasks, "--model", "random", "--quiet")
+    assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.parametrize(

@@ -21,6 +21,7 @@ from gridworld.evaluation.running.kept_calls import KeptCalls
 from gridworld.evaluation.running.settings import Settings, tasks_of
 from gridworld.evaluation.running.tasks import DISTRIBUTIONS, EvaluationTask
 from gridworld.evaluation.running.worker_setup import LOST, WorkerSetup
+from gridworld.runner.encoding import json_text
 from spca.common.jobs.dispatch import do_what_is_left
 from spca.common.jobs.journal import difference
 from spca.common.jobs.stamps import now, versions
@@ -87,6 +88,7 @@ class Evaluation:
         self._calls = KeptCalls(_calls_of(self.output) if entry.admit else None)
         self._setup = replace(self._setup, books=str(self._calls.path or ""))
         if entry.admit is not None:
+            _must_differ(self._tasks)
             self.warnings += entry.admit(self._setup.options())
         self.finished, self.can_go_on = 0, False
 
@@ -179,6 +181,15 @@ class Evaluation:
         tiling = "" if self._settings.tiling == "square" else f"_{self._settings.tiling}"
         name = f"{self._model_name}_{self._settings.benchmark_name}{tiling}"
         return Path("results") / f"{_UNSAFE.sub('_', name).lstrip('.')[:150]}.json"
+
+
+def _must_differ(tasks: Iterable[EvaluationTask]) -> None:
+    """Raise if two tasks are the same, whose calls would lie in the same place."""
+    files: dict[str, str] = {}
+    for task in tasks:
+        first = files.setdefault(json_text(task.spec.to_dict()), task.file)
+        if first != task.file:
+            raise EvaluationError(f"{task.file}: is the same task as {first}: remove one, or give it another task_id")
 
 
 def _lost(result: TaskBenchmarkResult) -> bool:
