@@ -53,7 +53,12 @@ def fault_of_call(node: ast.FunctionDef, given: int, keywords: Collection[str], 
 
 
 def _takes(node: ast.FunctionDef, names: Collection[str]) -> bool:
-    """Whether a method that takes ``self`` can be called with these keywords and nothing else."""
+    """Whether a method that takes ``self`` can be called with these keywords and nothing else.
+
+    A name that begins with two underscores is another one within a class.
+    """
     args = node.args
+    if any(name.startswith("__") for name in names):
+        return False
     known = {arg.arg for arg in (*args.posonlyargs, *args.args, *args.kwonlyargs)}
     return not node.decorator_list and {*names} <= known and not fault_of_call(node, 0, names)

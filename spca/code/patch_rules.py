@@ -124,12 +124,12 @@ def check_callers(
     stored = set(chain.from_iterable(map(_stored, merged.values())))
     faults: dict[str, list[str]] = {}
     for caller in merged:
-        for call, name in _own_calls(patch.get(caller, merged[caller])):
+        for call, name, bound in _own_calls(patch.get(caller, merged[caller])):
             callee = merged.get(name)
             if callee is None or name in stored or not (caller in patch or name in patch) or not _is_callable(callee):
                 continue
             keywords = [keyword.arg for keyword in call.keywords if keyword.arg]
-            if fault := fault_of_call(callee, len(call.args), keywords, bound=not is_static(callee)):
+            if fault := fault_of_call(callee, len(call.args), keywords, bound=bound and not is_static(callee)):
                 where = f"line {call.lineno}: {caller}" if caller in patch else caller
                 faults.setdefault(name, []).append(f"{where} calls {ast.unparse(call)[:_MAX_CALL]}, but it {fault}")
     for name, found in faults.items():
@@ -138,18 +138,22 @@ def check_callers(
         raise PatchError(f"{signature} does not fit its callers; {rule}:\n" + "\n".join(found[:_MAX_CALLERS]))
 
 
-def _own_calls(method: ast.FunctionDef) -> Iterator[tuple[ast.Call, str]]:
-    """Calls of ``self.name(...)`` whose number of arguments can be told, with the name."""
-    pending: deque[ast.AST] = deque(method.body if positional(method)[:1] == ("self",) else ())
+def _own_calls(method: ast.FunctionDef) -> Iterator[tuple[ast.Call, str, bool]]:
+    """Calls of ``self.name(...)`` and ``Agent.name(...)`` whose number of arguments can be told.
+
+    With the name, and whether the agent is passed by itself.
+    """
+    takes_self = positional(method)[:1] == ("self",)
+    pending = deque[tuple[ast.AST, bool]]((node, takes_self) for node in method.body)
     while pending:
-        node = pending.popleft()
-        if rebinds_self(node):
-            continue
+        node, is_own = pending.popleft()
         match node:
-            case ast.Call(func=ast.Attribute(value=ast.Name(id="self"), attr=name), args=args, keywords=keywords):
-                if not any(isinstance(arg, ast.Starred) for arg in args) and all(keyword.arg for keyword in keywords):
-                    yield node, name
-        pending.extend(ast.iter_child_nodes(node))
+            case ast.Call(func=ast.Attribute(value=ast.Name(id=owner), attr=name), args=args, keywords=keywords):
+                counted = not any(isinstance(arg, ast.Starred) for arg in args) and all(k.arg for k in keywords)
+                if counted and (owner == AGENT_CLASS or (owner == "self" and is_own)):
+                    yield node, name, owner == "self"
+        is_own = is_own and not rebinds_self(node)
+        pending.extend((child, is_own) for child in ast.iter_child_nodes(node))
 
 
 def _stored(method: ast.FunctionDef) -> Iterator[str]:

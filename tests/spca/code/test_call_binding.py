@@ -40,6 +40,7 @@ def test_a_method_that_takes_the_names_is_called_by_them(signature: str) -> None
         ("self, agent, thing", ()),
         ("self, agent, thing", ("agent",)),
         ("self, agent, thing, more", ("self", "thing")),
+        ("self, agent, __thing", ("agent", "__thing")),
     ],
 )
 def test_any_other_is_called_as_it_always_was(signature: str, parameters: tuple[str, ...]) -> None:

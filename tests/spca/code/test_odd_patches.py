@@ -191,6 +191,21 @@ def test_a_static_helper_is_counted_without_self() -> None:
     assert said.endswith("line 2: walk calls self.split('a', 2), but it takes 1 arguments, not 2")
 
 
+def test_calls_between_static_helpers_have_to_fit_too() -> None:
+    base = merge(
+        AGENT.text,
+        "def go(self):\n    yield len(words('a'))\n\ndef words(name):\n    return split(name)\n\n"
+        "def split(name):\n    return [name]\n",
+    ).text
+    assert refused("def split(name, by):\n    return name.split(by)\n", base).splitlines() == [
+        "split(name, by) does not fit its callers; give new parameters defaults or rewrite them:",
+        "words calls Agent.split(name), but it needs by too",
+    ]
+    assert refused("def split(self, name):\n    return [name]\n", base).endswith("but it needs name too")
+    merge(base, "def split(name, by='_'):\n    return name.split(by)\n")
+    merge(base, "def walk(self):\n    yield from Agent.go(self)\n")
+
+
 @pytest.mark.parametrize(
     "patch",
     [
