@@ -16,7 +16,7 @@ from spca.sense.perception import COLOURS, DOOR_STATES, VOCABULARY
 _CELLS: Final = [word.split(" ") for word in VOCABULARY]
 KINDS: Final = frozenset({"object", *(kind for kind, *rest in _CELLS if rest)})
 """Kinds of things that have a colour."""
-_PLAIN: Final = frozenset({kind for kind, *rest in _CELLS if not rest} | {"goal"})
+_PLAIN: Final = frozenset({kind for kind, *rest in _CELLS if not rest} | {"goal", "a"})
 _SIDES: Final = ("left", "right", "front", "behind")
 _ANY: Final = ("any", "other")
 _USUAL: Final = ("key", "ball", "box", "door", "object", "goal")
@@ -53,7 +53,7 @@ def fault_of(name: str, told: frozenset[str]) -> str:
     """
     kind, *rest = name.split("_")
     colour = rest[0] if rest else ""
-    if (kind in _PLAIN or _stem(kind) == "goal") and not is_thing("_".join(rest)):
+    if _stem(kind) in _PLAIN and not is_thing("_".join(rest)):
         return ""
     if kind in KINDS:
         if colour in (*COLOURS, *_ANY) or (colour in told and colour not in _NO_COLOURS):

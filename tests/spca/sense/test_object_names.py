@@ -56,7 +56,20 @@ def test_what_a_map_shows_may_be_called_by_its_word(word: str) -> None:
 
 @pytest.mark.parametrize(
     "name",
-    ["goal", "goal_green", "goal_1", "goal1", "target", "target_2", "key_other", "key_red_here", "door_any_left"],
+    [
+        "a1",
+        "agent1",
+        "goal",
+        "goal_green",
+        "goal_1",
+        "goal1",
+        "lava2",
+        "target",
+        "target_2",
+        "key_other",
+        "key_red_here",
+        "door_any_left",
+    ],
 )
 def test_names_that_worked_before_still_do(name: str) -> None:
     assert fault_of(name, NOTHING) == ""
