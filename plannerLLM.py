@@ -53,11 +53,14 @@ class PDDLResp(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """What an answer is read with: why it was asked for, the domain that null stands for, what plans have to fit."""
+    """What an answer is read with: why it was asked for, the domain that null stands for, what plans have to fit.
+
+    The last answer has no ``check``: no plan is lost to what may be right.
+    """
 
     mode: PlannerMode
     kept: str | None
-    check: PlanCheck
+    check: PlanCheck | None
 
 
 class SolverStage(Protocol):
@@ -119,9 +122,9 @@ class PlannerLLM:
         asked = _Asked(first_mode, (shown or {}).get("domain"), PlanCheck(agent, words_told(snapshot, level)))
         opening = self._opening(snapshot, level, actions, shown, failed)
         messages, mode, error = opening, first_mode, ""
-        for _ in range(1 + MAX_RETRIES):
+        for left in reversed(range(1 + MAX_RETRIES)):
             client = self._clients[mode]
-            result = self._attempt(client, mode, messages, asked)
+            result = self._attempt(client, mode, messages, asked if left else replace(asked, check=None))
             if isinstance(result, Plan):
                 return result
             error = result
@@ -194,7 +197,7 @@ class PlannerLLM:
         except PlanTextError as error:
             return str(error)
         steps = tuple(replace(step, parameters=schemas[step.action].parameters) for step in steps)
-        if faults := asked.check.faults(steps, schemas, names.objects):
+        if asked.check and (faults := asked.check.faults(steps, schemas, names.objects)):
             return faults
         return Plan(
             steps=steps,

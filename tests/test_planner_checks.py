@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from plannerLLM import PDDLResp
+from plannerLLM import MAX_RETRIES, PDDLResp
 from spca.code.plan_check import MAX_TOLD
 from spca.contracts import FailedPlan, Plan, TrustedPDDL
 from spca.llm.providers.schemas import is_closed, json_schema
@@ -150,6 +150,13 @@ def test_a_planner_that_insists_has_its_way() -> None:
     asked = Asked(*always_other)
     assert isinstance(asked.plan(), Plan)
     assert len(asked.model.requests) == 1 + MAX_TOLD
+
+
+def test_the_last_answer_is_not_refused_for_what_may_be_right() -> None:
+    asked = Asked(*["no PDDL"] * MAX_RETRIES, unlocking(door="blue_door"))
+    plan = asked.plan()
+    assert isinstance(plan, Plan)
+    assert plan.text == "[unlock(a1, blue_door, key_blue)]"
 
 
 @given(st.permutations(["agent", "door", "key"]))
