@@ -10,15 +10,16 @@ import subprocess
 import sys
 import zipfile
 from concurrent.futures import ThreadPoolExecutor
+from importlib.metadata import distribution
 from pathlib import Path
 
-import pip
 import pytest
 
 from tests.support.processes import Process
 from tests.support.waiting import becomes
 
 ROOT = Path(__file__).resolve().parents[1]
+PIP = str(distribution("pip").locate_file("pip"))
 UNREACHABLE = {"PIP_INDEX_URL": "http://127.0.0.1:9/simple", "PIP_RETRIES": "0", "PIP_CONFIG_FILE": os.devnull}
 ONE_PACKAGE = "thing==1 --hash=sha256:" + "0" * 64 + "\n"
 BLIND = """#!/bin/sh
@@ -65,9 +66,7 @@ class Checkout:
 
     def wrapper(self, name: str, text: str) -> str:
         path = self.root / name
-        path.write_text(
-            text.format(python=shlex.quote(sys.executable), pip=shlex.quote(str(Path(pip.__file__).parent)))
-        )
+        path.write_text(text.format(python=shlex.quote(sys.executable), pip=shlex.quote(PIP)))
         path.chmod(0o755)
         return str(path)
 
