@@ -109,7 +109,11 @@ class Books:
         self._known: dict[Path, tuple[int, list[Record]]] = {}
 
     def others(self) -> list[Record]:
-        """All requests of the other episodes, with those in flight."""
+        """All requests of the other episodes, with those in flight.
+
+        Raises:
+            SettingsError: a ledger cannot be read; names it.
+        """
         folders = sorted(path.parent for path in self._folder.glob("*/state"))
         return [record for path in folders if path != self._own for record in self._records(path)]
 
@@ -117,9 +121,12 @@ class Books:
         path = folder / BOOK
         size = path.stat().st_size if path.exists() else 0
         if self._known.get(path, (0,))[0] != size:
-            # A torn last line belongs to a process that writes, and is not touched.
-            lines = path.read_bytes().split(b"\n")[:-1]
-            self._known[path] = size, [Record.from_dict(json.loads(line)) for line in lines]
+            try:
+                # A torn last line belongs to a process that writes, and is not touched.
+                lines = path.read_bytes().split(b"\n")[:-1]
+                self._known[path] = size, [Record.from_dict(json.loads(line)) for line in lines]
+            except (OSError, ValueError, KeyError, TypeError, AttributeError, ArithmeticError) as error:
+                raise SettingsError(f"{path}: this ledger cannot be read: {error}") from None
         known = self._known.get(path, (0, []))[1]
         yield from known
         with suppress(OSError, ValueError, KeyError, TypeError):  # there is none, or it is being written
@@ -132,12 +139,9 @@ def was_worked_on(books: Path) -> bool:
     """Return whether a model may have worked on a request that is in the books.
 
     Raises:
-        SettingsError: they cannot be read.
+        SettingsError: a ledger cannot be read; names it.
     """
-    try:
-        return any(record.outcome is not Outcome.REJECTED for record in Books(books).others())
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise SettingsError(f"{books}: the ledgers in it cannot be read: {error}") from None
+    return any(record.outcome is not Outcome.REJECTED for record in Books(books).others())
 
 
 def _name(spec: TaskSpecification, how: str) -> str:

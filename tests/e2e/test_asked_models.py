@@ -180,6 +180,25 @@ def test_workers_that_lost_their_parent_do_not_write_on(
         assert len(records(tmp_path / "o.json")) == len(server.asked)
 
 
+def test_a_broken_ledger_ends_the_evaluation_and_no_episode(
+    run: Command, tasks: tuple[object, ...], tmp_path: Path
+) -> None:
+    with PlayingServer() as server:
+        asked = (*tasks, "--model", MODELS["openai"], "--quiet")
+        environment = KEYS | to_provider("openai", server)
+        assert run(*asked, "--max-calls", "5", **environment).returncode == 3
+        (book,) = (tmp_path / "o.calls").glob("task_0-*/calls.jsonl")
+        whole = book.read_bytes()
+        book.write_bytes(b"{\n" + whole)
+        stopped = run(*asked, "--resume", **environment)
+        assert (stopped.returncode, stopped.stdout) == (2, "")
+        assert f"{book}: this ledger cannot be read: " in stopped.stderr
+        book.write_bytes(whole)
+        done = run(*asked, "--resume", **environment)
+        assert done.returncode == 0, done.stderr
+        assert imbalance(tmp_path / "o.json", server.asked) == []
+
+
 def test_a_task_that_comes_twice_is_refused_before_it_is_paid_for(
     run: Command, tasks: tuple[object, ...], tmp_path: Path
 ) -> None:

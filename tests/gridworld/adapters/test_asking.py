@@ -162,7 +162,7 @@ def test_books_that_cannot_be_read_are_named(tmp_path: Path) -> None:
     play(asked(tmp_path))
     (folder,) = tmp_path.iterdir()
     (folder / BOOK).write_text("{}\n", encoding="utf-8")
-    with pytest.raises(SettingsError, match="ledgers"):
+    with pytest.raises(SettingsError, match=r"calls\.jsonl: this ledger cannot be read"):
         was_worked_on(tmp_path)
 
 
