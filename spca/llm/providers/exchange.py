@@ -17,6 +17,7 @@ from dataclasses import replace
 from typing import Any, Final, TypeVar
 
 from spca.errors import BadAnswerError, ProviderConfigError, ProviderError, TransientError, UnknownModelError
+from spca.llm.providers.addresses import is_providers_own
 from spca.llm.providers.base import LISTING_TIMEOUT_S, TIMEOUT_S, Listed, Request, Response
 from spca.llm.providers.conversation import sendable
 from spca.llm.providers.counts import absurd
@@ -31,6 +32,7 @@ MAX_BODY: Final = 32 * 1024 * 1024
 CONNECT_S: Final = 15.0
 """Seconds for a connection to be made: models think long, but a server that is there opens its door at once."""
 
+_OFFLINE: Final = "is this machine online? (a proxy is named in HTTPS_PROXY)"
 _LISTED: Final = 5
 _ANSWERS: Final = ("choices", "output", "candidates", "message", "content", "data", "models")
 
@@ -215,7 +217,8 @@ def _of_transport(error: BaseException, service: Service) -> ProviderError | Non
         if isinstance(error, (library.InvalidURL, library.UnsupportedProtocol)):
             return ProviderConfigError(f"{label}: {address} is not an address of a server: {said}")
         if isinstance(error, (library.ConnectError, library.ConnectTimeout, library.PoolTimeout, library.ProxyError)):
-            return TransientError(f"{label}: no server at {address} ({said}): {service.if_absent}")
+            fix = _OFFLINE if is_providers_own(label.partition("/")[0], address) else service.if_absent
+            return TransientError(f"{label}: no server at {address} ({said}): {fix}")
         if isinstance(error, library.TimeoutException):
             return TransientError(
                 f"{label}: the server at {address} did not answer in time ({service.if_late})", lost=True

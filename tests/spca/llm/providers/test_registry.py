@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from spca.common.errors import SettingsError
-from spca.errors import ProviderConfigError
+from spca.errors import ProviderConfigError, TransientError
 from spca.llm.providers.addresses import address_fault, is_providers_own
 from spca.llm.providers.base import Message, Request, Response, Target
 from spca.llm.providers.openai.openai import OpenAIProvider
@@ -123,6 +125,19 @@ def test_proxies_of_the_environment_hold(monkeypatch: pytest.MonkeyPatch) -> Non
         ask(Server("http://lab.invalid/v1", is_named=True))
         (asked,) = proxy.posted
     assert asked.path == "http://lab.invalid/v1/chat/completions"
+
+
+@pytest.mark.parametrize("prefix", ["openai", "anthropic", "google"])
+def test_a_provider_that_cannot_be_reached_is_a_question_of_the_network(
+    monkeypatch: pytest.MonkeyPatch, prefix: str
+) -> None:
+    monkeypatch.setenv(f"{prefix.upper()}_API_KEY", "k")
+    for variable in ("HTTPS_PROXY", "https_proxy"):
+        monkeypatch.setenv(variable, "http://127.0.0.1:9")
+    for url, fix in ((None, "is this machine online? "), ("http://127.0.0.1:9", "is the server running?")):
+        provider, name = provider_for(f"{prefix}/m", servers={prefix: Server(url)})
+        with pytest.raises(TransientError, match=rf"^{prefix}/m: no server at http\S+ \(.*\): {re.escape(fix)}"):
+            provider.complete(Request(name, (Message("user", "?"),)))
 
 
 def test_a_prefix_that_nobody_knows_tells_how_to_add_it() -> None:
