@@ -57,7 +57,8 @@ def provider_for(
     prefix, name = asked.prefix, asked.name
     server = servers.get(prefix, Server())
     if (prefix in PROVIDERS or server.is_named) and not name:
-        raise ProviderConfigError(f"{model!r} lacks the name of a model after {prefix}/")
+        fix = ": human/editor or human/FOLDER" if prefix == "human" else ""
+        raise ProviderConfigError(f"{model!r} lacks the name of a model after {prefix}/{fix}")
     if prefix not in PROVIDERS and not server.is_named:
         known = ", ".join(f"{p}/..." for p in dict.fromkeys((*PROVIDERS, *servers)))
         raise ProviderConfigError(
