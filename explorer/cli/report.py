@@ -9,7 +9,7 @@ from explorer.errors import EpisodeError
 from explorer.evaluation.metrics import rate_lines
 from explorer.evaluation.results import read_episodes
 from explorer.report.reading import Read, Shelf, report
-from spca.common.command import EXIT_FINISHED
+from spca.common.command import EXIT_FINISHED, program
 from spca.common.files import make_folder, write_atomic
 from spca.common.jobs.progress import Bar
 from spca.common.text import one_line
@@ -21,6 +21,8 @@ def run(settings: Settings) -> int:
     Raises:
         EpisodeError: results cannot be read, or there are none.
     """
+    if not settings.paths and not RESULTS.exists():
+        raise EpisodeError(f"nothing has been played yet: begin with {program('python -m explorer')} play")
     paths = settings.paths or (RESULTS,)
     episodes = [Read(episode, path.parent) for path in paths for episode in read_episodes(path)]
     if not episodes:

@@ -45,6 +45,16 @@ def test_rates_are_printed_and_results_written(scenes: Path, capsys: pytest.Capt
     assert main(["run", "scenes", "--agent", "solver", "--resume"]) == 0
 
 
+def test_a_report_before_anything_was_played_names_the_way_to_begin(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["report"]) == 2
+    assert capsys.readouterr().err == "error: nothing has been played yet: begin with python -m explorer play\n"
+    assert main(["report", "gone.jsonl"]) == 2
+    assert capsys.readouterr().err == "error: gone.jsonl cannot be read: No such file or directory\n"
+
+
 def test_seed_and_steps_are_told(scenes: Path) -> None:
     assert main(["run", str(scenes / "one"), "--seed", "4", "--max-steps", "5", "--output", "r.jsonl"]) == 0
     [episode] = read_episodes(Path("r.jsonl"))
