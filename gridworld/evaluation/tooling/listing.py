@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+import sys
+from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Final
 
 from gridworld import library
 from gridworld.errors import TaskError
@@ -13,12 +15,17 @@ from gridworld.task_spec import TaskSpecification
 from spca.common.command import EXIT_FINISHED, EXIT_USER_ERROR, complain
 from spca.common.text import one_line
 
+if TYPE_CHECKING:
+    from rich.table import Table
+
+_COLUMNS: Final = ("task", "tier", "size", "goal", "seen", "mechanisms", "max steps", "file")
+
 
 def build_parser() -> argparse.ArgumentParser:
     """The parser of the tool."""
     parser = tool_parser(
         "list",
-        "List tasks: id, tier, size, goal, what is seen, mechanisms, steps allowed.",
+        "List tasks: id, tier, size, goal, what is seen, mechanisms, steps allowed; where there is room, the file.",
         ["", "gridworld/tasks/tier3", "my_tasks/"],
     )
     parser.add_argument("files", nargs="*", metavar="FILE", help="a file, folder or benchmark (default: all that ship)")
@@ -28,25 +35,48 @@ def build_parser() -> argparse.ArgumentParser:
 
 def run(argv: Sequence[str]) -> int:
     """Print a table of tasks; 2 if a file cannot be used."""
+    arguments = build_parser().parse_args(argv)
+    problems: list[str] = []
+    rows: list[tuple[str, ...]] = []
+    for path in files_of(arguments.files or list(library.BENCHMARKS), problems):
+        try:
+            rows.append(tuple(map(one_line, _row(load(path, strict=arguments.strict), path))))
+        except TaskError as error:
+            problems.append(str(error))
+    if rows:
+        _show(rows)
+    for problem in problems:
+        complain(f"error: {problem}")
+    return EXIT_USER_ERROR if problems else EXIT_FINISHED
+
+
+def _show(rows: list[tuple[str, ...]]) -> None:
+    """Print a line a task; on a terminal that is too narrow for that, two, without the file."""
+    output = console()
+    table = _table(_COLUMNS, rows)
+    needed = output.measure(table, options=output.options.update(width=sys.maxsize)).maximum
+    if sys.stdout.isatty() and needed > output.width:
+        table = _table(_folded(_COLUMNS), map(_folded, rows))
+    output.print(table)
+
+
+def _table(columns: Iterable[str], rows: Iterable[tuple[str, ...]]) -> Table:
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
     from rich.text import Text
 
-    arguments = build_parser().parse_args(argv)
-    problems: list[str] = []
     table = Table(box=SIMPLE_HEAD)
-    for name in ("task", "tier", "size", "goal", "seen", "mechanisms", "max steps", "file"):
+    for name in columns:
         table.add_column(name, justify="right" if name in ("tier", "max steps") else "left", overflow="fold")
-    for path in files_of(arguments.files or list(library.BENCHMARKS), problems):
-        try:
-            table.add_row(*(Text(one_line(each)) for each in _row(load(path, strict=arguments.strict), path)))
-        except TaskError as error:
-            problems.append(str(error))
-    if table.row_count:
-        console().print(table)
-    for problem in problems:
-        complain(f"error: {problem}")
-    return EXIT_USER_ERROR if problems else EXIT_FINISHED
+    for row in rows:
+        table.add_row(*map(Text, row))
+    return table
+
+
+def _folded(row: tuple[str, ...]) -> tuple[str, ...]:
+    """A row, or the names of the columns, as cells of two lines."""
+    task, tier, size, goal, seen, mechanisms, steps, _ = row
+    return f"{task}\n  {mechanisms}", tier, f"{size}\n{steps}", f"{goal}\n{seen}"
 
 
 def _row(spec: TaskSpecification, path: Path) -> tuple[str, ...]:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -257,6 +259,22 @@ class TestList:
         out = capsys.readouterr().out
         assert all(TaskSpecification.from_json(path).task_id in out for path in SHIPPED)
         assert "gridworld/tasks/tier1/maze_simple_001.json" in out
+
+    @pytest.mark.parametrize(("columns", "lines"), [(80, 2), (200, 1)])
+    def test_a_terminal_shows_whole_names(
+        self, columns: int, lines: int, monkeypatch: pytest.MonkeyPatch, capsys: Captured
+    ) -> None:
+        monkeypatch.setenv("COLUMNS", str(columns))
+        monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+        assert command("list") == 0
+        plain = re.sub(r"\x1b\[[0-9;]*m", "", capsys.readouterr().out)
+        shown = [line for line in plain.splitlines() if line.strip()]
+        assert max(map(len, shown)) <= columns
+        assert len(shown) == (1 + len(SHIPPED)) * lines + 1
+        words = " ".join(shown).split()
+        specs = [TaskSpecification.from_json(path) for path in SHIPPED]
+        assert {spec.task_id for spec in specs} | {spec.goal.goal_type for spec in specs} <= set(words)
+        assert ("file" in words) == (lines == 1)
 
     def test_own_tasks(self, home: Path, capsys: Captured) -> None:
         task(home / f"{ESCAPE}a.json", task_id="mine")
