@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 _COLUMNS: Final = ("task", "tier", "size", "goal", "seen", "mechanisms", "max steps", "file")
+_FOLDED: Final = ("task\n  mechanisms", "tier", "size\nsteps", "goal\nseen")
+"""What ships fits 80 columns."""
 
 
 def build_parser() -> argparse.ArgumentParser:
@@ -56,7 +58,7 @@ def _show(rows: list[tuple[str, ...]]) -> None:
     table = _table(_COLUMNS, rows)
     needed = output.measure(table, options=output.options.update(width=sys.maxsize)).maximum
     if sys.stdout.isatty() and needed > output.width:
-        table = _table(_folded(_COLUMNS), map(_folded, rows))
+        table = _table(_FOLDED, map(_folded, rows))
     output.print(table)
 
 
@@ -74,7 +76,7 @@ def _table(columns: Iterable[str], rows: Iterable[tuple[str, ...]]) -> Table:
 
 
 def _folded(row: tuple[str, ...]) -> tuple[str, ...]:
-    """A row, or the names of the columns, as cells of two lines."""
+    """A row as cells of two lines, below ``_FOLDED``."""
     task, tier, size, goal, seen, mechanisms, steps, _ = row
     return f"{task}\n  {mechanisms}", tier, f"{size}\n{steps}", f"{goal}\n{seen}"
 
