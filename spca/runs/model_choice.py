@@ -256,7 +256,7 @@ class Models:
         return examine(self.names, servers=self.servers, table=self.table)
 
     def greeting(self, environ: Mapping[str, str], caps: Caps) -> str:
-        """One line on which models a run uses, why, what caps hold, and how to choose others."""
+        """One line on which models a run uses, why, what caps can be reached, and how to choose others."""
         if all(model.startswith("reference/") for model in self.names):
             return (
                 "Models: the embedded reference model (no key needed). "
@@ -269,10 +269,10 @@ class Models:
         there = [
             f"{prefix} at {server.url}" for prefix, server in self.servers.items() if server.url and prefix in used
         ]
-        limit = [f"{caps.cost_usd:g} USD"] if caps.cost_usd is not None else []
+        limit = [f"{caps.cost_usd:g} USD"] if caps.cost_usd is not None and self.cost_money else []
         limit += [counted(caps.calls, "request")] if caps.calls is not None else []
         limit += [counted(caps.tokens, "token")] if caps.tokens is not None else []
-        parts = [f"Models: {names}", *there, f"capped at {' and '.join(limit)}"]
+        parts = [f"Models: {names}", *there, *([f"capped at {' and '.join(limit)}"] if limit else [])]
         found = configured(environ)
         also = [default.prefix for default in found[1:-1] if default.prefix not in used]
         if found[0].models == self.names and also:

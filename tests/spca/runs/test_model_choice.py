@@ -354,6 +354,7 @@ def test_the_greeting_is_one_line_on_models_and_caps() -> None:
     paid = greeting(OPENAI_API_KEY="very-secret")
     roles = f"planner {SOL}, small planner {TERRA}, coder {SOL}"
     assert paid == f"Models: {roles}; capped at 5 USD."
+    assert greeting("--planner-model", "replay//r") == "Models: planner replay//r, coder replay//r."
     assert "\n" not in paid
 
 
@@ -383,18 +384,17 @@ def test_an_address_without_models_is_no_complaint() -> None:
     assert "x:1" not in greeting("--base-url", "http://x:1/v1", "--max-calls", "3", *NOT_OPENAI)
 
 
-def test_a_small_planner_is_told_where_it_is_another_one() -> None:
-    assert greeting("--planner-model", "replay//r").startswith("Models: planner replay//r, coder replay//r; capped at")
-
-
 @pytest.mark.parametrize(
     ("argv", "paid"),
     [
         ((), False),
         (("--planner-model", "ollama/qwen3-coder:30b"), False),
+        (("--planner-model", "reference/planner", "--coder-model", "human/editor"), False),
         (("--coder-model", SOL), True),
         (UNPRICED, True),
     ],
 )
-def test_whether_models_cost_money(argv: tuple[str, ...], paid: bool) -> None:
-    assert Models.of(settings(*argv)).cost_money is paid
+def test_a_cap_on_the_cost_is_told_where_models_cost_money(argv: tuple[str, ...], paid: bool) -> None:
+    chosen = Models.of(settings(*argv))
+    assert chosen.cost_money is paid
+    assert ("capped at 5 USD" in chosen.greeting({}, Caps(5.0))) is paid
