@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from typing import TypeAlias
 
 from spca.common.errors import BudgetReached, SettingsError
 from spca.common.text import counted
 from spca.llm.calls.ledger import Outcome, Record
 from spca.llm.calls.prices import ModelTable
+
+_Amounts: TypeAlias = Sequence[tuple[Decimal | int | None, Decimal | int]]
+"""What each request took, None where that is unknown, and a guess of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,13 +38,16 @@ class Caps:
             raise BudgetReached(f"budget: {sent} (--max-calls {self.calls})", "--max-calls")
         worked = [record for record in records if record.outcome is not Outcome.REJECTED]
         if self.tokens is not None:
-            used = _bound([(record.tokens, 2 * record.asked_tokens) for record in worked])
+            tokens = [(record.tokens, 2 * record.asked_tokens) for record in worked]
+            used = _bound(tokens)
             if used >= self.tokens:
-                raise BudgetReached(f"budget: {used:.0f} tokens were used (--max-tokens {self.tokens})", "--max-tokens")
+                words = f"budget: {_told(f'{used:.0f} tokens', 'used', tokens)} (--max-tokens {self.tokens})"
+                raise BudgetReached(words, "--max-tokens")
         if self.cost_usd is not None:
-            spent = _bound([(record.cost, _guess(record, table)) for record in worked])
+            costs = [(record.cost, _guess(record, table)) for record in worked]
+            spent = _bound(costs)
             if 0 < spent >= Decimal(str(self.cost_usd)):
-                words = f"budget: {spent:.4f} USD were spent (--max-cost {self.cost_usd:g})"
+                words = f"budget: {_told(f'{spent:.4f} USD', 'spent', costs)} (--max-cost {self.cost_usd:g})"
                 raise BudgetReached(words, "--max-cost")
 
 
@@ -70,10 +77,16 @@ def capped(models: Iterable[str], table: ModelTable, asked: Caps, default_usd: f
     return Caps(cost, asked.calls, asked.tokens)
 
 
-def _bound(amounts: Sequence[tuple[Decimal | int | None, Decimal | int]]) -> Decimal:
+def _bound(amounts: _Amounts) -> Decimal:
     """The sum of what is known; an unknown amount counts as the largest known one, and at least as its guess."""
     largest = max((known for known, _ in amounts if known is not None), default=0)
     return sum((Decimal(max(largest, guess) if known is None else known) for known, guess in amounts), Decimal(0))
+
+
+def _told(total: str, done: str, amounts: _Amounts) -> str:
+    """What was spent or used, in words that say whether part of the total is a guess."""
+    is_guess = any(known is None for known, _ in amounts)
+    return f"up to {total} may have been {done}" if is_guess else f"{total} were {done}"
 
 
 def _guess(record: Record, table: ModelTable) -> Decimal:

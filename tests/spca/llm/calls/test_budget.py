@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from contextlib import suppress
 from decimal import Decimal
 from itertools import count
@@ -49,8 +50,19 @@ def reached(caps: Caps, *records: Record) -> str:
 )
 def test_a_reached_cap_is_told_with_its_flag(caps: Caps, words: str, flag: str) -> None:
     with pytest.raises(BudgetReached) as caught:
-        caps.check([record("0.01234", 10)], TABLE)
+        caps.check([record("0.01234", 10), record("0", None, REJECTED)][: caps.calls], TABLE)
     assert (str(caught.value), caught.value.flag) == (words, flag)
+
+
+@pytest.mark.parametrize("outcome", [LOST, UNKNOWN])
+def test_a_total_that_is_partly_a_guess_is_told_as_one(outcome: Outcome) -> None:
+    sent = [record("0.01234", 10), record(None, None, outcome), record("0", None, REJECTED)]
+    for caps, words in (
+        (Caps(tokens=9), "budget: up to 20 tokens may have been used (--max-tokens 9)"),
+        (Caps(cost_usd=0.01), "budget: up to 0.0247 USD may have been spent (--max-cost 0.01)"),
+    ):
+        with pytest.raises(BudgetReached, match=f"^{re.escape(words)}$"):
+            caps.check(sent, TABLE)
 
 
 @pytest.mark.parametrize(
