@@ -186,12 +186,12 @@ class Run:
             yield
 
     def _joined(self, solver: Solver) -> Loop:
-        desk, models, logger = self._desk, self._prepared.models, self._logger
+        desk, models, emit = self._desk, self._prepared.models, self._display.telling(self._logger)
         self._display.attend(desk)
         client = partial(ChatGPTClient, reasks=0, desk=desk, servers=models.servers, limits=models.limits)
-        planner = PlannerLLM(*models.names[:2], solver, logger, partial(client, schema=PDDLResp))
+        planner = PlannerLLM(*models.names[:2], solver, emit, partial(client, schema=PDDLResp))
         progress, keep = desk.noting_rounds(self._display.phase), self._workspace.save_working_copy
-        return Loop(planner, CoderLLM(models.names[2], logger, client), self._regression, logger, progress, keep)
+        return Loop(planner, CoderLLM(models.names[2], emit, client), self._regression, emit, progress, keep)
 
     def level(self, number: int, task: Task) -> tuple[LevelResult, dict[str, Any]]:
         """Play a level and record it: its result and its summary. A world that cannot be had fails only the level."""

@@ -23,6 +23,7 @@ from spca.common.text import counted, one_line
 from spca.llm import spending
 from spca.llm.calls.desk import CallDesk
 from spca.llm.calls.ledger import sums
+from spca.protocols import EventSink
 from spca.runs.curriculum import Task
 from spca.runs.lines import Columns, Moment, elapsed, figures, folded, troubles
 
@@ -116,6 +117,16 @@ class Display:
     def attend(self, desk: CallDesk) -> None:
         """Be told by the desk who is asked, what is asked again and when the terminal is needed."""
         desk.notify, desk.waiting, desk.step_aside = self.note, self.asking, self.suspended
+
+    def telling(self, emit: EventSink) -> EventSink:
+        """``emit``, with a line on each answer of a person that cannot be used: they wait for the next question."""
+
+        def tell(event: str, data: Mapping[str, object]) -> None:
+            emit(event, data)
+            if str(data.get("model")).startswith("human/") and data.get("error"):
+                self.note(f"that answer cannot be used: {data['error']}")
+
+        return tell
 
     def level_started(self, number: int, task: Task) -> None:
         """Begin a level; ``number`` counts from 1."""

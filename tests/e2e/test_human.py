@@ -35,12 +35,13 @@ def played_by(model: object) -> tuple[object, ...]:
     return ("--planner-model", f"human/{model}", "--coder-model", f"human/{model}", "--only", "goal_navigation")
 
 
-def test_a_student_is_planner_and_coder(tmp_path: Path) -> None:
-    desk = tmp_path / "desk"
-    with studying(desk) as answered:
+def test_a_student_is_planner_and_coder_and_told_why_an_answer_cannot_be_used(tmp_path: Path) -> None:
+    desk, mistakes = tmp_path / "desk", ['{"domain": "(define", "problem": ""}']
+    with studying(desk, lambda role, asked: mistakes.pop() if mistakes else learned(role, asked)) as answered:
         done = main_py(tmp_path, *where(tmp_path), *played_by("desk"))
     assert done.returncode == 0, done.stderr
-    assert answered == ["0001-planner.answer.md", "0002-coder.answer.md"]
+    assert answered == ["0001-planner.answer.md", "0002-planner.answer.md", "0003-coder.answer.md"]
+    assert done.stdout.count("\nthat answer cannot be used: ") == 1
     waited = [line.partition(", ")[0] for line in done.stderr.splitlines()]
     assert waited == [f"waiting for {desk / name}" for name in answered]
     (level,) = level_summaries(only_run(tmp_path / "runs"))

@@ -106,6 +106,16 @@ def test_what_a_server_says_is_one_line() -> None:
     assert out.getvalue() == "a server answers: [red]   solved 1 x␛[A\n"
 
 
+def test_a_person_is_told_why_an_answer_cannot_be_used() -> None:
+    out, told = io.StringIO(), list[object]()
+    emit = Display(TASKS, console=Console(file=out, width=80)).telling(lambda *event: told.append(event))
+    events = [("human/desk", "no\nbrace [/]"), ("human/desk", ""), ("openai/m", "no brace"), (None, "no brace")]
+    for model, error in events:
+        emit("planner_call", {"model": model, "error": error} if model else {"error": error})
+    assert len(told) == len(events)
+    assert out.getvalue() == "that answer cannot be used: no brace [/]\n"
+
+
 @pytest.mark.parametrize("width", [1, 2, 9, 20, 39])
 def test_no_terminal_is_too_narrow(width: int) -> None:
     assert "1 failed attempt: stuck" in shown(width=width)
