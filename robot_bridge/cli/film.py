@@ -17,6 +17,7 @@ from robot_bridge.cli.map_picture import MapPicture, Picture
 from robot_bridge.contracts import Applied, Command, Estimate, ExecutionResult, Observation
 from robot_bridge.errors import SetupError
 from robot_bridge.exploration.statistics import is_ordinary
+from spca.common.installation import pip_install
 
 HEIGHT: Final = 480
 WORDS: Final = 60
@@ -48,7 +49,7 @@ class Film(Silent):
         try:
             import av
         except ImportError as error:
-            raise SetupError("--film needs PyAV: pip install av") from error
+            raise SetupError(f"--film needs PyAV: {pip_install('av')}") from error
         self._frame_of = av.VideoFrame.from_ndarray
         self._width = CAMERA + 2 * SQUARE if top_view else ALONE
         try:

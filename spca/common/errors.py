@@ -8,6 +8,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import ClassVar, Final
 
+from spca.common.installation import pip_install
+
 
 class SPCAError(Exception):
     """Root of all trees; ``str(error)`` is one line that names the thing and the fix.
@@ -76,8 +78,8 @@ def missing_package(error: ImportError, what: str) -> str:
         return f"{what} needs a package that cannot be imported: {error}"
     package = _PACKAGES.get(module, module)
     if isinstance(error, ModuleNotFoundError):
-        return f"{what} needs {package}, which is not installed: pip install {package}"
-    return f"{what} needs another {package} ({error}): pip install --upgrade {package}"
+        return f"{what} needs {package}, which is not installed: {pip_install(package)}"
+    return f"{what} needs another {package} ({error}): {pip_install('--upgrade', package)}"
 
 
 _PACKAGES: Final = {"PIL": "pillow", "unified_planning": "unified-planning", "dotenv": "python-dotenv"}

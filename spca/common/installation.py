@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from dataclasses import dataclass
 from importlib import import_module
@@ -50,5 +51,11 @@ def home(root: Path, cwd: Path) -> Path:
 def how_to_get(extra: str) -> str:
     """The command that installs what an extra needs."""
     if APPLICATIONS.is_dir():
-        return f"pip install 'sense-plan-code-act[{extra}]'"
-    return f"pip install -r requirements/{extra}.txt"
+        return pip_install(f"sense-plan-code-act[{extra}]")
+    lock = f"requirements/{extra}.txt"
+    return pip_install("-r", lock) if (_SPCA.parent / lock).is_file() else pip_install(extra)
+
+
+def pip_install(*arguments: str) -> str:
+    """The command that installs into the environment of this process: another one's ``pip`` may come first."""
+    return shlex.join([sys.executable or "python", "-m", "pip", "install", *arguments])

@@ -92,7 +92,10 @@ def test_a_process_that_does_not_find_the_agent_can_make_it(installed: Environme
 def test_robot_names_the_missing_extra(installed: Environment, tmp_path: Path) -> None:
     done = installed.run(tmp_path, "spca", "robot", "doctor")
     assert done.returncode == 1
-    assert "FAILS  mujoco                  not installed: pip install 'sense-plan-code-act[robot]'\n" in done.stdout
+    assert "FAILS  mujoco                  not installed\n" in done.stdout
+    advice = f"{installed.path}/bin/python -m pip install 'sense-plan-code-act[robot]'"
+    assert f"FAILS  packages                install what is missing: {advice}\n" in done.stdout
+    assert done.stdout.count("pip install") == 1
 
 
 def test_explorer_has_its_scenes(installed: Environment, tmp_path: Path) -> None:

@@ -109,8 +109,9 @@ def test_installed_the_folders_of_a_run_lie_in_the_current_folder(monkeypatch: p
     here = Path("/here")
     assert installation.applications() == ROOT
     assert installation.home(ROOT, here) == ROOT
-    assert installation.how_to_get("robot") == "pip install -r requirements/robot.txt"
+    assert installation.how_to_get("robot") == f"{sys.executable} -m pip install -r requirements/robot.txt"
+    assert installation.how_to_get("ray") == f"{sys.executable} -m pip install ray"
     monkeypatch.setattr(installation, "APPLICATIONS", ROOT / "scripts")
     assert installation.applications() == ROOT / "scripts"
     assert installation.home(ROOT / "scripts", here) == here
-    assert installation.how_to_get("robot") == "pip install 'sense-plan-code-act[robot]'"
+    assert installation.how_to_get("robot") == f"{sys.executable} -m pip install 'sense-plan-code-act[robot]'"

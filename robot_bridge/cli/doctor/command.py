@@ -31,19 +31,26 @@ def run(settings: Settings) -> int:
 def _checks(settings: Settings) -> Iterator[Check]:
     libraries = list(_libraries())
     yield from libraries
+    if not all(check.holds for check in libraries):
+        yield Check("packages", False, f"install what is missing: {how_to_get('robot')}")
     try:
         from robot_bridge.cli import config_file
         from robot_bridge.cli.doctor import examination
 
         yield from examination.checks(settings, *config_file.read(settings.config))
     except ModuleNotFoundError as error:
-        yield Check("robot", False, f"not looked at any further: {error.name} is missing")
+        yield _unexamined(error)
     except DeviceError as error:
         yield Check("robot", False, str(error))
     except SetupError as error:
         if all(check.holds for check in libraries):
             raise
-        yield Check("robot", False, str(error))
+        cause = error.__cause__
+        yield _unexamined(cause) if isinstance(cause, ModuleNotFoundError) else Check("robot", False, str(error))
+
+
+def _unexamined(error: ModuleNotFoundError) -> Check:
+    return Check("robot", False, f"not looked at any further: {error.name} is missing")
 
 
 def _libraries() -> Iterator[Check]:
@@ -51,4 +58,4 @@ def _libraries() -> Iterator[Check]:
         try:
             yield Check(package, True, importlib.metadata.version(package))
         except importlib.metadata.PackageNotFoundError:
-            yield Check(package, False, f"not installed: {how_to_get('robot')}")
+            yield Check(package, False, "not installed")

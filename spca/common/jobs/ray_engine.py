@@ -9,6 +9,7 @@ from collections.abc import Callable, Generator, Sequence
 from contextlib import ExitStack
 from typing import Any, Generic
 
+from spca.common.installation import how_to_get
 from spca.common.jobs.work import TRIES, J, R, Setup, unusable
 
 
@@ -21,7 +22,7 @@ def do_with_ray(setup: Setup[J, R], jobs: Sequence[J], workers: int) -> Generato
     try:
         ray: Any = importlib.import_module("ray")
     except ImportError:
-        raise setup.terms.error("--engine ray needs Ray: pip install 'sense-plan-code-act[ray]'") from None
+        raise setup.terms.error(f"--engine ray needs Ray: {how_to_get('ray')}") from None
     started = not ray.is_initialized()
     if started:
         own = {} if os.environ.get("RAY_ADDRESS") else {"num_cpus": workers, "include_dashboard": False}

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
+from spca.common.installation import pip_install
 from spca.common.text import visible
 from spca.errors import QueryError, ReportError
 from spca.report.query.tables import TABLES, Record, records
@@ -73,7 +74,7 @@ def ask(files: Sequence[RunFiles], sql: str, timeout_s: float = TIMEOUT_S) -> Re
     try:
         import duckdb
     except ImportError as error:
-        raise ReportError("query needs duckdb: pip install duckdb") from error
+        raise ReportError(f"query needs duckdb: {pip_install('duckdb')}") from error
 
     connection = duckdb.connect(":memory:", config=_CONFIG)
     try:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import io
-import shlex
-import sys
 from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from itertools import repeat
@@ -12,6 +10,7 @@ from pathlib import Path
 
 from spca.common.files import write_atomic
 from spca.common.images import LAST_FRAME_S, gif, png
+from spca.common.installation import pip_install
 from spca.errors import ReportError
 from spca.report.replay.pictures import Picture
 
@@ -44,7 +43,7 @@ def save_mp4(path: Path, pictures: Iterable[Picture], size: tuple[int, int], fps
     try:
         import av
     except ImportError as error:
-        raise ReportError(f"--mp4 needs PyAV: {shlex.quote(sys.executable)} -m pip install av") from error
+        raise ReportError(f"--mp4 needs PyAV: {pip_install('av')}") from error
     rate = Fraction(fps).limit_denominator(1000)
     buffer = io.BytesIO()
     with av.open(buffer, "w", format="mp4") as container:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from spca.act.frame import Frame, WorldMaker
 from spca.common.command import EXIT_FAILED, EXIT_FINISHED, program
+from spca.common.installation import pip_install
 from spca.common.text import one_line
 from spca.contracts import DIRECTIONS
 from spca.errors import ReportError
@@ -100,7 +101,7 @@ def _targets(options: Options) -> dict[str, Path | None]:
         check_target(path)
     wanted = {kind: path for kind, path in targets.items() if path or (kind == "png" and options.png is not None)}
     if wanted and importlib.util.find_spec("PIL") is None:
-        raise ReportError("pictures need Pillow: pip install pillow")
+        raise ReportError(f"pictures need Pillow: {pip_install('pillow')}")
     return wanted
 
 

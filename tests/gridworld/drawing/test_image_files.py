@@ -156,5 +156,6 @@ def test_without_pillow_the_fix_is_named(tmp_path: Path) -> None:
     )
     command = [sys.executable, "-c", program, str(tmp_path / "a.png")]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert done.stdout == "writing pictures needs pillow, which is not installed: pip install pillow\n"
+    advice = f"{sys.executable} -m pip install pillow"
+    assert done.stdout == f"writing pictures needs pillow, which is not installed: {advice}\n"
     assert not list(tmp_path.iterdir())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -27,6 +28,7 @@ class Hiding:
 
 sys.meta_path.insert(0, Hiding())
 """
+PIP = f"{sys.executable} -m pip install"
 RUN_EVAL = (str(ROOT / "run_eval.py"),)
 INSTALLED = ("-m", "gridworld.evaluation.cli")
 
@@ -71,7 +73,7 @@ def test_a_missing_package_is_a_refused_start(
     name = missing_part(ModuleNotFoundError(name=package)).args[0].rpartition(" ")[2]
     assert done.stdout == ""
     assert done.stderr.startswith("error: ")
-    assert done.stderr.endswith(f"needs {name}, which is not installed: pip install {name}\n")
+    assert done.stderr.endswith(f"needs {name}, which is not installed: {PIP} {name}\n")
     assert done.stderr.count("\n") == 1
     assert done.returncode == 2
     assert not (tmp_path / "o.json").exists()
@@ -82,16 +84,16 @@ def test_a_missing_package_is_a_refused_start(
 def test_a_model_that_lacks_a_package_is_not_judged(answers: tuple[int, ...]) -> None:
     model = Scripted(*answers, ModuleNotFoundError("No module named 'cv2'", name="cv2"), uses_images=False)
     harness = EvaluationHarness(model, MultiGridBackend(render_mode=None))
-    with pytest.raises(MissingPartError, match=r"^the model needs cv2, which is not installed: pip install cv2$"):
+    with pytest.raises(MissingPartError, match=f"^the model needs cv2, which is not installed: {re.escape(PIP)} cv2$"):
         harness.evaluate_task_set([drawn("#####\n#A.G#\n#####"), drawn("######\n#A..G#\n######")])
 
 
 def test_the_package_and_the_command_are_named() -> None:
     assert str(missing_part(ModuleNotFoundError(name="PIL.Image"), "it")) == (
-        "it needs pillow, which is not installed: pip install pillow"
+        f"it needs pillow, which is not installed: {PIP} pillow"
     )
     assert str(missing_part(ImportError("cannot import name 'x' from 'numpy'", name="numpy"), "it")) == (
-        "it needs another numpy (cannot import name 'x' from 'numpy'): pip install --upgrade numpy"
+        f"it needs another numpy (cannot import name 'x' from 'numpy'): {PIP} --upgrade numpy"
     )
     assert str(missing_part(ImportError("libGL.so.1: cannot open"), "it")) == (
         "it needs a package that cannot be imported: libGL.so.1: cannot open"

@@ -103,7 +103,9 @@ def test_what_is_missing_is_a_line_and_the_rest_is_looked_at(
     assert main(["doctor", "--no-camera", *SMALLEST]) == 1
     said = capsys.readouterr()
     found = lines(said.out)
-    assert found[module] == ("FAILS", "not installed: pip install -r requirements/robot.txt")
+    assert found[module] == ("FAILS", "not installed")
+    assert said.out.count("pip install") == 1
+    assert found["packages"][1] == f"install what is missing: {sys.executable} -m pip install -r requirements/robot.txt"
     assert found["rosbags"][0] == "ok"
     assert found["robot"][0] == "FAILS"
     assert module in found["robot"][1]

@@ -58,4 +58,4 @@ def test_what_is_not_installed_is_told_in_one_line(
     monkeypatch.setitem(sys.modules, name, None)
     assert main(["twin", "--config", str(tmp_path / "robot.yaml"), "--minutes", "0.001"]) == 2
     told = capsys.readouterr().err
-    assert told == f"error: {name} is missing: pip install -r requirements/robot.txt\n"
+    assert told == f"error: {name} is missing: {sys.executable} -m pip install -r requirements/robot.txt\n"

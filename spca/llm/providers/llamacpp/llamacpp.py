@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import importlib.util
 import os
-import sys
 from pathlib import Path
 from typing import Any, Final
 
 from spca.common.errors import FileError
 from spca.common.files import opened
+from spca.common.installation import pip_install
 from spca.errors import BadAnswerError, ProviderConfigError, TransientError
 from spca.llm.providers import schemas
 from spca.llm.providers.base import Finish, Form, Request, Response, Target
@@ -51,9 +51,7 @@ class LlamacppProvider:
         self._max_output = target.info.max_output or DEFAULT_MAX_OUTPUT
         self._threads = _threads()
         if importlib.util.find_spec("xllamacpp") is None:
-            raise ProviderConfigError(
-                f"{self._label}: model files need llama.cpp: {sys.executable} -m pip install xllamacpp"
-            )
+            raise ProviderConfigError(f"{self._label}: model files need llama.cpp: {pip_install('xllamacpp')}")
         try:
             with opened(self._path) as file:
                 magic = file.read(4)

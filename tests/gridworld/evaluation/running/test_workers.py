@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import re
+import sys
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -90,5 +92,7 @@ def test_a_process_that_cannot_start_is_named(tmp_path: Path) -> None:
 def test_ray_is_asked_for_where_it_is_missing(tmp_path: Path) -> None:
     if find_spec("ray"):
         pytest.skip("Ray is installed; scripts/soak gridworld-ray plays with it")
-    with pytest.raises(EvaluationError, match=r"pip install 'sense-plan-code-act\[ray\]'"):
+    with pytest.raises(
+        EvaluationError, match=f"^--engine ray needs Ray: {re.escape(sys.executable)} -m pip install ray$"
+    ):
         list(find_engine("ray")(setup(tmp_path), [], 1))

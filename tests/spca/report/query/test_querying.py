@@ -306,7 +306,7 @@ def test_nothing_controls_a_terminal(finished_run: Path, terminal: Terminal, for
 
 def test_without_duckdb(finished_run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "duckdb", None)
-    with pytest.raises(ReportError, match=r"^query needs duckdb: pip install duckdb$"):
+    with pytest.raises(ReportError, match=f"^query needs duckdb: {re.escape(sys.executable)} -m pip install duckdb$"):
         ask(finished_run, "FROM runs")
 
 
