@@ -15,7 +15,7 @@ from spca.errors import ProviderConfigError
 from spca.llm.calls.budget import Caps, capped
 from spca.llm.calls.preflight import examine
 from spca.llm.calls.prices import ModelTable
-from spca.llm.providers.addresses import address_fault, is_providers_own
+from spca.llm.providers.addresses import VARIABLES, address_fault, is_providers_own
 from spca.llm.providers.base import TIMEOUT_S, Limits, Listing
 from spca.llm.providers.failures import OTHER_MODEL
 from spca.llm.providers.model_names import EFFORTS, ModelName, with_effort
@@ -24,17 +24,8 @@ from spca.llm.providers.servers import Server, Servers
 
 DEFAULT_MAX_COST: Final = 5.0
 """USD that an evaluation may cost where no cap was given."""
-_ADDRESSES: Final = {
-    "openai": "OPENAI_BASE_URL",
-    "anthropic": "ANTHROPIC_BASE_URL",
-    "google": "GOOGLE_GEMINI_BASE_URL",
-    "ollama": "OLLAMA_HOST",
-}
-"""Environment variable of the address of a provider, by prefix."""
 _CAPS: Final = ("max_cost", "max_calls", "max_tokens")
 _CACHE: Final = "llm_cache"
-_OLLAMA_SERVICE: Final = {"ollama/*": {"input": None, "output": None}}
-"""What Ollama's own service runs has no known price."""
 
 
 def with_word(model: str, effort: str) -> str:
@@ -52,8 +43,7 @@ def asking_of(options: Mapping[str, Any]) -> Asking:
     model = options["model"]
     table = ModelTable.load(Path(options["model_table"]) if options["model_table"] else None)
     books, servers = Path(options["books"]) if options["books"] else None, _servers(options)
-    if "ollama.com" in (servers["ollama"].url or ""):
-        table = table.after(_OLLAMA_SERVICE)
+    table = table.at_ollama(servers["ollama"].url)
     _check_name(model, servers, table)
     return Asking(
         Limits(options["max_output_tokens"], None, options["timeout"] or TIMEOUT_S),
@@ -102,7 +92,7 @@ def told(error: Exception, flag: str = "--model") -> str:
 
 def _servers(options: Mapping[str, Any]) -> Servers:
     """The servers that options and environment name."""
-    said = {prefix: (variable, os.environ.get(variable, "").strip()) for prefix, variable in _ADDRESSES.items()}
+    said = {prefix: (variable, os.environ.get(variable, "").strip()) for prefix, variable in VARIABLES.items()}
     if options["base_url"]:
         said["openai"] = "--base-url", options["base_url"]
     for name, url in said.values():

@@ -17,7 +17,7 @@ from spca.llm.calls.budget import Caps, capped
 from spca.llm.calls.cache import place_of
 from spca.llm.calls.preflight import Report, examine
 from spca.llm.calls.prices import ModelTable
-from spca.llm.providers.addresses import address_fault, is_providers_own
+from spca.llm.providers.addresses import VARIABLES, address_fault, is_providers_own
 from spca.llm.providers.base import Limits
 from spca.llm.providers.model_names import EFFORTS, WITHOUT_EFFORT, ModelName, with_effort
 from spca.llm.providers.registry import SERVERS_VARIABLE, own_servers, provider_for, servers_text
@@ -27,13 +27,11 @@ from spca.runs.settings import ADDRESSES, Settings
 DEFAULT_MAX_COST: Final = 5.0
 """USD that a run may cost where no cap was given."""
 
-_OLLAMA_SERVICE: Final = {"ollama/*": {"input": None, "output": None}}
 _AT_EDITOR: Final = "human/editor"
 _FILES: Final = ("replay", "llamacpp", "human")
 EFFORT_OF: Final = {f"{role}_model": f"{role}_effort" for role in ("planner", "planner_small", "coder")}
 """Option of each role's model -> option of its effort, which is another way to write ``@WORD`` after the model."""
 _NAMES: Final = tuple(EFFORT_OF)
-_PLACES: Final = dict(zip(("openai", "anthropic", "google", "ollama"), ADDRESSES.values(), strict=True))
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +88,7 @@ def chosen(given: Mapping[str, Any], environ: Mapping[str, str], cwd: Path) -> d
     default = configured(there)[0].models
     if large := names["planner_model"]:
         prefix = large.partition("/")[0]
-        is_elsewhere = not is_providers_own(prefix, there.get(_PLACES.get(prefix, "")))
+        is_elsewhere = not is_providers_own(prefix, there.get(VARIABLES.get(prefix, "")))
         default = (large,) * 3 if is_elsewhere else _ROLES.get(prefix, (large,) * 3)
     values: dict[str, Any] = {
         name: names[name] or _with_effort(name, model, given, environ)
@@ -184,7 +182,7 @@ def check(values: Mapping[str, Any]) -> None:
     Raises:
         SettingsError: names the flag.
     """
-    addresses = dict(zip(_PLACES, ADDRESSES, strict=True))
+    addresses = dict(zip(VARIABLES, ADDRESSES, strict=True))
     for name, role in zip(_NAMES, ("planner", "planner", "coder"), strict=True):
         flag, model = _flag(name), values[name]
         asked = ModelName.parse(model)
@@ -229,8 +227,8 @@ class Models:
             SettingsError: that table cannot be read.
         """
         known = ModelTable.load(Path(settings.model_table) if settings.model_table else None)
-        known = known.after(_OLLAMA_SERVICE) if "ollama.com" in (settings.ollama_host or "") else known
-        servers = {prefix: Server(getattr(settings, name)) for prefix, name in zip(_PLACES, ADDRESSES, strict=True)}
+        known = known.at_ollama(settings.ollama_host)
+        servers = {prefix: Server(getattr(settings, name)) for prefix, name in zip(VARIABLES, ADDRESSES, strict=True)}
         servers |= _recorded(settings.servers)
         limits = Limits(settings.max_output_tokens, None, settings.timeout)
         names = settings.models

@@ -34,6 +34,7 @@ _CHOICES: Final[Mapping[str, Sequence[str]]] = {
 }
 _DATED: Final = re.compile(r"-\d{4}-?\d{2}-?\d{2}$")
 _WILD: Final = frozenset("*?[")
+_OLLAMA_SERVICE: Final = {"ollama/*": {"input": None, "output": None}}
 _INFO: Final = frozenset(field.name for field in fields(ModelInfo))
 _FIELDS: Final = _INFO | {*RATES, "price_up_to", "tiers"}
 _COUNTS: Final = frozenset({"context", "max_output", "price_up_to"})
@@ -63,6 +64,10 @@ class ModelTable:
     def after(self, table: Mapping[str, Mapping[str, Any]]) -> ModelTable:
         """This table, in which another one goes before the built-in one."""
         return ModelTable(*self._tables[:-1], table, self._tables[-1])
+
+    def at_ollama(self, address: str | None) -> ModelTable:
+        """This table where Ollama is asked at ``address``: what its own service runs has no known price."""
+        return self.after(_OLLAMA_SERVICE) if "ollama.com" in (address or "") else self
 
     def names(self) -> tuple[str, ...]:
         """Return the models that have an entry of their own."""

@@ -7,6 +7,13 @@ from urllib.parse import urlsplit
 
 from spca.llm.providers.secrets import redact
 
+VARIABLES: Final = {
+    "openai": "OPENAI_BASE_URL",
+    "anthropic": "ANTHROPIC_BASE_URL",
+    "google": "GOOGLE_GEMINI_BASE_URL",
+    "ollama": "OLLAMA_HOST",
+}
+"""Environment variable of the address of a provider, by prefix."""
 _OWN: Final = {
     "openai": ".api.openai.com",
     "anthropic": ".api.anthropic.com",
