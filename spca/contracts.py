@@ -51,12 +51,15 @@ class Status(StrEnum):
 
 
 class PlannerMode(StrEnum):
-    """Why the planner is called; decides the model and the prompt."""
+    """Where a plan comes from. All but ``COMPILED``, a stored problem writer, are calls of the planner's model, and
+    decide model and prompt.
+    """
 
     FRESH = "fresh"
     REUSE = "reuse"
     REPLAN = "replan"
     SYNTAX = "syntax"
+    COMPILED = "compiled"
 
 
 class CoderMode(StrEnum):
@@ -171,8 +174,25 @@ class SolveResult:
 
 
 @dataclass(frozen=True, slots=True)
+class ProblemWriter:
+    """A problem writer: Python that turns the snapshots of a family of missions into problems for one domain.
+
+    ``source`` defines ``make_problem(snapshot: dict) -> str``, which raises ValueError for a snapshot that it cannot
+    read; ``name`` is a lower-case identifier.
+    """
+
+    name: str
+    domain: str
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
 class Plan:
-    """A validated plan together with the PDDL it came from."""
+    """A validated plan together with the PDDL it came from.
+
+    ``writer`` names the stored writer that made the problem (``unlock/v003``), "" where a model did; ``draft`` is the
+    writer that came with a model's answer, not yet accepted.
+    """
 
     steps: tuple[PlanStep, ...]
     domain: str
@@ -180,6 +200,8 @@ class Plan:
     schemas: tuple[ActionSchema, ...]
     mode: PlannerMode
     engine: str = ""
+    writer: str = ""
+    draft: ProblemWriter | None = field(default=None, compare=False)
 
     @property
     def text(self) -> str:

@@ -8,8 +8,10 @@ ORDER = (
     ("llm", "prompts"),
     ("reference", "code"),
     ("act", "sandbox"),
+    ("writers",),
     ("runs",),
     ("report",),
+    ("evaluation",),
     ("__main__",),
 )
 """Parts of ``spca``: each imports itself and what stands in a line above its own; the first line is for everyone."""

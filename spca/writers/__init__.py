@@ -1,0 +1,1 @@
+"""Compiled planning: problem writers that came with a planner's answers, kept and tried before a model is asked."""

@@ -1,0 +1,65 @@
+"""Values of compiled planning: writers that are kept, the levels they have solved, and why one did not help."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from spca.code.regression import SolvedLevel
+from spca.contracts import LevelInfo, ProblemWriter, Snapshot
+from spca.sense.map_text import planner_state
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A level that was solved by a problem of a writer's family.
+
+    ``state`` is what a writer is given (:func:`writer_state`), ``problem`` the text that solved it, ``solved`` the plan
+    and where it began, to be played again.
+    """
+
+    state: Mapping[str, Any]
+    problem: str
+    solved: SolvedLevel
+
+
+@dataclass(frozen=True, slots=True)
+class StoredWriter:
+    """The newest accepted version of a writer: the level it was born on, what it must go on to solve, its tally."""
+
+    writer: ProblemWriter
+    version: int
+    born: str
+    cases: tuple[Case, ...] = ()
+    solved: int = 0
+    failed: int = 0
+
+    @property
+    def label(self) -> str:
+        """``unlock/v003``: also where its files lie, below ``pddl/writers``."""
+        return f"{self.writer.name}/v{self.version:03d}"
+
+
+class Miss(StrEnum):
+    """How a writer did not help on a level: it raised ValueError; it is at fault; its plan was carried out in vain."""
+
+    REFUSED = "refused"
+    INVALID = "invalid"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True)
+class Missed:
+    """A writer that did not help on a level, and why in one line."""
+
+    label: str
+    miss: Miss
+    reason: str
+
+
+def writer_state(snapshot: Snapshot, level: LevelInfo) -> dict[str, Any]:
+    """Return what ``make_problem`` is given: what a planner's prompt shows of the snapshot, and the level's words."""
+    words = {"category": level.category, "skill": level.skill, "level": level.level}
+    return {**planner_state(snapshot), "level": words}
