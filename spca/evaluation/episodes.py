@@ -1,0 +1,144 @@
+"""Values of a frozen evaluation: the episodes to be played, and how each went."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, Final, Self
+
+from spca.contracts import LevelInfo, Status
+
+NO_PLAN: Final = "no_plan"
+"""Status of a trial for which nobody had a valid plan."""
+WORLD_ERROR: Final = "world_error"
+"""Status of a trial that the simulator ended, or did not let begin."""
+LOST: Final = "lost"
+"""Status of a trial whose worker process died."""
+
+
+@dataclass(frozen=True, slots=True)
+class Episode:
+    """An environment and a seed to be played; ``index`` counts from 0 in the order of (id, seed).
+
+    ``outside`` means that the curriculum of the run lacks the id; category, skill and level are then those that the
+    planner is told all the same.
+    """
+
+    index: int
+    env_id: str
+    seed: int
+    category: str
+    skill: str
+    level: str
+    outside: bool = False
+
+    @property
+    def name(self) -> str:
+        """``BabyAI-GoToObj-v0:1003``, which ``replay`` takes too."""
+        return f"{self.env_id}:{self.seed}"
+
+    def info(self) -> LevelInfo:
+        """Return what planner and writers get of it."""
+        return LevelInfo(self.category, self.skill, self.level)
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """A plan and its execution from the beginning of the episode.
+
+    Attributes:
+        planner: label of the stored writer (``unlock/v003``), or name of the model; "" if nobody had a plan.
+        status: a :class:`~spca.contracts.Status`, or one of this module.
+        reason: why it failed, "" for a success.
+        plan: as text.
+        primitives: codes of :class:`~spca.contracts.Primitive`.
+        corrections: what of the simulator's own judgement was corrected.
+        end_hash: of the state in which it ended, "" if nothing was executed.
+    """
+
+    planner: str
+    status: str
+    reason: str = ""
+    plan: str = ""
+    primitives: tuple[int, ...] = ()
+    corrections: tuple[str, ...] = ()
+    end_hash: str = ""
+
+    @property
+    def solved(self) -> bool:
+        return self.status == Status.SUCCESS
+
+    @property
+    def steps(self) -> int:
+        return len(self.primitives)
+
+
+@dataclass(frozen=True, slots=True)
+class Played:
+    """How an episode went: its trials, at least one; each but the first began after an undo of the one before.
+
+    ``seconds`` is the only part that another evaluation of the same may have otherwise.
+    """
+
+    episode: Episode
+    trials: tuple[Trial, ...]
+    seconds: float = 0.0
+
+    @property
+    def env_id(self) -> str:
+        return self.episode.env_id
+
+    @property
+    def seed(self) -> int:
+        return self.episode.seed
+
+    @property
+    def pass1(self) -> bool:
+        """Whether the first plan succeeded, executed once, nothing undone."""
+        return self.trials[0].solved
+
+    @property
+    def solved(self) -> bool:
+        """Whether any trial succeeded."""
+        return self.trials[-1].solved
+
+    @property
+    def attempts(self) -> int:
+        return len(self.trials)
+
+    @property
+    def steps(self) -> int:
+        """Primitives of the first trial, which pass@1 is about."""
+        return self.trials[0].steps
+
+    @property
+    def failure(self) -> str:
+        """Status of the first trial, "" if it succeeded."""
+        return "" if self.pass1 else self.trials[0].status
+
+    @property
+    def reason(self) -> str:
+        """Why the first trial failed, "" if it succeeded."""
+        return self.trials[0].reason
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the line of ``episodes.jsonl``; ``seconds`` comes last."""
+        flat = {"pass1": self.pass1, "solved": self.solved, "steps": self.steps, "failure": self.failure}
+        trials = [asdict(each) for each in self.trials]
+        return {**asdict(self.episode), **flat, "trials": trials, "seconds": round(self.seconds, 4)}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Self:
+        """Return the value of such a line.
+
+        Raises:
+            KeyError, TypeError, ValueError: the data is something else.
+        """
+        episode = Episode(*(data[name] for name in Episode.__slots__))
+        trials = tuple(
+            Trial(**{**each, "primitives": tuple(each["primitives"]), "corrections": tuple(each["corrections"])})
+            for each in data["trials"]
+        )
+        if not trials:
+            raise ValueError("an episode without a trial")
+        return cls(episode, trials, float(data["seconds"]))

@@ -1,0 +1,33 @@
+"""Values of a frozen evaluation survive their JSON."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from spca.evaluation.episodes import NO_PLAN, Episode, Played, Trial
+
+EPISODE = Episode(3, "BabyAI-GoToObj-v0", 1003, "Go To", "navigate", "GoToObj")
+LOST = Trial("reference/planner", "stuck", "no new state", "[go_to(a1)]", (2, 2, 1), ("x",), "ab")
+WON = Trial("go/v001", "success", "", "[go_to(a1)]", (2, 0), (), "cd")
+
+
+@pytest.mark.parametrize("trials", [(WON,), (LOST, WON), (LOST, LOST), (Trial("", NO_PLAN, "nobody had a plan"),)])
+def test_a_line_is_read_back(trials: tuple[Trial, ...]) -> None:
+    played = Played(EPISODE, trials, 0.25)
+    assert Played.from_dict(json.loads(json.dumps(played.to_dict()))) == played
+
+
+def test_only_the_first_try_counts_for_pass_at_1() -> None:
+    played = Played(EPISODE, (LOST, WON))
+    assert (played.pass1, played.solved, played.attempts, played.steps) == (False, True, 2, 3)
+    assert (played.failure, played.reason) == ("stuck", "no new state")
+    line = played.to_dict()
+    assert (line["pass1"], line["solved"], line["steps"], line["failure"]) == (False, True, 3, "stuck")
+    assert list(line)[-1] == "seconds"
+
+
+def test_a_line_without_a_try_is_refused() -> None:
+    with pytest.raises(ValueError, match="without a trial"):
+        Played.from_dict({**Played(EPISODE, (WON,)).to_dict(), "trials": []})
