@@ -78,9 +78,8 @@ class Loop:
         self, world: World, info: LevelInfo, known: AgentSource, trusted: TrustedPDDL | None = None
     ) -> LevelResult:
         """Solve a level with at most :data:`MAX_SPA_ROUNDS` rounds; ``known`` is the library so far."""
-        level = LevelContext(world, info, known, trusted)
+        level, agent = LevelContext(world, info, known, trusted), known
         rounds, failed = list[Round](), list[FailedPlan]()
-        agent = known
         for number in range(1, MAX_SPA_ROUNDS + 1):
             self._emit("counter_inc", {"name": "spca_rounds"})
             try:
@@ -155,17 +154,16 @@ class Run:
         self._settings, self._workspace = prepared.settings, prepared.workspace
         self._desk = prepared.make_desk()
         self.recorder = Recorder(prepared.folder, self._desk.ledger)
-        self._regression = regression.RegressionSuite(make_world)
+        self._regression = regression.RegressionSuite(make_world, enabled=self._settings.regression_check)
 
     def learn(self) -> None:
         """Go through the levels not yet finished; each is final once it is recorded."""
-        recorder, done, started = self.recorder, len(self.recorder.finished), time.monotonic()
-        tasks = self._prepared.tasks
+        recorder, tasks, started = self.recorder, self._prepared.tasks, time.monotonic()
         with self.opened(register_signal_handlers):
             self._display.begin(self._prepared.greeting, recorder.sandbox, recorder.finished, recorder.spent)
             try:
-                for number, task in enumerate(tasks[done:], done + 1):
-                    self.level(number, task)
+                for task in tasks[len(recorder.finished) :]:
+                    self.level(task.index + 1, task)
             finally:
                 summary = recorder.report(self._settings.seed, len(tasks))
                 self._display.table(summary, time.monotonic() - started, str(self._prepared.folder.path))
@@ -198,6 +196,8 @@ class Run:
         settings, recorder, logger = self._settings, self.recorder, self._logger
         if recorder.enter(task.category):
             self._workspace.save(recorder.agent, None)
+            if not settings.carry_over:
+                self._regression.forget()
         self._display.level_started(number, task)
         logger.start_level(task.place(settings.seed), number)
         self._desk.begin_level(number, task.category, task.env_id, settings.seed)

@@ -34,10 +34,14 @@ class RegressionSuite:
     Args:
         make_world: a fresh world for an environment id and seed.
         limit: re-runs at most for one patch, the most diverse first.
+        enabled: False keeps every patch.
     """
 
-    def __init__(self, make_world: Callable[[str, int], World], limit: int = MAX_RERUNS) -> None:
+    def __init__(
+        self, make_world: Callable[[str, int], World], limit: int = MAX_RERUNS, *, enabled: bool = True
+    ) -> None:
         self._make_world = make_world
+        self._enabled = enabled
         self._limit = limit
         self._solved: list[SolvedLevel] = []
 
@@ -45,9 +49,13 @@ class RegressionSuite:
         """Remember more solved levels."""
         self._solved.extend(levels)
 
+    def forget(self) -> None:
+        """Remember no level any more."""
+        self._solved.clear()
+
     def against(self, library: AgentSource) -> RegressionCheck:
         """Return a check of patches against ``library``, the agent that solved the earlier levels."""
-        return lambda agent: self._check(library, agent)
+        return lambda agent: self._check(library, agent) if self._enabled else None
 
     def _check(self, library: AgentSource, agent: AgentSource) -> str | None:
         changed = set(agent_source.changed_methods(library.text, agent.text))

@@ -19,12 +19,14 @@ from spca.errors import ResumeError
 from spca.llm.providers.base import TIMEOUT_S
 from spca.llm.providers.registry import SERVER_FORM, SERVER_HELP
 from spca.runs import model_choice
-from spca.runs.settings import MAY_CHANGE_ON_RESUME, OF_THIS_SESSION, Settings
+from spca.runs.settings import ABLATIONS, MAY_CHANGE_ON_RESUME, OF_THIS_SESSION, Settings
 
 UNSAFE_VARIABLE: Final = "SPCA_UNSAFE_NO_SANDBOX"
 """Environment variable that confirms ``--unsafe-no-sandbox``."""
 
 _PATHS: Final = ("curriculum", "workspace", "runs", "model_table")
+
+_FLAGS: Final = {setting: flag for flag, setting in ABLATIONS.items()}
 
 _SEED: Final = ranged(int, "invalid seed {!r}: expected a non-negative integer")
 _COUNT: Final = ranged(int, "invalid count {!r}: expected a positive integer", 1)
@@ -60,6 +62,7 @@ def _build_parser(commands: Mapping[str, str]) -> argparse.ArgumentParser:
     keep.add_argument("--resume", metavar="RUN_ID", help="go on with a run that was interrupted")
     keep.add_argument("--workspace", metavar="DIR", help="folder of the growing agent (default workspace)")
     keep.add_argument("--runs", metavar="DIR", help="where run folders lie (default runs)")
+    _add_ablations(parser.add_argument_group("ablations"))
     _add_models(parser.add_argument_group("models and solver"))
     _add_caps(parser.add_argument_group("what a run may spend"))
     show = parser.add_argument_group("display")
@@ -67,6 +70,21 @@ def _build_parser(commands: Mapping[str, str]) -> argparse.ArgumentParser:
     show.add_argument("--quiet", action="store_true", help="print nothing but errors and the final table")
     show.add_argument("--version", action="version", version=f"sense-plan-code-act {__version__}")
     return parser
+
+
+def _add_ablations(group: argparse._ArgumentGroup) -> None:
+    add = group.add_argument
+    told = "keep problem writers and try them before a model is asked (default)"
+    add("--compile", action=argparse.BooleanOptionalAction, help=told)
+    add("--no-reuse", dest="reuse", action="store_false", help="show no PDDL that solved a level before")
+    told = "keep rewritten methods without running solved levels again"
+    add("--no-regression-check", dest="regression_check", action="store_false", help=told)
+    told = "begin each category with the initial agent and no writers"
+    add("--no-curriculum", dest="carry_over", action="store_false", help=told)
+    told = "tell models formats and primitives only, nothing of how such worlds work"
+    add("--bare-prompt", action="store_true", help=told)
+    told = "replace the words for colours and kinds by invented ones"
+    add("--rename-words", type=_SEED, metavar="SEED", help=told)
 
 
 def _add_models(group: argparse._ArgumentGroup) -> None:
@@ -154,9 +172,10 @@ def resumed_settings(
     for name, value in (told | model_choice.moved(given, recorded, environ, cwd)).items():
         wanted = str(cwd / value) if name in _PATHS else value
         if name not in MAY_CHANGE_ON_RESUME and wanted != recorded.get(name):
-            flag = f"--{name.replace('_', '-')}"
-            contradiction = flag if value is True else f"{flag} {value}"
-            has = "was begun without" if recorded[name] in (None, False) else f"has {recorded[name]}"
+            flag = _FLAGS.get((name, value), f"--{name.replace('_', '-')}")
+            contradiction = flag if isinstance(value, bool) else f"{flag} {value}"
+            was = recorded[name]
+            has = "was begun without" if was is None or isinstance(was, bool) else f"has {was}"
             raise ResumeError(f"{contradiction} contradicts the run, which {has}: leave {flag} out")
         if name in MAY_CHANGE_ON_RESUME:
             values[name] = wanted
@@ -217,6 +236,8 @@ def check_choice(settings: Settings) -> None:
     """
     if settings.start_category and settings.only:
         raise SettingsError("--start-category and --only exclude each other: give one of them")
+    if settings.keep_pddl and not settings.reuse:
+        raise SettingsError("--keep-pddl and --no-reuse exclude each other: give one of them")
     if settings.unsafe_no_sandbox and os.environ.get(UNSAFE_VARIABLE) != "1":
         raise SettingsError(
             "--unsafe-no-sandbox lets generated code do whatever you can do: "

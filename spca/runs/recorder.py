@@ -10,7 +10,7 @@ from spca.code.regression import SolvedLevel
 from spca.contracts import AgentSource, Checkpoint, Plan, PlannerMode, PlanStep, TrustedPDDL
 from spca.llm.calls.ledger import Ledger, sums
 from spca.runs.curriculum import Task
-from spca.runs.folder import RunFolder, attempt_record
+from spca.runs.folder import FIRST_AGENT, RunFolder, attempt_record
 from spca.runs.results import LevelResult
 
 
@@ -31,7 +31,7 @@ class Recorder:
         finished: summaries of the finished levels, in order.
         agent: the library to go on with.
         category: category of the last finished level.
-        trusted: PDDL of the last success in that category.
+        trusted: PDDL of the last success in that category; None without reuse.
         sandbox: level of the sandbox that generated code runs in.
 
     Args:
@@ -47,16 +47,21 @@ class Recorder:
         self.agent = AgentSource(folder.read_text(self._agent_file))
         self.category: str | None = state["category"]
         self.trusted = TrustedPDDL(**state["trusted"]) if state["trusted"] else None
-        self.sandbox: str = folder.info()["sandbox"]
+        info = folder.info()
+        self.sandbox: str = info["sandbox"]
+        self._carries_over, self._reuses = (info["settings"].get(name, True) for name in ("carry_over", "reuse"))
 
     def enter(self, category: str) -> bool:
-        """Forget trusted PDDL when a new category begins; True when it does."""
+        """Forget trusted PDDL, and what is not carried over, when a new category begins; True when it does."""
         if category == self.category:
             return False
         fresh = self.category is not None
         self.category = category
         if fresh:
             self.trusted = None
+            if not self._carries_over:
+                self._agent_file = FIRST_AGENT
+                self.agent = AgentSource(self._folder.read_text(FIRST_AGENT))
         return fresh
 
     def finish(self, task: Task, seed: int, result: LevelResult, log: LevelLog) -> dict[str, Any]:
@@ -67,7 +72,7 @@ class Recorder:
         self._folder.write_json(trajectory, self._trajectory(task, seed, result))
         if result.solved and result.plan is not None:
             self.agent, self._agent_file = result.agent, agent_file
-            self.trusted = TrustedPDDL(result.plan.domain, result.plan.problem)
+            self.trusted = TrustedPDDL(result.plan.domain, result.plan.problem) if self._reuses else None
         summary = log.summary(
             "success" if result.solved else "fail",
             result.reason,
@@ -140,9 +145,10 @@ class Recorder:
         return head | totals(self.finished, levels) | {"usage": self.usage()}
 
     def solved_levels(self, since: int = 0) -> list[SolvedLevel]:
-        """Levels solved in this run, from the ``since``-th finished one on, read from their trajectories."""
-        solved = [s["trajectory"] for s in self.finished[since:] if s["outcome"] == "success"]
-        return [solved_level(self._folder.read_json(name)) for name in solved]
+        """Levels that the library has solved, from the ``since``-th finished one on, read from their trajectories."""
+        solved = [s for s in self.finished[since:] if s["outcome"] == "success"]
+        known = [s for s in solved if self._carries_over or s["level"]["category"] == self.category]
+        return [solved_level(self._folder.read_json(s["trajectory"])) for s in known]
 
 
 def solved_level(trajectory: Mapping[str, Any]) -> SolvedLevel:

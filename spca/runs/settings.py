@@ -15,6 +15,14 @@ ADDRESSES: Final = {
     "ollama_host": "OLLAMA_HOST",
 }
 """Setting of a server's address -> environment variable that gives it."""
+ABLATIONS: Final = {
+    "--no-compile": ("compile", False),
+    "--no-reuse": ("reuse", False),
+    "--no-regression-check": ("regression_check", False),
+    "--no-curriculum": ("carry_over", False),
+    "--bare-prompt": ("bare_prompt", True),
+}
+"""Flag that takes away a part of learning -> its setting and the value that says so."""
 MAY_CHANGE_ON_RESUME: Final = frozenset(
     {"runs", "resume", "render", "quiet", "max_cost", "max_calls", "max_tokens", "max_output_tokens"}
     | {"timeout", "cache", "model_table", "preflight", "servers"}
@@ -29,6 +37,11 @@ class Settings:
     """Everything a run is told; one value passed down, nothing global. Paths are absolute.
 
     ``servers`` lists the servers of the user's own that its models are asked at, as ``SPCA_SERVERS`` does.
+
+    Ablations: without ``compile`` no problem writers are asked for, kept or tried; without ``reuse`` no PDDL that
+    solved a level is shown; without ``regression_check`` a rewritten method is kept unchecked; without ``carry_over``
+    each category begins with the initial agent and no writers; with ``bare_prompt`` models are told formats and
+    primitives only. ``rename_words`` is the seed of the words that stand for colours and kinds.
     """
 
     curriculum: str
@@ -44,6 +57,12 @@ class Settings:
     keep_agent: bool = False
     keep_pddl: bool = False
     upstream_rules: bool = False
+    compile: bool = True
+    reuse: bool = True
+    regression_check: bool = True
+    carry_over: bool = True
+    bare_prompt: bool = False
+    rename_words: int | None = None
     unsafe_no_sandbox: bool = False
     engine: str | None = None
     base_url: str | None = None
@@ -62,6 +81,13 @@ class Settings:
     render: bool = False
     quiet: bool = False
     resume: str | None = None
+
+    @property
+    def ablations(self) -> tuple[str, ...]:
+        """What differs from learning in full, as the flags that say so."""
+        told = {flag: getattr(self, name) is value for flag, (name, value) in ABLATIONS.items()}
+        words = () if self.rename_words is None else (f"--rename-words {self.rename_words}",)
+        return (*(flag for flag, is_given in told.items() if is_given), *words)
 
     @property
     def uses_reference(self) -> bool:

@@ -58,7 +58,8 @@ def test_every_flag_reaches_the_settings() -> None:
         "--workspace w --runs /abs/r --planner-model p/1 --planner-small-model p/2 --coder-model p/3 --engine e "
         "--max-cost 0.5 --max-calls 3 --max-tokens 400 --max-output-tokens 50 --timeout 2.5 --cache "
         "--base-url http://localhost:1/v1 --model-table t.json --render --quiet --unsafe-no-sandbox --no-preflight "
-        "--server p=http://localhost:2/v1,P_KEY --server q=http://localhost:3/v1"
+        "--server p=http://localhost:2/v1,P_KEY --server q=http://localhost:3/v1 "
+        "--no-compile --no-reuse --no-regression-check --no-curriculum --bare-prompt --rename-words 5"
     )
     chosen = settings(*flags.split())
     assert asdict(chosen) | {"upstream_rules": False} == {
@@ -92,6 +93,12 @@ def test_every_flag_reaches_the_settings() -> None:
         "quiet": True,
         "resume": "r",
         "unsafe_no_sandbox": True,
+        "compile": False,
+        "reuse": False,
+        "regression_check": False,
+        "carry_over": False,
+        "bare_prompt": True,
+        "rename_words": 5,
         "upstream_rules": False,
     }
 
@@ -264,6 +271,20 @@ def test_what_a_flag_changed_lasts_but_not_how_the_run_is_watched() -> None:
     assert kept == begun | {"max_calls": 9, "timeout": 7.0}
 
 
+def test_a_run_that_was_ablated_is_not_made_whole() -> None:
+    begun = asdict(settings("--no-compile", "--rename-words", "5"))
+    assert resumed("--resume", "r", "--no-compile", recorded=begun).ablations == ("--no-compile", "--rename-words 5")
+    with pytest.raises(ResumeError, match="--compile contradicts the run, which was begun without: leave --compile"):
+        resumed("--resume", "r", "--compile", recorded=begun)
+    with pytest.raises(ResumeError, match="--rename-words 6 contradicts the run, which has 5: leave --rename-words"):
+        resumed("--resume", "r", "--rename-words", "6", recorded=begun)
+
+
+def test_pddl_is_not_kept_where_none_is_shown() -> None:
+    with pytest.raises(SettingsError, match="--keep-pddl and --no-reuse"):
+        cli.check_choice(settings("--keep-pddl", "--no-reuse"))
+
+
 def test_a_flag_that_says_what_the_run_has_is_no_contradiction() -> None:
     assert resumed("--resume", "r", "--seed", "3", "--workspace", "/here/w").seed == 3
 
@@ -273,6 +294,10 @@ def test_a_flag_that_says_what_the_run_has_is_no_contradiction() -> None:
     [
         (["--seed", "4"], "--seed 4 contradicts the run, which has 3: leave --seed out"),
         (["--keep-pddl"], "--keep-pddl contradicts the run, which was begun without: leave --keep-pddl out"),
+        (["--no-reuse"], "--no-reuse contradicts the run, which was begun without: leave --no-reuse out"),
+        (["--no-curriculum"], "--no-curriculum contradicts the run, which was begun without: leave --no-curriculum"),
+        (["--bare-prompt"], "--bare-prompt contradicts the run, which was begun without: leave --bare-prompt out"),
+        (["--rename-words", "5"], "--rename-words 5 contradicts the run, which was begun without"),
         (["--levels", "E*"], "--levels E* contradicts the run, which was begun without"),
         (["--coder-model", "x/y"], "--coder-model x/y contradicts the run, which has reference/coder"),
         (["--curriculum", "x"], "--curriculum x contradicts the run, which has /checkout/merged_curriculum2.json"),
