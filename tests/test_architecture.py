@@ -245,7 +245,7 @@ def has_code(path: str) -> bool:
 
 
 def generated(module: Module) -> bool:
-    return within(module.name, ("spca.reference.skills",))
+    return within(module.name, ("spca.reference.skills", "spca.reference.writers"))
 
 
 @pytest.mark.parametrize("package", TWIN_MODULES)

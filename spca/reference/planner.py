@@ -13,6 +13,7 @@ from typing import Any
 from spca.contracts import GRIDWORLD
 from spca.errors import BadAnswerError
 from spca.llm.providers.base import Message
+from spca.reference.compiled import compiled
 from spca.reference.formulation import STRATEGIES, formulate
 from spca.reference.locks import Context
 from spca.reference.mechanisms import formulation as mechanisms
@@ -28,7 +29,8 @@ def answer(messages: Sequence[Message]) -> str:
     """PDDL for the newest snapshot, as a JSON object with "domain" and "problem".
 
     After ``n`` failed plans the answer is the ``n``-th formulation of the task, in turn. A trusted domain that has all
-    that is needed is kept word for word.
+    that is needed is kept word for word. Where the prompt asks for problem writers and no plan has failed, one that
+    reads the snapshot comes with its domain and the problem that it writes, under "writer_name" and "writer".
 
     Raises:
         BadAnswerError: there is no readable snapshot, or its mission is empty or not in the grammar.
@@ -40,6 +42,10 @@ def answer(messages: Sequence[Message]) -> str:
     trusted = str((_newest(messages, "trusted_pddl") or {}).get("domain", ""))
     if level.get("category") == GRIDWORLD:
         return _written(*_mechanisms(snapshot, level, messages), trusted)
+    if _wants_writer(messages) and not _failures(messages) and (found := compiled({**snapshot, "level": level})):
+        writer, problem = found
+        text = writer.text
+        return json.dumps({"domain": text.domain, "problem": problem, "writer_name": text.name, "writer": text.source})
     scene = read_scene(snapshot)
     context = Context(scene, str(level.get("category", "")).lower())
     tasks = formulations(_read_mission(scene.mission), context)
@@ -82,6 +88,10 @@ def _read_mission(mission: str) -> Stages:
     if not parts:
         raise BadAnswerError("the reference planner: the mission is empty, so there is nothing to plan for")
     return parts
+
+
+def _wants_writer(messages: Sequence[Message]) -> bool:
+    return any("make_problem" in message.text for message in messages if message.role == "system")
 
 
 def _suffices(trusted: str, domain: Domain) -> bool:

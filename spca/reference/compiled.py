@@ -1,0 +1,48 @@
+"""The problem writers that the embedded planner answers with: read as data, tried on what the prompt shows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib import import_module, resources
+from typing import Any, Final
+
+from spca.contracts import ProblemWriter
+
+_FOLDER: Final = "spca.reference.writers"
+
+
+@dataclass(frozen=True, slots=True)
+class ShippedWriter:
+    """A version of a problem writer, as an answer carries it, and its ``make_problem``."""
+
+    text: ProblemWriter
+    version: int
+    make_problem: Callable[[Mapping[str, Any]], str]
+
+
+@lru_cache(maxsize=1)
+def writers() -> tuple[ShippedWriter, ...]:
+    """Every writer by name, its smaller versions first."""
+    return tuple(_read())
+
+
+def compiled(state: Mapping[str, Any]) -> tuple[ShippedWriter, str] | None:
+    """The first writer that reads a state (:func:`spca.writers.stored.writer_state`), and its problem."""
+    for writer in writers():
+        try:
+            return writer, writer.make_problem(state)
+        except ValueError:
+            continue
+    return None
+
+
+def _read() -> Iterator[ShippedWriter]:
+    folder = resources.files(_FOLDER)
+    names = sorted(entry.name.removesuffix(".pddl") for entry in folder.iterdir() if entry.name.endswith(".pddl"))
+    for name in names:
+        domain, source = (folder.joinpath(name + end).read_text(encoding="utf-8") for end in (".pddl", ".py"))
+        family, _, version = name.rpartition("_")
+        make_problem = import_module(f"{_FOLDER}.{name}").make_problem
+        yield ShippedWriter(ProblemWriter(family, domain, source), int(version), make_problem)
