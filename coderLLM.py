@@ -29,6 +29,7 @@ class CoderLLM:
         model: the coder model.
         emit: told of every call.
         client_for: makes the client of a model; a bad answer is repaired here, so the client need not ask again.
+        bare: tell the model form and primitives only, nothing of how such worlds work.
     """
 
     def __init__(
@@ -36,9 +37,11 @@ class CoderLLM:
         model: str,
         emit: EventSink,
         client_for: Callable[[str], ChatGPTClient[str]] = lambda model: ChatGPTClient(model, reasks=0),
+        *,
+        bare: bool = False,
     ) -> None:
         self._client = client_for(model)
-        self._emit = emit
+        self._emit, self._bare = emit, bare
 
     def implement_actions(
         self,
@@ -110,7 +113,7 @@ class CoderLLM:
         left = library.MAX_METHODS - max(0, len(source) - room)
         methods = library.listing(agent.text, relevant_to=task["actions"], leave_out=involved, room=left)
         text = render("coder_task", methods=methods, source=source, **told)
-        return [Message("system", render("coder_system")), Message("user", text)], involved
+        return [Message("system", render("coder_system", self._bare)), Message("user", text)], involved
 
     def _attempt(
         self,

@@ -30,10 +30,10 @@ class PlanCheck:
 
     Args:
         agent: whose methods the plans call; None for one without any.
-        told: the words of the mission and the map, which objects may be called by.
+        told: the words of the mission and the map, which objects may be called by; None where any name will do.
     """
 
-    def __init__(self, agent: AgentSource | None, told: frozenset[str]) -> None:
+    def __init__(self, agent: AgentSource | None, told: frozenset[str] | None) -> None:
         self._source, self._told = agent.text if agent else "", told
         self._methods = methods_of(agent.text) if agent else {}
         self._said: set[str] = set()
@@ -55,6 +55,8 @@ class PlanCheck:
         return "\n".join(found)
 
     def _of_names(self, steps: Sequence[PlanStep], written: Mapping[str, str]) -> Iterator[str]:
+        if self._told is None:
+            return
         for name in dict.fromkeys(chain.from_iterable(map(_things, steps))):
             if fault := object_names.fault_of(name, self._told):
                 yield f"object {written.get(name, name)}: {fault}; {object_names.advice(name, self._told)}"

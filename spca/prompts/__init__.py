@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import lru_cache, partial
 from importlib import resources
-from typing import Any
+from typing import Any, Final
 
 import jinja2
 
 from spca.errors import PromptError
 from spca.sense.map_text import as_data, as_state
+
+_BARE: Final = "bare_"
+"""What the name of a template begins with that stands for another one in a run with bare prompts."""
 
 
 @lru_cache(maxsize=1)
@@ -46,19 +49,20 @@ def _printable(line: str) -> str:
     return "".join(c for c in line if c == "\t" or c.isprintable())
 
 
-def render(name: str, **variables: object) -> str:
-    """The text of template ``name`` (without suffix).
+def render(name: str, bare: bool = False, /, **variables: object) -> str:
+    """The text of template ``name`` (without suffix), or of its ``bare`` variant, which tells nothing of the world.
 
     Raises:
         PromptError: the template is unknown or a variable it uses is missing.
     """
     try:
-        return _environment().get_template(f"{name}.jinja").render(**variables).strip()
+        return _environment().get_template(f"{_BARE * bare}{name}.jinja").render(**variables).strip()
     except jinja2.TemplateError as error:
         raise PromptError(f"prompt {name}: {error}") from error
 
 
-def templates() -> dict[str, str]:
-    """Every template's name and text, in order of name."""
+def templates(*, bare: bool = False) -> dict[str, str]:
+    """Name and text of every template that a run uses, in order of name."""
     files = sorted(f.name for f in resources.files(__package__).iterdir() if f.name.endswith(".jinja"))
-    return {name.removesuffix(".jinja"): _source(name) or "" for name in files}
+    others = {f"{'' if bare else _BARE}{name.removeprefix(_BARE)}" for name in files if name.startswith(_BARE)}
+    return {name.removesuffix(".jinja"): _source(name) or "" for name in files if name not in others}

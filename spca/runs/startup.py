@@ -178,7 +178,7 @@ def _new_folder(
 ) -> RunFolder:
     agent, trusted = workspace.kept(chosen)  # once more, now that nobody else can write it
     levels = "[]\n" if tasks is None else read_text(Path(chosen.curriculum))
-    log = "\n".join(f"## {name}\n\n```\n{text}```\n" for name, text in templates().items())
+    log = "\n".join(f"## {name}\n\n```\n{text}```\n" for name, text in templates(bare=chosen.bare_prompt).items())
     prompts = f"# Prompt templates of this run\n\n{log}"
     info = run_info(chosen, root, sandbox) | ({"evaluation": True} if tasks is None else {})
     first = agent or AgentSource(read_text(root / "agent.py"))
