@@ -7,6 +7,7 @@ import os
 import threading
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
+from dataclasses import dataclass
 from functools import lru_cache
 from types import CodeType, TracebackType
 from typing import Self
@@ -109,9 +110,23 @@ class SandboxExecutor:
         Raises:
             SandboxError: there is no sandbox to run it in.
         """
+        return self._start(agent, steps, previous, self._limits, self._check)
+
+    def limited(self, limits: Limits) -> Limited:
+        """Return an executor of the same process for our own sources: with other limits, without the policy."""
+        return Limited(lambda agent, steps, previous: self._start(agent, steps, previous, limits, None))
+
+    def _start(
+        self,
+        agent: AgentSource,
+        steps: Sequence[PlanStep],
+        previous: Sequence[int],
+        limits: Limits,
+        check: Callable[[AgentSource], None] | None,
+    ) -> SandboxEpisode | RefusedEpisode:
         try:
-            if self._check is not None:
-                self._check(agent)
+            if check is not None:
+                check(agent)
             module = _compiled(agent)
         except PatchError as error:
             return RefusedEpisode(Failed(Status.SYNTAX_ERROR, reports.clean(str(error), reports.MAX_MESSAGE)))
@@ -119,10 +134,10 @@ class SandboxExecutor:
             return RefusedEpisode(reports.syntax_error(error, agent))
         self.verify()
         with self._lock:
-            worker = self._process().worker(self._layers, self._limits)
+            worker = self._process().worker(self._layers, limits)
         with ExitStack() as unless_begun:
             unless_begun.callback(worker.close)
-            episode = SandboxEpisode(worker, agent, module, steps, previous, self._limits)
+            episode = SandboxEpisode(worker, agent, module, steps, previous, limits)
             unless_begun.pop_all()
         return episode
 
@@ -148,3 +163,10 @@ class SandboxExecutor:
         if self._zygote is None:
             self._zygote = Zygote()
         return self._zygote
+
+
+@dataclass(frozen=True, slots=True)
+class Limited:
+    """An executor whose episodes are begun by another, see :meth:`SandboxExecutor.limited`."""
+
+    start: Callable[[AgentSource, Sequence[PlanStep], Sequence[int]], SandboxEpisode | RefusedEpisode]

@@ -28,6 +28,7 @@ TWIN_MODULES = {
         "client": "the solver and the sandbox are processes made of the same parts",
         "errors": "the root, and what everyone raises; what the loop raises",
         "formulation": "a PDDL problem of a BabyAI mission; of a task with mechanisms",
+        "library": "of actions that a coder wrote; of problem writers that a planner wrote",
         "wire": "the solver and the sandbox are processes made of the same parts",
         "worker": "the solver and the sandbox are processes made of the same parts",
     },

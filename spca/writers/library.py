@@ -1,0 +1,136 @@
+"""The writers of a run: tried on every level before a model is asked, accepted after a level that one came with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any, Final
+
+from spca.common.text import one_line
+from spca.contracts import AgentSource, LevelInfo, Plan, PlannerMode, ProblemWriter, Snapshot, SolveResult
+from spca.errors import PlanTextError
+from spca.llm.feedback import shortened
+from spca.plan import pddl
+from spca.protocols import Executor, World
+from spca.writers.running import WriterRunner
+from spca.writers.stored import Case, Miss, Missed, StoredWriter, writer_state
+
+_LONGEST_REASON: Final = 300
+
+
+class WriterLibrary:
+    """Stored problem writers.
+
+    Args:
+        executor: where writers run; they share its sandbox.
+        solve: finds a validated plan for a domain and a problem.
+        make_world: a fresh world for an environment id and seed; None where levels cannot be played again: a version
+            that changes the plan of an earlier level is then refused.
+
+    Attributes:
+        stored: the newest version of each writer, in order of acceptance.
+        rejection: why the last draft was not accepted; "" once one was.
+    """
+
+    def __init__(
+        self,
+        executor: Executor,
+        solve: Callable[[str, str], SolveResult],
+        make_world: Callable[[str, int], World] | None = None,
+    ) -> None:
+        self._runner, self._solve, self._make_world = WriterRunner(executor), solve, make_world
+        self.stored: tuple[StoredWriter, ...] = ()
+        self.rejection = ""
+
+    def load(self, stored: Iterable[StoredWriter], rejection: str = "") -> None:
+        """Go on with the writers of a run; the newest version of each name counts."""
+        newest: dict[str, StoredWriter] = {}
+        for writer in stored:
+            known = newest.get(writer.writer.name)
+            if known is None or known.version <= writer.version:
+                newest.pop(writer.writer.name, None)
+                newest[writer.writer.name] = writer
+        self.stored, self.rejection = tuple(newest.values()), rejection
+
+    def plans(self, snapshot: Snapshot, level: LevelInfo) -> Iterator[Plan | Missed]:
+        """Yield the plans of the writers for a level, best first, and what became of those that made none.
+
+        First come writers that solved a level of the same category and skill, newer before older ones.
+
+        Raises:
+            SandboxError: there is no sandbox to run them in.
+        """
+        state = writer_state(snapshot, level)
+        newest_first = self.stored[::-1]
+        order = sorted(newest_first, key=lambda stored: not _fits(stored, level))
+        written = self._runner.lazily([(stored.writer.source, state) for stored in order])
+        for stored, result in zip(order, written, strict=True):
+            if result.miss is not None:
+                yield Missed(stored.label, result.miss, result.reason)
+                continue
+            plan = self._plan(stored.writer.domain, result.text, stored.label)
+            yield plan if isinstance(plan, Plan) else Missed(stored.label, Miss.INVALID, plan)
+
+    def tally(self, label: str, *, solved: Case | None) -> None:
+        """Count what became of a writer's plan that was carried out; None for one that did not solve the level."""
+        self.stored = tuple(stored if stored.label != label else _counted(stored, solved) for stored in self.stored)
+
+    def consider(self, draft: ProblemWriter, case: Case, agent: AgentSource, born: str) -> str:  # noqa: ARG002
+        """Accept a draft whose level is solved as the newest version of its name, or return why not, in one line."""
+        old = next((stored for stored in self.stored if stored.writer.name == draft.name), None)
+        (result,) = self._runner.run([(draft.source, case.state)])
+        self.rejection = f"{draft.name}: {result.reason}" if result.miss else ""
+        if not self.rejection:
+            cases = (*(old.cases if old else ()), case)
+            version = StoredWriter(draft, (old.version if old else 0) + 1, born, cases)
+            self.stored = (*(stored for stored in self.stored if stored is not old), version)
+        return self.rejection
+
+    def told(self, missed: Sequence[Missed]) -> dict[str, Any] | None:
+        """Return what a planner is told of the writers, None where there is nothing.
+
+        ``newest``: the last one accepted, in the fields of an answer; ``others``: names; ``missed``: why each did not
+        help on this level; ``rejected``: why the last draft was not accepted.
+        """
+        if not self.stored and not self.rejection:
+            return None
+        told: dict[str, Any] = {}
+        if self.stored:
+            writer = self.stored[-1].writer
+            told["newest"] = {"writer_name": writer.name, "domain": writer.domain, "writer": writer.source}
+        told["others"] = [stored.writer.name for stored in self.stored[:-1]]
+        told["missed"] = [
+            {"writer_name": each.label.partition("/")[0], "how": each.miss.value, "why": each.reason} for each in missed
+        ]
+        return told | ({"rejected": self.rejection} if self.rejection else {})
+
+    def _plan(self, domain: str, problem: str, label: str) -> Plan | str:
+        """Return the validated plan of a problem, or why there is none."""
+        try:
+            schemas = {schema.name: schema for schema in pddl.extract_actions(domain)}
+            names = pddl.NameMap.of(domain, problem)
+            result = self._solve(domain, problem)
+            if not result.solved:
+                return _short(f"{result.status.value}: {result.message}")
+            steps = pddl.plan_steps(result.steps, names)
+        except PlanTextError as error:
+            return _short(str(error))
+        steps = tuple(replace(step, parameters=schemas[step.action].parameters) for step in steps)
+        used = {step.action for step in steps}
+        called = tuple(schema for name, schema in schemas.items() if name in used)
+        return Plan(steps, domain, problem, called, PlannerMode.COMPILED, result.engine, label)
+
+
+def _fits(stored: StoredWriter, level: LevelInfo) -> bool:
+    words = [case.state["level"] for case in stored.cases]
+    return any((each["category"], each["skill"]) == (level.category, level.skill) for each in words)
+
+
+def _counted(stored: StoredWriter, solved: Case | None) -> StoredWriter:
+    if solved is None:
+        return replace(stored, failed=stored.failed + 1)
+    return replace(stored, solved=stored.solved + 1, cases=(*stored.cases, solved))
+
+
+def _short(text: str) -> str:
+    return shortened(one_line(text), _LONGEST_REASON)
