@@ -1,7 +1,4 @@
-"""Sense-Plan-Code-Act: the loop, and the program that runs it over a curriculum.
-
-``python main.py`` learns the whole curriculum; ``python main.py --help`` lists the flags.
-"""
+"""Sense-Plan-Code-Act: the loop and the program, whose commands and flags ``python main.py --help`` lists."""
 
 from __future__ import annotations
 
@@ -13,6 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
+import frozen
 import minigridenv
 from coderLLM import Coded, CoderLLM
 from llmclient import ChatGPTClient
@@ -226,6 +224,7 @@ def learn(given: Mapping[str, Any], end: command.Ending) -> int:
 
 COMMANDS: Final[Mapping[str, tuple[str, Callable[[Mapping[str, Any], command.Ending], int]]]] = {
     "run": ("learn the levels (default)", learn),
+    "evaluate": ("what was learned, on unseen seeds", frozen.main),
     "list": ("categories and levels", lambda given, _end: startup.show_levels(given, ROOT)),
     "models": ("models that can be used here", lambda given, _end: model_list.main(given["arguments"], ROOT)),
     "doctor": ("whether sandbox and models are ready to use", lambda given, _end: startup.doctor(given, ROOT)),
@@ -241,7 +240,7 @@ def main(argv: Sequence[str] | None = None, outside: Mapping[str, str] | None = 
     """The program; returns the exit code. ``outside``: what commands that its caller carries out do."""
     with command.Ending() as end:
         words = {name: text for name, (text, _) in COMMANDS.items()}
-        given = cli.parse(argv, words, {*looking.COMMANDS, "models"}, outside)
+        given = cli.parse(argv, words, {*looking.COMMANDS, "models", "evaluate"}, outside)
         end.code = COMMANDS[given["command"]][1](given, end)
     return end.code
 

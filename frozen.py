@@ -1,0 +1,140 @@
+"""Frozen evaluation: ``main.py evaluate`` plays unseen seeds with what a run has learned, and writes no code."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any, Final
+
+from llmclient import ChatGPTClient
+from minigridenv import MiniGridEnv, check_ids
+from plannerLLM import PDDLResp, PlannerLLM
+from spca.code import library
+from spca.common import command
+from spca.common.installation import OfApplication, home
+from spca.contracts import AgentSource, FailedPlan, LevelInfo, Plan, PlanFailure, Snapshot
+from spca.evaluation import options, selection
+from spca.evaluation.episodes import Episode, Played
+from spca.evaluation.eval_folder import EvaluationFolder, EvaluationSettings
+from spca.evaluation.harness import Harness
+from spca.evaluation.learned import learned
+from spca.evaluation.player import Asker, Planning, Player
+from spca.llm.calls.desk import CallDesk
+from spca.plan.solver import Solver
+from spca.runs import cli, curriculum, startup
+from spca.runs.folder import RunFolder
+from spca.runs.model_choice import Models
+from spca.runs.provenance import run_info
+from spca.runs.settings import Settings
+from spca.sandbox.executor import SandboxExecutor
+from spca.writers.stored import Missed
+
+ROOT: Final = Path(__file__).resolve().parent
+PLAYER: Final = OfApplication("frozen", "opened_player")
+
+
+def main(called: Mapping[str, Any], end: command.Ending) -> int:
+    """Begin an evaluation, or go on with one; the exit code."""
+    given = options.parse(called["arguments"][1:])
+    runs = Path.cwd() / given.get("runs", home(ROOT, Path.cwd()) / "runs")
+    if "resume" in given:
+        folder = EvaluationFolder.open(runs, given["resume"])
+        options.contradiction(given, folder.settings(), Path.cwd())
+    else:
+        folder = _begun(given, runs)
+    end.go_on = f"{command.program()} evaluate --resume {folder.id}"
+    episodes = _episodes(folder)
+    played = Harness(folder, PLAYER, given.get("workers") or len(os.sched_getaffinity(0))).run(episodes)
+    print(f"{sum(each.pass1 for each in played)} of {len(played)} at the first attempt", file=sys.stdout)
+    return command.EXIT_FINISHED
+
+
+def _begun(given: Mapping[str, Any], runs: Path) -> EvaluationFolder:
+    """Return the folder of a new evaluation, once nothing speaks against it."""
+    frozen = learned(given.get("agent"), runs, Path.cwd(), ROOT)
+    model = given.get("planner_model", options.EMBEDDED)
+    planning = _planning_settings(given, model)
+    own = {name: given[name] for name in ("categories", "ids", "outside", "attempts", "versus") if name in given}
+    inherited = {name: frozen.settings.get(name) for name in ("rename_words", "upstream_rules")}
+    settings = EvaluationSettings(
+        agent=frozen.source,
+        seeds=given.get("seeds", options.DEFAULT_SEEDS),
+        planner_model=model if model == options.NO_MODEL else planning.planner_model,
+        planning={name: getattr(planning, name) for name in Settings.__slots__},
+        rename_words=given.get("rename_words", inherited["rename_words"]),
+        upstream_rules=bool(given.get("upstream_rules", inherited["upstream_rules"])),
+        **own,
+    )
+    episodes = _selected(settings, curriculum.parse(frozen.curriculum, frozen.source))
+    check_ids(dict.fromkeys(each.env_id for each in episodes))
+    with SandboxExecutor(unsafe=planning.unsafe_no_sandbox) as executor:
+        sandbox = executor.verify()
+    info = run_info(planning, ROOT, sandbox)
+    made_with = {name: info[name] for name in ("versions", "git_commit", "sandbox")}
+    return EvaluationFolder.create(runs, settings, frozen, made_with)
+
+
+def _planning_settings(given: Mapping[str, Any], model: str) -> Settings:
+    """Return the settings of a run whose planner is ``model``; a model of the environment is never taken."""
+    name = options.EMBEDDED if model == options.NO_MODEL else model
+    models = {"planner_model": name, "planner_small_model": name, "coder_model": "reference/coder"}
+    return cli.chosen({key: given[key] for key in options.OF_PLANNING if key in given} | models, ROOT)
+
+
+def _episodes(folder: EvaluationFolder) -> tuple[Episode, ...]:
+    return _selected(folder.settings(), curriculum.load(folder.curriculum))
+
+
+def _selected(settings: EvaluationSettings, learned_on: curriculum.Curriculum) -> tuple[Episode, ...]:
+    seeds = selection.seeds(settings.seeds)
+    return selection.episodes(learned_on.tasks(), (), seeds, settings.categories, settings.ids)
+
+
+@contextmanager
+def opened_player(path: Path) -> Iterator[Callable[[Episode], Played]]:
+    """What plays the episodes of an evaluation's folder, until the block ends."""
+    folder = EvaluationFolder(path)
+    settings = folder.settings()
+    asked = Settings(**settings.planning)
+    with SandboxExecutor(unsafe=asked.unsafe_no_sandbox) as executor, Solver(asked.engine) as solver:
+        executor.begin()
+        solver.warm()
+        executor.verify()
+        make_world = partial(MiniGridEnv, executor=executor, upstream_rules=settings.upstream_rules)
+        model = settings.planner_model if settings.planner_model != options.NO_MODEL else ""
+        planning = Planning(_no_writers, model, _Model(folder, asked, solver).asker)
+        yield Player(make_world, planning, folder.agents(), settings.attempts)
+
+
+class _Model:
+    """The model that is asked where no stored writer has a plan.
+
+    The embedded one is asked in memory; the requests to another one are kept and capped as those of a run.
+    """
+
+    def __init__(self, folder: EvaluationFolder, settings: Settings, solver: Solver) -> None:
+        self._models, self._solver = Models.of(settings), solver
+        self._desk: CallDesk | None = None
+        if not settings.uses_reference:
+            caps, run = self._models.caps(), RunFolder(folder.path)
+            self._desk = startup.desk_maker(settings, self._models, caps, run)()
+
+    def asker(self, episode: Episode, agent: AgentSource) -> Asker:
+        desk = self._desk or CallDesk(table=self._models.table)
+        desk.begin_level(episode.index + 1, episode.category, episode.env_id, episode.seed)
+        client = partial(ChatGPTClient, reasks=0, desk=desk, servers=self._models.servers, limits=self._models.limits)
+        planner = PlannerLLM(*self._models.names[:2], self._solver, lambda *_: None, partial(client, schema=PDDLResp))
+
+        def ask(snapshot: Snapshot, failed: Sequence[FailedPlan]) -> Plan | PlanFailure:
+            actions = library.action_listing(agent.text, snapshot.mission)
+            return planner.plan(snapshot, episode.info(), actions, agent=agent, failed=failed)
+
+        return ask
+
+
+def _no_writers(_snapshot: Snapshot, _level: LevelInfo) -> Iterable[Plan | Missed]:
+    return ()

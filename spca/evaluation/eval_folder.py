@@ -1,0 +1,145 @@
+"""The folder of an evaluation: all that it needs to go on, wherever it was killed, and its results.
+
+::
+
+    runs/<id>/
+      evaluation.json       settings, what was frozen, versions
+      episodes.jsonl        a line per episode, when all are played
+      summary.json          figures; written last
+      report.html           the page
+      frozen/               agents by category, curriculum and writers as they were when it began
+      state/                journals of what is finished, until the results are written
+      calls.jsonl, llm/     requests to a model that was named, as in a run
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any, Final, Self
+
+from spca.common.errors import SPCAError
+from spca.common.files import json_text, make_folder, read_text, write_atomic
+from spca.contracts import AgentSource
+from spca.errors import ResumeError
+from spca.evaluation.learned import Learned
+from spca.runs.folder import new_run_id
+
+RECORD: Final = "evaluation.json"
+EPISODES: Final = "episodes.jsonl"
+SUMMARY: Final = "summary.json"
+REPORT: Final = "report.html"
+_AGENTS: Final = "frozen/agents.json"
+_CURRICULUM: Final = "frozen/curriculum.json"
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluationSettings:
+    """What decides the results of an evaluation.
+
+    Attributes:
+        agent: id of the run, or file of the agent.
+        planner_model: asked where no stored writer has a plan; ``none`` for writers alone.
+        planning: settings of that model, as a run's (:class:`spca.runs.settings.Settings`).
+        versus: ``bot`` to have the bot of BabyAI play the same episodes.
+    """
+
+    agent: str
+    seeds: str
+    planner_model: str
+    planning: Mapping[str, Any]
+    categories: str | None = None
+    ids: str | None = None
+    outside: bool = False
+    attempts: int = 1
+    versus: str | None = None
+    rename_words: int | None = None
+    upstream_rules: bool = False
+
+
+class EvaluationFolder:
+    """Files of one evaluation; ``path`` exists."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.id = path.name
+
+    @classmethod
+    def create(cls, runs: Path, settings: EvaluationSettings, learned: Learned, made_with: Mapping[str, Any]) -> Self:
+        """Make a new folder; it is one of an evaluation once ``evaluation.json`` is there.
+
+        Raises:
+            SettingsError: ``runs`` cannot be written to.
+        """
+        make_folder(runs)
+        folder = cls(runs / new_run_id())
+        for name in ("frozen", "state"):
+            make_folder(folder.path / name)
+        write_atomic(folder.path / "frozen/agent.py", learned.agents[""].text)
+        folder._write(_AGENTS, {category: agent.text for category, agent in learned.agents.items()})
+        write_atomic(folder.path / _CURRICULUM, learned.curriculum)
+        folder._write(RECORD, {"id": folder.id, "settings": asdict(settings), **made_with})
+        return folder
+
+    @classmethod
+    def open(cls, runs: Path, name: str) -> Self:
+        """Return the folder of an earlier evaluation.
+
+        Raises:
+            ResumeError: there is none of this name.
+        """
+        path = runs / name
+        if not name or path.parent != runs or not (path / RECORD).is_file():
+            known = sorted(each.parent.name for each in runs.glob(f"*/{RECORD}"))
+            hint = f"the latest is {known[-1]}" if known else "there are none"
+            raise ResumeError(f"no evaluation {name!a} in {runs}: {hint}")
+        return cls(path)
+
+    @property
+    def is_finished(self) -> bool:
+        return (self.path / SUMMARY).is_file()
+
+    def record(self) -> dict[str, Any]:
+        """Return ``evaluation.json``."""
+        return self._read(RECORD, "settings")
+
+    def settings(self) -> EvaluationSettings:
+        """Return what the evaluation was begun with.
+
+        Raises:
+            ResumeError: it cannot be read, or is of another version.
+        """
+        recorded = self.record()["settings"]
+        if set(recorded) != {field.name for field in fields(EvaluationSettings)}:
+            raise ResumeError(f"{self.path} was begun by another version of this program: begin a new evaluation")
+        return EvaluationSettings(**recorded)
+
+    def agents(self) -> dict[str, AgentSource]:
+        """Return the frozen agents by category; "" is that of all other categories."""
+        return {category: AgentSource(text) for category, text in self._read(_AGENTS, "").items()}
+
+    @property
+    def curriculum(self) -> Path:
+        return self.path / _CURRICULUM
+
+    def write(self, name: str, text: str) -> None:
+        """Write a file of results.
+
+        Raises:
+            SettingsError: it cannot be written.
+        """
+        write_atomic(self.path / name, text)
+
+    def _write(self, name: str, value: object) -> None:
+        self.write(name, json_text(value, indent=1) + "\n")
+
+    def _read(self, name: str, *keys: str) -> dict[str, Any]:
+        try:
+            value = json.loads(read_text(self.path / name))
+            if not isinstance(value, dict) or not value.keys() >= set(keys):
+                raise ValueError("it is incomplete")
+        except (SPCAError, ValueError, RecursionError) as error:
+            raise ResumeError(f"{self.path / name} cannot be read: {error}") from error
+        return value

@@ -1,0 +1,94 @@
+"""What a run has learned, as an evaluation freezes it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from spca.code.policy import check as policy
+from spca.common.command import program
+from spca.common.errors import SettingsError
+from spca.common.files import read_text
+from spca.common.text import escaped_code
+from spca.contracts import AgentSource
+from spca.errors import PatchError, ResumeError
+from spca.runs.folder import CURRICULUM, FIRST_AGENT, RunFolder
+
+
+@dataclass(frozen=True, slots=True)
+class Learned:
+    """An agent and what it was learned with.
+
+    Attributes:
+        source: id of the run, or the file of the agent.
+        agents: by category; "" is that of all other categories.
+        curriculum: text of the curriculum's file.
+        settings: of the run, {} for a file.
+    """
+
+    source: str
+    agents: Mapping[str, AgentSource]
+    curriculum: str
+    settings: Mapping[str, Any]
+
+
+def learned(given: str | None, runs: Path, cwd: Path, root: Path) -> Learned:
+    """Return what ``given`` means: a file of an agent, a run's folder, a run of ``runs``; None: the latest finished.
+
+    Args:
+        root: folder of the applications, whose curriculum goes with a file.
+
+    Raises:
+        ResumeError: there is no such run, or it cannot be read.
+        SettingsError: the file holds no agent.
+        FileError: it cannot be read.
+    """
+    if given is None:
+        return _of_run(_latest_finished(runs))
+    path = cwd / given
+    if given.endswith(".py") or path.is_file():
+        return Learned(given, {"": _agent(path)}, read_text(root / "merged_curriculum2.json"), {})
+    is_folder = (path / "run.json").is_file()
+    return _of_run(RunFolder.open(path.parent, path.name) if is_folder else RunFolder.open(runs, given))
+
+
+def _agent(path: Path) -> AgentSource:
+    agent = AgentSource(escaped_code(read_text(path)))
+    try:
+        policy.check_agent(agent)
+    except PatchError as error:
+        fault = str(error).partition("\n")[0]
+        raise SettingsError(f"--agent {path}: {fault}") from error
+    return agent
+
+
+def _latest_finished(runs: Path) -> RunFolder:
+    there = sorted(runs.iterdir(), reverse=True) if runs.is_dir() else []
+    for path in there:
+        if (path / "run.json").is_file() and (path / "summary.json").is_file():
+            folder = RunFolder(path)
+            summary = folder.read_json("summary.json")
+            if summary.get("finished", 0) == summary.get("levels") and not folder.info().get("evaluation"):
+                return folder
+    raise ResumeError(f"no finished run in {runs}: learn one with {program()} run, or give --agent FILE|RUN")
+
+
+def _of_run(folder: RunFolder) -> Learned:
+    info, state = folder.info(), folder.state()
+    files = {"": state["agent"]}
+    if not info["settings"].get("carry_over", True):  # each category has a library of its own
+        files |= _last_of_each_category(state["finished"])
+    agents = {category: AgentSource(folder.read_text(name)) for category, name in files.items()}
+    return Learned(folder.run_id, agents, folder.read_text(CURRICULUM), info["settings"])
+
+
+def _last_of_each_category(finished: list[dict[str, Any]]) -> dict[str, str]:
+    names: dict[str, str] = {}
+    for summary in finished:
+        category = summary["level"]["category"]
+        names.setdefault(category, FIRST_AGENT)
+        if summary["outcome"] == "success":
+            names[category] = summary["agent_file"]
+    return names

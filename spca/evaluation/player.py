@@ -1,0 +1,133 @@
+"""Playing an episode with what was learned: stored writers first, then a model; no code is written."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from typing import Final
+
+from spca.code import library
+from spca.contracts import AgentSource, FailedPlan, LevelInfo, Plan, PlanFailure, Snapshot, Status
+from spca.errors import RestoreError, WorldError
+from spca.evaluation.episodes import NO_PLAN, WORLD_ERROR, Episode, Played, Trial
+from spca.llm.feedback import shortened
+from spca.protocols import World
+from spca.writers.stored import Missed
+
+MAX_STORED: Final = 2
+"""Plans of stored writers that are carried out before the model is asked, as in learning."""
+
+_LONGEST_REASON: Final = 400
+_ADDRESS: Final = re.compile(r"\b0x[0-9a-f]{6,}\b")
+"""Where an object lies in memory is never the same twice."""
+
+Asker = Callable[[Snapshot, Sequence[FailedPlan]], Plan | PlanFailure]
+"""Asks the model about an episode, given the plans of it that have failed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Planning:
+    """Where plans come from.
+
+    Attributes:
+        stored: plans of stored writers, the best first, and why the others have none.
+        model: name of the model that is asked after them, "" for none.
+        asker: begins an episode at that model, for an agent.
+    """
+
+    stored: Callable[[Snapshot, LevelInfo], Iterable[Plan | Missed]]
+    model: str
+    asker: Callable[[Episode, AgentSource], Asker]
+
+
+class Player:
+    """Plays episodes with frozen agents.
+
+    Args:
+        make_world: builds the world of an id and a seed.
+        agents: by category; "" is that of all other categories.
+        attempts: trials of an episode, each but the first after an undo.
+    """
+
+    def __init__(
+        self,
+        make_world: Callable[[str, int], World],
+        planning: Planning,
+        agents: Mapping[str, AgentSource],
+        attempts: int = 1,
+    ) -> None:
+        self._make_world, self._planning, self._agents, self._attempts = make_world, planning, agents, attempts
+
+    def __call__(self, episode: Episode) -> Played:
+        """Play an episode until a plan succeeds or its attempts are used up.
+
+        Raises:
+            SandboxError: generated code cannot be executed safely.
+            ProviderConfigError, ProviderDownError, BudgetReached: as :meth:`PlannerLLM.plan`.
+        """
+        started, trials = time.perf_counter(), list[Trial]()
+        try:
+            with closing(self._make_world(episode.env_id, episode.seed)) as world:
+                for trial in self._trials(world, episode):
+                    trials.append(trial)
+                    if trial.solved or len(trials) == self._attempts:
+                        break
+        except (WorldError, RestoreError) as error:
+            trials.append(Trial("", WORLD_ERROR, _told(str(error))))
+        return Played(episode, tuple(trials), time.perf_counter() - started)
+
+    def _trials(self, world: World, episode: Episode) -> Iterator[Trial]:
+        """Yield one trial after another, at least one; each plan is carried out from the beginning."""
+        snapshot, failed, plans = world.sense(), list[FailedPlan](), set[str]()
+        agent = self._agents.get(episode.category, self._agents[""])
+        start = world.checkpoint() if self._attempts > 1 else None
+        for planner, plan in self._plans(snapshot, episode, agent, failed):
+            if isinstance(plan, str):
+                yield Trial(planner, NO_PLAN, _told(plan))
+                return
+            if plan.text in plans:  # it would end in the same way
+                continue
+            if plans and start:
+                world.restore(start)
+            plans.add(plan.text)
+            trial = _carried_out(world, plan, agent, planner)
+            failed.append(FailedPlan(plan.text, trial.status, trial.reason))
+            yield trial
+
+    def _plans(
+        self, snapshot: Snapshot, episode: Episode, agent: AgentSource, failed: Sequence[FailedPlan]
+    ) -> Iterator[tuple[str, Plan | str]]:
+        """Yield plans and who made them; in the end, unless there are attempts enough, why there is none."""
+        planning, missed, stored = self._planning, list[Missed](), 0
+        for found in planning.stored(snapshot, episode.info()):
+            if isinstance(found, Missed):
+                missed.append(found)
+                continue
+            yield found.writer, found
+            stored += 1
+            if stored == MAX_STORED and planning.model:
+                break
+        if not planning.model:
+            if not stored:
+                yield "", "; ".join(f"{each.label}: {each.reason}" for each in missed) or "there are no writers"
+            return
+        ask = planning.asker(episode, agent)
+        for _ in range(self._attempts):
+            plan = ask(snapshot, failed)
+            yield planning.model, plan.reason if isinstance(plan, PlanFailure) else plan
+
+
+def _carried_out(world: World, plan: Plan, agent: AgentSource, planner: str) -> Trial:
+    if lacking := library.missing(agent.text, plan.actions):
+        return Trial(planner, Status.MISSING_METHOD.value, f"the library lacks {', '.join(lacking)}", plan.text)
+    outcome = world.run_sim(plan, agent)
+    reason = "" if outcome.solved else _told(outcome.message)
+    primitives, corrections = outcome.primitives, outcome.corrections
+    return Trial(planner, outcome.status.value, reason, plan.text, primitives, corrections, outcome.state_hash)
+
+
+def _told(reason: str) -> str:
+    return shortened(_ADDRESS.sub("0x...", reason), _LONGEST_REASON)

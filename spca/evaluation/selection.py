@@ -1,0 +1,90 @@
+"""Which episodes are played: seeds, categories and environment ids as a user writes them (pure)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from fnmatch import fnmatchcase
+from typing import Final
+
+from spca.common.errors import SettingsError
+from spca.evaluation.episodes import Episode
+from spca.runs.curriculum import Task, nearest
+
+MAX_EPISODES: Final = 1_000_000
+_LARGEST_SEED: Final = 10**9
+_RANGE: Final = re.compile(r"(\d{1,10})(?::(\d{1,10}))?", re.ASCII)
+
+
+def seeds(text: str) -> tuple[int, ...]:
+    """Return the seeds of a list such as ``1000:1020,5000``, each once, in order; ranges exclude their end.
+
+    Raises:
+        ValueError: says what is wrong.
+    """
+    found: set[int] = set()
+    for part in text.split(","):
+        match = _RANGE.fullmatch(part.strip())
+        if match is None:
+            raise ValueError(f"invalid seeds {text!a:.80}: expected a list such as 1000:1100 or 7,1000:1020")
+        first = int(match[1])
+        end = int(match[2]) if match[2] else first + 1
+        if end <= first:
+            raise ValueError(f"invalid seeds {part.strip()}: the end, which is excluded, must be above {first}")
+        if end - 1 > _LARGEST_SEED or end - first > MAX_EPISODES:
+            raise ValueError(f"invalid seeds {part.strip()}: at most {MAX_EPISODES:,} seeds of at most 1,000,000,000")
+        found.update(range(first, end))
+    return tuple(sorted(found))
+
+
+def episodes(
+    tasks: Sequence[Task],
+    outside: Sequence[Task],
+    seeds: Sequence[int],
+    categories: str | None = None,
+    ids: str | None = None,
+) -> tuple[Episode, ...]:
+    """Return the episodes of a curriculum's ids and those ``outside`` it, in their order, then by seed.
+
+    Args:
+        categories: names separated by commas, compared without regard to case; None for all.
+        ids: a glob that ids must match, compared without regard to case; None for all.
+
+    Raises:
+        SettingsError: a category that does not exist, or no episode or too many are left.
+    """
+    chosen = [*((task, False) for task in tasks), *((task, True) for task in outside)]
+    if categories is not None:
+        wanted = _categories(categories, [task.category for task, _ in chosen])
+        chosen = [each for each in chosen if each[0].category in wanted]
+    if ids is not None:
+        chosen = [each for each in chosen if fnmatchcase(each[0].env_id.casefold(), ids.casefold())]
+    if not chosen or not seeds:
+        raise SettingsError(f"no episode is selected: {_why(tasks, ids)}")
+    if len(chosen) * len(seeds) > MAX_EPISODES:
+        raise SettingsError(f"{len(chosen) * len(seeds):,} episodes are selected: at most {MAX_EPISODES:,} (--seeds)")
+    pairs = [
+        Episode(0, task.env_id, seed, task.category, task.skill, task.level, is_outside)
+        for task, is_outside in chosen
+        for seed in seeds
+    ]
+    return tuple(replace(episode, index=index) for index, episode in enumerate(pairs))
+
+
+def _categories(names: str, known: Iterable[str]) -> frozenset[str]:
+    by_folded = {name.casefold(): name for name in known}
+    wanted = [name.strip() for name in names.split(",")]
+    for name in wanted:
+        if name.casefold() not in by_folded:
+            near = nearest(name, by_folded.values(), 1)
+            hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(by_folded.values())}"
+            raise SettingsError(f"--categories: no category {name!a:.80}; {hint}")
+    return frozenset(by_folded[name.casefold()] for name in wanted)
+
+
+def _why(tasks: Sequence[Task], ids: str | None) -> str:
+    if ids is None:
+        return "there are no ids"
+    near = nearest(ids, (task.env_id for task in tasks), 1)
+    return f"no id matches --ids {ids!a:.80}{f'; did you mean {near[0]}?' if near else ''}"

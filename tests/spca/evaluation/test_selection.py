@@ -1,0 +1,57 @@
+"""Seeds, categories and ids as a user writes them."""
+
+from __future__ import annotations
+
+import pytest
+
+from spca.common.errors import SettingsError
+from spca.evaluation import selection
+from spca.runs.curriculum import Task
+
+TASKS = (Task(0, "Going", "go", "first", "B-v0"), Task(1, "Opening", "open", "second", "A-v0"))
+OUTSIDE = (Task(0, "Going", "go", "third", "C-v0"),)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [("7", (7,)), ("3:6", (3, 4, 5)), ("5:7,0,6", (0, 5, 6)), (" 1 , 1:2", (1,))],
+)
+def test_seeds(text: str, expected: tuple[int, ...]) -> None:
+    assert selection.seeds(text) == expected
+
+
+@pytest.mark.parametrize("text", ["", "9:3", "3:3", "-1", "1:2:3", "a", "1,,2", "\u0663", "0:2000000", "5000000000"])
+def test_bad_seeds_are_one_line(text: str) -> None:
+    with pytest.raises(ValueError, match=r"^invalid seeds") as caught:
+        selection.seeds(text)
+    assert "\n" not in str(caught.value)
+
+
+def test_episodes_come_in_the_order_of_the_curriculum_then_by_seed() -> None:
+    found = selection.episodes(TASKS, OUTSIDE, (1, 2))
+    assert [each.name for each in found] == ["B-v0:1", "B-v0:2", "A-v0:1", "A-v0:2", "C-v0:1", "C-v0:2"]
+    assert [each.index for each in found] == list(range(6))
+    assert [each.outside for each in found] == [False] * 4 + [True] * 2
+
+
+def test_categories_and_ids_choose() -> None:
+    assert {e.env_id for e in selection.episodes(TASKS, OUTSIDE, (1,), categories="going")} == {"B-v0", "C-v0"}
+    assert {e.env_id for e in selection.episodes(TASKS, OUTSIDE, (1,), ids="[ab]-*")} == {"A-v0", "B-v0"}
+
+
+@pytest.mark.parametrize(
+    ("choice", "said"),
+    [
+        ({"ids": "D-v0"}, "no id matches --ids 'D-v0'; did you mean"),
+        ({"categories": "opning"}, "no category 'opning'; did you mean Opening"),
+        ({"categories": "x\x1b"}, r"no category 'x\\x1b'; there are Going, Opening"),
+    ],
+)
+def test_nothing_selected_names_the_fix(choice: dict[str, str], said: str) -> None:
+    with pytest.raises(SettingsError, match=said.replace("*", r"\*")):
+        selection.episodes(TASKS, (), (1,), **choice)
+
+
+def test_too_many_episodes_are_refused() -> None:
+    with pytest.raises(SettingsError, match="2,000,000 episodes are selected: at most 1,000,000"):
+        selection.episodes(TASKS, (), range(1_000_000))
