@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from copy import copy
 from functools import cache
 from typing import Any
@@ -15,12 +16,13 @@ from unified_planning.engines import PlanGenerationResultStatus as Found
 from unified_planning.engines import ValidationResultStatus as Verdict
 from unified_planning.environment import get_environment
 from unified_planning.io import PDDLReader
-from unified_planning.model import Problem
+from unified_planning.model import Problem, ProblemKind
 from unified_planning.plans import SequentialPlan
 
 from spca.contracts import SolveStatus
 from spca.plan.diagnosis import why_unsolvable
 from spca.plan.engines import available_engines
+from spca.plan.reading import parse_plain
 
 Report = Callable[[Mapping[str, object]], None]
 """Receives what :func:`attempt` finds out, as JSON-able mappings."""
@@ -81,10 +83,32 @@ def read(domain: str, problem: str) -> Problem:
         UnreadableError: with the parser's message, and line and column where it tells.
     """
     try:
-        return _reader().parse_problem_string(domain, problem)
+        return _KnownKind.of(_parsed(domain, problem))
     except Exception as error:  # boundary: the reader raises anything from SyntaxError to KeyError and AssertionError
         in_domain = not _reads_alone(domain)
         raise UnreadableError(_explain(error, *(("domain", domain) if in_domain else ("problem", problem)))) from None
+
+
+def _parsed(domain: str, problem: str) -> Problem:
+    with suppress(Exception):  # boundary: what the reader refuses, the grammar refuses with a better message
+        return parse_plain(_first_reader(), domain, problem)
+    return _reader().parse_problem_string(domain, problem)
+
+
+class _KnownKind(Problem):  # type: ignore[misc]  # Unified Planning has no types
+    """A problem that is complete: what kind it is of, which everyone asks, is found out once."""
+
+    @classmethod
+    def of(cls, task: Problem) -> Problem:
+        if type(task) is Problem:
+            known = task.kind
+            task.__class__ = cls
+            task._kind_found = known
+        return task
+
+    @property
+    def kind(self) -> ProblemKind:
+        return self._kind_found.clone()
 
 
 def prepare() -> None:

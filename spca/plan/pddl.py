@@ -37,6 +37,7 @@ STATE_ATTRIBUTES: tuple[str, ...] = (
 """Attributes of the agent that an action of the same name would hide."""
 
 _TOKEN = re.compile(r";[^\n]*|[()]|[^\s();]+")
+_PLAIN = re.compile(r";[^\n]*|[()]|[^() \t\r\n]+")
 _HEAD = 3  # "(", ":action" and the name
 _STEP = re.compile(r"\s*([^\s(),\[\]]+)\(([^()\[\]]*)\)\s*")
 _SECTION = re.compile(r":(types|constants|predicates|functions|action|objects|init|goal|metric)", re.IGNORECASE)
@@ -72,12 +73,25 @@ def extract_actions(domain: str) -> tuple[ActionSchema, ...]:
     return tuple(schemas)
 
 
+def words(text: str) -> list[str] | None:
+    """What PDDL consists of: parentheses and words, in lower case, without comments.
+
+    Texts of the same words mean the same. None for a text with a comment that touches a word: readers disagree on it.
+    """
+    found = _PLAIN.findall(text.lower())
+    if ";" not in text:
+        return found
+    kept = [word for word in found if word[0] != ";"]
+    return None if any(";" in word for word in kept) else kept
+
+
 def spellings(*texts: str) -> dict[str, str]:
     """Every word of the texts, from its lower case to how it is written first."""
     written: dict[str, str] = {}
     for text in texts:
-        for token in _tokens(text):
-            written.setdefault(token.text.lower(), token.text)
+        for word in _TOKEN.findall(text):
+            if word[0] != ";":
+                written.setdefault(word.lower(), word)
     return written
 
 
