@@ -2,7 +2,8 @@
 
 Importing Unified Planning takes seconds, some of its engines ignore time limits, hold the interpreter lock or leave
 processes behind, and some return wrong plans. So one process keeps it loaded and forks a child for every attempt,
-which can be killed with all that it started; and every plan is validated by code that did not make it.
+which can be killed with all that it started; and every plan is validated by code that did not make it. What was solved
+once is remembered.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from spca.common.errors import SettingsError
 from spca.contracts import PlannedAction, SolveResult, SolveStatus
 from spca.plan.client import STOP_LIMIT, GoneError, ServerProcess
 from spca.plan.engines import AUTOMATIC, available_engines
+from spca.plan.memory import SolvedTexts
 from spca.plan.pddl import shape_fault, spellings
 
 __all__ = ["Solver", "available_engines"]
@@ -70,6 +72,7 @@ class Solver:
             raise SettingsError(f"the solver's time limit must be a positive number of seconds, not {time_limit}")
         self._engines = [engine] if engine else [name for name in AUTOMATIC if name in installed]
         self._time_limit = time_limit
+        self._solved = SolvedTexts()
         self._server: ServerProcess | None = None
         self._closed = False
         self._lock = threading.Lock()
@@ -95,18 +98,22 @@ class Solver:
     def solve(self, domain: str, problem: str) -> SolveResult:
         """Find a validated plan; the result says what is wrong with the texts.
 
-        ``steps`` carry the names as the PDDL writes them.
+        ``steps`` carry the names as the PDDL writes them. Texts of the same words get the same plan, from memory.
 
         Raises:
             SettingsError: Unified Planning cannot be loaded.
             ValueError: the solver is closed.
         """
+        if known := self._solved.find(domain, problem):
+            return _with_names(known, domain, problem)
         for which, text in (("domain", domain), ("problem", problem)):
             if fault := shape_fault(text):
                 return SolveResult(SolveStatus.PARSE_ERROR, message=f"{which}: {fault}")
         with self._lock:
             try:
-                return _with_names(self._solve(domain, problem), domain, problem)
+                found = self._solve(domain, problem)
+                self._solved.keep(domain, problem, found)
+                return _with_names(found, domain, problem)
             except BaseException:  # boundary: an interrupt must not leave a half-read conversation behind
                 self._drop()
                 raise
@@ -217,6 +224,8 @@ def _best(results: Sequence[SolveResult], limit: float) -> SolveResult:
 
 def _with_names(result: SolveResult, domain: str, problem: str) -> SolveResult:
     """The steps as the PDDL spells their names; Unified Planning reads everything in lower case."""
+    if domain.islower() and problem.islower():
+        return result
     written = spellings(domain, problem)
     steps = (
         PlannedAction(written.get(step.name, step.name), tuple(written.get(arg, arg) for arg in step.args))

@@ -287,3 +287,12 @@ def test_an_installation_that_cannot_be_loaded_is_a_user_error(tmp_path: Path, m
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     with Solver() as solver, pytest.raises(SettingsError, match="cannot be loaded: ImportError: no such thing"):
         solver.solve(DOMAIN, PROBLEM)
+
+
+def test_the_same_words_are_solved_once_and_spelled_as_asked(solver: Solver) -> None:
+    first = solver.solve(DOMAIN, PROBLEM)
+    again = solver.solve(f"; said\n{DOMAIN.lower()}", PROBLEM.replace(" ", "  ").upper())
+    assert [(step.name, step.args) for step in again.steps] == [
+        (step.name.lower(), tuple(arg.upper() if arg != "A1" else "a1" for arg in step.args)) for step in first.steps
+    ]
+    assert (again.engine, again.seconds) == (first.engine, 0.0)
