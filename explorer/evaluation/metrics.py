@@ -3,7 +3,7 @@
 * TSR, the task success rate: the share of episodes in which every milestone latched, in one life.
 * MSR, the milestone success rate: the share of all milestones of the episodes that latched.
 
-Intervals are Wilson's at 95 % (E. B. Wilson, JASA 22, 1927). The interval of the MSR assumes independent milestones;
+Intervals are Wilson's at 95 % (:mod:`spca.common.statistics`). The interval of the MSR assumes independent milestones;
 those of one scene are not independent, so it is somewhat too narrow.
 """
 
@@ -12,46 +12,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 
 from explorer.evaluation.results import Episode
+from spca.common.statistics import Rate
 from spca.common.text import counted
-
-_Z: Final = 1.959963984540054
-"""The 97.5 % quantile of the normal distribution."""
-
-
-@dataclass(frozen=True, slots=True)
-class Rate:
-    """A share: ``good`` of ``total``."""
-
-    good: int
-    total: int
-
-    @property
-    def value(self) -> float:
-        """The share, 0.0 if ``total`` is 0."""
-        return self.good / self.total if self.total else 0.0
-
-    @property
-    def interval(self) -> tuple[float, float]:
-        """Wilson's interval at 95 %; (0.0, 1.0) if ``total`` is 0."""
-        if not self.total:
-            return 0.0, 1.0
-        share, weight = self.value, _Z * _Z / self.total
-        middle = share + weight / 2
-        half = _Z * math.sqrt((share * (1 - share) + weight / 4) / self.total)
-        low, high = (middle - half) / (1 + weight), (middle + half) / (1 + weight)
-        return (max(0.0, low) if self.good else 0.0), (min(1.0, high) if self.good < self.total else 1.0)
-
-    def __str__(self) -> str:
-        low, high = self.interval
-        return f"{self.value:.1%} ({low:.1%} to {high:.1%})"
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the figures as JSON-compatible data."""
-        low, high = self.interval
-        return {"good": self.good, "total": self.total, "rate": self.value, "low": low, "high": high}
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from itertools import chain
 from typing import Any, Final, Self
 
 from spca.contracts import LevelInfo, Status
@@ -50,8 +51,8 @@ class Trial:
         planner: label of the stored writer (``unlock/v003``), or name of the model; "" if nobody had a plan.
         status: a :class:`~spca.contracts.Status`, or one of this module.
         reason: why it failed, "" for a success.
-        plan: as text.
-        primitives: codes of :class:`~spca.contracts.Primitive`.
+        plan: its calls as text.
+        acted: for each of the calls that were carried out the codes of its :class:`~spca.contracts.Primitive`.
         corrections: what of the simulator's own judgement was corrected.
         end_hash: of the state in which it ended, "" if nothing was executed.
     """
@@ -59,8 +60,8 @@ class Trial:
     planner: str
     status: str
     reason: str = ""
-    plan: str = ""
-    primitives: tuple[int, ...] = ()
+    plan: tuple[str, ...] = ()
+    acted: tuple[tuple[int, ...], ...] = ()
     corrections: tuple[str, ...] = ()
     end_hash: str = ""
 
@@ -69,8 +70,22 @@ class Trial:
         return self.status == Status.SUCCESS
 
     @property
+    def primitives(self) -> tuple[int, ...]:
+        return tuple(chain.from_iterable(self.acted))
+
+    @property
     def steps(self) -> int:
-        return len(self.primitives)
+        return sum(map(len, self.acted))
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Self:
+        """Return the value of what :func:`dataclasses.asdict` made of one, also after JSON.
+
+        Raises:
+            KeyError, TypeError: the data is something else.
+        """
+        lists = {name: tuple(data[name]) for name in ("plan", "corrections")}
+        return cls(**{**data, **lists, "acted": tuple(map(tuple, data["acted"]))})
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,10 +150,7 @@ class Played:
             KeyError, TypeError, ValueError: the data is something else.
         """
         episode = Episode(*(data[name] for name in Episode.__slots__))
-        trials = tuple(
-            Trial(**{**each, "primitives": tuple(each["primitives"]), "corrections": tuple(each["corrections"])})
-            for each in data["trials"]
-        )
+        trials = tuple(map(Trial.from_dict, data["trials"]))
         if not trials:
             raise ValueError("an episode without a trial")
         return cls(episode, trials, float(data["seconds"]))

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from spca.code import library
-from spca.contracts import AgentSource, FailedPlan, LevelInfo, Plan, PlanFailure, Snapshot, Status
+from spca.contracts import AgentSource, FailedPlan, LevelInfo, Plan, PlanFailure, Snapshot, Status, TraceStep
 from spca.errors import RestoreError, WorldError
 from spca.evaluation.episodes import NO_PLAN, WORLD_ERROR, Episode, Played, Trial
 from spca.llm.feedback import shortened
@@ -121,12 +121,19 @@ class Player:
 
 
 def _carried_out(world: World, plan: Plan, agent: AgentSource, planner: str) -> Trial:
+    calls = tuple(map(str, plan.steps))
     if lacking := library.missing(agent.text, plan.actions):
-        return Trial(planner, Status.MISSING_METHOD.value, f"the library lacks {', '.join(lacking)}", plan.text)
+        return Trial(planner, Status.MISSING_METHOD.value, f"the library lacks {', '.join(lacking)}", calls)
     outcome = world.run_sim(plan, agent)
     reason = "" if outcome.solved else _told(outcome.message)
-    primitives, corrections = outcome.primitives, outcome.corrections
-    return Trial(planner, outcome.status.value, reason, plan.text, primitives, corrections, outcome.state_hash)
+    acted = _by_position(outcome.trace)
+    return Trial(planner, outcome.status.value, reason, calls, acted, outcome.corrections, outcome.state_hash)
+
+
+def _by_position(trace: Sequence[TraceStep]) -> tuple[tuple[int, ...], ...]:
+    """Return the primitives of each position of the plan up to the last that has some."""
+    last = trace[-1].position if trace else -1
+    return tuple(tuple(step.code for step in trace if step.position == at) for at in range(last + 1))
 
 
 def _told(reason: str) -> str:

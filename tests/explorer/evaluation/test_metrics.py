@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import json
-import math
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from scipy.stats import binomtest  # type: ignore[import-untyped]
 
-from explorer.evaluation.metrics import Rate, by_hops, rate_lines
+from explorer.evaluation.metrics import by_hops, rate_lines
 from explorer.evaluation.results import Episode
+from spca.common.statistics import Rate
 
 
 def episode(hops: int, latched: int, restores: int = 0, calls: int = 0) -> Episode:
@@ -20,25 +17,7 @@ def episode(hops: int, latched: int, restores: int = 0, calls: int = 0) -> Episo
     return Episode("s", hops, "m", names, solved=latched == hops, steps=10 * hops, restores=restores, calls=calls)
 
 
-@pytest.mark.parametrize(("good", "total"), [(0, 100), (5, 100), (50, 100), (100, 100), (1, 1), (3, 7), (0, 1)])
-def test_wilsons_interval_is_that_of_scipy(good: int, total: int) -> None:
-    theirs = binomtest(good, total).proportion_ci(method="wilson")
-    assert Rate(good, total).interval == pytest.approx((theirs.low, theirs.high), abs=1e-12)
-
-
-@given(st.integers(1, 10**6).flatmap(lambda total: st.tuples(st.integers(0, total), st.just(total))))
-def test_an_interval_solves_wilsons_equation_and_holds_the_share(counted: tuple[int, int]) -> None:
-    rate = Rate(*counted)
-    low, high = rate.interval
-    assert 0 <= low <= rate.value <= high <= 1
-    for bound in (low, high):
-        if 0 < bound < 1:
-            deviation = abs(rate.value - bound) / math.sqrt(bound * (1 - bound) / rate.total)
-            assert deviation == pytest.approx(1.959964, rel=1e-3)
-
-
 def test_nothing_counted_says_nothing() -> None:
-    assert Rate(0, 0).interval == (0.0, 1.0)
     assert by_hops([]) == ()
 
 

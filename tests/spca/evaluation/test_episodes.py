@@ -9,8 +9,8 @@ import pytest
 from spca.evaluation.episodes import NO_PLAN, Episode, Played, Trial
 
 EPISODE = Episode(3, "BabyAI-GoToObj-v0", 1003, "Go To", "navigate", "GoToObj")
-LOST = Trial("reference/planner", "stuck", "no new state", "[go_to(a1)]", (2, 2, 1), ("x",), "ab")
-WON = Trial("go/v001", "success", "", "[go_to(a1)]", (2, 0), (), "cd")
+LOST = Trial("reference/planner", "stuck", "no new state", ("go_to(a1)", "look(a1)"), ((2,), (2, 1)), ("x",), "ab")
+WON = Trial("go/v001", "success", "", ("go_to(a1)",), ((2, 0),), (), "cd")
 
 
 @pytest.mark.parametrize("trials", [(WON,), (LOST, WON), (LOST, LOST), (Trial("", NO_PLAN, "nobody had a plan"),)])
