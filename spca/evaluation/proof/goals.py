@@ -1,0 +1,327 @@
+"""What the parts of a mission ask for: judged as minigrid judges them, and how they can be brought about.
+
+``verify`` is the simulator's judgement of one primitive, word for word (``minigrid.envs.babyai.core.verifier`` and the
+``step`` of each class in ``minigrid.envs``). ``approaches`` proposes what to do for a goal, ``cost`` estimates what is
+left to do; infinity means that it cannot be met even if everything movable were out of the way.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+from spca.evaluation.proof.dynamics import (
+    DONE,
+    DROP,
+    FORWARD,
+    NOWHERE,
+    PICK_UP,
+    TOGGLE,
+    DoorState,
+    End,
+    Ground,
+    Maze,
+    MazeState,
+    front,
+)
+
+
+class Transition(NamedTuple):
+    """A primitive between two states; ``begun`` is whether the verifier has looked at this goal before."""
+
+    before: MazeState
+    action: int
+    after: MazeState
+    begun: bool
+
+
+class Approach(NamedTuple):
+    """Face a cell, then carry out primitives."""
+
+    cell: int
+    actions: tuple[int, ...]
+
+
+class Reach(Protocol):
+    """Steps from a state to facing or standing on a cell, to holding an item and to opening a door.
+
+    ``bound``: no sequence of primitives needs fewer; else an estimate that is near what is needed.
+    """
+
+    bound: bool
+
+    def face(self, cell: int) -> float: ...
+    def stand(self, cell: int) -> float: ...
+    def hold(self, item: int) -> float: ...
+    def open(self, door: int) -> float: ...
+
+
+class Goal(ABC):
+    """A part of a mission."""
+
+    careful = False
+    """Whether doors on the way must not be opened."""
+
+    @abstractmethod
+    def verify(self, maze: Maze, step: Transition) -> End:
+        """Judge a primitive."""
+
+    @abstractmethod
+    def approaches(self, maze: Maze, state: MazeState) -> Iterator[Approach]:
+        """Yield what may meet the goal, or lead towards it."""
+
+    @abstractmethod
+    def cost(self, maze: Maze, state: MazeState, reach: Reach) -> float:
+        """Estimate the steps that are left; infinity only where the goal cannot be met."""
+
+
+@dataclass(frozen=True, slots=True)
+class GoToGoal(Goal):
+    """Face one of the listed items or of the fixed ``cells``: doors and walls."""
+
+    items: tuple[int, ...]
+    cells: tuple[int, ...]
+
+    def verify(self, maze: Maze, step: Transition) -> End:
+        ahead = front(maze, step.after)
+        met = ahead in self.cells or any(step.after.listed[item] == ahead for item in self.items)
+        return End.SUCCESS if met else End.NONE
+
+    def approaches(self, maze: Maze, state: MazeState) -> Iterator[Approach]:  # noqa: ARG002
+        for cell in self._cells(state):
+            yield Approach(cell, ())
+
+    def cost(self, maze: Maze, state: MazeState, reach: Reach) -> float:  # noqa: ARG002
+        listed = min((reach.face(cell) for cell in self._cells(state)), default=math.inf)
+        if math.isinf(listed):
+            return min((reach.hold(item) for item in self.items), default=math.inf)
+        return listed
+
+    def _cells(self, state: MazeState) -> Iterator[int]:
+        yield from self.cells
+        yield from (state.listed[item] for item in self.items if state.listed[item] != NOWHERE)
+
+
+@dataclass(frozen=True, slots=True)
+class OpenGoal(Goal):
+    """OpenGoal one of some doors; strictly, no other door may be toggled."""
+
+    doors: tuple[int, ...]
+    strict: bool
+
+    @property
+    def careful(self) -> bool:  # type: ignore[override]
+        return self.strict
+
+    def verify(self, maze: Maze, step: Transition) -> End:
+        if step.action != TOGGLE:
+            return End.NONE
+        door = maze.door_at.get(front(maze, step.after))
+        if door is None:
+            return End.NONE
+        if door in self.doors and step.after.doors[door] == DoorState.OPEN:
+            return End.SUCCESS
+        return End.FAILURE if self.strict else End.NONE
+
+    def approaches(self, maze: Maze, state: MazeState) -> Iterator[Approach]:
+        for door in self.doors:
+            again = (TOGGLE,) if state.doors[door] == DoorState.OPEN else ()
+            yield Approach(maze.doors[door].cell, (*again, TOGGLE))
+
+    def cost(self, maze: Maze, state: MazeState, reach: Reach) -> float:  # noqa: ARG002
+        return min((reach.open(door) for door in self.doors), default=math.inf)
+
+
+@dataclass(frozen=True, slots=True)
+class PickUpGoal(Goal):
+    """Pick up one of some items, with an empty hand; strictly, nothing else may be picked up."""
+
+    items: tuple[int, ...]
+    strict: bool
+
+    def verify(self, maze: Maze, step: Transition) -> End:  # noqa: ARG002
+        if step.action != PICK_UP:
+            return End.NONE
+        if step.after.held in self.items and not (step.begun and step.before.held != NOWHERE):
+            return End.SUCCESS
+        return End.FAILURE if self.strict and step.after.held != NOWHERE else End.NONE
+
+    def approaches(self, maze: Maze, state: MazeState) -> Iterator[Approach]:  # noqa: ARG002
+        yield from _lifting(state, self.items)
+
+    def cost(self, maze: Maze, state: MazeState, reach: Reach) -> float:  # noqa: ARG002
+        again = 0.0 if reach.bound or state.held not in self.items else 2.0
+        return again + min((reach.hold(item) for item in self.items), default=math.inf)
+
+
+@dataclass(frozen=True, slots=True)
+class PutNextGoal(Goal):
+    """Put one of some items beside a listed item or one of the fixed ``cells``."""
+
+    items: tuple[int, ...]
+    others: tuple[int, ...]
+    cells: tuple[int, ...]
+    strict: bool
+
+    def verify(self, maze: Maze, step: Transition) -> End:
+        if self.strict and step.action == PICK_UP and step.after.held != NOWHERE:
+            return End.FAILURE
+        put = step.before.held
+        if step.action != DROP or not step.begun or put not in self.items or step.after.held == put:
+            return End.NONE
+        beside = any(maze.distance(step.after.places[put], cell) == 1 for cell in self._fixed(step.after))
+        return End.SUCCESS if beside else End.NONE
+
+    def approaches(self, maze: Maze, state: MazeState) -> Iterator[Approach]:
+        if state.held in self.items:
+            beside = (near for cell in self._fixed(state) for near in maze.neighbours(cell))
+            yield from _dropping(maze, state, beside)
+        elif state.held in self.others:
+            lying = (state.places[item] for item in self.items if state.places[item] != NOWHERE)
+            yield from _dropping(maze, state, (near for cell in lying for near in maze.neighbours(cell)))
+        else:
+            yield from _lifting(state, self.items)
+
+    def cost(self, maze: Maze, state: MazeState, reach: Reach) -> float:
+        fixed = tuple(self._fixed(state))
+        spots = {near for cell in fixed for near in maze.neighbours(cell) if maze.ground[near] == Ground.FREE}
+        put = min((reach.face(cell) for cell in spots), default=math.inf)
+        if math.isinf(put):
+            put = min((reach.hold(item) for item in self.others), default=math.inf)
+        if state.held in self.items:
+            return put + 1
+        lift = min((reach.hold(item) for item in self.items), default=math.inf)
+        if reach.bound or math.isinf(put):
+            return max(lift, put) + 1
+        lying = [state.places[item] for item in self.items if state.places[item] != NOWHERE]
+        return lift + 1 + min((maze.distance(place, cell) for place in lying for cell in fixed), default=0)
+
+    def _fixed(self, state: MazeState) -> Iterator[int]:
+        """Cells that the item must lie beside."""
+        yield from self.cells
+        yield from (state.places[item] for item in self.others if state.places[item] != NOWHERE)
+
+
+@dataclass(frozen=True, slots=True)
+class SquareGoal(Goal):
+    """Stand on a goal square: the ground judges it."""
+
+    def verify(self, maze: Maze, step: Transition) -> End:  # noqa: ARG002
+        return End.NONE
+
+    def approaches(self, maze: Maze, state: MazeState) -> Iterator[Approach]:  # noqa: ARG002
+        yield from (Approach(cell, (FORWARD,)) for cell in _squares(maze))
+
+    def cost(self, maze: Maze, state: MazeState, reach: Reach) -> float:  # noqa: ARG002
+        return min((reach.stand(cell) for cell in _squares(maze)), default=math.inf)
+
+
+@dataclass(frozen=True, slots=True)
+class TakeGoal(Goal):
+    """Have one of some items in hand; ``fetch``: taking anything else ends the episode."""
+
+    items: tuple[int, ...]
+    fetch: bool
+
+    def verify(self, maze: Maze, step: Transition) -> End:  # noqa: ARG002
+        if step.after.held == NOWHERE or not (self.fetch or step.action == PICK_UP):
+            return End.NONE
+        return End.SUCCESS if step.after.held in self.items else End.FAILURE if self.fetch else End.NONE
+
+    def approaches(self, maze: Maze, state: MazeState) -> Iterator[Approach]:  # noqa: ARG002
+        yield from _lifting(state, self.items)
+
+    def cost(self, maze: Maze, state: MazeState, reach: Reach) -> float:  # noqa: ARG002
+        return min((reach.hold(item) for item in self.items), default=math.inf)
+
+
+@dataclass(frozen=True, slots=True)
+class BesideGoal(Goal):
+    """Carry out ``done`` beside a cell; ``toggle`` ends the episode."""
+
+    cell: int
+
+    def verify(self, maze: Maze, step: Transition) -> End:
+        if step.action not in {TOGGLE, DONE}:
+            return End.NONE
+        near = step.action == DONE and maze.distance(step.after.cell, self.cell) == 1
+        return End.SUCCESS if near else End.FAILURE
+
+    def approaches(self, maze: Maze, state: MazeState) -> Iterator[Approach]:  # noqa: ARG002
+        yield Approach(self.cell, (DONE,))
+
+    def cost(self, maze: Maze, state: MazeState, reach: Reach) -> float:  # noqa: ARG002
+        return reach.face(self.cell)
+
+
+@dataclass(frozen=True, slots=True)
+class PutNearGoal(Goal):
+    """Put one of some items within a cell of ``cell``, diagonals included; any other pick-up or drop is fatal."""
+
+    items: tuple[int, ...]
+    cell: int
+
+    def verify(self, maze: Maze, step: Transition) -> End:
+        if step.action == PICK_UP and step.after.held != NOWHERE and step.after.held not in self.items:
+            return End.FAILURE
+        put = step.before.held
+        if step.action != DROP or put == NOWHERE:
+            return End.NONE
+        near = step.after.held == NOWHERE and step.after.places[put] in self._around(maze)
+        return End.SUCCESS if near else End.FAILURE
+
+    def approaches(self, maze: Maze, state: MazeState) -> Iterator[Approach]:
+        if state.held in self.items:
+            yield from _dropping(maze, state, self._around(maze))
+        else:
+            yield from _lifting(state, self.items)
+
+    def cost(self, maze: Maze, state: MazeState, reach: Reach) -> float:
+        put = min((reach.face(cell) for cell in self._around(maze)), default=math.inf) + 1
+        if state.held in self.items:
+            return put
+        return max(put, min((reach.hold(item) for item in self.items), default=math.inf))
+
+    def _around(self, maze: Maze) -> tuple[int, ...]:
+        near = (self.cell + rows * maze.width + columns for rows in (-1, 0, 1) for columns in (-1, 0, 1))
+        return tuple(cell for cell in near if 0 <= cell < len(maze.ground))
+
+
+@dataclass(frozen=True, slots=True)
+class InOrderGoal(Goal):
+    """OpenGoal a door while another one is already open, which must not be done the other way round."""
+
+    first: int
+    second: int
+
+    def verify(self, maze: Maze, step: Transition) -> End:  # noqa: ARG002
+        if step.after.doors[self.second] == DoorState.OPEN:
+            return End.SUCCESS if step.before.doors[self.first] == DoorState.OPEN else End.FAILURE
+        late = step.after.doors[self.first] == step.before.doors[self.second] == DoorState.OPEN
+        return End.FAILURE if late else End.NONE
+
+    def approaches(self, maze: Maze, state: MazeState) -> Iterator[Approach]:
+        door = self.second if state.doors[self.first] == DoorState.OPEN else self.first
+        yield Approach(maze.doors[door].cell, (TOGGLE,))
+
+    def cost(self, maze: Maze, state: MazeState, reach: Reach) -> float:  # noqa: ARG002
+        first = 0.0 if state.doors[self.first] == DoorState.OPEN else reach.open(self.first)
+        return max(first, reach.open(self.second))
+
+
+def _lifting(state: MazeState, items: tuple[int, ...]) -> Iterator[Approach]:
+    if state.held == NOWHERE:
+        yield from (Approach(state.places[item], (PICK_UP,)) for item in items if state.places[item] != NOWHERE)
+
+
+def _dropping(maze: Maze, state: MazeState, cells: Iterable[int]) -> Iterator[Approach]:
+    for cell in cells:
+        if maze.ground[cell] == Ground.FREE and cell not in state.places:
+            yield Approach(cell, (DROP,))
+
+
+def _squares(maze: Maze) -> Iterator[int]:
+    return (cell for cell, ground in enumerate(maze.ground) if ground == Ground.GOAL)
