@@ -117,9 +117,17 @@ def prepare() -> None:
     Fast Downward gains nothing from it: it runs in processes of its own.
     """
     get_environment().credits_stream = None
-    for name in available_engines():
-        if not name.startswith("fast-downward"):
-            attempt(_FIRST_DOMAIN, _FIRST_PROBLEM, [name], lambda _: None)
+    for name in _own_engines():
+        attempt(_FIRST_DOMAIN, _FIRST_PROBLEM, [name], lambda _: None)
+
+
+def rehearse() -> None:
+    """Touch in a forked process, while it waits, what an attempt needs: memory is copied when it is first touched."""
+    attempt(_FIRST_DOMAIN, _FIRST_PROBLEM, _own_engines()[:1], lambda _: None)
+
+
+def _own_engines() -> list[str]:
+    return [name for name in available_engines() if not name.startswith("fast-downward")]
 
 
 def _reader() -> PDDLReader:

@@ -148,28 +148,24 @@ class Solver:
         """Have one engine try; it gets an equal share of the time that is left for it and those after it."""
         server.send(job)
         engine, others, stage = "", 0, deadline
-        attempt: _Attempt | None = None
         while (message := server.receive(stage)) is not None:
             if "solving" in message:
                 engine, others = message["solving"], message["left"]
                 now = time.monotonic()
                 stage = now + (deadline - now) / (others + 1)
             elif "ended" in message:
-                return attempt or _failed(
-                    f"{engine or 'reading the PDDL'} {_ending(message['ended'])}", engine, not others
-                )
+                return _failed(f"{engine or 'reading the PDDL'} {_ending(message['ended'])}", engine, not others)
             else:
-                attempt = _Attempt(_result(message), message["final"] or not others)
+                return _Attempt(_result(message), message["final"] or not others)
         self._cancel(server)
-        return attempt or _Attempt(
-            SolveResult(SolveStatus.TIMEOUT, engine=engine), not others or time.monotonic() >= deadline
-        )
+        is_last = not others or time.monotonic() >= deadline
+        return _Attempt(SolveResult(SolveStatus.TIMEOUT, engine=engine), is_last)
 
     def _cancel(self, server: ServerProcess) -> None:
         server.send({"cancel": True})
         deadline = time.monotonic() + STOP_LIMIT
         while (message := server.receive(deadline)) is not None:
-            if "ended" in message:
+            if "ended" in message or "status" in message:  # it may just have finished
                 return
         self._drop()
 

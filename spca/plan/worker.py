@@ -1,8 +1,10 @@
 """The solver's process: keeps Unified Planning loaded and forks one child for every attempt.
 
-The process itself never runs a planner, so it always answers. Its child, and whatever planners the child starts, are
-killed when the attempt is cancelled, when the request pipe closes and when the host is gone, even by SIGKILL: the
-process is a *subreaper*, so a planner that leaves its process group and loses its parent becomes a child of this one.
+The process itself never runs a planner, so it always answers, and every attempt begins in the same state: a plan
+depends on its texts alone. The child of the next attempt is forked ahead. A child, and whatever planners it starts, are
+killed when the attempt is over or cancelled, when the request pipe closes and when the host is gone, even by SIGKILL:
+the process is a *subreaper*, so a planner that leaves its process group and loses its parent becomes a child of this
+one.
 What is not covered: if this very process is killed by SIGKILL, its child dies with it, but a Fast Downward that runs
 at that moment goes on until its limit of processor time.
 """
@@ -10,6 +12,7 @@ at that moment goes on until its limit of processor time.
 from __future__ import annotations
 
 import ctypes
+import gc
 import os
 import resource
 import selectors
@@ -21,7 +24,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from types import FrameType
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 from spca.plan import configspace
 from spca.plan.wire import Lines, decode, encode, read_chunk, write_all
@@ -32,6 +35,9 @@ MEMORY_LIMIT = 4 << 30
 HOST_CHECK = 1.0
 """Seconds between looks whether the host is alive; the closed pipe usually tells earlier."""
 
+_GARBAGE = 50_000
+"""Allocations between collections in a child, which lives shortly: looking through all of memory would copy it."""
+
 _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
 
@@ -40,11 +46,20 @@ class _HostGoneError(Exception):
     """Nobody is left to answer to."""
 
 
+class _Child(NamedTuple):
+    """A process that waits for its request: its id, the pipe ends to write to and to read from."""
+
+    pid: int
+    request: int
+    reports: int
+
+
 class _Server:
     def __init__(self, requests: int, answers: int, host: int) -> None:
         self._requests = requests
         self._answers = answers
         self._host = host
+        self._next: _Child | None = None
         self._lines = Lines()
         self._selector = selectors.DefaultSelector()
         self._selector.register(requests, selectors.EVENT_READ)
@@ -58,6 +73,7 @@ class _Server:
         Raises:
             _HostGoneError: always, in the end.
         """
+        self._next = _fork()
         while True:
             for line in self._request_lines() if self._wait() else ():
                 message = decode(line)
@@ -65,37 +81,42 @@ class _Server:
                     self._attempt(message)
 
     def _attempt(self, request: Mapping[str, Any]) -> None:
+        """Have a child attempt it; the last message is its result or, where there is none, how it ended."""
         folder = tempfile.mkdtemp(prefix="spca-solver-")
-        reading, writing = os.pipe()
-        child = os.fork()
-        if child == 0:
-            _run_child(request, writing, folder)
-        os.close(writing)
+        child, self._next = self._next or _fork(), None
+        told = False
         try:
-            self._relay(reading)
+            with suppress(BrokenPipeError):  # it has died while it waited: that is how it ended
+                write_all(child.request, encode({**request, "folder": folder}))
+            told = self._relay(child.reports)
         finally:
-            os.kill(child, signal.SIGKILL)
-            _, status = os.waitpid(child, 0)
+            os.kill(child.pid, signal.SIGKILL)
+            _, status = os.waitpid(child.pid, 0)
             end_children()
-            os.close(reading)
+            os.close(child.request)
+            os.close(child.reports)
             shutil.rmtree(folder, ignore_errors=True)
-        self.send({"ended": os.waitstatus_to_exitcode(status)})
+        if not told:
+            self.send({"ended": os.waitstatus_to_exitcode(status)})
+        self._next = _fork()
 
-    def _relay(self, reading: int) -> None:
-        """Pass on what the child reports until it has finished or is to be cancelled."""
+    def _relay(self, reading: int) -> bool:
+        """Pass on what the child reports until it has finished or is to be cancelled; whether there was a result."""
         reports = Lines()
         self._selector.register(reading, selectors.EVENT_READ)
         try:
             while True:
                 ready = self._wait()
                 if self._requests in ready and any("cancel" in decode(line) for line in self._request_lines()):
-                    return
+                    return False
                 if reading in ready:
                     chunk = read_chunk(reading)
                     if not chunk:
-                        return
+                        return False
                     for line in reports.feed(chunk):
                         write_all(self._answers, line + b"\n")
+                        if "status" in decode(line):
+                            return True
         finally:
             self._selector.unregister(reading)
 
@@ -139,18 +160,33 @@ def _children() -> list[int]:
     return found
 
 
-def _run_child(request: Mapping[str, Any], writing: int, folder: str) -> NoReturn:
+def _fork() -> _Child:
+    asked, request = os.pipe()
+    reports, writing = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        os.close(request)
+        _run_child(asked, writing)
+    os.close(asked)
+    os.close(writing)
+    return _Child(pid, request, reports)
+
+
+def _run_child(asked: int, writing: int) -> NoReturn:
     """One attempt in a process of its own, in a folder of its own; ends the process."""
     try:
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
         _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-        _limit(resource.RLIMIT_CPU, request["cpu_seconds"])
         _limit(resource.RLIMIT_AS, MEMORY_LIMIT)
         _limit(resource.RLIMIT_CORE, 0)
-        os.chdir(folder)
-        os.environ["TMPDIR"] = tempfile.tempdir = folder
+        gc.set_threshold(_GARBAGE)
         from spca.plan import job
 
+        job.rehearse()
+        request = _only_line(asked)
+        _limit(resource.RLIMIT_CPU, request["cpu_seconds"])
+        os.chdir(request["folder"])
+        os.environ["TMPDIR"] = tempfile.tempdir = request["folder"]
         job.attempt(
             request["domain"],
             request["problem"],
@@ -160,6 +196,14 @@ def _run_child(request: Mapping[str, Any], writing: int, folder: str) -> NoRetur
         os._exit(0)
     finally:  # whatever happened, this copy of the server must not go on
         os._exit(1)
+
+
+def _only_line(fd: int) -> dict[str, Any]:
+    lines = Lines()
+    while chunk := read_chunk(fd):
+        for line in lines.feed(chunk):
+            return decode(line)
+    os._exit(0)
 
 
 def _limit(kind: int, value: int) -> None:
@@ -191,6 +235,8 @@ def _load(host: int) -> None:
 
     job.prepare()
     signal.setitimer(signal.ITIMER_REAL, 0)
+    gc.collect()
+    gc.freeze()
 
 
 def _private_pipes() -> tuple[int, int]:
