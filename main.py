@@ -12,37 +12,34 @@ from typing import Any, Final
 
 import frozen
 import minigridenv
-from coderLLM import Coded, CoderLLM
+from coderLLM import CoderLLM
 from llmclient import ChatGPTClient
 from metrics_logger import MetricsLogger, register_signal_handlers
-from plannerLLM import PDDLResp, PlannerLLM
+from plannerLLM import PDDLOnly, PDDLResp, PlannerLLM
 from spca.code import library, regression
 from spca.common import command
 from spca.contracts import (
     AgentSource,
     CodeFailure,
-    CodePatch,
     FailedPlan,
     LevelInfo,
-    Outcome,
-    Plan,
     PlanFailure,
     PlanObjection,
-    Snapshot,
     Status,
     TrustedPDDL,
 )
 from spca.errors import RestoreError, WorldError
-from spca.llm import feedback
 from spca.plan.solver import Solver
 from spca.protocols import EventSink, World
 from spca.report import cli as looking
 from spca.runs import cli, model_list, startup
 from spca.runs.curriculum import Task
 from spca.runs.display import Display
+from spca.runs.level.compiled_planning import CompiledPlanning, Writers
+from spca.runs.level.execution import Execution
 from spca.runs.recorder import Recorder
 from spca.runs.results import Attempt, LevelContext, LevelResult, Round
-from spca.sense import map_text
+from spca.writers.library import WriterLibrary
 
 ROOT: Final = Path(__file__).resolve().parent
 MAX_SEMANTIC_RETRY: Final = 5
@@ -58,6 +55,10 @@ class Loop:
         emit: told of rounds, simulations and their durations.
         progress: told of the present round and phase.
         keep_copy: given the source that is about to be executed.
+        writers: stored problem writers, tried before the planner is asked; None for none.
+
+    Attributes:
+        compiled: round 0, and the tally of the writers.
     """
 
     def __init__(
@@ -68,80 +69,69 @@ class Loop:
         emit: EventSink,
         progress: Callable[[int, str], None],
         keep_copy: Callable[[AgentSource], None] = lambda _agent: None,
+        writers: Writers | None = None,
     ) -> None:
-        self._planner, self._coder, self._regression = planner, coder, check
-        self._emit, self._progress, self._keep_copy = emit, progress, keep_copy
+        self._planner, self._emit, self._progress = planner, emit, progress
+        self._execution = Execution(coder, check, emit, progress, keep_copy)
+        self.compiled = CompiledPlanning(writers, self._execution, emit)
 
     def run_level(
         self, world: World, info: LevelInfo, known: AgentSource, trusted: TrustedPDDL | None = None
     ) -> LevelResult:
-        """Solve a level with at most :data:`MAX_SPA_ROUNDS` rounds; ``known`` is the library so far."""
-        level, agent = LevelContext(world, info, known, trusted), known
-        rounds, failed = list[Round](), list[FailedPlan]()
-        for number in range(1, MAX_SPA_ROUNDS + 1):
-            self._emit("counter_inc", {"name": "spca_rounds"})
-            try:
-                this = self.run_round(level, number, agent, failed)
-            except (WorldError, RestoreError) as error:
-                this = Round(None, (), str(error))
-            rounds.append(this)
-            if this.plan is None or (this.outcome and this.outcome.solved):
-                break
-            failed.append(this.failed_plan())
-            if failed[-1].status == Status.GOAL_NOT_REACHED:  # the plan was carried out: its code is worth keeping
-                agent = this.attempts[-1].agent
+        """Solve a level with at most :data:`MAX_SPA_ROUNDS` rounds; ``known`` is the library so far.
+
+        The stored writers are tried first, in round 0.
+        """
+        level, rounds = LevelContext(world, info, known, trusted), list[Round]()
+        try:
+            rounds.extend(self._rounds(level))
+        except (WorldError, RestoreError) as error:
+            rounds.append(Round(None, (), str(error)))
         return LevelResult.of(rounds, known)
+
+    def _rounds(self, level: LevelContext) -> Iterator[Round]:
+        yield (this := self.compiled.round(level))
+        level, agent, failed = self.compiled.informed(level, this), this.kept(level.known), list[FailedPlan]()
+        while not this.solved and len(failed) < MAX_SPA_ROUNDS:
+            yield (this := self.run_round(level, 1 + len(failed), agent, failed))
+            if this.plan is None:
+                return
+            failed.append(this.failed_plan())
+            agent = this.kept(agent)
 
     def run_round(self, level: LevelContext, number: int, agent: AgentSource, failed: Sequence[FailedPlan]) -> Round:
         """Sense and plan once, then code and act until the plan succeeds or its retries are used up."""
-        world = level.world
+        self._emit("counter_inc", {"name": "spca_rounds"})
+        world, execution = level.world, self._execution
         start, snapshot = world.checkpoint(), world.sense()
         self._progress(number, "plan")
         actions = library.action_listing(agent.text, snapshot.mission)
-        plan = self._planner.plan(snapshot, level.info, actions, agent=agent, trusted=level.trusted, failed=failed)
+        plan = self._planner.plan(
+            snapshot, level.info, actions, agent=agent, trusted=level.trusted, failed=failed, writers=level.writers
+        )
         if isinstance(plan, PlanFailure):
             return Round(None, (), plan.reason)
-        tries, reason, report, refused = list[Attempt](), "", "", ""
-        for attempt in range(1, 2 + MAX_SEMANTIC_RETRY):
-            self._progress(number, "code")
-            error = "\n".join(filter(None, (report, refused))) or None
-            patch = self._implement(level, plan, snapshot, agent, error)
+        tries, reason, refused, objection = level.tried_before(plan, start), "", "", ""
+        for attempt in range(1 + len(tries), 2 + MAX_SEMANTIC_RETRY):
+            agent = tries[-1].agent if tries else agent
+            error = "\n".join(filter(None, (tries[-1].report if tries else "", refused))) or None
+            patch = execution.implement(number, level, plan, snapshot, agent, error)
             if isinstance(patch, CodeFailure):
                 reason = refused = patch.reason
                 continue
+            objection = patch.words if isinstance(patch, PlanObjection) else ""
             if isinstance(patch, PlanObjection) or any(patch.agent == tried.agent for tried in tries):
                 break  # it is the plan that must change: the same code from the same state ends the same way
             if tries:
                 world.restore(start)
-            self._progress(number, "act")
-            outcome = self._act(world, plan, patch.agent)
-            agent, refused = patch.agent, ""
-            tries.append(Attempt(number, attempt, start, plan, agent, outcome))
-            reason = f"{outcome.status.value}: {outcome.message}"
+            outcome, refused = execution.act(number, world, plan, patch.agent), ""
+            tries.append(Attempt(number, attempt, start, plan, patch.agent, outcome))
+            reason = tries[-1].reason
             if outcome.solved:
-                return Round(plan, tuple(tries), reason)
-            report = feedback.failure_report(plan, outcome, library.method_at(agent.text))
-        if tries and tries[-1].outcome.status is not Status.GOAL_NOT_REACHED:
+                break
+        if tries and tries[-1].outcome.status not in (Status.GOAL_NOT_REACHED, Status.SUCCESS):
             world.restore(start)
-        return Round(plan, tuple(tries), reason, patch.words if isinstance(patch, PlanObjection) else "")
-
-    def _implement(
-        self, level: LevelContext, plan: Plan, snapshot: Snapshot, agent: AgentSource, error: str | None
-    ) -> Coded:
-        wanted = plan.actions if error else library.missing(agent.text, plan.actions)
-        if not wanted:
-            return CodePatch(agent, ())
-        schemas, check = {schema.name: schema for schema in plan.schemas}, self._regression.against(level.known)
-        state = map_text.agent_state(snapshot, level.info.skill, plan.objects)
-        return self._coder.implement_actions(wanted, schemas, plan.text, state, error, agent=agent, check=check)
-
-    def _act(self, world: World, plan: Plan, agent: AgentSource) -> Outcome:
-        self._keep_copy(agent)
-        self._emit("counter_inc", {"name": "simulation_runs"})
-        started = time.perf_counter()
-        outcome = world.run_sim(plan, agent)
-        self._emit("duration", {"name": "sim_s", "seconds": time.perf_counter() - started})
-        return outcome
+        return Round(plan, tuple(tries), reason, objection, snapshot)
 
 
 class Run:
@@ -177,6 +167,8 @@ class Run:
             solver = stack.enter_context(Solver(self._settings.engine))
             solver.warm()
             self._regression.extend(recorder.solved_levels())
+            self._writers = WriterLibrary(self._prepared.executor, solver.solve, self._make_world)
+            self._writers.load(recorder.writers, recorder.rejection)
             self._loop = self._joined(solver)
             self._workspace.save(recorder.agent, recorder.trusted)
             yield
@@ -185,9 +177,12 @@ class Run:
         desk, models, emit = self._desk, self._prepared.models, self._display.telling(self._logger)
         self._display.attend(desk)
         client = partial(ChatGPTClient, reasks=0, desk=desk, servers=models.servers, limits=models.limits)
-        planner = PlannerLLM(*models.names[:2], solver, emit, partial(client, schema=PDDLResp))
+        compiles, bare = self._settings.compile, self._settings.bare_prompt
+        asker = partial(client, schema=PDDLResp if compiles else PDDLOnly)
+        planner = PlannerLLM(*models.names[:2], solver, emit, asker, compiles=compiles, bare=bare)
         progress, keep = desk.noting_rounds(self._display.phase), self._workspace.save_working_copy
-        return Loop(planner, CoderLLM(models.names[2], emit, client), self._regression, emit, progress, keep)
+        coder = CoderLLM(models.names[2], emit, client, bare=bare)
+        return Loop(planner, coder, self._regression, emit, progress, keep, self._writers)
 
     def level(self, number: int, task: Task) -> tuple[LevelResult, dict[str, Any]]:
         """Play a level and record it: its result and its summary. A world that cannot be had fails only the level."""
@@ -196,6 +191,7 @@ class Run:
             self._workspace.save(recorder.agent, None)
             if not settings.carry_over:
                 self._regression.forget()
+                self._writers.load(())
         self._display.level_started(number, task)
         logger.start_level(task.place(settings.seed), number)
         self._desk.begin_level(number, task.category, task.env_id, settings.seed)
@@ -204,8 +200,9 @@ class Run:
                 result = self._loop.run_level(world, task.info(), recorder.agent, recorder.trusted)
         except WorldError as error:
             result = LevelResult(False, str(error), recorder.agent, None, ())
+        considered = self._loop.compiled.conclude(task.info(), task.env_id, settings.seed, result)
         with logger.uninterrupted():
-            summary = recorder.finish(task, settings.seed, result, logger)
+            summary = recorder.finish(task, settings.seed, result, logger, self._writers.stored, considered)
             self._display.level_ended(summary, result.failed_attempts)
             self._workspace.save(recorder.agent, recorder.trusted)
         self._regression.extend(recorder.solved_levels(since=number - 1))

@@ -25,6 +25,12 @@ COUNTERS: Final = (
     "planner_reuse",
     "planner_replan",
     "planner_syntax",
+    "planner_compiled",
+    "compiled_refused",
+    "compiled_invalid",
+    "compiled_failed",
+    "writer_accepted",
+    "writer_rejected",
     "coder_calls",
     "coder_first",
     "coder_semantic",
@@ -33,8 +39,8 @@ COUNTERS: Final = (
 )
 """Counters of a level, all zero at its start."""
 
-DURATIONS: Final = ("plan_s", "solve_s", "code_s", "sim_s")
-"""Seconds spent in planner calls, solving, coder calls and simulation."""
+DURATIONS: Final = ("plan_s", "solve_s", "code_s", "sim_s", "compile_s")
+"""Seconds spent in planner calls, solving, coder calls, simulation, and planning by stored writers."""
 
 
 class MetricsLogger:
@@ -75,6 +81,13 @@ class MetricsLogger:
             self._observe("plan_s" if kind == "planner" else "code_s", data)
             if kind == "planner":
                 self._observe("solve_s", data, "solve_s")
+        if event == "compiled_plan":
+            if data["miss"] in ("", "failed"):  # its plan was taken up
+                self.inc("planner_compiled")
+            if data["miss"]:
+                self.inc(f"compiled_{data['miss']}")
+        if event == "writer":
+            self.inc("writer_rejected" if data["reason"] else "writer_accepted")
         self._write(event, data)
 
     def inc(self, name: str) -> None:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Final, Protocol
+from typing import Any, Final, Protocol
 
-from pydantic import BaseModel
+from pydantic import BaseModel, field_validator
 
 from llmclient import ChatGPTClient
-from spca.code import library
+from spca.code import library, merge
 from spca.code.plan_check import PlanCheck
 from spca.contracts import (
     PRIMITIVE_METHODS,
@@ -20,6 +20,7 @@ from spca.contracts import (
     Plan,
     PlanFailure,
     PlannerMode,
+    ProblemWriter,
     Snapshot,
     SolveResult,
     TrustedPDDL,
@@ -44,11 +45,44 @@ MAX_RETRIES: Final = 8
 """Repair calls after the first answer, each fed with the exact message of what was wrong."""
 
 
-class PDDLResp(BaseModel):
-    """The form of a planner's answer; a ``domain`` of null keeps the trusted one."""
+class PDDLOnly(BaseModel):
+    """The form of a planner's answer without compiled planning; a ``domain`` of null keeps the trusted one."""
 
     domain: str | None
     problem: str
+
+
+class PDDLResp(PDDLOnly):
+    """The form of a planner's answer: domain, problem and, where it is not empty, a writer of such problems.
+
+    What is not a text counts as empty: no plan is lost to a writer.
+    """
+
+    writer_name: str = ""
+    writer: str = ""
+
+    @field_validator("writer_name", "writer", mode="before")
+    @classmethod
+    def _text(cls, value: object) -> str:
+        return value if isinstance(value, str) else ""
+
+
+Client = ChatGPTClient[PDDLResp] | ChatGPTClient[PDDLOnly]
+"""Asks a model for either form."""
+
+
+class _Draft:
+    """The problem writer that came with the answers to one question: a repair that leaves it out keeps it."""
+
+    def __init__(self) -> None:
+        self._name = self._source = ""
+
+    def read(self, answer: PDDLOnly) -> None:
+        if isinstance(answer, PDDLResp) and answer.writer.strip():
+            self._name, self._source = pddl.python_name(answer.writer_name.strip()), merge.extract_code(answer.writer)
+
+    def of(self, domain: str) -> ProblemWriter | None:
+        return ProblemWriter(self._name, domain, self._source) if self._source else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +95,7 @@ class _Asked:
     mode: PlannerMode
     kept: str | None
     check: PlanCheck | None
+    draft: _Draft
 
 
 class SolverStage(Protocol):
@@ -78,6 +113,8 @@ class PlannerLLM:
         solver: parses, solves and validates.
         emit: told of every call.
         client_for: makes the client of a model; a bad answer is repaired here, so the client need not ask again.
+        compiles: whether an answer may carry a problem writer.
+        bare: tell the model form and primitives only, nothing of how such worlds work.
     """
 
     def __init__(
@@ -86,13 +123,17 @@ class PlannerLLM:
         small: str,
         solver: SolverStage,
         emit: EventSink,
-        client_for: Callable[[str], ChatGPTClient[PDDLResp]] = lambda model: ChatGPTClient(model, PDDLResp, reasks=0),
+        client_for: Callable[[str], Client] = lambda model: ChatGPTClient(model, PDDLResp, reasks=0),
+        *,
+        compiles: bool = True,
+        bare: bool = False,
     ) -> None:
         models = dict.fromkeys(PlannerMode, large) | {PlannerMode.REUSE: small}
         clients = {model: client_for(model) for model in {large, small}}
-        self._clients: Mapping[PlannerMode, ChatGPTClient[PDDLResp]] = {m: clients[models[m]] for m in PlannerMode}
+        self._clients: Mapping[PlannerMode, Client] = {m: clients[models[m]] for m in PlannerMode}
         self._solver = solver
         self._emit = emit
+        self._compiles, self._bare = compiles, bare
 
     def plan(
         self,
@@ -103,6 +144,7 @@ class PlannerLLM:
         agent: AgentSource | None = None,
         trusted: TrustedPDDL | None = None,
         failed: Sequence[FailedPlan] = (),
+        writers: Mapping[str, Any] | None = None,
     ) -> Plan | PlanFailure:
         """Ask for PDDL until it yields a valid plan, at most ``1 + MAX_RETRIES`` times.
 
@@ -111,6 +153,7 @@ class PlannerLLM:
             agent: whose methods a plan has to fit; None for one without any.
             trusted: PDDL of the last success in this category, to be adapted.
             failed: plans of this level that did not solve it, oldest first; they call for a new abstraction.
+            writers: what the model is told of the stored problem writers, none of which has helped here.
 
         Raises:
             ProviderConfigError: the model cannot be asked at all.
@@ -119,8 +162,8 @@ class PlannerLLM:
         """
         first_mode = PlannerMode.REPLAN if failed else PlannerMode.REUSE if trusted else PlannerMode.FRESH
         shown = library.trusted_pddl(trusted) if trusted and not failed else None
-        asked = _Asked(first_mode, (shown or {}).get("domain"), PlanCheck(agent, words_told(snapshot, level)))
-        opening = self._opening(snapshot, level, actions, shown, failed)
+        asked = _Asked(first_mode, (shown or {}).get("domain"), PlanCheck(agent, words_told(snapshot, level)), _Draft())
+        opening = self._opening(snapshot, level, actions, shown, failed, writers)
         messages, mode, error = opening, first_mode, ""
         for left in reversed(range(1 + MAX_RETRIES)):
             client = self._clients[mode]
@@ -132,7 +175,7 @@ class PlannerLLM:
                 mode, messages = first_mode, opening
                 continue
             mode = PlannerMode.SYNTAX
-            repair = render("planner_repair", feedback=feedback.pddl_error(error))
+            repair = render("planner_repair", feedback=feedback.pddl_error(error), compiles=self._compiles)
             messages = [*opening, Message("assistant", client.last_text), Message("user", repair)]
         return PlanFailure(error, 1 + MAX_RETRIES)
 
@@ -143,6 +186,7 @@ class PlannerLLM:
         actions: str,
         trusted: Mapping[str, str] | None,
         failed: Sequence[FailedPlan],
+        writers: Mapping[str, Any] | None,
     ) -> list[Message]:
         task = render(
             "planner_task",
@@ -151,13 +195,13 @@ class PlannerLLM:
             actions=actions,
             trusted=trusted,
             feedback=feedback.failed_plans(failed) if failed else None,
+            writers=writers if self._compiles else None,
+            compiles=self._compiles,
         )
-        system = render("planner_system", reserved=", ".join(PRIMITIVE_METHODS))
+        system = render("planner_system", self._bare, reserved=", ".join(PRIMITIVE_METHODS), compiles=self._compiles)
         return [Message("system", system), Message("user", task)]
 
-    def _attempt(
-        self, client: ChatGPTClient[PDDLResp], mode: PlannerMode, messages: list[Message], asked: _Asked
-    ) -> Plan | str:
+    def _attempt(self, client: Client, mode: PlannerMode, messages: list[Message], asked: _Asked) -> Plan | str:
         """One call: a plan, or what was wrong with the answer."""
         started = time.perf_counter()
         error, solved_in, plan, keeps = "", 0.0, None, False
@@ -174,6 +218,7 @@ class PlannerLLM:
         seconds = time.perf_counter() - started
         if not error:
             keeps = answer.domain is None
+            asked.draft.read(answer)
             outcome = self._solve(asked.kept if answer.domain is None else answer.domain, answer.problem, asked)
             solved_in = time.perf_counter() - started - seconds
             plan, error = (outcome, "") if isinstance(outcome, Plan) else (None, outcome)
@@ -206,4 +251,5 @@ class PlannerLLM:
             schemas=tuple(schema for name, schema in schemas.items() if name in {step.action for step in steps}),
             mode=asked.mode,
             engine=result.engine,
+            draft=asked.draft.of(domain),
         )

@@ -268,7 +268,7 @@ def test_the_answer_has_a_schema() -> None:
     asked.plan()
     schema = asked.model.requests[0].schema
     assert schema is not None
-    assert list(schema.model_fields) == ["domain", "problem"]
+    assert list(schema.model_fields) == ["domain", "problem", "writer_name", "writer"]
 
 
 def test_the_prompt_holds_what_the_planner_may_know() -> None:

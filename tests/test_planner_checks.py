@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from plannerLLM import MAX_RETRIES, PDDLResp
+from plannerLLM import MAX_RETRIES, PDDLOnly, PDDLResp
 from spca.code.plan_check import MAX_TOLD
 from spca.contracts import FailedPlan, Plan, TrustedPDDL
 from spca.llm.providers.schemas import is_closed, json_schema
@@ -66,7 +66,8 @@ def test_a_domain_of_null_with_nothing_to_keep_is_one_clear_repair(given: dict[s
 def test_the_schema_of_the_answer_is_one_that_strict_modes_take() -> None:
     schema = json_schema(PDDLResp)
     assert is_closed(schema)
-    assert schema["required"] == ["domain", "problem"]
+    assert schema["required"] == ["domain", "problem", "writer_name", "writer"]
+    assert json_schema(PDDLOnly)["required"] == ["domain", "problem"]
     assert schema["properties"]["domain"] == {"anyOf": [{"type": "string"}, {"type": "null"}]}
 
 

@@ -10,7 +10,8 @@
       prompt_log.md         the prompt templates used
       report.html           the page that `report` writes
       agents/               agent_v{N}.py after level N; <hash>.py, the source of every attempt
-      pddl/                 domain_v{N}.pddl and problem_v{N}.pddl after level N
+      pddl/                 domain_v{N}.pddl and problem_v{N}.pddl after level N; writers/NAME/vNNN.{py,pddl,json}, the
+                            problem writers that were accepted: source, domain, and what it has solved
       summaries/            summary_<category>_<level>_<run_id>.json, one per level
       trajectories/         every attempt of every level
       llm/                  every call of a model: question and answer
@@ -214,6 +215,7 @@ def attempt_record(attempt: Attempt, agent_file: str) -> dict[str, Any]:
         "domain": attempt.plan.domain,
         "problem": attempt.plan.problem,
         "engine": attempt.plan.engine,
+        "writer": attempt.plan.writer,
         "status": attempt.outcome.status.value,
         "message": attempt.outcome.message,
         "traceback": attempt.outcome.traceback,

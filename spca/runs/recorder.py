@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
 from typing import Any, Protocol
 
 from spca.code import agent_source, library
 from spca.code.regression import SolvedLevel
-from spca.contracts import AgentSource, Checkpoint, Plan, PlannerMode, PlanStep, TrustedPDDL
+from spca.contracts import AgentSource, TrustedPDDL
 from spca.llm.calls.ledger import Ledger, sums
 from spca.runs.curriculum import Task
 from spca.runs.folder import FIRST_AGENT, RunFolder, attempt_record
-from spca.runs.results import LevelResult
+from spca.runs.results import Considered, LevelResult
+from spca.runs.writer_files import WriterFiles, solved_level
+from spca.writers.stored import StoredWriter, writer_state
 
 
 class LevelLog(Protocol):
@@ -49,6 +52,9 @@ class Recorder:
         self.trusted = TrustedPDDL(**state["trusted"]) if state["trusted"] else None
         info = folder.info()
         self.sandbox: str = info["sandbox"]
+        accepted = {summary.get("writers", {}).get("accepted", "") for summary in self.finished}
+        self._writers = WriterFiles(folder, state.get("writers", ()))
+        self._writers.clear(accepted)
         self._carries_over, self._reuses = (info["settings"].get(name, True) for name in ("carry_over", "reuse"))
 
     def enter(self, category: str) -> bool:
@@ -64,15 +70,44 @@ class Recorder:
                 self.agent = AgentSource(self._folder.read_text(FIRST_AGENT))
         return fresh
 
-    def finish(self, task: Task, seed: int, result: LevelResult, log: LevelLog) -> dict[str, Any]:
-        """Save a level and commit it; afterwards it is never run again. Returns its summary."""
+    @property
+    def writers(self) -> tuple[StoredWriter, ...]:
+        """The problem writers to go on with."""
+        return self._writers.stored
+
+    @property
+    def rejection(self) -> str:
+        """Why the last writer that came with a plan was not accepted; "" if it was, or none came."""
+        offers = (s["writers"] for s in reversed(self.finished) if s.get("writers", {}).get("offered"))
+        return str(next(offers, {"rejected": ""})["rejected"])
+
+    def finish(
+        self,
+        task: Task,
+        seed: int,
+        result: LevelResult,
+        log: LevelLog,
+        writers: Iterable[StoredWriter] = (),
+        considered: Considered | None = None,
+    ) -> dict[str, Any]:
+        """Save a level and commit it; afterwards it is never run again.
+
+        Args:
+            writers: those to go on with.
+            considered: what became of the writer that came with the level's plan.
+
+        Returns:
+            Its summary.
+        """
         number = len(self.finished) + 1
         agent_file = self._save_versions(number, result)
         trajectory = f"trajectories/{task.category}_{task.env_id}.json"
-        self._folder.write_json(trajectory, self._trajectory(task, seed, result))
+        record = self._trajectory(task, seed, result)
+        self._folder.write_json(trajectory, record)
         if result.solved and result.plan is not None:
             self.agent, self._agent_file = result.agent, agent_file
             self.trusted = TrustedPDDL(result.plan.domain, result.plan.problem) if self._reuses else None
+            self._writers.solved(trajectory, record)
         summary = log.summary(
             "success" if result.solved else "fail",
             result.reason,
@@ -84,12 +119,14 @@ class Recorder:
             trajectory=trajectory,
             sandbox=self.sandbox,
             corrections=list(result.attempts[-1].outcome.corrections) if result.attempts else [],
+            writers=_told(result, considered),
         )
         log.write_summary(summary)
         self.finished.append(summary)
         trusted = {"domain": self.trusted.domain, "problem": self.trusted.problem} if self.trusted else None
         self._folder.commit(
             {"finished": self.finished, "agent": self._agent_file, "category": self.category, "trusted": trusted}
+            | {"writers": self._writers.save(writers)}
         )
         log.end_level(summary)
         self.balance()
@@ -128,6 +165,7 @@ class Recorder:
 
     def _trajectory(self, task: Task, seed: int, result: LevelResult) -> dict[str, Any]:
         last = result.attempts[-1] if result.attempts else None
+        snapshot = result.rounds[-1].snapshot if result.rounds else None
         return {
             "env_id": task.env_id,
             "seed": seed,
@@ -136,6 +174,7 @@ class Recorder:
             "corrections": list(last.outcome.corrections) if last else [],
             "checkpoint": {"length": len(last.start.primitives), "state_hash": last.start.state_hash} if last else None,
             "primitives": list(result.primitives),
+            "snapshot": writer_state(snapshot, task.info()) if snapshot else None,
             "attempts": [attempt_record(a, self._folder.save_agent(a.agent)) for a in result.attempts],
         }
 
@@ -151,13 +190,12 @@ class Recorder:
         return [solved_level(self._folder.read_json(s["trajectory"])) for s in known]
 
 
-def solved_level(trajectory: Mapping[str, Any]) -> SolvedLevel:
-    """The last attempt of a trajectory file, as the regression check wants it."""
-    last = trajectory["attempts"][-1]
-    steps = tuple(PlanStep(s["action"], tuple(s["args"]), tuple(s.get("parameters", ()))) for s in last["plan"])
-    plan = Plan(steps, last["domain"], last["problem"], (), PlannerMode.FRESH)
-    start = Checkpoint(tuple(last["start"]), trajectory["checkpoint"]["state_hash"])
-    return SolvedLevel(trajectory["env_id"], trajectory["seed"], start, plan)
+def _told(result: LevelResult, considered: Considered | None) -> dict[str, Any]:
+    """What a summary says of writers: who made the plan that counts, who did not help and why, the new one's fate."""
+    missed = [asdict(miss) for this in result.rounds for miss in this.missed]
+    told = {"plan": result.plan.writer if result.plan else "", "missed": missed}
+    new = considered or Considered("", "", "")
+    return told | {"offered": new.name, "accepted": new.label, "rejected": new.reason}
 
 
 def library_size(agent: AgentSource) -> dict[str, int]:

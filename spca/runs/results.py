@@ -2,26 +2,53 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from spca.contracts import AgentSource, Checkpoint, FailedPlan, LevelInfo, Outcome, Plan, Status, TrustedPDDL
+from spca.code import library
+from spca.contracts import (
+    AgentSource,
+    Checkpoint,
+    FailedPlan,
+    LevelInfo,
+    Outcome,
+    Plan,
+    Snapshot,
+    Status,
+    TrustedPDDL,
+)
+from spca.llm.feedback import failure_report
 from spca.protocols import World
+from spca.writers.stored import Missed
 
 
 @dataclass(frozen=True, slots=True)
 class LevelContext:
-    """What stays the same while a level is played: its world, what the planner gets of it, library and PDDL before."""
+    """What stays the same while a level is played: its world, what the planner gets of it, library and PDDL before.
+
+    From round 1 on ``tried`` are the attempts at plans of stored writers, and ``writers`` is what a planner is told of
+    those.
+    """
 
     world: World
     info: LevelInfo
     known: AgentSource
     trusted: TrustedPDDL | None
+    tried: tuple[Attempt, ...] = ()
+    writers: Mapping[str, Any] | None = None
+
+    def tried_before(self, plan: Plan, start: Checkpoint) -> list[Attempt]:
+        """Return the attempt at the same steps from the same state in round 0, if any."""
+        return [each for each in self.tried if each.plan.steps == plan.steps and each.start == start]
 
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """One execution of a plan: which round and try, from which state, with which code, and how it ended."""
+    """One execution of a plan: which round and try, from which state, with which code, and how it ended.
+
+    Round 0 is that of stored writers, the others are those of a planner.
+    """
 
     round: int
     number: int
@@ -30,24 +57,46 @@ class Attempt:
     agent: AgentSource
     outcome: Outcome
 
+    @property
+    def reason(self) -> str:
+        """How it ended, in words."""
+        return f"{self.outcome.status.value}: {self.outcome.message}"
+
+    @property
+    def report(self) -> str:
+        """What a coder is told of it."""
+        return failure_report(self.plan, self.outcome, library.method_at(self.agent.text))
+
 
 @dataclass(frozen=True, slots=True)
 class Round:
     """One sense-plan-code-act round: its plan (None when none could be had), its attempts, and why it ended.
 
     ``reason`` is that of the last attempt, or why there was none;
-    ``objection`` what the coder had against the plan then.
+    ``objection`` what the coder had against the plan then; ``snapshot`` is what was planned for, None where nothing was
+    sensed; ``missed`` are the stored writers that did not help, in round 0.
     """
 
     plan: Plan | None
     attempts: tuple[Attempt, ...]
     reason: str
     objection: str = ""
+    snapshot: Snapshot | None = None
+    missed: tuple[Missed, ...] = ()
 
     @property
     def ending(self) -> str:
         """Why it ended, in words."""
         return f"the coder sent the plan back: {self.objection}" if self.objection else self.reason
+
+    @property
+    def solved(self) -> bool:
+        return bool(self.outcome and self.outcome.solved)
+
+    def kept(self, agent: AgentSource) -> AgentSource:
+        """Return the library to go on with: the code of a plan that was carried out is worth keeping."""
+        carried_out = self.outcome and self.outcome.status is Status.GOAL_NOT_REACHED
+        return self.attempts[-1].agent if carried_out else agent
 
     @property
     def outcome(self) -> Outcome | None:
@@ -66,7 +115,7 @@ class LevelResult:
     """How a level ended.
 
     ``agent`` is the library to go on with: patched when solved, else as it was before the level. ``plan`` is the last
-    plan, None if there never was one.
+    plan, None if there never was one. ``rounds`` are all of them, from round 0 on, () where the level was not begun.
     """
 
     solved: bool
@@ -74,14 +123,15 @@ class LevelResult:
     agent: AgentSource
     plan: Plan | None
     attempts: tuple[Attempt, ...]
+    rounds: tuple[Round, ...] = ()
 
     @classmethod
     def of(cls, rounds: Sequence[Round], known: AgentSource) -> LevelResult:
         """A level that ended with the last of ``rounds``; ``known`` is the library before it."""
-        solved = bool(rounds[-1].outcome and rounds[-1].outcome.solved)
-        attempts = tuple(attempt for this in rounds for attempt in this.attempts)
+        solved = rounds[-1].solved
+        attempts = tuple(dict.fromkeys(attempt for this in rounds for attempt in this.attempts))
         plan = next((this.plan for this in reversed(rounds) if this.plan), None)
-        return cls(solved, rounds[-1].ending, attempts[-1].agent if solved else known, plan, attempts)
+        return cls(solved, rounds[-1].ending, attempts[-1].agent if solved else known, plan, attempts, tuple(rounds))
 
     @property
     def steps_total(self) -> int:
@@ -100,3 +150,12 @@ class LevelResult:
             return ()
         last = self.attempts[-1]
         return last.start.primitives + last.outcome.primitives
+
+
+@dataclass(frozen=True, slots=True)
+class Considered:
+    """What became of the writer that came with a level's plan: its label if it was accepted, else why it was not."""
+
+    name: str
+    label: str
+    reason: str

@@ -122,9 +122,8 @@ def test_the_coder_is_told(rule: str) -> None:
 
 
 def planner_task(**given: object) -> str:
-    return told(
-        "planner_task", **{"snapshot": {}, "level": {}, "actions": "", "trusted": None, "feedback": None} | given
-    )
+    nothing = dict.fromkeys(("trusted", "feedback", "writers"))
+    return told("planner_task", **{"snapshot": {}, "level": {}, "actions": "", **nothing} | given)
 
 
 def test_a_trusted_domain_may_be_kept_by_null() -> None:

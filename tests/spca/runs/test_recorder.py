@@ -14,8 +14,9 @@ from spca.contracts import AgentSource, Checkpoint, PlanStep, Status, TrustedPDD
 from spca.llm.calls.ledger import Ledger, Outcome, Place, Record
 from spca.runs.curriculum import Task
 from spca.runs.folder import RunFolder
-from spca.runs.recorder import Recorder, library_size, solved_level, totals
+from spca.runs.recorder import Recorder, library_size, totals
 from spca.runs.results import Attempt, LevelResult
+from spca.runs.writer_files import solved_level
 from tests.support.spca.doubles import AGENT, outcome_of, plan_of
 
 BETTER = AgentSource(AGENT.text + "\n    def go(self, a):\n        yield 2\n\n    def _help(self):\n        return 1\n")

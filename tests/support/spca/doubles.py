@@ -118,10 +118,10 @@ def shared_solver() -> Solver:
     return solver
 
 
-def answer(domain: str, problem: str) -> str:
-    """A planner's answer."""
-    form: BaseModel = PDDLResp(domain=domain, problem=problem)
-    return form.model_dump_json()
+def answer(domain: str, problem: str, **writer: str) -> str:
+    """A planner's answer, with the fields of a problem writer where they are given."""
+    form: BaseModel = PDDLResp(domain=domain, problem=problem, **writer)
+    return form.model_dump_json(exclude_defaults=True)
 
 
 def pddl(*actions: str, name: str = "d") -> tuple[str, str]:

@@ -14,6 +14,7 @@ from minigridenv import MiniGridEnv
 from plannerLLM import PlannerLLM
 from spca.code.regression import RegressionSuite
 from spca.contracts import AgentSource, TrustedPDDL
+from spca.runs.level.compiled_planning import Writers
 from spca.runs.results import LevelResult
 from tests.support.spca.doubles import (
     AGENT,
@@ -48,7 +49,14 @@ def plan(*actions: str) -> str:
 class Scene:
     """A loop on one world with scripted models, and everything that can be seen of it."""
 
-    def __init__(self, env_id: str, planner: Sequence[Scripted], coder: Sequence[Scripted], seed: int = 1) -> None:
+    def __init__(
+        self,
+        env_id: str,
+        planner: Sequence[Scripted],
+        coder: Sequence[Scripted],
+        seed: int = 1,
+        writers: Writers | None = None,
+    ) -> None:
         self.planner, self.coder = ScriptedProvider(*planner), ScriptedProvider(*coder)
         self.events = Events()
         self.regression = RegressionSuite(MiniGridEnv)
@@ -57,7 +65,7 @@ class Scene:
         self.phases: list[tuple[int, str]] = []
         large = PlannerLLM("x/large", "x/small", shared_solver(), self.events, planner_client(self.planner))
         coder_llm = CoderLLM("x/coder", self.events, coder_client(self.coder))
-        self.loop = Loop(large, coder_llm, self.regression, self.events, self._progress, self._remember)
+        self.loop = Loop(large, coder_llm, self.regression, self.events, self._progress, self._remember, writers)
 
     def run(self, known: AgentSource = AGENT, trusted: TrustedPDDL | None = None) -> LevelResult:
         with closing(self.world):

@@ -1,0 +1,164 @@
+"""Compiled planning in the loop: round 0 of a level, and what a level's end says of its writers."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, replace
+from typing import Any, Final, Protocol
+
+from spca.code.regression import SolvedLevel
+from spca.common.text import one_line
+from spca.contracts import (
+    AgentSource,
+    Checkpoint,
+    CodePatch,
+    LevelInfo,
+    Plan,
+    PlanObjection,
+    ProblemWriter,
+    Snapshot,
+)
+from spca.errors import RestoreError, WorldError
+from spca.protocols import EventSink
+from spca.runs.level.execution import Execution
+from spca.runs.results import Attempt, Considered, LevelContext, LevelResult, Round
+from spca.writers.stored import Case, Miss, Missed, StoredWriter, writer_state
+
+MAX_EXECUTED: Final = 2
+"""Plans of stored writers that a level is tried with; what a writer refuses is free."""
+
+
+class Writers(Protocol):
+    """What is needed of :class:`spca.writers.library.WriterLibrary`."""
+
+    @property
+    def stored(self) -> Sequence[StoredWriter]: ...
+
+    def load(self, stored: Iterable[StoredWriter], rejection: str = "", /) -> None: ...
+
+    def plans(self, snapshot: Snapshot, level: LevelInfo, /) -> Iterator[Plan | Missed]: ...
+
+    def tally(self, label: str, /, *, solved: Case | None) -> None: ...
+
+    def consider(self, draft: ProblemWriter, case: Case, agent: AgentSource, born: str, /) -> str: ...
+
+    def told(self, missed: Sequence[Missed], /) -> dict[str, Any] | None: ...
+
+
+class CompiledPlanning:
+    """Tries a run's problem writers before a model is asked, and keeps their tally.
+
+    Args:
+        writers: of the run; None without compiled planning.
+        execution: codes and acts.
+        emit: told of every writer that was tried, and of every new one.
+    """
+
+    def __init__(self, writers: Writers | None, execution: Execution, emit: EventSink) -> None:
+        self._writers, self._execution, self._emit = writers, execution, emit
+
+    def round(self, level: LevelContext) -> Round:
+        """Round 0: carry out plans of stored writers until one succeeds, at most :data:`MAX_EXECUTED`.
+
+        What fails is undone.
+
+        Raises:
+            WorldError: the world cannot go on.
+            RestoreError: what failed cannot be undone.
+        """
+        if self._writers is None or not self._writers.stored:
+            return Round(None, (), "")
+        self._execution.progress(0, "plan")
+        start, snapshot = level.world.checkpoint(), level.world.sense()
+        taken, tries, missed = list[Plan](), list[Attempt](), list[Missed]()
+        for made in self._timed(self._writers.plans(snapshot, level.info)):
+            if isinstance(made, Missed):
+                miss: Missed | None = made
+            elif any(made.steps == plan.steps for plan in taken):
+                missed.append(Missed(made.writer, Miss.FAILED, "its plan is that of another writer, which has failed"))
+                continue
+            else:
+                taken.append(made)
+                miss = self._carried_out(level, made, snapshot, start, tries)
+            self._emit("compiled_plan", _told_of(made, miss))
+            missed += [miss] if miss else []
+            if miss is None or len(taken) == MAX_EXECUTED:
+                break
+        reason = missed[-1].reason if missed else ""
+        return Round(taken[-1] if taken else None, tuple(tries), reason, snapshot=snapshot, missed=tuple(missed))
+
+    def _timed(self, plans: Iterator[Plan | Missed]) -> Iterator[Plan | Missed]:
+        while True:
+            started = time.perf_counter()
+            made = next(plans, None)
+            self._emit("duration", {"name": "compile_s", "seconds": time.perf_counter() - started})
+            if made is None:
+                return
+            yield made
+
+    def _carried_out(
+        self, level: LevelContext, plan: Plan, snapshot: Snapshot, start: Checkpoint, tries: list[Attempt]
+    ) -> Missed | None:
+        """Add the attempt at ``plan`` to ``tries``; why it does not help, None if the level is solved."""
+        patch = self._execution.implement(0, level, plan, snapshot, level.known, None)
+        if not isinstance(patch, CodePatch):
+            why = f"the coder sent the plan back: {patch.words}" if isinstance(patch, PlanObjection) else patch.reason
+            return Missed(plan.writer, Miss.FAILED, one_line(why))
+        outcome = self._execution.act(0, level.world, plan, patch.agent)
+        tries.append(Attempt(0, len(tries) + 1, start, plan, patch.agent, outcome))
+        if outcome.solved:
+            return None
+        level.world.restore(start)
+        return Missed(plan.writer, Miss.FAILED, one_line(tries[-1].reason))
+
+    def informed(self, level: LevelContext, tried: Round) -> LevelContext:
+        """``level`` with what its later rounds have to know of round 0."""
+        told = self._writers.told(tried.missed) if self._writers else None
+        return replace(level, tried=tried.attempts, writers=told)
+
+    def conclude(self, level: LevelInfo, env_id: str, seed: int, result: LevelResult) -> Considered | None:
+        """Tally the writers that were tried on a finished level, and consider the one that came with its plan.
+
+        A writer is not blamed for a plan that a model then gave too, and has solved the level if that plan did.
+        """
+        if self._writers is None or not result.rounds:
+            return None
+        tried, *later = result.rounds
+        case = _case(level, env_id, seed, result) if result.solved else None
+        for attempt in tried.attempts:
+            steps = attempt.plan.steps
+            if case and case.solved.plan.steps == steps and case.solved.checkpoint == attempt.start:
+                self._writers.tally(attempt.plan.writer, solved=case)
+            elif not any(this.plan and this.plan.steps == steps for this in later):
+                self._writers.tally(attempt.plan.writer, solved=None)
+        draft = case.solved.plan.draft if case else None
+        if case is None or draft is None:
+            return None
+        considered = self._considered(self._writers, draft, case, result.agent, f"{level.category}/{env_id}")
+        self._emit("writer", asdict(considered))
+        return considered
+
+    def _considered(
+        self, writers: Writers, draft: ProblemWriter, case: Case, agent: AgentSource, born: str
+    ) -> Considered:
+        try:
+            reason = writers.consider(draft, case, agent, born)
+        except (WorldError, RestoreError) as error:
+            reason = f"{draft.name}: a level that it has solved cannot be played again: {error}"
+            writers.load(writers.stored, reason)
+        label = next((each.label for each in writers.stored if each.writer.name == draft.name), "")
+        return Considered(draft.name, "" if reason else label, one_line(reason))
+
+
+def _told_of(made: Plan | Missed, miss: Missed | None) -> dict[str, object]:
+    """What the event of a tried writer says."""
+    label = made.writer if isinstance(made, Plan) else made.label
+    return {"writer": label, "miss": miss.miss.value if miss else "", "reason": miss.reason if miss else ""}
+
+
+def _case(level: LevelInfo, env_id: str, seed: int, result: LevelResult) -> Case | None:
+    last, snapshot = result.attempts[-1], result.rounds[-1].snapshot
+    if snapshot is None:
+        return None
+    return Case(writer_state(snapshot, level), last.plan.problem, SolvedLevel(env_id, seed, last.start, last.plan))

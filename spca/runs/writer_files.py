@@ -1,0 +1,107 @@
+"""Problem writers of a run as files, and back: ``pddl/writers/NAME/vNNN.{py,pddl,json}``.
+
+Source and domain of a version never change. What does change, its tally and the levels that it has to go on solving, is
+in the state that a level's commit replaces; the JSON beside them repeats it for readers. A level it has solved is known
+by its trajectory, which holds all that is needed of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any, Final
+
+from spca.code.regression import SolvedLevel
+from spca.common.files import make_folder, write_atomic
+from spca.contracts import Checkpoint, Plan, PlannerMode, PlanStep, ProblemWriter
+from spca.runs.folder import RunFolder
+from spca.writers.stored import Case, StoredWriter
+
+FOLDER: Final = "pddl/writers"
+
+
+class WriterFiles:
+    """The problem writers of a run folder.
+
+    Attributes:
+        stored: those of the last commit.
+
+    Args:
+        folder: the run's.
+        records: what the last commit says of its writers.
+
+    Raises:
+        ResumeError: a file of theirs cannot be read.
+    """
+
+    def __init__(self, folder: RunFolder, records: Sequence[Mapping[str, Any]]) -> None:
+        self._folder = folder
+        self._trajectories: dict[tuple[str, str], str] = {}
+        self.stored = tuple(map(self._read, records))
+        self._written: dict[str, dict[str, Any]] = {}
+
+    def clear(self, accepted: Collection[str]) -> None:
+        """Remove all but the ``accepted`` labels: a level that was killed has left them."""
+        for file in (self._folder.path / FOLDER).glob("*/v*.*"):
+            if f"{file.parent.name}/{file.stem}" not in accepted:
+                file.unlink()
+
+    def solved(self, name: str, trajectory: Mapping[str, Any]) -> None:
+        """Remember where a solved level lies, which a writer may name from now on."""
+        if trajectory["snapshot"]:
+            self._trajectories[trajectory["env_id"], trajectory["snapshot"]["level"]["category"]] = name
+
+    def save(self, writers: Iterable[StoredWriter]) -> list[dict[str, Any]]:
+        """Write what is new; return what the commit has to say of them."""
+        self.stored = tuple(writers)
+        records = list(map(self._record, self.stored))
+        for stored, record in zip(self.stored, records, strict=True):
+            if self._written.get(stored.label) != record:
+                self._write(stored, record)
+        return records
+
+    def _record(self, stored: StoredWriter) -> dict[str, Any]:
+        cases = [self._trajectories[_key(case)] for case in stored.cases]
+        tally = {"solved": stored.solved, "failed": stored.failed}
+        return {"name": stored.writer.name, "version": stored.version, "born": stored.born, "cases": cases, **tally}
+
+    def _write(self, stored: StoredWriter, record: dict[str, Any]) -> None:
+        path = self._folder.path / FOLDER / stored.label
+        make_folder(path.parent)
+        write_atomic(path.with_suffix(".py"), stored.writer.source)
+        write_atomic(path.with_suffix(".pddl"), stored.writer.domain)
+        self._folder.write_json(f"{FOLDER}/{stored.label}.json", record)
+        self._written[stored.label] = record
+
+    def _read(self, record: Mapping[str, Any]) -> StoredWriter:
+        bare = StoredWriter(ProblemWriter(record["name"], "", ""), record["version"], record["born"])
+        source, domain = (self._folder.read_text(f"{FOLDER}/{bare.label}.{kind}") for kind in ("py", "pddl"))
+        cases = tuple(map(self._case, record["cases"]))
+        writer = ProblemWriter(record["name"], domain, source)
+        return StoredWriter(writer, record["version"], record["born"], cases, record["solved"], record["failed"])
+
+    def _case(self, name: str) -> Case:
+        trajectory = self._folder.read_json(name)
+        self.solved(name, trajectory)
+        return Case(trajectory["snapshot"], trajectory["attempts"][-1]["problem"], solved_level(trajectory))
+
+
+def stored_in(folder: RunFolder) -> tuple[StoredWriter, ...]:
+    """Return the problem writers of a run, as of its last finished level.
+
+    Raises:
+        ResumeError: they cannot be read.
+    """
+    return WriterFiles(folder, folder.state().get("writers", ())).stored
+
+
+def _key(case: Case) -> tuple[str, str]:
+    return case.solved.env_id, case.state["level"]["category"]
+
+
+def solved_level(trajectory: Mapping[str, Any]) -> SolvedLevel:
+    """The last attempt of a trajectory file, as the regression check wants it."""
+    last = trajectory["attempts"][-1]
+    steps = tuple(PlanStep(s["action"], tuple(s["args"]), tuple(s.get("parameters", ()))) for s in last["plan"])
+    plan = Plan(steps, last["domain"], last["problem"], (), PlannerMode.FRESH)
+    start = Checkpoint(tuple(last["start"]), trajectory["checkpoint"]["state_hash"])
+    return SolvedLevel(trajectory["env_id"], trajectory["seed"], start, plan)
