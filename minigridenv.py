@@ -30,6 +30,7 @@ from spca.llm.feedback import shortened
 from spca.protocols import Executor
 from spca.sandbox.executor import default_executor
 from spca.sense import perception, slam
+from spca.sense.renaming import TRUE_WORDS, Renaming
 
 _LONGEST_ERROR: Final = 300
 _LONGEST_MISSION: Final = 10_000
@@ -116,6 +117,7 @@ class MiniGridEnv(MappedWorld):
         render: open a window.
         executor: runs generated code; by default one in a sandbox that all worlds of the process share.
         upstream_rules: judge as minigrid does, without :mod:`spca.act.corrections`.
+        renaming: words that are shown in place of colours and kinds.
 
     Attributes:
         mission: the task in words.
@@ -134,8 +136,9 @@ class MiniGridEnv(MappedWorld):
         render: bool = False,
         executor: Executor | None = None,
         upstream_rules: bool = False,
+        renaming: Renaming = TRUE_WORDS,
     ) -> None:
-        super().__init__(env_id, executor or default_executor())
+        super().__init__(env_id, executor or default_executor(), renaming)
         self._seed = seed
         self._upstream_rules = upstream_rules
         mode = "human" if render else None

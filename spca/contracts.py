@@ -384,8 +384,9 @@ class Checkpoint:
 class AgentView:
     """The read-only state that generated methods see, refreshed after every primitive.
 
-    Arrays hold codes of :mod:`spca.sense.perception`'s vocabulary (uint8): ``full_grid`` rows x columns with the
-    agent's cell marked, ``observation`` 7 x 7 in the map's orientation. Positions are (row, column) in ``full_grid``.
+    Arrays hold codes (uint8) of ``words``, the same in every view of an episode; None for the vocabulary of
+    :mod:`spca.sense.perception`. ``full_grid`` is rows x columns with the agent's cell marked, ``observation`` 7 x 7 in
+    the map's orientation. Positions are (row, column) in ``full_grid``.
     """
 
     mission: str
@@ -396,3 +397,4 @@ class AgentView:
     position: tuple[int, int]
     start_position: tuple[int, int]
     start_direction: int
+    words: tuple[str, ...] | None = None

@@ -31,6 +31,7 @@ from spca.contracts import (
 from spca.errors import RestoreError, WorldError
 from spca.protocols import Episode, Executor, Failed, Finished
 from spca.sense import perception
+from spca.sense.renaming import TRUE_WORDS, Renaming
 from spca.sense.slam import GridMap
 
 
@@ -42,6 +43,7 @@ class MappedWorld(ABC):
 
     Args:
         executor: runs generated code.
+        renaming: the words that the planner and generated code are shown; what the world itself keeps has its own.
 
     Attributes:
         name: of the world, for error messages.
@@ -58,8 +60,9 @@ class MappedWorld(ABC):
     _direction: int
     _start_direction = 0
 
-    def __init__(self, name: str, executor: Executor) -> None:
+    def __init__(self, name: str, executor: Executor, renaming: Renaming = TRUE_WORDS) -> None:
         self.name = name
+        self.renaming = renaming
         self.patience = PATIENCE
         self.previous_actions: list[int] = []
         self.restores = 0
@@ -112,11 +115,13 @@ class MappedWorld(ABC):
     def sense(self) -> Snapshot:
         """Return what the planner is shown."""
         return Snapshot(
-            mission=self.mission,
+            mission=self.renaming.text(self.mission),
             direction=DIRECTIONS[self._direction],
-            inventory=self.inventory,
+            inventory=self._in_hand(),
             visible_grid=self._map_words(),
-            visible_objects=self._visible_objects(),
+            visible_objects=tuple(
+                replace(thing, name=self.renaming.text(thing.name)) for thing in self._visible_objects()
+            ),
         )
 
     def run_sim(self, plan: Plan, agent: AgentSource) -> Outcome:
@@ -186,14 +191,15 @@ class MappedWorld(ABC):
 
     def _agent_view(self) -> AgentView:
         return AgentView(
-            mission=self.mission,
+            mission=self.renaming.text(self.mission),
             full_grid=self._map.with_agent(self._position),
             observation=self._marked_view(),
             direction=self._direction,
-            inventory=self.inventory,
+            inventory=self._in_hand(),
             position=self._map.index(self._position),
             start_position=self._map.origin,
             start_direction=self._start_direction,
+            words=self.renaming.vocabulary,
         )
 
     def _state(self) -> Hashable:
@@ -203,7 +209,11 @@ class MappedWorld(ABC):
 
     def _map_words(self) -> tuple[tuple[str, ...], ...]:
         """The map so far as words, the agent's cell marked."""
-        return perception.grid_words(self._map.with_agent(self._position))
+        return perception.grid_words(self._map.with_agent(self._position), self.renaming.vocabulary)
+
+    def _in_hand(self) -> str | None:
+        """What is carried, as it is told."""
+        return self.inventory and self.renaming.text(self.inventory)
 
     def _refuse_when_over(self) -> None:
         if self.over:
@@ -224,5 +234,5 @@ class MappedWorld(ABC):
             "corrections": self._corrections(),
             "state_hash": self._hash(),
             "direction": DIRECTIONS[self._direction],
-            "inventory": self.inventory,
+            "inventory": self._in_hand(),
         }

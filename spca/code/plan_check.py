@@ -14,6 +14,7 @@ from spca.code.agent_source import methods_of, positional
 from spca.code.call_binding import arguments_of, fault_of_names
 from spca.contracts import ActionSchema, AgentSource, PlanStep
 from spca.sense import object_names
+from spca.sense.renaming import TRUE_WORDS, Renaming, meant
 
 MAX_TOLD: Final = 3
 """Times that faults are told at most."""
@@ -31,10 +32,11 @@ class PlanCheck:
     Args:
         agent: whose methods the plans call; None for one without any.
         told: the words of the mission and the map, which objects may be called by; None where any name will do.
+        renaming: the words that examples of names are told in.
     """
 
-    def __init__(self, agent: AgentSource | None, told: frozenset[str] | None) -> None:
-        self._source, self._told = agent.text if agent else "", told
+    def __init__(self, agent: AgentSource | None, told: frozenset[str] | None, renaming: Renaming = TRUE_WORDS) -> None:
+        self._source, self._told, self._renaming = agent.text if agent else "", told, renaming
         self._methods = methods_of(agent.text) if agent else {}
         self._said: set[str] = set()
         self._left = MAX_TOLD
@@ -59,7 +61,8 @@ class PlanCheck:
             return
         for name in dict.fromkeys(chain.from_iterable(map(_things, steps))):
             if fault := object_names.fault_of(name, self._told):
-                yield f"object {written.get(name, name)}: {fault}; {object_names.advice(name, self._told)}"
+                advice = object_names.advice(name, self._told, self._renaming)
+                yield f"object {written.get(name, name)}: {fault}; {advice}"
 
     def _of_methods(self, steps: Sequence[PlanStep], schemas: Mapping[str, ActionSchema]) -> Iterator[str]:
         for step in steps:
@@ -107,7 +110,7 @@ def _call(node: ast.FunctionDef) -> str:
 
 def _kind(parameter: str) -> str:
     """The kind of thing that a parameter's name tells, or ""."""
-    kind = parameter.rstrip("_0123456789")
+    kind = meant(parameter.rstrip("_0123456789"))
     return kind if kind in _TELLING else ""
 
 

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from spca.contracts import Snapshot, VisibleObject
 from spca.sense.mission_words import mission_words
+from spca.sense.renaming import meant
 
 _SYMBOLS: Final = {
     "unseen": "?",
@@ -51,6 +52,7 @@ Grid = Sequence[Sequence[str]]
 def symbol(word: str) -> str:
     """The symbol of a cell word."""
     kind, *rest = word.split(" ")
+    kind = meant(kind)
     return _BY_STATE[kind][rest[1]] if len(rest) > 1 else _SYMBOLS[kind]
 
 
@@ -69,10 +71,12 @@ def draw(grid: Grid, direction: str | None = None) -> list[str]:
     return [row.replace("@", _FACING[direction]) for row in rows] if direction else rows
 
 
-def legend(rows: Iterable[str]) -> str:
-    """What the symbols that occur in a drawn map mean, the agent's arrows left out."""
+def legend(rows: Iterable[str], grid: Grid = ()) -> str:
+    """What the symbols that occur in a drawn map mean, in the words of its ``grid``; the agent's arrows left out."""
     used = set().union(*rows)
-    return ", ".join(f"{symbol} {meaning}" for symbol, meaning in _MEANINGS.items() if symbol in used)
+    kinds = {meant(kind): kind for row in grid for kind in (word.partition(" ")[0] for word in row)}
+    told = {symbol: [kinds.get(word, word) for word in text.split()] for symbol, text in _MEANINGS.items()}
+    return ", ".join(f"{symbol} {' '.join(words)}" for symbol, words in told.items() if symbol in used)
 
 
 def end_state(grid: Grid, direction: str | None = None, inventory: str | None = None) -> list[str]:
@@ -85,7 +89,7 @@ def end_state(grid: Grid, direction: str | None = None, inventory: str | None = 
     hand = [f"the agent faces {direction}; in its hand: {inventory or 'nothing'}"] if direction else []
     places = [f"{name} {' '.join(f'[{r}, {c}]' for r, c in cells)}" for name, cells in known_objects(seen).items()]
     known = [f"known objects at [row, column]: {', '.join(places)}"] if places else []
-    return [*hand, *known, f"({legend(rows)})", *rows]
+    return [*hand, *known, f"({legend(rows, seen)})", *rows]
 
 
 def known_objects(grid: Grid) -> dict[str, list[list[int]]]:
@@ -93,7 +97,7 @@ def known_objects(grid: Grid) -> dict[str, list[list[int]]]:
     found: dict[str, list[list[int]]] = {}
     for r, row in enumerate(grid):
         for c, word in enumerate(row):
-            if word not in _SCENERY:
+            if meant(word) not in _SCENERY:
                 found.setdefault(word, []).append([r, c])
     return found
 
@@ -106,9 +110,9 @@ def planner_state(snapshot: Snapshot) -> dict[str, Any]:
         "mission": snapshot.mission,
         "direction": snapshot.direction,
         "inventory": snapshot.inventory,
-        "visible_objects": [_in_view(thing) for thing in snapshot.visible_objects if thing.name not in _SCENERY],
+        "visible_objects": [_in_view(thing) for thing in snapshot.visible_objects if meant(thing.name) not in _SCENERY],
         "known_objects": known_objects(grid),
-        "legend": legend(rows),
+        "legend": legend(rows, grid),
         "map": rows,
     }
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from spca.sense.perception import COLOURS
+from spca.sense.renaming import meant
 
 _SIDES: Final = frozenset({"left", "right", "front", "behind"})
 _PLACE: Final = "in front of you|behind you|on your left|on your right"
@@ -25,7 +26,8 @@ def mission_words(mission: str, names: Iterable[str]) -> dict[str, str]:
 
 def _words(mission: str, name: str) -> str:
     kind, colour, *rest = [*name.split("_"), ""]
-    colours = "|".join(map(re.escape, dict.fromkeys((colour or "any", *COLOURS))))
+    said = (word for word in re.findall("[a-z]+", mission) if meant(word) in COLOURS)
+    colours = "|".join(map(re.escape, dict.fromkeys((colour or "any", *said))))
     thing = rf"(?:\b(?P<colour>{colours}) )?\b{re.escape(kind)}\b(?: square\b)?"
     phrase = rf"(?:\b(?:the|an?) )?{thing}(?: (?P<place>{_PLACE})\b)?"
     sides = _SIDES.intersection(rest)

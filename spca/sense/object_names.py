@@ -12,6 +12,7 @@ from typing import Final
 
 from spca.contracts import LevelInfo, Snapshot
 from spca.sense.perception import COLOURS, DOOR_STATES, VOCABULARY
+from spca.sense.renaming import TRUE_WORDS, Renaming, meant
 
 _CELLS: Final = [word.split(" ") for word in VOCABULARY]
 KINDS: Final = frozenset({"object", *(kind for kind, *rest in _CELLS if rest)})
@@ -36,12 +37,15 @@ def words_told(snapshot: Snapshot, level: LevelInfo) -> frozenset[str]:
 
 def is_thing(name: str) -> bool:
     """Whether a name speaks of a kind of thing, wherever in it."""
-    return not KINDS.isdisjoint(map(_stem, name.split("_")))
+    return any(_is_kind(word) for word in name.split("_"))
 
 
 def kind_of(name: str) -> str:
-    """The kind that a name begins with, "" where that is none; ``key_2`` and ``door`` begin with theirs too."""
-    stem = _stem(name.partition("_")[0])
+    """The kind that a name begins with, "" where that is none; ``key_2`` and ``door`` begin with theirs too.
+
+    It is the true word for the kind, whatever the name calls it.
+    """
+    stem = meant(_stem(name.partition("_")[0]))
     return stem if stem in KINDS else ""
 
 
@@ -55,8 +59,8 @@ def fault_of(name: str, told: frozenset[str]) -> str:
     colour = rest[0] if rest else ""
     if _stem(kind) in _PLAIN and not is_thing("_".join(rest)):
         return ""
-    if kind in KINDS:
-        if colour in (*COLOURS, *_ANY) or (colour in told and colour not in _NO_COLOURS):
+    if meant(kind) in KINDS:
+        if meant(colour) in (*COLOURS, *_ANY) or (colour in told and meant(colour) not in _NO_COLOURS):
             return ""
         return f"'{colour}' is no colour that is known here" if _is_odd(colour) else "it names no colour"
     if is_thing(name):
@@ -67,27 +71,31 @@ def fault_of(name: str, told: frozenset[str]) -> str:
 def mended(name: str, told: frozenset[str]) -> str:
     """The name that was probably meant, "" where nothing can be guessed."""
     words = ["grey" if word == "gray" else word for word in name.split("_")]
-    kinds = [_stem(word) for word in words if _stem(word) in KINDS]
+    kinds = [_stem(word) for word in words if _is_kind(word)]
     if not kinds:
         return ""
-    colours = [word for word in words if word in (*COLOURS, *_ANY)]
-    colours += [word for word in words if word in told and word not in _NO_COLOURS]
+    colours = [word for word in words if meant(word) in (*COLOURS, *_ANY)]
+    colours += [word for word in words if word in told and meant(word) not in _NO_COLOURS]
     behind = [word for word in words if word in _SIDES or word.isdigit()]
     return "_".join([kinds[0], *(colours or ["any"])[:1], *behind])
 
 
-def advice(name: str, told: frozenset[str]) -> str:
+def advice(name: str, told: frozenset[str], renaming: Renaming = TRUE_WORDS) -> str:
     """How to write a name that has a fault."""
     better = mended(name, told)
     if better and better != name:
         return f"write {better}"
-    return f"{_FORM}; kinds are {', '.join(_USUAL)}"
+    return renaming.text(f"{_FORM}; kinds are {', '.join(_USUAL)}")
 
 
 def _stem(word: str) -> str:
     return word.rstrip("0123456789")
 
 
+def _is_kind(word: str) -> bool:
+    return meant(_stem(word)) in KINDS
+
+
 def _is_odd(colour: str) -> bool:
     """Whether a word stands where the colour does, and is none of those that may follow it."""
-    return bool(colour) and not colour.isdigit() and colour not in _NO_COLOURS
+    return bool(colour) and not colour.isdigit() and meant(colour) not in _NO_COLOURS

@@ -10,7 +10,7 @@ the agent, channels object, colour and state (``minigrid.core.constants``); the 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import Final
 
@@ -148,6 +148,6 @@ def visible_objects(view: NDArray[np.uint8]) -> tuple[VisibleObject, ...]:
     return tuple(found)
 
 
-def grid_words(codes: NDArray[np.uint8]) -> tuple[tuple[str, ...], ...]:
+def grid_words(codes: NDArray[np.uint8], words: Sequence[str] = VOCABULARY) -> tuple[tuple[str, ...], ...]:
     """A grid of codes as rows of words."""
-    return tuple(tuple(VOCABULARY[code] for code in row) for row in codes)
+    return tuple(tuple(words[code] for code in row) for row in codes)

@@ -64,8 +64,7 @@ class SandboxEpisode:
         self._worker, self._limits, self._steps = worker, limits, tuple(steps)
         self._lines = split_lines(agent.text)
         plan = tuple((step.action, arguments_of(agent.text, step)) for step in steps)
-        start = wire.Start(module, plan, tuple(previous), VOCABULARY, limits.printed_bytes)
-        self._unsent = wire.pack_start(start)
+        self._start: wire.Start | None = wire.Start(module, plan, tuple(previous), VOCABULARY, limits.printed_bytes)
         self._frames = wire.Frames()
         self._sequence = self._position = 0
         self._printed_bytes = 0
@@ -119,8 +118,9 @@ class SandboxEpisode:
             raise ProtocolError("an answer that was not asked for")
         data = wire.pack_view(view, self._sequence, view.mission != self._mission)
         self._mission = view.mission
-        if self._unsent:
-            data, self._unsent = self._unsent + data, b""
+        if self._start:
+            start, self._start = self._start._replace(words=view.words or VOCABULARY), None
+            data = wire.pack_start(start) + data
         limit = self._limits.first_yield_seconds if self._sequence == 1 else self._limits.yield_seconds
         left = self._limits.wall_seconds - self._waited
         deadline = started + min(limit, left)

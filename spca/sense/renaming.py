@@ -1,0 +1,82 @@
+"""Invented words for colours and kinds, so that a model cannot know what they stand for but by trying (pure).
+
+Each word that is renamed has a pool of invented ones of its own, from which a seed chooses: what an invented word
+stands for can be told without the seed. The pools hold no English, French or German word (checked against the word
+lists of Debian), and no word of a prompt.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from itertools import product
+from typing import Final
+
+from spca.contracts import LevelInfo
+from spca.sense.perception import COLOURS, VOCABULARY
+
+
+def _mixed(text: str) -> int:
+    """Return a number that tells nothing of a text and is the same everywhere."""
+    return int.from_bytes(hashlib.sha256(text.encode()).digest())
+
+
+RENAMED: Final = (*COLOURS, "door", "key", "ball", "box", "lava")
+"""The words that are renamed. The goal keeps its name, which PDDL needs too, and so do walls and ground."""
+_INVENTED: Final = sorted(map("".join, product("bfgklmnprtvz", "aeiou", "vxz", "ao", "bfp")), key=_mixed)
+_POOLS: Final = {word: _INVENTED[number :: len(RENAMED)] for number, word in enumerate(RENAMED)}
+_MEANT: Final = {invented: word for word, pool in _POOLS.items() for invented in pool}
+_ALIASES: Final = {"gray": "grey"}
+_ANY: Final = "|".join((*RENAMED, *_ALIASES))
+_WORD: Final = re.compile(rf"(?:(?<![A-Za-z])({_ANY})|({_ANY.title()}))(e?s)?(?![a-z])")
+"""A word alone, between underscores, or as a capitalised part of a name; plurals too."""
+
+
+def meant(word: str) -> str:
+    """Return what an invented word stands for; any other word stands for itself."""
+    return _MEANT.get(word, word)
+
+
+@dataclass(frozen=True, slots=True)
+class Renaming:
+    """Replaces colours and kinds by words that a seed chooses; without a seed nothing is replaced."""
+
+    seed: int | None = None
+
+    @property
+    def vocabulary(self) -> tuple[str, ...]:
+        """Every cell word by its code; see :data:`spca.sense.perception.VOCABULARY`."""
+        return VOCABULARY if self.seed is None else _vocabulary(self.seed)
+
+    def text(self, text: str) -> str:
+        """Return a text with its words replaced: ``key_red``, ``the red doors`` and ``GoToRedBall`` as well."""
+        if self.seed is None:
+            return text
+        words = _words(self.seed)
+
+        def invented(found: re.Match[str]) -> str:
+            lower, title, plural = found.groups()
+            return (words[lower] if lower else words[title.lower()].title()) + ("s" if plural else "")
+
+        return _WORD.sub(invented, text)
+
+    def level(self, level: LevelInfo) -> LevelInfo:
+        """Return what a planner is told of a level."""
+        return LevelInfo(self.text(level.category), self.text(level.skill), self.text(level.level))
+
+
+TRUE_WORDS: Final = Renaming()
+
+
+@cache
+def _words(seed: int) -> Mapping[str, str]:
+    words = {word: pool[_mixed(f"{seed} {word}") % len(pool)] for word, pool in _POOLS.items()}
+    return words | {alias: words[word] for alias, word in _ALIASES.items()}
+
+
+@cache
+def _vocabulary(seed: int) -> tuple[str, ...]:
+    return tuple(map(Renaming(seed).text, VOCABULARY))
