@@ -1,4 +1,4 @@
-"""The commands that look at runs: ``report``, ``replay``, ``watch`` and ``query``."""
+"""The commands that look at runs: ``report``, ``replay``, ``watch``, ``query`` and ``pack``."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def main(argv: Sequence[str], root: Path, make_world: WorldMaker) -> int:
 
 
 def build_parser() -> argparse.ArgumentParser:
-    """The parser of all four commands."""
+    """The parser of all commands."""
     parser = Parser(prog=os.environ.get(PROGRAM_VARIABLE, "main.py"))
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND", parser_class=Parser)
     for name, (text, add_options, _) in COMMANDS.items():
@@ -117,6 +117,13 @@ def _add_query(part: argparse.ArgumentParser) -> None:
     part.add_argument("sql", help="one SELECT over runs, levels, calls, events, attempts and steps (docs/queries.md)")
     part.add_argument("--format", choices=("table", "csv", "json"), default="table", help="default table")
     part.add_argument("--timeout", metavar="S", type=_LIMIT, default=60.0, help="seconds for the answer (default 60)")
+
+
+def _add_pack(part: argparse.ArgumentParser) -> None:
+    part.add_argument("run", help="run id or run folder")
+    part.add_argument("folder", help="where the example goes, such as examples/NAME")
+    told = "who answered, where the names of the models do not say it"
+    part.add_argument("--answered-by", metavar="NAME", help=told)
 
 
 def _surplus(command: str, surplus: Sequence[str]) -> str:
@@ -272,6 +279,19 @@ def _query(given: argparse.Namespace, _make_world: WorldMaker) -> int:
         os._exit(EXIT_INTERRUPTED if interrupted else EXIT_USER_ERROR)  # DuckDB may still be at work
 
 
+def _pack(given: argparse.Namespace, _make_world: WorldMaker) -> int:
+    from spca.common.text import counted, one_line
+    from spca.report import example
+
+    run = find_one(given.run, given.runs, Path.cwd())
+    said = example.pack_run(run, Path.cwd() / given.folder, given.answered_by)
+    calls = counted(sum(said["calls"].values()), "call")
+    print(one_line(f"{calls} of a run with {said['solved']} of {said['levels']} levels solved: {given.folder}"))
+    again = shlex.join(["--planner-model", f"replay/{given.folder}", *said["flags"]])
+    print(one_line(f"repeat it: {program()} {again}"))
+    return EXIT_FINISHED
+
+
 @contextmanager
 def _progress() -> Iterator[Callable[[str], None]]:
     """Says on a terminal which level is being worked on; on standard error, so that tables can be piped."""
@@ -300,5 +320,6 @@ COMMANDS: Final[Mapping[str, tuple[str, Callable[[argparse.ArgumentParser], None
     "replay": ("an episode again, exactly: as text, picture, GIF or MP4", _add_replay, _replay),
     "watch": ("the page of a run, live while the run goes on", _add_watch, _watch),
     "query": ("SQL over any number of runs", _add_query, _query),
+    "pack": ("a run's calls as one file, which replay/FOLDER answers from", _add_pack, _pack),
 }
 """What each command does in words, its options, and what carries it out."""

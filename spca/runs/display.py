@@ -276,6 +276,9 @@ class Display:
             if usage["cost_unknown"]:
                 unknown = counted(usage["cost_unknown"], "request")
                 self._say(f"?: the cost of {unknown} is not known; see calls.jsonl")
+            if usage["differing"]:
+                calls = counted(usage["answered"], "prompt")
+                self._say(f"{usage['differing']} of {calls} differ from those that the answers were recorded for")
             if usage["estimated"]:
                 self._say("~: estimated, because the server reports no tokens")
         if totals["sandbox"] == "unsafe":

@@ -11,6 +11,7 @@ from typing import Any, Final, Self
 
 from spca.common.command import program
 from spca.common.errors import SettingsError
+from spca.common.installation import applications
 from spca.common.text import counted
 from spca.errors import ResumeError
 from spca.llm.calls.budget import Caps, capped
@@ -171,9 +172,17 @@ def absolute(given: Mapping[str, Any], cwd: Path) -> dict[str, Any]:
     """The models given; one that is a file or folder has its path made absolute: a run may go on from elsewhere."""
     parts = {name: given[name].partition("/") for name in _NAMES if name in given}
     return {
-        name: f"{prefix}/{cwd / path}" if prefix in _FILES and path and given[name] != _AT_EDITOR else given[name]
+        name: f"{prefix}/{_found(prefix, path, cwd)}"
+        if prefix in _FILES and path and given[name] != _AT_EDITOR
+        else given[name]
         for name, (prefix, _, path) in parts.items()
     }
+
+
+def _found(prefix: str, path: str, cwd: Path) -> Path:
+    """Where a path leads: from the current folder, and to an example that ships from anywhere."""
+    here, shipped = cwd / path, applications() / path
+    return shipped if prefix == "replay" and os.path.exists(shipped) and not os.path.lexists(here) else here
 
 
 def check(values: Mapping[str, Any]) -> None:

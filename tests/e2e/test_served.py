@@ -165,6 +165,19 @@ def test_a_recorded_run_is_replayed_without_a_model(learned: Learned, tmp_path: 
     assert calls(run) == calls(learned.run)
 
 
+def test_a_packed_run_is_replayed_without_a_model(served: Served, tmp_path: Path) -> None:
+    packed = main_py(tmp_path, "pack", served.run, "example")
+    assert (packed.returncode, packed.stderr) == (0, "")
+    again = packed.stdout.rpartition("main.py ")[2].split()
+    assert again[:2] == ["--planner-model", "replay/example"]
+    done = main_py(tmp_path, *where(tmp_path, three_categories(tmp_path)), *again)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "differ" not in done.stdout
+    run = only_run(tmp_path / "runs")
+    assert results(run) == results(served.run)
+    assert calls(run) == calls(served.run)
+
+
 def test_a_call_that_the_recorded_run_does_not_know_is_told(learned: Learned, tmp_path: Path) -> None:
     chosen = curriculum(tmp_path / "other.json", elsewhere=("MiniGrid-Empty-5x5-v0",))
     done = main_py(tmp_path, *where(tmp_path, chosen), "--planner-model", f"replay/{learned.run}")

@@ -115,7 +115,7 @@ class CallDesk:
             ProviderError: the provider failed in another way.
         """
         place = replace(self._place, phase=phase, mode=mode)
-        call = self._transcripts.call(model, replace(request, phase=phase))
+        call = self._transcripts.call(model, replace(request, phase=phase), place)
         done = self._transcripts.finished(call)
         if done is not None:
             return Answered(call, done.answer, "resumed", (), done.name)
@@ -194,15 +194,14 @@ class CallDesk:
             seconds = round(time.perf_counter() - started, 4)
             if isinstance(error, BadAnswerError):
                 answer = Answer(None, str(error))
-                return self._finish(
-                    call, self._paid(replace(record, latency_s=seconds, transcript=name), answer), answer
-                )
+                record = replace(record, latency_s=seconds, transcript=name, differs=_differs(provider))
+                return self._finish(call, self._paid(record, answer), answer)
             self.ledger.end(_failed(record, seconds, error))
             raise
         seconds = round(time.perf_counter() - started, 4)
         usage, estimated = metered(call.request, response)
         answer = Answer(replace(response, usage=usage))
-        record = replace(record, latency_s=seconds, transcript=name, estimated=estimated)
+        record = replace(record, latency_s=seconds, transcript=name, estimated=estimated, differs=_differs(provider))
         return self._finish(call, self._paid(record, answer), answer)
 
     def _paid(self, record: Record, answer: Answer) -> Record:
@@ -232,6 +231,11 @@ class CallDesk:
             return record
         known = replace(record, transcript=transcript.name, estimated=transcript.estimated)
         return self._paid(replace(known, latency_s=transcript.latency_s), transcript.answer)
+
+
+def _differs(provider: Provider) -> bool:
+    """Whether the last answer was recorded for another prompt."""
+    return bool(getattr(provider, "differs", False))
 
 
 def _failed(record: Record, seconds: float, error: BaseException) -> Record:

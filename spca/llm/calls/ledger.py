@@ -52,7 +52,8 @@ class Record:
 
     ``started`` is in seconds since the epoch; ``asked_tokens`` an estimate of the prompt's size, which caps count where
     nothing better is known; ``cost`` in USD, None when unknown; ``estimated``: the server told no
-    tokens, so they are estimated. ``transcript`` names the file that holds question and answer.
+    tokens, so they are estimated. ``transcript`` names the file that holds question and answer; ``differs``: the answer
+    was recorded for another prompt.
     """
 
     number: int
@@ -71,6 +72,7 @@ class Record:
     error: str = ""
     transcript: str = ""
     asked_tokens: int = 0
+    differs: bool = False
 
     @property
     def tokens(self) -> int | None:
@@ -90,7 +92,8 @@ class Record:
             "cost": None if self.cost is None else float(self.cost),
             "outcome": self.outcome.value,
         }
-        return flat | {name: getattr(self, name) for name in ("status", "error", "transcript")}
+        flat |= {name: getattr(self, name) for name in ("status", "error", "transcript")}
+        return flat | ({"differs": True} if self.differs else {})
 
     @classmethod
     def from_dict(cls, flat: Mapping[str, Any]) -> Record:
@@ -100,6 +103,7 @@ class Record:
         rest = {name: flat[name] for name in ("number", *_SENT)}
         end = {name: flat[name] for name in ("estimated", "status", "error", "transcript")}
         cost = None if flat["cost"] is None else Decimal(str(flat["cost"]))
+        end |= {"differs": flat.get("differs", False)}
         return cls(place=place, usage=usage, cost=cost, outcome=Outcome(flat["outcome"]), **rest, **end)
 
 
@@ -157,13 +161,14 @@ class Ledger:
 def sums(records: Iterable[Record]) -> dict[str, Any]:
     """Requests by outcome, tokens and USD.
 
-    ``estimated`` counts requests whose tokens the server did not tell, ``cost_unknown`` those without a price.
+    ``estimated`` counts requests whose tokens the server did not tell, ``cost_unknown`` those without a price,
+    ``differing`` those whose answer was recorded for another prompt.
 
     A request that was lost or whose fate is unknown may have been billed, so its cost is unknown unless its model is
     free.
     """
     total: dict[str, Any] = {"requests": 0, **{outcome.value: 0 for outcome in Outcome}}
-    total |= dict.fromkeys(_USAGE, 0) | {"latency_s": 0.0, "estimated": 0, "cost_unknown": 0}
+    total |= dict.fromkeys(_USAGE, 0) | {"latency_s": 0.0, "estimated": 0, "cost_unknown": 0, "differing": 0}
     spent = Decimal(0)
     for record in records:
         total["requests"] += 1
@@ -173,6 +178,7 @@ def sums(records: Iterable[Record]) -> dict[str, Any]:
             total[name] += getattr(record.usage, name) or 0
         total["estimated"] += record.estimated
         total["cost_unknown"] += record.cost is None
+        total["differing"] += record.differs
         spent += record.cost or 0
     return total | {"latency_s": round(total["latency_s"], 3), "cost_usd": float(spent)}
 

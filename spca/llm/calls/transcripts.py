@@ -22,7 +22,7 @@ from spca.common.files import LARGEST, json_text, make_folder, read_text, write_
 from spca.errors import BadAnswerError, ResumeError
 from spca.llm.calls.call_keys import call_key, effort, prompt_key, question
 from spca.llm.calls.ledger import Place, Record
-from spca.llm.providers.base import Finish, Image, Request, Response, ToolCall, Usage
+from spca.llm.providers.base import Finish, Image, Request, Response, ToolCall, Turn, Usage
 from spca.llm.providers.counts import is_count
 
 FOLDER: Final = "llm"
@@ -60,7 +60,10 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Transcript:
-    """A finished call as its file has it; ``request_number`` is that of its last ledger record, 0 without one."""
+    """A finished call as its file has it; ``request_number`` is that of its last ledger record, 0 without one.
+
+    The number of ``turn`` is 0: which turn of its role in its level a call was is seen from the calls before it.
+    """
 
     name: str
     key: str
@@ -71,6 +74,7 @@ class Transcript:
     estimated: bool
     latency_s: float
     answer: Answer
+    turn: Turn
 
     @property
     def number(self) -> int:
@@ -86,21 +90,25 @@ class Transcripts:
         self._found = read_all(self._folder) if self._folder else ()
         self._number = max((t.number for t in self._found), default=0)
         self._seen: Counter[str] = Counter()
+        self._turns: Counter[Turn] = Counter()
         self._finished: dict[tuple[str, int], Transcript] = {}
 
     def begin_level(self, index: int) -> None:
         """From now on calls belong to this level: those that an earlier process finished in it are served again."""
         for earlier in (t for t in self._found if t.index < index):
             self._seen[earlier.key] = max(self._seen[earlier.key], earlier.occurrence + 1)
+            self._turns[earlier.turn] += 1
         self._finished = {(t.key, t.occurrence): t for t in self._found if t.index == index}
         self._found = tuple(t for t in self._found if t.index > index)
 
-    def call(self, model: str, request: Request) -> Call:
-        """The next occurrence of a question."""
-        key = call_key(model, request)
-        occurrence = self._seen[key]
+    def call(self, model: str, request: Request, place: Place) -> Call:
+        """The next occurrence of a question, which is asked at that place."""
+        key, turn = call_key(model, request), Turn(place.category, place.level, place.seed, place.phase)
+        occurrence, number = self._seen[key], self._turns[turn]
         self._seen[key] += 1
-        return Call(model, replace(request, occurrence=occurrence), key, prompt_key(request), occurrence)
+        self._turns[turn] += 1
+        asked = replace(request, occurrence=occurrence, turn=replace(turn, number=number))
+        return Call(model, asked, key, prompt_key(request), occurrence)
 
     def finished(self, call: Call) -> Transcript | None:
         """What an earlier process of this run was answered."""
@@ -194,22 +202,32 @@ def _count(value: object) -> int | None:
 
 def _read(path: Path) -> Transcript:
     try:
-        content = json.loads(read_text(path, LARGEST))
-        return Transcript(
-            f"{FOLDER}/{path.name}",
-            str(content["key"]),
-            str(content["prompt_key"]),
-            int(content["occurrence"]),
-            int(content["index"] or 0),
-            int(content["request"]),
-            bool(content["estimated"]),
-            float(content["latency_s"]),
-            read_answer(content),
-        )
+        return read_transcript(f"{FOLDER}/{path.name}", read_text(path, LARGEST))
     except FileError as error:
         raise ResumeError(str(error)) from error
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise ResumeError(f"{path} cannot be read: {type(error).__name__}: {error}") from error
+
+
+def read_transcript(name: str, text: str) -> Transcript:
+    """The call in the text of a transcript file.
+
+    Raises:
+        KeyError, TypeError, ValueError, RecursionError: it is none.
+    """
+    content = json.loads(text)
+    return Transcript(
+        name,
+        str(content["key"]),
+        str(content["prompt_key"]),
+        int(content["occurrence"]),
+        int(content["index"] or 0),
+        int(content["request"]),
+        bool(content["estimated"]),
+        float(content["latency_s"]),
+        read_answer(content),
+        Turn(str(content["category"]), str(content["level"]), content["seed"], str(content["phase"])),
+    )
 
 
 def _answer_json(answer: Answer) -> dict[str, Any] | None:

@@ -107,13 +107,24 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True)
+class Turn:
+    """Where in a run a call is made: the ``number``-th, from 0, of a role, such as "planner", in a level."""
+
+    category: str
+    level: str
+    seed: int | None
+    role: str
+    number: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Request:
     """What a provider is asked: the model name without prefix, the conversation, and the wanted form.
 
     ``schema`` is a Pydantic class whose JSON the answer must be, or None for free text; ``form`` is how the server is
     told so. ``tools`` exclude a schema; ``tool_choice`` is "auto", "required" or the name of a tool. ``occurrence``
-    counts the calls of this run that were exactly the same, and ``phase`` says who asks, such as "planner"; neither is
-    sent.
+    counts the calls of this run that were exactly the same, ``phase`` says who asks, such as "planner", ``turn`` where
+    in the run; none of them is sent.
     """
 
     model: str
@@ -125,6 +136,7 @@ class Request:
     form: Form = Form.SCHEMA
     occurrence: int = 0
     phase: str = ""
+    turn: Turn | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,54 +1,83 @@
-"""``replay/RUN_FOLDER``: the answers that a recorded run was given, for exactly the same calls."""
+"""``replay/FOLDER``: the answers that a recorded run was given; the folder is a run's, or an example packed from one.
+
+A run's own folder answers exactly the same calls, nothing else. An example outlives the prompts that it was recorded
+with: a call that it does not know is answered by its turn, and the provider says that the prompt differs.
+"""
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from spca.errors import ProviderConfigError, ReplayMissError, ResumeError
 from spca.llm.calls.call_keys import prompt_key
+from spca.llm.calls.packed import PACKED, unpack
 from spca.llm.calls.transcripts import FOLDER, Transcript, read_all
-from spca.llm.providers.base import Request, Response, Target
+from spca.llm.providers.base import Request, Response, Target, Turn
 
 
 class ReplayProvider:
-    """Finds a call by its messages, schema and parameters, whichever model was asked then.
+    """Finds a call by its messages, schema and parameters, whichever model was asked then, or else by its turn.
 
     Attributes:
         latency_s: seconds that the last answer took when it was recorded, None before the first.
+        differs: the last answer was recorded for another prompt.
 
     Raises:
         ProviderConfigError: the folder holds no transcripts.
     """
 
     def __init__(self, target: Target) -> None:
-        self._folder = Path(target.model)
+        folder = Path(target.model)
         self.latency_s: float | None = None
+        self.differs = False
+        is_example = (folder / PACKED).is_file()
         try:
-            recorded = read_all(self._folder / FOLDER)
+            recorded = unpack(folder / PACKED) if is_example else read_all(folder / FOLDER)
         except ResumeError as error:
             raise ProviderConfigError(f"replay/{target.model}: {error}") from error
         if not recorded:
             raise ProviderConfigError(
-                f"replay/{target.model}: no transcripts in {self._folder / FOLDER}: give the folder of a run"
+                f"replay/{target.model}: no transcripts in {folder / FOLDER}: give the folder of a run"
             )
         self._calls: dict[str, list[Transcript]] = {}
         for transcript in recorded:
             self._calls.setdefault(transcript.prompt_key, []).append(transcript)
+        self._turns: dict[Turn | None, Transcript] = dict(_by_turn(recorded)) if is_example else {}
 
     def complete(self, request: Request) -> Response:
-        """The answer to the call's same occurrence.
+        """The answer to the call's same occurrence, or of an example that to the call's turn.
 
         Raises:
             ReplayMissError: the recorded run was never asked that.
             BadAnswerError: its provider could not read the answer either.
         """
         key = prompt_key(request)
-        calls = self._calls.get(key, [])
-        if request.occurrence >= len(calls):
-            told = f"the {request.occurrence + 1}. time " if calls else ""
-            raise ReplayMissError(
-                f"replay/{request.model}: the run was not asked {told}what is asked now ({key[:8]}):"
-                " replay it with its curriculum, seed and flags, with the version that recorded it"
-            )
-        self.latency_s = calls[request.occurrence].latency_s
-        return calls[request.occurrence].answer.get()
+        calls, turn = self._calls.get(key, []), self._turns.get(request.turn)
+        same = calls[request.occurrence] if request.occurrence < len(calls) else None
+        found = turn if turn and turn.prompt_key == key else same or turn
+        if found is None:
+            raise ReplayMissError(f"replay/{request.model}: {self._missed(request, key, is_known=bool(calls))}")
+        self.differs = found.prompt_key != key
+        self.latency_s = found.latency_s
+        return found.answer.get()
+
+    def _missed(self, request: Request, key: str, *, is_known: bool) -> str:
+        turn = request.turn
+        if self._turns and turn:
+            where = f"the {turn.role} a {turn.number + 1}. time in {turn.category}/{turn.level} with seed {turn.seed}"
+            return f"the recorded run did not ask {where}: replay it with the flags in about.json beside it"
+        told = f"the {request.occurrence + 1}. time " if is_known else ""
+        return (
+            f"the run was not asked {told}what is asked now ({key[:8]}):"
+            " replay it with its curriculum, seed and flags, with the version that recorded it"
+        )
+
+
+def _by_turn(recorded: Iterable[Transcript]) -> Iterator[tuple[Turn, Transcript]]:
+    seen = Counter[Turn]()
+    for transcript in recorded:
+        yield replace(transcript.turn, number=seen[transcript.turn]), transcript
+        seen[transcript.turn] += 1

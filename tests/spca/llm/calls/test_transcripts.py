@@ -25,7 +25,7 @@ PLACE = Place("run-1", 3, "doors", "DoorKey", 7, 2, "planner", "fresh")
 
 
 def write(store: Transcripts, asked: Request, answer: Answer, place: Place = PLACE, number: int = 0) -> Call:
-    call = store.call("any/model", asked)
+    call = store.call("any/model", asked, place)
     name = store.name(call, place)
     store.write(call, replace(unsent(call, place, name), number=number), answer, "model")
     return call
@@ -128,7 +128,7 @@ def test_nothing_half_written_is_left_or_read(tmp_path: Path) -> None:
     write(Transcripts(tmp_path), request("a"), said("b"))
     (tmp_path / "llm" / ".0002-planner-fresh-00000000-0.json.tmp").write_text("{")
     assert len(read_all(tmp_path / "llm")) == 1
-    assert len(Transcripts(tmp_path).call("any/model", request("x")).key) == 64
+    assert len(Transcripts(tmp_path).call("any/model", request("x"), PLACE).key) == 64
 
 
 def test_files_are_numbered_in_order_over_processes(tmp_path: Path) -> None:
@@ -158,12 +158,12 @@ def test_of_two_files_for_the_same_call_the_newer_one_counts(tmp_path: Path) -> 
 def test_without_a_folder_nothing_is_kept_but_calls_are_counted() -> None:
     store = Transcripts()
     assert [write(store, request(text), said("x")).occurrence for text in "aab"] == [0, 1, 0]
-    assert store.name(store.call("m", request("a")), PLACE) == ""
+    assert store.name(store.call("m", request("a"), PLACE), PLACE) == ""
 
 
 def test_equal_calls_are_counted_and_the_provider_is_told() -> None:
     store = Transcripts()
-    calls = [store.call(model, request("a")) for model in ("m", "m", "n", "m")]
+    calls = [store.call(model, request("a"), PLACE) for model in ("m", "m", "n", "m")]
     assert [call.occurrence for call in calls] == [0, 1, 0, 2]
     assert [call.request.occurrence for call in calls] == [0, 1, 0, 2]
 
@@ -171,18 +171,18 @@ def test_equal_calls_are_counted_and_the_provider_is_told() -> None:
 @settings(max_examples=20)
 @given(st.lists(st.lists(st.sampled_from("ab"), max_size=3), max_size=3), st.integers(0, 3), st.integers(0, 2))
 def test_a_resumed_run_counts_on(levels: list[list[str]], begun: int, deep: int) -> None:
-    """However a run is cut, its calls have the occurrences that they have without a cut."""
+    """However a run is cut, its calls have the occurrences and turns that they have without a cut."""
 
-    def play(store: Transcripts, first: int, last: int, calls: int | None = None) -> list[tuple[int, str, int]]:
+    def play(store: Transcripts, first: int, last: int, calls: int | None = None) -> list[tuple[int, str, Request]]:
         seen = []
         for index in range(first, last + 1):
             store.begin_level(index)
             for text in levels[index - 1][: calls if index == last else None]:
-                call = store.call("m", request(text))
-                place = replace(PLACE, index=index)
+                place = replace(PLACE, index=index, seed=index % 2)
+                call = store.call("m", request(text), place)
                 if store.finished(call) is None:
                     store.write(call, unsent(call, place, store.name(call, place)), said(text), "model")
-                seen.append((index, text, call.occurrence))
+                seen.append((index, text, call.request))
         return seen
 
     with TemporaryDirectory() as whole, TemporaryDirectory() as cut:
@@ -203,7 +203,7 @@ def test_only_the_unfinished_level_is_served_again(tmp_path: Path) -> None:
             write(store, request(text), said(f"{index}{text}"), replace(PLACE, index=index))
     again = Transcripts(tmp_path)
     again.begin_level(2)
-    got = [again.finished(again.call("any/model", request(text))) for text in "acb"]
+    got = [again.finished(again.call("any/model", request(text), PLACE)) for text in "acb"]
     assert [t and t.answer.get().text for t in got] == ["2a", "2c", None]
 
 

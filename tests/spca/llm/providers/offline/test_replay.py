@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
 from llmclient import ChatGPTClient
 from spca.errors import BadAnswerError, ProviderConfigError, ReplayMissError, TransientError
+from spca.llm.calls.ledger import Record, sums
+from spca.llm.calls.packed import PACKED, pack
 from spca.llm.providers.base import Finish, Limits, Message, Request, Response, Target, Tool, ToolCall
 from spca.llm.providers.offline.replay import ReplayProvider
 from spca.llm.providers.registry import provider_for
-from tests.support.spca.call_requests import USAGE, Desk, Form, request, transcripts
+from tests.support.spca.call_requests import USAGE, Desk, Form, book, request, transcripts
 from tests.support.spca.doubles import Scripted, ScriptedProvider
 
 
@@ -119,6 +122,47 @@ def test_a_miss_is_not_asked_again(tmp_path: Path) -> None:
     with pytest.raises(ReplayMissError):
         desk.ask(provider, "b")
     assert (desk.outcomes, desk.waited) == (["rejected"], [])
+
+
+def example(folder: Path, *calls: tuple[str, Scripted]) -> Path:
+    """The same recording, packed."""
+    (folder / "run").mkdir()
+    recorded(folder / "run", *calls)
+    (folder / PACKED).write_bytes(pack([json.loads(path.read_text()) for path in transcripts(folder / "run")]))
+    return folder
+
+
+def test_an_example_answers_other_prompts_by_their_turn(tmp_path: Path) -> None:
+    example(tmp_path, ("a", "1"), ("b", "2"), ("c", "3"))
+    assert replayed(tmp_path, "axc") == ["1", "2", "3"]
+    assert [record.get("differs", False) for record in book(tmp_path / "again")] == [False, True, False]
+    assert replayed(tmp_path, "bac", name="in another order") == ["2", "1", "3"]
+
+
+def test_equal_prompts_of_an_example_are_told_apart_by_their_turn(tmp_path: Path) -> None:
+    example(tmp_path, ("a", "1"), ("b", "2"), ("a", "3"))
+    assert replayed(tmp_path, "xba") == ["1", "2", "3"]
+
+
+def test_a_replay_of_an_example_that_is_resumed_counts_on(tmp_path: Path) -> None:
+    example(tmp_path, ("a", "1"), ("b", "2"), ("c", "3"))
+    assert replayed(tmp_path, "xy") == ["1", "2"]
+    assert replayed(tmp_path, "xyz") == ["1", "2", "3"]
+    assert sums(map(Record.from_dict, book(tmp_path / "again")))["differing"] == 3
+
+
+def test_a_turn_that_an_example_lacks_is_a_miss(tmp_path: Path) -> None:
+    example(tmp_path, ("a", "1"))
+    said = r"did not ask the planner a 2\. time in doors/Level-1 with seed 7: replay it with the flags in about\.json"
+    with pytest.raises(ReplayMissError, match=said):
+        replayed(tmp_path, "xx")
+
+
+def test_an_unreadable_answer_of_an_example_may_differ_too(tmp_path: Path) -> None:
+    example(tmp_path, ("a", BadAnswerError("x: the body is no JSON")))
+    with pytest.raises(BadAnswerError, match="x: the body is no JSON"):
+        replayed(tmp_path, "x")
+    assert [record["differs"] for record in book(tmp_path / "again")] == [True]
 
 
 @pytest.mark.parametrize("kind", ["absent", "empty", "no transcripts", "a file"])

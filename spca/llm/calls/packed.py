@@ -1,0 +1,47 @@
+"""The calls of a run in one file: its transcripts as JSON Lines, compressed."""
+
+from __future__ import annotations
+
+import lzma
+from io import BytesIO
+from pathlib import Path
+from typing import Any, Final
+
+from spca.common.errors import FileError
+from spca.common.files import LARGEST, json_text, read_bytes
+from spca.errors import ResumeError
+from spca.llm.calls.transcripts import Transcript, read_transcript
+from spca.llm.providers.model_names import ModelName
+
+PACKED: Final = "transcripts.jsonl.xz"
+
+
+def pack(transcripts: list[dict[str, Any]]) -> bytes:
+    """The file of a run's calls: the JSON of each transcript, in order, without what is of that run alone."""
+    lines = [json_text(call | {"model": without_path(call["model"]), "run": "", "request": 0}) for call in transcripts]
+    return lzma.compress("".join(f"{line}\n" for line in lines).encode(), preset=9)
+
+
+def unpack(path: Path) -> tuple[Transcript, ...]:
+    """The calls in such a file, in order.
+
+    Raises:
+        ResumeError: it cannot be read.
+    """
+    try:
+        with lzma.open(BytesIO(read_bytes(path))) as file:
+            data = file.read(LARGEST + 1)
+        if len(data) > LARGEST:
+            raise ResumeError(f"{path} cannot be read: it unpacks to more than {LARGEST >> 20} MB")
+        lines = data.decode().split("\n")[:-1]
+        return tuple(read_transcript(f"{path.name}:{number}", line) for number, line in enumerate(lines, 1))
+    except FileError as error:
+        raise ResumeError(str(error)) from error
+    except (lzma.LZMAError, EOFError, ValueError, KeyError, TypeError, RecursionError) as error:
+        raise ResumeError(f"{path} cannot be read: {type(error).__name__}: {error}") from error
+
+
+def without_path(model: str) -> str:
+    """The name of a model, of one that is a file or folder without where that lies."""
+    asked = ModelName.parse(model)
+    return f"{asked.prefix}/{Path(asked.name).name}" if Path(asked.name).is_absolute() else model

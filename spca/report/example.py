@@ -1,0 +1,79 @@
+"""A run as an example that ships: its calls in one file, and what is to be known of them."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import MISSING, fields
+from pathlib import Path
+from typing import Any, Final
+
+from spca.common.files import LARGEST, json_text, make_folder, read_text, write_atomic
+from spca.errors import ReportError
+from spca.llm.calls.packed import PACKED, pack, without_path
+from spca.llm.calls.transcripts import FOLDER, read_all
+from spca.runs.folder import RunFolder
+from spca.runs.settings import MAY_CHANGE_ON_RESUME, OF_THIS_SESSION, Settings
+
+ABOUT: Final = "about.json"
+_OF_THE_MACHINE: Final = (MAY_CHANGE_ON_RESUME - {"max_output_tokens"}) | OF_THIS_SESSION.keys() | {"unsafe_no_sandbox"}
+
+
+def pack_run(run: Path, target: Path, answered_by: str | None = None) -> dict[str, Any]:
+    """Make a folder whose answers ``replay/FOLDER`` gives again, and return what its ``about.json`` says.
+
+    Args:
+        answered_by: who answered, where the names of the models do not say it.
+
+    Raises:
+        ReportError: the run has not ended or asked nobody.
+        ResumeError, SettingsError: a file cannot be read or written.
+    """
+    folder = RunFolder(run)
+    if not (run / "summary.json").is_file():
+        raise ReportError(f"{run}: the run has not ended: go on with it first")
+    calls = [json.loads(read_text(run / call.name, LARGEST)) for call in read_all(run / FOLDER)]
+    if not calls:
+        raise ReportError(f"{run}: no model was asked anything: there is nothing to pack")
+    said = about(folder.info(), folder.read_json("summary.json"), calls)
+    said |= {"answered_by": answered_by} if answered_by else {}
+    make_folder(target)
+    write_atomic(target / PACKED, pack(calls))
+    write_atomic(target / ABOUT, json_text(said, indent=1) + "\n")
+    return said
+
+
+def about(info: Mapping[str, Any], summary: Mapping[str, Any], calls: list[dict[str, Any]]) -> dict[str, Any]:
+    """What is to be known of recorded calls.
+
+    Args:
+        info: the run's ``run.json``.
+        summary: its ``summary.json``.
+    """
+    models = {role: without_path(model) for role, model in info["models"].items()}
+    return {
+        "recorded": time.strftime("%Y-%m-%d", time.strptime(info["run_id"].partition("-")[0], "%Y%m%d")),
+        "answered_by": ", ".join(dict.fromkeys(models.values())),
+        "models": models,
+        "flags": list(flags(info["settings"])),
+        "calls": dict(Counter(call["phase"] for call in calls)),
+        **{name: summary[name] for name in ("levels", "finished", "solved")},
+        "usage": {name: total for name, total in summary["usage"].items() if name != "categories"},
+        "versions": info["versions"],
+        "git_commit": info["git_commit"],
+    }
+
+
+def flags(settings: Mapping[str, Any]) -> Iterator[str]:
+    """The flags that make a run with these settings, without those of models and of the machine."""
+    for field in fields(Settings):
+        value = settings[field.name]
+        flag = field.name.replace("_", "-")
+        if field.default is MISSING or field.name in _OF_THE_MACHINE or value == field.default:
+            continue
+        if isinstance(value, bool):
+            yield f"--{flag}" if value else f"--no-{flag}"
+        else:
+            yield from (f"--{flag}", str(value))

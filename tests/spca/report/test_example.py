@@ -1,0 +1,75 @@
+"""A run as an example that ships."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, replace
+from pathlib import Path
+
+import pytest
+
+from spca.common.errors import UserError
+from spca.llm.calls.ledger import sums
+from spca.llm.calls.packed import PACKED
+from spca.report.example import ABOUT, flags, pack_run
+from spca.runs import cli
+from spca.runs.provenance import run_info
+from tests.support.spca.call_requests import Desk
+from tests.support.spca.doubles import ROOT, ScriptedProvider
+
+COMMANDS = {"run": ""}
+
+
+def run_folder(home: Path, *arguments: str, calls: int = 2, ended: bool = True) -> Path:
+    """What is packed of a run: its calls, settings and summary."""
+    folder = home / "20300102-030405-ab12"
+    folder.mkdir()
+    desk = Desk(folder).level()
+    for number in range(calls):
+        desk.ask(ScriptedProvider("yes"), f"{number}")
+    settings = cli.settings_from(cli.parse(arguments, COMMANDS), {}, home, home)
+    info = {"run_id": folder.name, **run_info(settings, home, "strict")}
+    (folder / "run.json").write_text(json.dumps(info))
+    totals = {"levels": 3, "finished": 3, "solved": 2, "usage": sums(desk.desk.ledger.records) | {"categories": {}}}
+    if ended:
+        (folder / "summary.json").write_text(json.dumps(totals))
+    return folder
+
+
+def test_it_says_what_was_recorded_and_how_to_repeat_it(tmp_path: Path) -> None:
+    model = "lab/m", "--server", "lab=http://127.0.0.1:9/v1", "--seed", "5", "--max-output-tokens", "9"
+    run = run_folder(tmp_path, "--planner-model", *model)
+    said = pack_run(run, tmp_path / "examples" / "first", "a mind")
+    assert json.loads((tmp_path / "examples/first" / ABOUT).read_text()) == said
+    assert said["flags"] == ["--seed", "5", "--max-output-tokens", "9"]
+    assert (said["recorded"], said["answered_by"]) == ("2030-01-02", "a mind")
+    assert set(said["models"].values()) == {"lab/m"}
+    assert (said["calls"], said["levels"], said["solved"], said["usage"]["answered"]) == ({"planner": 2}, 3, 2, 2)
+    assert str(tmp_path) not in json.dumps(said)
+
+
+def test_flags_make_the_same_settings(tmp_path: Path) -> None:
+    arguments = ("--only", "doors", "--levels", "A*", "--upstream-rules", "--engine", "tamer", "--keep-agent")
+    before = cli.settings_from(cli.parse(arguments, COMMANDS), {}, ROOT, tmp_path)
+    again = list(flags(asdict(replace(before, seed=8))))
+    assert cli.settings_from(cli.parse(again, COMMANDS), {}, ROOT, tmp_path) == replace(before, seed=8)
+
+
+def test_a_run_of_the_users_defaults_needs_no_flag(tmp_path: Path) -> None:
+    assert not list(flags(asdict(cli.settings_from({}, {}, ROOT, tmp_path))))
+
+
+@pytest.mark.parametrize(("more", "why"), [({"calls": 0}, "nothing to pack"), ({"ended": False}, "has not ended")])
+def test_what_cannot_be_packed_leaves_no_folder(tmp_path: Path, more: dict[str, int], why: str) -> None:
+    run = run_folder(tmp_path, **more)  # type: ignore[arg-type]  # one of its options
+    with pytest.raises(UserError, match=why):
+        pack_run(run, tmp_path / "example")
+    assert not (tmp_path / "example").exists()
+
+
+def test_packing_again_replaces_the_example(tmp_path: Path) -> None:
+    run = run_folder(tmp_path)
+    pack_run(run, tmp_path / "example")
+    first = (tmp_path / "example" / PACKED).read_bytes()
+    pack_run(run, tmp_path / "example")
+    assert (tmp_path / "example" / PACKED).read_bytes() == first
