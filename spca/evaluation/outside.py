@@ -1,0 +1,47 @@
+"""Transfer: the ids that minigrid registers and a curriculum lacks, and which of them cannot be played."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from spca.runs.curriculum import Task
+
+CATEGORY: Final = "outside"
+SKILL: Final = "Do what the mission says"
+
+_NO_PATTERN: Final = "minigrid's wheel lacks its pattern image, minigrid/envs/wfc/patterns/{}.png"
+UNPLAYABLE: Final[Mapping[str, str]] = {
+    "MiniGrid-Playground-v0": "it has no mission and never gives a reward",
+    "MiniGrid-WFC-DungeonMazeScaled-v0": _NO_PATTERN.format("ScaledMaze"),
+    "MiniGrid-WFC-MazeSimple-v0": _NO_PATTERN.format("SimpleMaze"),
+    "MiniGrid-WFC-ObstaclesAngular-v0": _NO_PATTERN.format("Angular"),
+    "MiniGrid-WFC-ObstaclesBlackdots-v0": _NO_PATTERN.format("Blackdots"),
+    "MiniGrid-WFC-ObstaclesHogs3-v0": _NO_PATTERN.format("Hogs"),
+    "MiniGrid-WFC-RoomsFabric-v0": _NO_PATTERN.format("Fabric"),
+}
+"""Registered ids that cannot be played -> why (minigrid 3.2)."""
+
+
+@dataclass(frozen=True, slots=True)
+class OutsideIds:
+    """Ids that a curriculum lacks: those that can be played as tasks, and id -> cause for those that cannot."""
+
+    tasks: tuple[Task, ...]
+    unplayable: Mapping[str, str]
+
+
+def outside_ids(known: Iterable[str], learned: Iterable[str]) -> OutsideIds:
+    """Return the ids of ``known`` that ``learned`` lacks, in the order of their names."""
+    lacking = sorted({*known} - {*learned})
+    playable = (env_id for env_id in lacking if env_id not in UNPLAYABLE)
+    tasks = tuple(Task(index, CATEGORY, SKILL, level_name(env_id), env_id) for index, env_id in enumerate(playable))
+    return OutsideIds(tasks, {env_id: UNPLAYABLE[env_id] for env_id in lacking if env_id in UNPLAYABLE})
+
+
+def level_name(env_id: str) -> str:
+    """Return what an id says of its level, without sizes: ``Go To Local`` for ``BabyAI-GoToLocalS7N4-v0``."""
+    words = re.findall(r"(?<!\d)[A-Z][a-z]+", env_id.partition("-")[2].rpartition("-")[0])
+    return " ".join(words) or env_id
