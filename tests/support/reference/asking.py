@@ -83,11 +83,11 @@ def pddl(messages: Sequence[Message]) -> dict[str, str]:
 def plan(messages: Sequence[Message]) -> list[tuple[str, ...]]:
     """The solved plan as (action, arguments after the agent)."""
     answer = pddl(messages)
-    return _solved(answer["domain"], answer["problem"])
+    return solved(answer["domain"], answer["problem"])
 
 
 @cache
-def _solved(domain: str, problem: str) -> list[tuple[str, ...]]:
+def solved(domain: str, problem: str) -> list[tuple[str, ...]]:
     result = shared_solver().solve(domain, problem)
     assert result.solved, f"{result.status}: {result.message}\n{domain}\n{problem}"
     assert all(step.args[0] == "a1" and len(step.args) == PARAMETERS[step.name] for step in result.steps)
