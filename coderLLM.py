@@ -11,7 +11,7 @@ from spca.code import library, merge
 from spca.contracts import ActionSchema, AgentSource, CodeFailure, CodePatch, CoderMode, PlanObjection
 from spca.errors import PatchError, PromptTooLongError, ProviderConfigError, ProviderDownError, ProviderError
 from spca.llm.providers.base import Message
-from spca.prompts import render
+from spca.prompts import USUAL, Wording
 from spca.protocols import EventSink, RegressionCheck
 
 MAX_ROUNDS: Final = 5
@@ -29,7 +29,7 @@ class CoderLLM:
         model: the coder model.
         emit: told of every call.
         client_for: makes the client of a model; a bad answer is repaired here, so the client need not ask again.
-        bare: tell the model form and primitives only, nothing of how such worlds work.
+        wording: of the prompts.
     """
 
     def __init__(
@@ -38,10 +38,10 @@ class CoderLLM:
         emit: EventSink,
         client_for: Callable[[str], ChatGPTClient[str]] = lambda model: ChatGPTClient(model, reasks=0),
         *,
-        bare: bool = False,
+        wording: Wording = USUAL,
     ) -> None:
         self._client = client_for(model)
-        self._emit, self._bare = emit, bare
+        self._emit, self._render = emit, wording.render
 
     def implement_actions(
         self,
@@ -97,7 +97,7 @@ class CoderLLM:
             mode = CoderMode.SEMANTIC if regression else CoderMode.SYNTAX
             if mode is CoderMode.SYNTAX and attempt < MAX_ROUNDS:
                 self._emit("coder_syntax_repair", {"attempt": attempt + 1, "error": error[:500]})
-            repair = render("coder_repair", task=task | {"mode": mode.value}, error=error, source=source)
+            repair = self._render("coder_repair", task=task | {"mode": mode.value}, error=error, source=source)
             messages = [*opening, Message("assistant", self._client.last_text), Message("user", repair)]
         return CodeFailure(error, 1 + MAX_ROUNDS)
 
@@ -107,13 +107,13 @@ class CoderLLM:
         """The question, and the methods whose source is in it."""
         error = error or ""
         told = {"task": task, "agent_state": agent_state, "error": error}
-        room = library.room_for_sources(render("coder_task", methods="", source="", **told))
+        room = library.room_for_sources(self._render("coder_task", methods="", source="", **told))
         involved = library.involved(agent.text, task["actions"], error, room)
         source = _sources(agent, involved, error, ())
         left = library.MAX_METHODS - max(0, len(source) - room)
         methods = library.listing(agent.text, relevant_to=task["actions"], leave_out=involved, room=left)
-        text = render("coder_task", methods=methods, source=source, **told)
-        return [Message("system", render("coder_system", self._bare)), Message("user", text)], involved
+        text = self._render("coder_task", methods=methods, source=source, **told)
+        return [Message("system", self._render("coder_system")), Message("user", text)], involved
 
     def _attempt(
         self,

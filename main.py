@@ -177,11 +177,11 @@ class Run:
         desk, models, emit = self._desk, self._prepared.models, self._display.telling(self._logger)
         self._display.attend(desk)
         client = partial(ChatGPTClient, reasks=0, desk=desk, servers=models.servers, limits=models.limits)
-        compiles, bare = self._settings.compile, self._settings.bare_prompt
+        compiles, wording = self._settings.compile, self._settings.wording
         asker = partial(client, schema=PDDLResp if compiles else PDDLOnly)
-        planner = PlannerLLM(*models.names[:2], solver, emit, asker, compiles=compiles, bare=bare)
+        planner = PlannerLLM(*models.names[:2], solver, emit, asker, compiles=compiles, wording=wording)
         progress, keep = desk.noting_rounds(self._display.phase), self._workspace.save_working_copy
-        coder = CoderLLM(models.names[2], emit, client, bare=bare)
+        coder = CoderLLM(models.names[2], emit, client, wording=wording)
         return Loop(planner, coder, self._regression, emit, progress, keep, self._writers)
 
     def level(self, number: int, task: Task) -> tuple[LevelResult, dict[str, Any]]:
@@ -192,15 +192,16 @@ class Run:
             if not settings.carry_over:
                 self._regression.forget()
                 self._writers.load(())
+        info = settings.renaming.level(task.info())
         self._display.level_started(number, task)
         logger.start_level(task.place(settings.seed), number)
         self._desk.begin_level(number, task.category, task.env_id, settings.seed)
         try:
             with closing(self._make_world(task.env_id, settings.seed, render=settings.render)) as world:
-                result = self._loop.run_level(world, task.info(), recorder.agent, recorder.trusted)
+                result = self._loop.run_level(world, info, recorder.agent, recorder.trusted)
         except WorldError as error:
             result = LevelResult(False, str(error), recorder.agent, None, ())
-        considered = self._loop.compiled.conclude(task.info(), task.env_id, settings.seed, result)
+        considered = self._loop.compiled.conclude(info, task.env_id, settings.seed, result)
         with logger.uninterrupted():
             summary = recorder.finish(task, settings.seed, result, logger, self._writers.stored, considered)
             self._display.level_ended(summary, result.failed_attempts)
@@ -214,7 +215,8 @@ def learn(given: Mapping[str, Any], end: command.Ending) -> int:
     with startup.started(given, ROOT, minigridenv.check_ids) as prepared:
         end.go_on = prepared.go_on
         settings, models, executor = prepared.settings, prepared.models, prepared.executor
-        make_world = partial(minigridenv.MiniGridEnv, executor=executor, upstream_rules=settings.upstream_rules)
+        rules, renaming = settings.upstream_rules, settings.renaming
+        make_world = partial(minigridenv.MiniGridEnv, executor=executor, upstream_rules=rules, renaming=renaming)
         Run(prepared, make_world, Display(prepared.tasks, paid=models.cost_money, quiet=settings.quiet)).learn()
     return end.code
 

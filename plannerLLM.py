@@ -36,7 +36,7 @@ from spca.errors import (
 from spca.llm import feedback
 from spca.llm.providers.base import Message
 from spca.plan import pddl
-from spca.prompts import render
+from spca.prompts import USUAL, Wording
 from spca.protocols import EventSink
 from spca.sense.map_text import planner_state
 from spca.sense.object_names import words_told
@@ -114,7 +114,7 @@ class PlannerLLM:
         emit: told of every call.
         client_for: makes the client of a model; a bad answer is repaired here, so the client need not ask again.
         compiles: whether an answer may carry a problem writer.
-        bare: tell the model form and primitives only, nothing of how such worlds work.
+        wording: of the prompts.
     """
 
     def __init__(
@@ -126,14 +126,14 @@ class PlannerLLM:
         client_for: Callable[[str], Client] = lambda model: ChatGPTClient(model, PDDLResp, reasks=0),
         *,
         compiles: bool = True,
-        bare: bool = False,
+        wording: Wording = USUAL,
     ) -> None:
         models = dict.fromkeys(PlannerMode, large) | {PlannerMode.REUSE: small}
         clients = {model: client_for(model) for model in {large, small}}
         self._clients: Mapping[PlannerMode, Client] = {m: clients[models[m]] for m in PlannerMode}
         self._solver = solver
         self._emit = emit
-        self._compiles, self._bare = compiles, bare
+        self._compiles, self._wording = compiles, wording
 
     def plan(
         self,
@@ -162,7 +162,9 @@ class PlannerLLM:
         """
         first_mode = PlannerMode.REPLAN if failed else PlannerMode.REUSE if trusted else PlannerMode.FRESH
         shown = library.trusted_pddl(trusted) if trusted and not failed else None
-        asked = _Asked(first_mode, (shown or {}).get("domain"), PlanCheck(agent, words_told(snapshot, level)), _Draft())
+        told = None if self._wording.bare else words_told(snapshot, level)
+        check = PlanCheck(agent, told, self._wording.renaming)
+        asked = _Asked(first_mode, (shown or {}).get("domain"), check, _Draft())
         opening = self._opening(snapshot, level, actions, shown, failed, writers)
         messages, mode, error = opening, first_mode, ""
         for left in reversed(range(1 + MAX_RETRIES)):
@@ -175,7 +177,9 @@ class PlannerLLM:
                 mode, messages = first_mode, opening
                 continue
             mode = PlannerMode.SYNTAX
-            repair = render("planner_repair", feedback=feedback.pddl_error(error), compiles=self._compiles)
+            repair = self._wording.render(
+                "planner_repair", feedback=feedback.pddl_error(error), compiles=self._compiles
+            )
             messages = [*opening, Message("assistant", client.last_text), Message("user", repair)]
         return PlanFailure(error, 1 + MAX_RETRIES)
 
@@ -188,7 +192,7 @@ class PlannerLLM:
         failed: Sequence[FailedPlan],
         writers: Mapping[str, Any] | None,
     ) -> list[Message]:
-        task = render(
+        task = self._wording.render(
             "planner_task",
             snapshot=planner_state(snapshot),
             level=asdict(level),
@@ -198,7 +202,7 @@ class PlannerLLM:
             writers=writers if self._compiles else None,
             compiles=self._compiles,
         )
-        system = render("planner_system", self._bare, reserved=", ".join(PRIMITIVE_METHODS), compiles=self._compiles)
+        system = self._wording.render("planner_system", reserved=", ".join(PRIMITIVE_METHODS), compiles=self._compiles)
         return [Message("system", system), Message("user", task)]
 
     def _attempt(self, client: Client, mode: PlannerMode, messages: list[Message], asked: _Asked) -> Plan | str:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache, partial
+from dataclasses import dataclass
+from functools import cache, lru_cache, partial
 from importlib import resources
 from typing import Any, Final
 
@@ -11,16 +12,56 @@ import jinja2
 
 from spca.errors import PromptError
 from spca.sense.map_text import as_data, as_state
+from spca.sense.renaming import TRUE_WORDS, Renaming
 
 _BARE: Final = "bare_"
 """What the name of a template begins with that stands for another one in a run with bare prompts."""
 
 
-@lru_cache(maxsize=1)
-def _environment() -> jinja2.Environment:
+@dataclass(frozen=True, slots=True)
+class Wording:
+    """How the prompts of a run are worded.
+
+    Attributes:
+        bare: forms and primitives only, nothing of how such worlds work.
+        renaming: the words of the run's worlds; those of a template are replaced before anything is filled in.
+    """
+
+    bare: bool = False
+    renaming: Renaming = TRUE_WORDS
+
+    def render(self, name: str, /, **variables: object) -> str:
+        """The text of template ``name`` (without suffix), or of its bare variant where there is one.
+
+        Raises:
+            PromptError: the template is unknown or a variable it uses is missing.
+        """
+        bare = f"{_BARE}{name}"
+        chosen = bare if self.bare and _source(f"{bare}.jinja") else name
+        try:
+            return _environment(self.renaming).get_template(f"{chosen}.jinja").render(**variables).strip()
+        except jinja2.TemplateError as error:
+            raise PromptError(f"prompt {name}: {error}") from error
+
+    def templates(self) -> dict[str, str]:
+        """Name and text of every template that a run uses, in order of name."""
+        files = sorted(f.name for f in resources.files(__package__).iterdir() if f.name.endswith(".jinja"))
+        others = {f"{'' if self.bare else _BARE}{name.removeprefix(_BARE)}" for name in files if name[:5] == _BARE}
+        return {n.removesuffix(".jinja"): self.renaming.text(_source(n) or "") for n in files if n not in others}
+
+
+USUAL: Final = Wording()
+
+
+@lru_cache(maxsize=4)
+def _environment(renaming: Renaming) -> jinja2.Environment:
     # Prompts are plain text for a model, not markup: data blocks are made safe by the `data` filter.
+    def worded(name: str) -> str | None:
+        source = _source(name)
+        return source and renaming.text(source)
+
     environment = jinja2.Environment(  # noqa: S701
-        loader=jinja2.FunctionLoader(_source), undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
+        loader=jinja2.FunctionLoader(worded), undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
     environment.filters["data"] = partial(_strict, as_data)
     environment.filters["state"] = partial(_strict, as_state)
@@ -28,6 +69,12 @@ def _environment() -> jinja2.Environment:
     return environment
 
 
+def render(name: str, /, **variables: object) -> str:
+    """Like :meth:`Wording.render`, in the usual wording."""
+    return USUAL.render(name, **variables)
+
+
+@cache
 def _source(name: str) -> str | None:
     path = resources.files(__package__).joinpath(name)
     return path.read_text(encoding="utf-8") if path.is_file() else None
@@ -47,22 +94,3 @@ def quoted(text: str, limit: int = 4000) -> str:
 
 def _printable(line: str) -> str:
     return "".join(c for c in line if c == "\t" or c.isprintable())
-
-
-def render(name: str, bare: bool = False, /, **variables: object) -> str:
-    """The text of template ``name`` (without suffix), or of its ``bare`` variant, which tells nothing of the world.
-
-    Raises:
-        PromptError: the template is unknown or a variable it uses is missing.
-    """
-    try:
-        return _environment().get_template(f"{_BARE * bare}{name}.jinja").render(**variables).strip()
-    except jinja2.TemplateError as error:
-        raise PromptError(f"prompt {name}: {error}") from error
-
-
-def templates(*, bare: bool = False) -> dict[str, str]:
-    """Name and text of every template that a run uses, in order of name."""
-    files = sorted(f.name for f in resources.files(__package__).iterdir() if f.name.endswith(".jinja"))
-    others = {f"{'' if bare else _BARE}{name.removeprefix(_BARE)}" for name in files if name.startswith(_BARE)}
-    return {name.removesuffix(".jinja"): _source(name) or "" for name in files if name not in others}

@@ -238,6 +238,12 @@ def check_choice(settings: Settings) -> None:
         raise SettingsError("--start-category and --only exclude each other: give one of them")
     if settings.keep_pddl and not settings.reuse:
         raise SettingsError("--keep-pddl and --no-reuse exclude each other: give one of them")
+    embedded = [model for model in settings.models if model.startswith(("reference/", "faulty/"))]
+    if settings.rename_words is not None and embedded:
+        raise SettingsError(
+            f"--rename-words: {embedded[0]} reads the true words only: give other models, "
+            "with --planner-model and --coder-model, or leave it out"
+        )
     if settings.unsafe_no_sandbox and os.environ.get(UNSAFE_VARIABLE) != "1":
         raise SettingsError(
             "--unsafe-no-sandbox lets generated code do whatever you can do: "

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from spca.llm.providers.base import TIMEOUT_S
+from spca.prompts import Wording
+from spca.sense.renaming import Renaming
 
 ADDRESSES: Final = {
     "base_url": "OPENAI_BASE_URL",
@@ -88,6 +90,16 @@ class Settings:
         told = {flag: getattr(self, name) is value for flag, (name, value) in ABLATIONS.items()}
         words = () if self.rename_words is None else (f"--rename-words {self.rename_words}",)
         return (*(flag for flag, is_given in told.items() if is_given), *words)
+
+    @property
+    def renaming(self) -> Renaming:
+        """The words that models and generated code are shown."""
+        return Renaming(self.rename_words)
+
+    @property
+    def wording(self) -> Wording:
+        """How its prompts are worded."""
+        return Wording(self.bare_prompt, self.renaming)
 
     @property
     def uses_reference(self) -> bool:

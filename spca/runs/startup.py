@@ -19,7 +19,6 @@ from spca.llm.calls.budget import Caps
 from spca.llm.calls.cache import Cache
 from spca.llm.calls.desk import CallDesk
 from spca.plan.solver import Solver
-from spca.prompts import templates
 from spca.runs import cli, curriculum, model_choice
 from spca.runs.curriculum import Task
 from spca.runs.display import list_tasks
@@ -178,7 +177,7 @@ def _new_folder(
 ) -> RunFolder:
     agent, trusted = workspace.kept(chosen)  # once more, now that nobody else can write it
     levels = "[]\n" if tasks is None else read_text(Path(chosen.curriculum))
-    log = "\n".join(f"## {name}\n\n```\n{text}```\n" for name, text in templates(bare=chosen.bare_prompt).items())
+    log = "\n".join(f"## {name}\n\n```\n{text}```\n" for name, text in chosen.wording.templates().items())
     prompts = f"# Prompt templates of this run\n\n{log}"
     info = run_info(chosen, root, sandbox) | ({"evaluation": True} if tasks is None else {})
     first = agent or AgentSource(read_text(root / "agent.py"))

@@ -11,22 +11,23 @@ from minigridenv import MiniGridEnv
 from spca.code import merge
 from spca.contracts import PRIMITIVE_METHODS, AgentSource, PlanStep
 from spca.plan.pddl import NameMap, plan_steps
-from spca.prompts import render, templates
+from spca.prompts import USUAL, Wording, render
 from spca.runs import curriculum
 from spca.sense.perception import COLOURS, VOCABULARY
 from tests.support.spca.doubles import AGENT, ROOT, plan_of, shared_solver
 
+BARE = Wording(bare=True)
 RESERVED = ", ".join(PRIMITIVE_METHODS)
 OF_FORM = {"agent", "unseen", "on", "off", "other"}
 """Words of cells that are part of the form, and those that any text has."""
 
 
 def planner(*, compiles: bool = True) -> str:
-    return render("planner_system", True, reserved=RESERVED, compiles=compiles)
+    return BARE.render("planner_system", reserved=RESERVED, compiles=compiles)
 
 
 def coder() -> str:
-    return render("coder_system", True)
+    return BARE.render("coder_system")
 
 
 def words_of(text: str) -> set[str]:
@@ -48,7 +49,7 @@ def test_the_example_is_of_another_world() -> None:
 
 
 def test_a_run_lists_the_templates_that_it_uses() -> None:
-    usual, bare = templates(), templates(bare=True)
+    usual, bare = USUAL.templates(), BARE.templates()
     assert not any(name.startswith("bare_") for name in usual)
     assert {name.removeprefix("bare_") for name in bare} == set(usual)
     assert {name for name in bare if name.startswith("bare_")} == {"bare_planner_system", "bare_coder_system"}
@@ -56,7 +57,7 @@ def test_a_run_lists_the_templates_that_it_uses() -> None:
 
 def test_bare_prompts_speak_of_the_same_blocks() -> None:
     for name, bare in (("planner_system", "bare_planner_system"), ("coder_system", "bare_coder_system")):
-        tags = [set(re.findall(r"<\w+>", templates(bare=kind)[which])) for kind, which in ((False, name), (True, bare))]
+        tags = [set(re.findall(r"<\w+>", kind.templates()[which])) for kind, which in ((USUAL, name), (BARE, bare))]
         assert tags[0] <= tags[1]
 
 

@@ -16,14 +16,14 @@ from spca.code.policy.available import MODULES
 from spca.contracts import AgentSource, PlanStep, Status
 from spca.errors import PromptError
 from spca.plan.pddl import NameMap, plan_steps
-from spca.prompts import quoted, render, templates
+from spca.prompts import USUAL, quoted, render
 from spca.reference.mission import MissionError, parse
 from spca.sense.map_text import as_data, cropped
 from tests.support.spca.doubles import AGENT, plan_of, shared_solver
 
 
 def test_every_template_is_listed_with_its_text() -> None:
-    assert list(templates()) == [
+    assert list(USUAL.templates()) == [
         "coder_repair",
         "coder_system",
         "coder_task",
@@ -32,11 +32,11 @@ def test_every_template_is_listed_with_its_text() -> None:
         "planner_task",
         "reask",
     ]
-    assert "<task>" in templates()["coder_task"]
+    assert "<task>" in USUAL.templates()["coder_task"]
 
 
 def test_the_coder_is_told_the_modules_that_the_gate_allows() -> None:
-    told = re.search(r"Modules: ([^.]*)\.", templates()["coder_system"])
+    told = re.search(r"Modules: ([^.]*)\.", USUAL.templates()["coder_system"])
     assert told is not None
     assert re.split(r",\s+", told[1]) == sorted(name for name in MODULES if "." not in name and "_" not in name)
 
@@ -182,7 +182,7 @@ def test_the_planners_example_has_its_order_from_one_predicate() -> None:
 
 
 def test_the_planners_example_is_no_mission_of_the_curriculum() -> None:
-    (mission,) = re.findall(r'^Example: "(.*?)"', templates()["planner_system"], re.MULTILINE)
+    (mission,) = re.findall(r'^Example: "(.*?)"', USUAL.templates()["planner_system"], re.MULTILINE)
     with pytest.raises(MissionError):
         parse(mission)
 

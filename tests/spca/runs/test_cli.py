@@ -285,6 +285,17 @@ def test_pddl_is_not_kept_where_none_is_shown() -> None:
         cli.check_choice(settings("--keep-pddl", "--no-reuse"))
 
 
+def test_the_embedded_model_does_not_read_invented_words() -> None:
+    for models in (
+        (),
+        ("--planner-small-model", "reference/planner", "--planner-model", "x/1"),
+        ("--coder-model", "x/1"),
+    ):
+        with pytest.raises(SettingsError, match=r"--rename-words: reference.*reads the true words only"):
+            cli.check_choice(settings("--rename-words", "0", *models))
+    cli.check_choice(settings("--rename-words", "0", "--planner-model", "x/1", "--coder-model", "x/1"))
+
+
 def test_a_flag_that_says_what_the_run_has_is_no_contradiction() -> None:
     assert resumed("--resume", "r", "--seed", "3", "--workspace", "/here/w").seed == 3
 
