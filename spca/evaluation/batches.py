@@ -1,4 +1,4 @@
-"""Episodes as jobs of worker processes: a batch is a few seeds of one id, played one after another."""
+"""Episodes as jobs of worker processes: a batch is a few seeds of one id, done one after another."""
 
 from __future__ import annotations
 
@@ -7,14 +7,25 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
-from typing import Any, ClassVar, Final, Self
+from typing import Any, ClassVar, Generic, Protocol, Self, TypeVar
 
 from spca.common.installation import OfApplication
 from spca.common.jobs.work import TRIES, Job, Setup, Terms
-from spca.evaluation.episodes import LOST, Episode, Played, Trial
+from spca.evaluation.episodes import Episode
 
-SIZE: Final = 10
-"""Episodes of a batch, at most: as many are played again after a kill; each batch waits for the disk once."""
+
+class Line(Protocol):
+    """What was found of an episode; a line of a file."""
+
+    def to_dict(self) -> dict[str, Any]: ...
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Self: ...
+    @classmethod
+    def lost(cls, episode: Episode, how: str) -> Self:
+        """Return what is known of an episode whose worker process died."""
+
+
+L = TypeVar("L", bound=Line)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,52 +36,53 @@ class Batch(Job):
 
 
 @dataclass(frozen=True, slots=True)
-class PlayedBatch:
-    """How the episodes of a batch went, in their order."""
+class Done(Generic[L]):
+    """What was found of the episodes of a batch, in their order."""
 
     task_id: str
-    played: tuple[Played, ...]
+    lines: tuple[L, ...]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result as JSON-compatible data."""
-        return {"task_id": self.task_id, "played": [each.to_dict() for each in self.played]}
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Self:
-        """Return the value of such data.
-
-        Raises:
-            KeyError, TypeError, ValueError: the data is something else.
-        """
-        return cls(data["task_id"], tuple(map(Played.from_dict, data["played"])))
+        return {"task_id": self.task_id, "lines": [each.to_dict() for each in self.lines]}
 
 
-def batches_of(episodes: Sequence[Episode], size: int = SIZE) -> tuple[Batch, ...]:
-    """Return the batches of episodes in their order."""
+def batches_of(episodes: Sequence[Episode], size: int) -> tuple[Batch, ...]:
+    """Return the batches of episodes in their order; ``size`` is that of the largest."""
     groups = (tuple(group) for _, group in groupby(episodes, lambda each: each.env_id))
     parts = [group[at : at + size] for group in groups for at in range(0, len(group), size)]
     return tuple(Batch(index, f"{part[0].name}-{part[-1].seed}", episodes=part) for index, part in enumerate(parts))
 
 
 @dataclass(frozen=True, slots=True)
-class PlayingSetup(Setup[Batch, PlayedBatch]):
-    """How a worker prepares to play the episodes of an evaluation's folder.
+class BatchSetup(Setup[Batch, Done[L]]):
+    """How a worker prepares for the episodes of an evaluation.
 
     Attributes:
-        opened_player: given the folder, it returns a context whose value plays an episode.
+        folder: of the evaluation.
+        opened_doer: given the folder, it returns a context whose value deals with one episode.
+        kind: of the lines.
     """
 
     terms: ClassVar[Terms] = Terms("evaluation", "agent", "--runs")
 
     folder: Path
-    opened_player: OfApplication
+    opened_doer: OfApplication
+    kind: type[L]
     verbose: bool = False
 
     @contextmanager
-    def opened(self) -> Iterator[Callable[[Batch], PlayedBatch]]:
-        with self.opened_player(self.folder) as play:
-            yield lambda batch: PlayedBatch(batch.id, tuple(map(play, batch.episodes)))
+    def opened(self) -> Iterator[Callable[[Batch], Done[L]]]:
+        with self.opened_doer(self.folder) as do:
+            yield lambda batch: Done(batch.id, tuple(map(do, batch.episodes)))
 
-    def lost(self, job: Batch, how: str) -> PlayedBatch:
-        trial = Trial("", LOST, f"{how}, {TRIES} times")
-        return PlayedBatch(job.id, tuple(Played(episode, (trial,)) for episode in job.episodes))
+    def lost(self, job: Batch, how: str) -> Done[L]:
+        return Done(job.id, tuple(self.kind.lost(each, f"{how}, {TRIES} times") for each in job.episodes))
+
+    def read(self, data: Mapping[str, Any]) -> Done[L]:
+        """Return the value of what :meth:`Done.to_dict` made of one.
+
+        Raises:
+            KeyError, TypeError, ValueError: the data is something else.
+        """
+        return Done(data["task_id"], tuple(map(self.kind.from_dict, data["lines"])))

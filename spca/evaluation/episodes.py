@@ -1,4 +1,7 @@
-"""Values of a frozen evaluation: the episodes to be played, and how each went."""
+"""Values of a frozen evaluation: the episodes to be played, how each went, and what is known of it from elsewhere.
+
+Lines of files end with ``seconds``, the only part that another evaluation of the same may have otherwise.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ from itertools import chain
 from typing import Any, Final, Self
 
 from spca.contracts import LevelInfo, Status
+from spca.evaluation.proof.certifying import Solvability, Verdict
 
 NO_PLAN: Final = "no_plan"
 """Status of a trial for which nobody had a valid plan."""
@@ -90,10 +94,7 @@ class Trial:
 
 @dataclass(frozen=True, slots=True)
 class Played:
-    """How an episode went: its trials, at least one; each but the first began after an undo of the one before.
-
-    ``seconds`` is the only part that another evaluation of the same may have otherwise.
-    """
+    """How an episode went: its trials, at least one; each but the first began after an undo of the one before."""
 
     episode: Episode
     trials: tuple[Trial, ...]
@@ -137,7 +138,7 @@ class Played:
         return self.trials[0].reason
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the line of ``episodes.jsonl``; ``seconds`` comes last."""
+        """Return the line of ``episodes.jsonl``."""
         flat = {"pass1": self.pass1, "solved": self.solved, "steps": self.steps, "failure": self.failure}
         trials = [asdict(each) for each in self.trials]
         return {**asdict(self.episode), **flat, "trials": trials, "seconds": round(self.seconds, 4)}
@@ -154,3 +155,71 @@ class Played:
         if not trials:
             raise ValueError("an episode without a trial")
         return cls(episode, trials, float(data["seconds"]))
+
+    @classmethod
+    def lost(cls, episode: Episode, how: str) -> Self:
+        """Return what is known of an episode whose worker process died."""
+        return cls(episode, (Trial("", LOST, how),))
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """What a search with full information proved of an episode that failed."""
+
+    env_id: str
+    seed: int
+    verdict: Verdict
+    seconds: float = 0.0
+
+    @property
+    def is_decided(self) -> bool:
+        return self.verdict.solvability is not Solvability.UNDECIDED
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the line of ``proofs.jsonl``."""
+        return {"env_id": self.env_id, "seed": self.seed, **asdict(self.verdict), "seconds": round(self.seconds, 4)}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Self:
+        """Return the value of such a line.
+
+        Raises:
+            KeyError, TypeError, ValueError: the data is something else.
+        """
+        verdict = Verdict(Solvability(data["solvability"]), data["reason"], tuple(data["witness"]))
+        return cls(data["env_id"], data["seed"], verdict, float(data["seconds"]))
+
+    @classmethod
+    def lost(cls, episode: Episode, how: str) -> Self:
+        """Return what is known of an episode whose worker process died."""
+        return cls(episode.env_id, episode.seed, Verdict(Solvability.UNDECIDED, how))
+
+
+@dataclass(frozen=True, slots=True)
+class BotPlayed:
+    """How the bot of BabyAI did in an episode: its primitives, and why it failed, "" where it did not."""
+
+    env_id: str
+    seed: int
+    solved: bool
+    steps: int
+    reason: str = ""
+    seconds: float = 0.0
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the line of ``bot.jsonl``."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Self:
+        """Return the value of such a line.
+
+        Raises:
+            KeyError, TypeError: the data is something else.
+        """
+        return cls(*(data[name] for name in cls.__slots__))
+
+    @classmethod
+    def lost(cls, episode: Episode, how: str) -> Self:
+        """Return what is known of an episode whose worker process died."""
+        return cls(episode.env_id, episode.seed, False, 0, how)

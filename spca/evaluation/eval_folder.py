@@ -5,6 +5,8 @@
     runs/<id>/
       evaluation.json       settings, what was frozen, versions
       episodes.jsonl        a line per episode, when all are played
+      proofs.jsonl          what a search with full information found of those that failed
+      bot.jsonl             how the bot of BabyAI did, if it was asked for
       summary.json          figures; written last
       report.html           the page
       frozen/               agents by category, curriculum and writers as they were when it began
@@ -28,7 +30,6 @@ from spca.evaluation.learned import Learned
 from spca.runs.folder import new_run_id
 
 RECORD: Final = "evaluation.json"
-EPISODES: Final = "episodes.jsonl"
 SUMMARY: Final = "summary.json"
 REPORT: Final = "report.html"
 _AGENTS: Final = "frozen/agents.json"
@@ -123,6 +124,14 @@ class EvaluationFolder:
     @property
     def curriculum(self) -> Path:
         return self.path / _CURRICULUM
+
+    def finish(self, summary: Mapping[str, Any]) -> None:
+        """Write the summary, which makes the evaluation final.
+
+        Raises:
+            SettingsError: it cannot be written.
+        """
+        self._write(SUMMARY, summary)
 
     def write(self, name: str, text: str) -> None:
         """Write a file of results.

@@ -2,95 +2,126 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Any, Final, Generic
 
 from spca.common.encoding import json_text
-from spca.common.files import locked
+from spca.common.errors import SPCAError
+from spca.common.files import LARGEST, locked, read_text
 from spca.common.installation import OfApplication
 from spca.common.jobs.dispatch import do_what_is_left
 from spca.common.jobs.journal import Journal
-from spca.common.jobs.work import Job, JobResult, Setup
-from spca.evaluation.batches import PlayedBatch, PlayingSetup, batches_of
-from spca.evaluation.episodes import Episode, Played
-from spca.evaluation.eval_folder import EPISODES, EvaluationFolder
+from spca.errors import ResumeError
+from spca.evaluation.batches import BatchSetup, L, batches_of
+from spca.evaluation.episodes import BotPlayed, Episode, Judged, Played
+from spca.evaluation.eval_folder import EvaluationFolder
+from spca.evaluation.summary import Results
 
 OnProgress = Callable[[str, int, int, int], None]
-"""Called with what is being done, and the numbers of finished, all and successful pieces of it."""
+"""Called with what is being done, and the numbers of finished, all and successful episodes of it."""
 
-_EPISODES: Final = "episodes"
 
-J = TypeVar("J", bound=Job)
-R = TypeVar("R", bound=JobResult)
+@dataclass(frozen=True, slots=True)
+class Stage(Generic[L]):
+    """A pass over episodes.
+
+    Attributes:
+        name: of its files.
+        kind: of its lines.
+        is_good: whether a line is what one hopes for.
+        size: episodes of a batch, at most: as many are done again after a kill, and each batch waits for the disk once.
+    """
+
+    name: str
+    kind: type[L]
+    is_good: Callable[[L], bool]
+    size: int
+
+    def read(self, folder: EvaluationFolder) -> tuple[L, ...]:
+        """Return the lines of a finished evaluation, () where there was nothing to do.
+
+        Raises:
+            ResumeError: they cannot be read.
+        """
+        path = folder.path / f"{self.name}.jsonl"
+        if not path.exists():
+            return ()
+        try:
+            lines = read_text(path, LARGEST).splitlines()
+            return tuple(self.kind.from_dict(json.loads(line)) for line in lines)
+        except (SPCAError, KeyError, TypeError, ValueError, RecursionError) as error:
+            raise ResumeError(f"{path} cannot be read: {error}") from error
+
+
+PLAYING: Final = Stage("episodes", Played, lambda line: line.pass1, 10)
+PROVING: Final = Stage("proofs", Judged, lambda line: line.is_decided, 1)
+PEER: Final = Stage("bot", BotPlayed, lambda line: line.solved, 10)
+
+
+@dataclass(frozen=True, slots=True)
+class Doers:
+    """What opens each stage: given the folder, it returns a context whose value deals with one episode."""
+
+    play: OfApplication
+    prove: OfApplication
+    peer: OfApplication
 
 
 class Harness:
-    """Carries out an evaluation.
-
-    Args:
-        opened_player: given the folder, it returns a context whose value plays an episode.
-    """
+    """Carries out an evaluation."""
 
     def __init__(
         self,
         folder: EvaluationFolder,
-        opened_player: OfApplication,
+        doers: Doers,
         workers: int = 1,
         on_progress: OnProgress = lambda *_: None,
     ) -> None:
-        self._folder, self._opened_player = folder, opened_player
+        self._folder, self._doers = folder, doers
         self._workers, self._on_progress = workers, on_progress
 
-    def run(self, episodes: Sequence[Episode]) -> tuple[Played, ...]:
-        """Play what is left of the episodes, write the results and return them.
+    def run(self, episodes: Sequence[Episode]) -> Results:
+        """Do what is left, write the results and return them.
 
         Raises:
             SPCAError: the agent cannot be used, or a file cannot be written.
         """
-        with locked(self._folder.path / "state", "evaluation"):
-            played = self._play(episodes)
-            lines = [json_text(each.to_dict()) for each in played]
-            self._folder.write(EPISODES, "".join(f"{line}\n" for line in lines))
-            return played
+        folder, attempts = self._folder, self._folder.settings().attempts
+        with locked(folder.path / "state", "evaluation"):
+            if not folder.is_finished:
+                played = self._done(PLAYING, self._doers.play, episodes)
+                self._done(PROVING, self._doers.prove, [each.episode for each in played if not each.pass1])
+                if folder.settings().versus:
+                    self._done(PEER, self._doers.peer, episodes)
+                folder.finish(results(folder).to_dict())
+            for path in sorted((folder.path / "state").glob("*.journal.jsonl")):
+                path.unlink()
+        return results(folder)
 
-    def _play(self, episodes: Sequence[Episode]) -> tuple[Played, ...]:
-        setup = PlayingSetup(self._folder.path, self._opened_player)
-
-        def count(batches: Sequence[PlayedBatch]) -> tuple[int, int]:
-            return sum(len(b.played) for b in batches), sum(each.pass1 for b in batches for each in b.played)
-
-        jobs = batches_of(episodes)
-        batches = self._stage(_EPISODES, setup, jobs, PlayedBatch.from_dict, count, len(episodes))
-        return tuple(each for batch in batches for each in batch.played)
-
-    def _stage(
-        self,
-        name: str,
-        setup: Setup[J, R],
-        jobs: Sequence[J],
-        read: Callable[[Mapping[str, Any]], R],
-        count: Callable[[Sequence[R]], tuple[int, int]],
-        total: int,
-    ) -> list[R]:
-        """Do the jobs that the journal of this name lacks; return the results of all in their order.
-
-        Args:
-            count: how many pieces of work some results hold, and how many of them are successes.
-            total: how many pieces there are.
-        """
+    def _done(self, stage: Stage[L], doer: OfApplication, episodes: Sequence[Episode]) -> tuple[L, ...]:
+        """Do the episodes that the journal of a stage lacks; write the lines of all, and return them."""
+        setup, jobs = BatchSetup(self._folder.path, doer, stage.kind), batches_of(episodes, stage.size)
         header: dict[str, Any] = {"settings": {}, "tasks": [job.to_dict() for job in jobs]}
-        path = self._folder.path / "state" / f"{name}.journal.jsonl"
-        with Journal(path, header, read, resume=True, terms=setup.terms) as journal:
-            finished, good = count(list(journal.finished.values()))
-            self._on_progress(name, finished, total, good)
-            for result in do_what_is_left(setup, jobs, journal, self._workers):
-                more, better = count([result])
-                finished, good = finished + more, good + better
-                self._on_progress(name, finished, total, good)
-            return [journal.finished[job.index] for job in jobs]
+        path = self._folder.path / "state" / f"{stage.name}.journal.jsonl"
+        with Journal(path, header, setup.read, resume=True, terms=setup.terms) as journal:
+            lines = [line for done in journal.finished.values() for line in done.lines]
+            finished, good = len(lines), sum(map(stage.is_good, lines))
+            self._on_progress(stage.name, finished, len(episodes), good)
+            for done in do_what_is_left(setup, jobs, journal, self._workers):
+                finished, good = finished + len(done.lines), good + sum(map(stage.is_good, done.lines))
+                self._on_progress(stage.name, finished, len(episodes), good)
+            found = tuple(line for job in jobs for line in journal.finished[job.index].lines)
+        self._folder.write(f"{stage.name}.jsonl", "".join(f"{json_text(line.to_dict())}\n" for line in found))
+        return found
 
-    def clean_up(self) -> None:
-        """Remove the journals: the results are written."""
-        for path in sorted(Path(self._folder.path / "state").glob("*.journal.jsonl")):
-            path.unlink()
+
+def results(folder: EvaluationFolder) -> Results:
+    """Return what is in the files of a finished evaluation.
+
+    Raises:
+        ResumeError: they cannot be read.
+    """
+    return Results(PLAYING.read(folder), PROVING.read(folder), PEER.read(folder))

@@ -12,7 +12,7 @@ from spca.common.errors import SettingsError
 from spca.evaluation.episodes import Episode
 from spca.runs.curriculum import Task, nearest
 
-MAX_EPISODES: Final = 1_000_000
+MAX_EPISODES: Final = 200_000
 _LARGEST_SEED: Final = 10**9
 _RANGE: Final = re.compile(r"(\d{1,10})(?::(\d{1,10}))?", re.ASCII)
 

@@ -1,0 +1,231 @@
+"""Figures of an evaluation: shares by id and category, pooled, failures, and pairs with the bot (pure)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from typing import Any, TypeVar
+
+from spca.common.statistics import Estimate, Rate, ratio_of_sums
+from spca.evaluation.episodes import BotPlayed, Judged, Played
+from spca.evaluation.proof.certifying import Solvability
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """Figures of a group of episodes, those that nothing can solve left out.
+
+    Attributes:
+        pass1: solved by the first plan, executed once.
+        solved: solved by any trial.
+        steps: primitives of the episodes that count for ``pass1``.
+        unsolvable: episodes that were left out.
+    """
+
+    name: str
+    pass1: Rate
+    solved: Rate
+    steps: int
+    unsolvable: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the figures as JSON-compatible data."""
+        rates = {"pass1": self.pass1.to_dict(), "solved": self.solved.to_dict()}
+        return {"name": self.name, **rates, "steps": self.steps, "unsolvable": self.unsolvable}
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Figures of the ids of the curriculum, or of those outside it.
+
+    Attributes:
+        pooled: of all; ``interval`` is that of its share of ``pass1``, and ``interval_solved`` that of ``solved``, by a
+            bootstrap that draws ids; None if there is no episode.
+    """
+
+    pooled: Row
+    interval: Estimate | None
+    interval_solved: Estimate | None
+    categories: tuple[Row, ...]
+    ids: tuple[Row, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the figures as JSON-compatible data."""
+        return {
+            "pooled": self.pooled.to_dict(),
+            "interval": self.interval.to_dict() if self.interval else None,
+            "interval_solved": self.interval_solved.to_dict() if self.interval_solved else None,
+            "categories": [row.to_dict() for row in self.categories],
+            "ids": [row.to_dict() for row in self.ids],
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class PairRow:
+    """Episodes that both played: who solved them, and the steps of both where both did."""
+
+    name: str
+    both: int
+    ours_only: int
+    bots_only: int
+    neither: int
+    our_steps: int
+    bots_steps: int
+
+    @property
+    def ratio(self) -> float | None:
+        """Our steps over the bot's, None where no episode was solved by both."""
+        return self.our_steps / self.bots_steps if self.bots_steps else None
+
+
+@dataclass(frozen=True, slots=True)
+class Versus:
+    """The bot's pairs: all, by category and by id; ``interval`` is that of the ratio of all steps."""
+
+    pooled: PairRow
+    interval: Estimate | None
+    categories: tuple[PairRow, ...]
+    ids: tuple[PairRow, ...]
+    reasons: Mapping[str, int]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the figures as JSON-compatible data."""
+        return {**asdict(self), "ratio": self.pooled.ratio}
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """An episode that the first plan did not solve, and what is proven of it; None where nothing was looked for."""
+
+    played: Played
+    judged: Judged | None
+
+    @property
+    def proof(self) -> str:
+        """``solvable``, ``unsolvable`` or ``undecided``."""
+        return (self.judged.verdict.solvability if self.judged else Solvability.UNDECIDED).value
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as JSON-compatible data; ``replay`` is what the command ``replay`` takes after the evaluation."""
+        played, judged = self.played, self.judged
+        return {
+            "replay": played.episode.name,
+            "category": played.episode.category,
+            "failure": played.failure,
+            "reason": played.reason,
+            "planner": played.trials[0].planner,
+            "solved_later": played.solved,
+            "proof": self.proof,
+            "certificate": judged.verdict.reason if judged else "",
+            "witness": list(judged.verdict.witness) if judged else [],
+        }
+
+
+@dataclass(frozen=True)
+class Results:
+    """All that an evaluation found, in the order of its episodes."""
+
+    played: tuple[Played, ...]
+    judged: tuple[Judged, ...] = ()
+    bot: tuple[BotPlayed, ...] = ()
+
+    @cached_property
+    def failed(self) -> tuple[Failed, ...]:
+        """Episodes that the first plan did not solve."""
+        verdicts = {(each.env_id, each.seed): each for each in self.judged}
+        return tuple(Failed(each, verdicts.get((each.env_id, each.seed))) for each in self.played if not each.pass1)
+
+    @cached_property
+    def inside(self) -> Block:
+        """Figures of the ids that the curriculum has."""
+        return self._block([each for each in self.played if not each.episode.outside])
+
+    @cached_property
+    def outside(self) -> Block:
+        """Figures of the ids that the curriculum lacks."""
+        return self._block([each for each in self.played if each.episode.outside])
+
+    @cached_property
+    def planners(self) -> Counter[str]:
+        """Episodes by who made the first plan: "writers", or the name of a model; "" where nobody did."""
+        made_by = (each.trials[0].planner for each in self.played)
+        return Counter("writers" if _is_writer(name) else name for name in made_by)
+
+    @cached_property
+    def versus(self) -> Versus | None:
+        """The pairs with the bot; None if it did not play."""
+        if not self.bot:
+            return None
+        bots = {(each.env_id, each.seed): each for each in self.bot}
+        pairs = [(each, bots[each.env_id, each.seed]) for each in self._counting(self.played)]
+        ids = _grouped(pairs, lambda pair: pair[0].env_id, _pair_row)
+        return Versus(
+            _pair_row("all", pairs),
+            ratio_of_sums([(row.our_steps, row.bots_steps) for row in ids]),
+            _grouped(pairs, lambda pair: pair[0].episode.category, _pair_row),
+            ids,
+            dict(Counter(bot.reason for _, bot in pairs if not bot.solved).most_common()),
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return ``summary.json``."""
+        return {
+            "episodes": len(self.played),
+            "planners": dict(self.planners),
+            "curriculum": self.inside.to_dict(),
+            "outside": self.outside.to_dict(),
+            "failures": dict(Counter(each.played.failure for each in self.failed)),
+            "failed": [each.to_dict() for each in self.failed],
+            "bot": self.versus.to_dict() if self.versus else None,
+        }
+
+    @cached_property
+    def _unsolvable(self) -> frozenset[tuple[str, int]]:
+        return frozenset(
+            (each.env_id, each.seed) for each in self.judged if each.verdict.solvability is Solvability.UNSOLVABLE
+        )
+
+    def _counting(self, played: Iterable[Played]) -> list[Played]:
+        """Return those that are not proven to be unsolvable."""
+        return [each for each in played if (each.env_id, each.seed) not in self._unsolvable]
+
+    def _block(self, played: Sequence[Played]) -> Block:
+        ids = _grouped(played, lambda each: each.env_id, self._row)
+        return Block(
+            self._row("all", played),
+            ratio_of_sums([(row.pass1.good, row.pass1.total) for row in ids]),
+            ratio_of_sums([(row.solved.good, row.solved.total) for row in ids]),
+            _grouped(played, lambda each: each.episode.category, self._row),
+            ids,
+        )
+
+    def _row(self, name: str, played: Sequence[Played]) -> Row:
+        counting = self._counting(played)
+        total, good = len(counting), [each for each in counting if each.pass1]
+        solved, steps = sum(each.solved for each in counting), sum(each.steps for each in good)
+        return Row(name, Rate(len(good), total), Rate(solved, total), steps, len(played) - total)
+
+
+def _is_writer(planner: str) -> bool:
+    """Whether it is a label such as ``unlock/v003``; models have a prefix that names no version."""
+    return planner.rpartition("/")[2].removeprefix("v").isdigit()
+
+
+def _grouped(items: Iterable[T], key: Callable[[T], str], row: Callable[[str, Sequence[T]], R]) -> tuple[R, ...]:
+    groups: dict[str, list[T]] = {}
+    for item in items:
+        groups.setdefault(key(item), []).append(item)
+    return tuple(row(name, group) for name, group in groups.items())
+
+
+def _pair_row(name: str, pairs: Sequence[tuple[Played, BotPlayed]]) -> PairRow:
+    both = [(ours, bot) for ours, bot in pairs if ours.pass1 and bot.solved]
+    ours_only = sum(ours.pass1 and not bot.solved for ours, bot in pairs)
+    bots_only = sum(bot.solved and not ours.pass1 for ours, bot in pairs)
+    steps = sum(ours.steps for ours, _ in both), sum(bot.steps for _, bot in both)
+    return PairRow(name, len(both), ours_only, bots_only, len(pairs) - len(both) - ours_only - bots_only, *steps)
