@@ -3,26 +3,30 @@
 from __future__ import annotations
 
 import os
-import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
 from llmclient import ChatGPTClient
-from minigridenv import MiniGridEnv, check_ids
+from minigridenv import MiniGridEnv, check_ids, known_ids
 from plannerLLM import PDDLResp, PlannerLLM
 from spca.code import library
 from spca.common import command
 from spca.common.installation import OfApplication, home
-from spca.contracts import AgentSource, FailedPlan, LevelInfo, Plan, PlanFailure, Snapshot
+from spca.contracts import AgentSource, FailedPlan, Plan, PlanFailure, Snapshot
 from spca.evaluation import options, selection
-from spca.evaluation.episodes import Episode, Played
+from spca.evaluation.episodes import BotPlayed, Episode, Judged, Played
 from spca.evaluation.eval_folder import EvaluationFolder, EvaluationSettings
-from spca.evaluation.harness import Harness
+from spca.evaluation.figures import show, shown
+from spca.evaluation.harness import Doers, Harness
 from spca.evaluation.learned import learned
-from spca.evaluation.player import Asker, Planning, Player
+from spca.evaluation.outside import outside_ids
+from spca.evaluation.peer import BotPeer
+from spca.evaluation.player import Asker, Planning, Player, told
+from spca.evaluation.proof.certifying import certify
 from spca.llm.calls.desk import CallDesk
 from spca.plan.solver import Solver
 from spca.runs import cli, curriculum, startup
@@ -31,10 +35,10 @@ from spca.runs.model_choice import Models
 from spca.runs.provenance import run_info
 from spca.runs.settings import Settings
 from spca.sandbox.executor import SandboxExecutor
-from spca.writers.stored import Missed
+from spca.writers.library import WriterLibrary
 
 ROOT: Final = Path(__file__).resolve().parent
-PLAYER: Final = OfApplication("frozen", "opened_player")
+DOERS: Final = Doers(*(OfApplication("frozen", name) for name in ("opened_player", "opened_prover", "opened_peer")))
 
 
 def main(called: Mapping[str, Any], end: command.Ending) -> int:
@@ -47,9 +51,10 @@ def main(called: Mapping[str, Any], end: command.Ending) -> int:
     else:
         folder = _begun(given, runs)
     end.go_on = f"{command.program()} evaluate --resume {folder.id}"
-    episodes = _episodes(folder)
-    played = Harness(folder, PLAYER, given.get("workers") or len(os.sched_getaffinity(0))).run(episodes)
-    print(f"{sum(each.pass1 for each in played)} of {len(played)} at the first attempt", file=sys.stdout)
+    workers = given.get("workers") or len(os.sched_getaffinity(0))
+    with shown(given.get("quiet", False)) as progress:
+        found = Harness(folder, DOERS, workers, progress).run(_episodes(folder))
+    show(found, folder)
     return command.EXIT_FINISHED
 
 
@@ -90,8 +95,9 @@ def _episodes(folder: EvaluationFolder) -> tuple[Episode, ...]:
 
 
 def _selected(settings: EvaluationSettings, learned_on: curriculum.Curriculum) -> tuple[Episode, ...]:
-    seeds = selection.seeds(settings.seeds)
-    return selection.episodes(learned_on.tasks(), (), seeds, settings.categories, settings.ids)
+    seeds, tasks = selection.seeds(settings.seeds), learned_on.tasks()
+    others = outside_ids(known_ids(), (task.env_id for task in tasks)).tasks if settings.outside else ()
+    return selection.episodes(tasks, others, seeds, settings.categories, settings.ids)
 
 
 @contextmanager
@@ -105,8 +111,10 @@ def opened_player(path: Path) -> Iterator[Callable[[Episode], Played]]:
         solver.warm()
         executor.verify()
         make_world = partial(MiniGridEnv, executor=executor, upstream_rules=settings.upstream_rules)
+        writers = WriterLibrary(executor, solver.solve)
+        writers.load(folder.writers())
         model = settings.planner_model if settings.planner_model != options.NO_MODEL else ""
-        planning = Planning(_no_writers, model, _Model(folder, asked, solver).asker)
+        planning = Planning(writers.plans, model, _Model(folder, asked, solver).asker)
         yield Player(make_world, planning, folder.agents(), settings.attempts)
 
 
@@ -136,5 +144,29 @@ class _Model:
         return ask
 
 
-def _no_writers(_snapshot: Snapshot, _level: LevelInfo) -> Iterable[Plan | Missed]:
-    return ()
+@contextmanager
+def opened_prover(path: Path) -> Iterator[Callable[[Episode], Judged]]:
+    """What proves whether episodes of an evaluation's folder can be solved at all."""
+    upstream = EvaluationFolder(path).settings().upstream_rules
+    make_world = partial(MiniGridEnv, upstream_rules=upstream)
+
+    def judge(episode: Episode) -> Judged:
+        started = time.perf_counter()
+        verdict = certify(episode.env_id, episode.seed, make_world, upstream_rules=upstream)
+        return Judged(episode.env_id, episode.seed, verdict, time.perf_counter() - started)
+
+    yield judge
+
+
+@contextmanager
+def opened_peer(path: Path) -> Iterator[Callable[[Episode], BotPlayed]]:
+    """The bot of BabyAI, which plays the episodes of an evaluation's folder."""
+    with BotPeer(upstream_rules=EvaluationFolder(path).settings().upstream_rules) as peer:
+
+        def play(episode: Episode) -> BotPlayed:
+            started = time.perf_counter()
+            bot = peer.play(episode.env_id, episode.seed)
+            seconds = time.perf_counter() - started
+            return BotPlayed(episode.env_id, episode.seed, bot.solved, bot.steps, told(bot.reason), seconds)
+
+        yield play

@@ -36,7 +36,7 @@ class Batch(Job):
 
 
 @dataclass(frozen=True, slots=True)
-class Done(Generic[L]):
+class BatchResult(Generic[L]):
     """What was found of the episodes of a batch, in their order."""
 
     task_id: str
@@ -55,7 +55,7 @@ def batches_of(episodes: Sequence[Episode], size: int) -> tuple[Batch, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class BatchSetup(Setup[Batch, Done[L]]):
+class BatchSetup(Setup[Batch, BatchResult[L]]):
     """How a worker prepares for the episodes of an evaluation.
 
     Attributes:
@@ -72,17 +72,17 @@ class BatchSetup(Setup[Batch, Done[L]]):
     verbose: bool = False
 
     @contextmanager
-    def opened(self) -> Iterator[Callable[[Batch], Done[L]]]:
+    def opened(self) -> Iterator[Callable[[Batch], BatchResult[L]]]:
         with self.opened_doer(self.folder) as do:
-            yield lambda batch: Done(batch.id, tuple(map(do, batch.episodes)))
+            yield lambda batch: BatchResult(batch.id, tuple(map(do, batch.episodes)))
 
-    def lost(self, job: Batch, how: str) -> Done[L]:
-        return Done(job.id, tuple(self.kind.lost(each, f"{how}, {TRIES} times") for each in job.episodes))
+    def lost(self, job: Batch, how: str) -> BatchResult[L]:
+        return BatchResult(job.id, tuple(self.kind.lost(each, f"{how}, {TRIES} times") for each in job.episodes))
 
-    def read(self, data: Mapping[str, Any]) -> Done[L]:
-        """Return the value of what :meth:`Done.to_dict` made of one.
+    def read(self, data: Mapping[str, Any]) -> BatchResult[L]:
+        """Return the value of what :meth:`BatchResult.to_dict` made of one.
 
         Raises:
             KeyError, TypeError, ValueError: the data is something else.
         """
-        return Done(data["task_id"], tuple(map(self.kind.from_dict, data["lines"])))
+        return BatchResult(data["task_id"], tuple(map(self.kind.from_dict, data["lines"])))

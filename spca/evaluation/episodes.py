@@ -11,6 +11,7 @@ from itertools import chain
 from typing import Any, Final, Self
 
 from spca.contracts import LevelInfo, Status
+from spca.evaluation.peer import UNSUPPORTED
 from spca.evaluation.proof.certifying import Solvability, Verdict
 
 NO_PLAN: Final = "no_plan"
@@ -206,9 +207,14 @@ class BotPlayed:
     reason: str = ""
     seconds: float = 0.0
 
+    @property
+    def is_supported(self) -> bool:
+        """Whether the bot can play this environment at all."""
+        return self.reason != UNSUPPORTED
+
     def to_dict(self) -> dict[str, Any]:
         """Return the line of ``bot.jsonl``."""
-        return asdict(self)
+        return {**asdict(self), "seconds": round(self.seconds, 4)}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:

@@ -27,12 +27,15 @@ from spca.common.files import json_text, make_folder, read_text, write_atomic
 from spca.contracts import AgentSource
 from spca.errors import ResumeError
 from spca.evaluation.learned import Learned
-from spca.runs.folder import new_run_id
+from spca.runs.folder import RunFolder, new_run_id
+from spca.runs.writer_files import WriterFiles
+from spca.writers.stored import StoredWriter
 
 RECORD: Final = "evaluation.json"
 SUMMARY: Final = "summary.json"
 REPORT: Final = "report.html"
 _AGENTS: Final = "frozen/agents.json"
+_WRITERS: Final = "frozen/writers.json"
 _CURRICULUM: Final = "frozen/curriculum.json"
 
 
@@ -81,6 +84,12 @@ class EvaluationFolder:
         write_atomic(folder.path / "frozen/agent.py", learned.agents[""].text)
         folder._write(_AGENTS, {category: agent.text for category, agent in learned.agents.items()})
         write_atomic(folder.path / _CURRICULUM, learned.curriculum)
+        if learned.folder is not None:
+            for name in learned.writer_files():
+                copied = folder.path / "frozen" / name
+                make_folder(copied.parent)
+                write_atomic(copied, RunFolder(learned.folder).read_text(name))
+        folder._write(_WRITERS, {"writers": list(learned.writers)})
         folder._write(RECORD, {"id": folder.id, "settings": asdict(settings), **made_with})
         return folder
 
@@ -120,6 +129,14 @@ class EvaluationFolder:
     def agents(self) -> dict[str, AgentSource]:
         """Return the frozen agents by category; "" is that of all other categories."""
         return {category: AgentSource(text) for category, text in self._read(_AGENTS, "").items()}
+
+    def writers(self) -> tuple[StoredWriter, ...]:
+        """Return the frozen problem writers.
+
+        Raises:
+            ResumeError: they cannot be read.
+        """
+        return WriterFiles(RunFolder(self.path / "frozen"), self._read(_WRITERS, "writers")["writers"]).stored
 
     @property
     def curriculum(self) -> Path:

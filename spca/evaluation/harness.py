@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Final, Generic
 
 from spca.common.encoding import json_text
@@ -89,7 +88,7 @@ class Harness:
         Raises:
             SPCAError: the agent cannot be used, or a file cannot be written.
         """
-        folder, attempts = self._folder, self._folder.settings().attempts
+        folder = self._folder
         with locked(folder.path / "state", "evaluation"):
             if not folder.is_finished:
                 played = self._done(PLAYING, self._doers.play, episodes)

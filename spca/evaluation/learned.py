@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +12,11 @@ from spca.common.command import program
 from spca.common.errors import SettingsError
 from spca.common.files import read_text
 from spca.common.text import escaped_code
-from spca.contracts import AgentSource
+from spca.contracts import AgentSource, ProblemWriter
 from spca.errors import PatchError, ResumeError
 from spca.runs.folder import CURRICULUM, FIRST_AGENT, RunFolder
+from spca.runs.writer_files import FOLDER
+from spca.writers.stored import StoredWriter
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,12 +28,23 @@ class Learned:
         agents: by category; "" is that of all other categories.
         curriculum: text of the curriculum's file.
         settings: of the run, {} for a file.
+        writers: what the run's state says of its problem writers.
+        folder: of the run, where their files lie; None for a file.
     """
 
     source: str
     agents: Mapping[str, AgentSource]
     curriculum: str
-    settings: Mapping[str, Any]
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    writers: Sequence[Mapping[str, Any]] = ()
+    folder: Path | None = None
+
+    def writer_files(self) -> Iterator[str]:
+        """Yield the files that the writers need, relative to the folder."""
+        for record in self.writers:
+            bare = StoredWriter(ProblemWriter(record["name"], "", ""), record["version"], "")
+            yield from (f"{FOLDER}/{bare.label}.{kind}" for kind in ("py", "pddl", "json"))
+            yield from record["cases"]
 
 
 def learned(given: str | None, runs: Path, cwd: Path, root: Path) -> Learned:
@@ -49,7 +62,7 @@ def learned(given: str | None, runs: Path, cwd: Path, root: Path) -> Learned:
         return _of_run(_latest_finished(runs))
     path = cwd / given
     if given.endswith(".py") or path.is_file():
-        return Learned(given, {"": _agent(path)}, read_text(root / "merged_curriculum2.json"), {})
+        return Learned(given, {"": _agent(path)}, read_text(root / "merged_curriculum2.json"))
     is_folder = (path / "run.json").is_file()
     return _of_run(RunFolder.open(path.parent, path.name) if is_folder else RunFolder.open(runs, given))
 
@@ -81,7 +94,9 @@ def _of_run(folder: RunFolder) -> Learned:
     if not info["settings"].get("carry_over", True):  # each category has a library of its own
         files |= _last_of_each_category(state["finished"])
     agents = {category: AgentSource(folder.read_text(name)) for category, name in files.items()}
-    return Learned(folder.run_id, agents, folder.read_text(CURRICULUM), info["settings"])
+    return Learned(
+        folder.run_id, agents, folder.read_text(CURRICULUM), info["settings"], state.get("writers", ()), folder.path
+    )
 
 
 def _last_of_each_category(finished: list[dict[str, Any]]) -> dict[str, str]:

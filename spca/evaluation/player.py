@@ -76,7 +76,7 @@ class Player:
                     if trial.solved or len(trials) == self._attempts:
                         break
         except (WorldError, RestoreError) as error:
-            trials.append(Trial("", WORLD_ERROR, _told(str(error))))
+            trials.append(Trial("", WORLD_ERROR, told(str(error))))
         return Played(episode, tuple(trials), time.perf_counter() - started)
 
     def _trials(self, world: World, episode: Episode) -> Iterator[Trial]:
@@ -86,7 +86,7 @@ class Player:
         start = world.checkpoint() if self._attempts > 1 else None
         for planner, plan in self._plans(snapshot, episode, agent, failed):
             if isinstance(plan, str):
-                yield Trial(planner, NO_PLAN, _told(plan))
+                yield Trial(planner, NO_PLAN, told(plan))
                 return
             if plan.text in plans:  # it would end in the same way
                 continue
@@ -125,7 +125,7 @@ def _carried_out(world: World, plan: Plan, agent: AgentSource, planner: str) -> 
     if lacking := library.missing(agent.text, plan.actions):
         return Trial(planner, Status.MISSING_METHOD.value, f"the library lacks {', '.join(lacking)}", calls)
     outcome = world.run_sim(plan, agent)
-    reason = "" if outcome.solved else _told(outcome.message)
+    reason = "" if outcome.solved else told(outcome.message)
     acted = _by_position(outcome.trace)
     return Trial(planner, outcome.status.value, reason, calls, acted, outcome.corrections, outcome.state_hash)
 
@@ -136,5 +136,6 @@ def _by_position(trace: Sequence[TraceStep]) -> tuple[tuple[int, ...], ...]:
     return tuple(tuple(step.code for step in trace if step.position == at) for at in range(last + 1))
 
 
-def _told(reason: str) -> str:
+def told(reason: str) -> str:
+    """Return a reason as it is recorded: short, and the same whenever the episode is played."""
     return shortened(_ADDRESS.sub("0x...", reason), _LONGEST_REASON)

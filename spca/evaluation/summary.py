@@ -85,13 +85,20 @@ class PairRow:
 
 @dataclass(frozen=True, slots=True)
 class Versus:
-    """The bot's pairs: all, by category and by id; ``interval`` is that of the ratio of all steps."""
+    """Episodes that the bot can play: all, by category and by id.
+
+    Attributes:
+        interval: of the ratio of all steps, by a bootstrap that draws ids.
+        reasons: why the bot failed, and how often.
+        unsupported: episodes that it cannot play at all.
+    """
 
     pooled: PairRow
     interval: Estimate | None
     categories: tuple[PairRow, ...]
     ids: tuple[PairRow, ...]
     reasons: Mapping[str, int]
+    unsupported: int
 
     def to_dict(self) -> dict[str, Any]:
         """Return the figures as JSON-compatible data."""
@@ -99,7 +106,7 @@ class Versus:
 
 
 @dataclass(frozen=True, slots=True)
-class Failed:
+class Failure:
     """An episode that the first plan did not solve, and what is proven of it; None where nothing was looked for."""
 
     played: Played
@@ -135,10 +142,10 @@ class Results:
     bot: tuple[BotPlayed, ...] = ()
 
     @cached_property
-    def failed(self) -> tuple[Failed, ...]:
+    def failed(self) -> tuple[Failure, ...]:
         """Episodes that the first plan did not solve."""
         verdicts = {(each.env_id, each.seed): each for each in self.judged}
-        return tuple(Failed(each, verdicts.get((each.env_id, each.seed))) for each in self.played if not each.pass1)
+        return tuple(Failure(each, verdicts.get((each.env_id, each.seed))) for each in self.played if not each.pass1)
 
     @cached_property
     def inside(self) -> Block:
@@ -163,13 +170,15 @@ class Results:
             return None
         bots = {(each.env_id, each.seed): each for each in self.bot}
         pairs = [(each, bots[each.env_id, each.seed]) for each in self._counting(self.played)]
-        ids = _grouped(pairs, lambda pair: pair[0].env_id, _pair_row)
+        playable = [pair for pair in pairs if pair[1].is_supported]
+        ids = _grouped(playable, lambda pair: pair[0].env_id, _pair_row)
         return Versus(
-            _pair_row("all", pairs),
+            _pair_row("all", playable),
             ratio_of_sums([(row.our_steps, row.bots_steps) for row in ids]),
-            _grouped(pairs, lambda pair: pair[0].episode.category, _pair_row),
+            _grouped(playable, lambda pair: pair[0].episode.category, _pair_row),
             ids,
-            dict(Counter(bot.reason for _, bot in pairs if not bot.solved).most_common()),
+            dict(Counter(bot.reason for _, bot in playable if not bot.solved).most_common()),
+            len(pairs) - len(playable),
         )
 
     def to_dict(self) -> dict[str, Any]:

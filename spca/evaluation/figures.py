@@ -1,0 +1,151 @@
+"""An evaluation on the terminal: how far it is, and its figures as tables; 80 columns are enough."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from spca.common.command import program
+from spca.common.jobs.progress import Bar
+from spca.common.statistics import Estimate, Rate
+from spca.common.text import counted, one_line
+from spca.evaluation.eval_folder import EvaluationFolder
+from spca.evaluation.harness import OnProgress
+from spca.evaluation.summary import Block, PairRow, Results, Row, Versus
+
+_PIPED = 120
+_LISTED = 30
+"""Failed episodes that are listed; the page and the files have them all."""
+_REASON = 160
+_GOOD = {"episodes": "at the first attempt", "proofs": "decided", "bot": "by the bot"}
+
+
+@contextmanager
+def shown(quiet: bool) -> Iterator[OnProgress]:
+    """Show a progress bar for each stage, if standard error is a terminal."""
+    with ExitStack() as stack:
+        bars: dict[str, Bar] = {}
+
+        def update(stage: str, finished: int, total: int, good: int) -> None:
+            if stage not in bars:
+                stack.close()
+                bars[stage] = stack.enter_context(Bar(quiet, stage, _GOOD[stage]))
+            bars[stage].update(finished, total, good)
+
+        yield update
+
+
+def show(results: Results, folder: EvaluationFolder) -> None:
+    """Print the figures."""
+    console = Console(highlight=False, width=None if sys.stdout.isatty() else _PIPED)
+    _say(console, f"{folder.id}  {_head(results, folder)}", "bold")
+    for name, block in (("category", results.inside), ("outside the curriculum", results.outside)):
+        if block.ids:
+            console.print(_block(name, block))
+    if results.versus:
+        console.print(_versus(results.versus))
+        _say(console, ratio_told(results.versus))
+    _failures(results, folder, console)
+    _say(console, f"folder   {folder.path}")
+
+
+def _head(results: Results, folder: EvaluationFolder) -> str:
+    settings = folder.settings()
+    made = ", ".join(f"{count} by {name or 'nobody'}" for name, count in results.planners.most_common())
+    played = f"{counted(len(results.played), 'episode')} of seeds {settings.seeds}"
+    return f"{settings.agent}, frozen: {played}; first plans: {made}"
+
+
+def rate_told(rate: Rate) -> str:
+    """``99.5 % (99.1 to 99.8)``"""
+    return _told(rate.value, *rate.interval)
+
+
+def estimate_told(estimate: Estimate | None) -> str:
+    """Return the same of a pooled share, "-" if there is none."""
+    return _told(estimate.value, estimate.low, estimate.high) if estimate else "-"
+
+
+def _told(value: float, low: float, high: float) -> str:
+    return f"{100 * value:.1f} % ({100 * low:.1f} to {100 * high:.1f})"
+
+
+def ratio_told(versus: Versus) -> str:
+    """Return the ratio of summed steps in words."""
+    row, interval = versus.pooled, versus.interval
+    if interval is None:
+        return "no episode was solved by both"
+    said = f"{interval.value:.3f} of the bot's steps (95 %: {interval.low:.3f} to {interval.high:.3f})"
+    return f"{said} over the {counted(row.both, 'pair')} that both solve; {versus.unsupported} it cannot play"
+
+
+def _block(name: str, block: Block) -> Table:
+    several = block.pooled.solved != block.pooled.pass1
+    table = _table(name, "pass@1", "of", "95 %", *(["pass@N", "95 %"] if several else []), "steps", "unsolvable")
+
+    def row(each: Row, interval: str, later: str) -> list[str]:
+        more = [str(each.solved.good), later] if several else []
+        cells = [str(each.pass1.good), str(each.pass1.total), interval, *more]
+        return [each.name, *cells, f"{each.steps:,}", str(each.unsolvable or "")]
+
+    for each in block.categories:
+        table.add_row(*map(_text, row(each, rate_told(each.pass1), rate_told(each.solved))))
+    table.add_section()
+    pooled = row(block.pooled, estimate_told(block.interval), estimate_told(block.interval_solved))
+    table.add_row(*map(_text, pooled), style="bold")
+    return table
+
+
+def _versus(versus: Versus) -> Table:
+    table = _table("against the bot", "both", "ours only", "bot only", "neither", "steps", "bot's", "ratio")
+
+    def row(each: PairRow) -> list[str]:
+        solved = (each.both, each.ours_only, each.bots_only, each.neither)
+        ratio = "-" if each.ratio is None else f"{each.ratio:.3f}"
+        return [each.name, *map(str, solved), f"{each.our_steps:,}", f"{each.bots_steps:,}", ratio]
+
+    for each in versus.categories:
+        table.add_row(*map(_text, row(each)))
+    table.add_section()
+    table.add_row(*map(_text, row(versus.pooled)), style="bold")
+    return table
+
+
+def _failures(results: Results, folder: EvaluationFolder, console: Console) -> None:
+    if not results.failed:
+        return
+    table = _table("failed", "proof", "how", "why")
+    for column in table.columns[1:]:
+        column.justify = "left"
+    table.columns[0].overflow = table.columns[3].overflow = "fold"
+    for each in results.failed[:_LISTED]:
+        why = each.played.reason
+        if each.proof == "unsolvable" and each.judged:
+            why = f"{each.judged.verdict.reason}; {why}"
+        table.add_row(*map(_text, (each.played.episode.name, each.proof, each.played.failure, why[:_REASON])))
+    console.print(table)
+    if len(results.failed) > _LISTED:
+        _say(console, f"and {len(results.failed) - _LISTED} more")
+    first = results.failed[0].played.episode.name
+    _say(console, f"to see one: {program()} replay {folder.id} {first}")
+
+
+def _table(*names: str) -> Table:
+    table = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    for number, name in enumerate(names):
+        table.add_column(name, justify="right" if number else "left", overflow="fold")
+    return table
+
+
+def _text(cell: object) -> Text:
+    return Text(one_line(str(cell)))
+
+
+def _say(console: Console, line: str, style: str = "") -> None:
+    console.print(one_line(line), markup=False, soft_wrap=True, style=style)
