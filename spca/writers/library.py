@@ -89,16 +89,16 @@ class WriterLibrary:
     def told(self, missed: Sequence[Missed]) -> dict[str, Any] | None:
         """Return what a planner is told of the writers, None where there is nothing.
 
-        ``newest``: the last one accepted, in the fields of an answer; ``others``: names; ``missed``: why each did not
+        ``nearest``: the first one tried, in the fields of an answer; ``others``: names; ``missed``: why each did not
         help on this level; ``rejected``: why the last draft was not accepted.
         """
         if not self.stored and not self.rejection:
             return None
-        told: dict[str, Any] = {}
-        if self.stored:
-            writer = self.stored[-1].writer
-            told["newest"] = {"writer_name": writer.name, "domain": writer.domain, "writer": writer.source}
-        told["others"] = [stored.writer.name for stored in self.stored[:-1]]
+        first = missed[0].label if missed else ""
+        nearest = next((each.writer for each in self.stored if each.label == first), None)
+        shown = nearest and {"writer_name": nearest.name, "domain": nearest.domain, "writer": nearest.source}
+        told: dict[str, Any] = {"nearest": shown}
+        told["others"] = [each.writer.name for each in self.stored if each.writer is not nearest]
         told["missed"] = [
             {"writer_name": each.label.partition("/")[0], "how": each.miss.value, "why": each.reason} for each in missed
         ]

@@ -61,6 +61,7 @@ TASKS = curriculum.load(ROOT / "merged_curriculum2.json").tasks()
 SEED = 987654
 PLANNER_TOKENS, CODER_TOKENS = 4000, 6000
 PLANNER_SYSTEM_TOKENS = 1005
+WRITER_TOKENS = 350
 METHODS = 200
 SEEN_AT_ONCE = {"MiniGrid-Empty-5x5-v0"}
 """Levels that are so small that the first view shows all."""
@@ -143,11 +144,15 @@ def actions_for(mission: str) -> str:
 
 
 def to_planner(
-    snapshot: Snapshot, level: LevelInfo, trusted: TrustedPDDL | None = None, failed: tuple[FailedPlan, ...] = ()
+    snapshot: Snapshot,
+    level: LevelInfo,
+    trusted: TrustedPDDL | None = None,
+    failed: tuple[FailedPlan, ...] = (),
+    compiles: bool = False,
 ) -> list[Message]:
     """The first messages that a planner gets."""
     model = ScriptedProvider(ProviderConfigError("enough"))
-    planner = PlannerLLM("x/m", "x/m", shared_solver(), Events(), planner_client(model))
+    planner = PlannerLLM("x/m", "x/m", shared_solver(), Events(), planner_client(model), compiles=compiles)
     with pytest.raises(ProviderConfigError):
         planner.plan(snapshot, level, actions_for(snapshot.mission), trusted=trusted, failed=failed)
     return list(model.requests[0].messages)
@@ -212,6 +217,8 @@ def test_what_the_planner_is_told_of_its_work_is_short(levels: Mapping[str, Seen
     system = to_planner(next(iter(levels.values())).start, LEVEL)[0]
     assert system.role == "system"
     assert tokens_of(system.text) <= PLANNER_SYSTEM_TOKENS
+    with_writer = to_planner(next(iter(levels.values())).start, LEVEL, compiles=True)[0]
+    assert tokens_of(with_writer.text) <= PLANNER_SYSTEM_TOKENS + WRITER_TOKENS
 
 
 def test_every_coder_prompt_is_short(levels: Mapping[str, Seen]) -> None:

@@ -99,11 +99,11 @@ def told(name: str, **variables: object) -> str:
     ],
 )
 def test_the_planner_is_told(rule: str) -> None:
-    assert rule in told("planner_system", reserved="drop")
+    assert rule in told("planner_system", reserved="drop", compiles=False)
 
 
 def test_one_rule_says_what_is_an_action_of_its_own() -> None:
-    text = told("planner_system", reserved="drop")
+    text = told("planner_system", reserved="drop", compiles=False)
     assert text.count("of its own") == 1
     assert "one action does all" not in text
 
@@ -123,7 +123,7 @@ def test_the_coder_is_told(rule: str) -> None:
 
 def planner_task(**given: object) -> str:
     nothing = dict.fromkeys(("trusted", "feedback", "writers"))
-    return told("planner_task", **{"snapshot": {}, "level": {}, "actions": "", **nothing} | given)
+    return told("planner_task", **{"snapshot": {}, "level": {}, "actions": "", "compiles": False, **nothing} | given)
 
 
 def test_a_trusted_domain_may_be_kept_by_null() -> None:
@@ -157,7 +157,7 @@ def test_who_repairs_a_plan_by_code_may_send_it_back() -> None:
 
 def example_pddl() -> tuple[str, str]:
     """Domain and problem of the planner's worked example, as the model is shown them."""
-    text = render("planner_system", reserved="drop")
+    text = render("planner_system", reserved="drop", compiles=False)
     found = re.search(r"^(\(define \(domain house\).*)\n(\(define \(problem .*)", text, re.DOTALL | re.MULTILINE)
     assert found
     return found[1], found[2]
@@ -213,3 +213,34 @@ def test_the_coders_example_gives_up_when_all_is_explored(example_agent: AgentSo
         outcome = world.run_sim(plan_of(PlanStep("face_thing", ("a1", "goal_green"))), example_agent)
     assert outcome.status is Status.GOAL_NOT_REACHED
     assert all("unseen" not in row[1:-1] for row in cropped(outcome.last_map)[1:-1])
+
+
+NEAREST = {
+    "writer_name": "walk",
+    "domain": "(define (domain d) ?a - t)",
+    "writer": "def make_problem(s):\n    return 'x'",
+}
+
+
+def shown_writers(trusted: dict[str, str] | None = None) -> str:
+    writers = {"nearest": NEAREST, "others": ["fetch"], "missed": []}
+    return planner_task(writers=writers, trusted=trusted, compiles=True)
+
+
+def test_the_nearest_writer_is_shown_as_it_is_written() -> None:
+    text = shown_writers()
+    assert f"<nearest_writer> {' '.join(NEAREST['writer'].split())} </nearest_writer>" in text
+    assert f"<nearest_domain> {NEAREST['domain']} </nearest_domain>" in text
+    assert '"nearest": "walk", "others": ["fetch"]' in text
+
+
+def test_a_domain_is_shown_once() -> None:
+    text = shown_writers({"domain": NEAREST["domain"], "problem": "(define (problem p))"})
+    assert "Its domain is the one in <trusted_pddl>." in text
+    assert "<nearest_domain>" not in text
+
+
+def test_nothing_is_said_of_writers_where_plans_are_not_compiled() -> None:
+    for name in ("planner_system", "planner_repair"):
+        assert "writer" not in told(name, reserved="drop", feedback={}, compiles=False)
+    assert "writer" not in planner_task()

@@ -41,4 +41,4 @@ def test_accepted_writer_plans_for_the_next_level() -> None:
         assert missed == Missed("walk/v001", Miss.REFUSED, "cannot read sing")
         told = library.told([missed])
         assert told is not None
-        assert told["newest"]["writer_name"] == "walk"
+        assert told["nearest"]["writer_name"] == "walk"

@@ -64,13 +64,15 @@ def prompt_for(
         actions="(none yet)",
         trusted=trusted,
         feedback={"kind": "plan_failed", "failed_plans": failures} if failed else None,
+        writers=None,
+        compiles=False,
     )
-    return [Message("system", render("planner_system", legend="", reserved="drop")), Message("user", task)]
+    return [Message("system", render("planner_system", reserved="drop", compiles=False)), Message("user", task)]
 
 
 def repair(message: str) -> list[Message]:
     """What PLAN adds when an answer cannot be used."""
-    text = render("planner_repair", feedback={"kind": "pddl_error", "message": message})
+    text = render("planner_repair", feedback={"kind": "pddl_error", "message": message}, compiles=False)
     return [Message("assistant", "{}"), Message("user", text)]
 
 

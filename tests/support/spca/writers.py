@@ -57,7 +57,9 @@ class FakeWriters:
 
     def told(self, missed: Sequence[Missed]) -> dict[str, Any] | None:
         names = [each.writer.name for each in self.stored]
-        return {"others": names, "missed": [replace(each).reason for each in missed]} if names else None
+        return (
+            {"nearest": None, "others": names, "missed": [replace(each).reason for each in missed]} if names else None
+        )
 
 
 def _stored(label: str) -> StoredWriter:
