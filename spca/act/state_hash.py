@@ -15,7 +15,7 @@ from typing import Any, Final
 
 import numpy as np
 
-_NOT_STATE: Final = frozenset(
+NOT_STATE: Final = frozenset(
     {
         "window",
         "clock",
@@ -42,31 +42,37 @@ def hash_state(*parts: Any) -> str:
     Walks attributes, containers, numpy arrays and random generators; shared and cyclic references hash by the order
     in which they are first met, so equal states of two simulators hash equally.
     """
-    digest = hashlib.sha256()
+    tokens: list[bytes] = []
     seen: dict[int, int] = {}
     keep_alive: list[Any] = []
     stack: list[Any] = list(reversed(parts))
     while stack:
         value = stack.pop()
-        token, children = _describe(value, seen, keep_alive)
-        digest.update(token)
-        stack.extend(reversed(children))
-    return digest.hexdigest()
+        number = seen.get(id(value))
+        if number is not None:  # never a scalar
+            tokens.append(b"ref:%d;" % number)
+        elif (token := _scalar(value)) is not None:
+            tokens.append(token)
+        else:
+            seen[id(value)] = len(seen)
+            keep_alive.append(value)
+            token, children = _describe_object(value)
+            tokens.append(token)
+            stack.extend(reversed(children))
+    return hashlib.sha256(b"".join(tokens)).hexdigest()
 
 
-def _describe(value: Any, seen: dict[int, int], keep_alive: list[Any]) -> tuple[bytes, list[Any]]:
-    """A token for ``value`` itself, and the values it holds."""
+def _scalar(value: Any) -> bytes | None:
+    """The token of a value that holds no others, else None."""
+    if value is None:
+        return b"NoneType:None;"
     if isinstance(value, _SCALARS):
-        return f"{type(value).__name__}:{value!r};".encode(), []
+        return f"{type(value).__name__}:{value!r};".encode()
     if isinstance(value, np.generic):
-        return f"scalar:{value.item()!r};".encode(), []
+        return f"scalar:{value.item()!r};".encode()
     if isinstance(value, _SKIPPED):
-        return f"{getattr(value, '__qualname__', '?')};".encode(), []
-    if id(value) in seen:
-        return f"ref:{seen[id(value)]};".encode(), []
-    seen[id(value)] = len(seen)
-    keep_alive.append(value)
-    return _describe_object(value)
+        return f"{getattr(value, '__qualname__', '?')};".encode()
+    return None
 
 
 def _describe_object(value: Any) -> tuple[bytes, list[Any]]:
@@ -93,4 +99,4 @@ def _fields(value: Any) -> dict[str, Any]:
     """Attributes in ``__dict__`` and ``__slots__`` that are state."""
     slots = {name: getattr(value, name) for name in _slots(value.__class__) if hasattr(value, name)}
     fields = slots | getattr(value, "__dict__", {})
-    return {name: field for name, field in fields.items() if name not in _NOT_STATE}
+    return {name: field for name, field in fields.items() if name not in NOT_STATE}
