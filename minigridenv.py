@@ -19,9 +19,10 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from spca.act.corrections import correct
+from spca.act.corrections import correct, leave
 from spca.act.frame import Frame
-from spca.act.state_hash import hash_state
+from spca.act.snapshots import Parts
+from spca.act.state_hash import NOT_STATE, hash_state
 from spca.act.world import MappedWorld
 from spca.common.errors import UserError
 from spca.contracts import DIRECTIONS, Primitive
@@ -34,6 +35,15 @@ from spca.sense.renaming import TRUE_WORDS, Renaming
 
 _LONGEST_ERROR: Final = 300
 _LONGEST_MISSION: Final = 10_000
+_OF_THE_EPISODE: Final = frozenset(
+    {
+        *("mission", "inventory", "previous_actions", "corrections"),
+        *("_map", "_view", "_position", "_direction", "_start", "_start_direction", "_agent_at"),
+        *("_over", "_terminated", "_reward"),
+    }
+)
+"""Attributes of a :class:`MiniGridEnv` that a reset or a step changes."""
+
 _NO_OBJECT: Final = bytes((1, 0, 0))
 """How minigrid encodes a cell without an object (``minigrid.core.constants``)."""
 
@@ -235,8 +245,7 @@ class MiniGridEnv(MappedWorld):
         """Take in the state that a reset has led to."""
         self._sim: Any = self._env.unwrapped
         self.corrections: set[str] = set()
-        if not self._upstream_rules:
-            correct(self._sim, self.corrections.add)
+        self._correct()
         self._start = tuple(int(v) for v in self._sim.agent_pos)
         self.previous_actions = []
         self._over, self._terminated, self._reward = False, False, 0.0
@@ -258,6 +267,24 @@ class MiniGridEnv(MappedWorld):
         seen = (self._state(), self._view, self._start_direction, self.mission)
         with _translated(f"{self.name}: state failed"):
             return hash_state(seen, tuple(self.previous_actions), self._over, self._reward, self._sim)
+
+    @contextlib.contextmanager
+    def _saved_parts(self) -> Iterator[Parts]:
+        """World and simulator, where their attributes are all that further steps depend on."""
+        layers = type(self._env).__name__, getattr(self._env, "env", None)
+        own = type(self._sim).__module__.startswith("minigrid.") and self._env.render_mode is None
+        if not own or layers != ("OrderEnforcing", self._sim):
+            yield ()
+            return
+        leave(self._sim)
+        try:
+            yield (self, frozenset(vars(self)) - _OF_THE_EPISODE), (self._sim, NOT_STATE)
+        finally:
+            self._correct()
+
+    def _correct(self) -> None:
+        if not self._upstream_rules:
+            correct(self._sim, self.corrections.add)
 
     def _solved(self) -> bool:
         return self._terminated and self._reward > 0

@@ -32,6 +32,13 @@ def correct(simulator: Any, fired: Callable[[str], None]) -> None:
         _judge_from_next_primitive(instruction, *parts, fired)
 
 
+def leave(simulator: Any) -> None:
+    """Take the correction off, if there is one; it can be put on again."""
+    instruction = getattr(simulator, "instrs", None)
+    if type(instruction).__name__ in _PARTS:
+        vars(instruction).pop("verify", None)
+
+
 def _judge_from_next_primitive(sequence: Any, first: str, second: str, fired: Callable[[str], None]) -> None:
     upstream = sequence.verify
 

@@ -7,13 +7,14 @@ solved. The map that is made of that, and what the agent and the planner are sho
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Sequence
-from contextlib import closing
+from collections.abc import Hashable, Iterator, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from spca.act.snapshots import Parts, Snapshots
 from spca.act.stuck import PATIENCE, StuckDetector
 from spca.contracts import (
     DIRECTIONS,
@@ -69,6 +70,7 @@ class MappedWorld(ABC):
         self.mission = ""
         self.inventory: str | None = None
         self._executor = executor
+        self._snapshots = Snapshots()
 
     @property
     @abstractmethod
@@ -108,6 +110,11 @@ class MappedWorld(ABC):
     def _why_over(self) -> str:
         """Why an episode that did not end well is over, in words."""
 
+    @contextmanager
+    def _saved_parts(self) -> Iterator[Parts]:
+        """What a snapshot is taken of and put back into, such as the simulator; () where a restore has to replay."""
+        yield ()
+
     def _corrections(self) -> tuple[str, ...]:
         """Names of what of the simulator's own judgement was corrected in this episode."""
         return ()
@@ -138,15 +145,24 @@ class MappedWorld(ABC):
 
     def checkpoint(self) -> Checkpoint:
         """The present state as primitives since the reset, and its hash."""
-        return Checkpoint(tuple(self.previous_actions), self._hash())
+        made = Checkpoint(tuple(self.previous_actions), self._hash())
+        with self._saved_parts() as parts:
+            self._snapshots.keep(made, parts)
+        return made
 
     def restore(self, checkpoint: Checkpoint) -> None:
-        """Reset, replay, and prove that the state is the recorded one.
+        """Put back a snapshot, or reset and replay, and prove that the state is the recorded one.
 
         Raises:
             RestoreError: the primitives cannot be replayed, or the state they lead to hashes differently.
         """
         self.restores += 1
+        with self._saved_parts() as parts:
+            loaded = self._snapshots.load(checkpoint, parts)
+        if not (loaded and self._hash() == checkpoint.state_hash):
+            self._replay(checkpoint)
+
+    def _replay(self, checkpoint: Checkpoint) -> None:
         self._reset()
         count = len(checkpoint.primitives)
         try:
