@@ -20,13 +20,16 @@ from spca.report.read.blame import blame
 from spca.report.read.lenient import count, items, number, table, text, whole
 from spca.report.read.run_files import RunFiles
 from spca.report.read.spans import ending
+from spca.report.read.writers import TriedWriter
 from spca.report.replay.resimulation import Resimulated
+from spca.writers.stored import Miss
 
 Simulate = Callable[[Mapping[str, Any]], Resimulated]
 """Re-simulates the content of a trajectory file."""
 
 _PLANNED: Final = f"{PLANNER}_call"
 _CODED: Final = f"{CODER}_call"
+_PART_OF_ROUND: Final = (_PLANNED, _CODED, "compiled_plan", "simulation_runs")
 _INITIAL_AGENT: Final = "agents/agent_v0.py"
 _NOT_SIMULATED: Final = model.Check("", "not re-simulated")
 
@@ -64,9 +67,16 @@ class _Turn:
 
 @dataclass(slots=True)
 class _Round:
+    """A round, or in round 0 one plan of a stored writer: ``writers`` are those that were tried on the way to it."""
+
     number: int
     planner: list[ShownCall] = field(default_factory=list)
     turns: list[_Turn] = field(default_factory=list)
+    writers: list[TriedWriter] = field(default_factory=list)
+
+    def is_over(self) -> bool:
+        """Whether what comes next in round 0 is about another plan."""
+        return bool(self.writers) and self.writers[-1].miss in ("", Miss.FAILED)
 
     def ended_in_calls(self) -> bool:
         """Whether it ended for want of a plan or of code, and not with an attempt."""
@@ -120,9 +130,14 @@ class _Reader:
         """Rounds, calls and attempts in the order of the log."""
         rounds = list[_Round]()
         for work, event in self._history.works if self._history else ():
-            if work == "spca_rounds" or not (rounds or work == "level_summary"):
-                rounds.append(_Round(len(rounds) + 1))
-            if work == _PLANNED:
+            last = rounds[-1] if rounds else None
+            if work == "writers_tried" or (work in _PART_OF_ROUND and last and last.is_over()):
+                rounds.append(_Round(0))
+            elif work == "spca_rounds" or not (last or work == "level_summary"):
+                rounds.append(_Round(1 + (last.number if last else 0)))
+            if work == "compiled_plan":
+                rounds[-1].writers.append(_tried(event))
+            elif work == _PLANNED:
                 rounds[-1].planner.append(self._calls.shown(event))
             elif work == _CODED:
                 call = self._calls.shown(event)
@@ -151,6 +166,7 @@ class _Reader:
             domain_diff=diff(self._shelf, self._domain, domain, "pddl") if known and domain else None,
             problem_diff=diff(self._shelf, self._problem, problem, "pddl") if known and problem else None,
             tries=tuple(map(self._try, this.turns)),
+            writers=tuple(this.writers),
         )
         self._domain, self._problem = domain or self._domain, problem or self._problem
         return made
@@ -197,16 +213,17 @@ def _attach(rounds: list[_Round], attempts: Sequence[Mapping[str, Any]]) -> None
     """Give each turn that acted the next attempt of its round; those that the log does not have are added."""
     of_round: dict[int, list[int]] = {}
     for index, attempt in enumerate(attempts):
-        of_round.setdefault(whole(attempt.get("round")) or 1, []).append(index)
-    known = {this.number: this for this in rounds}
+        this = whole(attempt.get("round"))
+        of_round.setdefault(1 if this is None else this, []).append(index)
     for number_, indices in of_round.items():
-        if number_ not in known:
-            known[number_] = _Round(number_)
-            rounds.append(known[number_])
-        turns = known[number_].turns
-        acted = sum(turn.acted for turn in turns)
-        turns += [_Turn(acted=True) for _ in indices[acted:]]
-        waiting = [turn for turn in turns if turn.acted]
+        these = [this for this in rounds if this.number == number_]
+        acted = sum(turn.acted for this in these for turn in this.turns)
+        for _ in indices[acted:]:
+            if not these or not number_:
+                these.append(_Round(number_))
+                rounds.append(these[-1])
+            these[-1].turns.append(_Turn(acted=True))
+        waiting = (turn for this in these for turn in this.turns if turn.acted)
         for turn, index in zip(waiting, indices, strict=False):
             turn.attempt = index
     rounds.sort(key=lambda this: this.number)
@@ -222,6 +239,11 @@ def _plan(this: _Round, record: Mapping[str, Any]) -> tuple[tuple[model.Action, 
         return (), "", "", ""
     asked = (call.plan for turn in this.turns for call in turn.calls if call.plan)
     return next(asked, ()), "", *(last.pddl or ("", ""))
+
+
+def _tried(event: Mapping[str, Any]) -> TriedWriter:
+    label, miss, reason = (visible(text(event.get(name))) for name in ("writer", "miss", "reason"))
+    return TriedWriter(label, miss, reason)
 
 
 def _action(step: Mapping[str, Any]) -> model.Action:

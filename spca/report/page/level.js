@@ -91,7 +91,7 @@ function LevelBody({report, k, row, level, texts, route, go}) {
         ? "Attempts are recorded when the level ends; until then there are only the calls of each try."
         : "Attempts are recorded when the level ends. This one was broken off: there are only the calls of each try."),
       level.rounds.map((round, i) => h(RoundView,
-        {key: round.number, round, isLast: i === level.rounds.length - 1, page}))));
+        {key: i, round, isLast: i === level.rounds.length - 1, page}))));
 }
 
 function bringPlayer() {

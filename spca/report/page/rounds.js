@@ -7,15 +7,37 @@ function RoundView({round, isLast, page}) {
   const executed = round.tries.findLastIndex((item) => item.attempt);
   const last = executed < 0 ? round.tries.length - 1 : executed;
   const opens = isLast && page.outcome !== "running";
-  return h("section", {class: "round", "aria-labelledby": `round-${round.number}`},
-    h("h3", {id: `round-${round.number}`}, `Round ${round.number}`,
-      h("span", {class: "muted"}, ` ${roundInWords(round)}`)),
+  const id = round.number ? `round-${round.number}` : `round-0-${writerOf(round)}`;
+  return h("section", {class: "round", "aria-labelledby": id},
+    h("h3", {id}, round.number ? `Round ${round.number}` : writerOf(round) || "Stored writers",
+      h("span", {class: "muted"}, ` ${round.number ? roundInWords(round) : writersInWords(round)}`)),
+    h(WriterList, {writers: round.writers}),
     h(CallList, {calls: round.calls, page}),
     round.plan.length > 0 && h(PlanLine, {round}),
     !round.plan.length && round.calls.length > 0 && h("p", {class: "muted"}, "No plan came out of this round."),
     h(PddlFolds, {round, page}),
     round.tries.length > 0 && h("ol", {class: "tries"}, round.tries.map((item, i) =>
       h("li", {key: i}, h(TryView, {item, index: i, plan: round.plan, open: opens && i === last, page})))));
+}
+
+const tookPart = ({miss}) => miss === "" || miss === "failed";
+
+/** @param {object} round @returns {string} the stored writer that made its plan, "" where a model did */
+function writerOf(round) {
+  return round.writers.find(tookPart)?.label ?? "";
+}
+
+function writersInWords(round) {
+  const others = round.writers.filter((writer) => !tookPart(writer)).length;
+  const passed = others ? `${plural(others, "writer")} had none` : "";
+  return [writerOf(round) ? "planned without a call" : "", passed].filter(Boolean).join(" · ");
+}
+
+/** The stored writers that were tried and did not help, and why. */
+function WriterList({writers}) {
+  const missed = writers.filter(({miss}) => miss);
+  return missed.length > 0 && h("ul", {class: "small"}, missed.map(({label, miss, reason}, i) =>
+    h("li", {key: i}, h("span", {class: "mono"}, label), ` ${miss}: `, h("span", {class: "muted"}, reason))));
 }
 
 function roundInWords(round) {

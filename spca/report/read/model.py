@@ -16,6 +16,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
+from spca.report.read.writers import TriedWriter
+
 Token: TypeAlias = str | tuple[str, str]
 """A piece of a line: plain text, or (class of a highlighter, text)."""
 
@@ -197,8 +199,7 @@ class Report:
     """What a page shows first; everything else it loads piece by piece.
 
     ``made`` is seconds since the epoch; ``view`` is the address within the page that it opens with, "" for the
-    overview. ``vocabulary`` has the words of cell
-    codes, ``primitives`` the names of the agent's primitives.
+    overview. ``vocabulary`` has the words of cell codes, ``primitives`` the names of the agent's primitives.
     """
 
     title: str
@@ -366,7 +367,10 @@ class Try:
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """One sense-plan-code-act round. Without a plan ``domain`` and ``problem`` are ""; diffs are to the plan before."""
+    """One sense-plan-code-act round. Without a plan ``domain`` and ``problem`` are ""; diffs are to the plan before.
+
+    Number 0 is a plan of a stored writer, the last of ``writers``; those before it made none.
+    """
 
     number: int
     calls: tuple[Call, ...]
@@ -377,6 +381,7 @@ class Round:
     domain_diff: Diff | None
     problem_diff: Diff | None
     tries: tuple[Try, ...]
+    writers: tuple[TriedWriter, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ Event = Mapping[str, Any]
 
 _CALLS: Final = ("planner_call", "coder_call")
 _ENDS: Final = (*_CALLS, "level_summary")
+_WRITERS: Final = ("writers_tried", "compiled_plan")
 _WORKS: Final = ("spca_rounds", "simulation_runs")
 _ENDED: Final = ("success", "fail")
 
@@ -98,7 +99,7 @@ def spans(
 
     Args:
         began: the beginning of the run, in seconds since the epoch.
-        statuses: how attempts ended, by round and by number within the round, both from 1.
+        statuses: how attempts ended, by round (0: stored writers) and by number within the round from 1.
         open_status: of an attempt whose end the log does not have.
     """
     found = list[Span]()
@@ -172,7 +173,7 @@ def _works(events: Iterable[Event]) -> Iterator[tuple[str, Event]]:
         if kind == "counter_inc":
             if (name := event.get("name")) in _WORKS:
                 yield name, event
-        elif kind in _ENDS:
+        elif kind in _ENDS or kind in _WRITERS:
             yield kind, event
 
 

@@ -70,6 +70,7 @@ class CompiledPlanning:
         if self._writers is None or not self._writers.stored:
             return Round(None, (), "")
         self._execution.progress(0, "plan")
+        self._emit("writers_tried", {"stored": [stored.label for stored in self._writers.stored]})
         start, snapshot = level.world.checkpoint(), level.world.sense()
         taken, tries, missed = list[Plan](), list[Attempt](), list[Missed]()
         for made in self._timed(self._writers.plans(snapshot, level.info)):
