@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib import import_module, resources
@@ -28,11 +28,16 @@ def writers() -> tuple[ShippedWriter, ...]:
     return tuple(_read())
 
 
-def compiled(state: Mapping[str, Any]) -> tuple[ShippedWriter, str] | None:
-    """The first writer that reads a state (:func:`spca.writers.stored.writer_state`), and its problem."""
+def compiled(state: Mapping[str, Any], without: Collection[str] = ()) -> tuple[ProblemWriter, str] | None:
+    """The first writer that reads a state (:func:`spca.writers.stored.writer_state`), and its problem.
+
+    Args:
+        without: names of writers that are not looked at.
+    """
     for writer in writers():
         try:
-            return writer, writer.make_problem(state)
+            if writer.text.name not in without:
+                return writer.text, writer.make_problem(state)
         except ValueError:
             continue
     return None

@@ -29,8 +29,8 @@ def answer(messages: Sequence[Message]) -> str:
     """PDDL for the newest snapshot, as a JSON object with "domain" and "problem".
 
     After ``n`` failed plans the answer is the ``n``-th formulation of the task, in turn. A trusted domain that has all
-    that is needed is kept word for word. Where the prompt asks for problem writers and no plan has failed, one that
-    reads the snapshot comes with its domain and the problem that it writes, under "writer_name" and "writer".
+    that is needed is kept word for word. Where the prompt asks for problem writers and no plan has failed, the answer
+    is the smallest that reads the snapshot ("writer_name" and "writer"), its domain, and the problem that it writes.
 
     Raises:
         BadAnswerError: there is no readable snapshot, or its mission is empty or not in the grammar.
@@ -42,11 +42,9 @@ def answer(messages: Sequence[Message]) -> str:
     trusted = str((_newest(messages, "trusted_pddl") or {}).get("domain", ""))
     if level.get("category") == GRIDWORLD:
         return _written(*_mechanisms(snapshot, level, messages), trusted)
-    if _wants_writer(messages) and not _failures(messages) and (found := compiled({**snapshot, "level": level})):
-        writer, problem = found
-        text = writer.text
-        return json.dumps({"domain": text.domain, "problem": problem, "writer_name": text.name, "writer": text.source})
     scene = read_scene(snapshot)
+    if found := _with_writer(snapshot, level, messages):
+        return found
     context = Context(scene, str(level.get("category", "")).lower())
     tasks = formulations(_read_mission(scene.mission), context)
     return _written(*tasks[_failures(messages) % len(tasks)], trusted)
@@ -90,8 +88,22 @@ def _read_mission(mission: str) -> Stages:
     return parts
 
 
-def _wants_writer(messages: Sequence[Message]) -> bool:
-    return any("make_problem" in message.text for message in messages if message.role == "system")
+def _with_writer(snapshot: Mapping[str, Any], level: Mapping[str, Any], messages: Sequence[Message]) -> str:
+    """The answer with a problem writer, "" where none is asked for or none reads the snapshot.
+
+    One that read this level in vain is not looked at: another version would write the same again.
+    """
+    asked = any("make_problem" in message.text for message in messages if message.role == "system")
+    if not asked or _failures(messages):
+        return ""
+    missed = (_newest(messages, "writers") or {}).get("missed", ())
+    failed = {str(each["writer_name"]) for each in missed if each["how"] != "refused"}
+    found = compiled({**snapshot, "level": {"category": "", **level}}, without=failed)
+    if found is None:
+        return ""
+    writer, problem = found
+    parts = {"domain": writer.domain, "problem": problem, "writer_name": writer.name, "writer": writer.source}
+    return json.dumps(parts)
 
 
 def _suffices(trusted: str, domain: Domain) -> bool:

@@ -162,7 +162,8 @@ def _mission(input_: bytes) -> bool:
     grid[4, 4] = perception.AGENT
     snapshot = Snapshot(said, rng.choice(DIRECTIONS), None, perception.grid_words(grid), ())
     given = {"snapshot": map_text.planner_state(snapshot), "level": {"category": category, "skill": said}}
-    prompt = render("planner_task", **given, actions="", trusted=None, feedback=None)
+    nothing = {"actions": "", "trusted": None, "writers": None, "compiles": False, "feedback": None}
+    prompt = render("planner_task", **given, **nothing)
     untrusted.planner_call(reference.answer([Message("user", prompt)]))
     return True
 

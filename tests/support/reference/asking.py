@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from functools import cache
+from typing import Any
 
 from spca.contracts import Snapshot
 from spca.llm.providers.base import Message
@@ -54,8 +55,13 @@ def prompt(
 
 
 def prompt_for(
-    snapshot: Snapshot, category: str, failed: int = 0, trusted: dict[str, str] | None = None
+    snapshot: Snapshot,
+    category: str,
+    failed: int = 0,
+    trusted: dict[str, str] | None = None,
+    writers: dict[str, Any] | None = None,
 ) -> list[Message]:
+    """What PLAN sends; ``writers``, where it asks for problem writers, is what it tells of those that exist."""
     failures = [{"plan": "[]", "status": "stuck", "message": "no new state"}] * failed
     task = render(
         "planner_task",
@@ -63,11 +69,12 @@ def prompt_for(
         level={"category": category, "skill": "s", "level": "l"},
         actions="(none yet)",
         trusted=trusted,
+        writers=writers,
+        compiles=writers is not None,
         feedback={"kind": "plan_failed", "failed_plans": failures} if failed else None,
-        writers=None,
-        compiles=False,
     )
-    return [Message("system", render("planner_system", reserved="drop", compiles=False)), Message("user", task)]
+    system = render("planner_system", reserved="drop", compiles=writers is not None)
+    return [Message("system", system), Message("user", task)]
 
 
 def repair(message: str) -> list[Message]:

@@ -31,6 +31,8 @@ PLANNER = (
             level={"category": "a", "skill": "b", "level": "c"},
             actions="(none yet)",
             trusted=None,
+            writers=None,
+            compiles=False,
             feedback=None,
         ),
     ),
