@@ -12,10 +12,11 @@ from spca.errors import PlanTextError
 from spca.llm.feedback import shortened
 from spca.plan import pddl
 from spca.protocols import Executor, World
+from spca.writers.acceptance import Acceptance
 from spca.writers.running import WriterRunner
-from spca.writers.stored import Case, Miss, Missed, StoredWriter, writer_state
+from spca.writers.stored import Case, Miss, Missed, StoredWriter, with_case, writer_state
 
-_LONGEST_REASON: Final = 300
+_LONGEST_REASON: Final = 400
 
 
 class WriterLibrary:
@@ -38,7 +39,8 @@ class WriterLibrary:
         solve: Callable[[str, str], SolveResult],
         make_world: Callable[[str, int], World] | None = None,
     ) -> None:
-        self._runner, self._solve, self._make_world = WriterRunner(executor), solve, make_world
+        self._runner, self._solve = WriterRunner(executor), solve
+        self._acceptance = Acceptance(self._runner, self._plan, make_world)
         self.stored: tuple[StoredWriter, ...] = ()
         self.rejection = ""
 
@@ -63,26 +65,38 @@ class WriterLibrary:
         state = writer_state(snapshot, level)
         newest_first = self.stored[::-1]
         order = sorted(newest_first, key=lambda stored: not _fits(stored, level))
-        written = self._runner.lazily([(stored.writer.source, state) for stored in order])
+        written = self._runner.each([(stored.writer.source, state) for stored in order], until_written=True)
         for stored, result in zip(order, written, strict=True):
             if result.miss is not None:
                 yield Missed(stored.label, result.miss, result.reason)
                 continue
-            plan = self._plan(stored.writer.domain, result.text, stored.label)
-            yield plan if isinstance(plan, Plan) else Missed(stored.label, Miss.INVALID, plan)
+            plan = self._plan(stored.writer, result.text)
+            if isinstance(plan, Plan):
+                yield replace(plan, writer=stored.label)
+            else:
+                yield Missed(stored.label, Miss.INVALID, plan)
 
     def tally(self, label: str, *, solved: Case | None) -> None:
         """Count what became of a writer's plan that was carried out; None for one that did not solve the level."""
         self.stored = tuple(stored if stored.label != label else _counted(stored, solved) for stored in self.stored)
 
-    def consider(self, draft: ProblemWriter, case: Case, agent: AgentSource, born: str) -> str:  # noqa: ARG002
-        """Accept a draft whose level is solved as the newest version of its name, or return why not, in one line."""
+    def consider(self, draft: ProblemWriter, case: Case, agent: AgentSource, born: str) -> str:
+        """Accept a draft as the newest version of its name, or return why not, in one line.
+
+        Args:
+            case: the level that it came with, solved by the problem of the same answer.
+            agent: the library by now; plans that change are carried out with it.
+            born: the level's id.
+
+        Raises:
+            SandboxError: there is no sandbox to run it in.
+        """
         old = next((stored for stored in self.stored if stored.writer.name == draft.name), None)
-        (result,) = self._runner.run([(draft.source, case.state)])
-        self.rejection = f"{draft.name}: {result.reason}" if result.miss else ""
-        if not self.rejection:
-            cases = (*(old.cases if old else ()), case)
-            version = StoredWriter(draft, (old.version if old else 0) + 1, born, cases)
+        kept = old.cases if old else ()
+        objection = self._acceptance.objection(draft, case, kept, agent)
+        self.rejection = _short(f"{draft.name}: {objection}") if objection else ""
+        if not objection:
+            version = StoredWriter(draft, (old.version if old else 0) + 1, born, with_case(kept, case))
             self.stored = (*(stored for stored in self.stored if stored is not old), version)
         return self.rejection
 
@@ -104,8 +118,9 @@ class WriterLibrary:
         ]
         return told | ({"rejected": self.rejection} if self.rejection else {})
 
-    def _plan(self, domain: str, problem: str, label: str) -> Plan | str:
-        """Return the validated plan of a problem, or why there is none."""
+    def _plan(self, writer: ProblemWriter, problem: str) -> Plan | str:
+        """Return the validated plan of a writer's problem, or why there is none."""
+        domain = writer.domain
         try:
             schemas = {schema.name: schema for schema in pddl.extract_actions(domain)}
             names = pddl.NameMap.of(domain, problem)
@@ -118,7 +133,7 @@ class WriterLibrary:
         steps = tuple(replace(step, parameters=schemas[step.action].parameters) for step in steps)
         used = {step.action for step in steps}
         called = tuple(schema for name, schema in schemas.items() if name in used)
-        return Plan(steps, domain, problem, called, PlannerMode.COMPILED, result.engine, label)
+        return Plan(steps, domain, problem, called, PlannerMode.COMPILED, result.engine)
 
 
 def _fits(stored: StoredWriter, level: LevelInfo) -> bool:
@@ -129,7 +144,7 @@ def _fits(stored: StoredWriter, level: LevelInfo) -> bool:
 def _counted(stored: StoredWriter, solved: Case | None) -> StoredWriter:
     if solved is None:
         return replace(stored, failed=stored.failed + 1)
-    return replace(stored, solved=stored.solved + 1, cases=(*stored.cases, solved))
+    return replace(stored, solved=stored.solved + 1, cases=with_case(stored.cases, solved))
 
 
 def _short(text: str) -> str:

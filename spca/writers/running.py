@@ -62,30 +62,23 @@ class WriterRunner:
         self._executor = executor.limited(LIMITS) if isinstance(executor, SandboxExecutor) else executor
         self._known: OrderedDict[tuple[str, str], Written] = OrderedDict()
 
-    def lazily(self, jobs: Sequence[Job]) -> Iterator[Written]:
-        """Yield what each job comes to, in order; those after a problem are run when they are asked for.
+    def each(self, jobs: Sequence[Job], *, until_written: bool = False, again: bool = False) -> Iterator[Written]:
+        """Yield what each job comes to, in order, many to an episode.
+
+        Args:
+            until_written: what comes after a problem is run only when it is asked for.
+            again: do not look at what is remembered.
 
         Raises:
             SandboxError: there is no sandbox to run them in.
         """
         at = 0
         while at < len(jobs):
-            results = self._some(jobs[at : at + MOST], until_written=True)
+            results = self._some(jobs[at : at + MOST], until_written, again)
             yield from results
             at += len(results)
 
-    def run(self, jobs: Sequence[Job], *, again: bool = False) -> list[Written]:
-        """Return what each job comes to, in order; ``again``: do not look at what is remembered.
-
-        Raises:
-            SandboxError: there is no sandbox to run them in.
-        """
-        results = list[Written]()
-        while len(results) < len(jobs):
-            results += self._some(jobs[len(results) : len(results) + MOST], again=again)
-        return results
-
-    def _some(self, jobs: Sequence[Job], *, until_written: bool = False, again: bool = False) -> list[Written]:
+    def _some(self, jobs: Sequence[Job], until_written: bool, again: bool) -> list[Written]:
         """Return what at least the first job comes to, and those after it as far as one episode leads."""
         results = list[Written]()
         packed = [(source, _packed(state)) for source, state in jobs]

@@ -10,6 +10,7 @@ from typing import Any
 from spca.code.regression import SolvedLevel
 from spca.contracts import LevelInfo, ProblemWriter, Snapshot
 from spca.sense.map_text import planner_state
+from spca.writers.renamings import likeness
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,3 +64,12 @@ def writer_state(snapshot: Snapshot, level: LevelInfo) -> dict[str, Any]:
     """Return what ``make_problem`` is given: what a planner's prompt shows of the snapshot, and the level's words."""
     words = {"category": level.category, "skill": level.skill, "level": level.level}
     return {**planner_state(snapshot), "level": words}
+
+
+def with_case(cases: tuple[Case, ...], case: Case) -> tuple[Case, ...]:
+    """Return the cases and one more, unless one of them has the same mission and problem up to renaming."""
+    return cases if _likeness(case) in map(_likeness, cases) else (*cases, case)
+
+
+def _likeness(case: Case) -> tuple[str, ...]:
+    return likeness(case.state["mission"], case.problem, *case.state["level"].values())

@@ -1,0 +1,150 @@
+"""Whether a draft of a problem writer is kept: it must do for its own level what the model's own problem did, keep all
+that its name has solved, and read the snapshot that it is given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import closing
+from itertools import chain
+from typing import Final
+
+from spca.common.text import one_line
+from spca.contracts import AgentSource, Plan, ProblemWriter
+from spca.errors import PlanTextError, RestoreError, WorldError
+from spca.llm.feedback import shortened
+from spca.protocols import World
+from spca.writers.checking import fault_of
+from spca.writers.problems import Problem
+from spca.writers.renamings import SWAPPED_KINDS, Renaming, recolourings
+from spca.writers.running import WriterRunner, Written
+from spca.writers.stored import Case, Miss
+
+UNREADABLE: Final = "sing every second verse of it backwards"
+"""A mission that no writer reads."""
+
+_LONGEST_MISSION: Final = 100
+_SWAP: Final = Renaming(SWAPPED_KINDS)
+
+
+class Acceptance:
+    """The checks of drafts.
+
+    Args:
+        runner: runs writers.
+        planned: the validated plan of a writer's problem, or why there is none.
+        make_world: a fresh world for an environment id and seed; None where levels cannot be played again.
+    """
+
+    def __init__(
+        self,
+        runner: WriterRunner,
+        planned: Callable[[ProblemWriter, str], Plan | str],
+        make_world: Callable[[str, int], World] | None,
+    ) -> None:
+        self._runner, self._planned, self._make_world = runner, planned, make_world
+
+    def objection(self, draft: ProblemWriter, case: Case, kept: Sequence[Case], agent: AgentSource) -> str:
+        """Return why a draft is not kept, "" if it is.
+
+        Args:
+            case: the level that it came with.
+            kept: what writers of its name have solved.
+            agent: the library that changed plans are carried out with.
+
+        Raises:
+            SandboxError: there is no sandbox to run it in.
+        """
+        if fault := fault_of(draft.source):
+            return fault
+        probes = [Renaming(words, keep) for words in recolourings(case.state) for keep in (True, False)]
+        states = [case.state, case.state, *(each.state(case.state) for each in (*probes, _SWAP))]
+        states += [{**case.state, "mission": UNREADABLE}, *(old.state for old in kept)]
+        results = self._runner.each([(draft.source, state) for state in states], again=True)
+        first = next(results)
+        if first.miss is not None:
+            what = "refuses" if first.miss is Miss.REFUSED else "fails on"
+            return f"it {what} its own snapshot: {first.reason}"
+        if next(results) != first:
+            return "it does not write the same problem twice for its own snapshot: derive it from nothing else"
+        return (
+            _of_own(first.text, case.problem)
+            or _of_renamed(first.text, [(probe, next(results)) for probe in probes])
+            or _of_kinds(first.text, next(results), str(case.state["mission"]))
+            or _of_unread(next(results), probes, first.text)
+            or self._of_plans(draft, chain([(case, first)], zip(kept, results, strict=True)), agent)
+        )
+
+    def _of_plans(self, draft: ProblemWriter, cases: Iterable[tuple[Case, Written]], agent: AgentSource) -> str:
+        """Return what is wrong with the plans for levels that were solved, "" if nothing is."""
+        for case, written in cases:
+            fault = written.reason
+            if written.miss is None and not _is_unchanged(draft, case, written):
+                fault = self._of_plan(self._planned(draft, written.text), case, agent)
+            if fault:
+                mission = shortened(one_line(str(case.state["mission"])), _LONGEST_MISSION)
+                return f"for the mission '{mission}', which was solved, {fault}"
+        return ""
+
+    def _of_plan(self, plan: Plan | str, case: Case, agent: AgentSource) -> str:
+        if not isinstance(plan, Plan):
+            return f"there is no plan any more: {plan}"
+        solved = case.solved
+        if plan.steps == solved.plan.steps:
+            return ""
+        change = f"the plan {solved.plan.text} becomes {plan.text}"
+        if self._make_world is None:
+            return f"{change}, which cannot be tried here"
+        try:
+            with closing(self._make_world(solved.env_id, solved.seed)) as world:
+                world.restore(solved.checkpoint)
+                outcome = world.run_sim(plan, agent)
+        except (WorldError, RestoreError) as error:
+            return f"{change}, and the level cannot be played again: {error}"
+        return "" if outcome.solved else f"{change}, which ends with {outcome.status.value}: {outcome.message}"
+
+
+def _is_unchanged(draft: ProblemWriter, case: Case, written: Written) -> bool:
+    texts = (draft.domain, written.text), (case.solved.plan.domain, case.problem)
+    return texts[0] == texts[1]
+
+
+def _of_own(text: str, answered: str) -> str:
+    try:
+        difference = Problem.of(text).difference(Problem.of(answered))
+    except PlanTextError as error:
+        return f"what it writes for its own snapshot is no problem: {error}"
+    return f"for its own snapshot it does not write the problem of the same answer: {difference}" if difference else ""
+
+
+def _of_renamed(text: str, renamed: Sequence[tuple[Renaming, Written]]) -> str:
+    """Return how a writer contradicts a change of colours, "" if it follows or refuses each, goals kept or not."""
+    for variants in zip(renamed[::2], renamed[1::2], strict=True):
+        faults = [_of_renaming(text, renaming, written) for renaming, written in variants]
+        if all(faults):
+            return f"it does not follow when mission and map speak of other colours: {faults[0]}"
+    return ""
+
+
+def _of_renaming(text: str, renaming: Renaming, written: Written) -> str:
+    if written.miss is not None:
+        return "" if written.miss is Miss.REFUSED else written.reason
+    try:
+        return Problem.of(written.text).difference(Problem.of(renaming.text(text)))
+    except PlanTextError as error:
+        return str(error)
+
+
+def _of_kinds(text: str, swapped: Written, mission: str) -> str:
+    """Return that a writer ignores kinds; what follows from one may differ, so that is all that is asked."""
+    if swapped.text != text or mission == _SWAP.text(mission) or Problem.of(text) == Problem.of(_SWAP.text(text)):
+        return ""
+    return "it writes the same problem when mission and map speak of boxes instead of balls, or of balls instead"
+
+
+def _of_unread(unread: Written, probes: Sequence[Renaming], text: str) -> str:
+    """Return that a writer does not look at the mission, unless it has followed changes of colours."""
+    told = [probe for probe in probes if probe.keep_goals and Problem.of(probe.text(text)) != Problem.of(text)]
+    if told or unread.miss is not None:
+        return ""
+    return f"it must raise ValueError for a mission that it cannot read, such as '{UNREADABLE}'"

@@ -1,0 +1,115 @@
+"""A PDDL problem as what it says, whatever the order and spelling it is written in (pure)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from spca.errors import PlanTextError
+from spca.plan.pddl import python_name, shape_fault
+
+Fact = Any
+"""A formula: a word, a tuple of formulas, or (``and``/``or``, a frozenset of formulas)."""
+
+_TOKEN: Final = re.compile(r"[()]|[^\s()]+")
+_COMMENT: Final = re.compile(r";[^\n]*")
+_MOST_TOLD: Final = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Objects as (name, type), the facts of ``:init``, and what the goal joins by ``and``."""
+
+    objects: frozenset[tuple[str, Fact]]
+    init: frozenset[Fact]
+    goal: frozenset[Fact]
+
+    @classmethod
+    def of(cls, text: str) -> Problem:
+        """Read a problem; names are lower case, hyphens underscores.
+
+        Raises:
+            PlanTextError: the text is no problem in PDDL.
+        """
+        fault = shape_fault(text)
+        if fault:
+            raise PlanTextError(f"the problem cannot be read: {fault}")
+        sections = _parsed(text)
+        if not sections or sections[0] != "define":
+            raise PlanTextError("the problem does not begin with (define")
+        held: dict[str, list[Fact]] = {":objects": [], ":init": [], ":goal": []}
+        for section in sections:
+            if isinstance(section, tuple) and section and section[0] in held:
+                held[section[0]] += section[1:]
+        if not held[":goal"]:
+            raise PlanTextError("the problem has no goal")
+        goal = _ordered(("and", *held[":goal"]))
+        return cls(frozenset(_typed(held[":objects"])), frozenset(map(_ordered, held[":init"])), goal[1])
+
+    def difference(self, other: Problem) -> str:
+        """Return what this problem says otherwise than ``other``, in words; "" if it says the same."""
+        parts = (
+            (":objects", self.objects - other.objects, other.objects - self.objects),
+            (":init", self.init - other.init, other.init - self.init),
+            ("the goal", self.goal - other.goal, other.goal - self.goal),
+        )
+        return "; ".join(filter(None, (_told(*part) for part in parts)))
+
+
+def _told(where: str, more: Iterable[Fact], less: Iterable[Fact]) -> str:
+    said = [f"{verb} {_listed(facts)}" for verb, facts in (("has", more), ("lacks", less)) if facts]
+    return f"{where} {' and '.join(said)}" if said else ""
+
+
+def _listed(facts: Iterable[Fact]) -> str:
+    told = sorted(map(_written, facts))
+    return " ".join([*told[:_MOST_TOLD], *(["..."] if len(told) > _MOST_TOLD else [])])
+
+
+def _written(fact: Fact) -> str:
+    match fact:
+        case str():
+            return fact
+        case (("and" | "or") as joint, frozenset() as parts):
+            return f"({joint} {' '.join(sorted(map(_written, parts)))})"
+        case _:
+            return f"({' '.join(map(_written, fact))})"
+
+
+def _parsed(text: str) -> tuple[Fact, ...]:
+    """Return the form that a text, which :func:`shape_fault` passed, consists of."""
+    open_forms: list[list[Fact]] = [[]]
+    for token in _TOKEN.findall(_COMMENT.sub("", text)):
+        if token == "(":  # noqa: S105 - no password
+            open_forms.append([])
+        elif token == ")":  # noqa: S105
+            done = tuple(open_forms.pop())
+            open_forms[-1].append(done)
+        else:
+            open_forms[-1].append(token if token == "-" else python_name(token))  # noqa: S105
+    (whole,) = open_forms
+    return whole[0] if len(whole) == 1 and isinstance(whole[0], tuple) else ()
+
+
+def _typed(words: Sequence[Fact]) -> Iterator[tuple[str, Fact]]:
+    names: list[str] = []
+    for before, word in zip(("", *words), words, strict=False):
+        if before == "-":
+            yield from ((name, word) for name in names)
+            names.clear()
+        elif word != "-":
+            names.append(_written(word))
+    yield from ((name, "object") for name in names)
+
+
+def _ordered(fact: Fact) -> Fact:
+    """Return a formula in which what ``and`` and ``or`` join has no order, and no ``and`` within ``and``."""
+    if not isinstance(fact, tuple):
+        return fact
+    parts = tuple(map(_ordered, fact[1:]))
+    if not fact or fact[0] not in ("and", "or"):
+        return (*map(_ordered, fact[:1]), *parts)
+    inner = [part[1] if isinstance(part, tuple) and part[:1] == fact[:1] else (part,) for part in parts]
+    return fact[0], frozenset(each for group in inner for each in group)

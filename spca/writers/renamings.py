@@ -1,0 +1,135 @@
+"""Snapshots and problems with other words for the same: colours permuted, balls and boxes swapped (pure)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import combinations
+from typing import Any, Final
+
+from spca.sense.map_text import legend, symbol
+from spca.sense.perception import COLOURS
+
+SWAPPED_KINDS: Final[Mapping[str, str]] = {"ball": "box", "box": "ball", "balls": "boxes", "boxes": "balls"}
+"""Kinds that no rule of a world tells apart until one is opened; keys and doors have theirs."""
+
+_COMMON: Final = re.compile(
+    rf"(?<![A-Za-z])(?P<word>{'|'.join(COLOURS)}|ball|box)(?P<plural>e?s)?(?![A-Za-z])", re.IGNORECASE
+)
+_BALL, _BOX = symbol("ball red"), symbol("box red")
+
+
+@dataclass(frozen=True, slots=True)
+class Renaming:
+    """A permutation of words, applied wherever they stand alone: ``key_red_2``, "the red key", "Go To Red Ball".
+
+    Args:
+        words: lower-case words; those that are missing stay.
+        keep_goals: the colour of a goal stays as well: in most worlds there is one.
+    """
+
+    words: Mapping[str, str]
+    keep_goals: bool = False
+
+    def text(self, text: str) -> str:
+        """Return a text with the words renamed, each as it was capitalised."""
+        return _pattern(frozenset(self.words), self.keep_goals).sub(self._renamed, text) if self.words else text
+
+    def state(self, state: Mapping[str, Any]) -> dict[str, Any]:
+        """Return what a writer is given (:func:`spca.writers.stored.writer_state`) with the words renamed."""
+        renamed: dict[str, Any] = _mapped(state, self.text)
+        if self.words.get("ball") == "box" and "map" in state:
+            swap = str.maketrans({_BALL: _BOX, _BOX: _BALL})
+            renamed["map"] = [row.translate(swap) for row in state["map"]]
+            renamed["legend"] = legend(renamed["map"])
+        return renamed
+
+    def inverse(self) -> Renaming:
+        """Return the renaming that undoes this one."""
+        return Renaming({new: old for old, new in self.words.items()}, self.keep_goals)
+
+    def _renamed(self, found: re.Match[str]) -> str:
+        word = found["word"]
+        if word is None:
+            return found[0]
+        new = self.words[word.lower()]
+        return new if word.islower() else new.upper() if word.isupper() else new.capitalize()
+
+
+def recolourings(state: Mapping[str, Any]) -> tuple[dict[str, str], ...]:
+    """Return two permutations of the colours of a state, where it has any.
+
+    Colours that occur keep their alphabetical order where that is possible: a writer may go through names in order.
+    """
+    own = {words[1] for name in _names(state) if len(words := name.split(" ")) > 1} - {"other"}
+    palette = sorted(own.union(COLOURS)) if own.intersection(COLOURS) or not own else sorted(own)
+    told = " ".join(_texts(state)).lower()
+    present = [colour for colour in palette if re.search(rf"(?<![a-z]){re.escape(colour)}(?![a-z])", told)]
+    choices = [image for image in combinations(palette, len(present)) if list(image) != present]
+    choices += [(*present[n:], *present[:n]) for n in range(1, len(present)) if len(present) == len(palette)]
+    chosen: list[dict[str, str]] = []
+    while choices and len(chosen) < 2:
+        best = min(choices, key=lambda image: _same(present, image, chosen))
+        choices.remove(best)
+        chosen.append(dict(zip(present, best, strict=True)) | _rest(palette, present, best))
+    return tuple(chosen)
+
+
+def likeness(*texts: str) -> tuple[str, ...]:
+    """Return texts with colours, balls and boxes numbered by first mention: the same for texts that are renamed."""
+    numbers: dict[str, str] = {}
+
+    def numbered(found: re.Match[str]) -> str:
+        word, plural = found["word"].lower(), found["plural"]
+        group = "kind" if word in SWAPPED_KINDS else "colour"
+        return numbers.setdefault(word, f"{group}{len(numbers)}") + ("s" if plural else "")
+
+    return tuple(_COMMON.sub(numbered, " ".join(text.split())) for text in texts)
+
+
+def _same(present: list[str], image: Iterable[str], chosen: Iterable[Mapping[str, str]]) -> int:
+    """How many colours stay as they are, or become what they became before."""
+    pairs = zip(present, image, strict=True)
+    return sum(new in (old, *(before[old] for before in chosen)) for old, new in pairs)
+
+
+def _rest(palette: list[str], present: Iterable[str], image: Iterable[str]) -> dict[str, str]:
+    free = (colour for colour in palette if colour not in set(image))
+    return dict(zip((colour for colour in palette if colour not in set(present)), free, strict=True))
+
+
+def _names(state: Mapping[str, Any]) -> list[str]:
+    seen = [text.partition(":")[0] for text in state.get("visible_objects", ())]
+    return [*state.get("known_objects", ()), *seen, *filter(None, [state.get("inventory")])]
+
+
+def _texts(value: Any) -> Iterable[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for key, inner in value.items():
+            yield from (key, *_texts(inner))
+    elif isinstance(value, list | tuple):
+        for inner in value:
+            yield from _texts(inner)
+
+
+def _mapped(value: Any, rename: Callable[[str], str]) -> Any:
+    if isinstance(value, str):
+        return rename(value)
+    if isinstance(value, Mapping):
+        return {rename(key): _mapped(inner, rename) for key, inner in value.items()}
+    return [_mapped(inner, rename) for inner in value] if isinstance(value, list | tuple) else value
+
+
+def _any(words: Iterable[str]) -> str:
+    return f"(?:{'|'.join(map(re.escape, sorted(words, key=len, reverse=True)))})"
+
+
+@lru_cache(maxsize=64)
+def _pattern(words: frozenset[str], keep_goals: bool) -> re.Pattern[str]:
+    word = _any(words)
+    goals = rf"goal[ _]{word}|{word}[ _]goal|" if keep_goals else ""
+    return re.compile(rf"(?<![A-Za-z])(?:{goals}(?P<word>{word}))(?![A-Za-z])", re.IGNORECASE)
