@@ -14,17 +14,17 @@ from spca.contracts import AgentSource, Plan, ProblemWriter
 from spca.errors import PlanTextError, RestoreError, WorldError
 from spca.llm.feedback import shortened
 from spca.protocols import World
-from spca.writers.checking import fault_of
-from spca.writers.problems import Problem
-from spca.writers.renamings import SWAPPED_KINDS, Renaming, recolourings
+from spca.writers.checking import fault_of_draft
+from spca.writers.problems import ProblemSets
+from spca.writers.renamings import SWAPPED_KINDS, Permutation, recolourings
 from spca.writers.running import WriterRunner, Written
 from spca.writers.stored import Case, Miss
 
-UNREADABLE: Final = "sing every second verse of it backwards"
-"""A mission that no writer reads."""
+UNREADABLE: Final = " and sing every second verse of it backwards"
+"""What makes a mission one that no writer reads to the last word."""
 
 _LONGEST_MISSION: Final = 100
-_SWAP: Final = Renaming(SWAPPED_KINDS)
+_SWAP: Final = Permutation(SWAPPED_KINDS)
 
 
 class Acceptance:
@@ -55,11 +55,11 @@ class Acceptance:
         Raises:
             SandboxError: there is no sandbox to run it in.
         """
-        if fault := fault_of(draft.source):
+        if fault := fault_of_draft(draft):
             return fault
-        probes = [Renaming(words, keep) for words in recolourings(case.state) for keep in (True, False)]
+        probes = [Permutation(words, keep) for words in recolourings(case.state) for keep in (True, False)]
         states = [case.state, case.state, *(each.state(case.state) for each in (*probes, _SWAP))]
-        states += [{**case.state, "mission": UNREADABLE}, *(old.state for old in kept)]
+        states += [{**case.state, "mission": case.state["mission"] + UNREADABLE}, *(old.state for old in kept)]
         results = self._runner.each([(draft.source, state) for state in states], again=True)
         first = next(results)
         if first.miss is not None:
@@ -71,7 +71,7 @@ class Acceptance:
             _of_own(first.text, case.problem)
             or _of_renamed(first.text, [(probe, next(results)) for probe in probes])
             or _of_kinds(first.text, next(results), str(case.state["mission"]))
-            or _of_unread(next(results), probes, first.text)
+            or _of_unread(next(results))
             or self._of_plans(draft, chain([(case, first)], zip(kept, results, strict=True)), agent)
         )
 
@@ -111,13 +111,13 @@ def _is_unchanged(draft: ProblemWriter, case: Case, written: Written) -> bool:
 
 def _of_own(text: str, answered: str) -> str:
     try:
-        difference = Problem.of(text).difference(Problem.of(answered))
+        difference = ProblemSets.of(text).difference(ProblemSets.of(answered))
     except PlanTextError as error:
         return f"what it writes for its own snapshot is no problem: {error}"
     return f"for its own snapshot it does not write the problem of the same answer: {difference}" if difference else ""
 
 
-def _of_renamed(text: str, renamed: Sequence[tuple[Renaming, Written]]) -> str:
+def _of_renamed(text: str, renamed: Sequence[tuple[Permutation, Written]]) -> str:
     """Return how a writer contradicts a change of colours, "" if it follows or refuses each, goals kept or not."""
     for variants in zip(renamed[::2], renamed[1::2], strict=True):
         faults = [_of_renaming(text, renaming, written) for renaming, written in variants]
@@ -126,25 +126,27 @@ def _of_renamed(text: str, renamed: Sequence[tuple[Renaming, Written]]) -> str:
     return ""
 
 
-def _of_renaming(text: str, renaming: Renaming, written: Written) -> str:
+def _of_renaming(text: str, renaming: Permutation, written: Written) -> str:
     if written.miss is not None:
         return "" if written.miss is Miss.REFUSED else written.reason
     try:
-        return Problem.of(written.text).difference(Problem.of(renaming.text(text)))
+        return ProblemSets.of(written.text).difference(ProblemSets.of(renaming.text(text)))
     except PlanTextError as error:
         return str(error)
 
 
 def _of_kinds(text: str, swapped: Written, mission: str) -> str:
     """Return that a writer ignores kinds; what follows from one may differ, so that is all that is asked."""
-    if swapped.text != text or mission == _SWAP.text(mission) or Problem.of(text) == Problem.of(_SWAP.text(text)):
+    if (
+        swapped.text != text
+        or mission == _SWAP.text(mission)
+        or ProblemSets.of(text) == ProblemSets.of(_SWAP.text(text))
+    ):
         return ""
     return "it writes the same problem when mission and map speak of boxes instead of balls, or of balls instead"
 
 
-def _of_unread(unread: Written, probes: Sequence[Renaming], text: str) -> str:
-    """Return that a writer does not look at the mission, unless it has followed changes of colours."""
-    told = [probe for probe in probes if probe.keep_goals and Problem.of(probe.text(text)) != Problem.of(text)]
-    if told or unread.miss is not None:
+def _of_unread(unread: Written) -> str:
+    if unread.miss is not None:
         return ""
-    return f"it must raise ValueError for a mission that it cannot read, such as '{UNREADABLE}'"
+    return f"it must raise ValueError for a mission that it cannot read to the last word, such as '...{UNREADABLE}'"

@@ -27,6 +27,7 @@ MAX_BYTES: Final = 20_000
 
 MAX_NAME: Final = 40
 
+_NAME: Final = re.compile(rf"[a-z][a-z0-9_]{{0,{MAX_NAME - 1}}}")
 _MODULES: Final = ("re", "__future__")
 _INSIDES: Final = re.compile(r"_|(gi|cr|ag|tb|f|co)_|mro$")
 """What attributes begin with that lead from a value into the interpreter."""
@@ -38,6 +39,13 @@ def draft(name: str, source: str, domain: str) -> ProblemWriter | None:
     if not source.strip() or not re.search("[a-z]", tidy):
         return None
     return ProblemWriter(tidy if tidy[0].isalpha() else f"w_{tidy}"[:MAX_NAME].strip("_"), domain, source)
+
+
+def fault_of_draft(draft: ProblemWriter) -> str:
+    """Return why a draft cannot be kept, whatever it does; "" if it can."""
+    if not _NAME.fullmatch(draft.name):
+        return f"its name must be an identifier of at most {MAX_NAME} small letters, digits and underscores"
+    return fault_of(draft.source)
 
 
 @lru_cache(maxsize=256)
@@ -52,7 +60,10 @@ def fault_of(source: str) -> str:
         tree = compilation.tree(source, FILENAME)
     except (PatchError, SyntaxError, ValueError, RecursionError, MemoryError) as error:
         return str(error)
-    return "; ".join(list(dict.fromkeys([*map(str, found), *_faults(tree)]))[:3])
+    own = dict.fromkeys(_faults(tree))
+    lines = {fault.partition(":")[0] for fault in own}
+    others = [fault for fault in map(str, found) if fault.partition(":")[0] not in lines]
+    return "; ".join([*own, *others][:3])
 
 
 def _faults(tree: ast.Module) -> Iterator[str]:

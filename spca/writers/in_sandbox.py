@@ -68,7 +68,8 @@ def _result(code: bytes, state: bytes) -> str:
     except ValueError as error:
         return f"{REFUSED}{_words(error)}"
     except BaseException as error:  # boundary: a writer may raise anything
-        return f"{INVALID}{type(error).__name__}: {_words(error)}{_where(error.__traceback__)}"
+        words = ": ".join(filter(None, [type(error).__name__, _words(error)]))
+        return f"{INVALID}{words}{_where(error.__traceback__)}"
     if type(text) is not str:
         return f"{INVALID}{FUNCTION} returned {type(text).__name__}, not str"
     if len(text) > LONGEST:

@@ -19,7 +19,7 @@ _MOST_TOLD: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
+class ProblemSets:
     """Objects as (name, type), the facts of ``:init``, and what the goal joins by ``and``."""
 
     objects: frozenset[tuple[str, Fact]]
@@ -27,7 +27,7 @@ class Problem:
     goal: frozenset[Fact]
 
     @classmethod
-    def of(cls, text: str) -> Problem:
+    def of(cls, text: str) -> ProblemSets:
         """Read a problem; names are lower case, hyphens underscores.
 
         Raises:
@@ -48,7 +48,7 @@ class Problem:
         goal = _ordered(("and", *held[":goal"]))
         return cls(frozenset(_typed(held[":objects"])), frozenset(map(_ordered, held[":init"])), goal[1])
 
-    def difference(self, other: Problem) -> str:
+    def difference(self, other: ProblemSets) -> str:
         """Return what this problem says otherwise than ``other``, in words; "" if it says the same."""
         parts = (
             (":objects", self.objects - other.objects, other.objects - self.objects),

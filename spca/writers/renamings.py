@@ -22,7 +22,7 @@ _BALL, _BOX = symbol("ball red"), symbol("box red")
 
 
 @dataclass(frozen=True, slots=True)
-class Renaming:
+class Permutation:
     """A permutation of words, applied wherever they stand alone: ``key_red_2``, "the red key", "Go To Red Ball".
 
     Args:
@@ -46,9 +46,9 @@ class Renaming:
             renamed["legend"] = legend(renamed["map"])
         return renamed
 
-    def inverse(self) -> Renaming:
+    def inverse(self) -> Permutation:
         """Return the renaming that undoes this one."""
-        return Renaming({new: old for old, new in self.words.items()}, self.keep_goals)
+        return Permutation({new: old for old, new in self.words.items()}, self.keep_goals)
 
     def _renamed(self, found: re.Match[str]) -> str:
         word = found["word"]

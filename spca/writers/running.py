@@ -103,7 +103,9 @@ class WriterRunner:
                 event = episode.advance(_NOTHING)
                 if isinstance(event, Failed):
                     # Another may have left it so: only one that comes first in its process is to blame for its end.
-                    return results or [Written(miss=Miss.INVALID, reason=_reason(event.message))]
+                    return results or [
+                        Written(miss=Miss.INVALID, reason=_reason(event.message.replace("no yield", "no answer")))
+                    ]
                 if step.action != "write":
                     continue
                 results.append(_read(episode.printed[before:]))
