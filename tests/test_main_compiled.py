@@ -24,7 +24,7 @@ def knowing(*codes: int, name: str = "reach_goal") -> AgentSource:
 
 KNOWN = knowing(*TO_GOAL)
 SPINNING = AgentSource(merge.merge(KNOWN.text, method("spin", 0, 1)).text)
-LOST = "goal_not_reached: the plan was carried out but the mission is not complete"
+LOST = "the plan was carried out but the mission is not complete"
 
 
 def misses(scene: Scene) -> list[tuple[str, str]]:
@@ -35,6 +35,11 @@ def told(scene: Scene, request: int = 0) -> dict[str, Any]:
     (block,) = re.findall(r"^<writers>\n(.*?)\n</writers>$", scene.planner.asked(request), re.DOTALL | re.MULTILINE)
     read: dict[str, Any] = json.loads(block)
     return read
+
+
+def reasons(scene: Scene) -> list[str]:
+    """Why the writers did not help, as the planner is told."""
+    return [each["why"] for each in told(scene)["missed"]]
 
 
 def conclude(scene: Scene, writers: FakeWriters, result: LevelResult) -> list[tuple[str, Any]]:
@@ -60,7 +65,8 @@ def test_a_model_that_is_asked_is_told_of_the_writers_and_why_they_did_not_help(
     scene = Scene(EMPTY, [plan("reach_goal")], [], writers=FakeWriters(UNREADABLE, LATE))
     result = scene.run(KNOWN)
     assert result.solved
-    assert told(scene) == {"nearest": "", "others": ["shy", "slow"], "missed": [UNREADABLE.reason, LATE.reason]}
+    assert told(scene)["others"] == ["shy", "slow"]
+    assert reasons(scene) == [UNREADABLE.reason, LATE.reason]
     assert misses(scene) == [("shy/v001", "refused"), ("slow/v002", "invalid")]
     assert scene.events.count("spca_rounds") == 1
     assert [(attempt.round, attempt.number) for attempt in result.attempts] == [(1, 1)]
@@ -84,7 +90,7 @@ def test_a_failed_plan_is_undone_and_is_neither_a_round_nor_feedback() -> None:
     assert scene.before_attempts[1] == scene.before_attempts[0]
     assert [call["mode"] for call in scene.events.of("planner_call")] == ["fresh"]
     assert scene.shown(0)["inventory"] is None
-    assert told(scene)["missed"] == [LOST]
+    assert reasons(scene) == [f"[fetch_key(a1)]: {LOST}"]
     assert result.steps_total == 8
     assert "def fetch_key(" in result.agent.text  # what was written for a plan that was carried out is kept
 
@@ -133,7 +139,11 @@ def test_a_plan_that_the_coder_does_not_write_for_is_left_to_the_planner(refusal
     result = scene.run(KNOWN)
     assert result.solved
     assert misses(scene) == [("go/v001", "failed")]
-    assert told(scene)["missed"][0].startswith(("the coder sent the plan back", "no usable code after 6 calls"))
+    assert (
+        reasons(scene)[0]
+        .partition("]: ")[2]
+        .startswith(("the coder sent the plan back", "no usable code after 6 calls"))
+    )
     assert conclude(scene, writers, result) == []
 
 
@@ -144,7 +154,7 @@ def test_the_same_steps_from_a_model_are_not_run_again_but_their_code_is_mended(
     result = scene.run(bad)
     assert result.solved
     assert scene.tasks() == [("semantic", ["reach_goal"])]
-    assert f"message: {LOST.partition(': ')[2]}" in scene.coder.asked(0)
+    assert f"message: {LOST}" in scene.coder.asked(0)
     assert [(attempt.round, attempt.number) for attempt in result.attempts] == [(0, 1), (1, 2)]
     (credited,) = conclude(scene, writers, result)
     assert credited[0] == "go/v001"

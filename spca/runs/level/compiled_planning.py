@@ -20,11 +20,13 @@ from spca.contracts import (
     Snapshot,
 )
 from spca.errors import RestoreError, WorldError
+from spca.llm.feedback import shortened
 from spca.protocols import EventSink
 from spca.runs.level.execution import Execution
 from spca.runs.results import Attempt, Considered, LevelContext, LevelResult, Round
 from spca.writers.stored import Case, Miss, Missed, StoredWriter, writer_state
 
+_LONGEST_PLAN: Final = 400
 MAX_EXECUTED: Final = 2
 """Plans of stored writers that a level is tried with; what a writer refuses is free."""
 
@@ -105,13 +107,13 @@ class CompiledPlanning:
         patch = self._execution.implement(0, level, plan, snapshot, level.known, None)
         if not isinstance(patch, CodePatch):
             why = f"the coder sent the plan back: {patch.words}" if isinstance(patch, PlanObjection) else patch.reason
-            return Missed(plan.writer, Miss.FAILED, one_line(why))
+            return _failed(plan, why)
         outcome = self._execution.act(0, level.world, plan, patch.agent)
         tries.append(Attempt(0, len(tries) + 1, start, plan, patch.agent, outcome))
         if outcome.solved:
             return None
         level.world.restore(start)
-        return Missed(plan.writer, Miss.FAILED, one_line(tries[-1].reason))
+        return _failed(plan, outcome.message)
 
     def informed(self, level: LevelContext, tried: Round) -> LevelContext:
         """``level`` with what its later rounds have to know of round 0."""
@@ -150,6 +152,10 @@ class CompiledPlanning:
             writers.load(writers.stored, reason)
         label = next((each.label for each in writers.stored if each.writer.name == draft.name), "")
         return Considered(draft.name, "" if reason else label, one_line(reason))
+
+
+def _failed(plan: Plan, why: str) -> Missed:
+    return Missed(plan.writer, Miss.FAILED, one_line(f"{shortened(plan.text, _LONGEST_PLAN)}: {why}"))
 
 
 def _told_of(made: Plan | Missed, miss: Missed | None) -> dict[str, object]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from typing import Any
 
 from spca.contracts import AgentSource, LevelInfo, Plan, PlannerMode, ProblemWriter, Snapshot
@@ -57,9 +56,8 @@ class FakeWriters:
 
     def told(self, missed: Sequence[Missed]) -> dict[str, Any] | None:
         names = [each.writer.name for each in self.stored]
-        return (
-            {"nearest": None, "others": names, "missed": [replace(each).reason for each in missed]} if names else None
-        )
+        told = [{"how": each.miss.value, "why": each.reason} for each in missed]
+        return {"nearest": None, "others": names, "missed": told} if names else None
 
 
 def _stored(label: str) -> StoredWriter:
