@@ -1,0 +1,102 @@
+"""Flags that take a part of learning away, and words that are renamed, seen in what models are asked."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from spca.sense.renaming import RENAMED, Renaming
+from tests.support.commands import curriculum, level_summaries, main_py, only_run, read
+from tests.support.spca.renamed import knowing
+from tests.support.spca.scenes import DOOR_KEY, EMPTY, FETCH, OPEN, TO_GOAL, WALK, method, plan
+from tests.support.spca.served import book
+from tests.support.spca.student import studying
+
+LARGER, RANDOM = "MiniGrid-Empty-6x6-v0", "MiniGrid-Empty-Random-5x5-v0"
+DOORS = ("BabyAI-OpenRedDoor-v0", "MiniGrid-DoorKey-5x5-v0")
+
+
+def where(home: Path, **levels: Sequence[str]) -> tuple[object, ...]:
+    chosen = curriculum(home / "curriculum.json", **levels)
+    return ("--curriculum", chosen, "--runs", home / "runs", "--workspace", home / "workspace")
+
+
+def run_of(home: Path, *flags: object) -> Path:
+    done = main_py(home, *flags)
+    assert done.returncode == 0, done.stderr
+    return only_run(home / "runs")
+
+
+def calls(run: Path) -> list[tuple[int, str, str]]:
+    """Level, phase and mode of every request."""
+    return [(record["index"], record["phase"], record["mode"]) for record in book(run)]
+
+
+def asked(run: Path) -> str:
+    return "\n".join(path.read_text(encoding="utf-8") for path in (run / "llm").glob("[0-9]*.json"))
+
+
+@pytest.mark.parametrize(("flags", "mode"), [((), "reuse"), (("--no-reuse",), "fresh")])
+def test_without_reuse_no_pddl_is_shown(tmp_path: Path, flags: tuple[str, ...], mode: str) -> None:
+    run = run_of(tmp_path, *where(tmp_path, here=[EMPTY, RANDOM]), "--no-compile", *flags)
+    assert calls(run) == [(1, "planner", "fresh"), (1, "coder", "first"), (2, "planner", mode)]
+    assert ("<trusted_pddl>" in asked(run)) == (not flags)
+    assert read(run / "run.json")["settings"]["reuse"] == (not flags)
+
+
+def test_without_a_curriculum_each_category_begins_with_the_initial_agent(tmp_path: Path) -> None:
+    levels = where(tmp_path, first=[EMPTY, RANDOM], second=[LARGER])
+    run = run_of(tmp_path, *levels, "--no-curriculum", "--no-compile")
+    assert [call[:2] for call in calls(run) if call[1] == "coder"] == [(1, "coder"), (3, "coder")]
+    before, after = (level_summaries(run)[number]["library"]["actions"] for number in (1, 2))
+    assert before == after == 1
+
+
+@pytest.mark.parametrize("flags", [(), ("--no-regression-check",)])
+def test_without_the_regression_check_a_rewrite_is_kept_that_breaks_what_was_solved(
+    tmp_path: Path, flags: tuple[str, ...]
+) -> None:
+    """The coder writes what solves the level at hand, and what solves both once it is told of the other one."""
+    behind_door = (*FETCH, *OPEN, *WALK)
+    choice = f"yield from {behind_door} if any('door' in word for word in self.full_grid.ravel()) else {TO_GOAL}"
+
+    def answer(role: str, question: str) -> str:
+        if role == "planner":
+            return plan("go")
+        if "Regression" in question:
+            return method("go", then=choice)
+        return method("go", *(TO_GOAL if "<error>" in question else behind_door))
+
+    desk = tmp_path / "desk"
+    model = f"human/{desk}"
+    with studying(desk, answer):
+        levels = where(tmp_path, here=[DOOR_KEY, EMPTY])
+        run = run_of(tmp_path, *levels, "--planner-model", model, "--coder-model", model, *flags)
+    assert [level["outcome"] for level in level_summaries(run)] == ["success", "success"]
+    coder = [call for call in calls(run) if call[1] == "coder"]
+    assert coder == [(1, "coder", "first"), *[(2, "coder", "semantic")] * (1 if flags else 2)]
+    assert ("Regression: the rewritten go breaks" in asked(run)) == (not flags)
+
+
+def test_a_renamed_run_shows_no_true_word_and_is_learned_all_the_same(tmp_path: Path) -> None:
+    questions: list[str] = []
+    knows = knowing(Renaming(5))
+
+    def answer(role: str, question: str) -> str:
+        questions.append(question)
+        return knows(role, question)
+
+    desk = tmp_path / "desk"
+    model = f"human/{desk}"
+    with studying(desk, answer):
+        levels = where(tmp_path, doors=DOORS)
+        run = run_of(tmp_path, *levels, "--planner-model", model, "--coder-model", model, "--rename-words", "5")
+    assert [level["outcome"] for level in level_summaries(run)] == ["success", "success"]
+    words = set(re.findall("[a-z]+", "\n".join(questions).lower()))
+    assert words.isdisjoint(RENAMED)
+    assert Renaming(5).text("door") in words
+    replayed = main_py(tmp_path, "replay", run, "2")
+    assert "re-simulation equals the recording" in replayed.stdout
