@@ -116,6 +116,24 @@ def test_a_new_category_forgets_trusted_pddl_but_not_the_agent(folder: RunFolder
     assert recorder.agent == BETTER
 
 
+def test_without_carrying_over_a_new_category_begins_as_the_run_did(tmp_path: Path) -> None:
+    settings = {"settings": {"carry_over": False}, "sandbox": "strict"}
+    folder = RunFolder.create(tmp_path, settings, "[]", AGENT)
+    recorder, log = finished(folder, SUCCESS)
+    assert (recorder.agent, len(recorder.solved_levels())) == (BETTER, 1)
+    assert recorder.enter("doors")
+    assert (recorder.agent, recorder.solved_levels()) == (AGENT, [])
+    recorder.finish(TASK, 7, FAILURE, log)
+    again = Recorder(folder, Ledger(folder.path))
+    assert (again.agent, again.category, again.solved_levels()) == (AGENT, "doors", [])
+
+
+def test_without_reuse_no_pddl_is_trusted(tmp_path: Path) -> None:
+    folder = RunFolder.create(tmp_path, {"settings": {"reuse": False}, "sandbox": "strict"}, "[]", AGENT)
+    recorder, _ = finished(folder, SUCCESS)
+    assert (recorder.agent, recorder.trusted) == (BETTER, None)
+
+
 def test_the_first_category_keeps_the_pddl_that_the_run_began_with(tmp_path: Path) -> None:
     trusted = TrustedPDDL("(d)", "(p)")
     folder = RunFolder.create(tmp_path, {"settings": {}, "sandbox": "strict"}, "[]", AGENT, trusted)
