@@ -10,10 +10,9 @@ import pytest
 
 from spca.sense.renaming import RENAMED, Renaming
 from tests.support.commands import curriculum, level_summaries, main_py, only_run, read
-from tests.support.spca.renamed import knowing
 from tests.support.spca.scenes import DOOR_KEY, EMPTY, FETCH, OPEN, TO_GOAL, WALK, method, plan
 from tests.support.spca.served import book
-from tests.support.spca.student import studying
+from tests.support.spca.student import knowing, studying
 
 LARGER, RANDOM = "MiniGrid-Empty-6x6-v0", "MiniGrid-Empty-Random-5x5-v0"
 DOORS = ("BabyAI-OpenRedDoor-v0", "MiniGrid-DoorKey-5x5-v0")

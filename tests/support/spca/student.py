@@ -1,7 +1,8 @@
-"""Somebody who answers the questions of ``human/FOLDER``."""
+"""Somebody who answers the questions of ``human/FOLDER``, in a renamed world too."""
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -9,14 +10,38 @@ from pathlib import Path
 
 from spca.llm.providers.base import Message, Request
 from spca.llm.providers.offline.reference import ReferenceProvider
+from spca.sense.renaming import Renaming, meant
 
 Answering = Callable[[str, str], str]
 """From a role and a question to the answer."""
+
+_INVENTED = re.compile("(?<![A-Za-z])[a-z]+(?![a-z])|[A-Z][a-z]+(?![a-z])")
+_SORTED_BY = re.compile(r"\bkey(?==)")
 
 
 def learned(role: str, question: str) -> str:
     """What the embedded model answers."""
     return ReferenceProvider().complete(Request(role, (Message("user", question),))).text
+
+
+def knowing(renaming: Renaming) -> Answering:
+    """The same, by somebody who is told the true words, and whose answers are told in the invented ones."""
+
+    def answer(role: str, question: str) -> str:
+        said = _SORTED_BY.sub("\N{KEY}", learned(role, _INVENTED.sub(lambda found: _true(found[0]), question)))
+        return renaming.text(said).replace("\N{KEY}", "key")
+
+    return answer
+
+
+def _true(word: str) -> str:
+    """What a word stands for, which may be a plural or capitalised."""
+    for ending in ("", "s"):
+        stem = word.removesuffix(ending).lower()
+        if (true := meant(stem)) != stem:
+            plural = "es" if ending and true == "box" else ending
+            return (true.title() if word[0].isupper() else true) + plural
+    return word
 
 
 @contextmanager
