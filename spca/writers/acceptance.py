@@ -105,8 +105,7 @@ class Acceptance:
 
 
 def _is_unchanged(draft: ProblemWriter, case: Case, written: Written) -> bool:
-    texts = (draft.domain, written.text), (case.solved.plan.domain, case.problem)
-    return texts[0] == texts[1]
+    return (draft.domain, written.text) == (case.solved.plan.domain, case.problem)
 
 
 def _of_own(text: str, answered: str) -> str:
@@ -137,11 +136,8 @@ def _of_renaming(text: str, renaming: Permutation, written: Written) -> str:
 
 def _of_kinds(text: str, swapped: Written, mission: str) -> str:
     """Return that a writer ignores kinds; what follows from one may differ, so that is all that is asked."""
-    if (
-        swapped.text != text
-        or mission == _SWAP.text(mission)
-        or ProblemSets.of(text) == ProblemSets.of(_SWAP.text(text))
-    ):
+    is_told = mission != _SWAP.text(mission) and ProblemSets.of(text) != ProblemSets.of(_SWAP.text(text))
+    if swapped.text != text or not is_told:
         return ""
     return "it writes the same problem when mission and map speak of boxes instead of balls, or of balls instead"
 

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 from spca.errors import PlanTextError
-from spca.plan.pddl import python_name, shape_fault
+from spca.plan.pddl import python_name, shape_fault, words
 
 Fact = Any
 """A formula: a word, a tuple of formulas, or (``and``/``or``, a frozenset of formulas)."""
 
-_TOKEN: Final = re.compile(r"[()]|[^\s()]+")
-_COMMENT: Final = re.compile(r";[^\n]*")
 _MOST_TOLD: Final = 3
 
 
@@ -81,21 +78,21 @@ def _written(fact: Fact) -> str:
 def _parsed(text: str) -> tuple[Fact, ...]:
     """Return the form that a text, which :func:`shape_fault` passed, consists of."""
     open_forms: list[list[Fact]] = [[]]
-    for token in _TOKEN.findall(_COMMENT.sub("", text)):
-        if token == "(":  # noqa: S105 - no password
+    for word in words(text) or ():
+        if word == "(":
             open_forms.append([])
-        elif token == ")":  # noqa: S105
+        elif word == ")":
             done = tuple(open_forms.pop())
             open_forms[-1].append(done)
         else:
-            open_forms[-1].append(token if token == "-" else python_name(token))  # noqa: S105
+            open_forms[-1].append(word if word == "-" else python_name(word))
     (whole,) = open_forms
     return whole[0] if len(whole) == 1 and isinstance(whole[0], tuple) else ()
 
 
-def _typed(words: Sequence[Fact]) -> Iterator[tuple[str, Fact]]:
+def _typed(listed: Sequence[Fact]) -> Iterator[tuple[str, Fact]]:
     names: list[str] = []
-    for before, word in zip(("", *words), words, strict=False):
+    for before, word in zip(("", *listed), listed, strict=False):
         if before == "-":
             yield from ((name, word) for name in names)
             names.clear()

@@ -67,9 +67,9 @@ def writer_state(snapshot: Snapshot, level: LevelInfo) -> dict[str, Any]:
 
 
 def with_case(cases: tuple[Case, ...], case: Case) -> tuple[Case, ...]:
-    """Return the cases and one more, unless one of them has the same mission and problem up to renaming."""
+    """Return the cases and one more, unless one has the same mission, problem and skill up to renaming."""
     return cases if _likeness(case) in map(_likeness, cases) else (*cases, case)
 
 
 def _likeness(case: Case) -> tuple[str, ...]:
-    return likeness(case.state["mission"], case.problem, *case.state["level"].values())
+    return likeness(case.state["mission"], case.problem, case.state["level"]["skill"])
