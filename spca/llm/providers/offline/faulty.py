@@ -1,7 +1,7 @@
 """``faulty/planner`` and ``faulty/coder``: the reference model with faults injected on a fixed schedule.
 
-Every way in which a model is known to go wrong is on the schedule, so that a run with these models exercises every
-repair path of the loop. The schedule counts conversations, not time: the same calls get the same faults.
+Every way in which a model is known to go wrong is on the schedules, so that a run with these models exercises every
+repair path of the loop. The schedules count conversations, not time: the same calls get the same faults.
 
 ``faulty/stubborn/coder`` never learns instead: what it gets wrong it gets wrong whenever it is asked, so that some
 levels fail for good and others do not.
@@ -23,6 +23,25 @@ from spca.llm.providers.offline.reference import NO_TOKENS, ReferenceProvider
 
 PLANNER_SCHEDULE: Final = ("broken_json", "none", "unparsable_pddl", "unsolvable", "none", "wrong_action_name")
 """Fault of the first answer of each planner conversation, over and over."""
+
+WRITER_SCHEDULE: Final = (
+    "lost_fact",
+    "crash",
+    "none",
+    "endless",
+    "constant",
+    "other_goal",
+    "blind",
+    "no_text",
+    "forbidden",
+    "too_long",
+    "nondeterministic",
+)
+"""Fault of the problem writer of each answer that has one, over and over; each meets each fault of the planner.
+
+``other_goal`` writes the goal of the level that it came with, whatever is asked for. ``blind`` does not
+look at the things on the map, so that it is accepted where none matters, and its plans fail where one does.
+"""
 
 CODER_SCHEDULE: Final = (
     "syntax_error",
@@ -59,6 +78,7 @@ class FaultyProvider:
         self._schedules: Mapping[str, Iterator[str]] = {
             "planner": itertools.cycle(PLANNER_SCHEDULE),
             "coder": itertools.cycle(CODER_SCHEDULE),
+            "writer": itertools.cycle(WRITER_SCHEDULE),
         }
         self._faulty = 0
         self._again = False
@@ -67,11 +87,20 @@ class FaultyProvider:
         good = self._reference.complete(replace(request, model=request.model.removeprefix("stubborn/")))
         if request.model == "stubborn/coder":
             return Response(_stubborn(good.text), NO_TOKENS)
+        if request.model == "planner":
+            good = Response(self._with_writer_fault(good.text), NO_TOKENS)
         fault = self._next_fault(request)
         if fault == "none":
             return good
         change = (_PLANNER_FAULTS if request.model == "planner" else _CODER_FAULTS)[fault]
         return Response(change(good.text, f"{self._faulty}"), NO_TOKENS)
+
+    def _with_writer_fault(self, text: str) -> str:
+        answer = json.loads(text)
+        if not answer.get("writer"):
+            return text
+        fault = next(self._schedules["writer"])
+        return json.dumps(answer | {"writer": _faulty_writer(answer["writer"], fault, answer["problem"])})
 
     def _next_fault(self, request: Request) -> str:
         opening = all(message.role != "assistant" for message in request.messages)
@@ -95,6 +124,17 @@ def _break_pddl(text: str, _tag: str) -> str:
 def _reserved_name(text: str, _tag: str) -> str:
     answer = json.loads(text)
     return json.dumps(answer | {"domain": re.sub(r"\(:action\s+\S+", "(:action drop", answer["domain"], count=1)})
+
+
+def _faulty_writer(source: str, fault: str, problem: str) -> str:
+    """A writer with a fault: one that calls the good one and spoils what it returns."""
+    if fault == "none":
+        return source
+    goal = problem[problem.index("(:goal") :]
+    body = _WRITERS[fault].replace("PROBLEM", repr(problem)).replace("GOAL", repr(goal))
+    good = source.replace("def make_problem(", "def written(").rstrip()
+    lines = ["import re" * ("import re" not in good), good, "", "", "def make_problem(snapshot):"]
+    return "\n".join([*lines, *(f"    {line}" for line in body.split("\n")), ""])
 
 
 def _break_syntax(text: str, _tag: str) -> str:
@@ -146,6 +186,18 @@ _BODIES: Final = {
     "hang": "yield 0\nwhile True:\n    fault = 'TAG'",
     "forbidden": "import os\nyield len(os.listdir('/TAG'))",
     "wrong_outcome": "fault = 'TAG'\nyield 0",
+}
+_WRITERS: Final = {
+    "lost_fact": r"return re.sub(r'(:init|:goal \(and) \([^()]*\)', r'\1', written(snapshot), count=1)",
+    "crash": "return written(snapshot)[len(snapshot)]['goal']",
+    "endless": "while True:\n    written(snapshot)",
+    "constant": "return PROBLEM",
+    "other_goal": "return re.sub(r'\\(:goal.*', lambda _: GOAL, written(snapshot), flags=re.DOTALL)",
+    "blind": "return written({**snapshot, 'known_objects': {}})",
+    "no_text": "return [written(snapshot)]",
+    "forbidden": "import os\nreturn os.linesep.join([written(snapshot)])",
+    "too_long": "\n".join(["return written(snapshot)"] * 130),
+    "nondeterministic": "return f'{written(snapshot)}; {written}'",
 }
 _PLANNER_FAULTS: Final[Mapping[str, Callable[[str, str], str]]] = {
     "broken_json": lambda text, _tag: text[: len(text) // 2],

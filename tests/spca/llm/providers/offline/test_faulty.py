@@ -2,22 +2,38 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from contextlib import closing
+from dataclasses import replace
 
 import pytest
 
 from minigridenv import MiniGridEnv
 from plannerLLM import PDDLResp
 from spca.code import merge
-from spca.contracts import AgentSource, PlanStep, SolveStatus
+from spca.code.regression import SolvedLevel
+from spca.contracts import (
+    AgentSource,
+    Checkpoint,
+    LevelInfo,
+    Plan,
+    PlannerMode,
+    PlanStep,
+    ProblemWriter,
+    SolveStatus,
+)
 from spca.errors import PatchError, PlanTextError
 from spca.llm.providers.base import Message, Request
-from spca.llm.providers.offline.faulty import CODER_SCHEDULE, PLANNER_SCHEDULE, FaultyProvider
+from spca.llm.providers.offline.faulty import CODER_SCHEDULE, PLANNER_SCHEDULE, WRITER_SCHEDULE, FaultyProvider
 from spca.llm.providers.offline.reference import ReferenceProvider
 from spca.plan.pddl import extract_actions
 from spca.prompts import render
+from spca.sandbox.executor import SandboxExecutor
 from spca.sense.map_text import planner_state
+from spca.writers.library import WriterLibrary
+from spca.writers.stored import Case, writer_state
+from tests.support.reference.asking import prompt_for
 from tests.support.spca.doubles import AGENT, SNAPSHOT, plan_of, shared_solver
 
 TASK = json.dumps({"mode": "first", "actions": ["reach_goal"], "plan": "[reach_goal(a1, goal_green)]", "schemas": {}})
@@ -114,6 +130,52 @@ def test_the_planners_faults_come_on_schedule() -> None:
         "unparsable_pddl": SolveStatus.PARSE_ERROR,
         "unsolvable": SolveStatus.UNSOLVABLE,
     }
+
+
+WHAT_COMES_OF_WRITERS = {
+    "none": "",
+    "lost_fact": "for its own snapshot it does not write the problem of the same answer: :init lacks (hand_empty a1)",
+    "crash": "it fails on its own snapshot: TypeError: string indices must be integers",
+    "endless": "it fails on its own snapshot: no answer for 0.2 s",
+    "constant": "it does not follow when mission and map speak of other colours",
+    "other_goal": "it does not follow when mission and map speak of other colours",
+    "blind": "",
+    "no_text": "it fails on its own snapshot: make_problem returned list, not str",
+    "forbidden": "module os is not available: a writer may import re alone",
+    "too_long": "the writer has more than 125 lines",
+    "nondeterministic": "it does not write the same problem twice",
+}
+RED_BALL = replace(SNAPSHOT, mission="pick up the red ball")
+TOLD = LevelInfo("pickup_only", "s", "l")
+
+
+def drafts() -> dict[str, tuple[str, ProblemWriter]]:
+    """The problem of an answer that nothing else is wrong with, and its writer, for each fault of writers."""
+    provider, asked = FaultyProvider(), Request("planner", tuple(prompt_for(RED_BALL, TOLD.category, writers={})))
+    answers = [provider.complete(asked).text for _ in range(len(PLANNER_SCHEDULE) * len(WRITER_SCHEDULE))]
+    faults = zip(itertools.cycle(PLANNER_SCHEDULE), itertools.cycle(WRITER_SCHEDULE), answers, strict=False)
+    found = {}
+    for fault, of_writer, text in faults:
+        if fault == "none":
+            answer = json.loads(text)
+            writer = ProblemWriter(answer["writer_name"], answer["domain"], answer["writer"])
+            found[of_writer] = answer["problem"], writer
+    return found
+
+
+@pytest.mark.parametrize("fault", WRITER_SCHEDULE)
+def test_faulty_writers_are_refused_or_fail_elsewhere(fault: str) -> None:
+    problem, writer = drafts()[fault]
+    plan = Plan((), writer.domain, problem, (), PlannerMode.FRESH)
+    case = Case(writer_state(RED_BALL, TOLD), problem, SolvedLevel("x", 1, Checkpoint((), ""), plan))
+    with SandboxExecutor() as executor:
+        library = WriterLibrary(executor, shared_solver().solve)
+        refusal = library.consider(writer, case, AGENT, "x")
+        assert WHAT_COMES_OF_WRITERS[fault] in refusal
+        assert bool(library.stored) == (refusal == "") == (fault in {"none", "blind"})
+        barred = replace(RED_BALL, visible_grid=(("agent", "door blue locked", "unseen"),))
+        found = list(library.plans(barred, replace(TOLD, category="unlock_pickup")))
+        assert [isinstance(each, Plan) for each in found] == [True] * (fault == "blind") + [False] * (fault == "none")
 
 
 @pytest.mark.parametrize("model", ["coder", "planner"])
