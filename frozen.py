@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -29,7 +30,7 @@ from spca.evaluation.player import Asker, Planning, Player, told
 from spca.evaluation.proof.certifying import certify
 from spca.llm.calls.desk import CallDesk
 from spca.plan.solver import Solver
-from spca.runs import cli, curriculum, startup
+from spca.runs import cli, curriculum, model_choice, startup
 from spca.runs.folder import RunFolder
 from spca.runs.model_choice import Models
 from spca.runs.provenance import run_info
@@ -50,7 +51,8 @@ def main(called: Mapping[str, Any], end: command.Ending) -> int:
         options.contradiction(given, folder.settings(), Path.cwd())
     else:
         folder = _begun(given, runs)
-    end.go_on = f"{command.program()} evaluate --resume {folder.id}"
+    elsewhere = f" --runs {shlex.quote(str(runs))}" if "runs" in given else ""
+    end.go_on = f"{command.program()} evaluate --resume {folder.id}{elsewhere}"
     workers = given.get("workers") or len(os.sched_getaffinity(0))
     with shown(given.get("quiet", False)) as progress:
         found = Harness(folder, DOERS, workers, progress).run(_episodes(folder))
@@ -76,6 +78,8 @@ def _begun(given: Mapping[str, Any], runs: Path) -> EvaluationFolder:
     )
     episodes = _selected(settings, curriculum.parse(frozen.curriculum, frozen.source))
     check_ids(dict.fromkeys(each.env_id for each in episodes))
+    Solver(planning.engine)
+    model_choice.admitted(planning)
     with SandboxExecutor(unsafe=planning.unsafe_no_sandbox) as executor:
         sandbox = executor.verify()
     info = run_info(planning, ROOT, sandbox)

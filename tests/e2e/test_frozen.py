@@ -1,0 +1,143 @@
+"""``evaluate``: what was learned, frozen, on seeds never seen; kills and workers change nothing."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import signal
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.conftest import Learned, Refused
+from tests.support.commands import main_py, read, start, wait_for
+from tests.support.tiers import long
+from tests.support.waiting import PATIENCE
+
+pytestmark = pytest.mark.timeout(900)
+
+CHOICE = ("--ids", "MiniGrid-*5x5-v0", "--seeds", "500:506", "--versus", "bot")
+FILES = ("episodes.jsonl", "proofs.jsonl", "bot.jsonl")
+
+
+def timeless(evaluation: Path) -> list[list[str]]:
+    """Lines of the files of episodes but for their seconds, which come last."""
+    texts = [(evaluation / name).read_text(encoding="utf-8") for name in FILES]
+    return [[line.rpartition(', "seconds"')[0] for line in text.splitlines()] for text in texts]
+
+
+def only_evaluation(runs: Path) -> Path:
+    (record,) = runs.glob("*/evaluation.json")
+    return record.parent
+
+
+@pytest.fixture(scope="module")
+def evaluation(learned: Learned, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An unbroken evaluation in one process."""
+    runs = tmp_path_factory.mktemp("frozen")
+    done = main_py(runs, "evaluate", "--agent", learned.run, *CHOICE, "--workers", 1, "--runs", runs)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "18 episodes of seeds 500:506" in done.stdout
+    return only_evaluation(runs)
+
+
+def test_every_episode_is_a_line_and_can_be_replayed(evaluation: Path) -> None:
+    lines = [json.loads(line) for line in (evaluation / "episodes.jsonl").read_text().splitlines()]
+    assert [(line["env_id"], line["seed"]) for line in lines[:2]] == [
+        ("MiniGrid-Empty-5x5-v0", 500),
+        ("MiniGrid-Empty-5x5-v0", 501),
+    ]
+    assert all(line["pass1"] and line["steps"] == sum(map(len, line["trials"][0]["acted"])) for line in lines)
+    assert list(lines[0])[-1] == "seconds"
+    assert not list((evaluation / "state").glob("*.jsonl"))
+
+
+@pytest.mark.long  # the killed one below is resumed with two workers
+def test_workers_change_nothing(evaluation: Path, learned: Learned, tmp_path: Path) -> None:
+    done = main_py(tmp_path, "evaluate", "--agent", learned.run, *CHOICE, "--workers", 2, "--runs", tmp_path, "--quiet")
+    assert (done.returncode, done.stderr) == (0, "")
+    other = only_evaluation(tmp_path)
+    assert timeless(other) == timeless(evaluation)
+    assert (other / "summary.json").read_bytes() == (evaluation / "summary.json").read_bytes()
+
+
+def is_at(runs: Path, batches: int) -> bool:
+    """Whether an evaluation has begun and so many batches are in its journals, those of all stages together."""
+    journals = runs.glob("*/state/*.journal.jsonl")
+    return bool(list(runs.glob("*/evaluation.json"))) and batches <= sum(
+        path.read_bytes().count(b'"index"') for path in journals
+    )
+
+
+@pytest.mark.parametrize("moments", [(2,), long((0, 0, 1, 1, 2, 2, 3, 3, 4, 5))])
+def test_an_evaluation_that_is_killed_goes_on_to_the_same_files(
+    moments: tuple[int, ...], evaluation: Path, learned: Learned, tmp_path: Path
+) -> None:
+    new = ("--agent", learned.run, *CHOICE)
+    for moment in moments:
+        known = list(tmp_path.glob("*/evaluation.json"))
+        how = ("--resume", known[0].parent.name) if known else new
+        with start(tmp_path, "evaluate", *how, "--workers", 1, "--runs", tmp_path) as process:
+            wait_for(partial(is_at, tmp_path, moment))
+            process.send_signal(signal.SIGKILL)
+            process.wait(PATIENCE)
+    killed = only_evaluation(tmp_path)
+    assert not (killed / "summary.json").exists()
+    done = main_py(tmp_path, "evaluate", "--resume", killed.name, "--runs", tmp_path, "--workers", 2)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert timeless(killed) == timeless(evaluation)
+    assert (killed / "summary.json").read_bytes() == (evaluation / "summary.json").read_bytes()
+
+
+def test_a_finished_evaluation_shows_its_figures_again(evaluation: Path) -> None:
+    before = (evaluation / "summary.json").read_bytes()
+    done = main_py(evaluation.parent, "evaluate", "--resume", evaluation.name, "--runs", evaluation.parent)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert (evaluation / "summary.json").read_bytes() == before
+
+
+def test_an_agent_that_never_learned_fails_for_want_of_methods(learned: Learned, tmp_path: Path) -> None:
+    shutil.copy(learned.run / "agents/agent_v0.py", tmp_path / "mine.py")
+    chosen = ("--ids", "MiniGrid-Empty-5x5-v0", "--seeds", "7")
+    done = main_py(tmp_path, "evaluate", "--agent", "mine.py", *chosen, "--runs", tmp_path, "--workers", 1)
+    assert (done.returncode, done.stderr) == (0, "")
+    summary = read(only_evaluation(tmp_path) / "summary.json")
+    (failed,) = summary["failed"]
+    assert (failed["replay"], failed["failure"], failed["proof"]) == (
+        "MiniGrid-Empty-5x5-v0:7",
+        "missing_method",
+        "solvable",
+    )
+    assert f"replay {only_evaluation(tmp_path).name} MiniGrid-Empty-5x5-v0:7" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--agent", "nobody"), "no run 'nobody' in"),
+        (("--agent", "gone.py"), "gone.py cannot be read"),
+        (("--agent", "empty.py"), "empty.py: "),
+        (("--seeds", "9:3"), "invalid seeds 9:3: the end, which is excluded, must be above 9"),
+        (("--ids", "Nothing-*"), "no episode is selected: no id matches --ids 'Nothing-*'"),
+        (("--categories", "unlok"), "--categories: no category 'unlok'"),
+        (("--resume", "nothing"), "no evaluation 'nothing' in"),
+        (("--attempts", "0"), "invalid count '0'"),
+        (("--planner-model", "nobody/planner"), "nobody"),
+        (("--rename-words", "-1"), "invalid seed '-1'"),
+        (("more",), "unrecognized arguments: more"),
+        ((), "no finished run in"),
+    ],
+)
+def test_a_mistake_is_one_line(arguments: tuple[str, ...], said: str, refused: Refused) -> None:
+    (refused.folder / "empty.py").write_text("x = 1\n")
+    agent = () if not arguments or arguments[0] in ("--agent", "--resume") else ("--agent", refused.folder / "agent.py")
+    if agent:
+        shutil.copy(Path(__file__).parents[2] / "agent.py", refused.folder / "agent.py")
+    assert said in refused("evaluate", *agent, *(arguments), "--runs", refused.folder / "none")
+
+
+def test_options_that_contradict_the_evaluation_are_refused(evaluation: Path, refused: Refused) -> None:
+    go_on = ("evaluate", "--resume", evaluation.name, "--runs", evaluation.parent)
+    assert "--seeds 5 contradicts the evaluation, which has 500:506" in refused(*go_on, "--seeds", "5")
+    assert "--outside contradicts the evaluation, which was begun without" in refused(*go_on, "--outside")

@@ -1,0 +1,133 @@
+"""An episode is played with what was learned: writers first, then a model, each plan from the beginning."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+import pytest
+
+from minigridenv import MiniGridEnv
+from spca.contracts import AgentSource, FailedPlan, LevelInfo, Plan, PlanFailure, PlannerMode, PlanStep, Snapshot
+from spca.errors import WorldError
+from spca.evaluation.episodes import NO_PLAN, WORLD_ERROR, Episode, Played
+from spca.evaluation.player import Planning, Player, told
+from spca.protocols import World
+from spca.writers.stored import Miss, Missed
+from tests.support.inprocess import InProcessExecutor
+from tests.support.spca.doubles import ROOT
+
+EPISODE = Episode(0, "MiniGrid-Empty-5x5-v0", 1, "Empty", "go", "Empty 5x5")
+INITIAL = (ROOT / "agent.py").read_text(encoding="utf-8")
+AGENT = AgentSource(
+    INITIAL
+    + "\n    def reach(self, agent, goal):\n        for code in (2, 2, 1, 2, 2):\n            yield code\n"
+    + "\n    def wait(self, agent):\n        yield 0\n"
+)
+MISSED = Missed("go/v001", Miss.REFUSED, "cannot read it")
+
+
+def plan(*calls: tuple[str, ...], writer: str = "") -> Plan:
+    return Plan(tuple(PlanStep(call[0], call[1:]) for call in calls), "", "", (), PlannerMode.FRESH, "", writer)
+
+
+GOOD, BAD = plan(("reach", "a", "g")), plan(("wait", "a"))
+
+
+class Planner:
+    """Gives what it is told to, and remembers what it was told of failures."""
+
+    def __init__(self, *answers: Plan | PlanFailure) -> None:
+        self._answers, self.told = list(answers), list[list[str]]()
+
+    def begin(
+        self, _episode: Episode, _agent: AgentSource
+    ) -> Callable[[Snapshot, Sequence[FailedPlan]], Plan | PlanFailure]:
+        def ask(_snapshot: Snapshot, failed: Sequence[FailedPlan]) -> Plan | PlanFailure:
+            self.told.append([each.status for each in failed])
+            return self._answers.pop(0)
+
+        return ask
+
+
+def play(
+    stored: Iterable[Plan | Missed],
+    model: Planner | None,
+    attempts: int = 1,
+    agents: dict[str, AgentSource] | None = None,
+) -> Played:
+    def make_world(env_id: str, seed: int) -> World:
+        return MiniGridEnv(env_id, seed, executor=InProcessExecutor())
+
+    def written(_snapshot: Snapshot, _level: LevelInfo) -> Iterable[Plan | Missed]:
+        return stored
+
+    planning = Planning(written, "m/planner" if model else "", (model or Planner()).begin)
+    return Player(make_world, planning, agents or {"": AGENT}, attempts)(EPISODE)
+
+
+def test_a_stored_writer_goes_before_the_model() -> None:
+    model = Planner(GOOD)
+    played = play([MISSED, plan(("reach", "a", "g"), writer="go/v002")], model)
+    assert (played.pass1, played.attempts, played.trials[0].planner, model.told) == (True, 1, "go/v002", [])
+    assert played.trials[0].acted == ((2, 2, 1, 2, 2),)
+    assert played.trials[0].plan == ("reach(a, g)",)
+
+
+def test_the_model_is_asked_where_no_writer_has_a_plan() -> None:
+    played = play([MISSED], Planner(GOOD))
+    assert (played.solved, played.trials[0].planner) == (True, "m/planner")
+
+
+def test_one_attempt_undoes_nothing() -> None:
+    played = play([BAD], Planner(GOOD))
+    assert (played.pass1, played.solved, played.attempts, played.failure) == (False, False, 1, "goal_not_reached")
+
+
+def test_further_attempts_begin_at_the_beginning_and_count_apart() -> None:
+    model = Planner(GOOD)
+    played = play([plan(("wait", "a"), writer="go/v001")], model, attempts=3)
+    assert (played.pass1, played.solved, played.attempts) == (False, True, 2)
+    assert [each.planner for each in played.trials] == ["go/v001", "m/planner"]
+    assert played.trials[1].acted == ((2, 2, 1, 2, 2),)
+    assert model.told == [["goal_not_reached"]]
+
+
+def test_the_same_plan_is_not_carried_out_again() -> None:
+    played = play([BAD], Planner(BAD, BAD, GOOD), attempts=3)
+    assert [each.status for each in played.trials] == ["goal_not_reached", "success"]
+
+
+def test_no_code_is_written_for_what_the_library_lacks() -> None:
+    played = play([], Planner(plan(("fly", "a"), ("reach", "a", "g"))))
+    assert (played.failure, played.steps, played.reason) == ("missing_method", 0, "the library lacks fly")
+
+
+@pytest.mark.parametrize(
+    ("stored", "model", "said"),
+    [
+        ([], None, "there are no writers"),
+        ([MISSED], None, "go/v001: cannot read it"),
+        ([], Planner(PlanFailure("unsolvable", 9)), "no valid plan after 9 calls: unsolvable"),
+    ],
+)
+def test_nobody_has_a_plan(stored: list[Plan | Missed], model: Planner | None, said: str) -> None:
+    played = play(stored, model)
+    assert (played.failure, played.reason, played.steps) == (NO_PLAN, said, 0)
+
+
+def test_a_category_may_have_an_agent_of_its_own() -> None:
+    assert play([GOOD], None, agents={"": AgentSource(INITIAL), "Empty": AGENT}).solved
+    assert play([GOOD], None, agents={"": AGENT, "Empty": AgentSource(INITIAL)}).failure == "missing_method"
+
+
+def test_a_world_that_cannot_be_had_is_a_failure_of_its_own() -> None:
+    def make_world(_env_id: str, _seed: int) -> World:
+        raise WorldError("reset failed")
+
+    played = Player(make_world, Planning(lambda *_: (), "", Planner().begin), {"": AGENT})(EPISODE)
+    assert (played.failure, played.reason) == (WORLD_ERROR, "reset failed")
+
+
+def test_reasons_are_short_and_do_not_depend_on_memory() -> None:
+    assert told("<Thing object at 0x7f1234567890> failed") == "<Thing object at 0x...> failed"
+    assert len(told("x" * 5000)) <= 400

@@ -1,0 +1,75 @@
+"""Figures of an evaluation."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from spca.common.statistics import Rate
+from spca.evaluation.episodes import BotPlayed, Episode, Judged, Played, Trial
+from spca.evaluation.peer import UNSUPPORTED
+from spca.evaluation.proof.certifying import Solvability, Verdict
+from spca.evaluation.summary import Results
+
+
+def played(env_id: str, seed: int, *statuses: str, steps: int = 4, outside: bool = False) -> Played:
+    episode = Episode(0, env_id, seed, env_id[0], "skill", "level", outside)
+    return Played(episode, tuple(Trial("w/v001", status, "", (), ((2,) * steps,)) for status in statuses))
+
+
+A = [played("A1", 1, "success"), played("A1", 2, "stuck", "success"), played("A2", 1, "success", steps=6)]
+B = [played("B1", 1, "stuck"), played("B1", 2, "no_plan")]
+OUT = [played("C1", 1, "success", outside=True)]
+UNSOLVABLE = Judged("B1", 1, Verdict(Solvability.UNSOLVABLE, "relaxation"))
+SOLVABLE = Judged("B1", 2, Verdict(Solvability.SOLVABLE, "found", (2, 2)))
+
+
+def test_shares_by_id_and_category_with_what_cannot_be_solved_left_out() -> None:
+    found = Results((*A, *B, *OUT), (UNSOLVABLE, SOLVABLE))
+    assert [(row.name, row.pass1, row.solved, row.unsolvable) for row in found.inside.categories] == [
+        ("A", Rate(2, 3), Rate(3, 3), 0),
+        ("B", Rate(0, 1), Rate(0, 1), 1),
+    ]
+    assert [row.name for row in found.inside.ids] == ["A1", "A2", "B1"]
+    assert found.inside.pooled.pass1 == Rate(2, 4)
+    assert found.inside.pooled.steps == 10
+    assert found.inside.interval is not None
+    assert found.inside.interval.value == pytest.approx(0.5)
+    assert found.outside.pooled.pass1 == Rate(1, 1)
+
+
+def test_every_failure_has_its_proof() -> None:
+    found = Results((*A, *B), (UNSOLVABLE, SOLVABLE))
+    assert [(each.played.episode.name, each.proof) for each in found.failed] == [
+        ("A1:2", "undecided"),
+        ("B1:1", "unsolvable"),
+        ("B1:2", "solvable"),
+    ]
+    data = json.loads(json.dumps(found.to_dict()))
+    assert data["failed"][2]["witness"] == [2, 2]
+    assert data["failures"] == {"stuck": 2, "no_plan": 1}
+    assert data["planners"] == {"writers": 5}
+
+
+def test_pairs_with_the_bot() -> None:
+    bots = [
+        BotPlayed("A1", 1, True, 8),
+        BotPlayed("A1", 2, True, 9),
+        BotPlayed("A2", 1, False, 3, "hung"),
+        BotPlayed("B1", 1, True, 5),
+        BotPlayed("B1", 2, False, 0, UNSUPPORTED),
+    ]
+    versus = Results((*A, *B), (UNSOLVABLE, SOLVABLE), tuple(bots)).versus
+    assert versus is not None
+    row = versus.pooled
+    assert (row.both, row.ours_only, row.bots_only, row.neither) == (1, 1, 1, 0)
+    assert (row.our_steps, row.bots_steps, row.ratio) == (4, 8, 0.5)
+    assert (versus.unsupported, versus.reasons) == (1, {"hung": 1})
+    assert Results((*A, *B)).versus is None
+
+
+def test_nothing_played_has_no_interval() -> None:
+    found = Results(())
+    assert found.inside.interval is None
+    assert found.inside.pooled.pass1 == Rate(0, 0)
