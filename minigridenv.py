@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from spca.act.corrections import correct, leave
 from spca.act.frame import Frame
+from spca.act.observing import hasten
 from spca.act.snapshots import Parts
 from spca.act.state_hash import NOT_STATE, hash_state
 from spca.act.world import MappedWorld
@@ -154,6 +155,7 @@ class MiniGridEnv(MappedWorld):
         mode = "human" if render else None
         with _translated(f"{env_id}: cannot be built"), _quiet():
             self._env = _gymnasium().make(env_id, render_mode=mode, disable_env_checker=True)
+            hasten(self._env.unwrapped)
         self._over: bool
         self._reset()
 

@@ -28,6 +28,7 @@ NOT_STATE: Final = frozenset(
         "metadata",
         "_np_random_seed",
         "render_mode",
+        "gen_obs",
     }
 )
 """Attributes of a simulator that describe or display it but are not part of its state."""

@@ -39,7 +39,7 @@ STOP_LIMIT: Final = 3.0
 
 _ROOT: Final = Path(__file__).parents[3]
 _CHUNK: Final = 1 << 12
-_LOOK_AGAIN: Final = 32
+_NOWHERE: Final = -2
 
 
 class GoneError(Exception):
@@ -188,7 +188,7 @@ class Worker:
         self._readable.register(from_worker, select.POLLIN)
         self._writable.register(to_worker, select.POLLOUT)
         self._deadly_pipe = signal.getsignal(signal.SIGPIPE) is signal.SIG_DFL
-        self._turns = 0
+        self._cpu = _NOWHERE
         self._here, self._anywhere = frozenset[int](), set[int]()
         self.closed = False
 
@@ -267,23 +267,23 @@ class Worker:
         return bool(self._readable.poll(0))
 
     def draw_near(self) -> None:
-        """Keep the worker, and this thread until :meth:`part`, on the processor that this thread was found on.
+        """Keep the worker, and this thread until :meth:`part`, on the processor that this thread is found on.
 
         The two take turns; a hand-over between processors has to wake one up, which costs a virtual machine ten times
-        as much as the answer itself. Where the thread is best off may change, so it is looked up again and again.
+        as much as the answer itself. It is the worker that follows: it sleeps, while a running thread is stopped to be
+        moved, which on a busy machine takes longer than the answer.
         """
-        if self._turns % _LOOK_AGAIN == 0:
-            self._settle()
-        self._turns += 1
+        cpu = _current_cpu()
+        if cpu != self._cpu:
+            self._settle(cpu)
         if self._here:
             try:
                 os.sched_setaffinity(0, self._here)
             except OSError:  # that processor is not for this thread any more
-                self._here = frozenset()
+                self._here, self._cpu = frozenset(), _NOWHERE
 
-    def _settle(self) -> None:
-        cpu = _current_cpu()
-        self._here = frozenset()
+    def _settle(self, cpu: int) -> None:
+        self._here, self._cpu = frozenset(), cpu
         if cpu >= 0:
             with suppress(OSError):
                 self._anywhere = os.sched_getaffinity(0)

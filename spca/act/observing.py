@@ -1,0 +1,86 @@
+"""What minigrid shows of a world, in a quarter of the time that minigrid takes: a step is mostly that.
+
+``MiniGridEnv.gen_obs`` cuts the view out of the grid, turns it up to four times, and encodes it, each cell by method
+calls and with checks. Here each cell is looked up once. Where a simulator shows a world in a way of its own, it does.
+"""
+
+from __future__ import annotations
+
+from functools import cache, partial
+from typing import Any, Final
+
+import numpy as np
+
+_UNSEEN: Final = bytes(3)
+_EMPTY: Final = bytes((1, 0, 0))
+_BEYOND: Final = bytes((2, 5, 0))
+"""A grey wall, which minigrid shows beyond the grid (``minigrid.core.constants``)."""
+
+_OWN: Final = ("gen_obs", "gen_obs_grid", "get_view_exts")
+
+
+def hasten(simulator: Any) -> None:
+    """Have a simulator show its world by :func:`observation`, if it is minigrid's to show."""
+    from minigrid.minigrid_env import MiniGridEnv
+
+    kind = type(simulator)
+    if issubclass(kind, MiniGridEnv) and all(getattr(kind, name) is getattr(MiniGridEnv, name) for name in _OWN):
+        simulator.gen_obs = partial(observation, simulator)
+
+
+def observation(simulator: Any) -> dict[str, Any]:
+    """What ``MiniGridEnv.gen_obs`` returns."""
+    size, facing = simulator.agent_view_size, simulator.agent_dir
+    column, row = map(int, simulator.agent_pos)
+    grid, wide, high = simulator.grid.grid, simulator.grid.width, simulator.grid.height
+    seen: list[bytes] = []
+    clear: list[bool] = []
+    for right, down in _cells(size, facing):
+        x, y = column + right, row + down
+        if not (0 <= x < wide and 0 <= y < high):
+            seen.append(_BEYOND)
+            clear.append(False)
+        elif (thing := grid[y * wide + x]) is None:
+            seen.append(_EMPTY)
+            clear.append(True)
+        else:
+            seen.append(bytes(thing.encode()))
+            clear.append(thing.see_behind())
+    own = size * (size - 1) + size // 2
+    seen[own] = bytes(simulator.carrying.encode()) if simulator.carrying else _EMPTY
+    if not simulator.see_through_walls:
+        visible = _visible(clear, size)
+        seen = [code if shown else _UNSEEN for code, shown in zip(seen, visible, strict=True)]
+    image = np.frombuffer(bytearray(b"".join(seen)), dtype=np.uint8).reshape(size, size, 3)
+    return {"image": image.transpose(1, 0, 2).copy(), "direction": facing, "mission": simulator.mission}
+
+
+@cache
+def _cells(size: int, facing: int) -> tuple[tuple[int, int], ...]:
+    """Where the cells of a view lie from the agent (east, south), rows from far to near, columns left to right."""
+    ahead = ((1, 0), (0, 1), (-1, 0), (0, -1))[facing]
+    right = -ahead[1], ahead[0]
+    return tuple(
+        (ahead[0] * far + right[0] * aside, ahead[1] * far + right[1] * aside)
+        for far in range(size - 1, -1, -1)
+        for aside in range(-(size // 2), size - size // 2)
+    )
+
+
+def _visible(clear: list[bool], size: int) -> list[bool]:
+    """Which cells the agent sees, as ``Grid.process_vis`` has it: light goes on from clear cells, sideways and away."""
+    rows: list[list[bool]] = []
+    lit = [False] * size
+    lit[size // 2] = True
+    for start in range(size * (size - 1), -1, -size):
+        open_ = clear[start : start + size]
+        above = [False] * size
+        for i in range(size - 1):
+            if lit[i] and open_[i]:
+                lit[i + 1] = above[i] = above[i + 1] = True
+        for i in range(size - 1, 0, -1):
+            if lit[i] and open_[i]:
+                lit[i - 1] = above[i] = above[i - 1] = True
+        rows.append(lit)
+        lit = above
+    return [shown for row in reversed(rows) for shown in row]
