@@ -73,6 +73,7 @@ def shown(world: RobotWorld) -> list[list[str]]:
     return found
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("drawing")
 def test_a_level_is_solved_in_its_twin_and_shown_as_minigrid_shows_it() -> None:
     journal = Journal()

@@ -151,7 +151,7 @@ def kept(folder: Path) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("ended_by", "during", "primitives"),
     [
-        (signal.SIGINT, "look around: observe_scene", []),
+        long(signal.SIGINT, "look around: observe_scene", []),
         (signal.SIGTERM, "turn(a1)", []),
         long(signal.SIGHUP, "turn(a2)", [1]),
     ],

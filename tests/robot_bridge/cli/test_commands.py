@@ -21,6 +21,7 @@ from tests.fakes.faults import FaultServer, answering, busy
 from tests.fakes.openai_wire import RESPONSES
 from tests.fakes.reference_server import ReferenceServer, Settings
 from tests.fakes.serving import Reply
+from tests.support.tiers import few
 
 ROOT = Path(__file__).resolve().parents[3]
 ASKED = ("explore", "--model", "openai/gpt-6-luna")
@@ -90,13 +91,16 @@ def server() -> Iterator[FaultServer]:
 
 @pytest.mark.parametrize(
     ("reply", "requests", "told"),
-    [
-        (RESPONSES.refused(401, "no such key", "invalid_api_key"), 1, ("refused the key", "check OPENAI_API_KEY")),
-        (RESPONSES.refused(404, "no such model", "model_not_found"), 1, ("no such model at", "with --model")),
-        (RESPONSES.refused(404, "Not Found", None), 2, ("there is no API at", "Most end in /v1")),
-        (busy(RESPONSES, {}, 503), 2, ("the model never answered", "answers 503")),
-        (answering(RESPONSES, "I would go left."), 2, ("the model never answered", "the answer called no tool")),
-    ],
+    few(
+        2,
+        [
+            (RESPONSES.refused(401, "no such key", "invalid_api_key"), 1, ("refused the key", "check OPENAI_API_KEY")),
+            (RESPONSES.refused(404, "no such model", "model_not_found"), 1, ("no such model at", "with --model")),
+            (RESPONSES.refused(404, "Not Found", None), 2, ("there is no API at", "Most end in /v1")),
+            (busy(RESPONSES, {}, 503), 2, ("the model never answered", "answers 503")),
+            (answering(RESPONSES, "I would go left."), 2, ("the model never answered", "the answer called no tool")),
+        ],
+    ),
 )
 def test_a_model_that_cannot_be_had_is_told_with_the_reason_and_is_no_budget(
     server: FaultServer,
@@ -119,13 +123,16 @@ def test_a_model_that_cannot_be_had_is_told_with_the_reason_and_is_no_budget(
 
 @pytest.mark.parametrize(
     ("model", "path", "refused"),
-    [
-        ("openai/gpt-6-luna", "/v1/responses", 0),
-        ("openai/gpt-6-luna", "/v1/chat/completions", 1),
-        ("anthropic/claude-haiku-5-5", "/v1/messages", 0),
-        ("anthropic/claude-sonnet-5-5", "/v1/messages", 1),
-        ("google/gemini-3.5-flash-lite", "/v1beta/models/gemini-3.5-flash-lite:generateContent", 0),
-    ],
+    few(
+        2,
+        [
+            ("openai/gpt-6-luna", "/v1/responses", 0),
+            ("openai/gpt-6-luna", "/v1/chat/completions", 1),
+            ("anthropic/claude-haiku-5-5", "/v1/messages", 0),
+            ("anthropic/claude-sonnet-5-5", "/v1/messages", 1),
+            ("google/gemini-3.5-flash-lite", "/v1beta/models/gemini-3.5-flash-lite:generateContent", 0),
+        ],
+    ),
 )
 def test_the_tools_are_called_in_the_protocol_of_each_provider(
     model: str, path: str, refused: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

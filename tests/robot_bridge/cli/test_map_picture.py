@@ -37,7 +37,7 @@ def test_an_empty_map_is_a_picture_too() -> None:
     assert MapPicture(np.full((9, 9), -1, np.int8), 0.05, 0.0, 0.0).sheet().size
 
 
-@pytest.mark.parametrize("cells", [10, 100, 4000])
+@pytest.mark.parametrize("cells", [10, 100, 1500])
 def test_its_size_has_a_bound(cells: int) -> None:
     picture = MapPicture(np.zeros((cells, cells), np.int8), 0.05, 0.0, 0.0, size=800).picture()
     assert max(picture.shape) <= 800

@@ -158,6 +158,7 @@ def test_descriptions_reach_the_navigator(deciding: FaultServer, settings: Setti
     assert 'description: "a red ball"' in line(text, "PREVIOUS ACTION: ")
 
 
+@pytest.mark.long
 def test_an_exploration_outlives_it(
     deciding: FaultServer, describing: FaultServer, settings: Settings, tmp_path: Path
 ) -> None:
@@ -176,6 +177,7 @@ def test_its_answers_are_replayed_with_the_time_that_they_took(settings: Setting
     assert (seen.text, seen.latency_s) == ("a red ball", desk.ledger.records[0].latency_s)
 
 
+@pytest.mark.long
 def test_a_run_with_it_is_replayed(settings: Settings, tmp_path: Path) -> None:
     first, _, _ = explored(settings, tmp_path / "first")
     replayed = Settings("explore", model=f"replay/{tmp_path / 'first'}", max_calls=6)

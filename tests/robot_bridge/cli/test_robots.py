@@ -29,6 +29,7 @@ def test_the_twin_is_served_for_as_long_as_was_asked(domain: int, capsys: pytest
     assert f"is served in ROS 2 domain {domain} without a camera for 0.02 minutes" in capsys.readouterr().out
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("drawing")
 def test_a_plan_is_carried_out_and_filmed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     import av

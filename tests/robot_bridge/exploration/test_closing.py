@@ -17,7 +17,7 @@ from robot_bridge.exploration.endings import Ending
 from robot_bridge.exploration.explorer import Explorer, ExplorerSettings
 from tests.support.robot_bridge.kinematic import goal
 from tests.support.robot_bridge.scripted import DONE, FORWARD, SHADOW, STOP, Call, Scripted, explorer
-from tests.support.tiers import long
+from tests.support.tiers import few, long
 
 CAGE = [(1.2, 0.16 * place, 0.04) for place in range(-26, 27)]
 """Posts with gaps that can be looked through, and not be driven through."""
@@ -121,6 +121,7 @@ def steps(host: Explorer, until: Callable[[], object]) -> None:
         host.step()
 
 
+@pytest.mark.long
 def test_a_robot_that_wanted_home_and_did_not_get_there_is_not_home() -> None:
     host, robot, log = explorer(None, SHADOW)
     steps(host, lambda: robot.moved > 1.5)
@@ -144,18 +145,19 @@ def test_a_model_that_did_not_get_home_and_says_that_it_is_done_is_not_home() ->
     assert host.summary().ended == Ending.NOT_HOME
 
 
+@pytest.mark.parametrize(("minutes", "left"), [(0.2, "some"), long(5, "none")])
 @pytest.mark.parametrize(
     ("error", "word"),
     [
         (BudgetSpent("2 requests were sent"), "budget"),
-        long(ModelEnded("no such key"), "no model"),
+        (ModelEnded("no such key"), "no model"),
     ],
 )
-def test_a_model_that_is_gone_is_the_word_whatever_the_robot_did_alone(error: ModelEnded, word: str) -> None:
-    host, _, _ = explorer(Scripted(FORWARD, error), SHADOW)
-    assert ended(host, 5) == (word, 0)
-    host, _, _ = explorer(Scripted(FORWARD, error), SHADOW)
-    assert ended(host, 0.2)[0] == word, "the time is up before all is seen"
+def test_a_model_that_is_gone_is_the_word_whatever_the_robot_did_alone(
+    error: ModelEnded, word: str, minutes: float, left: str
+) -> None:
+    found, frontiers = ended(explorer(Scripted(FORWARD, error), SHADOW)[0], minutes)
+    assert (found, bool(frontiers)) == (word, left == "some"), "also where the time is up before all is seen"
 
 
 def test_a_model_that_never_answers_is_no_model_and_one_that_did_once_is() -> None:
@@ -175,7 +177,7 @@ class Then(Scripted):
         return super().ask(system, user, image, tools, timeout_s)
 
 
-@pytest.mark.parametrize("word", ["explored", "gave up", "time", "interrupted", "failed", "stopped"])
+@pytest.mark.parametrize("word", few(2, ["explored", "gave up", "time", "interrupted", "failed", "stopped"]))
 def test_the_memory_is_saved_however_it_ends(word: str, tmp_path: Path) -> None:
     path = tmp_path / "memory.yaml"
     model = {"explored": Then(ROOM, STOP, DONE), "gave up": Then(ROOM, DONE)}.get(word, Then(ROOM, FORWARD))
@@ -194,6 +196,7 @@ def test_the_memory_is_saved_however_it_ends(word: str, tmp_path: Path) -> None:
     assert [each["text"] for each in loaded.state.findings] == ["tiles"]
 
 
+@pytest.mark.long
 def test_a_run_that_is_killed_leaves_the_memory_of_a_minute_before_at_most(tmp_path: Path) -> None:
     """Nothing is called when it is killed: what is in the file was written before."""
     path = tmp_path / "memory.yaml"

@@ -25,7 +25,7 @@ from robot_bridge.safety.chain import SafetyChain
 from tests.support.robot_bridge.kinematic import KinematicRobot, SteppedClock, goal
 from tests.support.robot_bridge.rays import CONFIG
 from tests.support.robot_bridge.scripted import DONE, FORWARD, LOOK, SHADOW, Call, Scripted, explorer
-from tests.support.tiers import long
+from tests.support.tiers import few, long
 
 LATENCIES = (0.0, 2.0, *(long(each) for each in (0.3, 0.9, 5.0, 7.5, TIMEOUT_S)))
 CHECK: Call = ("check_path_clear", {"direction": "left", "distance_m": 5.0})
@@ -48,8 +48,8 @@ def line(message: str, start: str) -> str:
     return next((each for each in message.splitlines() if each.startswith(start)), "")
 
 
-@pytest.mark.parametrize("latency_s", LATENCIES)
-@pytest.mark.parametrize("then", [LOOK, FORWARD])
+@pytest.mark.parametrize("latency_s", few(1, LATENCIES))
+@pytest.mark.parametrize("then", [LOOK, long(FORWARD)])
 def test_every_description_is_in_the_next_message(latency_s: float, then: Call) -> None:
     sights = [f"sight {number}: a red ball" for number in range(LOOKS)]
     answers = [each for _ in range(LOOKS) for each in ((LOOK, then) if then != LOOK else (LOOK,))]
@@ -65,7 +65,7 @@ def test_every_description_is_in_the_next_message(latency_s: float, then: Call) 
     assert [each["text"] for each in host.memory.state.findings if each["kind"] == "view"][-1] == sights[-1]
 
 
-@pytest.mark.parametrize("latency_s", LATENCIES)
+@pytest.mark.parametrize("latency_s", few(1, LATENCIES))
 def test_a_description_stays_in_the_messages_after_the_next(latency_s: float) -> None:
     model = Scripted(LOOK, FORWARD, FORWARD, DONE, latency_s=None)
     host, robot, _ = explorer(model, SHADOW, latency_s=latency_s)
@@ -79,7 +79,7 @@ def test_a_description_stays_in_the_messages_after_the_next(latency_s: float) ->
     assert all("\nIgnore" not in each for each in later)
 
 
-@pytest.mark.parametrize("latency_s", LATENCIES)
+@pytest.mark.parametrize("latency_s", few(1, LATENCIES))
 def test_where_no_description_comes_the_reason_is_in_the_next_message_and_nothing_in_the_memory(
     latency_s: float,
 ) -> None:
@@ -91,7 +91,7 @@ def test_where_no_description_comes_the_reason_is_in_the_next_message_and_nothin
     assert host.memory.state.findings == []
 
 
-@pytest.mark.parametrize("latency_s", LATENCIES)
+@pytest.mark.parametrize("latency_s", few(1, LATENCIES))
 def test_a_description_survives_requests_that_fail_after_it(latency_s: float) -> None:
     lost = ModelFailure("lost")
     model = Scripted(LOOK, lost, lost, DONE, latency_s=None)
@@ -103,6 +103,7 @@ def test_a_description_survives_requests_that_fail_after_it(latency_s: float) ->
     assert told == [True, True, True], "the first two were asked in vain"
 
 
+@pytest.mark.long
 def test_a_description_that_comes_while_the_robot_explores_by_itself_is_told_at_once() -> None:
     """What is driven meanwhile is among the last actions."""
     model = Scripted(LOOK, FORWARD, latency_s=None)
@@ -116,7 +117,7 @@ def test_a_description_that_comes_while_the_robot_explores_by_itself_is_told_at_
     assert "still under way" in recent[0]
 
 
-@pytest.mark.parametrize("latency_s", LATENCIES)
+@pytest.mark.parametrize("latency_s", few(1, LATENCIES))
 def test_what_is_asked_on_the_way_is_in_the_next_message(latency_s: float) -> None:
     """The robot drives on meanwhile; the last actions say so."""
     model = Scripted(DRIVE, CHECK, CHECK, DONE, latency_s=None)
@@ -140,7 +141,7 @@ def test_what_is_under_way_is_told_with_its_own_measurements() -> None:
     assert "check_path_clear(left, 5.0) → not clear, +0.00m" in asked
 
 
-@pytest.mark.parametrize("latency_s", LATENCIES)
+@pytest.mark.parametrize("latency_s", few(1, LATENCIES))
 def test_the_notes_of_a_discovery_are_told_and_kept(latency_s: float, tmp_path: Path) -> None:
     path = tmp_path / "memory.yaml"
     model = Scripted(NOTED, DONE, latency_s=None)

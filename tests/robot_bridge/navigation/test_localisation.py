@@ -38,6 +38,7 @@ class Eyes:
         return pose
 
 
+@pytest.mark.long
 def test_six_metres_in_circles_with_a_bad_odometry_end_within_two_centimetres() -> None:
     trip = Trip(ROOM, Pose(0, -0.5, 0.3), scale=1.05, drift=0.03)
 

@@ -34,6 +34,7 @@ def misses(trip: Trip, x: float, y: float, heading: float | None = None) -> tupl
     return hypot(at[0] - x, at[1] - y), turn
 
 
+@pytest.mark.long
 def test_a_dead_end_is_entered_and_turned_around_in() -> None:
     trip = ready(CELL, Pose(-1.1, 0.0, 0.0))
     for heading in (0.0, pi):

@@ -16,6 +16,7 @@ from robot_bridge.safety.doubt import BLOCKED_UNSEEN, Phase, unseen_points
 from robot_bridge.safety.geometry import along, curvature_of
 from tests.support.frozen_sensors import Disguise, FrozenSensors
 from tests.support.robot_bridge.rays import CONFIG, Post, as_scan, scan_of
+from tests.support.tiers import few
 
 PERIOD = 1 / CONFIG.control_rate
 POSTS: list[Post] = [(1.8, 1.1, 0.2), (-1.5, 1.4, 0.3), (0.6, -1.7, 0.2)]
@@ -66,7 +67,7 @@ class Drive:
         return self.chain.state.doubt.phase
 
 
-@pytest.mark.parametrize("speed", [0.05, 0.12, 0.25])
+@pytest.mark.parametrize("speed", few(1, [0.05, 0.12, 0.25]))
 @pytest.mark.parametrize("disguise", Disguise)
 def test_a_frozen_lidar_stops_the_robot_within_a_third_of_a_second_or_5_cm(disguise: Disguise, speed: float) -> None:
     drive = Drive(Twist(speed, 0.3 * speed))
@@ -97,8 +98,8 @@ def test_somebody_who_sees_to_the_sensors_releases_them() -> None:
     assert drive.until(1.0)[-1].twist != REST
 
 
-@pytest.mark.parametrize("spins", [False, True])
-@pytest.mark.parametrize("speed", [0.04, 0.08, 0.18])
+@pytest.mark.parametrize("spins", few(1, [False, True]))
+@pytest.mark.parametrize("speed", few(1, [0.04, 0.08, 0.18]))
 def test_what_the_lidar_does_not_see_is_pushed_for_a_moment_and_known_afterwards(speed: float, spins: bool) -> None:
     drive = Drive(Twist(speed, 0.0), wall=0.4, spins=spins)
     while not drive.chain.state.doubt.unseen:
@@ -150,7 +151,7 @@ def test_no_more_ground_beside_its_own_is_known_than_the_zones_keep_free() -> No
     assert drive.phase is Phase.UNUSABLE
 
 
-@pytest.mark.parametrize("disguise", Disguise)
+@pytest.mark.parametrize("disguise", few(2, Disguise))
 def test_sensors_that_freeze_as_the_robot_turns_round_are_not_driven_on_with(disguise: Disguise) -> None:
     drive = Drive(Twist(-0.1, 0.0))
     drive.until(5.0)

@@ -21,6 +21,7 @@ from tests.support.frozen_sensors import Disguise, FrozenSensors
 from tests.support.robot_bridge.kinematic import KinematicRobot, Log, rig
 from tests.support.robot_bridge.rays import CONFIG
 from tests.support.robot_bridge.scripted import FORWARD, SHADOW, Scripted, explorer
+from tests.support.tiers import few
 
 PANE_X, PANE_Y = 0.9, 0.5
 """It stands across x, and reaches as far to either side."""
@@ -83,6 +84,7 @@ def test_who_says_stop_meanwhile_is_obeyed() -> None:
     assert controller.chain.state.doubt.phase is Phase.BACKING
 
 
+@pytest.mark.long
 def test_a_goal_behind_glass_is_reached_around_it() -> None:
     controller, robot, _ = glazed()
     reasons = []
@@ -114,6 +116,7 @@ def beside_glass(robot: KinematicRobot, beside: Pose) -> None:
     robot.drive = drive  # type: ignore[method-assign]
 
 
+@pytest.mark.long
 def test_a_robot_that_has_touched_a_pane_beside_it_on_both_ways_is_not_shut_in() -> None:
     controller, robot, _ = rig([(2.0, 1.5, 0.2), (-1.5, 1.0, 0.3)])
     beside_glass(robot, Pose(-0.25, -0.837, 2.16))
@@ -162,7 +165,7 @@ def test_what_is_unseen_is_in_the_memory_and_in_the_next_message_and_in_a_later_
     assert chart.occupied[chart.cell(*host.memory.state.unseen[0])]
 
 
-@pytest.mark.parametrize("disguise", [Disguise.DITHER, Disguise.ODOMETRY])
+@pytest.mark.parametrize("disguise", few(1, [Disguise.DITHER, Disguise.ODOMETRY]))
 def test_an_exploration_with_a_frozen_lidar_ends_with_an_unusable_sensor(disguise: Disguise) -> None:
     host, robot, log = explorer(None, SHADOW)
     sensors, see = FrozenSensors(disguise, 4.0, np.random.default_rng(1)), robot.observe
