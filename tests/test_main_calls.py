@@ -9,13 +9,12 @@ from typing import Any
 
 import pytest
 
-import plannerLLM
 from main import MAX_SPA_ROUNDS, Run
 from minigridenv import MiniGridEnv
 from spca.common.errors import BudgetReached
 from spca.common.files import make_folder
 from spca.llm.calls.packed import PACKED, pack
-from spca.prompts import render
+from spca.prompts import Wording
 from spca.runs import cli
 from spca.runs.curriculum import Task
 from spca.runs.display import Display
@@ -100,7 +99,12 @@ def test_a_packed_run_ends_the_same_with_other_prompts(
     (tmp_path / PACKED).write_bytes(pack([learned.folder.read_json(f"llm/{name}") for name in learned.transcripts]))
     recorded = dict.fromkeys(("planner_model", "planner_small_model", "coder_model"), f"replay/{tmp_path}")
     stopped = Learned(tmp_path, **recorded, max_calls=3)
-    monkeypatch.setattr(plannerLLM, "render", lambda name, **given: f"{render(name, **given)}\nBe brief.")
+    render = Wording.render
+
+    def brief(self: Wording, name: str, /, **given: object) -> str:
+        return render(self, name, **given) + "\nBe brief." * name.startswith("planner")
+
+    monkeypatch.setattr(Wording, "render", brief)
     with pytest.raises(BudgetReached):
         stopped.learn()
     again = Learned(tmp_path, **recorded, resume=stopped.folder.run_id).learn()

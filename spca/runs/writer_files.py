@@ -41,7 +41,7 @@ class WriterFiles:
 
     def clear(self, accepted: Collection[str]) -> None:
         """Remove all but the ``accepted`` labels: a level that was killed has left them."""
-        for file in (self._folder.path / FOLDER).glob("*/v*.*"):
+        for file in (self._folder.path / FOLDER).glob("*/*"):
             if f"{file.parent.name}/{file.stem}" not in accepted:
                 file.unlink()
 

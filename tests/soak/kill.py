@@ -93,8 +93,11 @@ def differences(a: Path, b: Path) -> list[str]:
     finished = [e["index"] for e in events if e["event"] == "level_summary"]
     if finished != list(range(1, len(summaries[0]) + 1)):
         found.append(f"finished levels in the log: {finished}")
-    for name in sorted(str(p.relative_to(a)) for p in a.glob("agents/*agent_v*.py")):
-        if (a / name).read_text() != (b / name).read_text():
+    if read(a / "state/state.json")["writers"] != read(b / "state/state.json")["writers"]:
+        found.append("the writers differ")
+    kept = (*a.glob("agents/*agent_v*.py"), *a.glob("pddl/**/*.*"), *a.glob("trajectories/*"))
+    for name in sorted(str(p.relative_to(a)) for p in kept):
+        if (a / name).read_bytes() != (b / name).read_bytes():
             found.append(f"{name} differs")
     return found
 

@@ -18,29 +18,11 @@ from spca.runs.recorder import Recorder, library_size, totals
 from spca.runs.results import Attempt, LevelResult
 from spca.runs.writer_files import solved_level
 from tests.support.spca.doubles import AGENT, outcome_of, plan_of
+from tests.support.spca.starting import Log
 
 BETTER = AgentSource(AGENT.text + "\n    def go(self, a):\n        yield 2\n\n    def _help(self):\n        return 1\n")
 PLAN = plan_of(PlanStep("go", ("a1",)))
 TASK = Task(0, "navigation", "Walk", "Empty", "MiniGrid-Empty-5x5-v0")
-
-
-class Log:
-    """The part of the logger that a recorder needs; remembers in which order it is told."""
-
-    def __init__(self, folder: RunFolder) -> None:
-        self._folder = folder
-        self.told: list[tuple[str, int]] = []
-
-    def summary(self, outcome: str, reason: str, **extra: object) -> dict[str, Any]:
-        counters = {"spca_rounds": 2, "planner_calls": 3, "coder_calls": 4}
-        level = {"category": "navigation", "level_name": f"level-{len(self.told)}"}
-        return {"outcome": outcome, "reason": reason, "counters": counters, "level": level, **extra}
-
-    def write_summary(self, _summary: Mapping[str, Any], /) -> None:
-        self.told.append(("summary", len(self._folder.state()["finished"])))
-
-    def end_level(self, _summary: Mapping[str, Any], /) -> None:
-        self.told.append(("end", len(self._folder.state()["finished"])))
 
 
 @pytest.fixture

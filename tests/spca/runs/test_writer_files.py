@@ -1,0 +1,147 @@
+"""Problem writers of a run as files: final with the commit of a level, and found again when it goes on."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from spca.code.regression import SolvedLevel
+from spca.contracts import Checkpoint, PlanStep, ProblemWriter, Status
+from spca.errors import ResumeError
+from spca.llm.calls.ledger import Ledger
+from spca.runs.curriculum import Task
+from spca.runs.folder import RunFolder
+from spca.runs.recorder import Recorder
+from spca.runs.results import Attempt, Considered, LevelResult, Round
+from spca.runs.writer_files import stored_in
+from spca.writers.stored import Case, Miss, Missed, StoredWriter, writer_state
+from tests.support.spca.doubles import AGENT, SNAPSHOT, outcome_of, plan_of
+from tests.support.spca.starting import Log
+
+TASKS = [Task(n, "navigation", "Walk", "Empty", f"MiniGrid-Empty-{n}x{n}-v0") for n in (5, 6, 8)]
+PLAN = replace(plan_of(PlanStep("go", ("a1",))), writer="go/v001")
+FIRST = ProblemWriter("go", "(define (domain d))", "def make_problem(s):\n    return 'ü'\n")
+SECOND = replace(FIRST, source="def make_problem(s):\n    return 'more'\n")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> RunFolder:
+    return RunFolder.create(tmp_path, {"settings": {}, "sandbox": "strict"}, "[]", AGENT)
+
+
+def solved(missed: tuple[Missed, ...] = ()) -> LevelResult:
+    attempt = Attempt(0, 1, Checkpoint((0, 1), "hash"), PLAN, AGENT, outcome_of(Status.SUCCESS))
+    return LevelResult.of([Round(PLAN, (attempt,), "", snapshot=SNAPSHOT, missed=missed)], AGENT)
+
+
+def case(task: Task) -> Case:
+    start = Checkpoint((0, 1), "hash")
+    return Case(writer_state(SNAPSHOT, task.info()), PLAN.problem, SolvedLevel(task.env_id, 7, start, PLAN))
+
+
+def recorder(folder: RunFolder) -> Recorder:
+    made = Recorder(folder, Ledger())
+    made.enter("navigation")
+    return made
+
+
+def finish(made: Recorder, folder: RunFolder, task: Task, *writers: StoredWriter, **more: Any) -> dict[str, Any]:
+    return made.finish(task, 7, more.pop("result", solved()), Log(folder), writers, **more)
+
+
+def written(folder: RunFolder) -> dict[str, str]:
+    files = (path for path in (folder.path / "pddl/writers").rglob("*") if path.is_file())
+    return {str(path.relative_to(folder.path / "pddl/writers")): path.read_text() for path in files}
+
+
+def seen(stored: StoredWriter) -> tuple[Any, ...]:
+    """All of a writer that is kept; of a plan that is its steps."""
+    cases = [(each.state, each.problem, each.solved.env_id, each.solved.checkpoint) for each in stored.cases]
+    return stored.writer, stored.label, stored.born, stored.solved, stored.failed, cases
+
+
+def test_a_run_that_goes_on_has_the_same_writers(folder: RunFolder) -> None:
+    born = StoredWriter(FIRST, 1, "navigation/a", (case(TASKS[0]),))
+    grown = replace(born, cases=(*born.cases, case(TASKS[1])), solved=1, failed=2)
+    first = recorder(folder)
+    finish(first, folder, TASKS[0], born, considered=Considered("go", "go/v001", ""))
+    finish(first, folder, TASKS[1], grown)
+    for again in (recorder(folder).writers, stored_in(folder)):
+        assert [seen(each) for each in again] == [seen(grown)]
+        assert again[0].cases[1].solved.plan.steps == PLAN.steps
+    assert written(folder).keys() == {"go/v001.py", "go/v001.pddl", "go/v001.json"}
+    assert folder.read_json("pddl/writers/go/v001.json")["solved"] == 1
+
+
+def test_every_version_stays_but_the_newest_is_gone_on_with(folder: RunFolder) -> None:
+    first = recorder(folder)
+    old = StoredWriter(FIRST, 1, "navigation/a", (case(TASKS[0]),))
+    new = StoredWriter(SECOND, 2, "navigation/b", (case(TASKS[0]), case(TASKS[1])))
+    finish(first, folder, TASKS[0], old, considered=Considered("go", "go/v001", ""))
+    finish(first, folder, TASKS[1], new, considered=Considered("go", "go/v002", ""))
+    again = recorder(folder)
+    assert [seen(each) for each in again.writers] == [seen(new)]
+    files = written(folder)
+    assert (files["go/v001.py"], files["go/v002.py"]) == (FIRST.source, SECOND.source)
+
+
+def test_what_a_killed_level_left_is_gone_when_the_run_goes_on(folder: RunFolder) -> None:
+    first = recorder(folder)
+    born = StoredWriter(FIRST, 1, "navigation/a", (case(TASKS[0]),))
+    finish(first, folder, TASKS[0], born, considered=Considered("go", "go/v001", ""))
+    before, state = written(folder), (folder.path / "state/state.json").read_bytes()
+    grown = replace(born, solved=1)
+    other = StoredWriter(replace(SECOND, name="other"), 1, "navigation/b", (case(TASKS[1]),))
+    finish(first, folder, TASKS[1], grown, other, considered=Considered("other", "other/v001", ""))
+    (folder.path / "state/state.json").write_bytes(state)  # killed before the commit
+    (folder.path / "pddl/writers/go/.torn.tmp").touch()
+    again = recorder(folder)
+    assert [seen(each) for each in again.writers] == [seen(born)]
+    finish(again, folder, TASKS[1], born)
+    assert written(folder) == before
+
+
+def test_a_summary_says_who_planned_who_did_not_and_what_became_of_the_new_one(folder: RunFolder) -> None:
+    first, missed = recorder(folder), Missed("shy/v001", Miss.REFUSED, "not mine")
+    told = finish(first, folder, TASKS[0], result=solved((missed,)), considered=Considered("go", "", "go: it differs"))
+    assert told["writers"] == {
+        "plan": "go/v001",
+        "missed": [{"label": "shy/v001", "miss": "refused", "reason": "not mine"}],
+        "offered": "go",
+        "accepted": "",
+        "rejected": "go: it differs",
+    }
+    assert recorder(folder).rejection == "go: it differs"
+    finish(first, folder, TASKS[1])
+    assert recorder(folder).rejection == "go: it differs"
+    finish(first, folder, TASKS[2], considered=Considered("go", "go/v001", ""))
+    assert recorder(folder).rejection == ""
+
+
+def test_a_trajectory_has_what_was_planned_for_and_by_whom(folder: RunFolder) -> None:
+    told = finish(recorder(folder), folder, TASKS[0])
+    trajectory = folder.read_json(told["trajectory"])
+    assert trajectory["snapshot"]["mission"] == SNAPSHOT.mission
+    assert trajectory["snapshot"]["level"]["skill"] == "Walk"
+    assert [attempt["writer"] for attempt in trajectory["attempts"]] == ["go/v001"]
+
+
+def test_a_run_of_before_there_were_writers_goes_on(folder: RunFolder) -> None:
+    first = recorder(folder)
+    finish(first, folder, TASKS[0])
+    state = folder.state()
+    del state["writers"], state["finished"][0]["writers"]
+    folder.commit(state)
+    again = recorder(folder)
+    assert (again.writers, again.rejection) == ((), "")
+
+
+def test_a_missing_file_is_named(folder: RunFolder) -> None:
+    born = StoredWriter(FIRST, 1, "navigation/a", (case(TASKS[0]),))
+    finish(recorder(folder), folder, TASKS[0], born, considered=Considered("go", "go/v001", ""))
+    (folder.path / "pddl/writers/go/v001.pddl").unlink()
+    with pytest.raises(ResumeError, match=r"pddl/writers/go/v001\.pddl"):
+        recorder(folder)
