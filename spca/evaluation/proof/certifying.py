@@ -7,17 +7,20 @@ from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Final, Protocol
+from typing import Any, Final, Protocol
 
 from spca.errors import WorldError
+from spca.evaluation.proof import certificates
 from spca.evaluation.proof.dynamics import Maze, MazeState
 from spca.evaluation.proof.missions import Mission
+from spca.evaluation.proof.obstacles import find_way, has_obstacles
 from spca.evaluation.proof.relaxation import Relaxed
-from spca.evaluation.proof.searching import find_plan, visit_all
+from spca.evaluation.proof.searching import Found, find_plan, visit_all
 from spca.evaluation.proof.simulator import UnknownRulesError, opened, read
 
-PLAN_STATES: Final = 4_000
+PLAN_STATES: Final = 20_000
 ALL_STATES: Final = 150_000
+DODGING_STATES: Final = 20_000
 
 
 class Solvability(StrEnum):
@@ -32,12 +35,16 @@ class Solvability(StrEnum):
 class Verdict:
     """What was found, and why in one line: the certificate where nothing solves it, else what was tried.
 
-    ``witness`` are the primitives that solve it, replayed in the real environment.
+    Attributes:
+        witness: the primitives that solve it, replayed in the real environment.
+        map: rows of the closed set of cells that an agent cannot leave, if the certificate is one
+            (:mod:`spca.evaluation.proof.certificates`).
     """
 
     solvability: Solvability
     reason: str
     witness: tuple[int, ...] = ()
+    map: tuple[str, ...] = ()
 
 
 class Playable(Protocol):
@@ -61,10 +68,12 @@ def certify(env_id: str, seed: int, make_world: MakeWorld, *, upstream_rules: bo
         make_world: makes the world of an id and a seed, under the same rules; a witness counts only if it is solved.
     """
     try:
-        maze, start, mission = read(opened(env_id, seed, upstream_rules), upstream_rules)
+        simulator = opened(env_id, seed, upstream_rules)
+        verdict = _dodged(simulator) if has_obstacles(simulator) else decide(*read(simulator, upstream_rules))
     except UnknownRulesError as error:
         return Verdict(Solvability.UNDECIDED, f"the rules are not known: {error}")
-    verdict = decide(maze, mission, start)
+    except WorldError as error:
+        return Verdict(Solvability.UNDECIDED, str(error))
     if verdict.solvability is Solvability.SOLVABLE and not replay(make_world(env_id, seed), verdict.witness):
         return Verdict(Solvability.UNDECIDED, "a plan was found that the environment does not accept")
     return verdict
@@ -81,21 +90,38 @@ def replay(world: Playable, witness: tuple[int, ...]) -> bool:
         return world.over and world.reward > 0
 
 
-def decide(maze: Maze, mission: Mission, start: MazeState) -> Verdict:
-    """Return what can be proven of a maze in the model of the rules; a witness has yet to be replayed."""
-    least = mission.cost(maze, start, Relaxed(maze, start, bound=True))
+def decide(maze: Maze, start: MazeState, mission: Mission) -> Verdict:
+    """Return what can be proven in the model of the rules; a witness has yet to be replayed.
+
+    Raises:
+        UnknownRulesError: the agent could leave the grid.
+    """
+    relaxed = Relaxed(maze, start, bound=True)
+    if any(len(maze.neighbours(cell)) < len(maze.offsets) for cell in relaxed.at):
+        raise UnknownRulesError("a grid that is not closed")
+    least = mission.cost(maze, start, relaxed)
     if math.isinf(least):
-        return Verdict(Solvability.UNSOLVABLE, "relaxation")
+        why = certificates.reason(maze, mission, start, relaxed)
+        return Verdict(Solvability.UNSOLVABLE, why, map=certificates.drawn(maze, start, relaxed))
     if least > maze.limit:
-        return Verdict(Solvability.UNSOLVABLE, f"at least {least:g} steps are needed, the limit is {maze.limit}")
+        why = f"needs {least:g} steps even if all that can be carried were out of the way, and has {maze.limit}"
+        return Verdict(Solvability.UNSOLVABLE, why)
     found = find_plan(maze, mission, start, PLAN_STATES)
     tried = f"{found.states} states of a search for a plan"
-    if found.plan is None:
-        found = visit_all(maze, mission, start, ALL_STATES)
-        tried = f"{tried}, {found.states} of all states"
     if found.plan is not None:
         return Verdict(Solvability.SOLVABLE, tried, found.plan)
+    return _concluded(visit_all(maze, mission, start, ALL_STATES), maze.limit, f"{tried}, ")
+
+
+def _dodged(simulator: Any) -> Verdict:
+    return _concluded(find_way(simulator, DODGING_STATES), simulator.max_steps, "")
+
+
+def _concluded(found: Found, limit: int, tried: str) -> Verdict:
+    """The verdict after a search that may have been exhaustive."""
+    if found.plan is not None:
+        return Verdict(Solvability.SOLVABLE, f"{tried}{found.states} of all states", found.plan)
     if found.exhausted:
-        why = f"all {found.states} states that can be reached within the limit of {maze.limit} steps were visited"
+        why = f"all {found.states} states that {limit} steps can lead to were visited, none completes the mission"
         return Verdict(Solvability.UNSOLVABLE, why)
-    return Verdict(Solvability.UNDECIDED, tried)
+    return Verdict(Solvability.UNDECIDED, f"{tried}{found.states} of all states")

@@ -6,6 +6,7 @@ against the simulator (``minigrid.minigrid_env.MiniGridEnv.step``, ``minigrid.co
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import Final, NamedTuple
@@ -97,6 +98,23 @@ class Maze:
     def at(self, cell: int) -> str:
         """A cell as "(row, column)"."""
         return f"({cell // self.width}, {cell % self.width})"
+
+    def place_of(self, item: int, state: MazeState) -> str:
+        """Where an item is, in words."""
+        if state.places[item] != NOWHERE:
+            return f"at {self.at(state.places[item])}"
+        if state.held == item:
+            return "in hand"
+        box = next((number for number, other in enumerate(self.items) if other.inside == item), None)
+        return "gone" if box is None else f"in the {self.items[box]} {self.place_of(box, state)}"
+
+    def named(self, items: Iterable[int], cells: Iterable[int], state: MazeState) -> str:
+        """Items and cells in words, "nothing" for none."""
+        things = [f"the {self.items[item]} {self.place_of(item, state)}" for item in items]
+        for cell in cells:
+            kind = f"{self.doors[self.door_at[cell]].color} door" if cell in self.door_at else "cell"
+            things.append(f"the {kind} at {self.at(cell)}")
+        return " or ".join(things) or "nothing"
 
 
 class MazeState(NamedTuple):

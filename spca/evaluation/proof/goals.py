@@ -70,6 +70,10 @@ class Goal(ABC):
         """Judge a primitive."""
 
     @abstractmethod
+    def words(self, maze: Maze, state: MazeState) -> str:
+        """Return what is asked for."""
+
+    @abstractmethod
     def approaches(self, maze: Maze, state: MazeState) -> Iterator[Approach]:
         """Yield what may meet the goal, or lead towards it."""
 
@@ -89,6 +93,9 @@ class GoToGoal(Goal):
         ahead = front(maze, step.after)
         met = ahead in self.cells or any(step.after.listed[item] == ahead for item in self.items)
         return End.SUCCESS if met else End.NONE
+
+    def words(self, maze: Maze, state: MazeState) -> str:
+        return f"face {maze.named(self.items, self.cells, state)}"
 
     def approaches(self, maze: Maze, state: MazeState) -> Iterator[Approach]:  # noqa: ARG002
         for cell in self._cells(state):
@@ -126,6 +133,9 @@ class OpenGoal(Goal):
             return End.SUCCESS
         return End.FAILURE if self.strict else End.NONE
 
+    def words(self, maze: Maze, state: MazeState) -> str:
+        return f"open {maze.named((), (maze.doors[door].cell for door in self.doors), state)}"
+
     def approaches(self, maze: Maze, state: MazeState) -> Iterator[Approach]:
         for door in self.doors:
             again = (TOGGLE,) if state.doors[door] == DoorState.OPEN else ()
@@ -148,6 +158,9 @@ class PickUpGoal(Goal):
         if step.after.held in self.items and not (step.begun and step.before.held != NOWHERE):
             return End.SUCCESS
         return End.FAILURE if self.strict and step.after.held != NOWHERE else End.NONE
+
+    def words(self, maze: Maze, state: MazeState) -> str:
+        return f"pick up {maze.named(self.items, (), state)}"
 
     def approaches(self, maze: Maze, state: MazeState) -> Iterator[Approach]:  # noqa: ARG002
         yield from _lifting(state, self.items)
@@ -175,6 +188,10 @@ class PutNextGoal(Goal):
         beside = any(maze.distance(step.after.places[put], cell) == 1 for cell in self._fixed(step.after))
         return End.SUCCESS if beside else End.NONE
 
+    def words(self, maze: Maze, state: MazeState) -> str:
+        fixed = maze.named(self.others, self.cells, state)
+        return f"put {maze.named(self.items, (), state)} beside {fixed}"
+
     def approaches(self, maze: Maze, state: MazeState) -> Iterator[Approach]:
         if state.held in self.items:
             beside = (near for cell in self._fixed(state) for near in maze.neighbours(cell))
@@ -197,7 +214,8 @@ class PutNextGoal(Goal):
         if reach.bound or math.isinf(put):
             return max(lift, put) + 1
         lying = [state.places[item] for item in self.items if state.places[item] != NOWHERE]
-        return lift + 1 + min((maze.distance(place, cell) for place in lying for cell in fixed), default=0)
+        way = min((maze.distance(place, cell) for place in lying for cell in fixed), default=0)
+        return lift + 1 + max(way, put)
 
     def _fixed(self, state: MazeState) -> Iterator[int]:
         """Cells that the item must lie beside."""
@@ -211,6 +229,9 @@ class SquareGoal(Goal):
 
     def verify(self, maze: Maze, step: Transition) -> End:  # noqa: ARG002
         return End.NONE
+
+    def words(self, maze: Maze, state: MazeState) -> str:
+        return f"stand on {maze.named((), _squares(maze), state)}"
 
     def approaches(self, maze: Maze, state: MazeState) -> Iterator[Approach]:  # noqa: ARG002
         yield from (Approach(cell, (FORWARD,)) for cell in _squares(maze))
@@ -231,6 +252,9 @@ class TakeGoal(Goal):
             return End.NONE
         return End.SUCCESS if step.after.held in self.items else End.FAILURE if self.fetch else End.NONE
 
+    def words(self, maze: Maze, state: MazeState) -> str:
+        return f"take {maze.named(self.items, (), state)}"
+
     def approaches(self, maze: Maze, state: MazeState) -> Iterator[Approach]:  # noqa: ARG002
         yield from _lifting(state, self.items)
 
@@ -249,6 +273,9 @@ class BesideGoal(Goal):
             return End.NONE
         near = step.action == DONE and maze.distance(step.after.cell, self.cell) == 1
         return End.SUCCESS if near else End.FAILURE
+
+    def words(self, maze: Maze, state: MazeState) -> str:  # noqa: ARG002
+        return f"carry out done beside the cell at {maze.at(self.cell)}"
 
     def approaches(self, maze: Maze, state: MazeState) -> Iterator[Approach]:  # noqa: ARG002
         yield Approach(self.cell, (DONE,))
@@ -272,6 +299,9 @@ class PutNearGoal(Goal):
             return End.NONE
         near = step.after.held == NOWHERE and step.after.places[put] in self._around(maze)
         return End.SUCCESS if near else End.FAILURE
+
+    def words(self, maze: Maze, state: MazeState) -> str:
+        return f"put {maze.named(self.items, (), state)} near the cell at {maze.at(self.cell)}"
 
     def approaches(self, maze: Maze, state: MazeState) -> Iterator[Approach]:
         if state.held in self.items:
@@ -302,6 +332,10 @@ class InOrderGoal(Goal):
             return End.SUCCESS if step.before.doors[self.first] == DoorState.OPEN else End.FAILURE
         late = step.after.doors[self.first] == step.before.doors[self.second] == DoorState.OPEN
         return End.FAILURE if late else End.NONE
+
+    def words(self, maze: Maze, state: MazeState) -> str:
+        first, second = (maze.named((), (maze.doors[door].cell,), state) for door in (self.first, self.second))
+        return f"open {first}, then {second}"
 
     def approaches(self, maze: Maze, state: MazeState) -> Iterator[Approach]:
         door = self.second if state.doors[self.first] == DoorState.OPEN else self.first

@@ -16,6 +16,8 @@ from spca.evaluation.proof.dynamics import NOWHERE, DoorState, Ground, Maze, Maz
 _CLEARING = 6
 """What clearing an item away costs in the estimate: pick up, turn, drop, turn back, and once more."""
 
+_CLEARING_WITH_FULL_HAND = 10
+
 
 class Relaxed:
     """Costs from a state; a value of this class is a :class:`spca.evaluation.proof.goals.Reach`.
@@ -25,16 +27,17 @@ class Relaxed:
 
     Attributes:
         at: steps to standing on a cell, for the cells that can be reached.
+        colors: of the keys that can be held, and the steps to the first of each.
     """
 
     def __init__(self, maze: Maze, state: MazeState, *, bound: bool) -> None:
         self.bound = bound
         self.at: dict[int, float] = {}
         self._level, self._state = maze, state
-        self._clearing = 1 if bound else _CLEARING
+        self._clearing = 1 if bound else _CLEARING if state.held == NOWHERE else _CLEARING_WITH_FULL_HAND
         self._items = {place: item for item, place in enumerate(state.places) if place != NOWHERE}
         self._within = {item.inside: box for box, item in enumerate(maze.items) if item.inside != NOWHERE}
-        self._keys: dict[str, float] = {}
+        self.colors: dict[str, float] = {}
         self._waiting: dict[str, list[tuple[float, int]]] = {}
         self._queue: list[tuple[float, int]] = [(0.0, state.cell)]
         if state.held != NOWHERE:
@@ -61,7 +64,7 @@ class Relaxed:
         """Steps to opening a door; of one that is open already, to opening it again."""
         there = self.face(self._level.doors[door].cell)
         if self._state.doors[door] == DoorState.LOCKED:
-            return self._joined(there, self._keys.get(self._level.doors[door].color, math.inf)) + 1
+            return self._joined(there, self.colors.get(self._level.doors[door].color, math.inf)) + 1
         return there + (2 if self._state.doors[door] == DoorState.OPEN else 1)
 
     def _emptying(self) -> int:
@@ -91,8 +94,8 @@ class Relaxed:
         state = self._state.doors[door]
         if state != DoorState.LOCKED:
             heappush(self._queue, (cost + 1 + (state == DoorState.CLOSED), cell))
-        elif color in self._keys:
-            heappush(self._queue, (self._joined(cost, self._keys[color]) + 2, cell))
+        elif color in self.colors:
+            heappush(self._queue, (self._joined(cost, self.colors[color]) + 2, cell))
         else:
             self._waiting.setdefault(color, []).append((cost, cell))
 
@@ -100,8 +103,8 @@ class Relaxed:
         """Note the keys that an item is or holds, and push the doors that wait for them."""
         while item != NOWHERE:
             thing = self._level.items[item]
-            if thing.kind == "key" and thing.color not in self._keys:
-                self._keys[thing.color] = cost
+            if thing.kind == "key" and thing.color not in self.colors:
+                self.colors[thing.color] = cost
                 for there, cell in self._waiting.pop(thing.color, ()):
                     heappush(self._queue, (self._joined(there, cost) + 2, cell))
             item = thing.inside

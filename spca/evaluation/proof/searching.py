@@ -37,7 +37,7 @@ from spca.evaluation.proof.relaxation import Relaxed
 _DROPS = 6
 """Cells near the agent that what it holds may be dropped on, tried at most."""
 
-_EAGERNESS = 2.0
+_EAGERNESS = 3.0
 """Weight of the estimate: more finds plans sooner and longer ones."""
 
 

@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterable
 from typing import Any, Final
 
 from spca.act.corrections import correct
+from spca.common.text import one_line
+from spca.errors import WorldError
 from spca.evaluation.proof.dynamics import NOWHERE, Door, DoorState, Ground, Item, Maze, MazeState
 from spca.evaluation.proof.goals import (
     BesideGoal,
@@ -38,7 +40,7 @@ def opened(env_id: str, seed: int, upstream_rules: bool = False) -> Any:
     """Build and reset an environment and return its simulator, which judges as :mod:`spca.act.corrections` says.
 
     Raises:
-        Exception: whatever minigrid and the environment raise.
+        WorldError: minigrid or the environment cannot build or reset it.
     """
     os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")
     import gymnasium
@@ -46,8 +48,11 @@ def opened(env_id: str, seed: int, upstream_rules: bool = False) -> Any:
 
     with contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        environment: Any = gymnasium.make(env_id, disable_env_checker=True).unwrapped
-        environment.reset(seed=seed)
+        try:
+            environment: Any = gymnasium.make(env_id, disable_env_checker=True).unwrapped
+            environment.reset(seed=seed)
+        except (Exception, SystemExit) as error:  # boundary: level generators raise errors of many kinds
+            raise WorldError(one_line(f"{env_id}: {type(error).__name__}: {error}")) from error
     if not upstream_rules:
         correct(environment, lambda _: None)
     return environment
@@ -59,6 +64,8 @@ def read(simulator: Any, upstream_rules: bool = False) -> tuple[Maze, MazeState,
     Raises:
         UnknownRulesError: it has objects, a judgement or an instruction that are not those of minigrid.
     """
+    if not _minigrid_name(simulator).isidentifier():
+        raise UnknownRulesError(f"an environment of the class {_minigrid_name(simulator)}")
     things = _Things(simulator)
     mission = _mission(simulator, things, upstream_rules)
     maze = Maze(
@@ -149,8 +156,6 @@ def _minigrid_name(thing: Any) -> str:
 
 
 def _mission(simulator: Any, things: _Things, upstream_rules: bool) -> Mission:
-    if not _minigrid_name(simulator).isidentifier():
-        raise UnknownRulesError(f"an environment of the class {_minigrid_name(simulator)}")
     judge = next(kind.__name__ for kind in type(simulator).__mro__ if "step" in vars(kind))
     if judge == "RoomGridLevel":
         return _instructed(simulator.instrs, things, upstream_rules)

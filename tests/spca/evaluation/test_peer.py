@@ -26,7 +26,7 @@ ROOT = Path(__file__).resolve().parents[3]
         ("BabyAI-PutNextS5N2Carrying-v0", 1, False, 3, "AssertionError: 0nothing left to explore"),
         ("BabyAI-KeyInBox-v0", 1, False, 0, "AssertionError"),
         ("MiniGrid-DoorKey-5x5-v0", 1, False, 0, UNSUPPORTED),
-        ("BabyAI-NoSuchLevel-v0", 1, False, 0, "NameNotFound"),
+        ("BabyAI-NoSuchLevel-v0", 1, False, 0, "WorldError: BabyAI-NoSuchLevel-v0: NameNotFound"),
     ],
 )
 def test_an_episode_of_the_bot(env_id: str, seed: int, solved: bool, steps: int, reason: str) -> None:

@@ -1,0 +1,54 @@
+"""Why something cannot be reached, in words and as a map, so that a reader can check it against the grid.
+
+The cells marked on the map are closed: everything beside them is marked too, or a wall, lava, or a door that stays
+locked because its keys lie elsewhere. What can be carried counts as if it were not there. No sequence of primitives
+leads out of such a set, so that what lies neither in it nor beside it is never reached.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from spca.common.text import counted
+from spca.evaluation.proof.dynamics import DoorState, Ground, Maze, MazeState
+from spca.evaluation.proof.missions import Mission
+from spca.evaluation.proof.relaxation import Relaxed
+
+START, REACHED, WALL, LAVA, LOCKED, APART = "A.#~L?"
+LEGEND = f"{START} start, {REACHED} reached, {WALL} wall, {LAVA} lava, {LOCKED} stays locked, {APART} not reached"
+
+
+def reason(maze: Maze, mission: Mission, start: MazeState, relaxed: Relaxed) -> str:
+    """Return why a mission cannot be completed whose cost is infinite, in one line."""
+    unmet = "; ".join(
+        goal.words(maze, start) for goal in mission.left(start.progress) if math.isinf(goal.cost(maze, start, relaxed))
+    )
+    doors = "".join(f"; {words}" for words in _locked(maze, start, relaxed))
+    cells = counted(len(relaxed.at), "cell")
+    return f"cannot be met even if all that can be carried were out of the way: {unmet}; {cells} can be reached{doors}"
+
+
+def _locked(maze: Maze, start: MazeState, relaxed: Relaxed) -> Iterator[str]:
+    for door, state in zip(maze.doors, start.doors, strict=True):
+        if state == DoorState.LOCKED and door.color not in relaxed.colors:
+            keys = [maze.place_of(n, start) for n, item in enumerate(maze.items) if str(item) == f"{door.color} key"]
+            where = f"its keys are out of reach: {', '.join(keys)}" if keys else "there is no key of its color"
+            yield f"the {door.color} door at {maze.at(door.cell)} stays locked, {where}"
+
+
+def drawn(maze: Maze, start: MazeState, relaxed: Relaxed) -> tuple[str, ...]:
+    """Return the rows of the map, a character a cell, as :data:`LEGEND` says."""
+    locked = {
+        door.cell
+        for door, state in zip(maze.doors, start.doors, strict=True)
+        if state == DoorState.LOCKED and door.color not in relaxed.colors
+    }
+
+    def mark(cell: int) -> str:
+        if cell in relaxed.at:
+            return START if cell == start.cell else REACHED
+        return LOCKED if cell in locked else {Ground.WALL: WALL, Ground.LAVA: LAVA}.get(maze.ground[cell], APART)
+
+    marks = "".join(map(mark, range(len(maze.ground))))
+    return tuple(marks[row : row + maze.width] for row in range(0, len(marks), maze.width))
