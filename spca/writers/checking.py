@@ -9,7 +9,9 @@ from __future__ import annotations
 import ast
 import builtins
 import re
+import textwrap
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import lru_cache
 from typing import Final
 
@@ -28,6 +30,7 @@ MAX_BYTES: Final = 20_000
 MAX_NAME: Final = 40
 
 _NAME: Final = re.compile(rf"[a-z][a-z0-9_]{{0,{MAX_NAME - 1}}}")
+_FUTURE: Final = re.compile("^from __future__ import annotations", re.MULTILINE)
 _MODULES: Final = ("re", "__future__")
 _INSIDES: Final = re.compile(r"_|(gi|cr|ag|tb|f|co)_|mro$")
 """What attributes begin with that lead from a value into the interpreter."""
@@ -56,14 +59,24 @@ def fault_of(source: str) -> str:
     if source.count("\n") + (not source.endswith("\n")) > MAX_LINES:
         return f"the writer has more than {MAX_LINES} lines"
     try:
-        found = violations(f"{source}\n\n\nclass {AGENT_CLASS}:\n    pass\n")
         tree = compilation.tree(source, FILENAME)
-    except (PatchError, SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        compilation.code(tree, FILENAME)
+        found = _of_policy(source)
+    except SyntaxError as error:
+        return f"syntax error at line {error.lineno or 1}: {error.msg}"
+    except (PatchError, ValueError, RecursionError, MemoryError) as error:
         return str(error)
     own = dict.fromkeys(_faults(tree))
     lines = {fault.partition(":")[0] for fault in own}
-    others = [fault for fault in map(str, found) if fault.partition(":")[0] not in lines]
+    others = [fault for fault in found if fault.partition(":")[0] not in lines]
     return "; ".join([*own, *others][:3])
+
+
+def _of_policy(source: str) -> list[str]:
+    """What the policy refuses; a module of its own may compute its constants, so it is read as a method."""
+    body = textwrap.indent(_FUTURE.sub("", source), "    ", lambda _line: True)
+    found = violations(f"class {AGENT_CLASS}:\n  def write(self):\n{body}\n    return\n")
+    return [str(replace(violation, line=max(1, violation.line - 2))) for violation in found]
 
 
 def _faults(tree: ast.Module) -> Iterator[str]:

@@ -18,6 +18,7 @@ GOOD = {
     "no import": make_problem("return '{0}'.format(snapshot['mission'])"),
     "from re": "from __future__ import annotations\n\nfrom re import fullmatch\n" + make_problem("return fullmatch"),
     "constants and helpers": "KINDS = ('ball', 'box')\n\n\ndef drop(mission):\n    return mission\n\n\n" + FETCH,
+    "computed constants": "KINDS = '|'.join(('ball', 'box'))\nTHING = rf'the ({KINDS})'\n\n\n" + FETCH,
     "what a primitive is called": make_problem("done = toggle = snapshot['mission']\nreturn done + toggle"),
 }
 BAD = {
@@ -39,7 +40,7 @@ BAD = {
     make_problem("class Thing:\n    pass\nreturn ''"): "a writer needs no classes",
     "class Agent:\n    pass\n\n\n" + FETCH: "class",
     make_problem("global X\nX = 1\nreturn ''"): "global X is not possible",
-    "for x in ():\n    pass\n" + FETCH: "only imports, literal constants and def blocks",
+    FETCH + "\nreturn 1\n": "syntax error at line",
     FETCH + "\n" * 125: "more than 125 lines",
     make_problem(f"return '{'x' * 20_000}'"): "more than 20000 bytes",
     make_problem(f"return {'(' * 300}{')' * 300}"): "too many nested parentheses",
