@@ -47,6 +47,7 @@ class MethodInfo:
     is_generator: bool
 
 
+@lru_cache(maxsize=16)
 def signatures(source: str) -> tuple[MethodInfo, ...]:
     """The methods of ``class Agent`` in source order.
 

@@ -141,8 +141,8 @@ class RunFolder:
         return self._record(STATE, "finished", "agent", "category", "trusted")
 
     def commit(self, state: Mapping[str, Any]) -> None:
-        """Make a finished level final."""
-        self.write_json(STATE, state)
+        """Make a finished level final; on one line, because it is written anew each time and grows."""
+        write_atomic(self.path / STATE, json_text(state) + "\n")
 
     def read_text(self, name: str) -> str:
         """A text file of the folder.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -61,17 +62,25 @@ class Workspace:
 
     def save(self, agent: AgentSource, pddl: TrustedPDDL | None) -> None:
         """Bring all files up to date; without trusted PDDL there are no PDDL files."""
-        write_atomic(self.path / "agent.py", agent.text)
+        self._update("agent.py", agent.text)
         self.save_working_copy(agent)
         if pddl is not None:
-            write_atomic(self.path / "domain.pddl", pddl.domain)
-            write_atomic(self.path / "problem.pddl", pddl.problem)
+            self._update("domain.pddl", pddl.domain)
+            self._update("problem.pddl", pddl.problem)
             return
         for name in ("domain.pddl", "problem.pddl"):
             (self.path / name).unlink(missing_ok=True)
 
     def save_working_copy(self, agent: AgentSource) -> None:
-        write_atomic(self.path / "agent_tmp.py", agent.text)
+        self._update("agent_tmp.py", agent.text)
+
+    def _update(self, name: str, text: str) -> None:
+        """Replace a file that does not hold ``text`` yet."""
+        path = self.path / name
+        with suppress(OSError):  # what cannot be read is written anew
+            if path.is_file() and path.read_bytes() == text.encode():
+                return
+        write_atomic(path, text)
 
     def _kept(self, name: str, flag: str) -> str:
         try:

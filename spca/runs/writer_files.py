@@ -67,8 +67,9 @@ class WriterFiles:
     def _write(self, stored: StoredWriter, record: dict[str, Any]) -> None:
         path = self._folder.path / FOLDER / stored.label
         make_folder(path.parent)
-        write_atomic(path.with_suffix(".py"), stored.writer.source)
-        write_atomic(path.with_suffix(".pddl"), stored.writer.domain)
+        if stored.label not in self._written:
+            write_atomic(path.with_suffix(".py"), stored.writer.source)
+            write_atomic(path.with_suffix(".pddl"), stored.writer.domain)
         self._folder.write_json(f"{FOLDER}/{stored.label}.json", record)
         self._written[stored.label] = record
 

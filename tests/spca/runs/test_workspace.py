@@ -79,3 +79,14 @@ def test_kept_pddl_has_to_be_pddl(tmp_path: Path, domain: str, fault: str) -> No
     (tmp_path / "problem.pddl").write_text("(define (problem p))")
     with pytest.raises(SettingsError, match=rf"--keep-pddl: .*domain.pddl: .*{fault}"):
         Workspace(tmp_path).trusted_pddl()
+
+
+def test_what_somebody_changed_is_brought_up_to_date(tmp_path: Path) -> None:
+    workspace = Workspace(tmp_path)
+    workspace.save(AGENT, None)
+    before = (tmp_path / "agent.py").stat().st_ino
+    workspace.save(AGENT, None)
+    assert (tmp_path / "agent.py").stat().st_ino == before  # nothing new, nothing written
+    (tmp_path / "agent.py").write_text(AGENT.text + "\n")
+    workspace.save(AGENT, None)
+    assert (tmp_path / "agent.py").read_text() == AGENT.text
