@@ -1,7 +1,7 @@
-"""What runs problem writers inside the sandbox: its text is an agent whose actions are one writer each.
+"""What runs problem writers inside the sandbox: its text is an agent that gets them by its mission, one after another.
 
-The host decides whose turn it is: what is printed in a step is that step's result, whatever it says. Every writer gets
-a namespace, builtins and a copy of the snapshot of its own, so none can reach another's.
+The host decides whose turn it is: what is printed in a turn is that writer's result, whatever it says. Every writer
+gets a namespace, builtins and a copy of the snapshot of its own, so none can reach another's.
 """
 
 from __future__ import annotations
@@ -12,6 +12,9 @@ import re
 from collections.abc import Iterator
 from types import SimpleNamespace, TracebackType
 from typing import Any
+
+PART, SNAPSHOT, WRITER = "p", "s", "w"
+"""Kinds of what a view brings: the beginning of the next one, what writers are given, a writer."""
 
 WRITTEN, REFUSED, INVALID = "+", "?", "!"
 """What a result begins with: the problem follows, or why there is none."""
@@ -47,17 +50,21 @@ _LONGEST_REASON = 300
 
 
 class Agent:
-    """Carries out ``show(state)`` and ``write(code)``; both arguments are marshalled, a character a byte."""
+    """Answers the mission of each view: its first character tells the kind of the rest, which is a character a byte."""
 
-    def show(self, state: str) -> Iterator[int]:
-        """Keep what the next writers are given."""
-        self._state = state.encode("latin-1")
-        yield 6
+    mission: str
 
-    def write(self, code: str) -> Iterator[int]:
-        """Print what a writer makes of it."""
-        print(_result(code.encode("latin-1"), self._state), end="")
-        yield 6
+    def serve(self) -> Iterator[int]:
+        """Take a marshalled snapshot or a writer's marshalled code; print what the writer makes of the snapshot."""
+        state, begun = b"", ""
+        while True:
+            kind, text = self.mission[0], begun + self.mission[1:]
+            begun = text if kind == PART else ""
+            if kind == SNAPSHOT:
+                state = text.encode("latin-1")
+            elif kind == WRITER:
+                print(_result(text.encode("latin-1"), state), end="")
+            yield 6
 
 
 def _result(code: bytes, state: bytes) -> str:

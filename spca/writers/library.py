@@ -44,6 +44,10 @@ class WriterLibrary:
         self.stored: tuple[StoredWriter, ...] = ()
         self.rejection = ""
 
+    def close(self) -> None:
+        """End the process that writers run in; idempotent, and another one is begun where it is needed."""
+        self._runner.close()
+
     def load(self, stored: Iterable[StoredWriter], rejection: str = "") -> None:
         """Go on with the writers of a run; the newest version of each name counts."""
         newest: dict[str, StoredWriter] = {}
@@ -65,7 +69,7 @@ class WriterLibrary:
         state = writer_state(snapshot, level)
         newest_first = self.stored[::-1]
         order = sorted(newest_first, key=lambda stored: not _fits(stored, level))
-        written = self._runner.each([(stored.writer.source, state) for stored in order], until_written=True)
+        written = self._runner.each([(stored.writer.source, state) for stored in order])
         for stored, result in zip(order, written, strict=True):
             if result.miss is not None:
                 yield Missed(stored.label, result.miss, result.reason)

@@ -1,42 +1,44 @@
-"""Running problem writers in the sandbox: many in one episode, each judged by what was printed in its own turn."""
+"""Running problem writers in the sandbox: many in one worker, each judged by what was printed in its own turn."""
 
 from __future__ import annotations
 
 import marshal
+import os
+import re
 from collections import OrderedDict
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from importlib import resources
-from itertools import groupby, takewhile
 from typing import Any, Final
+from weakref import finalize
 
 import numpy as np
 
 from spca.code import compilation
 from spca.common.text import one_line
 from spca.contracts import AgentSource, AgentView, PlanStep
+from spca.errors import SandboxError
 from spca.llm.feedback import shortened
-from spca.protocols import Executor, Failed
+from spca.protocols import Episode, Executor, Yielded
 from spca.sandbox.executor import SandboxExecutor
 from spca.sandbox.kernel.limits import Limits
 from spca.writers import in_sandbox
 from spca.writers.checking import fault_of
 from spca.writers.stored import Miss
 
-LIMITS: Final = Limits(yield_seconds=0.2, printed_bytes=4 << 20)
+LIMITS: Final = Limits(yield_seconds=0.2, printed_bytes=1 << 18)
 """Who has not answered after 0.2 s is ended if it had the processor for at least 0.1 s of them, else gets a grace."""
 
-MOST: Final = 100
-"""Writers that are run in one episode at most."""
-
+_PART: Final = 30_000
+"""Characters of a message, which may have twice as many bytes: a mission has less than 65,536."""
 _REMEMBERED: Final = 256
 _LONGEST_REASON: Final = 300
 _MISSES: Final = {in_sandbox.REFUSED: Miss.REFUSED, in_sandbox.INVALID: Miss.INVALID}
+_WHERE: Final = re.compile(r" in \w+, line \d+$")
 _CELL: Final = np.zeros((1, 1), np.uint8)
 _NOTHING: Final = AgentView("", _CELL, _CELL, 0, None, (0, 0), (0, 0), 0)
-
 
 Job = tuple[str, Mapping[str, Any]]
 """A writer's source and what it is given."""
@@ -52,7 +54,7 @@ class Written:
 
 
 class WriterRunner:
-    """Runs writers; what one made of a snapshot is remembered.
+    """Runs writers, in one worker as long as they leave it whole; what one made of a snapshot is remembered.
 
     Args:
         executor: where they run; a sandbox gives them :data:`LIMITS` of their own.
@@ -61,68 +63,93 @@ class WriterRunner:
     def __init__(self, executor: Executor) -> None:
         self._executor = executor.limited(LIMITS) if isinstance(executor, SandboxExecutor) else executor
         self._known: OrderedDict[tuple[str, str], Written] = OrderedDict()
+        self._worker: _Worker | None = None
 
-    def each(self, jobs: Sequence[Job], *, until_written: bool = False, again: bool = False) -> Iterator[Written]:
-        """Yield what each job comes to, in order, many to an episode.
-
-        Args:
-            until_written: what comes after a problem is run only when it is asked for.
-            again: do not look at what is remembered.
+    def each(self, jobs: Iterable[Job], *, again: bool = False) -> Iterator[Written]:
+        """Yield what each job comes to when it is asked for; ``again``: do not look at what is remembered.
 
         Raises:
             SandboxError: there is no sandbox to run them in.
         """
-        at = 0
-        while at < len(jobs):
-            results = self._some(jobs[at : at + MOST], until_written, again)
-            yield from results
-            at += len(results)
-
-    def _some(self, jobs: Sequence[Job], until_written: bool, again: bool) -> list[Written]:
-        """Return what at least the first job comes to, and those after it as far as one episode leads."""
-        results = list[Written]()
-        packed = [(source, _packed(state)) for source, state in jobs]
-        for key in packed:
+        for source, state in jobs:
+            key = source, _packed(state)
             known = None if again else self._known.get(key)
-            if known is None and (fault := fault_of(key[0])):
-                known = Written(miss=Miss.INVALID, reason=shortened(one_line(fault), _LONGEST_REASON))
-            if known is None:
-                break
-            results.append(known)
-            if until_written and known.miss is None:
-                return results
-        return results or self._episode(packed, until_written)
+            yield self._run(*key) if known is None else known
 
-    def _episode(self, jobs: Sequence[tuple[str, str]], until_written: bool) -> list[Written]:
-        jobs = list(takewhile(lambda job: not fault_of(job[0]), jobs))
-        results = list[Written]()
-        steps = [step for state, group in groupby(jobs, lambda job: job[1]) for step in _steps(state, group)]
-        with closing(self._executor.start(_agent(), steps, ())) as episode:
-            for step in steps:
-                before = len(episode.printed)
-                event = episode.advance(_NOTHING)
-                if isinstance(event, Failed):
-                    # Another may have left it so: only one that comes first in its process is to blame for its end.
-                    return results or [
-                        Written(miss=Miss.INVALID, reason=_reason(event.message.replace("no yield", "no answer")))
-                    ]
-                if step.action != "write":
-                    continue
-                results.append(_read(episode.printed[before:]))
-                self._remember(jobs[len(results) - 1], results[-1])
-                if until_written and results[-1].miss is None:
-                    break
-        return results
+    def close(self) -> None:
+        """End the worker; idempotent, and another one is begun where it is needed."""
+        if self._worker is not None:
+            self._worker.end()
+        self._worker = None
 
-    def _remember(self, key: tuple[str, str], written: Written) -> None:
-        self._known[key] = written
+    def _run(self, source: str, state: str) -> Written:
+        if fault := fault_of(source):
+            return Written(miss=Miss.INVALID, reason=_short(fault))
+        if self._worker is not None and self._worker.usable():
+            with suppress(_EndedError, SandboxError):  # those before it, or the time between, may have left it so
+                return self._remembered(source, state, self._worker)
+        self.close()
+        self._worker = _Worker(self._executor)
+        try:
+            return self._remembered(source, state, self._worker)
+        except _EndedError as ended:
+            self.close()
+            reason = _WHERE.sub("", str(ended)).replace("no yield", "no answer")
+            return Written(miss=Miss.INVALID, reason=_short(reason))
+
+    def _remembered(self, source: str, state: str, worker: _Worker) -> Written:
+        written = self._known[source, state] = worker.write(_compiled(source), state)
         if len(self._known) > _REMEMBERED:
             self._known.popitem(last=False)
+        return written
 
 
-def _steps(state: str, jobs: Iterator[tuple[str, str]]) -> Iterator[PlanStep]:
-    yield PlanStep("show", (state,))
-    yield from (PlanStep("write", (_compiled(source),)) for source, _ in jobs)
+class _EndedError(Exception):
+    """The worker has ended; ``str(error)`` says why."""
+
+
+class _Worker:
+    """A worker that runs writers, one after another.
+
+    Raises:
+        SandboxError: there is no sandbox for it.
+    """
+
+    def __init__(self, executor: Executor) -> None:
+        self._episode = executor.start(_agent(), [PlanStep("serve", ())], ())
+        self._state: str | None = None
+        self._pid = os.getpid()
+        self.end = finalize(self, _end, self._episode, self._pid)
+
+    def usable(self) -> bool:
+        """Whether it belongs to this process and has room for another problem."""
+        return self._pid == os.getpid() and len(self._episode.printed) < LIMITS.printed_bytes // 2
+
+    def write(self, code: str, state: str) -> Written:
+        """Return what a writer's code makes of a state.
+
+        Raises:
+            _EndedError: it has ended.
+        """
+        if state != self._state:
+            self._tell(in_sandbox.SNAPSHOT, state)
+            self._state = state
+        return _read(self._tell(in_sandbox.WRITER, code))
+
+    def _tell(self, kind: str, data: str) -> str:
+        """Return what is printed on the way."""
+        before = len(self._episode.printed)
+        *begun, rest = (data[at : at + _PART] for at in range(0, max(1, len(data)), _PART))
+        for said in (*(in_sandbox.PART + part for part in begun), kind + rest):
+            event = self._episode.advance(replace(_NOTHING, mission=said))
+            if not isinstance(event, Yielded):
+                raise _EndedError(getattr(event, "message", "it does not go on"))
+        return self._episode.printed[before:]
+
+
+def _end(episode: Episode, pid: int) -> None:
+    if pid == os.getpid():  # in a fork of its process it belongs to another
+        episode.close()
 
 
 def _read(printed: str) -> Written:
@@ -130,10 +157,10 @@ def _read(printed: str) -> Written:
     if kind == in_sandbox.WRITTEN and len(text) <= in_sandbox.LONGEST:
         return Written(text)
     miss = _MISSES.get(kind, Miss.INVALID)
-    return Written(miss=miss, reason=_reason(text) if kind in _MISSES else "it gave no answer")
+    return Written(miss=miss, reason=_short(text) if kind in _MISSES else "it gave no answer")
 
 
-def _reason(text: str) -> str:
+def _short(text: str) -> str:
     return shortened(one_line(text), _LONGEST_REASON) or "it gave no reason"
 
 

@@ -13,7 +13,6 @@ from spca.sandbox.executor import SandboxExecutor
 from spca.writers.library import WriterLibrary
 from spca.writers.running import WriterRunner
 from spca.writers.stored import Case, Miss, Missed, StoredWriter, with_case
-from tests.support.inprocess import InProcessExecutor
 from tests.support.spca.doubles import AGENT
 from tests.support.spca.writing import (
     DOMAIN,
@@ -173,8 +172,9 @@ drafts = st.lists(st.tuples(verbs, st.sets(verbs, min_size=1)), min_size=1, max_
 
 @settings(max_examples=20)
 @given(drafts, st.just("") | verbs)
-def test_no_version_is_replaced_by_one_that_lost_a_level(offered: list[tuple[str, set[str]]], lost: str) -> None:
-    executor = InProcessExecutor()
+def test_no_version_is_replaced_by_one_that_lost_a_level(
+    executor: SandboxExecutor, offered: list[tuple[str, set[str]]], lost: str
+) -> None:
     library = WriterLibrary(executor, solve, PlayedWorlds(succeeds=lambda plan: "lost" not in plan.text))
     must: dict[str, Case] = {}
     for verb, verbs in offered:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from collections.abc import Sequence
 
 import pytest
@@ -12,6 +14,7 @@ from spca.sandbox.executor import SandboxExecutor
 from spca.writers import checking, running
 from spca.writers.running import WriterRunner, Written
 from spca.writers.stored import Miss
+from tests.support.spca.sandboxing import await_gone
 from tests.support.spca.writing import FETCH, make_problem, state
 
 MISSION = make_problem("return snapshot['mission']")
@@ -66,7 +69,33 @@ def test_a_fault_is_told_in_one_short_line(runner: WriterRunner, source: str, re
 def test_an_endless_writer_ends_alone(runner: WriterRunner, endless: str) -> None:
     before, hung, after = each(runner, MISSION, make_problem(endless), MISSION)
     assert (before, hung.miss, after) == (READS, Miss.INVALID, READS)
-    assert hung.reason.startswith("no answer for 0.2 s")
+    assert hung.reason == "no answer for 0.2 s"
+
+
+def test_a_writer_that_kills_its_process_does_so_alone(runner: WriterRunner) -> None:
+    deep = make_problem("deep = iter('x')\nfor _ in range(100_000):\n    deep = map(str, deep)\nreturn next(deep)")
+    before, crashed, after = each(runner, MISSION, deep, FETCH)
+    assert (before, crashed.miss, after.miss) == (READS, Miss.INVALID, None)
+    assert crashed.reason.startswith("the code crashed the interpreter")
+
+
+def test_what_a_writer_leaves_to_be_run_later_harms_only_itself(runner: WriterRunner) -> None:
+    """Its generator is collected, and goes on, in the turn of another."""
+    leaving = """
+        def wait():
+            try:
+                yield 1
+            finally:
+                while True:
+                    pass
+        left = wait()
+        next(left)
+        cells = [left]
+        cells.append(cells)
+        return 'left'
+        """
+    churning = make_problem("for _ in range(5000):\n    cells = []\n    cells.append(cells)\nreturn 'churned'")
+    assert [written.text for written in each(runner, make_problem(leaving), churning)][1] == "churned"
 
 
 def test_the_snapshot_is_each_writers_own(runner: WriterRunner) -> None:
@@ -111,46 +140,109 @@ def test_writers_cannot_reach_each_other_by_the_modules_and_builtins_they_share(
 
 
 class Counting:
-    """Counts the episodes of an executor and the writers that are run in them."""
+    """Counts the workers of an executor."""
 
     def __init__(self, executor: SandboxExecutor) -> None:
         self._executor = executor.limited(running.LIMITS)
-        self.episodes = self.turns = 0
+        self.episodes: list[Episode] = []
+        self.pids: list[int | None] = []
 
     def start(self, agent: AgentSource, steps: Sequence[PlanStep], previous: Sequence[int]) -> Episode:
-        self.episodes += 1
-        self.turns += sum(step.action == "write" for step in steps)
-        return self._executor.start(agent, steps, previous)
+        episode = self._executor.start(agent, steps, previous)
+        self.episodes.append(episode)
+        self.pids.append(episode.pid)
+        return episode
 
 
-def test_all_writers_run_in_one_episode_and_once(executor: SandboxExecutor) -> None:
-    counting = Counting(executor)
+@pytest.fixture
+def counting(executor: SandboxExecutor) -> Counting:
+    return Counting(executor)
+
+
+def test_all_writers_of_all_levels_run_in_one_worker(counting: Counting) -> None:
     runner = WriterRunner(counting)
     sources = [make_problem(f"raise ValueError('{n}')") for n in range(12)]
-    first = each(runner, *sources)
-    assert [written.reason for written in first] == [str(n) for n in range(12)]
-    assert each(runner, *sources, MISSION) == [*first, READS]
-    assert (counting.episodes, counting.turns) == (2, 13)
+    assert [written.reason for written in each(runner, *sources)] == [str(n) for n in range(12)]
+    assert each(runner, MISSION) == [READS]
+    assert next(runner.each([(MISSION, state("another"))])) == Written("another")
+    assert len(counting.pids) == 1
 
 
-def test_what_follows_a_problem_runs_only_when_it_is_asked_for(executor: SandboxExecutor) -> None:
-    counting = Counting(executor)
-    unread = make_problem("raise ValueError('no')")
-    results = WriterRunner(counting).each([(s, state()) for s in (unread, MISSION, FETCH)], until_written=True)
-    assert [next(results).miss, next(results)] == [Miss.REFUSED, READS]
-    assert counting.episodes == 1
-    assert "fetched" in next(results).text
-    assert counting.episodes == 2
+def test_a_writer_runs_only_when_it_is_asked_for_and_once(
+    runner: WriterRunner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read = list[str]()
+
+    def read_and_tell(printed: str) -> Written:
+        read.append(printed)
+        return Written(printed)
+
+    monkeypatch.setattr(running, "_read", read_and_tell)
+    jobs = [(MISSION, state()), (FETCH, state())]
+    assert next(runner.each(jobs)) == Written("+fetch the red ball")
+    assert len(read) == 1
+    assert len(list(runner.each(jobs))) == len(read) == 2
+    assert len(list(runner.each(jobs, again=True))) == 2
+    assert len(read) == 4
 
 
-def test_what_the_policy_refuses_is_not_run(executor: SandboxExecutor) -> None:
-    counting = Counting(executor)
-    (refused,) = WriterRunner(counting).each([("import os\n" + MISSION, state())])
-    assert refused.miss is Miss.INVALID
-    assert checking.fault_of("import os\n" + MISSION) == refused.reason
-    assert counting.episodes == 0
+def test_a_worker_that_died_meanwhile_is_nobodys_fault(counting: Counting) -> None:
+    runner = WriterRunner(counting)
+    each(runner, MISSION)
+    pid = counting.pids[0]
+    assert pid is not None
+    os.kill(pid, signal.SIGKILL)
+    assert each(runner, FETCH)[0].miss is None
+    assert len(counting.pids) == 2
 
 
-def test_more_writers_than_an_episode_takes(runner: WriterRunner, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(running, "MOST", 2)
-    assert each(runner, MISSION, FETCH, MISSION)[::2] == [READS, READS]
+def test_a_worker_that_has_printed_much_is_replaced(counting: Counting) -> None:
+    runner = WriterRunner(counting)
+    sources = [make_problem(f"return '{n}' * 20_000") for n in range(9)]
+    assert [len(written.text) for written in each(runner, *sources)] == [20_000] * 9
+    assert len(counting.pids) == 2
+
+
+def test_an_episode_that_was_closed_meanwhile_is_begun_anew(counting: Counting) -> None:
+    runner = WriterRunner(counting)
+    each(runner, MISSION)
+    counting.episodes[0].close()
+    assert each(runner, FETCH)[0].miss is None
+    assert len(counting.pids) == 2
+
+
+def test_a_fork_of_its_process_leaves_the_worker_alone(counting: Counting) -> None:
+    runner = WriterRunner(counting)
+    each(runner, MISSION)
+    pid = os.fork()
+    if pid == 0:
+        runner.close()
+        os._exit(0)
+    os.waitpid(pid, 0)
+    assert each(runner, FETCH)[0].miss is None
+    assert len(counting.pids) == 1
+
+
+def test_the_worker_ends_with_its_runner(counting: Counting) -> None:
+    runner = WriterRunner(counting)
+    each(runner, MISSION)
+    runner.close()
+    runner.close()
+    each(runner, FETCH)
+    del runner
+    assert len(counting.pids) == 2
+    assert all(pid is not None and await_gone(pid) for pid in counting.pids)
+
+
+def test_what_the_policy_refuses_is_not_run(counting: Counting) -> None:
+    source = "import os\n" + MISSION
+    (refused,) = WriterRunner(counting).each([(source, state())])
+    assert refused == Written(miss=Miss.INVALID, reason=checking.fault_of(source))
+    assert not counting.pids
+
+
+def test_a_snapshot_may_be_large(runner: WriterRunner) -> None:
+    large = {**state(), "map": ["#" * 500] * 500}
+    assert list(runner.each([(make_problem("return str(len(''.join(snapshot['map'])))"), large)])) == [
+        Written("250000")
+    ]
