@@ -1,0 +1,78 @@
+"""An evaluation as one HTML file that needs nothing else, in light and dark.
+
+The page's policy lets in nothing but its own script and style and lets nothing out; every text is escaped, and what
+nobody can see is spelled out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib import resources
+from typing import Any, Final
+
+from spca.common.command import program
+from spca.common.statistics import Estimate, Rate
+from spca.common.text import visible
+from spca.common.web.policy import base_style, content_policy
+from spca.evaluation.eval_folder import EvaluationFolder
+from spca.evaluation.figures import estimate_told, rate_told, ratio_told
+from spca.evaluation.summary import Results
+
+_SHOWN_PRIMITIVES: Final = 200
+"""Primitives of a witness that the page shows; ``proofs.jsonl`` has them all."""
+
+
+def page(results: Results, folder: EvaluationFolder) -> str:
+    """Return the page of a finished evaluation."""
+    from jinja2 import Environment, StrictUndefined
+
+    record, settings = folder.record(), folder.settings()
+    style, script = "\n" + base_style() + "\n" + _asset("page.css"), "\n" + _asset("page.js")
+    spelled = lambda value: visible(value) if type(value) is str else value  # noqa: E731 - not what is markup already
+    environment = Environment(
+        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, finalize=spelled
+    )
+    environment.filters |= {"rate": rate_told, "estimate": estimate_told, "bar": _bar}
+    return environment.from_string(_asset("page.html.jinja")).render(
+        style=style,
+        script=script,
+        policy=content_policy(script, style),
+        id=folder.id,
+        settings=settings,
+        facts=_facts(results, record),
+        results=results,
+        ratio=ratio_told(results.versus) if results.versus else "",
+        unplayable=record.get("unplayable", {}),
+        replay=f"{program()} replay {folder.id}",
+        shown=_SHOWN_PRIMITIVES,
+    )
+
+
+def _facts(results: Results, record: Mapping[str, Any]) -> dict[str, str]:
+    settings = record["settings"]
+    chosen = {name: settings[name] for name in ("categories", "ids", "rename_words") if settings[name] is not None}
+    flags = [f"--{name.replace('_', '-')} {value}" for name, value in chosen.items()]
+    flags += [f"--{name.replace('_', '-')}" for name in ("outside", "upstream_rules") if settings[name]]
+    made = [f"{name or 'nobody'}: {count:,}" for name, count in results.planners.most_common()]
+    versions = [f"{name} {record['versions'].get(name)}" for name in ("spca", "minigrid", "python")]
+    commit = [f"commit {record['git_commit'][:12]}"] if record.get("git_commit") else []
+    return {
+        "agent": settings["agent"],
+        "seeds": f"{settings['seeds']} (ranges exclude their end)",
+        "chosen": " ".join(flags) or "everything in the curriculum",
+        "first plans": ", ".join(made),
+        "attempts": str(settings["attempts"]),
+        "made by": ", ".join([*versions, *commit, f"sandbox {record['sandbox']}"]),
+    }
+
+
+def _bar(figure: Rate | Estimate | None) -> dict[str, float]:
+    """Return where a share and its interval lie, in percent."""
+    if figure is None:
+        return {"value": 0.0, "low": 0.0, "width": 0.0}
+    low, high = figure.interval if isinstance(figure, Rate) else (figure.low, figure.high)
+    return {"value": round(100 * figure.value, 2), "low": round(100 * low, 2), "width": round(100 * (high - low), 2)}
+
+
+def _asset(name: str) -> str:
+    return resources.files(__package__ or "").joinpath(name).read_text(encoding="utf-8")
