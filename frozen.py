@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from llmclient import ChatGPTClient
 from minigridenv import MiniGridEnv, check_ids, known_ids
-from plannerLLM import PDDLResp, PlannerLLM
+from plannerLLM import PDDLOnly, PlannerLLM
 from spca.code import library
 from spca.common import command
 from spca.common.installation import OfApplication, home
@@ -24,6 +24,7 @@ from spca.evaluation.eval_folder import EvaluationFolder, EvaluationSettings
 from spca.evaluation.figures import show, shown
 from spca.evaluation.harness import Doers, Harness
 from spca.evaluation.learned import learned
+from spca.evaluation.looking import write_page
 from spca.evaluation.outside import outside_ids
 from spca.evaluation.peer import BotPeer
 from spca.evaluation.player import Asker, Planning, Player, told
@@ -36,6 +37,7 @@ from spca.runs.model_choice import Models
 from spca.runs.provenance import run_info
 from spca.runs.settings import Settings
 from spca.sandbox.executor import SandboxExecutor
+from spca.sense.renaming import Renaming
 from spca.writers.library import WriterLibrary
 
 ROOT: Final = Path(__file__).resolve().parent
@@ -56,6 +58,7 @@ def main(called: Mapping[str, Any], end: command.Ending) -> int:
     workers = given.get("workers") or len(os.sched_getaffinity(0))
     with shown(given.get("quiet", False)) as progress:
         found = Harness(folder, DOERS, workers, progress).run(_episodes(folder))
+    write_page(found, folder)
     show(found, folder)
     return command.EXIT_FINISHED
 
@@ -64,16 +67,16 @@ def _begun(given: Mapping[str, Any], runs: Path) -> EvaluationFolder:
     """Return the folder of a new evaluation, once nothing speaks against it."""
     frozen = learned(given.get("agent"), runs, Path.cwd(), ROOT)
     model = given.get("planner_model", options.EMBEDDED)
-    planning = _planning_settings(given, model)
+    planning = _planning_settings(given, model, frozen.settings)
     own = {name: given[name] for name in ("categories", "ids", "outside", "attempts", "versus") if name in given}
-    inherited = {name: frozen.settings.get(name) for name in ("rename_words", "upstream_rules")}
+    rules = given.get("upstream_rules", frozen.settings.get("upstream_rules"))
     settings = EvaluationSettings(
         agent=frozen.source,
         seeds=given.get("seeds", options.DEFAULT_SEEDS),
         planner_model=model if model == options.NO_MODEL else planning.planner_model,
         planning={name: getattr(planning, name) for name in Settings.__slots__},
-        rename_words=given.get("rename_words", inherited["rename_words"]),
-        upstream_rules=bool(given.get("upstream_rules", inherited["upstream_rules"])),
+        rename_words=given.get("rename_words", frozen.settings.get("rename_words")),
+        upstream_rules=bool(rules),
         **own,
     )
     episodes = _selected(settings, curriculum.parse(frozen.curriculum, frozen.source))
@@ -84,14 +87,21 @@ def _begun(given: Mapping[str, Any], runs: Path) -> EvaluationFolder:
         sandbox = executor.verify()
     info = run_info(planning, ROOT, sandbox)
     made_with = {name: info[name] for name in ("versions", "git_commit", "sandbox")}
+    if settings.outside:
+        tasks = curriculum.parse(frozen.curriculum, frozen.source).tasks()
+        made_with["unplayable"] = dict(outside_ids(known_ids(), (task.env_id for task in tasks)).unplayable)
     return EvaluationFolder.create(runs, settings, frozen, made_with)
 
 
-def _planning_settings(given: Mapping[str, Any], model: str) -> Settings:
+def _planning_settings(given: Mapping[str, Any], model: str, learned_with: Mapping[str, Any]) -> Settings:
     """Return the settings of a run whose planner is ``model``; a model of the environment is never taken."""
     name = options.EMBEDDED if model == options.NO_MODEL else model
-    models = {"planner_model": name, "planner_small_model": name, "coder_model": "reference/coder"}
-    return cli.chosen({key: given[key] for key in options.OF_PLANNING if key in given} | models, ROOT)
+    models = {"planner_model": name, "planner_small_model": name, "coder_model": "reference/coder", "compile": False}
+    wording = {key: learned_with[key] for key in ("rename_words", "bare_prompt") if key in learned_with}
+    told = wording | {key: given[key] for key in options.OF_PLANNING if key in given}
+    if model == options.NO_MODEL:
+        told.pop("rename_words", None)  # nobody is asked in any words
+    return cli.chosen(told | models, ROOT)
 
 
 def _episodes(folder: EvaluationFolder) -> tuple[Episode, ...]:
@@ -114,11 +124,14 @@ def opened_player(path: Path) -> Iterator[Callable[[Episode], Played]]:
         executor.begin()
         solver.warm()
         executor.verify()
-        make_world = partial(MiniGridEnv, executor=executor, upstream_rules=settings.upstream_rules)
+        rules, renaming = settings.upstream_rules, Renaming(settings.rename_words)
+        make_world = partial(MiniGridEnv, executor=executor, upstream_rules=rules, renaming=renaming)
         writers = WriterLibrary(executor, solver.solve)
         writers.load(folder.writers())
         model = settings.planner_model if settings.planner_model != options.NO_MODEL else ""
-        planning = Planning(writers.plans, model, _Model(folder, asked, solver).asker)
+        planning = Planning(
+            lambda seen, level: writers.plans(seen, renaming.level(level)), model, _Model(folder, asked, solver).asker
+        )
         yield Player(make_world, planning, folder.agents(), settings.attempts)
 
 
@@ -129,7 +142,7 @@ class _Model:
     """
 
     def __init__(self, folder: EvaluationFolder, settings: Settings, solver: Solver) -> None:
-        self._models, self._solver = Models.of(settings), solver
+        self._settings, self._models, self._solver = settings, Models.of(settings), solver
         self._desk: CallDesk | None = None
         if not settings.uses_reference:
             caps, run = self._models.caps(), RunFolder(folder.path)
@@ -139,11 +152,14 @@ class _Model:
         desk = self._desk or CallDesk(table=self._models.table)
         desk.begin_level(episode.index + 1, episode.category, episode.env_id, episode.seed)
         client = partial(ChatGPTClient, reasks=0, desk=desk, servers=self._models.servers, limits=self._models.limits)
-        planner = PlannerLLM(*self._models.names[:2], self._solver, lambda *_: None, partial(client, schema=PDDLResp))
+        asking = partial(client, schema=PDDLOnly)
+        names, wording = self._models.names[:2], self._settings.wording
+        planner = PlannerLLM(*names, self._solver, lambda *_: None, asking, compiles=False, wording=wording)
+        level = self._settings.renaming.level(episode.info())
 
         def ask(snapshot: Snapshot, failed: Sequence[FailedPlan]) -> Plan | PlanFailure:
             actions = library.action_listing(agent.text, snapshot.mission)
-            return planner.plan(snapshot, episode.info(), actions, agent=agent, failed=failed)
+            return planner.plan(snapshot, level, actions, agent=agent, failed=failed)
 
         return ask
 

@@ -29,6 +29,7 @@ from spca.contracts import (
     TrustedPDDL,
 )
 from spca.errors import RestoreError, WorldError
+from spca.evaluation.looking import look
 from spca.plan.solver import Solver
 from spca.protocols import EventSink, World
 from spca.report import cli as looking
@@ -228,7 +229,7 @@ COMMANDS: Final[Mapping[str, tuple[str, Callable[[Mapping[str, Any], command.End
     "models": ("models that can be used here", lambda given, _end: model_list.main(given["arguments"], ROOT)),
     "doctor": ("whether sandbox and models are ready to use", lambda given, _end: startup.doctor(given, ROOT)),
     **{
-        name: (text, lambda given, _end: looking.main(given["arguments"], ROOT, minigridenv.MiniGridEnv))
+        name: (text, lambda given, _end: looking.main(given["arguments"], ROOT, minigridenv.MiniGridEnv, look))
         for name, (text, *_) in looking.COMMANDS.items()
     },
 }

@@ -48,6 +48,8 @@ def show(results: Results, folder: EvaluationFolder) -> None:
     for name, block in (("category", results.inside), ("outside the curriculum", results.outside)):
         if block.ids:
             console.print(_block(name, block))
+    for env_id, why in folder.record().get("unplayable", {}).items():
+        _say(console, f"not played: {env_id}: {why}")
     if results.versus:
         console.print(_versus(results.versus))
         _say(console, ratio_told(results.versus))

@@ -74,7 +74,7 @@ def _seeds(text: str) -> str:
 
 OF_PLANNING: Final = (
     *("planner_effort", "base_url", "servers", "model_table", "max_cost", "max_calls", "max_tokens"),
-    *("engine", "unsafe_no_sandbox"),
+    *("engine", "unsafe_no_sandbox", "rename_words"),
 )
 """Options that are settings of a run, too."""
 

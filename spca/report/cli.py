@@ -42,11 +42,17 @@ _LIMIT: Final = amount("seconds")
 _PORT: Final = ranged(int, "invalid port {!r}: expected 0 to 65535", 0, 65535)
 
 
-def main(argv: Sequence[str], root: Path, make_world: WorldMaker) -> int:
+def main(
+    argv: Sequence[str],
+    root: Path,
+    make_world: WorldMaker,
+    elsewhere: Callable[[argparse.Namespace, WorldMaker], int | None] = lambda *_: None,
+) -> int:
     """Carry out a command; returns the exit code.
 
     Args:
         root: the folder of the applications.
+        elsewhere: carries out commands on what is no run; None where a run is meant.
 
     Raises:
         ReportError: one line that names what is wrong and how to mend it.
@@ -61,7 +67,8 @@ def main(argv: Sequence[str], root: Path, make_world: WorldMaker) -> int:
     if given.command != "watch":
         gc.disable()  # looking for cycles among a million events takes a quarter of the time, and there are none
     try:
-        return command(given, make_world)
+        code = elsewhere(given, make_world)
+        return command(given, make_world) if code is None else code
     except UserError as error:  # it may name files and runs, and is going to be printed
         from spca.common.text import visible
 

@@ -97,6 +97,21 @@ def test_a_finished_evaluation_shows_its_figures_again(evaluation: Path) -> None
     assert (evaluation / "summary.json").read_bytes() == before
 
 
+def test_an_episode_is_replayed_exactly(evaluation: Path) -> None:
+    done = main_py(
+        evaluation.parent, "replay", evaluation.name, "MiniGrid-DoorKey-5x5-v0:503", "--runs", evaluation.parent
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "re-simulation equals the recording" in done.stdout
+
+
+def test_the_page_is_written_again(evaluation: Path, tmp_path: Path) -> None:
+    page = (evaluation / "report.html").read_bytes()
+    done = main_py(tmp_path, "report", evaluation, "--out", "again.html")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert (tmp_path / "again.html").read_bytes() == page
+
+
 def test_an_agent_that_never_learned_fails_for_want_of_methods(learned: Learned, tmp_path: Path) -> None:
     shutil.copy(learned.run / "agents/agent_v0.py", tmp_path / "mine.py")
     chosen = ("--ids", "MiniGrid-Empty-5x5-v0", "--seeds", "7")
@@ -135,6 +150,13 @@ def test_a_mistake_is_one_line(arguments: tuple[str, ...], said: str, refused: R
     if agent:
         shutil.copy(Path(__file__).parents[2] / "agent.py", refused.folder / "agent.py")
     assert said in refused("evaluate", *agent, *(arguments), "--runs", refused.folder / "none")
+
+
+def test_an_evaluation_is_no_run(evaluation: Path, refused: Refused) -> None:
+    there = ("--runs", evaluation.parent)
+    assert "there is no episode 'X-v0:1'" in refused("replay", evaluation.name, "X-v0:1", *there)
+    assert f"no run '{evaluation.name}'" in refused("--resume", evaluation.name, *there)
+    assert f"no run '{evaluation.name}'" in refused("query", evaluation.name, "select 1", *there)
 
 
 def test_options_that_contradict_the_evaluation_are_refused(evaluation: Path, refused: Refused) -> None:

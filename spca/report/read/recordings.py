@@ -5,7 +5,8 @@ from __future__ import annotations
 import difflib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from pathlib import Path
+from typing import Any, Final, Protocol
 
 from spca.code.agent_source import split_lines
 from spca.common.text import one_line
@@ -31,10 +32,20 @@ class Step:
         return PRIMITIVE_METHODS[self.code] if 0 <= self.code < len(PRIMITIVE_METHODS) else "?"
 
 
+class Recordings(Protocol):
+    """Where attempts were recorded: a run's files, or others of the kind."""
+
+    @property
+    def path(self) -> Path: ...
+    @property
+    def info(self) -> Mapping[str, Any]: ...
+    def source(self, name: str) -> str | None: ...
+
+
 class RecordedAttempt:
     """What a trajectory says of an attempt, read leniently."""
 
-    def __init__(self, recorded: object, files: RunFiles) -> None:
+    def __init__(self, recorded: object, files: Recordings) -> None:
         known = table(recorded)
         self.name = f"{count(known.get('round'))}.{count(known.get('attempt'))}"
         self.status, self.message = text(known.get("status")), text(known.get("message"))

@@ -11,7 +11,7 @@ import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from spca.act.frame import Frame, WorldMaker
 from spca.common.command import EXIT_FAILED, EXIT_FINISHED, program
@@ -21,7 +21,7 @@ from spca.contracts import DIRECTIONS
 from spca.errors import ReportError
 from spca.report.finding import check_target
 from spca.report.read.lenient import items, text
-from spca.report.read.recordings import RecordedAttempt, Step, recording
+from spca.report.read.recordings import RecordedAttempt, Recordings, Step, recording
 from spca.report.read.run_files import RunFiles
 from spca.report.replay.resimulation import ELSEWHERE, Replayed, is_elsewhere, judged_as_upstream, replay_attempts
 from spca.sense.map_text import cropped, draw, legend
@@ -55,10 +55,23 @@ def replay(files: RunFiles, level: str, options: Options, make_world: WorldMaker
     Raises:
         ReportError: no such level, attempt or step, a file that cannot be written, or a task of gridworld.
     """
-    targets = _targets(options)
     trajectory, title = recording(files, level)
     if is_elsewhere(trajectory):
         raise ReportError(f"{title}: {ELSEWHERE}")
+    return replay_trajectory(files, level, trajectory, title, options, make_world, console)
+
+
+def replay_trajectory(
+    files: Recordings,
+    name: str,
+    trajectory: Mapping[str, Any],
+    title: str,
+    options: Options,
+    make_world: WorldMaker,
+    console: Console,
+) -> int:
+    """Do the same for a trajectory that the command knows by ``name``."""
+    targets = _targets(options)
     attempts = [RecordedAttempt(each, files) for each in items(trajectory.get("attempts"))]
     index = _chosen(attempts, options.attempt)
     if options.png is not None and options.png > len(attempts[index].steps):
@@ -75,11 +88,11 @@ def replay(files: RunFiles, level: str, options: Options, make_world: WorldMaker
     _say(console, f"{title}, attempt {attempts[index].name}")
     _say(console, f"mission: {mission}")
     if targets:
-        name = f"{text(trajectory.get('env_id'))}-{attempts[index].name}"
-        _write(targets, _Film(name, mission, attempts[index], chosen), options, console)
+        film = f"{text(trajectory.get('env_id'))}-{attempts[index].name}"
+        _write(targets, _Film(film, mission, attempts[index], chosen), options, console)
     else:
         _show(console, attempts, index, replayed)
-        _say(console, f"to see it move: {_command(files, level, attempts[index].name)}")
+        _say(console, f"to see it move: {_command(files, name, attempts[index].name)}")
     _say(console, _verdict(chosen))
     return EXIT_FAILED if chosen.check.result == "different" else EXIT_FINISHED
 
@@ -156,7 +169,7 @@ def _told(steps: Iterable[Step]) -> Iterator[str]:
     """Primitives with the line that yielded them, equal neighbours once: ``move_forward x3 (line 70)``."""
     for step, run in groupby(steps):
         times = len(list(run))
-        yield f"{step.primitive}{f' x{times}' if times > 1 else ''} (line {step.line})"
+        yield f"{step.primitive}{f' x{times}' if times > 1 else ''}{f' (line {step.line})' if step.line > 0 else ''}"
 
 
 def _map_lines(frame: Frame) -> list[str]:
@@ -172,7 +185,7 @@ def _verdict(chosen: Replayed) -> str:
     return f"{words.get(chosen.check.result, '')}{chosen.check.message}"
 
 
-def _command(files: RunFiles, level: str, attempt: str) -> str:
+def _command(files: Recordings, level: str, attempt: str) -> str:
     path = os.path.relpath(files.path) if files.path.is_relative_to(Path.cwd()) else str(files.path)
     return f"{program()} replay {shlex.quote(path)} {shlex.quote(level)} --attempt {attempt} --gif episode.gif"
 
@@ -202,7 +215,7 @@ class _Film:
             lines.append(f"step {number} of {total}: {step.primitive}{hand}")
             lines.append(f"action {step.position + 1} of {len(attempt.plan)}: {attempt.action(step)}")
             code = self._lines[step.line - 1].strip() if 0 < step.line <= len(self._lines) else ""
-            lines.append(f"line {step.line}: {code}")
+            lines.append(f"line {step.line}: {code}" if step.line > 0 else "")
         if number == len(self.frames) - 1:
             ended = number == total
             lines.append(f"{attempt.status}: {attempt.message}" if ended else f"DIFFERS: {self._check.message}")

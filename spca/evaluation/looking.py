@@ -1,0 +1,112 @@
+"""``report`` and ``replay`` of an evaluation: its page and figures, and an episode again."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Mapping
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from spca.act.frame import WorldMaker
+from spca.common.command import EXIT_FINISHED, program
+from spca.common.files import write_atomic
+from spca.common.text import one_line
+from spca.errors import ReportError
+from spca.evaluation.episodes import Trial
+from spca.evaluation.eval_folder import RECORD, REPORT, EvaluationFolder
+from spca.evaluation.figures import show
+from spca.evaluation.harness import PLAYING, results
+from spca.evaluation.summary import Results
+from spca.report.finding import check_target
+
+
+def look(given: argparse.Namespace, make_world: WorldMaker) -> int | None:
+    """Carry out ``report`` or ``replay`` where an evaluation is meant, else return None.
+
+    Raises:
+        ReportError: the evaluation is not finished, the command wants what an evaluation lacks, or there is no such
+            episode.
+        ResumeError: its files cannot be read.
+    """
+    name = getattr(given, "run", None)
+    if given.command not in ("report", "replay") or not name:
+        return None
+    path = next((each for each in (given.runs / name, Path.cwd() / name) if (each / RECORD).is_file()), None)
+    if path is None:
+        return None
+    folder = EvaluationFolder(path.resolve())
+    if not folder.is_finished:
+        raise ReportError(f"{folder.id} is not finished: go on with {program()} evaluate --resume {folder.id}")
+    return _report(folder, given) if given.command == "report" else _replay(folder, given, make_world)
+
+
+def write_page(found: Results, folder: EvaluationFolder, target: Path | None = None) -> Path:
+    """Write the page of a finished evaluation; returns where it lies."""
+    from spca.evaluation.page.rendering import page
+
+    path = target or folder.path / REPORT
+    write_atomic(path, page(found, folder))
+    return path
+
+
+def _report(folder: EvaluationFolder, given: argparse.Namespace) -> int:
+    if given.compare:
+        raise ReportError("--compare takes two runs, not an evaluation")
+    target = Path.cwd() / given.out if given.out else folder.path / REPORT
+    found = results(folder)
+    if not given.no_page:
+        check_target(target)
+        write_page(found, folder, target)
+    show(found, folder)
+    if not given.no_page:
+        print(one_line(f"page: {target} ({target.stat().st_size / 1e6:.1f} MB); open it in a browser"))
+    return EXIT_FINISHED
+
+
+@dataclass(frozen=True, slots=True)
+class _Recorded:
+    """An evaluation's files as ``replay`` wants those of a run."""
+
+    path: Path
+    info: Mapping[str, Any]
+
+    def source(self, _name: str) -> str | None:
+        return None  # which lines yielded the primitives is not recorded
+
+
+def _replay(folder: EvaluationFolder, given: argparse.Namespace, make_world: WorldMaker) -> int:
+    from rich.console import Console
+
+    from spca.report.replay.playback import replay_trajectory
+
+    played = next((each for each in PLAYING.read(folder) if each.episode.name == given.level), None)
+    if played is None:
+        raise ReportError(f"there is no episode {given.level!a:.80}: name one as in episodes.jsonl, ENVIRONMENT:SEED")
+    upstream = folder.settings().upstream_rules
+    with closing(make_world(played.env_id, played.seed, upstream_rules=upstream)) as world:
+        start_hash = world.checkpoint().state_hash  # id and seed determine it; it is the end that is checked
+    trials = [_attempt(number, trial, start_hash) for number, trial in enumerate(played.trials, 1)]
+    trajectory = {"env_id": played.env_id, "seed": played.seed, "attempts": trials}
+    files = _Recorded(folder.path, folder.record())
+    console = Console(highlight=False, width=None if sys.stdout.isatty() else 400)
+    title = f"{played.episode.name} of {folder.id}"
+    return replay_trajectory(files, given.level, trajectory, title, given, make_world, console)
+
+
+def _attempt(number: int, trial: Trial, start_hash: str) -> dict[str, Any]:
+    """Return a trial as a run's trajectory has it."""
+    calls = [call.partition("(") for call in trial.plan]
+    return {
+        "round": 1,
+        "attempt": number,
+        "start": [],
+        "start_hash": start_hash,
+        "end_hash": trial.end_hash or start_hash,
+        "plan": [{"action": name, "args": args.removesuffix(")").split(", ")} for name, _, args in calls],
+        "status": trial.status,
+        "message": trial.reason,
+        "steps": [[code, position, -1] for position, codes in enumerate(trial.acted) for code in codes],
+    }
