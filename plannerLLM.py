@@ -40,6 +40,7 @@ from spca.prompts import USUAL, Wording
 from spca.protocols import EventSink
 from spca.sense.map_text import planner_state
 from spca.sense.object_names import words_told
+from spca.writers import checking
 
 MAX_RETRIES: Final = 8
 """Repair calls after the first answer, each fed with the exact message of what was wrong."""
@@ -79,10 +80,10 @@ class _Draft:
 
     def read(self, answer: PDDLOnly) -> None:
         if isinstance(answer, PDDLResp) and answer.writer.strip():
-            self._name, self._source = pddl.python_name(answer.writer_name.strip()), merge.extract_code(answer.writer)
+            self._name, self._source = answer.writer_name.strip() or "writer", merge.extract_code(answer.writer)
 
     def of(self, domain: str) -> ProblemWriter | None:
-        return ProblemWriter(self._name, domain, self._source) if self._source else None
+        return checking.draft(self._name, self._source, domain)
 
 
 @dataclass(frozen=True, slots=True)
