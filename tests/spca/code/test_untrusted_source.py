@@ -7,7 +7,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -22,6 +22,7 @@ from spca.errors import PatchError
 from spca.llm.calls.answers import MAX_CHARS
 from spca.runs.workspace import Workspace
 from tests.support import untrusted
+from tests.support.tiers import few
 from tests.support.timing import cpu_seconds
 
 ROOT = Path(__file__).parents[3]
@@ -210,15 +211,17 @@ def attempted(answer: str, base: str) -> None:
         coder_call(answer, base)
 
 
-def print_costs() -> None:
-    """Print the seconds of every case as JSON, for :func:`costs`."""
-    print(json.dumps({name: cpu_seconds(partial(attempted, *case), budget=1) for name, case in COSTS.items()}))
+def print_costs(names: Sequence[str]) -> None:
+    """Print the seconds of these cases as JSON, for :func:`costs`."""
+    print(json.dumps({name: cpu_seconds(partial(attempted, *COSTS[name]), budget=1) for name in names}))
 
 
 @pytest.fixture(scope="module")
-def costs() -> dict[str, float]:
-    """CPU seconds of every case in a process of its own, in which nothing is traced."""
-    program = "from tests.spca.code.test_untrusted_source import print_costs; print_costs()"
+def costs(request: pytest.FixtureRequest) -> dict[str, float]:
+    """CPU seconds of every case that is tested, in a process of its own, in which nothing is traced."""
+    items = [item for item in request.session.items if "costs" in getattr(item, "fixturenames", ())]
+    names = [item.callspec.params["name"] for item in items if isinstance(item, pytest.Function)]
+    program = f"from tests.spca.code.test_untrusted_source import print_costs; print_costs({names})"
     clean = {name: value for name, value in os.environ.items() if not name.startswith("COV")}
     command = [sys.executable, "-c", program]
     done = subprocess.run(command, cwd=ROOT, env=clean, capture_output=True, text=True, check=True)
@@ -226,7 +229,7 @@ def costs() -> dict[str, float]:
     return found
 
 
-@pytest.mark.parametrize("name", COSTS)
+@pytest.mark.parametrize("name", few(8, COSTS))
 def test_an_answer_as_long_as_can_be_costs_less_than_a_second(name: str, costs: dict[str, float]) -> None:
     assert len(COSTS[name][0]) <= MAX_CHARS
     assert costs[name] < 1

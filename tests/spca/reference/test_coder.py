@@ -19,6 +19,7 @@ from spca.llm.providers.base import Message
 from spca.reference import coder
 from tests.support.reference.skill_runs import PARAMETERS
 from tests.support.spca.doubles import AGENT
+from tests.support.tiers import few
 
 STATE = {
     "current_dir",
@@ -47,7 +48,7 @@ def defined(source: str) -> list[str]:
     return [node.name for node in ast.parse(source).body if isinstance(node, ast.FunctionDef)]
 
 
-@pytest.mark.parametrize("action", PARAMETERS)
+@pytest.mark.parametrize("action", few(8, PARAMETERS))
 def test_every_action_merges_with_the_signature_of_its_schema(action: str) -> None:
     merged = merge.merge(AGENT.text, coder.answer([task([action])]), {action: PARAMETERS[action]})
     method = next(m for m in merge.signatures(merged.text) if m.name == action)

@@ -16,7 +16,7 @@ from minigrid.minigrid_env import MiniGridEnv as Simulator
 from minigridenv import MiniGridEnv
 from spca.contracts import Primitive, Status
 from tests.support.reference.skill_runs import PARAMETERS, run, solve
-from tests.support.tiers import long
+from tests.support.tiers import few, long
 
 seeds = st.integers(0, 10_000)
 GOAL = "goal_green"
@@ -50,13 +50,13 @@ SOLVED = [
 ]
 
 
-@pytest.mark.parametrize(("env_id", "seed", "calls"), SOLVED)
+@pytest.mark.parametrize(("env_id", "seed", "calls"), few(6, SOLVED))
 def test_worlds_are_solved_without_the_mission(env_id: str, seed: int, calls: str) -> None:
     outcome = solve(env_id, seed, calls)
     assert outcome.status is Status.SUCCESS, f"{outcome.message}\n{outcome.traceback}"
 
 
-@pytest.mark.parametrize("action", sorted(PARAMETERS.keys() - {"survive", "find_switch"}))
+@pytest.mark.parametrize("action", few(15, sorted(PARAMETERS.keys() - {"survive", "find_switch"})))
 @pytest.mark.parametrize(
     "env_id",
     [

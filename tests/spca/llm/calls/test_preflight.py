@@ -18,6 +18,7 @@ from tests.fakes.faults import BROKEN, FaultServer
 from tests.fakes.google_wire import GOOGLE
 from tests.fakes.ollama_wire import OLLAMA
 from tests.fakes.openai_wire import CHAT
+from tests.support.tiers import few
 
 TODAY = date(2026, 11, 22)
 OPENAI_OWN, GOOGLE_OWN = "https://eu.api.openai.com/v1", "https://generativelanguage.googleapis.com/"
@@ -162,7 +163,7 @@ def test_a_list_of_a_server_of_ones_own_is_a_warning_at_most() -> None:
         assert "cannot be had" in examine(["lab/smal"], servers=servers).warning()
 
 
-@pytest.mark.parametrize("fault", ["truncated", "page", "silent", "401", "404", "500"])
+@pytest.mark.parametrize("fault", few(2, ["truncated", "page", "silent", "401", "404", "500"]))
 def test_a_list_that_cannot_be_had_is_one_warning(prefix: str, server: FaultServer, fault: str) -> None:
     dialect = server.dialect
     server.listing = BROKEN[fault](dialect) if fault in BROKEN else dialect.refused(int(fault), "No.", None)

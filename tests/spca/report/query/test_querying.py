@@ -21,7 +21,7 @@ from spca.report.query.tables import TABLES
 from spca.report.read.run_files import open_run
 from tests.support.commands import main_py, start
 from tests.support.report.making import Writing
-from tests.support.tiers import long
+from tests.support.tiers import few, long
 from tests.support.waiting import PATIENCE
 
 
@@ -173,7 +173,7 @@ HARMLESS = {
 """Statements that write into memory at most: it ends with them."""
 
 
-@pytest.mark.parametrize("sql", SEALED)
+@pytest.mark.parametrize("sql", few(14, SEALED))
 def test_no_file_is_read_and_none_is_written(
     finished_run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sql: str
 ) -> None:
@@ -371,7 +371,7 @@ def test_the_command(finished_run: Path, tmp_path: Path) -> None:
     assert bad.stderr.count("\n") == 1
 
 
-@pytest.mark.parametrize("format", ["table", "csv", "json"])
+@pytest.mark.parametrize("format", ["table", long("csv"), long("json")])
 def test_a_reader_who_has_enough(finished_run: Path, tmp_path: Path, format: str) -> None:
     sql = "SELECT range, repeat('x', 100) FROM range(100000)"
     with start(tmp_path, "query", finished_run, sql, "--format", format) as child:

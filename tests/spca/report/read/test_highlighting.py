@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spca.report.read.highlighting import MAX_CHARS, highlighted, lines_in_strings
+from tests.support.tiers import few
 
 PIECES = ['"', "'", '"""', "'''", "\\", "\n", "\\\n", "f", "r", "#", "def f", "{", "}", "\t", ":", "x", "0x1", ";", "?"]
 BROKEN = st.lists(st.sampled_from(PIECES), max_size=40).map("".join)
@@ -77,7 +78,7 @@ def test_what_is_not_known_or_too_long_is_plain() -> None:
 
 
 @pytest.mark.parametrize(
-    "unit", ['"', "'", '"""\\N{', "\\", "\n ", "(", " ", ". ", "'\\", 'f"{', "1_", "e+", '"":', "\u3000a"]
+    "unit", few(5, ['"', "'", '"""\\N{', "\\", "\n ", "(", " ", ". ", "'\\", 'f"{', "1_", "e+", '"":', "\u3000a"])
 )
 @pytest.mark.parametrize("language", ["python", "pddl", "json"])
 def test_hostile_text_takes_time_in_proportion(unit: str, language: str) -> None:
