@@ -31,7 +31,7 @@ FUNCTION = "make_problem"
 BUILTINS = frozenset(
     """
     abs all any bool bytes callable chr dict divmod enumerate filter float format frozenset hash int isinstance iter len
-    list map max min next ord pow range repr reversed round set slice sorted str sum tuple zip
+    list map max min next object ord pow range repr reversed round set slice sorted str sum tuple zip
     ArithmeticError AssertionError AttributeError Exception IndexError KeyError LookupError NotImplementedError
     OverflowError RecursionError RuntimeError StopIteration TypeError ValueError ZeroDivisionError
     """.split()  # noqa: SIM905 - read more easily

@@ -19,6 +19,11 @@ GOOD = {
     "from re": "from __future__ import annotations\n\nfrom re import fullmatch\n" + make_problem("return fullmatch"),
     "constants and helpers": "KINDS = ('ball', 'box')\n\n\ndef drop(mission):\n    return mission\n\n\n" + FETCH,
     "computed constants": "KINDS = '|'.join(('ball', 'box'))\nTHING = rf'the ({KINDS})'\n\n\n" + FETCH,
+    "constants that are computed in a loop": (
+        "import re\n\nKINDS = ['ball', 'box']\nTHING = re.compile('|'.join(KINDS))\nPLACES = {}\n"
+        "for kind in KINDS:\n    PLACES[kind] = len(PLACES)\n\n\n"
+        + make_problem("return THING.fullmatch(snapshot['mission'])[0]")
+    ),
     "what a primitive is called": make_problem("done = toggle = snapshot['mission']\nreturn done + toggle"),
 }
 BAD = {
@@ -39,12 +44,14 @@ BAD = {
     make_problem("import re\nre.fullmatch = len\nreturn ''"): "attributes must not be assigned",
     make_problem("class Thing:\n    pass\nreturn ''"): "a writer needs no classes",
     "class Agent:\n    pass\n\n\n" + FETCH: "class",
-    make_problem("global X\nX = 1\nreturn ''"): "global X is not possible",
+    make_problem("global X\nX = 1\nreturn ''"): "return values instead of a global",
     FETCH + "\nreturn 1\n": "syntax error at line",
+    make_problem("nonlocal x\nreturn ''"): "syntax error at line 2: no binding for nonlocal 'x' found",
+    make_problem("async def wait():\n    pass\nreturn ''"): "line 2: async code cannot run here",
     FETCH + "\n" * 125: "more than 125 lines",
     make_problem(f"return '{'x' * 20_000}'"): "more than 20000 bytes",
     make_problem(f"return {'(' * 300}{')' * 300}"): "too many nested parentheses",
-    make_problem(f"return {'-' * 150}1"): "levels of nesting",
+    make_problem(f"return {'-' * 5000}1"): "too deeply nested",
     "\0" + FETCH: "null bytes",
 }
 
