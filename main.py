@@ -29,6 +29,7 @@ from spca.contracts import (
     TrustedPDDL,
 )
 from spca.errors import RestoreError, WorldError
+from spca.evaluation.ablations import study
 from spca.evaluation.looking import look
 from spca.plan.solver import Solver
 from spca.protocols import EventSink, World
@@ -216,8 +217,7 @@ def learn(given: Mapping[str, Any], end: command.Ending) -> int:
     with startup.started(given, ROOT, minigridenv.check_ids) as prepared:
         end.go_on = prepared.go_on
         settings, models, executor = prepared.settings, prepared.models, prepared.executor
-        rules, renaming = settings.upstream_rules, settings.renaming
-        make_world = partial(minigridenv.MiniGridEnv, executor=executor, upstream_rules=rules, renaming=renaming)
+        make_world = partial(minigridenv.MiniGridEnv, executor=executor, **settings.of_worlds)
         Run(prepared, make_world, Display(prepared.tasks, paid=models.cost_money, quiet=settings.quiet)).learn()
     return end.code
 
@@ -225,6 +225,7 @@ def learn(given: Mapping[str, Any], end: command.Ending) -> int:
 COMMANDS: Final[Mapping[str, tuple[str, Callable[[Mapping[str, Any], command.Ending], int]]]] = {
     "run": ("learn the levels (default)", learn),
     "evaluate": ("what was learned, on unseen seeds", frozen.main),
+    "ablations": ("what each part is worth", lambda given, end: study.main(given, end, ROOT, learn, frozen.main)),
     "list": ("categories and levels", lambda given, _end: startup.show_levels(given, ROOT)),
     "models": ("models that can be used here", lambda given, _end: model_list.main(given["arguments"], ROOT)),
     "doctor": ("whether sandbox and models are ready to use", lambda given, _end: startup.doctor(given, ROOT)),
@@ -240,7 +241,7 @@ def main(argv: Sequence[str] | None = None, outside: Mapping[str, str] | None = 
     """The program; returns the exit code. ``outside``: what commands that its caller carries out do."""
     with command.Ending() as end:
         words = {name: text for name, (text, _) in COMMANDS.items()}
-        given = cli.parse(argv, words, {*looking.COMMANDS, "models", "evaluate"}, outside)
+        given = cli.parse(argv, words, {*looking.COMMANDS, "models", "evaluate", "ablations"}, outside)
         end.code = COMMANDS[given["command"]][1](given, end)
     return end.code
 

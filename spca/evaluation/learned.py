@@ -94,9 +94,8 @@ def _of_run(folder: RunFolder) -> Learned:
     if not info["settings"].get("carry_over", True):  # each category has a library of its own
         files |= _last_of_each_category(state["finished"])
     agents = {category: AgentSource(folder.read_text(name)) for category, name in files.items()}
-    return Learned(
-        folder.run_id, agents, folder.read_text(CURRICULUM), info["settings"], state.get("writers", ()), folder.path
-    )
+    writers = state.get("writers", ()) if len(files) <= 2 else ()  # those of the last category fit no other library
+    return Learned(folder.run_id, agents, folder.read_text(CURRICULUM), info["settings"], writers, folder.path)
 
 
 def _last_of_each_category(finished: list[dict[str, Any]]) -> dict[str, str]:

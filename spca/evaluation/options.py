@@ -33,7 +33,7 @@ def build_parser() -> argparse.ArgumentParser:
     )
     add = parser.add_argument
     add("--agent", metavar="FILE|RUN", help="an agent.py, or a run and its writers (default: the latest finished run)")
-    add("--seeds", type=_seeds, metavar="A:B", help=f"ranges exclude their end: 1000:1020,5000 ({DEFAULT_SEEDS})")
+    add("--seeds", type=seeds, metavar="A:B", help=f"ranges exclude their end: 1000:1020,5000 ({DEFAULT_SEEDS})")
     add("--categories", metavar="A,B", help="these categories only")
     add("--ids", metavar="GLOB", help="only environment ids that match")
     add("--outside", action="store_true", help="play the ids that the curriculum lacks too, counted apart")
@@ -64,7 +64,12 @@ def _add_model(group: argparse._ArgumentGroup) -> None:
     add("--unsafe-no-sandbox", action="store_true", help="run the agent's code without the sandbox; see main.py --help")
 
 
-def _seeds(text: str) -> str:
+def seeds(text: str) -> str:
+    """Return the value of ``--seeds`` as it was given.
+
+    Raises:
+        ArgumentTypeError: it does not name seeds.
+    """
     try:
         selection.seeds(text)
     except ValueError as error:

@@ -97,6 +97,11 @@ class Settings:
         return Renaming(self.rename_words)
 
     @property
+    def of_worlds(self) -> dict[str, Any]:
+        """What :class:`minigridenv.MiniGridEnv` is told, by name."""
+        return {"upstream_rules": self.upstream_rules, "renaming": self.renaming}
+
+    @property
     def wording(self) -> Wording:
         """How its prompts are worded."""
         return Wording(self.bare_prompt, self.renaming)

@@ -99,3 +99,21 @@ def test_a_renamed_run_shows_no_true_word_and_is_learned_all_the_same(tmp_path: 
     assert Renaming(5).text("door") in words
     replayed = main_py(tmp_path, "replay", run, "2")
     assert "re-simulation equals the recording" in replayed.stdout
+
+
+def test_one_command_compares_settings_and_goes_on_where_it_was(tmp_path: Path) -> None:
+    levels = where(tmp_path, here=[EMPTY, RANDOM])[:4]
+    flags = ("--settings", "full,no-compile", "--seeds", "1000:1003", "--workers", "1", "--quiet")
+    done = main_py(tmp_path, "ablations", *levels, *flags)
+    assert (done.returncode, done.stderr) == (0, "")
+    (study,) = (tmp_path / "runs").iterdir()
+    table = read(study / "ablations.json")["rows"]
+    assert [(row["name"], row["solved"]["good"], row["pass1"]["total"]) for row in table] == [
+        ("full", 2, 6),
+        ("no-compile", 2, 6),
+    ]
+    assert [row["planner_calls"] for row in table] == [1, 2]
+    assert [row["compiled"] for row in table] == [1, 0]
+    assert all(row["pass1"]["good"] == 6 for row in table)
+    again = main_py(tmp_path, "ablations", "--resume", study.name, "--runs", tmp_path / "runs")
+    assert again.stdout == done.stdout[done.stdout.index("setting ") :]

@@ -1,0 +1,1 @@
+"""What each part of learning is worth: studies that learn with and without it."""

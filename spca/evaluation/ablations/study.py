@@ -1,0 +1,289 @@
+"""``main.py ablations``: the same levels learned in full and without each part, then played frozen on unseen seeds.
+
+A study is a folder. Each setting learns in a folder of its own below it, and what is finished there is not done again::
+
+    runs/<id>/
+      study.json            what was asked for
+      curriculum.json       the levels
+      ablations.json        the table so far, as data
+      ablations.md          the same for people
+      full/                 a run and an evaluation of it, and so for the other settings
+      no-curriculum/NAME/   the same of one category: what is not carried over is a run of its own
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import json
+import os
+import shlex
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import redirect_stdout
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from spca.common.command import EXIT_FINISHED, PROGRAM_VARIABLE, Ending, Parser, program, ranged
+from spca.common.errors import SettingsError
+from spca.common.files import json_text, locked, make_folder, read_text, write_atomic
+from spca.common.installation import home
+from spca.errors import ResumeError
+from spca.evaluation import options
+from spca.evaluation.ablations import table
+from spca.evaluation.ablations.table import AblationRow
+from spca.evaluation.eval_folder import RECORD, SUMMARY
+from spca.runs import cli, curriculum, model_choice
+from spca.runs.curriculum import Curriculum
+from spca.runs.folder import new_run_id
+from spca.runs.settings import ABLATIONS, MAY_CHANGE_ON_RESUME
+
+FULL: Final = "full"
+SETTINGS: Final[Mapping[str, Mapping[str, bool]]] = {FULL: {}} | {
+    flag.removeprefix("--"): {name: value} for flag, (name, value) in ABLATIONS.items()
+}
+"""What is compared: the options of learning, by name."""
+SEEDS: Final = "1000:1010"
+RECORD_OF_STUDY: Final = "study.json"
+TABLE: Final = "ablations"
+_CURRICULUM: Final = "curriculum.json"
+_BARE: Final = "bare-prompt"
+_OF_STUDY: Final = ("settings", "seeds", "frozen_planner")
+_LEVELS: Final = ("start_category", "only", "levels", "curriculum")
+_OF_EACH_RUN: Final = {
+    **{name: flag for flag, (name, _) in ABLATIONS.items()},
+    **{name: f"--{name.replace('_', '-')}" for name in ("workspace", "keep_agent", "keep_pddl")},
+}
+"""Options that differ from run to run -> their flags."""
+
+Command = Callable[[Mapping[str, Any], Ending], int]
+"""A command of ``main.py``: from its options to its exit code."""
+
+
+def main(called: Mapping[str, Any], end: Ending, root: Path, learn: Command, evaluate: Command) -> int:
+    """Begin a study, or go on with one; the exit code.
+
+    Args:
+        root: folder of the applications.
+        learn: the command ``run``.
+        evaluate: the command ``evaluate``.
+
+    Raises:
+        UserError: anything that is wrong with the options, or with one of the two commands.
+        BudgetReached: a run has reached a cap.
+    """
+    own, given = _parsed(called["arguments"][1:])
+    default = home(root, Path.cwd()) / "runs"
+    runs = Path.cwd() / own.get("runs", default)
+    path = _opened(runs, own, given) if "resume" in own else _begun(runs, own, given, root)
+    elsewhere = "" if runs == default else f" --runs {shlex.quote(str(runs))}"
+    end.go_on = f"{program()} ablations --resume {path.name}{elsewhere}"
+    lasting = {name: value for name, value in given.items() if name in MAY_CHANGE_ON_RESUME}
+    rows = Study(path, learn, evaluate, lasting, own.get("workers")).run()
+    table.show(rows)
+    print(f"tables: {path / TABLE}.json and .md")
+    return EXIT_FINISHED
+
+
+def _parsed(arguments: Sequence[str]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the options of the study and those of learning."""
+    parser = Parser(
+        prog=f"{os.environ.get(PROGRAM_VARIABLE, 'main.py')} ablations",
+        description="Learn once in full and once without each part; play what was learned on unseen seeds.",
+        epilog="All other options are those of learning, such as --only, --levels, --seed and --planner-model; "
+        "a cap holds for each run.",
+        argument_default=argparse.SUPPRESS,
+        allow_abbrev=False,
+    )
+    add = parser.add_argument
+    names = ",".join(SETTINGS)
+    add("--settings", type=_settings, metavar="A,B", help=f"which: {names} (all that can matter)")
+    add("--seeds", type=options.seeds, metavar="A:B", help=f"of the frozen episodes (default {SEEDS})")
+    told = f"plans where no stored writer does (default {options.EMBEDDED}; {options.NO_MODEL}: writers alone)"
+    add("--frozen-planner", metavar="MODEL", help=told)
+    add("--workers", type=ranged(int, "invalid count {!r}: expected a positive integer", 1), metavar="N", help=_WORKERS)
+    add("--runs", metavar="DIR", help="where studies lie (default runs)")
+    add("--resume", metavar="ID", help="go on with a study that was interrupted")
+    own, rest = parser.parse_known_args(arguments)
+    given = cli.parse(rest, {"run": "learn the levels"})
+    del given["command"]
+    for name, flag in _OF_EACH_RUN.items():
+        if name in given:
+            raise SettingsError(f"{flag} is up to the study, which has runs with and without: leave it out")
+    return vars(own), given
+
+
+_WORKERS: Final = "processes that play frozen episodes (default: one for each processor)"
+
+
+def _settings(text: str) -> list[str]:
+    wanted = [name.strip() for name in text.split(",")]
+    for name in wanted:
+        if name not in SETTINGS:
+            raise argparse.ArgumentTypeError(f"invalid setting {name!a:.80}: choose from {', '.join(SETTINGS)}")
+    return list(dict.fromkeys(wanted))
+
+
+def _begun(runs: Path, own: Mapping[str, Any], given: Mapping[str, Any], root: Path) -> Path:
+    """Return the folder of a new study, once nothing speaks against it."""
+    chosen = cli.chosen(given, root)
+    which = {name: getattr(chosen, name) for name in _LEVELS[:3]}
+    levels = curriculum.load(Path(chosen.curriculum)).select(**which)
+    models = {name: getattr(chosen, name) for name in model_choice.EFFORT_OF}
+    fixed = {"model_table": chosen.model_table} if chosen.model_table else {}
+    left_out = (*_LEVELS, *model_choice.EFFORT_OF.values())
+    embedded = options.NO_MODEL if chosen.rename_words is not None else options.EMBEDDED
+    asked = {
+        "settings": [name for name in SETTINGS if name != _BARE or not chosen.uses_reference],
+        "seeds": SEEDS,
+        **{name: own[name] for name in _OF_STUDY if name in own},
+        "frozen_planner": _absolute(own.get("frozen_planner", embedded)),
+        "options": {**{name: value for name, value in given.items() if name not in left_out}, **models, **fixed},
+    }
+    path = runs / new_run_id()
+    make_folder(path)
+    write_atomic(path / _CURRICULUM, _text(levels))
+    write_atomic(path / RECORD_OF_STUDY, json_text(asked, indent=1) + "\n")
+    return path
+
+
+def _opened(runs: Path, own: Mapping[str, Any], given: Mapping[str, Any]) -> Path:
+    path: Path = runs / own["resume"]
+    if path.parent != runs or not (path / RECORD_OF_STUDY).is_file():
+        known = sorted(each.parent.name for each in runs.glob(f"*/{RECORD_OF_STUDY}"))
+        raise ResumeError(f"no study {own['resume']!a} in {runs}: {f'the latest is {known[-1]}' if known else 'none'}")
+    for name in (*(name for name in own if name in _OF_STUDY), *(n for n in given if n not in MAY_CHANGE_ON_RESUME)):
+        flag = f"--{name.replace('_', '-')}"
+        raise ResumeError(f"{flag} was chosen when the study began: leave it out")
+    return path
+
+
+def _absolute(model: str) -> str:
+    return str(model_choice.absolute({"planner_model": model}, Path.cwd())["planner_model"])
+
+
+def _text(levels: Curriculum) -> str:
+    names = {"name": "category_name"}
+    categories = [{names.get(key, key): value for key, value in asdict(each).items()} for each in levels.categories]
+    return json_text(categories, indent=1) + "\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What one run of a setting learns, in a folder of its own: everything, or one category."""
+
+    folder: Path
+    options: Mapping[str, Any]
+    category: str | None = None
+
+    @property
+    def run(self) -> Path | None:
+        return _holding(self.folder, "run.json")
+
+    @property
+    def evaluation(self) -> Path | None:
+        return _holding(self.folder, RECORD)
+
+
+class Study:
+    """Learns and plays what is left of a study.
+
+    Args:
+        path: its folder.
+        learn: the command ``run``.
+        evaluate: the command ``evaluate``.
+        given: options of learning that may differ from those that it was begun with.
+        workers: processes that play; None for one a processor.
+    """
+
+    def __init__(
+        self, path: Path, learn: Command, evaluate: Command, given: Mapping[str, Any], workers: int | None = None
+    ) -> None:
+        self._path, self._learn, self._evaluate, self._given = path, learn, evaluate, given
+        self._workers = {} if workers is None else {"workers": workers}
+        self._asked: Mapping[str, Any] = json.loads(read_text(path / RECORD_OF_STUDY))
+
+    def run(self) -> tuple[AblationRow, ...]:
+        """Finish the study and return its rows; the tables are written after each."""
+        rows: list[AblationRow] = []
+        with locked(self._path, "study"):
+            for name in self._asked["settings"]:
+                parts = tuple(self._parts(name))
+                learned, frozen = [self._learned(part) for part in parts], [self._played(part) for part in parts]
+                rows.append(AblationRow.of(name, learned, frozen))
+                self._write(rows)
+        return tuple(rows)
+
+    def _parts(self, name: str) -> Iterator[Part]:
+        flags = SETTINGS[name]
+        if flags.get("carry_over", True):
+            yield Part(self._path / name, flags)
+            return
+        for category in curriculum.load(self._path / _CURRICULUM).categories:
+            yield Part(self._path / name / category.name, {**flags, "only": category.name}, category.name)
+
+    def _learned(self, part: Part) -> dict[str, Any]:
+        """Return the summary of a part's run once it is finished."""
+        summary = _summary(part.run)
+        if summary is None or summary["finished"] < summary["levels"]:
+            print(f"learning: {part.folder.relative_to(self._path)}", flush=True)
+            self._learn(self._options(part), Ending())
+            summary = _summary(part.run)
+        return summary or {}
+
+    def _options(self, part: Part) -> dict[str, Any]:
+        """Options of a new run, or of one that goes on."""
+        if part.run is not None:
+            return {"command": "run", **self._given, "resume": part.run.name, "runs": str(part.folder)}
+        where = {"runs": str(part.folder), "workspace": str(part.folder / "workspace")}
+        levels = {"curriculum": str(self._path / _CURRICULUM)}
+        return {"command": "run", **self._asked["options"], **self._given, **part.options, **where, **levels}
+
+    def _played(self, part: Part) -> dict[str, Any]:
+        """Return the summary of the evaluation of a part's run once it is finished."""
+        summary = _summary(part.evaluation)
+        if summary is None:
+            print(f"frozen: {part.folder.relative_to(self._path)}", flush=True)
+            with redirect_stdout(io.StringIO()):  # its figures stand in the table
+                self._evaluate({"command": "evaluate", "arguments": ["evaluate", *self._arguments(part)]}, Ending())
+            summary = _summary(part.evaluation)
+        return summary or {}
+
+    def _arguments(self, part: Part) -> list[str]:
+        """Arguments of a new evaluation, or of one that goes on."""
+        given: dict[str, Any] = {"runs": part.folder, "quiet": True, **self._workers}
+        if part.evaluation is not None:
+            return _as_arguments({**given, "resume": part.evaluation.name})
+        asked = {**self._asked["options"], **self._given}
+        passed = {name: asked[name] for name in options.OF_PLANNING if name in asked and "effort" not in name}
+        chosen = {"agent": part.run, "seeds": self._asked["seeds"], "planner_model": self._asked["frozen_planner"]}
+        category = {} if part.category is None else {"categories": part.category}
+        return _as_arguments({**given, **passed, **chosen, **category})
+
+    def _write(self, rows: Sequence[AblationRow]) -> None:
+        seeds, planner = self._asked["seeds"], self._asked["frozen_planner"]
+        data = {**self._asked, "rows": [row.to_dict() for row in rows]}
+        write_atomic(self._path / f"{TABLE}.json", json_text(data, indent=1) + "\n")
+        write_atomic(self._path / f"{TABLE}.md", table.markdown(rows, seeds, planner))
+
+
+def _holding(folder: Path, name: str) -> Path | None:
+    """Return the latest folder that holds this file, None if there is none."""
+    return max((each.parent for each in folder.glob(f"*/{name}")), default=None)
+
+
+def _summary(folder: Path | None) -> dict[str, Any] | None:
+    if folder is None or not (folder / SUMMARY).is_file():
+        return None
+    read: dict[str, Any] = json.loads(read_text(folder / SUMMARY))
+    return read
+
+
+def _as_arguments(given: Mapping[str, Any]) -> list[str]:
+    """Return options as they stand on a command line."""
+    arguments: list[str] = []
+    for name, value in given.items():
+        flag = "--server" if name == "servers" else f"--{name.replace('_', '-')}"
+        values = value if isinstance(value, list) else [value]
+        arguments += [flag] if value is True else [word for each in values for word in (flag, str(each))]
+    return arguments

@@ -1,0 +1,122 @@
+"""What each part of learning is worth, as a table: on the terminal, in Markdown and as data."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Final, Self
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.table import Table
+
+from spca.common.statistics import Rate
+
+_HEADS: Final = ("setting", "solved", "planner", "coder", "writers", "tokens", "USD", "actions", "pass@1", "95 %")
+_MEANINGS: Final = """\
+Solved: levels, while learning. Planner, coder: requests to the models. Writers: levels that a stored problem writer
+planned. Actions: of the library at the end. Pass@1: frozen episodes that the first plan solved, with Wilson's
+interval."""
+_PIPED: Final = 120
+
+
+@dataclass(frozen=True, slots=True)
+class AblationRow:
+    """Figures of one setting.
+
+    Attributes:
+        solved: levels solved while learning.
+        compiled: levels whose plan came from a stored problem writer.
+        tokens: input and output; partly guessed where ``estimated``.
+        cost_unknown: requests whose price is not known.
+        actions: high-level actions of the library at the end, of all libraries where there are several.
+        pass1: frozen episodes that the first plan solved.
+        by_writers: frozen episodes whose first plan came from a stored problem writer.
+    """
+
+    name: str
+    solved: Rate
+    planner_calls: int
+    coder_calls: int
+    compiled: int
+    tokens: int
+    estimated: int
+    cost_usd: float
+    cost_unknown: int
+    actions: int
+    code_bytes: int
+    pass1: Rate
+    by_writers: int
+
+    @classmethod
+    def of(cls, name: str, learned: Sequence[Mapping[str, Any]], frozen: Sequence[Mapping[str, Any]]) -> Self:
+        """Return the sums over the runs of a setting and the evaluations of what each has learned.
+
+        Args:
+            learned: ``summary.json`` of the runs.
+            frozen: ``summary.json`` of the evaluations.
+        """
+        usage, counters = [run["usage"] for run in learned], [run["counters"] for run in learned]
+        libraries = [run["library"] for run in learned if run["library"]]
+        pass1 = [each["curriculum"]["pooled"]["pass1"] for each in frozen]
+        return cls(
+            name=name,
+            solved=Rate(_sum(learned, "solved"), _sum(learned, "levels")),
+            planner_calls=_sum(counters, "planner_calls"),
+            coder_calls=_sum(counters, "coder_calls"),
+            compiled=_sum(counters, "planner_compiled"),
+            tokens=_sum(usage, "input_tokens") + _sum(usage, "output_tokens"),
+            estimated=_sum(usage, "estimated"),
+            cost_usd=_sum(usage, "cost_usd"),
+            cost_unknown=_sum(usage, "cost_unknown"),
+            actions=_sum(libraries, "actions"),
+            code_bytes=_sum(libraries, "bytes"),
+            pass1=Rate(_sum(pass1, "good"), _sum(pass1, "total")),
+            by_writers=_sum([each["planners"] for each in frozen], "writers"),
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the figures as JSON-compatible data."""
+        return asdict(self) | {"solved": self.solved.to_dict(), "pass1": self.pass1.to_dict()}
+
+    def cells(self) -> tuple[str, ...]:
+        """Return the figures as they are printed."""
+        low, high = self.pass1.interval
+        unknown = f"+{self.cost_unknown}?" if self.cost_unknown else ""
+        return (
+            self.name,
+            f"{self.solved.good}/{self.solved.total}",
+            *(f"{number:,}" for number in (self.planner_calls, self.coder_calls, self.compiled)),
+            f"{'~' if self.estimated else ''}{self.tokens:,}",
+            f"{self.cost_usd:.2f}{unknown}",
+            str(self.actions),
+            f"{self.pass1.value:.1%}",
+            f"{100 * low:.1f} to {100 * high:.1f}",
+        )
+
+
+def show(rows: Iterable[AblationRow]) -> None:
+    """Print the rows."""
+    table = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    for number, head in enumerate(_HEADS):
+        table.add_column(head, justify="right" if number else "left", no_wrap=bool(number))
+    for row in rows:
+        table.add_row(*row.cells())
+    Console(highlight=False, markup=False, width=None if sys.stdout.isatty() else _PIPED).print(table)
+
+
+def markdown(rows: Iterable[AblationRow], seeds: str, planner: str) -> str:
+    """Return the rows as a page.
+
+    Args:
+        seeds: of the frozen episodes.
+        planner: the model that was asked where no writer had a plan.
+    """
+    lines = [_HEADS, ("---", *("---:",) * (len(_HEADS) - 1)), *(row.cells() for row in rows)]
+    table = "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
+    return f"# Ablations\n\nFrozen on seeds {seeds}; planner after the writers: {planner}.\n\n{table}\n\n{_MEANINGS}\n"
+
+
+def _sum(records: Iterable[Mapping[str, Any]], key: str) -> Any:
+    return sum(record.get(key, 0) for record in records)

@@ -1,0 +1,211 @@
+"""Studies of ablations: what is learned and played, what is left after an interruption, and the table."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from spca.common.command import Ending
+from spca.common.errors import SettingsError
+from spca.errors import ResumeError
+from spca.evaluation.ablations import study
+from spca.evaluation.ablations.table import AblationRow, markdown, show
+from tests.support.commands import curriculum, read
+from tests.support.spca.doubles import ROOT
+
+USAGE = {"input_tokens": 70, "output_tokens": 30, "estimated": 0, "cost_usd": 0.25, "cost_unknown": 1}
+FROZEN = {"planners": {"writers": 3}, "curriculum": {"pooled": {"pass1": {"good": 9, "total": 10}}}}
+
+
+class KilledError(Exception):
+    """The process was killed."""
+
+
+class Commands:
+    """``run`` and ``evaluate`` of nothing, which leave the files of a finished run and evaluation.
+
+    Args:
+        dies: calls after which the process is killed, half done; they count from 1.
+    """
+
+    def __init__(self, *dies: int) -> None:
+        self._dies = dies
+        self.learned: list[Mapping[str, Any]] = []
+        self.played: list[list[str]] = []
+
+    def learn(self, given: Mapping[str, Any], _end: Ending) -> int:
+        self.learned.append(given)
+        run = Path(given["runs"]) / given.get("resume", f"run-{len(self.learned)}")
+        run.mkdir(parents=True, exist_ok=True)
+        (run / "run.json").write_text("{}")
+        done = not self._is_killed()
+        (run / "summary.json").write_text(json.dumps(self._summary(2 if done else 1)))
+        self._die(done)
+        return 0
+
+    def evaluate(self, called: Mapping[str, Any], _end: Ending) -> int:
+        self.played.append(called["arguments"])
+        options = dict(pairwise(called["arguments"]))
+        folder = Path(options["--runs"]) / options.get("--resume", f"evaluation-{len(self.played)}")
+        folder.mkdir(exist_ok=True)
+        (folder / "evaluation.json").write_text("{}")
+        self._die(not self._is_killed())
+        (folder / "summary.json").write_text(json.dumps(FROZEN))
+        return 0
+
+    def _is_killed(self) -> bool:
+        return len(self.learned) + len(self.played) in self._dies
+
+    @staticmethod
+    def _die(done: bool) -> None:
+        if not done:
+            raise KilledError
+
+    @staticmethod
+    def _summary(finished: int) -> dict[str, Any]:
+        counters = {"planner_calls": 4, "coder_calls": 2, "planner_compiled": 1}
+        figures = {"levels": 2, "finished": finished, "solved": finished, "library": {"actions": 5, "bytes": 900}}
+        return {**figures, "counters": counters, "usage": USAGE}
+
+
+@pytest.fixture
+def levels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[str, ...]:
+    monkeypatch.chdir(tmp_path)
+    chosen = curriculum(tmp_path / "levels.json", first=["MiniGrid-Empty-5x5-v0"], second=["MiniGrid-Empty-6x6-v0"])
+    return "--curriculum", chosen.name, "--runs", "runs"
+
+
+def studied(commands: Commands, *arguments: str) -> Path:
+    called = {"arguments": ["ablations", *arguments]}
+    assert study.main(called, Ending(), ROOT, commands.learn, commands.evaluate) == 0
+    return only(Path("runs"))
+
+
+def only(runs: Path) -> Path:
+    (path,) = runs.iterdir()
+    return path
+
+
+def test_each_setting_is_learned_and_played_once(levels: tuple[str, ...]) -> None:
+    commands = Commands()
+    path = studied(commands, *levels, "--seeds", "7:9", "--seed", "3")
+    flags = [
+        {name: given[name] for name in ("compile", "reuse", "regression_check", "carry_over", "only") if name in given}
+        for given in commands.learned
+    ]
+    assert flags == [
+        {},
+        {"compile": False},
+        {"reuse": False},
+        {"regression_check": False},
+        {"carry_over": False, "only": "first"},
+        {"carry_over": False, "only": "second"},
+    ]
+    assert {given["seed"] for given in commands.learned} == {3}
+    assert len({(given["runs"], given["workspace"]) for given in commands.learned}) == 6
+    for given, arguments in zip(commands.learned, commands.played, strict=True):
+        options = dict(pairwise(arguments))
+        assert Path(options["--agent"]).parent == Path(options["--runs"]) == Path(given["runs"])
+        assert (options["--seeds"], options["--planner-model"]) == ("7:9", "reference/planner")
+        assert options.get("--categories") == given.get("only")
+    rows = read(path / "ablations.json")["rows"]
+    assert [row["name"] for row in rows] == ["full", "no-compile", "no-reuse", "no-regression-check", "no-curriculum"]
+    assert [row["tokens"] for row in rows] == [100, 100, 100, 100, 200]
+    assert (path / "ablations.md").read_text().count("\n| no-") == 4
+
+
+def test_bare_prompts_are_compared_where_a_model_reads_them(levels: tuple[str, ...]) -> None:
+    commands = Commands()
+    models = ("--planner-model", "x/1", "--coder-model", "x/2", "--planner-effort", "high", "--no-preflight")
+    studied(commands, *levels, *models, "--frozen-planner", "none", "--workers", "2")
+    assert [given.get("bare_prompt", False) for given in commands.learned] == [False] * 6 + [True]
+    assert {given["planner_model"] for given in commands.learned} == {"x/1@high"}
+    assert all("planner_effort" not in given for given in commands.learned)
+    assert all(arguments[arguments.index("--workers") + 1] == "2" for arguments in commands.played)
+    assert all(arguments[arguments.index("--planner-model") + 1] == "none" for arguments in commands.played)
+
+
+def test_renamed_words_are_played_by_writers_alone(levels: tuple[str, ...]) -> None:
+    commands = Commands()
+    models = ("--planner-model", "x/1", "--coder-model", "x/2", "--rename-words", "4", "--settings", "full")
+    studied(commands, *levels, *models)
+    assert commands.learned[0]["rename_words"] == 4
+    assert "none" in commands.played[0]
+
+
+def test_the_levels_are_those_that_were_selected(levels: tuple[str, ...]) -> None:
+    commands = Commands()
+    path = studied(commands, *levels, "--only", "second", "--settings", "no-curriculum, full")
+    assert [entry["category_name"] for entry in read(path / "curriculum.json")] == ["second"]
+    assert [given.get("only") for given in commands.learned] == ["second", None]
+    assert {given["curriculum"] for given in commands.learned} == {str(Path.cwd() / path / "curriculum.json")}
+
+
+@pytest.mark.parametrize("dies", range(1, 5))
+def test_a_study_that_was_killed_goes_on_where_it_was(levels: tuple[str, ...], dies: int) -> None:
+    before = Commands(dies)
+    with pytest.raises(KilledError):
+        studied(before, *levels, "--settings", "full,no-reuse", "--max-calls", "5")
+    path, after = only(Path("runs")), Commands()
+    studied(after, "--resume", path.name, "--runs", "runs", "--max-calls", "9")
+    assert len(before.learned) + len(after.learned) == 2 + (dies in (1, 3))
+    assert len(before.played) + len(after.played) == 2 + (dies in (2, 4))
+    resumed = [given for given in after.learned if "resume" in given]
+    assert len(resumed) == (dies in (1, 3))
+    assert all((given["max_calls"], "seed" in given) == (9, False) for given in resumed)
+    assert [row["solved"]["good"] for row in read(path / "ablations.json")["rows"]] == [2, 2]
+    finished = Commands()
+    studied(finished, "--resume", path.name, "--runs", "runs")
+    assert (finished.learned, finished.played) == ([], [])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "said"),
+    [
+        (("--no-reuse",), SettingsError, "--no-reuse is up to the study"),
+        (("--workspace", "w"), SettingsError, "--workspace is up to the study"),
+        (("--only", "nothing"), Exception, 'no category "nothing"'),
+        (("--resume", "nothing"), ResumeError, "no study 'nothing' in"),
+        (("--resume", "../runs"), ResumeError, "no study '../runs' in"),
+        (("--rename-words", "1"), SettingsError, "reads the true words only"),
+    ],
+)
+def test_a_mistake_is_told_before_anything_is_made(
+    levels: tuple[str, ...], arguments: tuple[str, ...], error: type[Exception], said: str
+) -> None:
+    with pytest.raises(error, match=said):
+        studied(Commands(), *levels, *arguments)
+    assert not Path("runs").exists()
+
+
+@pytest.mark.parametrize(
+    "arguments", [("--settings", "fuller"), ("--seeds", "9:1"), ("--workers", "0"), ("--lvels", "x")]
+)
+def test_an_option_that_cannot_be_read_is_one_line(
+    levels: tuple[str, ...], arguments: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        studied(Commands(), *levels, *arguments)
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("error: ")
+
+
+@pytest.mark.parametrize(("flag", "value"), [("--seeds", "1:2"), ("--seed", "2"), ("--settings", "full")])
+def test_what_a_study_was_begun_with_stays(levels: tuple[str, ...], flag: str, value: str) -> None:
+    path = studied(Commands(), *levels, "--settings", "full")
+    with pytest.raises(ResumeError, match=f"{flag} was chosen when the study began"):
+        studied(Commands(), "--resume", path.name, "--runs", "runs", flag, value)
+
+
+def test_the_table_tells_what_is_guessed_and_unknown(capsys: pytest.CaptureFixture[str]) -> None:
+    summary = Commands._summary(2) | {"usage": {**USAGE, "estimated": 1}}
+    row = AblationRow.of("full", [summary, summary], [FROZEN, FROZEN])
+    assert row.cells()[1:] == ("4/4", "8", "4", "2", "~200", "0.50+2?", "10", "90.0%", "69.9 to 97.2")
+    show([row])
+    assert "~200   0.50+2?" in capsys.readouterr().out
+    assert "| full | 4/4 |" in markdown([row], "7:9", "none")
