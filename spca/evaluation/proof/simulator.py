@@ -68,6 +68,8 @@ def read(simulator: Any, upstream_rules: bool = False) -> tuple[Maze, MazeState,
         raise UnknownRulesError(f"an environment of the class {_minigrid_name(simulator)}")
     things = _Things(simulator)
     mission = _mission(simulator, things, upstream_rules)
+    if Ground.GOAL in things.ground and not all(isinstance(goal, SquareGoal) for goal in mission.goals):
+        raise UnknownRulesError("a goal square beside another mission")
     maze = Maze(
         int(simulator.grid.width),
         tuple(things.ground),
